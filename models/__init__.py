@@ -1,0 +1,1 @@
+"""eigentoken.models: checkpoints to heads and layers."""

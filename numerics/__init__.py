@@ -1,0 +1,1 @@
+"""eigentoken.numerics: numbers with error bounds."""

@@ -1,0 +1,1 @@
+"""eigentoken.proofs: the book of statements."""

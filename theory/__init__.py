@@ -1,0 +1,1 @@
+"""eigentoken.theory: symbols and meaning."""

@@ -1,0 +1,178 @@
+"""Verdicts and certificates: what an answer is, and what is kept so that somebody else can check it.
+
+A verdict is one of three words.  ``holds`` and ``fails`` are theorems about the input as it was given: they rest on
+exact arithmetic or on a rounding-error bound, never on a comparison of a float with a tolerance.  Everything that was
+not established is ``undecided``, with what was tried in the reason.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+__all__ = ["Certificate", "Verdict", "VerdictWord", "all_of", "any_of", "fails", "holds", "undecided"]
+
+
+class VerdictWord(StrEnum):
+    """The three answers."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Data from which a second, independent arithmetic re-checks a verdict without trusting the first.
+
+    ``kind`` names the checker (``cholesky-shift``, ``lyapunov``, ``exact-inertia`` ...); ``condition`` says what was
+    asserted, in words that the checker reads; ``verdict`` is the word it supports; ``inputs`` maps each input name to
+    the sha256 of its content; ``data`` is JSON-able (numbers as exact strings where exactness matters); ``arrays``
+    holds what is too large for JSON and is written to safetensors beside it.
+    """
+
+    kind: str
+    condition: str
+    verdict: VerdictWord
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    SCHEMA = "eigentoken/certificate/1"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON document, without the arrays, whose content hashes it names instead."""
+        return {
+            "schema": self.SCHEMA,
+            "kind": self.kind,
+            "condition": self.condition,
+            "verdict": str(self.verdict),
+            "inputs": dict(self.inputs),
+            "data": dict(self.data),
+            "arrays": {name: array_digest(array) for name, array in self.arrays.items()},
+        }
+
+    def digest(self) -> str:
+        """sha256 of the canonical JSON document; changes when any field that matters changes."""
+        text = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def array_digest(array: Any) -> str:
+    """sha256 over dtype, shape and the bytes of an array in C order (numpy array or anything with its interface)."""
+    from numpy import asarray, ascontiguousarray
+
+    values = ascontiguousarray(asarray(array))
+    head = f"{values.dtype.str}{values.shape}".encode()
+    return hashlib.sha256(head + values.tobytes()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``holds``, ``fails`` or ``undecided``, with how far from flipping, why, and a certificate.
+
+    ``margin`` is a lower bound, in ``unit``, on how much the input may change before the word could flip: zero or
+    ``None`` says that nothing is claimed.  A verdict is not a boolean; ask ``verdict.is_holds`` and the like.
+
+    >>> holds("smallest eigenvalue at least 1/2", margin=0.5, unit="spectral norm").word.value
+    'holds'
+    >>> bool(undecided("time limit"))
+    Traceback (most recent call last):
+    TypeError: a Verdict is holds, fails or undecided, not true or false: use .is_holds, .is_fails or .is_undecided
+    """
+
+    word: VerdictWord
+    reason: str
+    margin: float | None = None
+    unit: str = ""
+    certificate: Certificate | None = None
+    details: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.word, VerdictWord):
+            object.__setattr__(self, "word", VerdictWord(self.word))
+        if self.margin is not None and (math.isnan(self.margin) or self.margin < 0):
+            raise ValueError(f"margin must be a number >= 0 or None, got {self.margin}: state what is certified")
+        if self.certificate is not None and self.certificate.verdict != self.word:
+            raise ValueError(f"the certificate supports {self.certificate.verdict!s}, the verdict says {self.word!s}")
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a Verdict is holds, fails or undecided, not true or false: use .is_holds, .is_fails or .is_undecided"
+        )
+
+    @property
+    def is_holds(self) -> bool:
+        return self.word is VerdictWord.HOLDS
+
+    @property
+    def is_fails(self) -> bool:
+        return self.word is VerdictWord.FAILS
+
+    @property
+    def is_undecided(self) -> bool:
+        return self.word is VerdictWord.UNDECIDED
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON object of DESIGN section 5: verdict, margin, reason, certificate (and unit, details)."""
+        margin = self.margin
+        return {
+            "verdict": str(self.word),
+            "margin": None if margin is None or math.isinf(margin) else margin,
+            "unit": self.unit,
+            "reason": self.reason,
+            "certificate": None if self.certificate is None else self.certificate.as_dict(),
+            "details": dict(self.details),
+        }
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        margin = "" if self.margin is None else f" (margin {self.margin:.3g} {escape(self.unit)})"
+        return f"<b>{self.word!s}</b>{margin}: {escape(self.reason)}"
+
+
+def holds(reason: str, **parts: Any) -> Verdict:
+    """A verdict ``holds``."""
+    return Verdict(VerdictWord.HOLDS, reason, **parts)
+
+
+def fails(reason: str, **parts: Any) -> Verdict:
+    """A verdict ``fails``."""
+    return Verdict(VerdictWord.FAILS, reason, **parts)
+
+
+def undecided(reason: str, **parts: Any) -> Verdict:
+    """A verdict ``undecided``; the reason says what was tried."""
+    return Verdict(VerdictWord.UNDECIDED, reason, **parts)
+
+
+def all_of(verdicts: Mapping[str, Verdict]) -> Verdict:
+    """Conjunction: fails if one fails, holds if all hold, else undecided.  The margin is the smallest."""
+    return _combine(verdicts, decisive=VerdictWord.FAILS, otherwise=VerdictWord.HOLDS)
+
+
+def any_of(verdicts: Mapping[str, Verdict]) -> Verdict:
+    """Disjunction: holds if one holds, fails if all fail, else undecided."""
+    return _combine(verdicts, decisive=VerdictWord.HOLDS, otherwise=VerdictWord.FAILS)
+
+
+def _combine(verdicts: Mapping[str, Verdict], decisive: VerdictWord, otherwise: VerdictWord) -> Verdict:
+    parts = {name: verdict.as_dict() for name, verdict in verdicts.items()}
+    for name, verdict in verdicts.items():
+        if verdict.word is decisive:
+            return Verdict(decisive, f"{name}: {verdict.reason}", verdict.margin, verdict.unit, None, {"parts": parts})
+    open_ones = [name for name, verdict in verdicts.items() if verdict.is_undecided]
+    if open_ones:
+        reason = "; ".join(f"{name}: {verdicts[name].reason}" for name in open_ones)
+        return Verdict(VerdictWord.UNDECIDED, reason, details={"parts": parts})
+    margins = [verdict.margin for verdict in verdicts.values() if verdict.margin is not None]
+    units = {verdict.unit for verdict in verdicts.values()}
+    known = len(margins) == len(verdicts) and len(units) == 1 and bool(margins)
+    reason = "; ".join(f"{name}: {verdict.reason}" for name, verdict in verdicts.items()) or "nothing to check"
+    return Verdict(otherwise, reason, min(margins) if known else None, units.pop() if known else "", None, {"parts": parts})
