@@ -1,0 +1,5 @@
+"""Flows and maps of tokens in torch: the fast twins of :mod:`eigentoken.theory.systems`, and what is measured on them.
+
+Import the modules (``eigentoken.numerics.dynamics.simulate`` and so on); this package loads nothing by itself, so that
+a command that needs no torch does not pay for it.
+"""

@@ -1,0 +1,260 @@
+"""Every system of theory, in torch: tangent, odd, equivariant, differentiable as claimed, and equal to the loops."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import mpmath
+import pytest
+import torch
+from torch import Tensor
+
+from eigentoken.numerics.dynamics.matrices import Factored, Rotary, RowScaled
+from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, UniformWeights, mask_tensor
+from eigentoken.theory.algebra import LoopAlgebra, causal_mask, full_mask
+from eigentoken.theory.systems import SYSTEMS, Space, System, Time
+
+ALL = sorted(SYSTEMS)
+N, D = 4, 3
+MASKS: dict[str, Any] = {
+    "full": None,
+    "causal": "causal",
+    "any": ((1, 0, 1, 0), (1, 1, 0, 0), (0, 0, 1, 1), (1, 1, 1, 1)),
+}
+
+
+def spd(generator: torch.Generator, d: int) -> Tensor:
+    g = torch.randn(d, d, generator=generator, dtype=torch.float64)
+    return g @ g.mT / d + 0.5 * torch.eye(d, dtype=torch.float64)
+
+
+def instance(system: System, seed: int = 0, n: int = N, d: int = D, batch: tuple[int, ...] = ()) -> tuple[Any, Tensor]:
+    """Random parameters and a state on the manifold of a system."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def matrix() -> Tensor:
+        return torch.randn(d, d, generator=generator, dtype=torch.float64)
+
+    parameters: dict[str, Any] = {}
+    names = [name for name in (system.value, system.score) if name]
+    if system.multihead:
+        parameters["heads"] = [{name: matrix() for name in names} for _ in range(2)]
+    else:
+        parameters.update({name: matrix() for name in names})
+    if system.metric:
+        parameters[system.metric] = spd(generator, d)
+    if system.time is Time.MAP:
+        parameters["alpha"] = 0.3
+    x = torch.randn(*batch, n, d, generator=generator, dtype=torch.float64)
+    return parameters, x if system.space is Space.EUCLIDEAN else TorchAlgebra().normalise(
+        x, metric_of(system, parameters)
+    )
+
+
+def metric_of(system: System, parameters: Any) -> Tensor | None:
+    return parameters[system.metric] if system.metric else None
+
+
+def as_loops(parameters: Any, scalar: Any) -> Any:
+    if isinstance(parameters, Tensor):
+        return [[scalar(entry) for entry in row] for row in parameters.tolist()]
+    if isinstance(parameters, dict):
+        return {name: as_loops(value, scalar) for name, value in parameters.items()}
+    if isinstance(parameters, list):
+        return [as_loops(value, scalar) for value in parameters]
+    return scalar(parameters)
+
+
+def loop_mask(name: str) -> Any:
+    return {"full": full_mask(N), "causal": causal_mask(N), "any": MASKS["any"]}[name]
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("name", ALL)
+def test_equals_the_loops_in_float64_and_mpmath(name: str, mask: str) -> None:
+    system = SYSTEMS[name]
+    parameters, x = instance(system, seed=1)
+    fast = system.advance(TorchAlgebra(), parameters, x, MASKS[mask])
+    floats = system.advance(
+        LoopAlgebra(math.exp, math.sqrt), as_loops(parameters, float), tuple(map(tuple, x.tolist())), loop_mask(mask)
+    )
+    assert torch.allclose(fast, torch.tensor(floats, dtype=torch.float64), rtol=1e-13, atol=1e-14)
+    with mpmath.workdps(40):
+        exact = system.advance(
+            LoopAlgebra(mpmath.exp, mpmath.sqrt, mpmath.mpf(1)),
+            as_loops(parameters, mpmath.mpf),
+            tuple(tuple(map(mpmath.mpf, token)) for token in x.tolist()),
+            loop_mask(mask),
+        )
+        error = max(
+            abs(e - f)
+            for row, fast_row in zip(exact, fast.tolist(), strict=True)
+            for e, f in zip(row, fast_row, strict=True)
+        )
+    assert error < 1e-14
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_float32_and_batches_agree_with_float64_one_by_one(name: str) -> None:
+    system = SYSTEMS[name]
+    parameters, x = instance(system, seed=2, batch=(3, 2))
+    whole = system.advance(TorchAlgebra(), parameters, x)
+    for index in ((0, 0), (2, 1)):
+        assert torch.allclose(
+            whole[index], system.advance(TorchAlgebra(), parameters, x[index]), rtol=1e-13, atol=1e-14
+        )
+    half = {
+        k: [{n: m.float() for n, m in h.items()} for h in v]
+        if k == "heads"
+        else (v.float() if isinstance(v, Tensor) else v)
+        for k, v in parameters.items()
+    }
+    single = system.advance(TorchAlgebra(), half, x.float())
+    assert single.dtype is torch.float32
+    assert torch.allclose(single.double(), whole, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if SYSTEMS[name].space is not Space.EUCLIDEAN])
+def test_stays_on_the_manifold(name: str) -> None:
+    system = SYSTEMS[name]
+    parameters, x = instance(system, seed=3, batch=(5,))
+    moved = system.advance(TorchAlgebra(), parameters, x)
+    metric = metric_of(system, parameters)
+    weight = torch.eye(D, dtype=torch.float64) if metric is None else metric
+    if system.time is Time.FLOW:
+        assert ((x @ weight) * moved).sum(-1).abs().max() < 1e-13
+    else:
+        assert (((moved @ weight) * moved).sum(-1) - 1).abs().max() < 1e-13
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("name", ALL)
+def test_odd(name: str, mask: str) -> None:
+    system = SYSTEMS[name]
+    parameters, x = instance(system, seed=4)
+    algebra = TorchAlgebra()
+    assert torch.allclose(
+        system.advance(algebra, parameters, -x, MASKS[mask]),
+        -system.advance(algebra, parameters, x, MASKS[mask]),
+        atol=1e-14,
+    )
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_permutation_equivariant_with_full_mask_only(name: str) -> None:
+    system = SYSTEMS[name]
+    parameters, x = instance(system, seed=5)
+    order = torch.tensor([2, 0, 3, 1])
+    algebra = TorchAlgebra()
+    moved = system.advance(algebra, parameters, x)
+    assert torch.allclose(system.advance(algebra, parameters, x[order]), moved[order], atol=1e-13)
+    causal = system.advance(algebra, parameters, x, "causal")
+    assert not torch.allclose(system.advance(algebra, parameters, x[order], "causal"), causal[order], atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_jacobian_by_error_slope(name: str) -> None:
+    """``|f(x + h v) - f(x) - h Df v| = O(h^2)``: the slope over a range of h is two."""
+    system = SYSTEMS[name]
+    parameters, x = instance(system, seed=6)
+    v = torch.randn(N, D, generator=torch.Generator().manual_seed(7), dtype=torch.float64)
+
+    def advance(y: Tensor) -> Tensor:
+        result: Tensor = system.advance(TorchAlgebra(), parameters, y)
+        return result
+
+    value, slope = torch.func.jvp(advance, (x,), (v,))
+    steps = [2.0**-k for k in range(4, 12)]
+    errors = [torch.linalg.vector_norm(advance(x + h * v) - value - h * slope).item() for h in steps]
+    order = (math.log(errors[2]) - math.log(errors[-1])) / (math.log(steps[2]) - math.log(steps[-1]))
+    assert abs(order - 2) < 0.1
+
+
+def test_parameters_may_depend_on_time() -> None:
+    system = SYSTEMS["attention-flow"]
+    parameters, x = instance(system, seed=8)
+    moving = {"V": parameters["V"], "M": lambda t: math.cos(t) * parameters["M"]}
+    expected = system.advance(TorchAlgebra(), {"V": parameters["V"], "M": math.cos(0.7) * parameters["M"]}, x)
+    assert torch.equal(system.advance(TorchAlgebra(), moving, x, None, 0.7), expected)
+
+
+def test_structured_matrices_equal_their_dense_form() -> None:
+    generator = torch.Generator().manual_seed(9)
+    left, right = (torch.randn(5, 2, generator=generator, dtype=torch.float64) for _ in range(2))
+    scale, square = torch.randn(5, generator=generator, dtype=torch.float64), spd(generator, 5)
+    x = torch.randn(2, 6, 5, generator=generator, dtype=torch.float64)
+    basis = torch.linalg.qr(torch.randn(5, 3, generator=generator, dtype=torch.float64)).Q
+    for structured in (Factored(left, right.mT), RowScaled(scale, square)):
+        full = structured.dense()
+        assert torch.allclose(structured.act(x), x @ full.mT, atol=1e-12)
+        assert torch.allclose(structured.pair_scores(x), x @ full @ x.mT, atol=1e-12)
+        assert torch.allclose(structured.compress(basis), basis.mT @ full @ basis, atol=1e-12)
+
+
+def test_rotary_scores_equal_the_pairwise_matrices() -> None:
+    generator = torch.Generator().manual_seed(10)
+    query, key = (torch.randn(3, 4, generator=generator, dtype=torch.float64) for _ in range(2))
+    rotary = Rotary(query, key, torch.tensor([0.3, 0.05], dtype=torch.float64))
+    x = torch.randn(N, D, generator=generator, dtype=torch.float64)
+    by_pair = torch.tensor(
+        [[(x[l] @ torch.tensor(rotary(l, i), dtype=torch.float64) @ x[i]).item() for i in range(N)] for l in range(N)],
+        dtype=torch.float64,
+    )
+    assert torch.allclose(rotary.pair_scores(x), by_pair, atol=1e-12)
+    system = SYSTEMS["token-flow"]
+    parameters = {"B": torch.eye(D, dtype=torch.float64), "W": None, "pair_score": rotary}
+    loops = system.advance(
+        LoopAlgebra(math.exp, math.sqrt),
+        as_loops({"B": parameters["B"]}, float) | {"pair_score": rotary},
+        tuple(map(tuple, x.tolist())),
+    )
+    fast = system.advance(TorchAlgebra(), parameters, x)
+    assert torch.allclose(fast, torch.tensor(loops, dtype=torch.float64), atol=1e-13)
+
+
+def test_rotary_sheet_vector_pht7() -> None:
+    """PH-T7, a = 2: W_21 and the velocity of token 1 at r = 0.6."""
+    query = torch.diag(torch.tensor([2.0, 0.5], dtype=torch.float64))
+    rotary = Rotary(query, torch.linalg.inv(query), torch.tensor([math.pi / 2], dtype=torch.float64))
+    assert torch.allclose(torch.tensor(rotary(1, 0)), torch.tensor([[0.0, -4.0], [0.25, 0.0]]), atol=1e-12)
+    signs = torch.tensor([1.0, -1.0, 1.0, -1.0], dtype=torch.float64).unsqueeze(-1)
+    x = signs * 0.6 / math.sqrt(2) * torch.ones(4, 2, dtype=torch.float64)
+    velocity = SYSTEMS["token-flow"].advance(
+        TorchAlgebra(), {"B": -torch.eye(2, dtype=torch.float64), "pair_score": rotary}, x
+    )
+    assert torch.allclose(velocity[0], torch.full((2,), 0.031531293916095, dtype=torch.float64), atol=1e-13)
+
+
+def test_softmax_survives_huge_scores() -> None:
+    system = SYSTEMS["attention-flow"]
+    parameters, x = instance(system, seed=11)
+    moved = system.advance(TorchAlgebra(), parameters | {"M": 1e6 * parameters["M"]}, x)
+    assert torch.isfinite(moved).all()
+
+
+def test_uniform_weights_build_no_square_array() -> None:
+    x = torch.zeros(1, 200_000, 1)
+    weights = TorchAlgebra().attention(x, None, "causal", False)
+    assert isinstance(weights, UniformWeights)
+    assert TorchAlgebra().average(weights, x).shape == x.shape
+
+
+@pytest.mark.parametrize("bad", ["diagonal", [[1, 0]], [[1, 2], [0, 1]], [[1, 0], [0, 0]]])
+def test_bad_masks_are_refused(bad: Any) -> None:
+    with pytest.raises(ValueError, match="mask"):
+        mask_tensor(bad, 2)
+
+
+def test_a_wrong_twin_is_caught() -> None:
+    """The comparison can fail: dividing by the key index instead of the query index is not the system."""
+
+    class Wrong(TorchAlgebra):
+        def attention(self, x: Tensor, score: Any, mask: Any, over_root_d: bool) -> Tensor:
+            return torch.softmax(x @ score @ x.mT, dim=-2)
+
+    system = SYSTEMS["attention-flow"]
+    parameters, x = instance(system, seed=1)
+    assert not torch.allclose(
+        system.advance(Wrong(), parameters, x), system.advance(TorchAlgebra(), parameters, x), atol=1e-3
+    )
