@@ -1,1 +1,19 @@
-"""eigentoken.proofs: the book of statements."""
+"""The book: one file a statement of the papers, found by walking the folders, none listed by hand."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+__all__ = ["load"]
+
+#: One folder a paper.
+CHAPTERS = ("power_method", "abella", "pham")
+
+
+def load() -> None:
+    """Import every statement file; each registers what it states."""
+    for chapter in CHAPTERS:
+        package = importlib.import_module(f"{__name__}.{chapter}")
+        for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda each: each.name):
+            importlib.import_module(f"{package.__name__}.{module.name}")

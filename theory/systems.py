@@ -45,7 +45,7 @@ class Parameter:
 class System:
     """A dynamics of n tokens in R^d.
 
-    ``x_i^+ = pi_W(x_i + alpha u_i)`` (map) or ``x_i' = u_i - (x_i^T W u_i) x_i`` (flow on the ellipsoid ``x^T W x = 1``,
+    ``x_i^+ = pi_W(x_i + alpha u_i)`` (map) or ``x_i' = u_i - (x_i^T W u_i) x_i`` (flow on ``x^T W x = 1``,
     W = I for the sphere) or ``x_i' = u_i`` (Euclidean), with ``u_i = sum_h F_h sum_j a^h_ij x_j`` and
     ``a^h_ij = exp(x_i^T M_h x_j) / sum_l exp(x_i^T M_h x_l)`` over the tokens that the mask lets i see.
 
@@ -89,8 +89,10 @@ class System:
         groups = parameters["heads"] if self.multihead else [parameters]
         return [(_at(group, self.value, t), _at(group, self.score, t)) for group in groups]
 
-    def influence(self, algebra: Algebra, parameters: Mapping[str, Any], x: Any, mask: Any = None, t: Any = None) -> Any:
-        """``u_i = sum_h F_h sum_j a^h_ij x_j``; a parameter ``positions`` is added to the tokens before anything else."""
+    def influence(
+        self, algebra: Algebra, parameters: Mapping[str, Any], x: Any, mask: Any = None, t: Any = None
+    ) -> Any:
+        """``u_i = sum_h F_h sum_j a^h_ij x_j``; a parameter ``positions`` is added to the tokens first."""
         positions = _at(parameters, "positions", t)
         tokens = x if positions is None else algebra.add(x, positions)
         total = None
@@ -192,7 +194,13 @@ _LISTED = (
         source=f"{ABELLA}, eqs. (15) and (21)",
     ),
     System(
-        "token-flow", "unnormalised token flow", Space.EUCLIDEAN, Time.FLOW, "B", "W", source=f"{PHAM}, column convention"
+        "token-flow",
+        "unnormalised token flow",
+        Space.EUCLIDEAN,
+        Time.FLOW,
+        "B",
+        "W",
+        source=f"{PHAM}, column convention",
     ),
 )
 

@@ -175,4 +175,6 @@ def _combine(verdicts: Mapping[str, Verdict], decisive: VerdictWord, otherwise: 
     units = {verdict.unit for verdict in verdicts.values()}
     known = len(margins) == len(verdicts) and len(units) == 1 and bool(margins)
     reason = "; ".join(f"{name}: {verdict.reason}" for name, verdict in verdicts.items()) or "nothing to check"
-    return Verdict(otherwise, reason, min(margins) if known else None, units.pop() if known else "", None, {"parts": parts})
+    return Verdict(
+        otherwise, reason, min(margins) if known else None, units.pop() if known else "", None, {"parts": parts}
+    )

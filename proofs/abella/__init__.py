@@ -1,0 +1,1 @@
+"""Rodriguez Abella, Silvestre and Tabuada: attention on spheres and ellipsoids (AB-*)."""

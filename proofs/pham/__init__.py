@@ -1,0 +1,1 @@
+"""Pham et al.: unnormalised token dynamics and positional encodings (PH-*)."""

@@ -1,0 +1,1 @@
+"""Li and Altafini: transformer layers and the power method (PM-*, CT-*)."""

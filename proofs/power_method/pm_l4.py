@@ -1,0 +1,99 @@
+"""PM-L4: which consensus points of the Oja map are stable, and for which steps.
+
+(a) Consensus at v_1 is stable iff ``alpha (|lambda_d| - lambda_1) < 2``.  (b) A consensus *fixed point* at
+v_k with ``lambda_k < lambda_1`` is unstable for every step.  The multipliers come from PM-L3; what is left is real
+arithmetic, both directions.  Reference: Li-Altafini, Lemma 4 (the printed wording of the non-principal case is about
+2-cycles, PM-N4).
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.theory.claims import Iff, Stable, Unstable, When
+from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.points import ConsensusAt
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Kind, Source, Statement
+from eigentoken.theory.steps import Derivation, Inequality
+from eigentoken.theory.terms import Eigenvalue, alpha, d, k, matrix, n
+
+V = matrix("V")
+STEP_BELOW = Relation(alpha * (sp.Abs(Eigenvalue(V, d)) - Eigenvalue(V, 1)) < 2)
+
+
+def derive() -> Derivation:
+    """The multipliers of PM-L3 against the unit circle."""
+    first, other, last, kth = sp.symbols("lambda_1 lambda_ell lambda_d lambda_k", real=True)
+    multiplier = (1 + alpha * other) / (1 + alpha * first)
+    positive = (first > 0,)
+    ordered = (*positive, last <= other, other < first)
+    bound = alpha * (sp.Abs(last) - first) < 2
+    return Derivation(
+        (
+            Inequality(
+                name="disagreement",
+                says="The multiplier of PM-L3 on zero-sum perturbations is below 1 in modulus.",
+                hypotheses=positive,
+                conclusion=sp.And(1 / (1 + alpha * first) > 0, 1 / (1 + alpha * first) < 1),
+            ),
+            Inequality(
+                name="agreement above",
+                says="A common perturbation along $v_\\ell$ has a multiplier below 1, since $\\lambda_1$ is simple.",
+                hypotheses=ordered,
+                conclusion=multiplier < 1,
+            ),
+            Inequality(
+                name="agreement below",
+                says="It is above $-1$ for every $\\ell$ when the step is below the threshold.",
+                hypotheses=(*ordered, bound),
+                conclusion=multiplier > -1,
+            ),
+            Inequality(
+                name="threshold needed",
+                says="Conversely, a multiplier above $-1$ at $\\ell = d$ forces the step below the threshold.",
+                hypotheses=(*positive, last < first, (1 + alpha * last) / (1 + alpha * first) > -1),
+                conclusion=bound,
+                establishes=("stable iff the step is below the threshold",),
+            ),
+            Inequality(
+                name="flip",
+                says="At the threshold, where necessarily $\\lambda_d < -\\lambda_1$, the multiplier of $v_d$ is $-1$.",
+                hypotheses=(*positive, last < first, sp.Eq(alpha * (sp.Abs(last) - first), 2)),
+                conclusion=sp.Eq((1 + alpha * last) / (1 + alpha * first), -1),
+            ),
+            Inequality(
+                name="other points",
+                says="At a consensus fixed point on $v_k$ with $\\lambda_k < \\lambda_1$ the direction $v_1$ expands.",
+                hypotheses=(1 + alpha * kth > 0, kth < first),
+                conclusion=(1 + alpha * first) / (1 + alpha * kth) > 1,
+            ),
+        )
+    )
+
+
+PM_L4 = register(
+    Statement(
+        id="PM-L4",
+        kind=Kind.LEMMA,
+        source=Source(LI_ALTAFINI, "Lemma 4"),
+        title="Stability of consensus for the Oja map",
+        systems=("oja-map",),
+        conditions=(
+            Symmetric(V),
+            SimpleTop(V),
+            Relation(Eigenvalue(V, 1) > 0),
+            Relation(n >= 2),
+        ),
+        claims=(
+            Iff(Stable(ConsensusAt(V, 1)), STEP_BELOW),
+            When(
+                Relation(sp.And(1 + alpha * Eigenvalue(V, k) > 0, Eigenvalue(V, k) < Eigenvalue(V, 1))),
+                Unstable(ConsensusAt(V, k)),
+            ),
+        ),
+        depends=("PM-L3",),
+        derive=derive,
+    )
+)

@@ -1,0 +1,92 @@
+"""The registry of statements: by decorator-like call, by entry point, with the graph of who depends on whom."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+from eigentoken.theory.statements import Statement
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["ENTRY_POINT_GROUP", "Registry", "UnknownStatement", "register", "statements"]
+
+ENTRY_POINT_GROUP = "eigentoken.statements"
+
+
+class UnknownStatement(ValueError):
+    """No statement has that id; the message suggests the nearest ones."""
+
+
+class Registry:
+    """Statements by id, in the order of registration."""
+
+    def __init__(self) -> None:
+        self._statements: dict[str, Statement] = {}
+        self._loaded = False
+
+    def register(self, statement: Statement) -> Statement:
+        """Enter a statement; an id can be taken once."""
+        if statement.id in self._statements:
+            raise ValueError(f"statement id {statement.id!r} is taken: choose another")
+        self._statements[statement.id] = statement
+        return statement
+
+    def load(self) -> Registry:
+        """Load every entry point of the group ``eigentoken.statements`` (a module whose ``load()`` registers)."""
+        if not self._loaded:
+            self._loaded = True
+            for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name):
+                module: Any = entry.load()
+                module.load()
+        return self
+
+    def __iter__(self) -> Iterator[Statement]:
+        return iter(self._statements.values())
+
+    def __len__(self) -> int:
+        return len(self._statements)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._statements
+
+    def get(self, name: str) -> Statement:
+        """The statement of that id, whatever the case of the letters."""
+        for each in (name, name.upper()):
+            if each in self._statements:
+                return self._statements[each]
+        near = difflib.get_close_matches(name.upper(), self._statements, n=3, cutoff=0.5)
+        hint = f"did you mean {', '.join(near)}?" if near else "`eigentoken statements` lists them"
+        raise UnknownStatement(f"unknown statement {name!r}: {hint}")
+
+    def graph(self) -> nx.DiGraph[str]:
+        """An edge from each statement to each that it depends on; a cycle or a dangling name is an error."""
+        import networkx as nx
+
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(self._statements)
+        for statement in self:
+            for name in statement.depends:
+                if name not in self._statements:
+                    raise ValueError(f"{statement.id} depends on {name!r}, which is not registered")
+                graph.add_edge(statement.id, name)
+        if not nx.is_directed_acyclic_graph(graph):
+            raise ValueError(f"the dependencies run in a circle: {nx.find_cycle(graph)}")
+        return graph
+
+
+#: The one registry of the process.
+_REGISTRY = Registry()
+
+
+def register(statement: Statement) -> Statement:
+    """Enter a statement into the registry of the process."""
+    return _REGISTRY.register(statement)
+
+
+def statements() -> Registry:
+    """The registry, with every entry point loaded."""
+    return _REGISTRY.load()

@@ -1,0 +1,175 @@
+"""Statements: conditions => claims, where they come from, how they are derived, and what is known of them.
+
+A *conjecture* is a statement with no derivation.  A statement that is false as printed keeps its printed form beside
+the corrected one, with the certified counterexample.  The status is a ladder that never climbs by itself: it is
+computed from recorded evidence (:class:`Evidence`) that belongs to exactly this text of the statement.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from eigentoken.theory.claims import Claim
+from eigentoken.theory.conditions import Condition
+from eigentoken.theory.readings import LATEX
+from eigentoken.theory.steps import Derivation
+from eigentoken.theory.verdicts import Verdict
+
+__all__ = ["Counterexample", "Evidence", "Kind", "Printed", "Source", "Statement", "Status", "Variant", "Vector"]
+
+
+class Kind(StrEnum):
+    LEMMA = "lemma"
+    THEOREM = "theorem"
+    PROPOSITION = "proposition"
+    REMARK = "remark"
+    DEFINITION = "definition"
+    EXTENSION = "extension"
+    COUNTEREXAMPLE = "counterexample"
+    CONJECTURE = "conjecture"
+
+
+class Status(StrEnum):
+    """The ladder.  ``refuted`` and ``corrected`` speak of the printed form."""
+
+    STATED = "stated"
+    TESTED = "tested"
+    DERIVED = "derived"
+    REFUTED = "refuted"
+    CORRECTED = "corrected"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A paper (key into the bibliography) and the place in it."""
+
+    paper: str
+    place: str
+
+    def __str__(self) -> str:
+        return f"{self.paper}, {self.place}" if self.place else self.paper
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """An exact instance that satisfies the printed hypotheses and violates the printed conclusion.
+
+    ``check`` recomputes, in exact or ball arithmetic, that the conditions hold and the claim fails: ``holds`` means
+    that the counterexample stands.  ``instance`` is JSON-able and exact.
+    """
+
+    name: str
+    says: str
+    instance: dict[str, Any]
+    check: Callable[[], Verdict] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The form in the paper where it differs from the statement: text, what is wrong, counterexamples."""
+
+    text: str
+    wrong: str
+    counterexamples: tuple[Counterexample, ...] = ()
+    false: bool = True
+    "False where the printed form is only imprecise or its proof has a gap."
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A regression vector: what is computed, and the digits that the audit printed."""
+
+    name: str
+    compute: Callable[[], Sequence[Any]] = field(compare=False, repr=False)
+    expected: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A statement with one condition dropped, where an instance is known (or is to be found) that fails."""
+
+    dropped: str
+    says: str
+    witness: Callable[[], Verdict] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was run for exactly this text of a statement: recorded by ``eigentoken verify --record``."""
+
+    digest: str
+    checked: int = 0
+    cited: int = 0
+    second: int = 0
+    tested: int = 0
+    vectors: int = 0
+    counterexamples: int = 0
+    scopes: tuple[str, ...] = ()
+    complete: bool = False
+    "True when every step, vector and counterexample held in that run."
+
+
+@dataclass(frozen=True)
+class Statement:
+    """``conditions => claims`` for the systems named, with everything that is known about it.
+
+    ``derive`` builds the derivation when asked (deriving is work; listing is not).  ``facts`` are the names under which
+    the conditions may be used as hypotheses of cited theorems.
+    """
+
+    id: str
+    kind: Kind
+    source: Source
+    title: str
+    systems: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    text: str = ""
+    "The statement in words (LaTeX), for what the language has no word for; printed under the conditions."
+    depends: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    derive: Callable[[], Derivation] | None = field(default=None, compare=False, repr=False)
+    printed: Printed | None = None
+    vectors: tuple[Vector, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    notes: str = ""
+    property_tests: tuple[Callable[[int, int], Verdict], ...] = field(default=(), compare=False, repr=False)
+    "Further property tests ``(instances, seed) -> verdict`` for claims that the language has no word for."
+
+    @cached_property
+    def derivation(self) -> Derivation | None:
+        return None if self.derive is None else self.derive()
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 of all that the statement asserts, as printed: changes when a condition, claim or step changes."""
+        lines = [self.id, str(self.kind), str(self.source), self.title, self.text, *self.depends, *self.facts]
+        lines += [LATEX(each) for each in (*self.conditions, *self.claims)]
+        if self.derivation is not None:
+            for step in self.derivation.steps:
+                lines += [step.kind, step.name, step.says, step.scope, step.display(), *step.uses, *step.establishes]
+        if self.printed is not None:
+            lines += [self.printed.text, self.printed.wrong]
+            lines += [f"{each.name} {each.says} {each.instance}" for each in self.printed.counterexamples]
+        lines += [f"{each.name} {each.expected}" for each in self.vectors]
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+    def status(self, evidence: Evidence | None) -> Status:
+        """The rung that the evidence supports; without evidence of a complete run the statement is only ``stated``."""
+        if evidence is None or not evidence.complete:
+            return Status.STATED
+        if self.printed is not None and self.printed.false and evidence.counterexamples:
+            return Status.CORRECTED if evidence.checked else Status.REFUTED
+        if evidence.checked:
+            return Status.DERIVED
+        return Status.TESTED if evidence.tested or evidence.vectors else Status.STATED
+
+    def _repr_latex_(self) -> str:
+        given = r",\ ".join(LATEX(each) for each in self.conditions)
+        then = r";\ ".join(LATEX(each) for each in self.claims)
+        return rf"$\textbf{{{self.id}}}:\ {given} \implies {then}$"

@@ -1,0 +1,241 @@
+"""Steps of a derivation, each with a checker that can say no, and printed from what was checked.
+
+A step has a name, words, the earlier steps it uses, and the *facts* it establishes.  Facts are what a citation of a
+textbook theorem needs: a citation whose hypotheses are not all established by earlier steps, or by the conditions of
+the statement, fails.  A step that was checked only for listed sizes says so (``scope``), in the status and in print.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.normal_form import identity_verdict
+from eigentoken.theory.printing_words import scalar_latex
+from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+
+__all__ = [
+    "ALL_SIZES",
+    "Citation",
+    "Computation",
+    "Derivation",
+    "Identity",
+    "Inequality",
+    "Outcome",
+    "Reduction",
+    "Step",
+    "Theorem",
+]
+
+ALL_SIZES = "all sizes"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What checking one step gave: the verdict, and the second opinion of an arithmetic that shares no code."""
+
+    step: Step
+    verdict: Verdict
+    second: Verdict | None = None
+
+    @property
+    def cited(self) -> bool:
+        return isinstance(self.step, Citation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step(ABC):
+    """One step: ``says`` is the justification in words, printed as it stands (LaTeX allowed)."""
+
+    name: str
+    says: str
+    uses: tuple[str, ...] = ()
+    establishes: tuple[str, ...] = ()
+    scope: str = ALL_SIZES
+
+    kind = "step"
+
+    @abstractmethod
+    def check(self, facts: frozenset[str]) -> Verdict:
+        """Check the step, given the facts that the conditions and the earlier steps established."""
+
+    @abstractmethod
+    def display(self) -> str:
+        """The formula of the step, as LaTeX for a display, made from the objects that ``check`` reads."""
+
+    def second_opinion(self) -> Verdict | None:
+        """The same question to an arithmetic that shares no code with ``check``; ``None`` where there is none."""
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity(Step):
+    """``left = right`` for all values of the symbols, by normal form.
+
+    ``where`` are definitions that are substituted first (and printed); symbols are free otherwise.
+    """
+
+    left: Any
+    right: Any
+    where: Mapping[Any, Any] = field(default_factory=dict)
+
+    kind = "identity"
+
+    def sides(self) -> tuple[Any, Any]:
+        """Both sides with the definitions put in, innermost last."""
+        left, right = sp.sympify(self.left), sp.sympify(self.right)
+        for _ in range(len(self.where) + 1):
+            left, right = left.subs(dict(self.where)), right.subs(dict(self.where))
+        return left, right
+
+    def check(self, facts: frozenset[str]) -> Verdict:
+        return identity_verdict(*self.sides())
+
+    def second_opinion(self) -> Verdict | None:
+        from eigentoken.theory.second_opinion import identity_by_flint
+
+        return identity_by_flint(*self.sides())
+
+    def display(self) -> str:
+        text = f"{scalar_latex(self.left)} = {scalar_latex(self.right)}"
+        if self.where:
+            given = r",\quad ".join(
+                f"{scalar_latex(name)} = {scalar_latex(value)}" for name, value in self.where.items()
+            )
+            text += rf",\qquad \text{{where }} {given}"
+        return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inequality(Step):
+    """``hypotheses => conclusion`` over the reals, by a decision procedure (the negation has no solution)."""
+
+    hypotheses: tuple[Any, ...]
+    conclusion: Any
+
+    kind = "inequality"
+
+    def check(self, facts: frozenset[str]) -> Verdict:
+        from eigentoken.theory.real_arithmetic import prove
+
+        return prove(self.hypotheses, self.conclusion)
+
+    def second_opinion(self) -> Verdict | None:
+        from eigentoken.theory.second_opinion import inequality_by_cvc5
+
+        return inequality_by_cvc5(self.hypotheses, self.conclusion)
+
+    def display(self) -> str:
+        given = r",\ ".join(scalar_latex(each) for each in self.hypotheses)
+        return rf"{given} \implies {scalar_latex(self.conclusion)}" if given else scalar_latex(self.conclusion)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reduction(Step):
+    """A structural computation (block structure, symmetry, normal form of tensors) compared with what is claimed.
+
+    ``derive`` computes an object from the system; ``agrees`` compares it with the ``claimed`` object and gives the
+    verdict; ``shows`` prints the claimed object.  The claim is data, the derivation is code: neither sees the other.
+    """
+
+    derive: Callable[[], Any]
+    claimed: Any
+    agrees: Callable[[Any, Any], Verdict]
+    shows: Callable[[Any], str]
+
+    kind = "reduction"
+
+    def check(self, facts: frozenset[str]) -> Verdict:
+        return self.agrees(self.derive(), self.claimed)
+
+    def display(self) -> str:
+        return self.shows(self.claimed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Computation(Step):
+    """A certified computation on exact numbers: ``run`` returns a verdict that rests on exact or ball arithmetic."""
+
+    run: Callable[[], Verdict]
+    formula: str
+    again: Callable[[], Verdict] | None = None
+
+    kind = "computation"
+
+    def check(self, facts: frozenset[str]) -> Verdict:
+        return self.run()
+
+    def second_opinion(self) -> Verdict | None:
+        return None if self.again is None else self.again()
+
+    def display(self) -> str:
+        return self.formula
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A textbook theorem: its hypotheses are names of facts, its conclusion is the fact it gives."""
+
+    key: str
+    name: str
+    hypotheses: tuple[str, ...]
+    conclusion: str
+    reference: str
+    bibtex: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Citation(Step):
+    """A textbook theorem, applied: every hypothesis must be a fact that is already established."""
+
+    theorem: Theorem
+    formula: str = ""
+
+    kind = "citation"
+
+    def check(self, facts: frozenset[str]) -> Verdict:
+        missing = [each for each in self.theorem.hypotheses if each not in facts]
+        if missing:
+            return fails(f"{self.theorem.name} needs {'; '.join(missing)}, which no earlier step establishes")
+        return holds(f"cited: {self.theorem.name}; all {len(self.theorem.hypotheses)} hypotheses are established")
+
+    def display(self) -> str:
+        return self.formula
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """Steps in order.  Names are unique, ``uses`` points backwards, and every step must hold."""
+
+    steps: tuple[Step, ...]
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for step in self.steps:
+            if step.name in seen:
+                raise ValueError(f"step {step.name!r} stands twice: give each step its own name")
+            late = [each for each in step.uses if each not in seen]
+            if late:
+                raise ValueError(f"step {step.name!r} uses {late}, which do not come before it")
+            seen.add(step.name)
+
+    def check(self, conditions: Iterable[str] = (), *, second: bool = False) -> list[Outcome]:
+        """Run every checker in order; a step's facts count only if it and every step it uses hold."""
+        facts = frozenset(conditions)
+        outcomes: list[Outcome] = []
+        good: set[str] = set()
+        for step in self.steps:
+            broken = [each for each in step.uses if each not in good]
+            verdict = undecided(f"uses {', '.join(broken)}, not established") if broken else step.check(facts)
+            opinion = step.second_opinion() if second else None
+            outcomes.append(Outcome(step, verdict, opinion))
+            if verdict.is_holds:
+                good.add(step.name)
+                facts = facts | set(step.establishes)
+                if isinstance(step, Citation):
+                    facts = facts | {step.theorem.conclusion}
+        return outcomes

@@ -1,0 +1,129 @@
+"""The nouns of the language: matrices, eigenvalues and the other numbers that conditions speak of.
+
+Matrix terms are sympy matrix expressions over ``MatrixSymbol``; scalar terms are sympy expressions in ordinary symbols
+(n, d, p, q, k, alpha, ...) and in *quantities*: numbers computed from the matrices of an instance.  Eigenvalues
+are numbered from the top, lambda_1 >= ... >= lambda_d (by real part where the matrix is not symmetric).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+__all__ = [
+    "Angle",
+    "Eigenvalue",
+    "MatrixNumber",
+    "ScoreAtEigenvector",
+    "SpectralNorm",
+    "SpectralRadiusOff",
+    "alpha",
+    "d",
+    "ell",
+    "k",
+    "matrix",
+    "n",
+    "p",
+    "plain",
+    "q",
+    "sym",
+    "t_split",
+]
+
+n = sp.Symbol("n", integer=True, positive=True)
+d = sp.Symbol("d", integer=True, positive=True)
+k = sp.Symbol("k", integer=True, positive=True)
+ell = sp.Symbol("ell", integer=True, positive=True)
+p = sp.Symbol("p", integer=True, positive=True)
+q = sp.Symbol("q", integer=True, positive=True)
+alpha = sp.Symbol("alpha", positive=True)
+
+#: t = ln(p/q) / 2, the imbalance of a bipartite split.
+t_split = sp.log(p / q) / 2
+
+
+def matrix(name: str) -> sp.MatrixSymbol:
+    """The d x d matrix parameter of that name."""
+    return sp.MatrixSymbol(name, d, d)
+
+
+def sym(term: MatrixExpr) -> MatrixExpr:
+    """The symmetric part (X + X^T)/2."""
+    return (term + term.T) / 2
+
+
+class MatrixNumber(sp.Expr):  # type: ignore[misc]
+    """A real number computed from the matrices of an instance; its arguments are terms."""
+
+    is_real = True
+    is_commutative = True
+    letter = "c"
+
+    def __new__(cls, *args: Any) -> MatrixNumber:
+        made: MatrixNumber = sp.Expr.__new__(cls, *(sp.sympify(arg) for arg in args))
+        return made
+
+    def _latex(self, printer: Any) -> str:
+        inside = ", ".join(printer._print(arg) for arg in self.args)
+        return rf"{self.letter}({inside})"
+
+
+class Eigenvalue(MatrixNumber):
+    """``lambda_k(X)``: the k-th eigenvalue from the top (the real part decides the order).
+
+    >>> sp.latex(Eigenvalue(matrix("V"), 1))
+    '\\\\lambda_{1}(V)'
+    """
+
+    def _latex(self, printer: Any) -> str:
+        term, index = self.args
+        return rf"\lambda_{{{printer._print(index)}}}({printer._print(term)})"
+
+
+class SpectralNorm(MatrixNumber):
+    """``|X|``: the largest singular value."""
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\lVert {printer._print(self.args[0])} \rVert"
+
+
+class ScoreAtEigenvector(MatrixNumber):
+    """``s = v_k^T M v_k`` with v_k the unit eigenvector of V for lambda_k(V): arguments M, V, k."""
+
+    def _latex(self, printer: Any) -> str:
+        score, value, index = (printer._print(arg) for arg in self.args)
+        return rf"v_{{{index}}}({value})^{{\top}} {score}\, v_{{{index}}}({value})"
+
+
+class SpectralRadiusOff(MatrixNumber):
+    """``rho(X | u^perp)``: largest modulus of the eigenvalues of X other than lambda_1(X)."""
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\rho({printer._print(self.args[0])}|_{{u^\perp}})"
+
+
+class Angle(MatrixNumber):
+    """The smallest inner product ``min_i w^T x_i`` of the tokens with the unit top eigenvector of X (or of X^T)."""
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\min_i v_1({printer._print(self.args[0])})^{{\top}} x_i"
+
+
+def plain(expression: Any) -> tuple[Any, dict[sp.Symbol, MatrixNumber]]:
+    """Replace every quantity by a real symbol named after it, for solvers; also returns what each symbol stands for.
+
+    >>> relation, names = plain(Eigenvalue(matrix("V"), 1) > 0)
+    >>> relation
+    lambda_1_V > 0
+    """
+    found = sorted(expression.atoms(MatrixNumber), key=str)
+    names = {}
+    for each in found:
+        stem = "lambda" if isinstance(each, Eigenvalue) else type(each).__name__
+        parts = [str(arg) for arg in each.args]
+        if isinstance(each, Eigenvalue):
+            parts.reverse()
+        names[each] = sp.Symbol("_".join([stem, *parts]).replace(" ", ""), real=True)
+    return expression.xreplace(names), {symbol: each for each, symbol in names.items()}
