@@ -1,0 +1,139 @@
+"""The real-arithmetic prover: it proves true statements and never says ``holds`` to a false one."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eigentoken.theory.real_arithmetic import Lemma, equivalent, prove, satisfiable, truth_at
+
+a, b, c, x, y, s, t = sp.symbols("a b c x y s t", real=True)
+n = sp.Symbol("n", integer=True, positive=True)
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "conclusion"),
+    [
+        ([], a**2 + b**2 >= 2 * a * b),
+        ([a > 0, b > 0], a / b + b / a >= 2),
+        ([a > 1], 1 / a < 1),
+        ([x >= 0], sp.sqrt(x**2) <= x),
+        ([], sp.Abs(a + b) <= sp.Abs(a) + sp.Abs(b)),
+        ([], sp.Max(a, b) >= a),
+        ([s > 0], sp.tanh(s) > 0),
+        ([], sp.And(sp.tanh(s) < 1, sp.tanh(s) > -1)),
+        ([s > t], sp.tanh(s) > sp.tanh(t)),
+        ([], sp.Eq(sp.cosh(s) ** 2 - sp.sinh(s) ** 2, 1)),
+        ([s > 0, t > 0, s > t], sp.tanh(s - t) > 0),
+        ([], sp.exp(x) >= 1 + x),
+        ([x > 0], sp.log(x) <= x - 1),
+        ([], 1 / n <= 1),
+        ([x**2 < 2], sp.Piecewise((x, x > 0), (-x, True)) < sp.Rational(3, 2)),
+        ([a < b, b < c], sp.Implies(c < 0, a < 0)),
+        ([sp.Eq(x * y, 1), x > 0], y > 0),
+        ([x > 0, x < 0], sp.false),
+    ],
+)
+def test_true_statements_are_proved(hypotheses, conclusion):
+    verdict = prove(hypotheses, conclusion)
+    assert verdict.is_holds, verdict.reason
+    assert "check-sat" in verdict.certificate.data["smtlib"]
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "conclusion"),
+    [
+        ([], a**2 + b**2 > 2 * a * b),
+        ([a > 0], 1 / a < 1),
+        ([], 1 / a > -1),
+        ([], sp.Abs(a + b) < sp.Abs(a) + sp.Abs(b)),
+        ([s > t], sp.tanh(s) > sp.tanh(t) + sp.Rational(1, 100)),
+        ([s > 0], sp.tanh(s) > sp.Rational(1, 2)),
+        ([], sp.exp(x) >= 2 + x),
+        ([], 1 / n < 1),
+        ([sp.Eq(x**2, 4)], x > 0),
+        ([a < b], sp.Implies(c < 0, a < 0)),
+        ([], sp.Eq(x / x**2, 1 / x + y)),
+    ],
+)
+def test_false_statements_get_a_confirmed_point(hypotheses, conclusion):
+    verdict = prove(hypotheses, conclusion)
+    assert verdict.is_fails, verdict.reason
+    point = verdict.details["point"]
+    assert all(truth_at(sp.sympify(given), point) is True for given in hypotheses)
+    assert truth_at(sp.sympify(conclusion), point) is not True
+    assert all(value.is_Rational for value in point.values())
+
+
+def test_an_undefined_conclusion_is_not_proved():
+    assert prove([a >= 0], a / a**2 >= 0).is_fails
+    assert prove([a > 0], a / a**2 >= 0).is_holds
+    assert prove([], sp.sqrt(x) >= 0).is_fails
+    assert prove([], sp.log(x) <= x - 1).is_fails
+    assert prove([], sp.Abs(1 / x) >= 0).is_fails
+    assert prove([x > 2], sp.sqrt(x - 1) > 1).is_holds
+
+
+def test_contradictory_hypotheses_prove_nothing():
+    assert prove([x > 1, x < 0], y > 7).is_undecided
+    assert prove([x > 1, x < 0], y > 7, vacuous_allowed=True).is_holds
+
+
+def test_a_relaxation_never_refutes():
+    # true for the exponential, but not a consequence of the facts that the solver gets
+    verdict = prove([x > 0], sp.exp(x) > 1 + x + x**2 / 2)
+    assert not verdict.is_fails
+    # true for integers only: the real model is not a counterexample
+    assert prove([], n**2 - 3 * n + 2 >= 0).is_undecided
+
+
+def test_two_symbols_of_one_name_are_refused():
+    positive = sp.Symbol("a", positive=True)
+    with pytest.raises(ValueError, match="'a'"):
+        prove([positive > 1], a > 1)
+
+
+@pytest.mark.parametrize("bad", [a + b, 3, sp.Symbol("A_boolean")])
+def test_what_is_not_a_statement_is_refused(bad):
+    with pytest.raises(TypeError):
+        prove([], bad)
+
+
+def test_rounded_numbers_are_refused():
+    with pytest.raises(TypeError, match="exact Rational"):
+        prove([a > 0.1], a > 0)
+
+
+def test_equivalence_names_the_failing_direction():
+    assert equivalent(x**2 < 1, sp.And(x > -1, x < 1)).is_holds
+    verdict = equivalent(x > 1, x**2 > 1)
+    assert verdict.is_fails
+    assert verdict.reason.startswith("<=")
+    assert equivalent(x**2 > 1, x > 1).reason.startswith("=>")
+
+
+def test_satisfiable():
+    assert satisfiable([x**2 < 2, x > 1]).is_holds
+    assert satisfiable([x**2 < 2, x > 2]).is_fails
+
+
+def test_lemma():
+    assert Lemma("square", (), x**2 >= 0).check().is_holds
+    assert Lemma("square", (), x**2 > 0).check().is_fails
+
+
+rationals = st.fractions(min_value=-5, max_value=5, max_denominator=6)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(st.lists(rationals, min_size=3, max_size=3), rationals)
+def test_quadratics_agree_with_the_discriminant(coefficients, bound):
+    p, q, r = (sp.Rational(value.numerator, value.denominator) for value in coefficients)
+    low = sp.Rational(bound.numerator, bound.denominator)
+    claim = sp.Ge(p * x**2 + q * x + r, low)
+    if claim in (sp.true, sp.false):
+        return
+    truth = (p > 0 and q**2 - 4 * p * (r - low) <= 0) or (p == 0 and q == 0 and r >= low)
+    assert prove([], claim).word.value == ("holds" if truth else "fails")
