@@ -1,0 +1,1 @@
+"""One family a file; each registers itself (see ``eigentoken.models.family``)."""

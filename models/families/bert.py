@@ -1,0 +1,87 @@
+"""BERT (Devlin et al., 2019) and its distillations of the same shape, such as MiniLM (Wang et al., 2020)."""
+
+from __future__ import annotations
+
+import math
+
+from ..configuration import Config
+from ..convention import FeedForward, Layer, Mask, StoredMatrix
+from ..embedding import TokenEmbedding
+from ..family import Family, Projections, Shape, register
+from ..tensors import WeightReader
+
+
+@register
+class Bert(Family):
+    """Post-norm layers with biases everywhere; full attention, or causal when the configuration says decoder."""
+
+    name = "bert"
+    model_types = ("bert",)
+    about = "BERT and MiniLM: post-LayerNorm, absolute positions, full attention"
+
+    def __init__(self, config: Config, weights: WeightReader) -> None:
+        self.config = config
+        self.d = config.integer("hidden_size")
+        self.n_layers = config.layers("num_hidden_layers")
+        self.n_heads = self.n_kv_heads = config.heads(self.d, "num_attention_heads")
+        self.d_head = self.d // self.n_heads
+        self.width = config.integer("intermediate_size")
+        self.eps = config.number("layer_norm_eps", default=1e-12)
+        self.activation = config.text("hidden_act", default="gelu")
+        self.mask = Mask("causal" if config.flag("is_decoder") else "full")
+        config.refuse("position_embedding_type", ("absolute",), "scores would have a relative position term")
+        config.refuse("add_cross_attention", (False,), "cross-attention is not one sequence's dynamics")
+        self._weights = weights.under("encoder.layer.0.attention.self.query.weight")
+
+    @property
+    def weights(self) -> WeightReader:
+        return self._weights
+
+    def shapes(self, index: int) -> dict[str, Shape]:
+        base, d = f"encoder.layer.{index}.", self.d
+        needed: dict[str, Shape] = {}
+        for part in ("self.query", "self.key", "self.value", "output.dense"):
+            needed |= {f"{base}attention.{part}.weight": (d, d), f"{base}attention.{part}.bias": (d,)}
+        needed |= {f"{base}intermediate.dense.weight": (self.width, d), f"{base}intermediate.dense.bias": (self.width,)}
+        return needed | {f"{base}output.dense.weight": (d, self.width), f"{base}output.dense.bias": (d,)}
+
+    def layer(self, index: int) -> Layer:
+        base, w, d = f"encoder.layer.{index}.", self.weights, self.d
+        parts = [f"{base}attention.{part}" for part in ("self.query", "self.key", "self.value", "output.dense")]
+        W_Q, W_K, W_V, W_O = (w.read(f"{part}.weight", (d, d)) for part in parts)
+        b_Q, b_K, b_V, b_O = (w.read(f"{part}.bias", (d,)) for part in parts)
+        stored = StoredMatrix(f"{w.prefix}{parts[3]}.weight", transposed=False)
+        dtype = self.dtypes(*(f"{part}.weight" for part in parts))
+        return self.build(
+            index,
+            Projections(W_Q, W_K, W_V, W_O, stored, dtype, b_Q, b_K, b_V, b_O),
+            scale=math.sqrt(self.d_head),
+            mask=self.mask,
+            placement="post",
+            attention_norm=w.norm(f"{base}attention.output.LayerNorm", d, eps=self.eps),
+            feed_forward_norm=w.norm(f"{base}output.LayerNorm", d, eps=self.eps),
+            positions="absolute",
+        )
+
+    def feed_forward(self, index: int) -> FeedForward:
+        base, w, d = f"encoder.layer.{index}.", self.weights, self.d
+        return FeedForward(
+            up=w.read(f"{base}intermediate.dense.weight", (self.width, d)),
+            down=w.read(f"{base}output.dense.weight", (d, self.width)),
+            activation=self.activation,
+            up_bias=w.read(f"{base}intermediate.dense.bias", (self.width,)),
+            down_bias=w.read(f"{base}output.dense.bias", (d,)),
+            stored_dtype=self.dtypes(f"{base}intermediate.dense.weight", f"{base}output.dense.weight"),
+        )
+
+    def embedding(self) -> TokenEmbedding:
+        w, d = self.weights, self.d
+        vocabulary = self.config.integer("vocab_size")
+        positions = self.config.integer("max_position_embeddings")
+        segments = self.config.integer("type_vocab_size", default=2)
+        return TokenEmbedding(
+            token=w.read("embeddings.word_embeddings.weight", (vocabulary, d)),
+            position=w.read("embeddings.position_embeddings.weight", (positions, d)),
+            segment=w.read("embeddings.token_type_embeddings.weight", (segments, d)),
+            norm=w.norm("embeddings.LayerNorm", d, eps=self.eps),
+        )

@@ -1,0 +1,191 @@
+"""What a family of models must say, and the register of families.
+
+A new family is one new file in ``models/families`` with one class under ``@register``; nothing else changes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeVar
+
+from .configuration import Config
+from .convention import FeedForward, Layer, Mask, Normalization, StoredMatrix, split_heads
+from .embedding import Embedding
+from .errors import ModelError, some
+from .rotary import Array, Rotary
+from .tensors import WeightReader
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Projections:
+    """The stacked attention weights of a layer in our convention: W_Q, W_K, W_V (rows, d), W_O (d, rows), biases."""
+
+    W_Q: Array
+    W_K: Array
+    W_V: Array
+    W_O: Array
+    output_stored: StoredMatrix
+    stored_dtype: str
+    b_Q: Array | None = None
+    b_K: Array | None = None
+    b_V: Array | None = None
+    b_O: Array | None = None
+
+
+class Family(ABC):
+    """One family: how its configuration and its tensor names become layers.  Set the sizes in ``__init__``."""
+
+    name: ClassVar[str]
+    model_types: ClassVar[tuple[str, ...]]
+    about: ClassVar[str]
+
+    n_layers: int
+    n_heads: int
+    n_kv_heads: int
+    d: int
+    d_head: int
+
+    @abstractmethod
+    def __init__(self, config: Config, weights: WeightReader) -> None:
+        """Read the sizes from the configuration and find the prefix of the tensor names."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> WeightReader:
+        """The reader under the prefix of this checkpoint."""
+
+    @abstractmethod
+    def shapes(self, index: int) -> Mapping[str, Shape]:
+        """The tensors that layer ``index`` needs, with the shapes that the configuration implies."""
+
+    @abstractmethod
+    def layer(self, index: int) -> Layer:
+        """Layer ``index``, its attention weights and norms read now."""
+
+    @abstractmethod
+    def feed_forward(self, index: int) -> FeedForward:
+        """The feed-forward block of layer ``index``."""
+
+    @abstractmethod
+    def embedding(self) -> Embedding:
+        """What turns the model's input into the first hidden states."""
+
+    def final_norm(self) -> Normalization | None:
+        """The normalization after the last layer, if there is one."""
+        return None
+
+    def weights_of(self, index: int) -> int:
+        """The first layer with the same stored weights."""
+        return index
+
+    def check_shapes(self) -> None:
+        """Compare every needed tensor with the headers, before any weight is read."""
+        for index in range(self.n_layers):
+            if self.weights_of(index) == index:
+                for name, shape in self.shapes(index).items():
+                    self.weights.expect(name, shape)
+
+    def build(
+        self,
+        index: int,
+        projections: Projections,
+        *,
+        scale: float,
+        mask: Mask,
+        placement: Literal["pre", "post"],
+        attention_norm: Normalization,
+        feed_forward_norm: Normalization,
+        positions: Literal["absolute", "rotary", "none"],
+        rotary: Rotary | None = None,
+    ) -> Layer:
+        """The layer object, stamped with what was not folded."""
+        p = projections
+        heads = split_heads(
+            p.W_Q,
+            p.W_K,
+            p.W_V,
+            p.W_O,
+            n_heads=self.n_heads,
+            n_kv_heads=self.n_kv_heads,
+            scale=scale,
+            layer=index,
+            stored_dtype=p.stored_dtype,
+            b_Q=p.b_Q,
+            b_K=p.b_K,
+            b_V=p.b_V,
+            rotary=rotary,
+        )
+        has_bias = [label for label, b in zip("QKVO", (p.b_Q, p.b_K, p.b_V, p.b_O), strict=True) if b is not None]
+        kept = [f"norm gain{'' if attention_norm.bias is None else ' and bias'} ({placement}-{attention_norm.kind})"]
+        kept += [f"score scale {scale:.6g}"]
+        kept += [f"biases of {', '.join(has_bias)}"] if has_bias else []
+        kept += ["rotary positions"] if rotary is not None else []
+        return Layer(
+            index=index,
+            heads=heads,
+            mask=mask,
+            placement=placement,
+            attention_norm=attention_norm,
+            feed_forward_norm=feed_forward_norm,
+            positions=positions,
+            read_feed_forward=_FeedForwardOf(self, index),
+            output_bias=p.b_O,
+            output_stored=p.output_stored,
+            weights_of=self.weights_of(index),
+            stored_dtype=p.stored_dtype,
+            not_folded=(*kept, "feed-forward"),
+        )
+
+    def dtypes(self, *names: str) -> str:
+        """The stored dtype of the named tensors, or the several ones."""
+        return ", ".join(sorted({self.weights.dtype(name) for name in names}))
+
+
+@dataclass(frozen=True)
+class _FeedForwardOf:
+    family: Family
+    index: int
+
+    def __call__(self) -> FeedForward:
+        return self.family.feed_forward(self.index)
+
+
+_FAMILIES: dict[str, type[Family]] = {}
+F = TypeVar("F", bound=type[Family])
+
+
+def register(family: F) -> F:
+    """Class decorator: make a family known under each of its ``model_types``."""
+    for model_type in family.model_types:
+        _FAMILIES[model_type] = family
+    return family
+
+
+def supported_families() -> dict[str, type[Family]]:
+    """model_type to family, for every file in ``models/families``."""
+    from . import families as folder
+
+    for module in pkgutil.iter_modules(folder.__path__):
+        importlib.import_module(f"{folder.__name__}.{module.name}")
+    return dict(sorted(_FAMILIES.items()))
+
+
+def family_of(config: Config, weights: WeightReader) -> Family:
+    """The family that the configuration names, set up and checked against the headers."""
+    known = supported_families()
+    model_type = config.raw("model_type")
+    if not isinstance(model_type, str) or model_type not in known:
+        raise ModelError(
+            f"{config.where}: no supported family: found model_type={str(model_type)[:60]!r}, "
+            f"architectures={str(config.raw('architectures'))[:80]}, tensors {some(sorted(weights.store.infos), 3)}; "
+            f"supported model types: {', '.join(known)}"
+        )
+    family = known[model_type](config, weights)
+    family.check_shapes()
+    return family

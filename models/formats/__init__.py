@@ -1,0 +1,1 @@
+"""File formats: each gives the same thing, named tensors that are read one at a time."""

@@ -1,0 +1,77 @@
+"""Models in memory: a ``transformers`` model (its state dict and configuration) or a ``torch.nn.Module``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ModelError
+from ..rotary import Array
+from ..tensors import TensorInfo, TensorStore
+from .torch_pickle import numpy_copy
+
+if TYPE_CHECKING:
+    import torch
+
+
+class MemoryStore(TensorStore):
+    """The tensors of a state dict; each read is a copy, so later training does not change what was read."""
+
+    format = "in memory"
+
+    def __init__(self, tensors: Mapping[str, torch.Tensor], where: str) -> None:
+        self.where = where
+        self.tensors = dict(tensors)
+        self.infos = {
+            name: TensorInfo(name, tuple(t.shape), str(t.dtype).removeprefix("torch.")) for name, t in tensors.items()
+        }
+        self.files = ()
+
+    def read(self, name: str) -> Array:
+        """The tensor, copied."""
+        return numpy_copy(self.tensors[name], f"{self.where}: the tensor {name}")
+
+
+def open_module(module: object) -> tuple[MemoryStore, dict[str, Any]]:
+    """The tensors and the configuration of a module; plain torch encoders describe themselves."""
+    import torch
+
+    where = f"{type(module).__module__.split('.')[0]}.{type(module).__name__} in memory"
+    if not isinstance(module, torch.nn.Module):
+        raise ModelError(
+            f"source must be a path, sample:NAME, a Hugging Face id, a transformers model or a torch.nn.Module, "
+            f"got {type(module).__name__}"
+        )
+    store = MemoryStore(module.state_dict(), where)
+    config = getattr(module, "config", None)
+    if hasattr(config, "to_dict"):
+        config = config.to_dict()
+    if isinstance(config, Mapping):
+        return store, dict(config)
+    return store, _torch_encoder(module, where)
+
+
+def _torch_encoder(module: torch.nn.Module, where: str) -> dict[str, Any]:
+    """The configuration of a torch.nn.TransformerEncoder or TransformerEncoderLayer, read off the module."""
+    import torch
+
+    layers = list(module.layers) if isinstance(module, torch.nn.TransformerEncoder) else [module]
+    first = layers[0] if layers else None
+    if not isinstance(first, torch.nn.TransformerEncoderLayer):
+        raise ModelError(
+            f"{where}: no configuration: expected a module with .config (as transformers models have), a "
+            "torch.nn.TransformerEncoder or TransformerEncoderLayer; or pass load(module, config={{'model_type': ...}})"
+        )
+    act = first.activation
+    name = getattr(act, "__name__", type(act).__name__.lower())
+    return {
+        "model_type": "torch-encoder",
+        "hidden_size": first.self_attn.embed_dim,
+        "num_hidden_layers": len(layers),
+        "num_attention_heads": first.self_attn.num_heads,
+        "intermediate_size": first.linear1.out_features,
+        "layer_norm_eps": first.norm1.eps,
+        "norm_first": first.norm_first,
+        "hidden_act": name,
+        "stacked": isinstance(module, torch.nn.TransformerEncoder),
+    }

@@ -1,0 +1,144 @@
+"""``pytorch_model.bin``: torch's zip and legacy formats, only ever unpickled with ``weights_only=True``, on the CPU.
+
+torch's restricted unpickler builds tensors and plain containers and refuses every other class or function, so that
+a pickle with code is an error and is not executed.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import warnings
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ModelError, brief
+from ..rotary import Array
+from ..tensors import SourceFile, TensorInfo, TensorStore
+
+if TYPE_CHECKING:
+    import torch
+
+END_OF_ZIP = b"PK\x05\x06"
+
+
+class TorchPickleStore(TensorStore):
+    """One torch checkpoint file.  Zip files are memory-mapped and reopened after ``release``; legacy ones are kept."""
+
+    format = "pytorch"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.where = str(path)
+        try:
+            self.files = (SourceFile(path, path.stat().st_size),)
+            with path.open("rb") as stream:
+                self.is_zip = stream.read(2) == b"PK"
+        except OSError as error:
+            raise ModelError(f"{path}: cannot be read ({brief(error)})") from None
+        if self.is_zip:
+            check_zip(path)
+        self._tensors: dict[str, torch.Tensor] | None = self._load()
+        self.infos = {name: TensorInfo(name, tuple(t.shape), _dtype(t)) for name, t in self._tensors.items()}
+        if self.is_zip:
+            self.release()
+
+    def read(self, name: str) -> Array:
+        """The tensor, copied."""
+        if self._tensors is None:
+            self._tensors = self._load()
+        return numpy_copy(self._tensors[name], f"{self.where}: the tensor {name}")
+
+    def release(self) -> None:
+        """Unmap a zip checkpoint, so that pages of earlier layers do not stay resident."""
+        if self.is_zip:
+            self._tensors = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_tensors": None}
+
+    def _load(self) -> dict[str, torch.Tensor]:
+        import torch
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                if self.is_zip:
+                    loaded = torch.load(self.path, map_location="cpu", weights_only=True, mmap=True)
+                else:
+                    with self.path.open("rb") as stream:
+                        loaded = torch.load(stream, map_location="cpu", weights_only=True)
+                        left = os.fstat(stream.fileno()).st_size - stream.tell()
+                    if left:
+                        raise ModelError(f"{self.where}: {left} bytes follow the last tensor: the file is padded")
+            except ModelError:
+                raise
+            except Exception as error:
+                raise ModelError(
+                    f"{self.where}: not read as a torch checkpoint of plain tensors (weights_only=True, nothing was "
+                    f"executed): {_reason(error)}"
+                ) from None
+        return _state_dict(loaded, self.where)
+
+
+def check_zip(path: Path) -> None:
+    """The archive ends where its file ends and names no member twice."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as stream:
+            stream.seek(max(0, size - 22))
+            tail = stream.read()
+        with zipfile.ZipFile(path) as archive:
+            names = [member.filename for member in archive.infolist()]
+    except (OSError, zipfile.BadZipFile, struct.error, ValueError, NotImplementedError, EOFError) as error:
+        raise ModelError(f"{path}: a damaged or truncated zip archive ({brief(error)})") from None
+    if len(tail) != 22 or not tail.startswith(END_OF_ZIP) or tail[20:] != b"\0\0":
+        raise ModelError(f"{path}: bytes follow the end of the zip archive: the file is padded or damaged")
+    if len(set(names)) != len(names):
+        raise ModelError(f"{path}: the archive has two members of one name (duplicate tensors)")
+
+
+def numpy_copy(tensor: torch.Tensor, where: str) -> Array:
+    """A torch tensor as a fresh numpy array of the same values; bfloat16 as float32."""
+    import torch
+
+    try:
+        if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_complex() or tensor.is_meta:
+            raise ModelError(f"{where} is not a plain dense real tensor")
+        plain = tensor.detach().cpu()
+        if plain.dtype not in (torch.float16, torch.float32, torch.float64) and plain.is_floating_point():
+            plain = plain.float()
+        return np.array(plain.numpy())
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{where} cannot be read ({brief(error)})") from None
+
+
+def _dtype(tensor: torch.Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def _state_dict(loaded: object, where: str) -> dict[str, torch.Tensor]:
+    import torch
+
+    for key in ("state_dict", "model"):
+        if isinstance(loaded, Mapping) and isinstance(loaded.get(key), Mapping):
+            loaded = loaded[key]
+    if not isinstance(loaded, Mapping):
+        raise ModelError(f"{where}: expected a state dict (names to tensors), got {type(loaded).__name__}")
+    tensors = {name: t for name, t in loaded.items() if isinstance(name, str) and isinstance(t, torch.Tensor)}
+    if not tensors:
+        raise ModelError(f"{where}: the file has no tensors")
+    return tensors
+
+
+def _reason(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    marker = "WeightsUnpickler error:"
+    text = text[text.index(marker) :] if marker in text else text
+    return brief(ValueError(text or type(error).__name__), 200)

@@ -1,0 +1,119 @@
+"""From what a user names to a model: a path, ``sample:NAME``, a Hugging Face id, or an object in memory."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from . import samples
+from .configuration import read_json_object
+from .errors import ModelError, brief, some
+from .formats.safetensors_file import SafetensorsStore
+from .formats.sharded import ShardedStore, member
+from .formats.torch_pickle import TorchPickleStore
+from .model import Model, build_model
+from .tensors import TensorStore
+
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
+FOLDER_FILES = (
+    "model.safetensors",
+    "model.safetensors.index.json",
+    "pytorch_model.bin",
+    "pytorch_model.bin.index.json",
+)
+"""What a folder is searched for, in this order; then a single .safetensors, .gguf, .npz or .bin file."""
+
+
+def load(source: object, *, config: Mapping[str, Any] | None = None) -> Model:
+    """The model that ``source`` names; layers are read later, one at a time.
+
+    ``source``: the path of a folder or file; ``sample:NAME``; a Hugging Face id (``org/name``, needs the extra
+    ``hub``); a ``transformers`` model; a ``torch.nn.Module``.  ``config`` replaces the configuration found beside the
+    weights.  Raises ModelError, one line, for whatever cannot be used.
+    """
+    if isinstance(source, Model):
+        return source
+    if isinstance(source, str | os.PathLike):
+        text = os.fspath(source)
+        if not isinstance(text, str) or "\0" in text or not text:
+            raise ModelError("source must be a path, sample:NAME, a Hugging Face id or a model in memory")
+        if text.startswith("sample:"):
+            return open_path(samples.fetch(text.removeprefix("sample:")), text, config)
+        path = Path(text).expanduser()
+        if path.exists() or isinstance(source, os.PathLike):
+            return open_path(path, text, config)
+        if HUB_ID.fullmatch(text) and not path.suffix.lower() in (".bin", ".gguf", ".npz", ".safetensors"):
+            from .hub import snapshot
+
+            return open_path(snapshot(text), text, config)
+        raise ModelError(f"{text}: no such file or folder, and not sample:NAME or a Hugging Face id")
+    from .formats.in_memory import open_module
+
+    store, found = open_module(source)
+    return build_model(store.where, dict(config) if config is not None else found, store, store.where)
+
+
+def open_path(path: Path, source: str, config: Mapping[str, Any] | None = None) -> Model:
+    """The model in a folder or file."""
+    try:
+        if path.is_dir():
+            path = _checkpoint_in(path)
+        elif not path.is_file():
+            raise ModelError(f"{path}: no such file or folder")
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({brief(error)})") from None
+    store, found = _open_file(path)
+    where = str(path)
+    if config is None and found is None:
+        beside = path.parent / "config.json"
+        if not os.path.lexists(beside):
+            raise ModelError(f"{path.parent}: config.json is missing: it says the family and sizes of {path.name}")
+        where = str(beside)
+        found = read_json_object(member(path.parent, "config.json", str(path.parent)))
+    return build_model(source, dict(config) if config is not None else found or {}, store, where)
+
+
+def _checkpoint_in(folder: Path) -> Path:
+    for name in FOLDER_FILES:
+        if os.path.lexists(folder / name):
+            return member(folder, name, str(folder))
+    names = sorted(entry.name for entry in folder.iterdir())
+    for suffix in (".safetensors", ".gguf", ".npz", ".bin"):
+        fitting = [name for name in names if name.lower().endswith(suffix)]
+        if len(fitting) == 1:
+            return member(folder, fitting[0], str(folder))
+        if fitting:
+            raise ModelError(f"{folder}: several checkpoints without an index ({some(fitting)}): name one of the files")
+    inside = some(names) if names else "nothing: the folder is empty"
+    raise ModelError(
+        f"{folder}: no checkpoint found; expected {', '.join(FOLDER_FILES)}, .gguf, .npz or .bin; found {inside}"
+    )
+
+
+def _open_file(path: Path) -> tuple[TensorStore, dict[str, Any] | None]:
+    """The tensors of a file, and the configuration if the format carries one."""
+    name = path.name.lower()
+    if name.endswith(".index.json"):
+        return ShardedStore(path), None
+    if name.endswith(".safetensors"):
+        return SafetensorsStore(path), None
+    with path.open("rb") as stream:
+        head = stream.read(4)
+    if name.endswith(".gguf") or head == b"GGUF":
+        from .formats.gguf_file import open_gguf
+
+        return open_gguf(path)
+    if name.endswith(".npz"):
+        from .formats.npz import open_npz
+
+        return open_npz(path)
+    if head[:2] == b"PK" or head[:1] == b"\x80":
+        return TorchPickleStore(path), None
+    if name.endswith(".bin"):
+        from .formats.llama2c import open_llama2c
+
+        return open_llama2c(path)
+    raise ModelError(f"{path}: not a known checkpoint format (safetensors, torch .bin, GGUF, llama2.c .bin, .npz)")
