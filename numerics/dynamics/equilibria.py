@@ -1,0 +1,266 @@
+"""Is there an equilibrium near the state that a run reached, and is it stable?  Answered with proof, or not at all.
+
+The unknowns are the tokens and the multipliers: ``u_i(x) = c_i x_i`` and ``x_i^T W x_i = 1``.  A Krawczyk operator in
+ball arithmetic (python-flint) shows that a small box around the floating-point state holds exactly one solution; a
+quadratic form proposed in floating point and checked in balls then decides stability (Lyapunov or Stein, with the
+inertia theorem for instability).  Parameters are taken as exact binary numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, ctx
+from torch import Tensor
+
+from eigentoken.numerics.dynamics.ball_derivatives import Dual, dual_algebra, inverse_of_midpoint, positive_definite
+from eigentoken.numerics.dynamics.matrices import dense
+from eigentoken.numerics.dynamics.problem import Problem
+from eigentoken.numerics.dynamics.torch_algebra import mask_tensor
+from eigentoken.theory.systems import Space, Time
+from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
+
+__all__ = ["Equilibrium", "certify_equilibrium"]
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """``exists``: one equilibrium (one 2-cycle x -> -x if ``cycle``) in the box ``centre +- radius``; is it stable?"""
+
+    exists: Verdict
+    stable: Verdict
+    centre: list[list[float]]
+    radius: float
+    cycle: bool = False
+
+
+def certify_equilibrium(
+    problem: Problem, x: Tensor, *, bits: int = 128, radius: float | None = None, largest: int = 160
+) -> Equilibrium:
+    """Certify the equilibrium of a flow, the fixed point of a map, or the sign-flipping 2-cycle of a map, near ``x``.
+
+    Equilibria that are not isolated (consensus when the values are the identity, marginal polygons) are ``undecided``.
+    """
+    if not problem.autonomous:
+        raise ValueError(f"{problem.system.name}: parameters depend on time, so there is no equilibrium to certify")
+    n, d = x.shape
+    centre = [[float(entry) for entry in row] for row in x.tolist()]
+    if n * (d + 1) > largest:
+        nothing = undecided(f"{n} tokens in R^{d} give {n * (d + 1)} unknowns, above the limit of {largest}")
+        return Equilibrium(nothing, nothing, centre, 0.0)
+    old = ctx.prec
+    ctx.prec = bits
+    try:
+        return _certify(_BallSystem(problem, n, d), x, centre, radius)
+    finally:
+        ctx.prec = old
+
+
+class _BallSystem:
+    """The equations of an equilibrium in balls, with derivatives."""
+
+    def __init__(self, problem: Problem, n: int, d: int) -> None:
+        self.problem, self.n, self.d = problem, n, d
+        self.euclidean = problem.system.space is Space.EUCLIDEAN
+        self.is_map = problem.system.time is Time.MAP
+        self.size = n * d if self.euclidean else n * (d + 1)
+        allowed = mask_tensor(problem.mask, n)
+        self.mask = None if allowed is None else [[int(entry) for entry in row] for row in allowed.tolist()]
+        self.parameters = _as_balls(problem.parameters)
+        metric = problem.metric()
+        self.metric = None if metric is None else _as_balls(metric)
+
+    def tokens(self, z: arb_mat, width: int) -> tuple[tuple[Dual, ...], ...]:
+        return tuple(
+            tuple(Dual.variable(z[i * self.d + k, 0], i * self.d + k, width) for k in range(self.d))
+            for i in range(self.n)
+        )
+
+    def equations(self, z: arb_mat) -> tuple[arb_mat, arb_mat]:
+        """Values and Jacobian of the square system at the balls ``z``."""
+        x = self.tokens(z, self.size)
+        push = self.problem.system.influence(dual_algebra(self.size), self.parameters, x, self.mask)
+        rows: list[Dual] = []
+        if self.euclidean:
+            rows = [entry for token in push for entry in token]
+        else:
+            for i in range(self.n):
+                c = Dual.variable(z[self.n * self.d + i, 0], self.n * self.d + i, self.size)
+                rows.extend(push[i][k] - c * x[i][k] for k in range(self.d))
+            rows.extend(self.squared_norm(x[i]) - 1 for i in range(self.n))
+        values = arb_mat(self.size, 1, [row.value for row in rows])
+        jacobian = arb_mat(self.size, self.size, [row.slope[0, k] for row in rows for k in range(self.size)])
+        return values, jacobian
+
+    def squared_norm(self, token: tuple[Dual, ...]) -> Dual:
+        total = Dual.constant(arb(0), self.size)
+        for a in range(self.d):
+            for b in range(self.d):
+                if self.metric is None and a != b:
+                    continue
+                weight = arb(1) if self.metric is None else self.metric[a][b]
+                total = total + token[a] * token[b] * weight
+        return total
+
+    def linearization(self, z: arb_mat) -> arb_mat:
+        """The ambient Jacobian of ``f(pi(x))`` at the balls ``z``: its tangent block is the intrinsic one.
+
+        Normal directions are sent to 0 by a map; for a flow ``x_i x_i^T W`` is subtracted, so that they decay: in both
+        cases they do not touch the stability of the tangent block (the ambient matrix is block triangular).
+        """
+        width = self.n * self.d
+        algebra = dual_algebra(width)
+        x = self.tokens(z, width)
+        on = x if self.euclidean else algebra.normalise(x, self.metric)
+        moved = self.problem.system.advance(algebra, self.parameters, on, self.mask)
+        J = arb_mat(width, width, [entry.slope[0, k] for token in moved for entry in token for k in range(width)])
+        if self.euclidean or self.is_map:
+            return J
+        for i in range(self.n):
+            block = [z[i * self.d + k, 0] for k in range(self.d)]
+            weighted = [
+                sum((self.metric[a][b] * block[b] for b in range(self.d)), arb(0)) if self.metric else block[a]
+                for a in range(self.d)
+            ]
+            for a in range(self.d):
+                for b in range(self.d):
+                    J[i * self.d + a, i * self.d + b] = J[i * self.d + a, i * self.d + b] - block[a] * weighted[b]
+        return J
+
+
+def _certify(balls: _BallSystem, x: Tensor, centre: list[list[float]], radius: float | None) -> Equilibrium:
+    z = _newton(balls, x)
+    if z is None:
+        nothing = undecided("Newton's iteration did not settle: no isolated equilibrium nearby, or a singular one")
+        return Equilibrium(nothing, undecided(nothing.reason), centre, 0.0)
+    for size in [radius] if radius is not None else [1e-25, 1e-18, 1e-12, 1e-8]:
+        box = _krawczyk(balls, z, size)
+        if box is not None:
+            return _conclude(balls, box, size)
+    nothing = undecided("the Krawczyk operator does not map a box into itself: the equilibrium may not be isolated")
+    return Equilibrium(nothing, undecided(nothing.reason), centre, 0.0)
+
+
+def _newton(balls: _BallSystem, x: Tensor, rounds: int = 12) -> arb_mat | None:
+    push = balls.problem.influence(x)
+    entries = [arb(float(entry)) for entry in x.flatten().tolist()]
+    if not balls.euclidean:
+        weighted = x if balls.problem.metric() is None else x @ dense(balls.problem.metric(), x).mT
+        entries += [arb(float(c)) for c in (weighted * push).sum(-1).tolist()]
+    z = arb_mat(balls.size, 1, entries)
+    for _ in range(rounds):
+        values, jacobian = balls.equations(z)
+        inverse = inverse_of_midpoint(jacobian)
+        if inverse is None:
+            return None
+        step = inverse * values
+        z = _middle(z - step)
+        moved = max(abs(float(step[k, 0].mid())) for k in range(balls.size))
+        if not np.isfinite(moved) or moved > 10:
+            return None
+        if moved < 1e-30:
+            break
+    start = np.array([float(e.mid()) for e in entries])
+    drift = max(abs(float(z[k, 0].mid()) - start[k]) for k in range(balls.n * balls.d))
+    return z if drift < 1e-2 else None
+
+
+def _middle(z: arb_mat) -> arb_mat:
+    return arb_mat(z.nrows(), z.ncols(), [z[r, c].mid() for r in range(z.nrows()) for c in range(z.ncols())])
+
+
+def _krawczyk(balls: _BallSystem, z: arb_mat, size: float) -> arb_mat | None:
+    """The box ``z +- size`` if K(box) lies in its interior, else ``None``."""
+    box = arb_mat(balls.size, 1, [arb(z[k, 0].mid(), size) for k in range(balls.size)])
+    values, _ = balls.equations(z)
+    _, slopes = balls.equations(box)
+    inverse = inverse_of_midpoint(slopes)
+    if inverse is None:
+        return None
+    identity = arb_mat(balls.size, balls.size, [arb(int(r == c)) for r in range(balls.size) for c in range(balls.size)])
+    image = z - inverse * values + (identity - inverse * slopes) * (box - z)
+    inside = all(box[k, 0].contains_interior(image[k, 0]) for k in range(balls.size))
+    return box if inside else None
+
+
+def _conclude(balls: _BallSystem, box: arb_mat, size: float) -> Equilibrium:
+    n, d = balls.n, balls.d
+    centre = [[float(box[i * d + k, 0].mid()) for k in range(d)] for i in range(n)]
+    cycle = False
+    if balls.is_map:
+        alpha = _as_balls(balls.problem.parameters["alpha"])
+        factors = [1 + alpha * box[n * d + i, 0] for i in range(n)]
+        if all(factor < 0 for factor in factors):
+            cycle = True
+        elif not all(factor > 0 for factor in factors):
+            reason = (
+                "u_i = c_i x_i has a solution here, but the signs of 1 + alpha c_i differ: not a fixed point of the map"
+            )
+            mixed = undecided(reason) if any(factor.contains(0) for factor in factors) else fails(reason)
+            return Equilibrium(mixed, undecided(reason), centre, size)
+    data = {
+        "system": balls.problem.system.name,
+        "centre": [str(box[k, 0].mid()) for k in range(balls.size)],
+        "radius": repr(size),
+        "cycle": cycle,
+    }
+    word = "2-cycle" if cycle else "equilibrium"
+    certificate = Certificate("krawczyk", f"exactly one {word} in the box", VerdictWord.HOLDS, data=data)
+    exists = holds(f"the box of radius {size:.0e} holds exactly one {word} (Krawczyk)", certificate=certificate)
+    return Equilibrium(exists, _stability(balls, box, cycle), centre, size, cycle)
+
+
+def _stability(balls: _BallSystem, box: arb_mat, cycle: bool) -> Verdict:
+    """Lyapunov (flow) or Stein (map): S with ``-(J^T S + S J) > 0``, resp. ``S - J^T S J > 0``, and the inertia of S.
+
+    For a 2-cycle x -> -x oddness makes x a fixed point of -f, and the sign of J does not matter.
+    """
+    from scipy.linalg import solve_continuous_lyapunov, solve_discrete_lyapunov
+
+    J = balls.linearization(box)
+    size = J.nrows()
+    middle = np.array([[float(J[r, c].mid()) for c in range(size)] for r in range(size)])
+    try:
+        if balls.is_map:
+            S = solve_discrete_lyapunov(middle.T, np.eye(size))
+        else:
+            S = solve_continuous_lyapunov(middle.T, -np.eye(size))
+    except (np.linalg.LinAlgError, ValueError):
+        return undecided("the Lyapunov equation is singular: an eigenvalue may lie on the boundary")
+    S = (S + S.T) / 2
+    if not np.isfinite(S).all():
+        return undecided("the Lyapunov equation has no finite solution: an eigenvalue may lie on the boundary")
+    form = arb_mat(size, size, [arb(float(S[r, c])) for r in range(size) for c in range(size)])
+    decrease = form - J.transpose() * form * J if balls.is_map else -(J.transpose() * form + form * J)
+    if not positive_definite(decrease):
+        return undecided("the proposed Lyapunov form does not decrease on the whole box")
+    word = "map" if balls.is_map else "flow"
+    if positive_definite(form):
+        data = {"form": S.tolist(), "kind": word}
+        certificate = Certificate("lyapunov", "asymptotically stable", VerdictWord.HOLDS, data=data)
+        return holds("a positive definite form decreases under the linearization", certificate=certificate)
+    _, vectors = np.linalg.eigh(S)
+    v = arb_mat(size, 1, [arb(float(entry)) for entry in vectors[:, 0]])
+    if (v.transpose() * form * v)[0, 0] < 0:
+        data = {"form": S.tolist(), "direction": vectors[:, 0].tolist(), "kind": word}
+        certificate = Certificate("lyapunov", "asymptotically stable", VerdictWord.FAILS, data=data)
+        return fails(
+            "an indefinite form decreases: some eigenvalue is unstable (inertia theorem)", certificate=certificate
+        )
+    return undecided("the sign of the proposed Lyapunov form is not certain")
+
+
+def _as_balls(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return _as_balls(value.tolist()) if value.ndim else arb(float(value))
+    if hasattr(value, "dense"):
+        return _as_balls(value.dense())
+    if isinstance(value, dict):
+        return {name: _as_balls(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_balls(entry) for entry in value]
+    if callable(value) or value is None:
+        return value
+    return arb(float(value))

@@ -1,0 +1,306 @@
+"""Runge-Kutta methods that stay on the manifold.
+
+The velocity is evaluated at the retracted point: ``k = f(pi(y))``.  This extension of the field off the manifold is
+smooth, equal to f on it, and has no radial motion, so a method of order p keeps its order and the state is put back by
+the retraction after each step (AB-E7: the plain extension can be radially unstable).  The tableaus (Dormand-Prince
+5(4), Bogacki-Shampine 3(2), with their dense outputs) are scipy's; the loop is ours because scipy has no batches and no
+retraction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eigentoken.numerics.dynamics.problem import Problem
+from eigentoken.theory.systems import Time
+
+__all__ = ["METHODS", "Flow", "Tableau", "follow", "tableau"]
+
+METHODS = ("dopri5", "bosh3", "rk4")
+
+Observer = Callable[[float, Tensor], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Tableau:
+    """An explicit method: stages A, C, weights B, error weights E and interpolant P (``None``: not embedded)."""
+
+    order: int
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    E: np.ndarray | None
+    P: np.ndarray | None
+
+
+@cache
+def tableau(method: str) -> Tableau:
+    """``dopri5``, ``bosh3`` (adaptive) or ``rk4`` (fixed step only)."""
+    if method == "rk4":
+        A = np.array([[0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1, 0]])
+        return Tableau(4, A, np.array([1, 2, 2, 1]) / 6, np.array([0, 0.5, 0.5, 1]), None, None)
+    from scipy.integrate import RK23, RK45
+
+    known = {"dopri5": (RK45, 5), "bosh3": (RK23, 3)}
+    if method not in known:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    scheme, order = known[method]
+    return Tableau(order, scheme.A, scheme.B, scheme.C, scheme.E, scheme.P)
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What an integration gives: the last state, and what was asked for on the way.
+
+    ``states`` is (times, ..., n, d) and is kept only when asked for; ``observed`` maps each observable to its values at
+    ``times``.  ``settled`` marks the instances whose speed fell below the stopping speed, ``finite`` the finite ones.
+    """
+
+    final: Tensor
+    end: float
+    times: list[float]
+    states: Tensor | None
+    observed: Mapping[str, list[Any]]
+    settled: Tensor
+    finite: Tensor
+    evaluations: int
+    steps: int
+    rejected: int
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+
+
+def follow(
+    problem: Problem,
+    x: Tensor,
+    end: float,
+    *,
+    start: float = 0.0,
+    at: Sequence[float] | None = None,
+    keep: bool = True,
+    observe: Observer | None = None,
+    method: str = "dopri5",
+    step: float | None = None,
+    rtol: float = 1e-6,
+    atol: float = 1e-9,
+    stop_speed: float | None = None,
+    max_steps: int = 100_000,
+    reduce: bool = True,
+) -> Flow:
+    """Integrate ``x' = f(t, x)`` from ``start`` to ``end`` (backwards if ``end < start``) for a batch (..., n, d).
+
+    One step size serves the batch; the error of an instance is the root mean square of ``error / (atol + rtol |x|)``
+    and the worst instance decides.  With ``step`` the size is fixed.  ``at`` lists output times (dense output,
+    retracted); ``stop_speed`` ends the run once every token of every instance is slower.  Memory is that of the state
+    unless ``keep`` and ``at`` ask for more.  ``reduce`` uses the span of the tokens where that is invariant and
+    smaller (exact; see :meth:`Problem.span_reduction`).
+    """
+    _check(problem, x, method, step)
+    reduction = problem.span_reduction(x) if reduce and not _metric_moves(problem) else None
+    if reduction is None:
+        return _Stepper(problem, tableau(method), lambda y: y).run(
+            x, start, end, at, keep, observe, step, rtol, atol, stop_speed, max_steps
+        )
+    stepper = _Stepper(reduction.problem, tableau(method), reduction.lift)
+    return stepper.run(reduction.coordinates, start, end, at, keep, observe, step, rtol, atol, stop_speed, max_steps)
+
+
+def _check(problem: Problem, x: Tensor, method: str, step: float | None) -> None:
+    if problem.system.time is not Time.FLOW:
+        raise ValueError(f"{problem.system.name} is a map: iterate it (eigentoken.numerics.dynamics.maps.iterate)")
+    if x.ndim < 2 or not torch.isfinite(x).all():
+        raise ValueError(f"tokens must be finite with shape (..., n, d), got shape {tuple(x.shape)}")
+    if tableau(method).E is None and step is None:
+        raise ValueError(f"method {method} has a fixed step: give step, or use dopri5")
+
+
+def _metric_moves(problem: Problem) -> bool:
+    return problem.system.metric is not None and callable(problem.parameters.get(problem.system.metric))
+
+
+class _Stepper:
+    """One integration; keeps the stages in a single buffer."""
+
+    def __init__(self, problem: Problem, scheme: Tableau, lift: Callable[[Tensor], Tensor]) -> None:
+        self.problem, self.scheme, self.lift = problem, scheme, lift
+        self.evaluations = 0
+
+    def velocity(self, t: float, y: Tensor) -> Tensor:
+        self.evaluations += 1
+        return self.problem.advance(self.problem.retract(y, t), t)
+
+    def combine(self, weights: np.ndarray, stages: Tensor) -> Tensor:
+        used = np.flatnonzero(weights)
+        count = int(used[-1]) + 1 if len(used) else 0
+        if count == 0:
+            return torch.zeros_like(stages[0])
+        vector = torch.as_tensor(weights[:count], dtype=stages.dtype, device=stages.device)
+        return (vector @ stages[:count].reshape(count, -1)).reshape(stages.shape[1:])
+
+    def attempt(self, t: float, h: float, x: Tensor, stages: Tensor) -> Tensor:
+        """Fill the stages and return the new point, retracted; the last stage is the velocity there."""
+        scheme = self.scheme
+        for s in range(1, len(scheme.C)):
+            stages[s] = self.velocity(t + h * scheme.C[s], torch.add(x, self.combine(scheme.A[s, :s], stages), alpha=h))
+        new = self.problem.retract(torch.add(x, self.combine(scheme.B, stages), alpha=h), t + h)
+        stages[-1] = self.problem.advance(new, t + h)
+        self.evaluations += 1
+        return new
+
+    def error(self, h: float, x: Tensor, new: Tensor, stages: Tensor, rtol: float, atol: float) -> float:
+        assert self.scheme.E is not None
+        gap = self.combine(self.scheme.E, stages).mul_(h)
+        scale = torch.maximum(x.abs(), new.abs()).mul_(rtol).add_(atol)
+        ratio = gap.div_(scale).square_().mean(dim=(-2, -1)).sqrt_()
+        worst = float(ratio.max())
+        return worst if math.isfinite(worst) else math.inf
+
+    def between(self, theta: float, h: float, x: Tensor, new: Tensor, stages: Tensor, t: float) -> Tensor:
+        """Dense output at ``t + theta h``."""
+        if theta == 1.0:
+            return new
+        if self.scheme.P is not None:
+            powers = np.array([theta ** (k + 1) for k in range(self.scheme.P.shape[1])])
+            y = torch.add(x, self.combine(self.scheme.P @ powers, stages), alpha=h)
+        else:
+            a, b = theta, 1 - theta
+            y = (
+                (1 + 2 * a) * b * b * x
+                + a * a * (3 - 2 * a) * new
+                + h * (a * b * b * stages[0] - a * a * b * stages[-1])
+            )
+        return self.problem.retract(y, t + theta * h)
+
+    def first_step(self, t: float, x: Tensor, k: Tensor, span: float, rtol: float, atol: float) -> float:
+        scale = x.abs().mul(rtol).add_(atol)
+        d0 = float((x / scale).square().mean(dim=(-2, -1)).max().sqrt())
+        d1 = float((k / scale).square().mean(dim=(-2, -1)).max().sqrt())
+        h0 = min(0.01 * d0 / d1, span) if d0 > 1e-5 and d1 > 1e-5 else min(1e-6, span)
+        direction = 1.0 if span > 0 else -1.0
+        k1 = self.velocity(t + direction * h0, torch.add(x, k, alpha=direction * h0))
+        d2 = float(((k1 - k) / scale).square().mean(dim=(-2, -1)).max().sqrt()) / h0
+        top = max(d1, d2)
+        h1 = max(1e-6, h0 * 1e-3) if top <= 1e-15 else (0.01 / top) ** (1 / self.scheme.order)
+        return min(100 * h0, h1)
+
+    def run(
+        self,
+        x: Tensor,
+        start: float,
+        end: float,
+        at: Sequence[float] | None,
+        keep: bool,
+        observe: Observer | None,
+        step: float | None,
+        rtol: float,
+        atol: float,
+        stop_speed: float | None,
+        max_steps: int,
+    ) -> Flow:
+        direction = 1.0 if end >= start else -1.0
+        wanted = [] if at is None else sorted((float(t) for t in at), reverse=direction < 0)
+        recorder = _Recorder(wanted, direction, keep, observe, self.lift)
+        x = self.problem.retract(x, start)
+        stages = torch.empty((len(self.scheme.C) + 1, *x.shape), dtype=x.dtype, device=x.device)
+        stages[0] = self.velocity(start, x)
+        recorder.at_start(start, x)
+        t, steps, rejected = start, 0, 0
+        settled = torch.zeros(x.shape[:-2], dtype=torch.bool, device=x.device)
+        h = abs(step) if step is not None else self.first_step(start, x, stages[0], abs(end - start), rtol, atol)
+        power = -1.0 / self.scheme.order
+        while direction * (end - t) > 0 and steps < max_steps:
+            if stop_speed is not None:
+                settled = torch.linalg.vector_norm(stages[0], dim=-1).amax(-1) <= stop_speed
+                if bool(settled.all()):
+                    break
+            remaining = abs(end - t)
+            size = remaining if h > remaining * (1 - 1e-12) else h
+            signed = direction * size
+            new = self.attempt(t, signed, x, stages)
+            if step is None:
+                worst = self.error(signed, x, new, stages, rtol, atol)
+                if worst > 1:
+                    rejected += 1
+                    h = size * (max(0.2, 0.9 * worst**power) if math.isfinite(worst) else 0.1)
+                    if h < 1e-14 * max(1.0, abs(t)) or rejected > max_steps:
+                        break
+                    continue
+                grown = size * min(10.0, 0.9 * worst**power if worst > 0 else 10.0)
+                h = max(grown, h) if size < h and grown < h else grown
+            reached = end if size == remaining else t + signed
+            recorder.during(t, signed, reached, partial(self.between, h=signed, x=x, new=new, stages=stages, t=t))
+            x, t = new, reached
+            stages[0] = stages[-1]
+            steps += 1
+            if not bool(torch.isfinite(x).all()):
+                break
+        recorder.at_end(t, x)
+        if stop_speed is not None:
+            settled = torch.linalg.vector_norm(stages[0], dim=-1).amax(-1) <= stop_speed
+        final = self.lift(x)
+        finite = torch.isfinite(final).all(-1).all(-1)
+        return Flow(
+            final,
+            t,
+            recorder.times,
+            recorder.stacked(),
+            recorder.observed,
+            settled,
+            finite,
+            self.evaluations,
+            steps,
+            rejected,
+        )
+
+
+class _Recorder:
+    """Takes the states at the wanted times; the last state is always among them."""
+
+    def __init__(
+        self,
+        wanted: list[float],
+        direction: float,
+        keep: bool,
+        observe: Observer | None,
+        lift: Callable[[Tensor], Tensor],
+    ) -> None:
+        self.wanted, self.direction, self.keep, self.observe, self.lift = wanted, direction, keep, observe, lift
+        self.times: list[float] = []
+        self.states: list[Tensor] = []
+        self.observed: dict[str, list[Any]] = {}
+        self.next = 0
+
+    def take(self, t: float, x: Tensor) -> None:
+        self.times.append(t)
+        lifted = self.lift(x)
+        if self.keep:
+            self.states.append(lifted.clone())
+        if self.observe is not None:
+            for name, value in self.observe(t, lifted).items():
+                self.observed.setdefault(name, []).append(value)
+
+    def at_start(self, t: float, x: Tensor) -> None:
+        while self.next < len(self.wanted) and self.direction * (self.wanted[self.next] - t) <= 0:
+            if self.wanted[self.next] == t:
+                self.take(t, x)
+            self.next += 1
+
+    def during(self, t: float, h: float, reached: float, state: Callable[[float], Tensor]) -> None:
+        while self.next < len(self.wanted) and self.direction * (reached - self.wanted[self.next]) >= 0:
+            time = self.wanted[self.next]
+            self.take(time, state(1.0 if time == reached else (time - t) / h))
+            self.next += 1
+
+    def at_end(self, t: float, x: Tensor) -> None:
+        if self.wanted and (not self.times or self.times[-1] != t):
+            self.take(t, x)
+
+    def stacked(self) -> Tensor | None:
+        return torch.stack(self.states) if self.states else None

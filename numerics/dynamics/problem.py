@@ -1,0 +1,192 @@
+"""A system together with its parameters, as torch sees it: what the integrators and the iteration are given.
+
+Matrices may be dense (batched with leading axes), structured (:mod:`eigentoken.numerics.dynamics.matrices`) or
+functions of time; for a map the time is the layer number, so a function of it is a layer-varying weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from eigentoken.numerics.dynamics.matrices import Rotary, StructuredMatrix, compress
+from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, mask_tensor
+from eigentoken.theory.systems import Space, System, Time, system
+
+__all__ = ["Problem", "SpanReduction", "problem"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A system with parameters: ``advance`` is the next state of a map or the velocity of a flow."""
+
+    system: System
+    parameters: Mapping[str, Any]
+    mask: Any = None
+    algebra: TorchAlgebra = field(default_factory=TorchAlgebra)
+
+    @property
+    def autonomous(self) -> bool:
+        """No parameter is a function of time."""
+        groups: list[Mapping[str, Any]] = [self.parameters, *self.parameters.get("heads", [])]
+        return not any(callable(value) for group in groups for name, value in group.items() if name != "pair_score")
+
+    def advance(self, x: Tensor, t: Any = None) -> Tensor:
+        moved: Tensor = self.system.advance(self.algebra, self.parameters, x, self.mask, t)
+        return moved
+
+    def influence(self, x: Tensor, t: Any = None) -> Tensor:
+        """``u_i = sum_h F_h sum_j a^h_ij x_j``."""
+        push: Tensor = self.system.influence(self.algebra, self.parameters, x, self.mask, t)
+        return push
+
+    def metric(self, t: Any = None) -> Any:
+        """W of the ellipsoid, ``None`` on the sphere and in Euclidean space."""
+        value = None if self.system.metric is None else self.parameters.get(self.system.metric)
+        return value(t) if callable(value) else value
+
+    def retract(self, y: Tensor, t: Any = None) -> Tensor:
+        """The nearest-ray point of the state space: ``y_i / |y_i|_W``, or ``y`` itself in Euclidean space."""
+        return y if self.system.space is Space.EUCLIDEAN else self.algebra.normalise(y, self.metric(t))
+
+    def heads(self, t: Any = None) -> list[tuple[Any, Any]]:
+        """The pairs (F_h, M_h) at time t."""
+        return self.system.heads(self.parameters, t)
+
+    def span_reduction(self, x: Tensor) -> SpanReduction | None:
+        """The same flow in the coordinates of the span of the tokens, when that is invariant and smaller.
+
+        With identity values the push ``u_i`` is a combination of the tokens, so ``x(t) = c(t) Q^T`` for the orthonormal
+        basis Q of the span at the start, and c obeys the same system with ``Q^T M Q`` and ``Q^T W Q``: exact, and
+        ``d/n`` times cheaper for n < d.  ``None`` where it does not apply.
+        """
+        n, d = x.shape[-2:]
+        values = [value for value, _ in self.heads(_probe_time(self))]
+        awkward = "positions" in self.parameters or "pair_score" in self.parameters
+        if n >= d or awkward or any(value is not None for value in values):
+            return None
+        basis = torch.linalg.qr(x.mT).Q
+        parameters = {
+            name: [_reduced(head, basis) for head in value] if name == "heads" else _reduced({name: value}, basis)[name]
+            for name, value in self.parameters.items()
+        }
+        algebra = replace(self.algebra, root_dimension=self.algebra.root_dimension or d)
+        return SpanReduction(replace(self, parameters=parameters, algebra=algebra), x @ basis, basis)
+
+
+@dataclass(frozen=True)
+class SpanReduction:
+    """A problem in the coordinates ``c`` of an invariant subspace with basis Q: ``x = c Q^T``."""
+
+    problem: Problem
+    coordinates: Tensor
+    basis: Tensor
+
+    def lift(self, c: Tensor) -> Tensor:
+        return c @ self.basis.mT
+
+
+def problem(
+    name: System | str,
+    parameters: Mapping[str, Any],
+    mask: Any = "default",
+    *,
+    dtype: torch.dtype = torch.float64,
+    device: Any = "cpu",
+    n: int | None = None,
+) -> Problem:
+    """A system by name with parameters given as numbers, arrays or functions of time.
+
+    ``mask`` "default" is the system's own (causal for ``causal-flow``, else full).
+
+    >>> problem("oja-flow", {"V": [[2, 0], [0, 1]]}).autonomous
+    True
+    """
+    chosen = system(name) if isinstance(name, str) else name
+    for needed in chosen.parameters:
+        if needed.name not in parameters and not (needed.name == chosen.value and needed.kind == "matrix"):
+            raise ValueError(f"{chosen.name}: parameter {needed.name} is missing ({needed.meaning}): add it")
+    seen = chosen.mask if isinstance(mask, str) and mask == "default" else mask
+    ready = "causal" if isinstance(seen, str) and seen == "causal" else seen
+    if n is not None and not isinstance(ready, str):
+        ready = mask_tensor(ready, n, device)
+    converted = {name: _converted(value, dtype, device) for name, value in parameters.items()}
+    if chosen.time is Time.MAP and not isinstance(converted["alpha"], Tensor):
+        converted["alpha"] = float(converted["alpha"])
+    return Problem(chosen, converted, ready)
+
+
+def _converted(value: Any, dtype: torch.dtype, device: Any) -> Any:
+    if value is None or isinstance(value, str | StructuredMatrix | Rotary):
+        return value
+    if isinstance(value, Tensor):
+        return value.to(dtype=dtype, device=device)
+    if callable(value):
+        return _Timed(value, dtype, device)
+    if isinstance(value, Sequence) and value and isinstance(value[0], Mapping):
+        return [{name: _converted(entry, dtype, device) for name, entry in head.items()} for head in value]
+    if isinstance(value, Sequence):
+        return torch.tensor(_floats(value), dtype=dtype, device=device)
+    if hasattr(value, "__array__"):
+        return torch.as_tensor(value, dtype=dtype, device=device)
+    return value
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """A parameter that depends on time, converted at each call."""
+
+    function: Callable[[Any], Any]
+    dtype: torch.dtype
+    device: Any
+
+    def __call__(self, t: Any) -> Any:
+        value = self.function(t)
+        return value if isinstance(value, Tensor | StructuredMatrix) else _converted(value, self.dtype, self.device)
+
+
+def _floats(value: Any) -> Any:
+    return [_floats(entry) for entry in value] if isinstance(value, Sequence) else float(value)
+
+
+def _reduced(group: Mapping[str, Any], basis: Tensor) -> dict[str, Any]:
+    reduced: dict[str, Any] = {}
+    for name, value in group.items():
+        if isinstance(value, Tensor) and value.ndim < 2:
+            reduced[name] = value
+        elif isinstance(value, Tensor | StructuredMatrix):
+            reduced[name] = compress(value, basis)
+        elif callable(value):
+            reduced[name] = _Compressed(value, basis)
+        else:
+            reduced[name] = value
+    return reduced
+
+
+class _Compressed:
+    """``Q^T M(t) Q``; for ``M(t) = diag(scale) M'`` the product ``M' Q`` is made once."""
+
+    def __init__(self, function: Callable[[Any], Any], basis: Tensor) -> None:
+        self.function = function
+        self.basis = basis
+        self._source: Tensor | None = None
+        self._product: Tensor | None = None
+
+    def __call__(self, t: Any) -> Any:
+        from eigentoken.numerics.dynamics.matrices import RowScaled
+
+        value = self.function(t)
+        if not isinstance(value, RowScaled):
+            return compress(value, self.basis)
+        if self._source is not value.matrix:
+            self._source, self._product = value.matrix, value.matrix @ self.basis
+        assert self._product is not None
+        return (self.basis * value.scale.unsqueeze(-1)).mT @ self._product
+
+
+def _probe_time(instance: Problem) -> Any:
+    return None if instance.autonomous else 0.0

@@ -1,0 +1,242 @@
+"""Integrators: order on every state space, dense output, known solutions, sheet vectors, the reduction to the span."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from eigentoken.numerics.dynamics.basins import random_tokens
+from eigentoken.numerics.dynamics.flows import follow, tableau
+from eigentoken.numerics.dynamics.maps import iterate
+from eigentoken.numerics.dynamics.matrices import RowScaled
+from eigentoken.numerics.dynamics.observables import ellipsoid_potential, planar_first_integral
+from eigentoken.numerics.dynamics.problem import Problem, problem
+from eigentoken.theory.systems import Space
+
+
+def tensor(values: Any) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def det_tokens(l: int, d: int) -> Tensor:
+    """The deterministic tokens of the sheet, section 0."""
+    return tensor([[math.sin(1.3 * i + 0.7 * a * a + 0.9 * i * a) for a in range(1, d + 1)] for i in range(1, l + 1)])
+
+
+def det_matrix(d: int) -> Tensor:
+    return tensor([[math.cos(0.5 * a + 1.7 * b + 0.3 * a * b * b) for b in range(1, d + 1)] for a in range(1, d + 1)])
+
+
+def det_spd(d: int) -> Tensor:
+    return det_matrix(d) @ det_matrix(d).mT / d + 0.5 * torch.eye(d, dtype=torch.float64)
+
+
+def sphere() -> Problem:
+    return problem("attention-flow", {"V": det_spd(3), "M": det_matrix(3)})
+
+
+def ellipsoid() -> Problem:
+    return problem("ellipsoid-flow", {"P": det_spd(3)})
+
+
+def euclidean() -> Problem:
+    return problem("token-flow", {"B": -0.5 * det_spd(3), "W": det_matrix(3)})
+
+
+def moving() -> Problem:
+    return problem("causal-flow", {"U": det_spd(3), "P": lambda t: math.cos(t) * det_matrix(3)})
+
+
+@pytest.mark.parametrize("make", [sphere, ellipsoid, euclidean, moving])
+@pytest.mark.parametrize("method", ["rk4", "dopri5", "bosh3"])
+def test_order_by_error_slope(make: Any, method: str) -> None:
+    flow = make()
+    x = flow.retract(det_tokens(4, 3))
+    exact = follow(flow, x, 2.0, rtol=1e-13, atol=1e-14).final
+    steps = [0.5, 0.25, 0.125, 0.0625]
+    errors = [float((follow(flow, x, 2.0, method=method, step=h).final - exact).abs().max()) for h in steps]
+    slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert tableau(method).order - 0.35 < slope < tableau(method).order + 1.2
+
+
+@pytest.mark.parametrize("make", [sphere, ellipsoid, moving])
+def test_every_output_is_on_the_manifold(make: Any) -> None:
+    flow = make()
+    run = follow(flow, flow.retract(det_tokens(4, 3)), 3.0, at=[0.0, 0.7, 1.31, 3.0])
+    assert run.times == [0.0, 0.7, 1.31, 3.0]
+    assert run.states is not None
+    weight = torch.eye(3, dtype=torch.float64) if flow.metric() is None else flow.metric()
+    assert ((run.states @ weight * run.states).sum(-1) - 1).abs().max() < 1e-14
+
+
+@pytest.mark.parametrize("method", ["dopri5", "bosh3", "rk4"])
+def test_dense_output_converges_and_does_not_disturb_the_steps(method: str) -> None:
+    flow = sphere()
+    x = flow.retract(det_tokens(4, 3))
+    times = [0.11, 0.37, 0.83]
+    exact = [follow(flow, x, t, rtol=1e-13, atol=1e-14).final for t in times]
+    errors = []
+    for h in (0.5, 0.25, 0.125, 0.0625):
+        run = follow(flow, x, 1.0, at=times, method=method, step=h)
+        assert run.states is not None
+        errors.append(max(float((state - true).abs().max()) for state, true in zip(run.states, exact, strict=False)))
+        assert torch.equal(run.final, follow(flow, x, 1.0, method=method, step=h).final)
+    slope = np.polyfit(np.log([0.5, 0.25, 0.125, 0.0625]), np.log(errors), 1)[0]
+    assert slope > 2.6
+
+
+def test_euler_inside_rk4_would_be_noticed() -> None:
+    """The mistake of mixing stages (STYLE) drops the slope to one: the slope test above would reject it."""
+    flow = sphere()
+    x = flow.retract(det_tokens(4, 3))
+    exact = follow(flow, x, 1.0, rtol=1e-13, atol=1e-14).final
+    errors = []
+    for steps in (8, 16, 32):
+        y = x
+        for _ in range(steps):
+            y = flow.retract(y + flow.advance(y) / steps)
+        errors.append(float((y - exact).abs().max()))
+    assert math.log2(errors[1] / errors[2]) < 1.3
+
+
+def test_logistic_solution_of_the_two_token_causal_flow() -> None:
+    """``a' = c (1 - a^2)`` and, for P = 0, c = 1/(2 sqrt d): a = tanh(artanh a0 + c t)."""
+    a0 = 0.3
+    x = tensor([[1.0, 0.0, 0.0], [a0, math.sqrt(1 - a0 * a0), 0.0]])
+    flow = problem("causal-flow", {"P": torch.zeros(3, 3)})
+    times = [0.5, 2.0, 7.0]
+    run = follow(flow, x, 7.0, at=times, rtol=1e-11, atol=1e-13)
+    assert run.states is not None
+    for t, state in zip(times, run.states, strict=True):
+        expected = math.tanh(math.atanh(a0) + t / (2 * math.sqrt(3)))
+        assert float(state[0] @ state[1]) == pytest.approx(expected, abs=1e-10)
+    # sheet AB-L5.1: a0 = 0.3 and unit integral of the weight
+    one = follow(flow, x, 2 * math.sqrt(3), rtol=1e-11, atol=1e-13).final
+    assert float(one[0] @ one[1]) == pytest.approx(0.864153808773191, abs=1e-10)
+
+
+def test_first_integral_of_the_two_token_planar_oja_flow() -> None:
+    flow = problem("oja-flow", {"V": torch.diag(tensor([1.0, -0.5]))})
+    angles = tensor([[0.3, 1.1], [2.0, 2.9], [-1.0, 0.4]])
+    x = torch.stack((angles.cos(), angles.sin()), dim=-1)
+    before = planar_first_integral(x, 1.0, -0.5)
+    run = follow(flow, x, 3.0, rtol=1e-11, atol=1e-13, at=[1.0, 2.0, 3.0])
+    assert run.states is not None
+    for state in run.states:
+        assert torch.allclose(planar_first_integral(state, 1.0, -0.5), before, rtol=1e-8)
+    wrong = planar_first_integral(run.states[-1], 1.0, -0.4)
+    assert not torch.allclose(wrong, planar_first_integral(x, 1.0, -0.4), rtol=1e-3)
+
+
+def test_sheet_vectors() -> None:
+    flow = ellipsoid()
+    x = flow.retract(det_tokens(4, 3))
+    assert float(ellipsoid_potential(x, det_spd(3))) == pytest.approx(-11.037455826366, abs=1e-11)
+    late = follow(flow, x, 10.0, rtol=1e-11, atol=1e-13).final
+    assert float(ellipsoid_potential(late, det_spd(3))) == pytest.approx(-21.553193064631, abs=1e-9)
+    # AB-T5.1: angles (0, pi/2, 2.5), P = 0, causal, t = 10
+    angles = tensor([0.0, math.pi / 2, 2.5])
+    causal = problem("causal-flow", {"P": torch.zeros(2, 2)})
+    end = follow(causal, torch.stack((angles.cos(), angles.sin()), -1), 10.0, rtol=1e-11, atol=1e-13).final
+    assert torch.allclose(
+        torch.atan2(end[:, 1], end[:, 0]), tensor([0, 0.058269893251061, 0.122405313752801]), atol=1e-10
+    )
+    # PH-T3: tokens 1, 2 with W = B = 1
+    line = problem("token-flow", {"B": [[1.0]], "W": [[1.0]]})
+    pair = follow(line, tensor([[1.0], [2.0]]), 1.0, rtol=1e-12, atol=1e-12).final.flatten()
+    assert torch.allclose(pair, tensor([4.277052270387, 5.345525517893]), atol=1e-9)
+
+
+def test_backwards_returns_to_the_start() -> None:
+    flow = sphere()
+    x = flow.retract(det_tokens(4, 3))
+    there = follow(flow, x, 1.0, rtol=1e-11, atol=1e-13).final
+    assert torch.allclose(follow(flow, there, 0.0, start=1.0, rtol=1e-11, atol=1e-13).final, x, atol=1e-9)
+
+
+def test_the_span_reduction_changes_nothing_but_the_cost() -> None:
+    d, n = 40, 5
+    generator = torch.Generator().manual_seed(3)
+    square = torch.randn(d, d, generator=generator, dtype=torch.float64) / math.sqrt(d)
+    phase = torch.rand(d, generator=generator, dtype=torch.float64)
+    heads = [
+        {"P": lambda t, s=square: RowScaled((2 * torch.sin(phase * t + phase)).abs(), s)},
+        {"P": square.mT.clone()},
+    ]
+    flow = problem("ellipsoid-multihead-flow", {"heads": heads, "W": None}, "causal")
+    x = random_tokens(3, n, d, seed=4)
+    reduction = flow.span_reduction(x)
+    assert reduction is not None
+    assert reduction.coordinates.shape == (3, n, n)
+    whole = follow(flow, x, 4.0, rtol=1e-10, atol=1e-12, reduce=False).final
+    assert torch.allclose(follow(flow, x, 4.0, rtol=1e-10, atol=1e-12).final, whole, atol=1e-7)
+    assert problem("causal-flow", {"U": square, "P": square}).span_reduction(x) is None
+
+
+def test_batch_members_agree_with_single_runs() -> None:
+    flow = sphere()
+    x = random_tokens(4, 5, 3, seed=5)
+    whole = follow(flow, x, 2.0, rtol=1e-10, atol=1e-12).final
+    assert torch.allclose(whole[2], follow(flow, x[2], 2.0, rtol=1e-10, atol=1e-12).final, atol=1e-8)
+
+
+def test_scipy_agrees() -> None:
+    from scipy.integrate import solve_ivp
+
+    flow = sphere()
+    x = flow.retract(det_tokens(4, 3))
+
+    def field(t: float, y: np.ndarray) -> np.ndarray:
+        return flow.advance(flow.retract(torch.from_numpy(y.copy()).reshape(4, 3))).flatten().numpy()
+
+    peer = solve_ivp(field, (0, 3), x.flatten().numpy(), rtol=1e-10, atol=1e-12).y[:, -1]
+    assert np.abs(peer - follow(flow, x, 3.0, rtol=1e-10, atol=1e-12).final.flatten().numpy()).max() < 1e-8
+
+
+def test_stops_at_convergence_and_observes_without_keeping() -> None:
+    flow = ellipsoid()
+    run = follow(
+        flow, flow.retract(det_tokens(4, 3)), 1e4, at=[0, 1, 2, 5e3], keep=False, stop_speed=1e-8, rtol=1e-10,
+        observe=lambda t, y: {"V": float(ellipsoid_potential(y, det_spd(3)))},
+    )  # fmt: skip
+    assert bool(run.settled)
+    assert run.end < 1e3
+    assert run.states is None
+    assert run.observed["V"][-1] == pytest.approx(-8 * math.e, abs=1e-6)
+    assert sorted(run.observed["V"], reverse=True) == run.observed["V"]
+
+
+def test_layer_varying_weights_are_functions_of_the_layer() -> None:
+    matrices = [det_spd(3), 2 * det_spd(3)]
+    varying = problem("oja-map", {"V": lambda layer: matrices[int(layer) % 2], "alpha": 0.1})
+    x = varying.retract(det_tokens(4, 3))
+    by_hand = x
+    for k in range(5):
+        by_hand = problem("oja-map", {"V": matrices[k % 2], "alpha": 0.1}).advance(by_hand)
+    assert torch.allclose(iterate(varying, x, 5).final, by_hand, rtol=0, atol=1e-14)
+
+
+def test_maps_flow_and_bad_input_are_told_apart() -> None:
+    flow = sphere()
+    with pytest.raises(ValueError, match="is a map"):
+        follow(problem("oja-map", {"V": det_spd(3), "alpha": 0.1}), det_tokens(4, 3), 1.0)
+    with pytest.raises(ValueError, match="is a flow"):
+        iterate(flow, det_tokens(4, 3), 3)
+    with pytest.raises(ValueError, match="fixed step"):
+        follow(flow, det_tokens(4, 3), 1.0, method="rk4")
+    with pytest.raises(ValueError, match="alpha is missing"):
+        problem("oja-map", {"V": det_spd(3)})
+    with pytest.raises(ValueError, match="finite"):
+        follow(flow, torch.full((2, 3), math.nan), 1.0)
+    assert flow.system.space is Space.SPHERE
+
+
+def test_divergence_is_reported_not_hidden() -> None:
+    line = problem("token-flow", {"B": [[1.0]], "W": [[1.0]]})
+    run = follow(line, tensor([[1.0], [2.0]]), 1e4, max_steps=1500)
+    assert not bool(run.finite) or float(run.final.abs().max()) > 1e100
