@@ -36,15 +36,15 @@ def assumed_of(symbol: sp.Symbol) -> list[sp.Basic]:
     """What the assumptions stored in a symbol say, as relations; integers keep their bounds and lose integrality."""
     facts: list[sp.Basic] = []
     if symbol.is_positive:
-        facts.append(sp.Ge(symbol, 1) if symbol.is_integer else sp.Gt(symbol, 0))
+        facts.append(sp.Ge(symbol, 1, evaluate=False) if symbol.is_integer else sp.Gt(symbol, 0, evaluate=False))
     elif symbol.is_negative:
-        facts.append(sp.Le(symbol, -1) if symbol.is_integer else sp.Lt(symbol, 0))
+        facts.append(sp.Le(symbol, -1, evaluate=False) if symbol.is_integer else sp.Lt(symbol, 0, evaluate=False))
     elif symbol.is_nonnegative:
-        facts.append(sp.Ge(symbol, 0))
+        facts.append(sp.Ge(symbol, 0, evaluate=False))
     elif symbol.is_nonpositive:
-        facts.append(sp.Le(symbol, 0))
+        facts.append(sp.Le(symbol, 0, evaluate=False))
     elif symbol.is_zero is False:
-        facts.append(sp.Ne(symbol, 0))
+        facts.append(sp.Ne(symbol, 0, evaluate=False))
     return facts
 
 

@@ -54,6 +54,12 @@ def prove(
     if clash:
         raise ValueError(f"two different symbols are called {clash[0]!r}: use one symbol with one set of assumptions")
     given += [fact for symbol in symbols for fact in assumed_of(symbol)]
+    # stored assumptions would make sympy decide `alpha > 0` to True and lose it: from here on they are hypotheses only
+    bare = {
+        each: sp.Symbol(each.name, integer=True) if each.is_integer else sp.Symbol(each.name, real=True)
+        for each in symbols
+    }
+    given, goal, symbols = [each.xreplace(bare) for each in given], goal.xreplace(bare), list(bare.values())
     translation = Translation()
     premises = [translation.condition(statement) for statement in given]
     premises += translation.defined + translation.facts
