@@ -1,0 +1,334 @@
+"""``eigentoken simulate``: from a system name and sizes, or an instance, to trajectories, a summary and a chart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eigentoken.numerics.dynamics import observables as measure
+from eigentoken.numerics.dynamics.basins import Fraction95, clopper_pearson, random_tokens
+from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, SpherePaths
+from eigentoken.numerics.dynamics.equilibria import Equilibrium, certify_equilibrium
+from eigentoken.numerics.dynamics.flows import follow
+from eigentoken.numerics.dynamics.limits import Limit, name_limits
+from eigentoken.numerics.dynamics.maps import iterate
+from eigentoken.numerics.dynamics.matrices import dense
+from eigentoken.numerics.dynamics.problem import Problem, problem
+from eigentoken.theory.exactness.parsing import NumberError, exact_number
+from eigentoken.theory.systems import SYSTEMS, Space, System, Time, system
+
+__all__ = ["OPTIONS", "Option", "Simulation", "simulate"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of the command: name, default, and what it does."""
+
+    name: str
+    default: Any
+    meaning: str
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option("n", 10, "number of tokens (ignored when the instance gives tokens)"),
+    Option("d", 3, "dimension of a token (ignored when the instance gives matrices)"),
+    Option("heads", 2, "heads of a multi-head system with random matrices"),
+    Option("alpha", 0.25, "step size of a map with random matrices"),
+    Option("instances", 1, "random starts followed together"),
+    Option("end", None, "end time of a flow (default 200) or number of layers of a map (default 400)"),
+    Option("seed", 0, "seed of the random matrices and starts: the same seed gives the same run"),
+    Option("mask", None, "full, causal or a 0/1 matrix (default: the system's own)"),
+    Option("method", "dopri5", "dopri5 or bosh3 (adaptive), rk4 (needs step)"),
+    Option("step", None, "fixed step of the integrator"),
+    Option("rtol", 1e-8, "relative tolerance of the adaptive methods"),
+    Option("samples", 200, "how many times are kept"),
+    Option("certify", False, "certify the equilibrium near the first limit, and its stability"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """A run: ``states`` (times, instances, n, d), one curve an observable (times, instances), and where it went."""
+
+    system: System
+    settings: Mapping[str, Any]
+    times: list[float]
+    states: Tensor
+    observed: Mapping[str, np.ndarray]
+    limits: list[Limit]
+    fractions: Mapping[str, Fraction95]
+    equilibrium: Equilibrium | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    metric: Any = None
+
+    SCHEMA = "eigentoken/simulation/1"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The summary: settings, limits with confidence intervals, first and last value of each observable."""
+        certified = self.equilibrium
+        return {
+            "schema": self.SCHEMA,
+            "system": self.system.name,
+            "settings": dict(self.settings),
+            "end": self.times[-1],
+            "limits": {
+                name: {"count": f.count, "total": f.total, "interval95": [f.low, f.high]}
+                for name, f in self.fractions.items()
+            },
+            "first": {
+                "kind": self.limits[0].kind.value,
+                "clusters": self.limits[0].clusters,
+                "opposite": self.limits[0].opposite,
+                "motion": self.limits[0].motion,
+            },
+            "observables": {
+                name: {"start": float(values[0].mean()), "end": float(values[-1].mean())}
+                for name, values in self.observed.items()
+            },
+            "equilibrium": None
+            if certified is None
+            else {
+                "exists": certified.exists.as_dict(),
+                "stable": certified.stable.as_dict(),
+                "centre": certified.centre,
+                "radius": certified.radius,
+                "two_cycle": certified.cycle,
+            },
+        }
+
+    def save(self, path: str | Path) -> Path:
+        """Write times, states, observables and parameters to a ``.npz`` file."""
+        target = Path(path)
+        arrays = {f"parameter_{name}": value for name, value in _arrays(self.parameters).items()}
+        observed = {f"observable_{name.replace(' ', '_')}": values for name, values in self.observed.items()}
+        np.savez_compressed(
+            target,
+            times=np.asarray(self.times),
+            states=self.states.cpu().numpy(),
+            **observed,
+            **arrays,
+            allow_pickle=False,
+        )
+        return target
+
+    def chart(self) -> Chart:
+        """Tokens on the sphere for d = 3 (first instance), and the observables against time."""
+        word = "layer" if self.system.time is Time.MAP else "time"
+        panels: list[Any] = []
+        if self.states.shape[-1] == 3 and self.system.space is not Space.EUCLIDEAN:
+            metric = None if self.metric is None else np.asarray(self.metric)
+            panels.append(SpherePaths(self.states[:, 0].cpu().numpy(), metric, "tokens of the first start"))
+        for name, values in self.observed.items():
+            log = bool((values > 0).all()) and float(values.max()) > 100 * float(values.min())
+            weight = "plain" if values.shape[1] <= 5 else "faint"
+            lines = [Curve(self.times, values[:, b], weight=weight) for b in range(min(values.shape[1], 100))]
+            if values.shape[1] > 5:
+                lines.append(Curve(self.times, values.mean(1), "mean", "strong"))
+            panels.append(Curves(lines, word, name, log_y=log))
+        limit = ", ".join(f"{name} {f.count}/{f.total}" for name, f in self.fractions.items())
+        return Chart(f"{self.system.title}: {limit}", panels, columns=2)
+
+
+def simulate(source: str | Path | Mapping[str, Any], **options: Any) -> Simulation:
+    """Follow a system from random starts, or an instance (a mapping, or the path of a JSON file) from its tokens.
+
+    Options are listed in :data:`OPTIONS`.  Random matrices are those of Abella et al., section 7: entries uniform on
+    [-1/2, 1/2], values symmetrised as ``A + A^T``, metrics ``A A^T + I/2``.
+
+    >>> run = simulate("oja-map", n=5, d=3, seed=1)
+    >>> run.as_dict()["first"]["kind"]
+    'consensus'
+    """
+    known = {option.name: option.default for option in OPTIONS}
+    for name in options:
+        if name not in known:
+            raise ValueError(f"unknown option {name!r}: expected one of {', '.join(known)}")
+    chosen = {**known, **{name: value for name, value in options.items() if value is not None}}
+    task, start, parameters = _read(source, chosen)
+    end = chosen["end"] if chosen["end"] is not None else (400 if task.system.time is Time.MAP else 200.0)
+    if end <= 0 or chosen["samples"] < 2:
+        raise ValueError(f"end must be positive and samples at least 2, got {end} and {chosen['samples']}")
+    with torch.no_grad():
+        times, states = _run(task, start, end, chosen)
+        limits = name_limits(task, states[-1], t=times[-1])
+    kinds = [limit.kind.value for limit in limits]
+    fractions = {kind: clopper_pearson(kinds.count(kind), len(kinds)) for kind in sorted(set(kinds))}
+    certified = certify_equilibrium(task, states[-1][0]) if chosen["certify"] else None
+    metric = task.metric(0.0)
+    return Simulation(
+        task.system,
+        {**chosen, "end": end, "n": start.shape[-2], "d": start.shape[-1], "instances": start.shape[0]},
+        times,
+        states,
+        _observe(task, states),
+        limits,
+        fractions,
+        certified,
+        parameters,
+        None if metric is None else dense(metric, start).cpu(),
+    )
+
+
+def _run(task: Problem, start: Tensor, end: float, chosen: Mapping[str, Any]) -> tuple[list[float], Tensor]:
+    samples = int(chosen["samples"])
+    if task.system.time is Time.MAP:
+        orbit = iterate(task, start, int(end), every=max(1, int(end) // samples), stop_distance=1e-13)
+        assert orbit.states is not None
+        return [float(k) for k in orbit.times], orbit.states
+    rtol = float(chosen["rtol"])
+    flow = follow(
+        task,
+        start,
+        float(end),
+        at=np.linspace(0, float(end), samples).tolist(),
+        method=chosen["method"],
+        step=chosen["step"],
+        rtol=rtol,
+        atol=rtol * 1e-3,
+        stop_speed=rtol if task.autonomous else None,
+        max_steps=200_000,
+    )
+    assert flow.states is not None
+    return flow.times, flow.states
+
+
+def _observe(task: Problem, states: Tensor) -> dict[str, np.ndarray]:
+    curves: dict[str, Tensor] = {"diameter": measure.diameter(states)}
+    if task.system.space is Space.EUCLIDEAN:
+        curves["mean norm"] = measure.norms(states).mean(-1)
+    else:
+        curves["E of eq. (25), signed"] = measure.cosine_gap(states)
+    curves["effective rank"] = measure.effective_rank(states)
+    if task.system.name.startswith("oja"):
+        curves["W = -1/2 xbar V xbar"] = measure.oja_potential(states, task.parameters["V"])
+    if task.system.name == "ellipsoid-flow" and task.autonomous:
+        curves["V_P of eq. (10)"] = measure.ellipsoid_potential(states, task.parameters["P"])
+    return {name: values.cpu().numpy() for name, values in curves.items()}
+
+
+def _read(source: str | Path | Mapping[str, Any], chosen: Mapping[str, Any]) -> tuple[Problem, Tensor, dict[str, Any]]:
+    generator = torch.Generator().manual_seed(int(chosen["seed"]))
+    if isinstance(source, str) and source in SYSTEMS:
+        name, parameters, given = source, _random_parameters(SYSTEMS[source], chosen, generator), None
+        mask = chosen["mask"]
+    else:
+        document = source if isinstance(source, Mapping) else _document(str(source))
+        name, parameters, given = _from_document(document)
+        mask = document.get("mask") if chosen["mask"] is None else chosen["mask"]
+    listed = system(name)
+    d = _dimension(listed, parameters, given, int(chosen["d"]))
+    if given is None:
+        kind = "normal" if listed.space is Space.EUCLIDEAN else "sphere"
+        start = random_tokens(
+            int(chosen["instances"]), int(chosen["n"]), d, seed=int(chosen["seed"]) + 1, distribution=kind
+        )
+    else:
+        start = torch.tensor(given, dtype=torch.float64).unsqueeze(0)
+    if start.shape[-1] != d:
+        raise ValueError(f"tokens must have dimension {d} to match the matrices, got {start.shape[-1]}")
+    task = problem(listed, parameters, "default" if mask is None else mask, n=start.shape[-2])
+    return task, task.retract(start, 0.0), parameters
+
+
+def _document(path: str) -> Mapping[str, Any]:
+    try:
+        text = path if path.lstrip().startswith("{") else Path(path).read_text(encoding="utf-8")
+        document = json.loads(text, parse_float=Decimal)
+    except OSError as error:
+        raise ValueError(
+            f"{path!r} is neither a system ({', '.join(SYSTEMS)}) nor a readable instance file: {error.strerror}"
+        ) from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is not JSON: {error.msg} at line {error.lineno}") from None
+    if not isinstance(document, dict):
+        raise ValueError(f"{path} must hold one JSON object with system, parameters and tokens")
+    return document
+
+
+def _from_document(document: Mapping[str, Any]) -> tuple[str, dict[str, Any], Any]:
+    name = document.get("system")
+    if not isinstance(name, str) or name not in SYSTEMS:
+        raise ValueError(f"system must be one of {', '.join(SYSTEMS)}, got {name!r}")
+    parameters: dict[str, Any] = {}
+    for parameter in SYSTEMS[name].parameters:
+        value = document.get(parameter.name)
+        if value is None:
+            raise ValueError(f"{name}: {parameter.name} is missing ({parameter.meaning})")
+        if parameter.kind == "heads":
+            parameters["heads"] = [{key: _numbers(key, matrix) for key, matrix in head.items()} for head in value]
+        else:
+            parameters[parameter.name] = _numbers(parameter.name, value)
+    tokens = document.get("tokens")
+    return name, parameters, None if tokens is None else _numbers("tokens", tokens)
+
+
+def _numbers(where: str, value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_numbers(where, entry) for entry in value]
+    try:
+        return float(exact_number(value))
+    except NumberError as error:
+        raise ValueError(
+            f"{where} must hold numbers (integers, decimals, '1/3', 'ln(3)'), got {value!r}: {error}"
+        ) from None
+
+
+def _dimension(listed: System, parameters: Mapping[str, Any], given: Any, default: int) -> int:
+    groups = [*parameters.get("heads", []), parameters]
+    for group in groups:
+        for value in group.values():
+            if isinstance(value, Tensor) and value.ndim == 2:
+                return int(value.shape[0])
+            if isinstance(value, list) and value and isinstance(value[0], list):
+                if len({len(row) for row in value} | {len(value)}) != 1:
+                    raise ValueError(f"{listed.name}: matrices must be square, got {len(value)} rows")
+                return len(value)
+    return len(given[0]) if given is not None else default
+
+
+def _random_parameters(listed: System, chosen: Mapping[str, Any], generator: torch.Generator) -> dict[str, Any]:
+    d = int(chosen["d"])
+
+    def entries() -> Tensor:
+        return torch.rand(d, d, generator=generator, dtype=torch.float64) - 0.5
+
+    def value() -> Tensor:
+        square = entries()
+        return square + square.mT
+
+    def group() -> dict[str, Tensor]:
+        made = {}
+        if listed.value:
+            made[listed.value] = value()
+        if listed.score and listed.score != listed.metric:
+            made[listed.score] = entries()
+        return made
+
+    parameters: dict[str, Any] = (
+        {"heads": [group() for _ in range(int(chosen["heads"]))]} if listed.multihead else group()
+    )
+    if listed.metric:
+        square = entries()
+        parameters[listed.metric] = square @ square.mT + 0.5 * torch.eye(d, dtype=torch.float64)
+    if listed.time is Time.MAP:
+        parameters["alpha"] = float(chosen["alpha"])
+    return parameters
+
+
+def _arrays(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, np.ndarray]:
+    found: dict[str, np.ndarray] = {}
+    for name, value in parameters.items():
+        if name == "heads":
+            for h, head in enumerate(value):
+                found.update(_arrays(head, f"head{h}_"))
+        else:
+            found[prefix + name] = np.asarray(value)
+    return found
