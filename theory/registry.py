@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
+import sys
 from collections.abc import Iterator
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eigentoken.theory.statements import Statement
@@ -26,14 +29,22 @@ class Registry:
 
     def __init__(self) -> None:
         self._statements: dict[str, Statement] = {}
+        self._origins: dict[str, str] = {}
         self._loaded = False
 
-    def register(self, statement: Statement) -> Statement:
-        """Enter a statement; an id can be taken once."""
+    def register(self, statement: Statement, origin: str = "") -> Statement:
+        """Enter a statement; an id can be taken once.  ``origin`` is the file that states it."""
         if statement.id in self._statements:
             raise ValueError(f"statement id {statement.id!r} is taken: choose another")
         self._statements[statement.id] = statement
+        self._origins[statement.id] = origin
         return statement
+
+    def digest(self, statement: Statement) -> str:
+        """sha256 of the id and of the file that states it: recorded evidence belongs to exactly this text."""
+        origin = self._origins.get(statement.id, "")
+        text = Path(origin).read_bytes() if origin and Path(origin).is_file() else repr(statement).encode()
+        return hashlib.sha256(statement.id.encode() + b"\n" + text).hexdigest()
 
     def load(self) -> Registry:
         """Load every entry point of the group ``eigentoken.statements`` (a module whose ``load()`` registers)."""
@@ -83,8 +94,8 @@ _REGISTRY = Registry()
 
 
 def register(statement: Statement) -> Statement:
-    """Enter a statement into the registry of the process."""
-    return _REGISTRY.register(statement)
+    """Enter a statement into the registry of the process; the calling file is its origin."""
+    return _REGISTRY.register(statement, str(sys._getframe(1).f_globals.get("__file__", "")))
 
 
 def statements() -> Registry:

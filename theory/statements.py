@@ -7,7 +7,6 @@ computed from recorded evidence (:class:`Evidence`) that belongs to exactly this
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -144,20 +143,6 @@ class Statement:
     @cached_property
     def derivation(self) -> Derivation | None:
         return None if self.derive is None else self.derive()
-
-    @cached_property
-    def digest(self) -> str:
-        """sha256 of all that the statement asserts, as printed: changes when a condition, claim or step changes."""
-        lines = [self.id, str(self.kind), str(self.source), self.title, self.text, *self.depends, *self.facts]
-        lines += [LATEX(each) for each in (*self.conditions, *self.claims)]
-        if self.derivation is not None:
-            for step in self.derivation.steps:
-                lines += [step.kind, step.name, step.says, step.scope, step.display(), *step.uses, *step.establishes]
-        if self.printed is not None:
-            lines += [self.printed.text, self.printed.wrong]
-            lines += [f"{each.name} {each.says} {each.instance}" for each in self.printed.counterexamples]
-        lines += [f"{each.name} {each.expected}" for each in self.vectors]
-        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
     def status(self, evidence: Evidence | None) -> Status:
         """The rung that the evidence supports; without evidence of a complete run the statement is only ``stated``."""

@@ -1,1 +1,44 @@
-"""eigentoken: state a result about tokens once, derive it, attack it, check it on real weights."""
+"""eigentoken: state a result about tokens once, derive it, attack it, and check it on real weights.
+
+>>> import eigentoken
+>>> eigentoken.statement("PM-L4").title
+'Stability of consensus for the Oja map'
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+#: public name -> where it lives; imported when first asked for, so that ``import eigentoken`` is quick
+_PUBLIC = {
+    "Verdict": "eigentoken.theory.verdicts",
+    "Certificate": "eigentoken.theory.verdicts",
+    "System": "eigentoken.theory.systems",
+    "system": "eigentoken.theory.systems",
+    "Statement": "eigentoken.theory.statements",
+    "statements": "eigentoken.theory.registry",
+    "register": "eigentoken.theory.registry",
+    "verify": "eigentoken.proofs.verify",
+}
+
+__all__ = ["__version__", "statement", *_PUBLIC]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'eigentoken' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def statement(name: str) -> Any:
+    """The statement of that id."""
+    from eigentoken.theory.registry import statements
+
+    return statements().get(name)

@@ -1,0 +1,62 @@
+# Two commands on a fresh machine with Python 3.11+, pip and make:  make demo   and   make test
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+TEST_STAMP := $(VENV)/.installed-test
+JOBS ?= 2
+# One BLAS thread a worker: with more, a loaded two-core machine is ten times slower.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+export HF_HUB_OFFLINE := 1
+export HYPOTHESIS_PROFILE ?= ci
+
+.PHONY: demo test test-all lint typecheck format bench book docs install install-test clean
+
+install: $(STAMP)
+install-test: $(TEST_STAMP)
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): pyproject.toml setup.py | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e .
+	$(BIN)/python -m compileall -q $(VENV)/lib > /dev/null 2>&1 || true
+	touch $@
+
+$(TEST_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet -e ".[test]"
+	touch $@
+
+demo: $(STAMP)
+	$(BIN)/eigentoken verify PM-L4
+
+test: $(TEST_STAMP) lint
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+
+test-all: $(TEST_STAMP) lint
+	$(BIN)/python -m pytest -n $(JOBS)
+
+lint: $(TEST_STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(MAKE) --no-print-directory typecheck
+
+typecheck: $(TEST_STAMP)
+	$(BIN)/python tools/typecheck.py
+
+format: $(TEST_STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(TEST_STAMP)
+	$(BIN)/python -m pip install --quiet -e ".[bench]"
+	for each in benchmarks/bench_*.py; do $(BIN)/python $$each || exit 1; done
+
+book: $(STAMP)
+	mkdir -p out
+	$(BIN)/eigentoken derive --all --format tex,pdf -o out/book.pdf
+
+clean:
+	rm -rf build dist out .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,219 @@
+"""Verify statements: re-run every step, vector, counterexample, variant and property, and say what held.
+
+``eigentoken verify`` prints what this module returns; ``--record`` stores it as evidence (``proofs/ledger.json``), tied
+to the digest of exactly the text that was verified, and the status of a statement is read from there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from eigentoken.theory.registry import statements
+from eigentoken.theory.statements import Evidence, Statement, Status, Vector
+from eigentoken.theory.steps import ALL_SIZES, Outcome
+
+__all__ = ["LEDGER", "Line", "Verified", "evidence_of", "record", "status_of", "vector_line", "verify", "verify_many"]
+
+LEDGER = Path(__file__).with_name("ledger.json")
+PROPERTY_INSTANCES = 200
+
+
+@dataclass(frozen=True)
+class Line:
+    """One thing that was checked: a step, a vector, a counterexample, a dropped condition, a property."""
+
+    what: str
+    name: str
+    word: str
+    reason: str
+    second: str = ""
+    scope: str = ""
+
+    @property
+    def good(self) -> bool:
+        return self.word == "holds" and self.second != "fails"
+
+
+@dataclass(frozen=True)
+class Verified:
+    """All lines of one statement, and the evidence that they amount to."""
+
+    id: str
+    digest: str
+    lines: tuple[Line, ...]
+    tested: int = 0
+
+    @property
+    def good(self) -> bool:
+        return all(line.good for line in self.lines)
+
+    def count(self, *kinds: str) -> int:
+        return sum(line.good for line in self.lines if line.what in kinds)
+
+    def evidence(self) -> Evidence:
+        scopes = sorted({line.scope for line in self.lines if line.scope and line.scope != ALL_SIZES})
+        return Evidence(
+            digest=self.digest,
+            checked=self.count("identity", "inequality", "reduction", "computation"),
+            cited=self.count("citation"),
+            second=sum(line.second == "holds" for line in self.lines),
+            tested=self.tested,
+            vectors=self.count("vector"),
+            counterexamples=self.count("counterexample"),
+            scopes=tuple(scopes),
+            complete=self.good and bool(self.lines),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "verdict": "holds" if self.good else "fails",
+            "evidence": asdict(self.evidence()),
+            "lines": [asdict(line) for line in self.lines],
+        }
+
+
+def verify(
+    statement: Statement, *, instances: int = PROPERTY_INSTANCES, second: bool = True, seed: int = 0
+) -> Verified:
+    """Check everything that the statement carries; an exception inside a checker is a failed line, not a crash."""
+    lines: list[Line] = []
+    if statement.derivation is not None:
+        lines += [_step_line(outcome) for outcome in statement.derivation.check(statement.facts, second=second)]
+    lines += [vector_line(vector) for vector in statement.vectors]
+    if statement.printed is not None:
+        for example in statement.printed.counterexamples:
+            lines.append(_verdict_line("counterexample", example.name, example.check))
+    for variant in statement.variants:
+        lines.append(_verdict_line("dropped", variant.dropped, variant.witness))
+    tested = 0
+    if instances:
+        tested, found = _properties(statement, instances, seed)
+        lines += found
+    return Verified(statement.id, statements().digest(statement), tuple(lines), tested)
+
+
+def _step_line(outcome: Outcome) -> Line:
+    second = "" if outcome.second is None else str(outcome.second.word)
+    step = outcome.step
+    return Line(step.kind, step.name, str(outcome.verdict.word), outcome.verdict.reason, second, step.scope)
+
+
+def _verdict_line(what: str, name: str, ask: Any) -> Line:
+    try:
+        verdict = ask()
+    except Exception as problem:
+        return Line(what, name, "fails", f"raised {type(problem).__name__}: {problem}")
+    return Line(what, name, str(verdict.word), verdict.reason)
+
+
+def vector_line(vector: Vector) -> Line:
+    """Compare to all printed digits: at most one unit in the last place of each."""
+    try:
+        computed = [_decimal(value) for value in vector.compute()]
+    except Exception as problem:
+        return Line("vector", vector.name, "fails", f"raised {type(problem).__name__}: {problem}")
+    if len(computed) != len(vector.expected):
+        return Line("vector", vector.name, "fails", f"{len(computed)} numbers, expected {len(vector.expected)}")
+    for index, (value, printed) in enumerate(zip(computed, vector.expected, strict=True)):
+        target = Decimal(printed)
+        exponent = target.as_tuple().exponent
+        unit = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
+        if not value.is_finite() or abs(value - target) > unit:
+            return Line("vector", vector.name, "fails", f"entry {index}: computed {value:.18g}, printed {printed}")
+    return Line("vector", vector.name, "holds", f"{len(computed)} numbers agree to all printed digits")
+
+
+def _decimal(value: Any) -> Decimal:
+    """Any real number as a decimal of 30 digits: sympy, mpmath, flint, float, Fraction, int."""
+    import sympy as sp
+
+    if hasattr(value, "mid"):
+        return Decimal(value.str(30, radius=False))
+    if hasattr(value, "_mpf_"):
+        from mpmath import nstr
+
+        return Decimal(nstr(value, 30))
+    return Decimal(str(sp.N(sp.sympify(value), 30)))
+
+
+def _properties(statement: Statement, instances: int, seed: int) -> tuple[int, list[Line]]:
+    lines: list[Line] = []
+    tested = 0
+    for index, test in enumerate(statement.property_tests):
+        line = _verdict_line("property", f"property {index + 1}", lambda test=test: test(instances, seed))
+        lines.append(line)
+        tested += instances if line.good else 0
+    if statement.conditions and statement.claims:
+        from eigentoken.proofs.properties import test_statement
+
+        report = test_statement(statement, instances, seed)
+        tested += report.instances
+        word = "holds" if report.violations == 0 else "fails"
+        lines.append(Line("property", "conditions => claims", word, report.summary()))
+    return tested, lines
+
+
+def verify_many(
+    ids: Sequence[str] = (),
+    *,
+    instances: int = PROPERTY_INSTANCES,
+    second: bool = True,
+    seed: int = 0,
+    jobs: int = 1,
+    done: Callable[[], None] = lambda: None,
+) -> list[Verified]:
+    """Verify the statements of these ids (all, if none is given), in parallel processes, in the order asked."""
+    registry = statements()
+    chosen = [registry.get(each).id for each in ids] or [each.id for each in registry]
+    results = []
+    for result in _results(chosen, instances, second, seed, jobs):
+        results.append(result)
+        done()
+    return results
+
+
+def _results(chosen: Sequence[str], instances: int, second: bool, seed: int, jobs: int) -> Iterator[Verified]:
+    if jobs == 1:
+        yield from (_verify_by_id(each, instances, second, seed) for each in chosen)
+        return
+    from joblib import Parallel, delayed
+
+    work = (delayed(_verify_by_id)(each, instances, second, seed) for each in chosen)
+    yield from Parallel(n_jobs=jobs, return_as="generator")(work)
+
+
+def _verify_by_id(name: str, instances: int, second: bool, seed: int) -> Verified:
+    return verify(statements().get(name), instances=instances, second=second, seed=seed)
+
+
+def record(results: Sequence[Verified], ledger: Path = LEDGER) -> None:
+    """Store the evidence of these runs; entries of other statements stay as they are."""
+    entries = json.loads(ledger.read_text()) if ledger.exists() else {}
+    for each in results:
+        entries[each.id] = asdict(each.evidence())
+    ledger.write_text(json.dumps(dict(sorted(entries.items())), indent=1) + "\n")
+
+
+@lru_cache(maxsize=1)
+def _ledger() -> dict[str, Any]:
+    return dict(json.loads(LEDGER.read_text())) if LEDGER.exists() else {}
+
+
+def evidence_of(statement: Statement) -> Evidence | None:
+    """The recorded evidence of this statement, if it is of exactly this text."""
+    entry = _ledger().get(statement.id)
+    if entry is None or entry["digest"] != statements().digest(statement):
+        return None
+    return Evidence(**{**entry, "scopes": tuple(entry["scopes"])})
+
+
+def status_of(statement: Statement) -> Status:
+    """The status that the recorded evidence supports."""
+    return statement.status(evidence_of(statement))

@@ -1,0 +1,4 @@
+from eigentoken.cli import main
+
+if __name__ == "__main__":
+    main()

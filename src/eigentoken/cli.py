@@ -1,0 +1,74 @@
+"""The command line: commands parse, call one function, print.
+
+Exit codes: 0 done; 1 the answer is negative (refuted, a required hypothesis fails, a re-check does not agree, a step does
+not check); 2 the input is bad, with one clear line; 3 a bug of ours, with one line and the way to report it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from eigentoken.commands import book
+from eigentoken.output import settings
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="eigentoken",
+    help="State a result about tokens once; derive it, attack it, and check it on real weights.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for module in (book,):
+    module.add_to(app)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from eigentoken import __version__
+
+        print(f"eigentoken {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors (and JSON, if asked for).")] = False,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
+) -> None:
+    settings.debug = debug
+    settings.quiet = quiet
+
+
+def main() -> None:
+    """The entry point: bad input is one line and exit 2, never a traceback."""
+    try:
+        app()
+    except (ValueError, OSError) as problem:
+        _stop(problem, 2, "error")
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+    except Exception as problem:
+        _stop(problem, 3, "internal error (a bug of eigentoken; --debug shows where)")
+
+
+def _stop(problem: Exception, code: int, label: str) -> None:
+    if settings.debug:
+        raise problem
+    text = " ".join(str(problem).split()) or type(problem).__name__
+    if isinstance(problem, OSError) and problem.filename is not None:
+        text = f"{problem.filename}: {problem.strerror}"
+    print(f"eigentoken: {label}: {text}", file=sys.stderr)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

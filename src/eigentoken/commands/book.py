@@ -1,0 +1,114 @@
+"""The book on the command line: ``statements``, ``show``, ``verify``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from eigentoken.output import progress, say, show_json, styled, table
+
+__all__ = ["add_to"]
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("statements")(list_statements)
+    app.command("show")(show)
+    app.command("verify")(verify)
+
+
+def list_statements(json: JsonFlag = False) -> None:
+    """The registry: id, kind, source, title, status, depends.
+
+    Example: eigentoken statements --json
+    """
+    from eigentoken.proofs.verify import status_of
+    from eigentoken.theory.registry import statements
+
+    rows = [
+        {
+            "id": each.id,
+            "kind": str(each.kind),
+            "source": str(each.source),
+            "title": each.title,
+            "status": str(status_of(each)),
+            "depends": list(each.depends),
+        }
+        for each in statements()
+    ]
+    if json:
+        show_json("statements", {"statements": rows})
+        return
+    cells = [(row["id"], row["kind"], styled(str(row["status"])), row["title"]) for row in rows]
+    table(f"{len(rows)} statements", ("id", "kind", "status", "title"), cells, wrap=("title",))
+    say("`eigentoken show ID` for one of them, `eigentoken verify` to re-run them.")
+
+
+def show(name: Annotated[str, typer.Argument(metavar="ID")], json: JsonFlag = False) -> None:
+    """One statement: conditions, claims, steps and how each is checked, corrections, BibTeX.
+
+    Example: eigentoken show PM-L4
+    """
+    from eigentoken.proofs.story import story
+    from eigentoken.theory.registry import statements
+
+    told = story(statements().get(name))
+    if json:
+        show_json("statement", told.as_dict())
+        return
+    for heading, lines in told.sections():
+        say(heading, "bold")
+        for line in lines:
+            say(f"  {line}")
+
+
+def verify(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[ID]...")] = None,
+    instances: Annotated[int, typer.Option(help="Random instances for each property.", min=0)] = 200,
+    seed: Annotated[int, typer.Option(help="Seed of the random instances.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Parallel processes.", min=1)] = 2,
+    record: Annotated[bool, typer.Option("--record", help="Store the evidence in the ledger (maintainers).")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Re-run every step, test vector, counterexample and property of the statements (all of them by default).
+
+    Exit code 1 if anything does not check.  Example: eigentoken verify PM-L3 PM-L4
+    """
+    from eigentoken.proofs.verify import record as store
+    from eigentoken.proofs.verify import verify_many
+    from eigentoken.theory.registry import statements
+
+    chosen = list(names or [])
+    for each in chosen:
+        statements().get(each)
+    with progress("verifying", len(chosen) or len(statements())) as advance:
+        results = verify_many(
+            chosen, instances=instances, seed=seed, jobs=1 if len(chosen) == 1 else jobs, done=lambda: advance()
+        )
+    if record:
+        store(results)
+    bad = [each for each in results if not each.good]
+    if json:
+        verdict = "fails" if bad else "holds"
+        show_json("verify", {"verdict": verdict, "statements": [each.as_dict() for each in results]})
+    else:
+        _verify_table(results, bad)
+    raise typer.Exit(1 if bad else 0)
+
+
+def _verify_table(results: list[Any], bad: list[Any]) -> None:
+    columns = ("id", "checked", "cited", "2nd", "vectors", "counterex.", "tested", "verdict")
+    rows = []
+    for each in results:
+        found = each.evidence()
+        word = styled("holds" if each.good else "fails")
+        numbers = (found.checked, found.cited, found.second, found.vectors, found.counterexamples, found.tested)
+        rows.append((each.id, *numbers, word))
+    table("", columns, rows)
+    for each in bad:
+        for line in each.lines:
+            if not line.good:
+                say(f"{each.id}: {line.what} {line.name!r} {line.word}: {line.reason} {line.second}", "red")
+    say(f"{len(results) - len(bad)} of {len(results)} statements verified", "bold")

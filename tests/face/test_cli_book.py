@@ -1,0 +1,94 @@
+"""The command line's contract on the book: JSON with a schema, exit codes, one-line errors, no tracebacks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from eigentoken.cli import app
+from eigentoken.proofs import verify as verification
+from eigentoken.theory.registry import statements
+from eigentoken.theory.steps import Derivation, Identity
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "eigentoken", *arguments], capture_output=True, text=True)
+
+
+def test_statements_json_is_one_document_with_a_schema() -> None:
+    printed = run("statements", "--json")
+    assert printed.returncode == 0
+    document = json.loads(printed.stdout)
+    assert document["schema"] == "eigentoken/statements/1"
+    one = next(each for each in document["statements"] if each["id"] == "PM-L4")
+    assert set(one) == {"id", "kind", "source", "title", "status", "depends"}
+    assert one["depends"] == ["PM-L3"]
+
+
+def test_show_tells_the_story() -> None:
+    printed = run("show", "pm-l4")
+    assert printed.returncode == 0
+    assert "α (|λ_d(V)| - λ₁(V)) < 2" in printed.stdout
+    assert "checked: inequality" in printed.stdout
+    assert max(len(line) for line in printed.stdout.splitlines()) <= 80
+
+
+def test_a_mistyped_id_is_one_line_and_exit_2() -> None:
+    printed = run("show", "PM-L44")
+    assert printed.returncode == 2
+    assert len(printed.stderr.strip().splitlines()) == 1
+    assert "did you mean PM-L4" in printed.stderr
+    assert "Traceback" in run("--debug", "show", "PM-L44").stderr
+
+
+def test_verify_passes_and_fails_with_its_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    good = CliRunner().invoke(app, ["verify", "PM-L4", "--instances", "0", "--json"])
+    assert good.exit_code == 0
+    assert json.loads(good.stdout)["verdict"] == "holds"
+    import sympy as sp
+
+    a = sp.Symbol("a")
+    wrong = Derivation((Identity(name="wrong", says="", left=a, right=-a),))
+    monkeypatch.setitem(vars(statements().get("PM-L4")), "derivation", wrong)
+    bad = CliRunner().invoke(app, ["verify", "PM-L4", "--instances", "0", "--json"])
+    assert bad.exit_code == 1
+    assert json.loads(bad.stdout)["statements"][0]["verdict"] == "fails"
+
+
+def test_a_vector_is_held_to_every_printed_digit() -> None:
+    from eigentoken.theory.statements import Vector
+
+    right = Vector("v", lambda: [0.5, 2], ("0.5", "2.0"))
+    off = Vector("v", lambda: [0.500000000002], ("0.500000000000",))
+    short = Vector("v", lambda: [1], ("1", "2"))
+    broken = Vector("v", lambda: [1 / 0], ("1",))
+    words = [verification.vector_line(each).word for each in (right, off, short, broken)]
+    assert words == ["holds", "fails", "fails", "fails"]
+
+
+def test_evidence_belongs_to_exactly_one_text(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = tmp_path / "ledger.json"
+    result = verification.verify(statements().get("PM-L4"), instances=0)
+    verification.record([result], ledger)
+    monkeypatch.setattr(verification, "LEDGER", ledger)
+    verification._ledger.cache_clear()
+    assert verification.status_of(statements().get("PM-L4")) == "derived"
+    text = ledger.read_text().replace(result.digest, "0" * 64)
+    ledger.write_text(text)
+    verification._ledger.cache_clear()
+    assert verification.status_of(statements().get("PM-L4")) == "stated"
+    verification._ledger.cache_clear()
+
+
+def test_help_lists_only_commands_that_work() -> None:
+    printed = run("--help")
+    assert printed.returncode == 0
+    for command in ("statements", "show", "verify"):
+        assert command in printed.stdout
+        helped = run(command, "--help")
+        assert helped.returncode == 0
+        assert "Example: eigentoken" in helped.stdout

@@ -1,0 +1,64 @@
+"""The built wheel has all rooms and no tests, and works from another folder, in a clean venv."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("wheel")
+    source = target / "source"
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    names = listed.stdout.splitlines() if listed.returncode == 0 else []
+    for name in names:
+        origin = ROOT / name
+        if origin.is_file():
+            place = source / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(origin.read_bytes())
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q", "-w", str(target)]
+    subprocess.run([*command, str(source)], check=True, capture_output=True)
+    return next(target.glob("eigentoken-*.whl"))
+
+
+def test_the_wheel_has_all_rooms_and_no_tests(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    for room in ("theory", "numerics", "models", "proofs"):
+        inside = {name for name in names if name.startswith(f"eigentoken/{room}/") and name.endswith(".py")}
+        on_disk = {f"eigentoken/{path.relative_to(ROOT)}" for path in (ROOT / room).rglob("*.py")}
+        assert inside == on_disk
+    assert "eigentoken/cli.py" in names
+    assert not [name for name in names if "test_" in name or name.startswith(("tests/", "benchmarks/"))]
+
+
+def test_the_installed_wheel_runs_elsewhere(wheel: Path, tmp_path: Path) -> None:
+    """A clean venv that sees this environment's libraries but not this checkout."""
+    place = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
+    site = next((place / "lib").glob("python3*")) / "site-packages"
+    zipfile.ZipFile(wheel).extractall(site)
+    libraries = Path(next(path for path in sys.path if path.endswith("site-packages")))
+    # libraries without the editable hooks: a plain path entry is not processed for .pth files
+    environment = {**os.environ, "PYTHONPATH": str(libraries), "PYTHONNOUSERSITE": "1"}
+    code = (
+        "import eigentoken, eigentoken.theory.systems as s, eigentoken.proofs as p, eigentoken.models;"
+        "import eigentoken.numerics;"
+        "print(eigentoken.__file__); print(s.__file__); print(p.__file__)"
+    )
+    run = [str(place / "bin" / "python"), "-c", code]
+    printed = subprocess.run(run, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert printed.returncode == 0, printed.stderr
+    assert all(line.startswith(str(site)) for line in printed.stdout.split()), printed.stdout
+    run = [str(place / "bin" / "python"), "-m", "eigentoken", "show", "PM-L4", "--json"]
+    shown = subprocess.run(run, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert shown.returncode == 0, shown.stderr
+    assert '"id": "PM-L4"' in shown.stdout

@@ -1,0 +1,125 @@
+"""Each kind of step can say no: wrong steps are rejected, and what is only undecided is not called checked."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from eigentoken.theory.normal_form import identity_verdict
+from eigentoken.theory.second_opinion import identity_by_flint, inequality_by_cvc5
+from eigentoken.theory.steps import Citation, Computation, Derivation, Identity, Inequality, Reduction, Theorem
+from eigentoken.theory.verdicts import fails, holds
+
+a, b, s, t = sp.symbols("a b s t", real=True)
+p, q = sp.symbols("p q", positive=True, integer=True)
+
+TRUE_IDENTITIES = [
+    ((a + b) ** 3, a**3 + 3 * a**2 * b + 3 * a * b**2 + b**3),
+    ((sp.tanh(s + t) + sp.tanh(s - t)) / 2, sp.sinh(2 * s) / (2 * sp.cosh(s + t) * sp.cosh(s - t))),
+    ((p * sp.exp(s) - q * sp.exp(-s)) / (p * sp.exp(s) + q * sp.exp(-s)), sp.tanh(s + sp.log(p / q) / 2)),
+    (1 / (1 + a) + 1 / (1 - a), 2 / (1 - a**2)),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), TRUE_IDENTITIES)
+def test_true_identities_hold_twice(left: sp.Expr, right: sp.Expr) -> None:
+    assert identity_verdict(left, right).is_holds
+    assert identity_by_flint(left, right).is_holds
+
+
+@pytest.mark.parametrize(("left", "right"), TRUE_IDENTITIES)
+@pytest.mark.parametrize("spoil", [lambda e: -e, lambda e: 2 * e, lambda e: e + sp.Rational(1, 10**9), lambda e: e**2])
+def test_spoiled_identities_fail(left: sp.Expr, right: sp.Expr, spoil) -> None:
+    assert identity_verdict(left, spoil(right)).is_fails
+    assert not identity_by_flint(left, spoil(right)).is_holds
+
+
+def test_an_identity_that_needs_a_root_relation_is_never_called_false() -> None:
+    x = sp.Symbol("x", positive=True)
+    verdict = identity_verdict(sp.sqrt(x + 2 * sp.sqrt(x) + 1), sp.sqrt(x) + 1)
+    assert not verdict.is_fails
+
+
+def _inequality(conclusion: sp.Basic, *hypotheses: sp.Basic) -> Inequality:
+    return Inequality(name="step", says="", hypotheses=hypotheses, conclusion=conclusion)
+
+
+def test_inequalities_hold_twice_and_weak_is_not_strict() -> None:
+    assert _inequality(a * b > 0, a > 0, b > 0).check(frozenset()).is_holds
+    assert inequality_by_cvc5((a > 0, b > 0), a * b > 0).is_holds
+    assert _inequality(a * b > 0, a >= 0, b > 0).check(frozenset()).is_fails
+    assert _inequality(a**2 > 0).check(frozenset()).is_fails
+    assert inequality_by_cvc5((), a**2 > 0).is_fails
+    assert _inequality(a**2 >= 0).check(frozenset()).is_holds
+
+
+def test_a_dropped_hypothesis_is_noticed() -> None:
+    good = _inequality(1 / (1 + a) < 1, a > 0)
+    assert good.check(frozenset()).is_holds
+    assert not _inequality(1 / (1 + a) < 1).check(frozenset()).is_holds
+
+
+def test_definitions_are_put_in_before_checking() -> None:
+    m = sp.Symbol("m")
+    step = Identity(name="m", says="", left=m - 1, right=a * b, where={m: 1 + a * b})
+    assert step.check(frozenset()).is_holds
+    wrong = Identity(name="m", says="", left=m - 1, right=a * b, where={m: 1 - a * b})
+    assert wrong.check(frozenset()).is_fails
+    assert r"\text{where }" in step.display()
+
+
+LASALLE = Theorem("lasalle", "LaSalle", ("bounded", "decreasing"), "converges to the largest invariant set", "Khalil")
+
+
+def _fact(name: str, fact: str, good: bool = True) -> Computation:
+    return Computation(
+        name=name, says="", run=lambda: holds("") if good else fails(""), formula="", establishes=(fact,)
+    )
+
+
+def test_a_citation_needs_every_hypothesis() -> None:
+    cite = Citation(name="cite", says="", theorem=LASALLE)
+    whole = Derivation((_fact("one", "bounded"), _fact("two", "decreasing"), cite)).check()
+    assert [each.verdict.is_holds for each in whole] == [True, True, True]
+    lacking = Derivation((_fact("one", "bounded"), cite)).check()
+    assert lacking[-1].verdict.is_fails
+    assert "decreasing" in lacking[-1].verdict.reason
+    failed = Derivation((_fact("one", "bounded"), _fact("two", "decreasing", good=False), cite)).check()
+    assert failed[-1].verdict.is_fails
+    from_conditions = Derivation((_fact("one", "bounded"), cite)).check(conditions=("decreasing",))
+    assert from_conditions[-1].verdict.is_holds
+
+
+def test_a_citation_gives_its_conclusion_to_later_citations() -> None:
+    second = Theorem("next", "Next", (LASALLE.conclusion,), "done", "")
+    steps = (_fact("one", "bounded"), _fact("two", "decreasing"))
+    chain = (*steps, Citation(name="a", says="", theorem=LASALLE), Citation(name="b", says="", theorem=second))
+    assert all(each.verdict.is_holds for each in Derivation(chain).check())
+    assert Derivation((*steps, chain[-1])).check()[-1].verdict.is_fails
+
+
+def test_a_step_that_uses_a_failed_step_is_not_established() -> None:
+    later = Identity(name="later", says="", left=a, right=a, uses=("bad",))
+    bad = Identity(name="bad", says="", left=a, right=-a)
+    outcomes = Derivation((bad, later)).check()
+    assert outcomes[0].verdict.is_fails
+    assert outcomes[1].verdict.is_undecided
+
+
+def test_order_and_names_are_held() -> None:
+    one = Identity(name="one", says="", left=a, right=a, uses=("two",))
+    two = Identity(name="two", says="", left=a, right=a)
+    with pytest.raises(ValueError, match="do not come before"):
+        Derivation((one, two))
+    with pytest.raises(ValueError, match="stands twice"):
+        Derivation((two, two))
+
+
+def test_a_reduction_compares_derived_with_claimed() -> None:
+    def agrees(derived: int, claimed: int):
+        return holds("equal") if derived == claimed else fails(f"derived {derived}, claimed {claimed}")
+
+    good = Reduction(name="r", says="", derive=lambda: 3, claimed=3, agrees=agrees, shows=str)
+    wrong = Reduction(name="r", says="", derive=lambda: 3, claimed=4, agrees=agrees, shows=str)
+    assert good.check(frozenset()).is_holds
+    assert wrong.check(frozenset()).is_fails

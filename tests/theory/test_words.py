@@ -1,0 +1,146 @@
+"""Verdicts, certificates, readings, terms, registry: the words themselves."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from eigentoken.theory.conditions import AllOf, AnyOf, Not, Relation, SimpleTop, Symmetric
+from eigentoken.theory.readings import LATEX, SYMBOLIC, NoReading, Reading
+from eigentoken.theory.registry import Registry, UnknownStatement
+from eigentoken.theory.statements import Evidence, Kind, Printed, Source, Statement, Status
+from eigentoken.theory.terms import Eigenvalue, alpha, d, matrix, plain
+from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord, all_of, any_of, fails, holds, undecided
+
+V = matrix("V")
+
+
+def test_a_verdict_is_no_boolean_and_carries_a_sane_margin() -> None:
+    with pytest.raises(TypeError, match="not true or false"):
+        bool(holds("yes"))
+    for margin in (float("nan"), -1.0):
+        with pytest.raises(ValueError, match="margin"):
+            holds("yes", margin=margin)
+    assert holds("yes", margin=float("inf")).as_dict()["margin"] is None
+
+
+def test_a_certificate_must_support_its_verdict() -> None:
+    certificate = Certificate("kind", "condition", VerdictWord.HOLDS)
+    assert holds("yes", certificate=certificate).certificate is certificate
+    with pytest.raises(ValueError, match="supports holds"):
+        fails("no", certificate=certificate)
+
+
+def test_every_field_of_a_certificate_enters_its_digest() -> None:
+    base = Certificate("kind", "condition", VerdictWord.HOLDS, {"x": "1"}, {"c": "2"}, {"R": np.eye(2)})
+    changes = {
+        "kind": "other",
+        "condition": "other",
+        "verdict": VerdictWord.FAILS,
+        "inputs": {"x": "2"},
+        "data": {"c": "3"},
+        "arrays": {"R": np.eye(2) + np.spacing(1.0)},
+    }
+    digests = {dataclasses.replace(base, **{name: value}).digest() for name, value in changes.items()}
+    assert len(digests) == len(changes)
+    assert base.digest() not in digests
+
+
+@pytest.mark.parametrize(
+    ("words", "both", "either"),
+    [
+        ("hh", "holds", "holds"),
+        ("hf", "fails", "holds"),
+        ("hu", "undecided", "holds"),
+        ("fu", "fails", "undecided"),
+        ("ff", "fails", "fails"),
+        ("uu", "undecided", "undecided"),
+    ],
+)
+def test_three_valued_logic(words: str, both: str, either: str) -> None:
+    make = {"h": holds, "f": fails, "u": undecided}
+    parts = {str(index): make[letter]("because") for index, letter in enumerate(words)}
+    assert all_of(parts).word == both
+    assert any_of(parts).word == either
+
+
+def test_a_margin_of_a_conjunction_is_claimed_only_in_one_unit() -> None:
+    same = all_of({"a": holds("", margin=2.0, unit="u"), "b": holds("", margin=1.0, unit="u")})
+    assert same.margin == 1.0
+    assert all_of({"a": holds("", margin=2.0, unit="u"), "b": holds("", margin=1.0, unit="w")}).margin is None
+    assert all_of({"a": holds("", margin=2.0, unit="u"), "b": holds("")}).margin is None
+
+
+def test_dispatch_names_what_is_missing() -> None:
+    reading = Reading("smell", "how does it smell?")
+    with pytest.raises(NoReading, match="Symmetric has no smell reading"):
+        reading(Symmetric(V))
+    reading.register(Symmetric)(lambda word: "dry")
+    assert reading(Symmetric(V)) == "dry"
+    with pytest.raises(ValueError, match="already"):
+        reading.register(Symmetric)(lambda word: "wet")
+
+
+def test_a_relation_that_sympy_decided_is_refused() -> None:
+    with pytest.raises(ValueError, match="must say something"):
+        Relation(alpha > 0)
+
+
+def test_composed_conditions_read_composed() -> None:
+    first, second = Relation(Eigenvalue(V, 1) > 0), Relation(Eigenvalue(V, d) > 0)
+    both = SYMBOLIC(AllOf((first, second)))
+    assert both == sp.And(Eigenvalue(V, 1) > 0, Eigenvalue(V, d) > 0)
+    assert SYMBOLIC(Not(first)) == (Eigenvalue(V, 1) <= 0)
+    assert r"\text{ or }" in LATEX(AnyOf((first, SimpleTop(V))))
+
+
+def test_plain_symbols_are_one_to_one() -> None:
+    relation, names = plain(Eigenvalue(V, 1) > Eigenvalue(matrix("M"), 1))
+    assert len(names) == 2
+    assert relation.free_symbols == set(names)
+
+
+def _statement(name: str, **parts) -> Statement:
+    return Statement(name, Kind.LEMMA, Source("paper", "1"), "title", **parts)
+
+
+def test_the_registry_refuses_doubles_dangling_names_and_circles() -> None:
+    registry = Registry()
+    registry.register(_statement("A-1"))
+    with pytest.raises(ValueError, match="taken"):
+        registry.register(_statement("A-1"))
+    registry.register(_statement("A-2", depends=("A-9",)))
+    with pytest.raises(ValueError, match="not registered"):
+        registry.graph()
+    registry.register(_statement("A-9", depends=("A-2",)))
+    with pytest.raises(ValueError, match="circle"):
+        registry.graph()
+
+
+def test_a_mistyped_id_gets_a_suggestion() -> None:
+    registry = Registry()
+    registry.register(_statement("PM-L4"))
+    with pytest.raises(UnknownStatement, match="did you mean PM-L4"):
+        registry.get("PM-L44")
+    assert registry.get("pm-l4").id == "PM-L4"
+
+
+def test_the_ladder_never_climbs_by_itself() -> None:
+    bare = _statement("A-1", conditions=(Symmetric(V),))
+    assert bare.status(None) is Status.STATED
+    assert bare.status(Evidence("x", checked=3, complete=False)) is Status.STATED
+    assert bare.status(Evidence("x", tested=10**6, complete=True)) is Status.TESTED
+    assert bare.status(Evidence("x", checked=1, complete=True)) is Status.DERIVED
+    wrong = _statement("A-2", printed=Printed("text", "wrong"))
+    assert wrong.status(Evidence("x", counterexamples=1, complete=True)) is Status.REFUTED
+    assert wrong.status(Evidence("x", counterexamples=1, checked=2, complete=True)) is Status.CORRECTED
+    assert wrong.status(Evidence("x", checked=2, complete=True)) is Status.DERIVED
+
+
+def test_verdict_words_are_checked() -> None:
+    assert Verdict("holds", "text becomes a word").is_holds  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="maybe"):
+        Verdict("maybe", "no such word")  # type: ignore[arg-type]
