@@ -71,7 +71,7 @@ class Normalization:
 
 @dataclass(frozen=True, eq=False)
 class FeedForward:
-    """down @ act(up @ x + b_up) + b_down, or with a gate: down @ (act(gate @ x + b_gate) * (up @ x + b_up)) + b_down."""
+    """down act(up x + b_up) + b_down, or with a gate: down (act(gate x + b_gate) * (up x + b_up)) + b_down."""
 
     up: Array
     down: Array
@@ -168,7 +168,7 @@ class StoredMatrix:
 class Layer:
     """One attention layer with what surrounds it.  ``placement`` pre: x + attn(norm(x)); post: norm(x + attn(x)).
 
-    ``weights_of`` is the first layer that has the same stored weights (ALBERT shares them); equal to ``index`` otherwise.
+    ``weights_of`` is the first layer that has the same stored weights (ALBERT shares them), else ``index``.
     ``feed_forward`` is read from the file on first use.
     """
 

@@ -44,6 +44,7 @@ class Family(ABC):
     name: ClassVar[str]
     model_types: ClassVar[tuple[str, ...]]
     about: ClassVar[str]
+    takes_pixels: ClassVar[bool] = False
 
     n_layers: int
     n_heads: int

@@ -1,7 +1,7 @@
 """A plain forward pass from our heads and layers, part by part: what the checkpoint does to tokens.
 
-It is the reading of the convention that tests compare with ``transformers``, and lets biases, norms and the feed-forward
-be switched off to see what the theory leaves out.
+It is the reading of the convention that tests compare with ``transformers``, and lets biases, norms and the
+feed-forward be switched off to see what the theory leaves out.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from .rotary import Array
 class LayerState:
     """What one layer did.  Rows are tokens; H is the number of heads.
 
-    ``scores`` (..., H, n, n) before the mask, ``weights`` (..., H, n, n) after softmax, ``attention_output`` (..., n, d)
-    the update sum_h O_h V_h(...) + b_O before residual and norm, ``after_attention`` the state between the two halves,
-    ``feed_forward_output`` the second update (None when switched off), ``output`` the state after the layer.
+    ``scores`` (..., H, n, n) before the mask, ``weights`` (..., H, n, n) after softmax, ``attention_output``
+    (..., n, d) the update sum_h O_h V_h(...) + b_O before residual and norm, ``after_attention`` the state between
+    the two halves, ``feed_forward_output`` the second update (None when off), ``output`` the state after the layer.
     """
 
     index: int
@@ -112,7 +112,7 @@ def run_tokens(
     """Run tokens through the layers, one ``LayerState`` a layer, weights streamed.
 
     ``tokens``: whole numbers (..., n) are token ids; floating point (..., n, d) are hidden states; for a ViT, floating
-    point (batch, channels, height, width) with more than d-wide rows are pixels (see ``first_states``).
+    point of four dimensions (batch, channels, height, width) are pixels.
     """
     x = first_states(model, tokens, dtype=dtype, with_norm=with_norm, with_biases=with_biases)
     for layer in model.layers(0, layers):
@@ -126,16 +126,10 @@ def first_states(
 ) -> Array:
     """The states before layer 0: ids or pixels are embedded, hidden states (..., n, d) are taken as they are."""
     given = np.asarray(tokens)
-    from .embedding import PatchEmbedding
-
-    if given.dtype.kind in "iu":
+    if given.dtype.kind in "iu" or (given.dtype.kind == "f" and given.ndim == 4 and model.reading.takes_pixels):
         return model.embedding().embed(given, dtype, with_norm=with_norm, with_biases=with_biases)
     if given.dtype.kind == "f" and given.ndim >= 2 and given.shape[-1] == model.d:
         return given.astype(dtype)
-    if given.dtype.kind == "f" and given.ndim == 4:
-        embedding = model.embedding()
-        if isinstance(embedding, PatchEmbedding):
-            return embedding.embed(given, dtype, with_norm=with_norm, with_biases=with_biases)
     raise ModelError(
         f"tokens must be ids (whole numbers, (..., n)) or hidden states (floats, (..., n, {model.d})), "
         f"got {given.dtype} {given.shape}"

