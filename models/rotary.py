@@ -40,9 +40,8 @@ class Rotary:
     def rotation(self, delta: float) -> Array:
         """R_delta as a (d_head, d_head) float64 matrix acting on columns from the left.
 
-        >>> standard_rotary(theta=10000.0, d_head=2).rotation(0.0)
-        array([[1., 0.],
-               [0., 1.]])
+        >>> standard_rotary(theta=10000.0, d_head=2).rotation(1.0) @ [1.0, 0.0]
+        array([0.54030231, 0.84147098])
         """
         R = np.eye(self.d_head)
         first, second = self.pairs()
