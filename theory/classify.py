@@ -1,0 +1,369 @@
+"""Classify a point of a system exactly: which kind of equilibrium it is, its spectrum, its linear stability.
+
+The classes are those of Li and Altafini, for all systems:
+
+- ``consensus``: all tokens equal;
+- ``bipartite``: tokens at v and at -v, v an eigenvector of the layer matrix ``F = sum_h F_h``;
+- ``polygonal``: no token is pushed, ``u_i = 0`` for all i (zero means where F is nonsingular);
+- ``clustering``: every other equilibrium;
+- ``2-cycle``: of a map, ``f(f(x)) = x`` and ``f(x) != x``;
+- ``not-an-equilibrium``, and ``undecided`` where neither exact nor ball arithmetic tells.
+
+A point may be in two of the first three (p = q on an eigenvector for Oja): the first in this order is the class, the
+others are listed under ``also``.  ``k`` is the place of the eigenvalue among those of F in descending order of the real
+part, the first place where it is repeated; ``p`` tokens are at the direction of the first token, ``q`` at its antipode.
+
+``stable`` means *linearly asymptotically stable*: the spectral radius of the Jacobian on the tangent spaces is below 1
+(map), or all real parts are negative (flow).  It ``fails`` at a point that is no equilibrium, at a linearly unstable
+one and at a marginal one (an eigenvalue exactly on the boundary); ``linearization`` tells the last two apart, and at
+``marginal`` nothing is said about stability in the sense of Lyapunov.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from eigentoken.theory.ball_spectra import ball_spectrum
+from eigentoken.theory.classification import Classification
+from eigentoken.theory.exactness.balls import precision
+from eigentoken.theory.exactness.decisions import sign
+from eigentoken.theory.exactness.elements import ExactnessLimit
+from eigentoken.theory.exactness.fields import Field, in_smallest_field
+from eigentoken.theory.instances import Instance
+from eigentoken.theory.jacobians import (
+    Matrix,
+    Setting,
+    State,
+    ball_setting,
+    exact_setting,
+    intrinsic_jacobian,
+    jacobian,
+    sum_products,
+    tangent_pivots,
+)
+from eigentoken.theory.point_shapes import Shape, Undecided, attention_ranks, certain_zero, shape_of
+from eigentoken.theory.point_spectra import (
+    Linearization,
+    StabilityWord,
+    interchangeable,
+    linearization,
+    reduced_blocks,
+    spectral_factors,
+)
+from eigentoken.theory.spectrum_tables import eigenvalue_entry, moduli_entries, spectrum_entries
+from eigentoken.theory.systems import Space, Time
+from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+
+__all__ = ["Classification", "classify"]
+
+FIRST_LOOK_BITS = 192
+
+
+def classify(instance: Instance) -> Classification:
+    """The class, exact spectrum and stability of a point.
+
+    >>> point = Instance.of("attention-map", [[1, 0], [-1, 0]], V=[[1, 0], [0, "1/2"]],
+    ...                     M=[["ln(3)", 0], [0, "ln(3)"]], alpha="1/2")
+    >>> found = classify(point)
+    >>> found.kind, [str(entry.exact) for entry in found.spectrum], str(found.stable.word)
+    ('bipartite', ['6/7', '25/28'], 'holds')
+    """
+    excluded = _excluded_by_balls(instance)
+    if excluded is not None:
+        return excluded
+    try:
+        return in_smallest_field(lambda field: _classify_in(instance, field))
+    except (ExactnessLimit, Undecided) as problem:
+        reason = f"not decided: {problem}; ball arithmetic with {FIRST_LOOK_BITS} bits does not exclude an equilibrium"
+        return Classification(
+            instance,
+            "undecided",
+            undecided(reason),
+            undecided("whether the point is an equilibrium is open"),
+            arithmetic="balls",
+        )
+
+
+# ---------------------------------------------------------------------- a first look with balls
+
+
+def _excluded_by_balls(instance: Instance) -> Classification | None:
+    """The classification of a point that balls certify to be neither an equilibrium nor on a 2-cycle."""
+    discrete = instance.system.time is Time.MAP
+    with precision(FIRST_LOOK_BITS):
+        setting = ball_setting(instance, FIRST_LOOK_BITS)
+        image = setting.advance()
+        target = setting.tokens if discrete else tuple(tuple(0 * a for a in token) for token in setting.tokens)
+        distance, token = _apart(image, target)
+        if distance <= 0:
+            return None
+        if discrete and _apart(setting.advance(image), setting.tokens)[0] <= 0:
+            return None
+        size = f"{distance:.6g}"
+    moved = f"|f(x) - x|_max >= {size}" if discrete else f"the velocity has an entry of modulus >= {size}"
+    reason = f"{moved} at token {token + 1}, certified by ball arithmetic ({FIRST_LOOK_BITS} bits)"
+    verdict = fails(reason, margin=distance, unit="residual, largest entry")
+    notes = ("f(f(x)) != x as well, so the point is not on a 2-cycle",) if discrete else ()
+    return Classification(
+        instance, "not-an-equilibrium", verdict, _not_stable(instance), arithmetic="balls", notes=notes
+    )
+
+
+def _apart(left: State, right: State) -> tuple[float, int]:
+    """A certified lower bound on the largest difference of entries, and its token; 0 where the balls meet."""
+    best, where = 0.0, 0
+    for index, (x, y) in enumerate(zip(left, right, strict=True)):
+        for a, b in zip(x, y, strict=True):
+            gap = abs(a - b)
+            if gap > 0:
+                bound = float(gap.abs_lower().mid()) * (1 - 2.0**-50)
+                best, where = max((best, where), (bound, index), key=lambda entry: entry[0])
+    return best, where
+
+
+def _not_stable(instance: Instance) -> Verdict:
+    return fails("the point is not an equilibrium, so it is not a stable one")
+
+
+# ---------------------------------------------------------------------- the exact classification
+
+
+def _classify_in(instance: Instance, field: Field) -> Classification:
+    setting = exact_setting(instance, field)
+    if instance.system.time is Time.FLOW:
+        for index, token in enumerate(setting.advance()):
+            if not all(certain_zero(entry) for entry in token):
+                verdict = fails(f"token {index + 1} moves: its velocity is exactly nonzero")
+                return Classification(instance, "not-an-equilibrium", verdict, _not_stable(instance))
+        return _equilibrium(setting, field, ())
+    heights: list[Any] = []
+    for index, (x, y) in enumerate(zip(setting.tokens, setting.raw_step(), strict=True)):
+        if all(certain_zero(entry) for entry in y):
+            verdict = fails(f"the map is undefined here: x_{index + 1} + alpha u_{index + 1} = 0 exactly")
+            return Classification(instance, "not-an-equilibrium", verdict, _not_stable(instance))
+        height = setting.pair(x, y)
+        heights.append(height if all(certain_zero(b - height * a) for a, b in zip(x, y, strict=True)) else None)
+    if all(height is not None and _certain_sign(height) > 0 for height in heights):
+        return _equilibrium(setting, field, heights)
+    return _moved(setting, field)
+
+
+def _certain_sign(value: Any) -> int:
+    found = sign(value)
+    if found is None:
+        raise Undecided(f"the sign of {value!r} is open at the largest precision")
+    return found
+
+
+def _moved(setting: Setting, field: Field) -> Classification:
+    """A map that moves the point: a 2-cycle or not."""
+    instance = setting.instance
+    forward = _among_tokens(setting, setting.tokens, setting.tokens)
+    if forward is None:
+        reason = "f(x) != x exactly: some x_i + alpha u_i is not a positive multiple of x_i"
+        note = "whether f(f(x)) = x was not decided: f(x) has tokens off the lines of the given ones"
+        return Classification(instance, "not-an-equilibrium", fails(reason), _not_stable(instance), notes=(note,))
+    image, norms = forward
+    moved = [i + 1 for i, (x, y) in enumerate(zip(setting.tokens, image, strict=True)) if not _equal(x, y)]
+    reason = f"f(x) != x exactly: f moves token {', '.join(map(str, moved))}"
+    backward = _among_tokens(setting, image, setting.tokens)
+    if backward is None or not all(_equal(x, y) for x, y in zip(backward[0], setting.tokens, strict=True)):
+        note = "f(f(x)) != x as well, so the point is not on a 2-cycle"
+        return Classification(instance, "not-an-equilibrium", fails(reason), _not_stable(instance), notes=(note,))
+    return _two_cycle(setting, field, image, [*norms, *backward[1]], reason)
+
+
+def _equal(left: Any, right: Any) -> bool:
+    return all(certain_zero(a - b) for a, b in zip(left, right, strict=True))
+
+
+def _among_tokens(setting: Setting, at: State, targets: State) -> tuple[State, list[Any]] | None:
+    """``f(at)`` with its norms, if each image lies on the line of one of the targets; ``None`` otherwise."""
+    image, norms = [], []
+    for index, y in enumerate(setting.raw_step(at)):
+        for target in (targets[index], *targets):
+            height = setting.pair(target, y)
+            if all(certain_zero(b - height * a) for a, b in zip(target, y, strict=True)):
+                turn = _certain_sign(height)
+                if turn == 0:
+                    return None
+                image.append(tuple(turn * entry for entry in target))
+                norms.append(turn * height)
+                break
+        else:
+            return None
+    return tuple(image), norms
+
+
+# ---------------------------------------------------------------------- equilibria
+
+
+def _equilibrium(setting: Setting, field: Field, heights: Any) -> Classification:
+    instance = setting.instance
+    shape = shape_of(setting, field)
+    at_rest = all(certain_zero(entry) for token in setting.influence() for entry in token)
+    said = "f(x) = x" if instance.system.time is Time.MAP else "the velocity is zero"
+    verdict = holds(f"{said}, exactly ({_arithmetic(field)})")
+    kinds = _kinds(shape, at_rest)
+    base = _described(
+        Classification(instance, kinds[0], verdict, undecided("open"), also=tuple(kinds[1:])), setting, field, shape
+    )
+    groups = interchangeable(shape.clusters, instance.mask)
+    try:
+        matrix, width = _tangent_matrix(setting, heights)
+        found = linearization(spectral_factors(field, reduced_blocks(matrix, groups, width)), instance.system.time)
+        entries = spectrum_entries(field, found)
+    except (ExactnessLimit, ArithmeticError) as limit:
+        return _with_balls(base, groups, str(limit))
+    base = replace(base, spectrum=entries, linearization=str(found.word), unstable_dimension=found.outside)
+    return replace(
+        base, stable=_stability(found, instance.system.time), notes=base.notes + _spectrum_notes(instance, found)
+    )
+
+
+def _arithmetic(field: Field) -> str:
+    if field.is_rational:
+        return "rational arithmetic"
+    shown = ", ".join(str(generator.power(1)) for generator in field.generators)
+    return f"arithmetic in Q({shown})"
+
+
+def _kinds(shape: Shape, at_rest: bool) -> list[str]:
+    kinds = []
+    if shape.count == 1:
+        kinds.append("consensus")
+    elif shape.signs is not None and shape.eigenvalue is not None:
+        kinds.append("bipartite")
+    if at_rest:
+        kinds.append("polygonal")
+    return kinds or ["clustering"]
+
+
+def _described(base: Classification, setting: Setting, field: Field, shape: Shape) -> Classification:
+    """The class with k, p, q, the number of clusters and the ranks of the attention matrices."""
+    notes = list(base.notes)
+    if shape.eigenvalue is not None:
+        if shape.place is None:
+            notes.append("the place k of the eigenvalue among those of F was not decided")
+        if shape.repeated > 1:
+            notes.append(f"the eigenvalue is repeated {shape.repeated} times in F: k is the first of its places")
+        if shape.tied:
+            notes.append("other eigenvalues of F have the same real part: k is the first place")
+    split = shape.signs is not None and shape.count == 2
+    return replace(
+        base,
+        k=shape.place if shape.eigenvalue is not None else None,
+        eigenvalue=None if shape.eigenvalue is None else eigenvalue_entry(field, shape.eigenvalue),
+        p=shape.signs.count(1) if split and shape.signs else None,
+        q=shape.signs.count(-1) if split and shape.signs else None,
+        clusters=shape.count,
+        attention_rank=attention_ranks(setting),
+        notes=tuple(notes),
+    )
+
+
+def _tangent_matrix(setting: Setting, norms: Any) -> tuple[Matrix, int]:
+    matrix = jacobian(setting, norms=norms)
+    if setting.instance.system.space is Space.EUCLIDEAN:
+        return matrix, setting.instance.d
+    pivots = tangent_pivots(setting)
+    return intrinsic_jacobian(setting, matrix, pivots, pivots), setting.instance.d - 1
+
+
+def _with_balls(base: Classification, groups: list[list[int]], limit: str) -> Classification:
+    note = f"the exact spectrum was given up ({limit}); the enclosures are certified by ball arithmetic"
+    found = ball_spectrum(base.instance, groups)
+    if found is None:
+        reason = f"the spectrum was not enclosed: {limit}"
+        return replace(base, stable=undecided(reason), linearization="undecided", arithmetic="exact, spectrum open")
+    entries, word, gap = found
+    time = base.instance.system.time
+    verdict = _verdict(word, gap, time, entries, word is StabilityWord.UNSTABLE, "ball arithmetic")
+    return replace(
+        base,
+        spectrum=entries,
+        linearization=str(word),
+        stable=verdict,
+        arithmetic="exact, spectrum by balls",
+        notes=(*base.notes, note),
+    )
+
+
+def _stability(found: Linearization, time: Time) -> Verdict:
+    return _verdict(found.word, found.gap, time, found.eigenvalues, found.not_inside, "exact spectrum")
+
+
+def _verdict(word: StabilityWord, gap: float, time: Time, eigenvalues: Any, not_inside: bool, how: str) -> Verdict:
+    bound = "spectral radius" if time is Time.MAP else "spectral abscissa"
+    limit = "1" if time is Time.MAP else "0"
+    if not eigenvalues:
+        return holds("the state space is discrete: there are no tangent directions")
+    if word is StabilityWord.STABLE:
+        reason = f"linearly asymptotically stable: {bound} below {limit} by at least {gap:.6g} ({how})"
+        return holds(reason, margin=gap, unit=bound)
+    if word is StabilityWord.UNSTABLE:
+        reason = f"linearly unstable: {bound} above {limit} by at least {gap:.6g} ({how})"
+        return fails(reason, margin=gap, unit=bound)
+    if word is StabilityWord.MARGINAL:
+        return fails(
+            f"not linearly asymptotically stable: {bound} exactly {limit} ({how}); the linearization is silent about "
+            "Lyapunov stability and nonlinear instability"
+        )
+    if not_inside:
+        return fails(
+            f"not linearly asymptotically stable: some eigenvalue is not inside, {bound} at least {limit} ({how}); "
+            "whether it is above was not decided"
+        )
+    return undecided(f"the {bound} was not told apart from {limit} ({how})")
+
+
+def _spectrum_notes(instance: Instance, found: Linearization) -> tuple[str, ...]:
+    notes = []
+    if found.word is StabilityWord.MARGINAL:
+        total = sum(count for _, count in found.boundary)
+        notes.append(f"{total} of the eigenvalues are exactly on the boundary of the stability region")
+    if any(not root.is_real for root, _ in found.eigenvalues):
+        notes.append("a complex eigenvalue has its float as a pair [re, im]")
+    return tuple(notes)
+
+
+# ---------------------------------------------------------------------- 2-cycles
+
+
+def _two_cycle(setting: Setting, field: Field, image: State, norms: list[Any], reason: str) -> Classification:
+    """``{x, f(x)}`` is a 2-cycle: multipliers per step, that is the square roots of the moduli for ``f o f``."""
+    instance = setting.instance
+    shape = shape_of(setting, field)
+    at_rest = all(certain_zero(entry) for token in setting.influence() for entry in token)
+    base = Classification(
+        instance,
+        "2-cycle",
+        fails(f"{reason}, and f(f(x)) = x exactly"),
+        undecided("open"),
+        shape=_kinds(shape, at_rest)[0],
+    )
+    base = _described(base, setting, field, shape)
+    mirrored = all(_equal(x, tuple(-entry for entry in y)) for x, y in zip(setting.tokens, image, strict=True))
+    groups = interchangeable(shape.clusters, instance.mask)
+    try:
+        start, end = tangent_pivots(setting), tangent_pivots(setting, image)
+        matrix = intrinsic_jacobian(setting, jacobian(setting, norms=norms), start, end)
+        if not mirrored:
+            back = intrinsic_jacobian(setting, jacobian(setting, image, norms), end, start, image)
+            columns = list(zip(*matrix, strict=True))
+            matrix = [[sum_products(row, column) for column in columns] for row in back]
+        found = linearization(spectral_factors(field, reduced_blocks(matrix, groups, instance.d - 1)), Time.MAP)
+        entries = moduli_entries(field, found, halved=not mirrored)
+    except (ExactnessLimit, ArithmeticError) as limit:
+        return replace(base, stable=undecided(f"the spectrum was not found: {limit}"), linearization="undecided")
+    what = "f(x) = -x: " if mirrored else ""
+    note = f"{what}the spectrum lists moduli of multipliers per step (two steps have their squares)"
+    return replace(
+        base,
+        spectrum=entries,
+        linearization=str(found.word),
+        unstable_dimension=found.outside,
+        stable=_stability(found, Time.MAP),
+        notes=(*base.notes, note),
+    )

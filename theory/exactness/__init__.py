@@ -1,0 +1,21 @@
+"""Exact real numbers: rationals, roots, logarithms, exponentials; zero and sign decisions that are never wrong."""
+
+from eigentoken.theory.exactness.decisions import ball, is_zero, sign
+from eigentoken.theory.exactness.elements import Element, ExactnessLimit, MissingGenerator
+from eigentoken.theory.exactness.fields import RATIONALS, Field, Generator, in_smallest_field
+from eigentoken.theory.exactness.parsing import NumberError, exact_number
+
+__all__ = [
+    "RATIONALS",
+    "Element",
+    "ExactnessLimit",
+    "Field",
+    "Generator",
+    "MissingGenerator",
+    "NumberError",
+    "ball",
+    "exact_number",
+    "in_smallest_field",
+    "is_zero",
+    "sign",
+]

@@ -1,0 +1,207 @@
+"""Characteristic polynomials over the field of an instance, and their factors.
+
+A polynomial is a list of coefficients, constant term first.  Factors over ``Q(logs, exps)`` come from flint; over a
+field with roots from Trager's norm (the norm of a shifted polynomial is factored over Q, and the factors are pulled
+back by gcds).  What a factorization returns is multiplied out again and compared with the polynomial.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flint import Ordering, fmpq, fmpq_mat, fmpq_mpoly_ctx, fmpq_poly
+
+from eigentoken.theory.exactness.elements import Element, ExactnessLimit
+from eigentoken.theory.exactness.fields import Field
+
+__all__ = ["Polynomial", "characteristic_polynomial", "factors", "gcd", "multiply"]
+
+Polynomial = list[Any]
+
+LARGEST_EXACT_BLOCK = 10
+LARGEST_NORM = 60
+
+
+def characteristic_polynomial(field: Field, matrix: list[list[Any]]) -> Polynomial:
+    """``det(z - matrix)``: by flint over Q, by Faddeev-LeVerrier (no division but by integers) elsewhere."""
+    size = len(matrix)
+    if field.is_rational:
+        return list(fmpq_mat([[fmpq(entry) for entry in row] for row in matrix]).charpoly().coeffs())
+    if size > LARGEST_EXACT_BLOCK:
+        raise ExactnessLimit(f"a block of size {size} with irrational entries is beyond {LARGEST_EXACT_BLOCK}")
+    zero, one = 0 * field.one, field.one
+    coefficients = [zero] * size + [one]
+    product = [[zero] * size for _ in range(size)]
+    for step in range(1, size + 1):
+        for i in range(size):
+            product[i][i] = product[i][i] + coefficients[size - step + 1]
+        product = _matrix_product(matrix, product, zero)
+        trace = zero
+        for i in range(size):
+            trace = trace + product[i][i]
+        coefficients[size - step] = -trace / step
+    return coefficients
+
+
+def _matrix_product(left: list[list[Any]], right: list[list[Any]], zero: Any) -> list[list[Any]]:
+    size = len(left)
+    rows = []
+    for i in range(size):
+        row = [zero] * size
+        for k in range(size):
+            if left[i][k] == 0:
+                continue
+            for j in range(size):
+                if right[k][j] != 0:
+                    row[j] = row[j] + left[i][k] * right[k][j]
+        rows.append(row)
+    return rows
+
+
+def multiply(left: Polynomial, right: Polynomial) -> Polynomial:
+    """Product of two polynomials."""
+    result = [0 * left[0]] * (len(left) + len(right) - 1)
+    for i, a in enumerate(left):
+        for j, b in enumerate(right):
+            result[i + j] = result[i + j] + a * b
+    return result
+
+
+def divide(left: Polynomial, right: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """Quotient and remainder; the leading coefficient of ``right`` must be invertible."""
+    rest, quotient = list(left), [0 * left[0]] * max(1, len(left) - len(right) + 1)
+    for shift in range(len(left) - len(right), -1, -1):
+        ratio = rest[shift + len(right) - 1] / right[-1]
+        quotient[shift] = ratio
+        for index, coefficient in enumerate(right):
+            rest[shift + index] = rest[shift + index] - ratio * coefficient
+    return quotient, _trimmed(rest[: max(1, len(right) - 1)])
+
+
+def _trimmed(polynomial: Polynomial) -> Polynomial:
+    last = len(polynomial)
+    while last > 1 and polynomial[last - 1] == 0:
+        last -= 1
+    return polynomial[:last]
+
+
+def monic(polynomial: Polynomial) -> Polynomial:
+    """Divided by its leading coefficient."""
+    lead = polynomial[-1]
+    return [coefficient / lead for coefficient in polynomial[:-1]] + [lead / lead]
+
+
+def gcd(left: Polynomial, right: Polynomial) -> Polynomial:
+    """The monic greatest common divisor, by Euclid's algorithm over the field."""
+    left, right = _trimmed(left), _trimmed(right)
+    while not (len(right) == 1 and right[0] == 0):
+        left, right = right, divide(left, right)[1] if len(left) >= len(right) else left
+    return monic(left)
+
+
+def derivative(polynomial: Polynomial) -> Polynomial:
+    """Derivative of a polynomial of positive degree."""
+    return [index * coefficient for index, coefficient in enumerate(polynomial)][1:]
+
+
+def factors(field: Field, polynomial: Polynomial) -> list[tuple[Polynomial, int]]:
+    """Monic irreducible factors with multiplicities of a monic polynomial; multiplied out again as a check."""
+    if len(polynomial) == 2:
+        return [(polynomial, 1)]
+    if field.is_rational:
+        _, found = fmpq_poly(polynomial).numer().factor()
+        listed = [(monic([fmpq(c) for c in factor.coeffs()]), int(count)) for factor, count in found]
+    elif not field.relations:
+        listed = _transcendental_factors(field, polynomial)
+    else:
+        listed = [(part, count) for square, count in _squarefree(polynomial) for part in _trager(field, square)]
+    product: Polynomial = [field.one]
+    for factor, count in listed:
+        for _ in range(count):
+            product = multiply(product, factor)
+    if len(product) != len(polynomial) or not all(a == b for a, b in zip(product, polynomial, strict=True)):
+        raise ExactnessLimit("a factorization did not multiply out to its polynomial")
+    return listed
+
+
+def _squarefree(polynomial: Polynomial) -> list[tuple[Polynomial, int]]:
+    """Yun's decomposition into squarefree parts."""
+    listed = []
+    common = gcd(polynomial, derivative(polynomial))
+    rest, count = divide(polynomial, common)[0], 1
+    while len(rest) > 1:
+        shared = gcd(rest, common) if len(common) > 1 else [rest[-1]]
+        part = divide(rest, shared)[0]
+        if len(part) > 1:
+            listed.append((monic(part), count))
+        rest, common, count = shared, (divide(common, shared)[0] if len(shared) > 1 else common), count + 1
+    return listed
+
+
+def _cleared(field: Field, polynomial: Polynomial) -> tuple[Any, Any]:
+    """The polynomial in z and the generators over Q, without denominators, and its context (z first)."""
+    context = fmpq_mpoly_ctx.get(["z", *field.context.names()], Ordering.lex)
+    common = field.context.constant(1)
+    for coefficient in polynomial:
+        if coefficient.den is not None:
+            common = common * coefficient.den / common.gcd(coefficient.den)
+    terms = {}
+    for degree, coefficient in enumerate(polynomial):
+        numerator = coefficient.num * common / (coefficient.den if coefficient.den is not None else 1)
+        for powers, value in numerator.to_dict().items():
+            terms[(degree, *powers)] = value
+    return context.from_dict(terms), context
+
+
+def _by_degree(field: Field, polynomial: Any) -> Polynomial:
+    """A polynomial in z and the generators as a list of elements."""
+    grouped: dict[int, dict[tuple[int, ...], Any]] = {}
+    for powers, value in polynomial.to_dict().items():
+        grouped.setdefault(powers[0], {})[tuple(powers[1:])] = value
+    degrees = range(max(grouped, default=0) + 1)
+    return [Element(field, field.context.from_dict(grouped.get(degree, {}))).reduced() for degree in degrees]
+
+
+def _transcendental_factors(field: Field, polynomial: Polynomial) -> list[tuple[Polynomial, int]]:
+    cleared, _ = _cleared(field, polynomial)
+    _, found = cleared.factor()
+    return [(monic(_by_degree(field, factor)), int(count)) for factor, count in found if factor.degrees()[0] > 0]
+
+
+def _trager(field: Field, polynomial: Polynomial) -> list[Polynomial]:
+    """Irreducible factors of a squarefree polynomial over a field with roots; itself where the norm is too large."""
+    if len(polynomial) == 2:
+        return [polynomial]
+    cleared, context = _cleared(field, polynomial)
+    used = set()
+    for place, degree in enumerate(cleared.degrees()[1:]):
+        if degree:
+            used.add(place)
+    for place, _, relation in field.relations:
+        if place in used:
+            used |= {other for other, degree in enumerate(relation.degrees()) if degree}
+    relations = [entry for entry in field.relations if entry[0] in used]
+    size = len(polynomial) - 1
+    for _, order, _ in relations:
+        size *= order
+    if size > LARGEST_NORM:
+        return [polynomial]
+    gens = context.gens()
+    lifted = [(place, context.from_dict({(0, *p): c for p, c in r.to_dict().items()})) for place, _, r in relations]
+    for attempt in range(1, 6):
+        shift = context.constant(0)
+        for index, (place, _) in enumerate(lifted):
+            shift = shift + (attempt + index * (attempt + 1)) * gens[place + 1]
+        norm = cleared.compose(gens[0] - shift, *gens[1:])
+        for place, relation in lifted:
+            norm = norm.resultant(relation, place + 1)
+        if norm == 0:
+            continue
+        _, found = norm.factor()
+        found = [(factor, count) for factor, count in found if factor.degrees()[0] > 0]
+        if any(count > 1 for _, count in found):
+            continue
+        if len(found) == 1:
+            return [polynomial]
+        return [gcd(polynomial, _by_degree(field, factor.compose(gens[0] + shift, *gens[1:]))) for factor, _ in found]
+    return [polynomial]
