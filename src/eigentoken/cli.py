@@ -1,7 +1,7 @@
 """The command line: commands parse, call one function, print.
 
-Exit codes: 0 done; 1 the answer is negative (refuted, a required hypothesis fails, a re-check does not agree, a step does
-not check); 2 the input is bad, with one clear line; 3 a bug of ours, with one line and the way to report it.
+Exit codes: 0 done; 1 the answer is negative (refuted, a required hypothesis fails, a re-check does not agree, a step
+does not check); 2 the input is bad, with one clear line; 3 a bug of ours, with one line and the way to report it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from eigentoken.commands import book
+from eigentoken.commands import book, exact
 from eigentoken.output import settings
 
 __all__ = ["app", "main"]
@@ -25,7 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (book,):
+for module in (book, exact):
     module.add_to(app)
 
 

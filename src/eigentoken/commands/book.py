@@ -1,7 +1,9 @@
-"""The book on the command line: ``statements``, ``show``, ``verify``."""
+"""The book on the command line: ``statements``, ``show``, ``verify``, ``derive``."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +19,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("statements")(list_statements)
     app.command("show")(show)
     app.command("verify")(verify)
+    app.command("derive")(derive)
 
 
 def list_statements(json: JsonFlag = False) -> None:
@@ -96,6 +99,67 @@ def verify(
     else:
         _verify_table(results, bad)
     raise typer.Exit(1 if bad else 0)
+
+
+def derive(
+    name: Annotated[str | None, typer.Argument(metavar="ID")] = None,
+    form: Annotated[str, typer.Option("--format", help="tex, md, html, pdf, or several with commas.")] = "tex",
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write; stdout if not given.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="The whole book.")] = False,
+    errata: Annotated[bool, typer.Option("--errata", help="What is wrong in print, from the registry.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """The derivation of a statement, printed from what is checked, compilable as it stands.
+
+    Every step is checked before it is printed; exit code 1 if one does not check.
+    Example: eigentoken derive PM-L4 --format tex,pdf -o pm-l4
+    """
+    from eigentoken.printing import FORMATS, render, write
+
+    forms = [each.strip() for each in form.split(",") if each.strip()]
+    wrong = [each for each in forms if each not in FORMATS]
+    if wrong or not forms:
+        raise ValueError(f"--format must name some of {', '.join(FORMATS)}, got {form!r}")
+    if (name is None) == (not (every or errata)):
+        raise ValueError("derive needs one ID, or --all, or --errata: `eigentoken statements` lists the ids")
+    if output is None and (len(forms) > 1 or "pdf" in forms):
+        raise ValueError(f"--format {form} needs -o FILE: only one of tex, md, html can go to stdout")
+    document, options, bad = _document(name, every)
+    if bad:
+        for line in bad:
+            print(f"eigentoken: not printed: {line}", file=sys.stderr)
+        raise typer.Exit(1)
+    if output is None:
+        print(render(document, forms[0], **(options if forms[0] == "tex" else {})), end="")
+        return
+    output.parent.mkdir(parents=True, exist_ok=True)
+    done = write(document, forms, output, **options)
+    if json:
+        show_json("derive", {"files": [str(path) for path in done.files], "missing": list(done.missing)})
+    else:
+        for path in done.files:
+            say(f"wrote {path}")
+    for line in done.missing:
+        print(f"eigentoken: {line}", file=sys.stderr)
+
+
+def _document(name: str | None, every: bool) -> tuple[Any, dict[str, Any], list[str]]:
+    """The document, the options of its LaTeX, and the steps that do not check (then nothing is printed)."""
+    from eigentoken.proofs.typeset.book import of_book, of_errata
+    from eigentoken.proofs.typeset.document import of_statement
+    from eigentoken.proofs.verify import verify_many
+    from eigentoken.theory.registry import statements
+
+    registry = statements()
+    if name is None and not every:
+        return of_errata(registry), {}, []
+    chosen = [] if every else [registry.get(str(name)).id]
+    with progress("checking", len(chosen) or len(registry)) as advance:
+        results = verify_many(chosen, instances=0, jobs=2 if every else 1, done=lambda: advance())
+    bad = [f"{each.id}: {line.name}: {line.reason}" for each in results for line in each.lines if not line.good]
+    if every:
+        return of_book(registry), {"contents": True}, bad
+    return of_statement(registry.get(chosen[0])), {}, bad
 
 
 def _verify_table(results: list[Any], bad: list[Any]) -> None:

@@ -1,0 +1,1 @@
+"""Print derivations from what was checked: one document, four formats."""

@@ -1,0 +1,62 @@
+"""The whole book: chapters by paper, contents, the dependency graph's place, and the errata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from eigentoken.proofs.bibliography import ABELLA, HERE, LI_ALTAFINI, PHAM
+from eigentoken.proofs.typeset.document import (
+    Block,
+    Document,
+    Heading,
+    Paragraph,
+    references,
+    statement_blocks,
+)
+from eigentoken.theory.statements import Statement
+
+__all__ = ["errata", "of_book", "of_errata"]
+
+CHAPTERS = {
+    LI_ALTAFINI: "Transformer layers and the power method",
+    ABELLA: "Attention on spheres and ellipsoids",
+    PHAM: "Unnormalised token dynamics",
+    HERE: "Extensions made here",
+}
+
+
+def of_book(statements: Iterable[Statement]) -> Document:
+    """All statements, a section for each paper and a subsection for each statement, and the errata at the end."""
+    listed = list(statements)
+    blocks: list[Block] = []
+    papers = [*CHAPTERS, *sorted({each.source.paper for each in listed} - set(CHAPTERS))]
+    for paper in papers:
+        chapter = [each for each in listed if each.source.paper == paper]
+        if chapter:
+            blocks.append(Heading(1, CHAPTERS.get(paper, paper)))
+        for told in chapter:
+            blocks += [Heading(2, f"{told.id}: {told.title}", label=told.id), *statement_blocks(told)]
+    blocks += [Heading(1, "Errata"), *errata(listed)]
+    return Document("The book of statements", tuple(blocks), references(listed))
+
+
+def errata(statements: Iterable[Statement]) -> Iterator[Block]:
+    """What is wrong in print, made from the registry: the printed form, what is wrong, the witness."""
+    found = False
+    for told in statements:
+        if told.printed is None:
+            continue
+        found = True
+        word = "False as printed" if told.printed.false else "Imprecise as printed"
+        yield Paragraph(f"({told.source}, {told.title}) {told.printed.text}", strong=f"{told.id}.")
+        yield Paragraph(told.printed.wrong, strong=f"{word}.")
+        for example in told.printed.counterexamples:
+            yield Paragraph(example.says, strong=f"Witness {example.name}.")
+    if not found:
+        yield Paragraph("Nothing.")
+
+
+def of_errata(statements: Iterable[Statement]) -> Document:
+    """The errata as a document of their own."""
+    listed = list(statements)
+    return Document("Errata", tuple(errata(listed)), references(each for each in listed if each.printed is not None))

@@ -1,0 +1,48 @@
+"""Exact answers about one state: ``classify``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eigentoken.output import say, show_json, table
+
+__all__ = ["add_to"]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("classify")(classify)
+
+
+def classify(
+    instance: Annotated[
+        Path, typer.Argument(metavar="INSTANCE.json", help="System, parameters and tokens; '-' for stdin.")
+    ],
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """The equilibrium class of a point, its exact spectrum, and a stability verdict.
+
+    Numbers are integers, decimals, rational strings, ln(3), sqrt(2); they are kept exact.
+    Example: eigentoken classify point.json --json
+    """
+    import sys
+
+    from eigentoken.theory.classify import classify as decide
+    from eigentoken.theory.instances import read_instance
+
+    found = decide(read_instance(sys.stdin.read() if str(instance) == "-" else instance)).as_dict()
+    if json:
+        show_json("classify", found)
+        return
+    where = "".join(f", {name} = {found[name]}" for name in ("k", "p", "q") if found.get(name) is not None)
+    say(f"{found['class']}{where}", "bold")
+    for name in ("equilibrium", "stable"):
+        verdict = found[name]
+        say(f"{name}: {verdict['verdict']} ({verdict['reason']})")
+    rows = [(each["exact"] or "", each["float"], each["multiplicity"]) for each in found["spectrum"]]
+    if rows:
+        table("spectrum, tangent directions", ("exact", "float", "multiplicity"), rows, wrap=("exact",))
+    for note in found.get("notes", []):
+        say(f"note: {note}")

@@ -1,0 +1,80 @@
+"""Write a derivation, or the whole book, in the formats asked for; PDF through latexmk where a LaTeX is installed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["FORMATS", "Written", "render", "write"]
+
+FORMATS = ("tex", "md", "html", "pdf")
+NO_LATEX = (
+    "no PDF: latexmk is not installed (Debian: texlive-latex-base texlive-latex-recommended lmodern latexmk); "
+    "the .tex was written all the same"
+)
+
+
+@dataclass(frozen=True)
+class Written:
+    """The files that were written, and what could not be, with the remedy."""
+
+    files: tuple[Path, ...]
+    missing: tuple[str, ...] = ()
+
+
+def render(document: object, form: str, **options: object) -> str:
+    """The text of a document in ``tex``, ``md`` or ``html``."""
+    from eigentoken.pages import page
+    from eigentoken.proofs.typeset.html import to_html_body
+    from eigentoken.proofs.typeset.latex import to_latex
+    from eigentoken.proofs.typeset.markdown import to_markdown
+
+    if form == "tex":
+        return to_latex(document, **options)  # type: ignore[arg-type]
+    if form == "md":
+        return to_markdown(document)  # type: ignore[arg-type]
+    return page(document.title, to_html_body(document))  # type: ignore[attr-defined, arg-type]
+
+
+def write(
+    document: object, forms: Sequence[str], target: Path, *, graph: Path | None = None, **options: object
+) -> Written:
+    """Write ``target`` with each format's own ending; a PDF is made from the .tex in a folder of its own."""
+    written: list[Path] = []
+    missing: list[str] = []
+    for form in forms:
+        path = target.with_suffix(f".{form}")
+        if form == "pdf":
+            source = render(document, "tex", **options)
+            if "tex" not in forms:
+                target.with_suffix(".tex").write_text(source, encoding="utf-8")
+                written.append(target.with_suffix(".tex"))
+            if shutil.which("latexmk") is None:
+                missing.append(NO_LATEX)
+                continue
+            compile_pdf(source, path, graph)
+        else:
+            path.write_text(render(document, form, **(options if form == "tex" else {})), encoding="utf-8")
+        written.append(path)
+    return Written(tuple(written), tuple(missing))
+
+
+def compile_pdf(source: str, target: Path, graph: Path | None = None) -> str:
+    """Run latexmk on the text; returns its log.  An error of LaTeX is an error of ours, with the first line of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        (place / "paper.tex").write_text(source, encoding="utf-8")
+        if graph is not None:
+            shutil.copy(graph, place / "graph.pdf")
+        command = ["latexmk", "-pdf", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"]
+        ran = subprocess.run(command, cwd=place, capture_output=True, text=True, errors="replace")
+        log = (place / "paper.log").read_text(errors="replace") if (place / "paper.log").exists() else ran.stdout
+        if ran.returncode != 0 or not (place / "paper.pdf").exists():
+            first = next((line for line in log.splitlines() if line.startswith("!")), "latexmk failed")
+            raise RuntimeError(f"LaTeX did not compile: {first}")
+        shutil.copy(place / "paper.pdf", target)
+        return log
