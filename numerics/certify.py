@@ -1,0 +1,132 @@
+"""``certify``: one condition on one matrix, answered in one of three words with a margin and a certificate.
+
+A verdict is about every matrix within ``radius`` (spectral norm) of the exact value of the input.  Definiteness words
+concern the symmetric part: ``positive-definite`` means ``x^T M x > 0`` for all x != 0, whether or not M is symmetric;
+``symmetric`` is a condition of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from eigentoken.numerics.dominance import ORDERS
+from eigentoken.numerics.enclosures import Enclosure, MatrixError
+from eigentoken.numerics.exact_matrices import Deadline
+from eigentoken.numerics.matrices import as_enclosure, exact_number, read_matrix
+from eigentoken.numerics.questions import Question
+from eigentoken.numerics.shape_conditions import (
+    decide_identity,
+    decide_nonsingular,
+    decide_norm_bound,
+    decide_rank,
+    decide_symmetric,
+)
+from eigentoken.numerics.sign_conditions import decide_inertia, decide_signs
+from eigentoken.numerics.spectral_conditions import (
+    decide_complex_pair,
+    decide_dominance,
+    decide_eigenvector,
+    decide_gap,
+    decide_spectrum,
+)
+from eigentoken.theory.verdicts import Verdict
+
+__all__ = ["certify", "conditions"]
+
+_CONDITIONS: dict[str, tuple[str, Callable[[Question], Verdict]]] = {
+    "symmetric": ("M = M^T exactly; with `within`, at a spectral distance at most that", decide_symmetric),
+    "identity": ("M = I exactly; with `within`, at a spectral distance at most that", decide_identity),
+    "positive-definite": ("x^T M x > 0 for all x != 0: every eigenvalue of sym(M) is positive", decide_signs),
+    "negative-definite": ("x^T M x < 0 for all x != 0: every eigenvalue of sym(M) is negative", decide_signs),
+    "positive-semidefinite": ("x^T M x >= 0 for all x: no eigenvalue of sym(M) is negative", decide_signs),
+    "negative-semidefinite": ("x^T M x <= 0 for all x: no eigenvalue of sym(M) is positive", decide_signs),
+    "indefinite": ("sym(M) has eigenvalues of both signs", decide_signs),
+    "inertia": (
+        "the numbers of positive, negative and zero eigenvalues of sym(M); `expected` asks for one",
+        decide_inertia,
+    ),
+    "rank": ("the rank of M; `expected` asks for one", decide_rank),
+    "nonsingular": ("M is invertible", decide_nonsingular),
+    "norm-bound": ("the spectral norm of M is at most `bound`; without one, its interval", decide_norm_bound),
+    "spectrum": ("all eigenvalues of M as discs, each component with its count", decide_spectrum),
+    "dominant-real-part": ("the eigenvalue of largest real part is real, simple and strictly ahead", decide_dominance),
+    "dominant-modulus": ("the eigenvalue of largest modulus is real, simple and strictly ahead", decide_dominance),
+    "dominant-step": (
+        "the eigenvalue of largest |1 + alpha lambda| is real, simple and strictly ahead",
+        decide_dominance,
+    ),
+    "dominant-complex-pair": (
+        "one simple non-real pair is strictly ahead (`by`: real-part, modulus, step)",
+        decide_complex_pair,
+    ),
+    "spectral-gap": ("the largest real part is that of one simple real eigenvalue; the gap to the next", decide_gap),
+    "principal-eigenvector": ("the eigenvector of the largest real part within a certified angle", decide_eigenvector),
+}
+
+
+def conditions() -> dict[str, str]:
+    """The names that :func:`certify` knows, each with one line.
+
+    >>> "positive-definite" in conditions()
+    True
+    """
+    return {name: words for name, (words, _) in _CONDITIONS.items()}
+
+
+def certify(
+    condition: str,
+    matrix: Any,
+    *,
+    radius: Any = 0.0,
+    alpha: Any = None,
+    expected: Any = None,
+    bound: Any = None,
+    within: Any = None,
+    by: str = "real-part",
+    time_limit: float = 10.0,
+) -> Verdict:
+    """Decide one condition for every matrix within ``radius`` of the one given.
+
+    ``matrix``: an array, a tensor, nested lists of exact numbers, an
+    :class:`~eigentoken.numerics.enclosures.Enclosure`, or the name of a file (``.npy``, ``.json``, ``.safetensors::tensor``).  ``alpha``: the step of ``dominant-step``.
+    ``expected``: the rank, or the inertia as three counts.  ``bound``, ``within``: see :func:`conditions`.
+    ``time_limit``: seconds for the exact rung.
+
+    >>> certify("positive-definite", [["2", "1"], ["1", "1/2"]]).word.value  # exactly singular
+    'fails'
+    """
+    if condition not in _CONDITIONS:
+        raise MatrixError(f"unknown condition {condition!r}: expected one of {', '.join(_CONDITIONS)}")
+    if by not in ORDERS:
+        raise MatrixError(f"by must be one of {', '.join(ORDERS)}, got {by!r}")
+    step = None if alpha is None else exact_number(alpha)
+    if step is None and (condition == "dominant-step" or (condition == "dominant-complex-pair" and by == "step")):
+        raise MatrixError("dominant-step orders by |1 + alpha lambda|: give alpha")
+    enclosure = read_matrix(matrix, radius) if isinstance(matrix, str) else as_enclosure(matrix, radius)
+    question = Question(
+        condition,
+        enclosure,
+        Deadline.after(time_limit),
+        step,
+        _expected(condition, expected, enclosure),
+        None if bound is None else exact_number(bound),
+        None if within is None else exact_number(within),
+        by,
+    )
+    return _CONDITIONS[condition][1](question)
+
+
+def _expected(condition: str, expected: Any, enclosure: Enclosure) -> Any:
+    if expected is None:
+        return None
+    if condition == "rank":
+        return int(expected)
+    if condition == "inertia":
+        counts = tuple(int(count) for count in expected)
+        if len(counts) != 3 or sum(counts) != enclosure.shape[0] or min(counts) < 0:
+            raise MatrixError(
+                f"expected inertia must be three counts that add up to {enclosure.shape[0]}, got {expected}"
+            )
+        return counts
+    raise MatrixError(f"expected has no meaning for {condition}")

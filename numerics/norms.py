@@ -1,0 +1,115 @@
+"""Norms and distances: the spectral norm as an interval, the distance to the symmetric matrices and to the identity.
+
+``||M||_2 <= t`` iff ``t^2 I - M^T M`` is positive semidefinite: a definiteness question about a product with a rounding
+radius (:mod:`eigentoken.numerics.enclosures`).  From below, ``||M x|| / ||x||`` for one vector.  The nearest symmetric
+matrix to M in the spectral norm is ``(M + M^T) / 2``, at distance ``||M - M^T|| / 2`` (Fan and Hoffman, 1955).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from eigentoken.numerics.definiteness import cholesky_bound
+from eigentoken.numerics.enclosures import Enclosure
+from eigentoken.numerics.rounding import (
+    TINY,
+    UNIT,
+    Array,
+    down,
+    frobenius_above,
+    gamma,
+    inflate,
+    scale_down,
+    scale_up,
+    spectral_norm_above,
+    up,
+)
+
+__all__ = ["distance_to_identity", "distance_to_symmetric", "float_norm", "norm_interval"]
+
+
+def float_norm(matrix: Array) -> tuple[float, float]:
+    """Certified ``(low, high)`` of the spectral norm of a finite float matrix (scaled by a power of two inside)."""
+    with np.errstate(all="ignore"):
+        largest = float(np.abs(matrix).max(initial=0.0))
+        if largest == 0.0:
+            return 0.0, 0.0
+        shift = math.frexp(largest)[1]
+        scaled = np.ldexp(matrix, -shift)  # entries that become subnormal lose at most TINY each
+        lost = scaled.size * TINY
+        crude = up(spectral_norm_above(scaled) + lost)
+        tall = scaled if scaled.shape[0] >= scaled.shape[1] else np.ascontiguousarray(scaled.T)
+        low = max(down(_stretch_below(tall, _top_vector(tall)) - lost), down(float(np.abs(scaled).max()), 1))
+        high = up(_sharper(tall, low, crude) + lost)
+        return scale_down(min(low, high), shift), scale_up(high, shift)
+
+
+def _top_vector(matrix: Array) -> Array:
+    x = np.linalg.norm(matrix, axis=0) + 1e-3 * np.abs(matrix).max()
+    for _ in range(40):
+        x = x / max(float(np.abs(x).max()), 1e-300)
+        x = matrix.T @ (matrix @ x)
+        if not np.isfinite(x).all() or not np.any(x):
+            return np.ones(matrix.shape[1])
+    return np.asarray(x / float(np.abs(x).max()))
+
+
+def _stretch_below(matrix: Array, x: Array) -> float:
+    """A lower bound on ``||M x|| / ||x||``."""
+    m, n = matrix.shape
+    y = matrix @ x
+    error = gamma(n) * inflate(np.abs(matrix) @ np.abs(x), n + 1) + n * TINY
+    length = float(np.linalg.norm(y)) * (1 - (2 * m + 8) * UNIT)
+    slip = float(np.linalg.norm(error)) * (1 + (2 * m + 8) * UNIT)
+    size = float(np.linalg.norm(x)) * (1 + (2 * n + 8) * UNIT)
+    if not (size > 0 and math.isfinite(length)):
+        return 0.0
+    return down(max(length - slip, 0.0) / size, 4)
+
+
+def _sharper(matrix: Array, low: float, crude: float) -> float:
+    """Try ``t^2 I - M^T M > 0`` for t just above the lower bound."""
+    n = matrix.shape[1]
+    gram = matrix.T @ matrix
+    gram = 0.5 * (gram + gram.T)
+    size = frobenius_above(matrix)
+    radius = up((gamma(matrix.shape[0] + 2)) * size * size + matrix.size * TINY, 8)
+    for excess in (1e-12, 1e-9, 1e-6, 1e-3, 1e-2, 0.1):
+        t = low * (1 + excess) + 1e-300
+        if t >= crude:
+            break
+        gap = -gram
+        gap.flat[:: n + 1] += t * t
+        widened = up(radius + 4 * UNIT * up(t * t + float(np.abs(gram.diagonal()).max())))
+        if cholesky_bound(gap, widened) is not None:
+            return up(t)
+    return crude
+
+
+def norm_interval(enclosure: Enclosure) -> tuple[float, float]:
+    """``(low, high)`` of ``||M||_2`` over the enclosure, in the units of the scaled center."""
+    low, high = float_norm(enclosure.center)
+    return max(0.0, down(low - enclosure.radius)), up(high + enclosure.radius)
+
+
+def distance_to_symmetric(enclosure: Enclosure) -> tuple[float, float]:
+    """``(low, high)`` of the spectral distance to the symmetric matrices, scaled units."""
+    half = 0.5 * (enclosure.center - enclosure.center.T)
+    low, high = float_norm(half)
+    slop = up(UNIT * frobenius_above(half) + half.shape[0] * TINY + enclosure.radius)
+    return max(0.0, down(low - slop)), up(high + slop)
+
+
+def distance_to_identity(enclosure: Enclosure) -> tuple[float, float]:
+    """``(low, high)`` of ``||M - I||_2``, scaled units (the identity is ``2^-exponent I`` there)."""
+    n = enclosure.shape[0]
+    unit = math.ldexp(1.0, -enclosure.exponent) if abs(enclosure.exponent) < 1000 else 0.0
+    difference = enclosure.center.copy()
+    difference.flat[:: n + 1] -= unit
+    low, high = float_norm(difference)
+    slop = up(UNIT * up(frobenius_above(difference)) + n * TINY + enclosure.radius)
+    if unit == 0.0:  # entries near 2^-1000 or 2^1000: say nothing from below, and add the identity from above
+        return 0.0, math.inf if enclosure.exponent < 0 else up(high + slop + 2.0**-900)
+    return max(0.0, down(low - slop)), up(high + slop)

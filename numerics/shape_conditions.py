@@ -1,0 +1,206 @@
+"""Conditions that are not about eigenvalue signs: symmetric, identity, norm-bound, rank, nonsingular.
+
+``symmetric`` and ``identity`` compare exact entries; with ``within`` they ask for a spectral distance at most that.
+An equality that holds has margin 0: the smallest change breaks it.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+
+from eigentoken.numerics.enclosures import Enclosure, MatrixError
+from eigentoken.numerics.exact_matrices import ExactMatrix, OutOfTime
+from eigentoken.numerics.norms import distance_to_identity, distance_to_symmetric, norm_interval
+from eigentoken.numerics.questions import Question, answer, give_up, reported_margin, threshold
+from eigentoken.numerics.ranks import rank_of
+from eigentoken.numerics.rounding import scale_down, scale_up
+from eigentoken.theory.verdicts import Verdict, VerdictWord
+
+__all__ = ["decide_identity", "decide_nonsingular", "decide_norm_bound", "decide_rank", "decide_symmetric"]
+
+HOLDS, FAILS = VerdictWord.HOLDS, VerdictWord.FAILS
+
+
+def _as_fraction(value: float, exponent: int) -> Fraction:
+    return Fraction(value) * Fraction(2) ** exponent
+
+
+def decide_symmetric(question: Question) -> Verdict:
+    """Is ``M = M^T`` exactly (or within a spectral distance)?"""
+    question.need_square()
+    interval = distance_to_symmetric(question.enclosure)
+    return _equality(question, interval, "skew-part", lambda exact: exact.is_symmetric(), "M equals its transpose")
+
+
+def decide_identity(question: Question) -> Verdict:
+    """Is ``M = I`` exactly (or within a spectral distance)?"""
+    question.need_square()
+    interval = distance_to_identity(question.enclosure)
+    n = question.enclosure.shape[0]
+    one = _identity(n)
+
+    def equal(exact: ExactMatrix) -> bool:
+        return bool(exact.numerators == one * exact.denominator)
+
+    return _equality(question, interval, "minus-identity", equal, "M is the identity")
+
+
+def _identity(n: int) -> flint.fmpz_mat:
+    return flint.fmpz_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
+
+
+def _symmetric_floats(enclosure: Enclosure) -> bool:
+    """May the float center stand for the exact matrix (large matrices need no integers for an equality)?"""
+    return enclosure.radius == 0.0
+
+
+def _equality(question: Question, interval: tuple[float, float], form: str, test: Any, words: str) -> Verdict:
+    enclosure = question.enclosure
+    low, high = interval
+    exponent = enclosure.exponent
+    details = {"distance": [scale_down(low, exponent), _finite(scale_up(high, exponent))], "norm": "spectral"}
+    if question.within is not None:
+        return _within(question, interval, form, details)
+    if enclosure.slack > 0:
+        if low > 0:
+            return _different(question, low, form, details)
+        return give_up(question, ("the entries are known only up to the radius",), details)
+    if form == "skew-part" and _symmetric_floats(enclosure):
+        equal = enclosure.center_is_symmetric
+    elif form == "minus-identity" and _symmetric_floats(enclosure):
+        one = np.ldexp(np.eye(enclosure.shape[0]), -exponent) if abs(exponent) < 900 else np.eye(enclosure.shape[0])
+        equal = exponent == 0 and bool(np.array_equal(enclosure.center, one))
+    elif enclosure.exact is not None:
+        equal = test(enclosure.exact)
+    else:
+        return give_up(question, ("no exact value is known",), details)
+    if equal:
+        details = {"distance": [0.0, 0.0], "norm": "spectral"}
+        facts = {"form": form, "equal": True}
+        return answer(question, HOLDS, f"{words}, entry by entry", kind="equality", facts=facts, details=details)
+    return _different(question, low, form, details)
+
+
+def _different(question: Question, low: float, form: str, details: dict[str, Any]) -> Verdict:
+    margin = reported_margin(question.enclosure, low)
+    facts = {"form": form, "equal": False, "distance_above": str(threshold(question.enclosure, margin))}
+    reason = f"at spectral distance at least {details['distance'][0]:.6g}"
+    return answer(question, FAILS, reason, kind="equality", facts=facts, margin=margin, details=details)
+
+
+def _within(question: Question, interval: tuple[float, float], form: str, details: dict[str, Any]) -> Verdict:
+    enclosure, within = question.enclosure, question.within
+    if within is None or within < 0:
+        raise MatrixError(f"within must be a number >= 0, got {within}")
+    low, high = (_as_fraction(end, enclosure.exponent) if math.isfinite(end) else None for end in interval)
+    if high is not None and high <= within:
+        margin = _float_below(within - high)
+        facts = {"form": form, "norm_at_most": str(within - Fraction(margin) - enclosure.slack_above)}
+        reason = f"at spectral distance at most {details['distance'][1]:.6g}"
+        return answer(question, HOLDS, reason, kind="norm", facts=facts, margin=margin, details=details)
+    if low is not None and low > within:
+        margin = _float_below((low - within) * Fraction(999, 1000))
+        facts = {"form": form, "norm_above": str(within + Fraction(margin) + enclosure.slack_above)}
+        reason = f"at spectral distance at least {details['distance'][0]:.6g}"
+        return answer(question, FAILS, reason, kind="norm", facts=facts, margin=margin, details=details)
+    return give_up(question, ("a norm interval that contains the distance asked for",), details)
+
+
+def _float_below(value: Fraction) -> float:
+    from eigentoken.numerics.inertia import float_below
+
+    return float_below(value)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def decide_norm_bound(question: Question) -> Verdict:
+    """Is ``||M||_2 <= bound``?  Without a bound: the certified interval of the norm."""
+    enclosure = question.enclosure
+    low, high = norm_interval(enclosure)
+    exponent = enclosure.exponent
+    details: dict[str, Any] = {"norm": [scale_down(low, exponent), _finite(scale_up(high, exponent))]}
+    if question.bound is None:
+        if not math.isfinite(high):
+            return give_up(question, ("a norm interval that is not finite",), details)
+        facts = {
+            "form": "itself",
+            "norm_at_most": str(_as_fraction(high, exponent) - enclosure.slack_above),
+        }
+        reason = f"the spectral norm lies in [{details['norm'][0]!r}, {details['norm'][1]!r}]"
+        return answer(question, HOLDS, reason, kind="norm", facts=facts, details=details)
+    bound = question.bound
+    above = _as_fraction(high, exponent) if math.isfinite(high) else None
+    below = _as_fraction(low, exponent)
+    if above is not None and above <= bound:
+        margin = _float_below((bound - above) * Fraction(999, 1000))
+        facts = {"form": "itself", "norm_at_most": str(bound - Fraction(margin) - enclosure.slack_above)}
+        reason = f"the spectral norm is at most {details['norm'][1]:.6g}"
+        return answer(question, HOLDS, reason, kind="norm", facts=facts, margin=margin, details=details)
+    if below > bound:
+        margin = _float_below((below - bound) * Fraction(999, 1000))
+        facts = {"form": "itself", "norm_above": str(bound + Fraction(margin) + enclosure.slack_above)}
+        reason = f"the spectral norm is at least {details['norm'][0]:.6g}"
+        return answer(question, FAILS, reason, kind="norm", facts=facts, margin=margin, details=details)
+    return _exact_norm_bound(question, bound, details)
+
+
+def _exact_norm_bound(question: Question, bound: Fraction, details: dict[str, Any]) -> Verdict:
+    """``bound^2 I - M^T M`` has a negative eigenvalue or not, exactly."""
+    enclosure = question.enclosure
+    tried = ("a norm interval that contains the bound",)
+    if enclosure.slack > 0 or enclosure.exact is None:
+        return give_up(question, tried, details)
+    exact = enclosure.exact
+    gram = exact.transpose().times(exact).scaled(Fraction(-1)).shifted(bound * bound)
+    try:
+        negative = gram.inertia(question.deadline)[1]
+    except OutOfTime as late:
+        return give_up(question, (*tried, str(late)), details)
+    if bound < 0 or negative:
+        facts: dict[str, Any] = {"form": "itself", "norm_above": str(bound)}
+        return answer(question, FAILS, "the spectral norm exceeds the bound", kind="norm", facts=facts, details=details)
+    facts = {"form": "itself", "norm_at_most": str(bound)}
+    return answer(question, HOLDS, "the norm does not exceed the bound", kind="norm", facts=facts, details=details)
+
+
+def decide_rank(question: Question) -> Verdict:
+    """The rank of M; with ``expected`` also whether it is that one."""
+    expected = question.expected
+    found = rank_of(question.enclosure, question.deadline, wanted=expected)
+    details: dict[str, Any] = {"rank": [found.low, found.high]}
+    full = min(question.enclosure.shape)
+    if found.low != found.high:
+        if expected is not None and found.low > expected:
+            facts = {"rank_at_least": found.low}
+            reason = f"the rank is at least {found.low}, expected {expected}"
+            return answer(question, FAILS, reason, kind="rank", facts=facts, details=details)
+        return give_up(question, found.tried, details)
+    details["rank"] = found.low
+    word = HOLDS if expected is None or expected == found.low else FAILS
+    margin = reported_margin(question.enclosure, found.margin) if found.low == full else 0.0
+    facts = {"rank": found.low, "beyond": str(threshold(question.enclosure, margin))}
+    reason = f"the rank is {found.low} ({found.rung})"
+    return answer(question, word, reason, kind="rank", facts=facts, margin=margin, details=details)
+
+
+def decide_nonsingular(question: Question) -> Verdict:
+    """Is M invertible?"""
+    question.need_square()
+    n = question.enclosure.shape[0]
+    found = rank_of(question.enclosure, question.deadline)
+    if found.low == n:
+        margin = reported_margin(question.enclosure, found.margin)
+        facts = {"rank": n, "beyond": str(threshold(question.enclosure, margin))}
+        return answer(question, HOLDS, f"M is invertible ({found.rung})", kind="rank", facts=facts, margin=margin)
+    if found.high < n:
+        facts = {"rank": found.high, "beyond": "0"}
+        return answer(question, FAILS, f"M has rank {found.high} of {n} ({found.rung})", kind="rank", facts=facts)
+    return give_up(question, found.tried)
