@@ -1,6 +1,6 @@
 """eigentoken.models: checkpoints on disk or hub, to heads and layers in one stated convention.
 
-``load(source)`` gives a ``Model``; ``model.layers()`` gives ``Layer`` objects with their ``Head`` objects, one at a time.
+``load(source)`` gives a ``Model``; ``model.layers()`` gives ``Layer`` objects with their ``Head``s, one at a time.
 """
 
 from __future__ import annotations

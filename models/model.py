@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 from .configuration import Config
@@ -121,4 +120,4 @@ class Model:
 def build_model(source: str, config: Mapping[str, Any], store: TensorStore, where: str) -> Model:
     """A model from a configuration and named tensors."""
     reading = family_of(Config(config, where), WeightReader(store))
-    return Model(source, reading.name, MappingProxyType(dict(config)), store, reading)
+    return Model(source, reading.name, dict(config), store, reading)
