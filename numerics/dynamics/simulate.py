@@ -22,6 +22,7 @@ from eigentoken.numerics.dynamics.limits import Limit, name_limits
 from eigentoken.numerics.dynamics.maps import iterate
 from eigentoken.numerics.dynamics.matrices import dense
 from eigentoken.numerics.dynamics.problem import Problem, problem
+from eigentoken.numerics.dynamics.threads import torch_threads
 from eigentoken.theory.exactness.parsing import NumberError, exact_number
 from eigentoken.theory.systems import SYSTEMS, Space, System, Time, system
 
@@ -156,7 +157,7 @@ def simulate(source: str | Path | Mapping[str, Any], **options: Any) -> Simulati
     end = chosen["end"] if chosen["end"] is not None else (400 if task.system.time is Time.MAP else 200.0)
     if end <= 0 or chosen["samples"] < 2:
         raise ValueError(f"end must be positive and samples at least 2, got {end} and {chosen['samples']}")
-    with torch.no_grad():
+    with torch_threads(start.numel() < 100_000):
         times, states = _run(task, start, end, chosen)
         limits = name_limits(task, states[-1], t=times[-1])
     kinds = [limit.kind.value for limit in limits]

@@ -1,0 +1,179 @@
+"""Li and Altafini, figure 13: tokens on the sphere of R^3, consensus, a stable bipartite point, its basin."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eigentoken.numerics.dynamics import observables as measure
+from eigentoken.numerics.dynamics.basins import basin_fractions, clopper_pearson, random_tokens
+from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, SpherePaths, Table
+from eigentoken.numerics.dynamics.equilibria import certify_equilibrium
+from eigentoken.numerics.dynamics.limits import LimitClass, name_limit, name_limits
+from eigentoken.numerics.dynamics.maps import iterate
+from eigentoken.numerics.dynamics.problem import Problem, problem
+from eigentoken.numerics.experiments.registry import Context, Result, check, recipe
+from eigentoken.theory.systems import LI_ALTAFINI
+
+
+def _gaussian(generator: torch.Generator, *shape: int) -> Tensor:
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+@recipe(
+    "li-altafini-13a",
+    paper=LI_ALTAFINI,
+    figure="13(a)",
+    title="Single-head and multi-head maps on the sphere reach consensus on the principal eigenvector",
+    settings="eqs. (8) and (21), d = 3, n = 10, alpha = 1/4, symmetric V and F, lambda_1 > 0 simple, random Q^T K",
+    claim="both trajectories converge to consensus, aligned with the principal eigenvector",
+)
+def figure_13a(context: Context) -> Result:
+    generator = torch.Generator().manual_seed(context.seed)
+    basis = torch.linalg.qr(_gaussian(generator, 3, 3)).Q
+    V = basis @ torch.diag(torch.tensor([1.0, 0.4, -0.3], dtype=torch.float64)) @ basis.mT
+    parts = [_gaussian(generator, 3, 3) * 0.3 for _ in range(2)]
+    heads = [{"F": V / 2 + parts[0], "M": 0.3 * _gaussian(generator, 3, 3)}]
+    heads.append({"F": V / 2 - parts[0], "M": 0.3 * _gaussian(generator, 3, 3)})
+    single = problem("attention-map", {"V": V, "M": 0.3 * _gaussian(generator, 3, 3), "alpha": 0.25})
+    multi = problem("multihead-map", {"heads": heads, "alpha": 0.25})
+    start = random_tokens(1, 10, 3, seed=context.seed + 1)[0]
+    v = basis[:, 0]
+    checks, panels, numbers = [], [], {}
+    correlations = []
+    for name, system in (("single-head", single), ("multi-head", multi)):
+        orbit = iterate(system, start, 200, every=1)
+        assert orbit.states is not None
+        along = measure.vector_correlation(orbit.states, v).abs().numpy()
+        limit = name_limit(system, orbit.final)
+        checks.append(
+            check(f"{name}: consensus", limit.kind is LimitClass.CONSENSUS, f"limit named {limit.kind.value}")
+        )
+        checks.append(
+            check(f"{name}: aligned with v_1", along[-1].min() > 1 - 1e-6, f"smallest |corr| {along[-1].min():.9f}")
+        )
+        numbers[f"{name} smallest |corr|"] = along[-1].min()
+        panels.append(SpherePaths(orbit.states.numpy(), None, name, (("$v_1$", v.numpy()),)))
+        correlations.append(Curve(orbit.times[:81], along[:81].mean(1), name))
+    panels.append(Curves(correlations, "layer", "mean $|corr(x_i, v_1)|$", "alignment"))
+    return Result(
+        checks,
+        numbers,
+        Chart("Li and Altafini, figure 13(a)", panels, columns=3),
+        "matrices are ours: the paper prints none",
+    )
+
+
+def bipartite_example() -> Problem:
+    """TV4 of the sheet: V = diag(1, 1/4, 1/8), M = ln 3 I, alpha = 1/2: the 8 + 2 split on v_1 is stable."""
+    V = torch.diag(torch.tensor([1, 1 / 4, 1 / 8], dtype=torch.float64))
+    return problem("attention-map", {"V": V, "M": math.log(3) * torch.eye(3, dtype=torch.float64), "alpha": 0.5})
+
+
+@recipe(
+    "li-altafini-13b",
+    paper=LI_ALTAFINI,
+    figure="13(b)",
+    title="A stable bipartite consensus: small perturbations are absorbed, larger ones lead to consensus",
+    settings="eq. (8), TV4: V = diag(1, 1/4, 1/8), Q^T K = ln 3 I, alpha = 1/2, 8 tokens at v_1 and 2 at -v_1",
+    claim="the bipartite point is locally asymptotically stable; its basin is very small",
+)
+def figure_13b(context: Context) -> Result:
+    system = bipartite_example()
+    point = torch.zeros(10, 3, dtype=torch.float64)
+    point[:8, 0], point[8:, 0] = 1.0, -1.0
+    certified = certify_equilibrium(system, point)
+    trials = context.pick(100, 400)
+    sizes = [0.05, 0.1, 0.2, 0.4, 0.6, 0.9]
+    rows, returned, reached = [], [], []
+    for size in sizes:
+        noise = size * torch.randn(
+            trials, 10, 3, generator=torch.Generator().manual_seed(context.seed), dtype=torch.float64
+        )
+        final = iterate(system, system.retract(point + noise), 3000, stop_distance=1e-12).final
+        back = (torch.linalg.vector_norm(final - point, dim=-1).amax(-1) < 1e-3).sum().item()
+        kinds = [limit.kind for limit in name_limits(system, final, tolerance=1e-3)]
+        returned.append(clopper_pearson(int(back), trials))
+        reached.append(kinds.count(LimitClass.CONSENSUS) / trials)
+        rows.append([f"{size:g}", str(returned[-1]), f"{reached[-1]:.3f}"])
+    small = _escape(system, point, 0.1, context.seed)
+    large = _consensus_run(system, point, context.seed)
+    eye = torch.eye(3, dtype=torch.float64)
+    uniform = []
+    for factor in (1.0, 3.0, 10.0):
+        sharper = problem("attention-map", {"V": system.parameters["V"], "M": factor * eye, "alpha": 0.5})
+        fractions = basin_fractions(
+            lambda x, p=sharper: _kinds(p, x), random_tokens(context.pick(150, 400), 10, 3, seed=context.seed + 5)
+        )
+        uniform.append((factor, fractions.get("bipartite", clopper_pearson(0, context.pick(150, 400)))))
+        rows.append([f"uniform starts, Q^T K = {factor:g} I", f"{uniform[-1][1]} bipartite", ""])
+    sharp = uniform[-1][1]
+    panels = (
+        SpherePaths(small, None, "perturbation 0.1: reabsorbed"),
+        SpherePaths(large, None, "perturbation 0.6: consensus"),
+        Curves(
+            [Curve(sizes, [f.value for f in returned], "returns"), Curve(sizes, reached, "consensus")],
+            "perturbation",
+            "fraction",
+            f"{trials} trials each",
+            y_range=(-0.03, 1.03),
+        ),
+    )
+    return Result(
+        [
+            check(
+                "the bipartite point exists and is asymptotically stable",
+                certified.exists.is_holds and certified.stable.is_holds,
+                f"certified: {certified.stable.reason}",
+            ),
+            check("a small perturbation is reabsorbed", returned[0].value == 1, str(returned[0])),
+            check(
+                "a larger perturbation leads to consensus",
+                reached[-2] > 0 or reached[-1] > 0,
+                f"{reached[-1]:.2f} of the trials at 0.9",
+            ),
+            check(
+                "the basin of bipartite points is very small",
+                sharp.high < 0.05,
+                f"with Q^T K = 10 I, {sharp} of uniform starts end bipartite (PM-N6)",
+            ),
+        ],
+        {
+            "returned": [f.value for f in returned],
+            "bipartite from uniform starts": {f"{k:g} I": f.value for k, f in uniform},
+        },
+        Chart(
+            "Li and Altafini, figure 13(b)",
+            panels,
+            columns=3,
+            tables=(Table(["start", "returns [95 %]", "consensus"], rows, "Basins"),),
+        ),
+        "the matrices are TV4 of the statement sheet (the paper prints none); the paper reports the last claim as a "
+        "constant of its simulations",
+    )
+
+
+def _kinds(system: Problem, x: Tensor) -> list[str]:
+    final = iterate(system, x, 4000, stop_distance=1e-12).final
+    return [limit.kind.value for limit in name_limits(system, final, tolerance=1e-3)]
+
+
+def _escape(system: Problem, point: Tensor, size: float, seed: int) -> np.ndarray:
+    noise = size * torch.randn(10, 3, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    orbit = iterate(system, system.retract(point + noise), 120, every=1)
+    assert orbit.states is not None
+    return orbit.states.numpy()
+
+
+def _consensus_run(system: Problem, point: Tensor, seed: int) -> np.ndarray:
+    """The first perturbed start (size 0.6) that ends in consensus."""
+    for attempt in range(200):
+        noise = 0.6 * torch.randn(10, 3, generator=torch.Generator().manual_seed(seed + attempt), dtype=torch.float64)
+        orbit = iterate(system, system.retract(point + noise), 400, every=1)
+        assert orbit.states is not None
+        if float(measure.diameter(orbit.final)) < 1e-3:
+            return orbit.states.numpy()
+    return orbit.states.numpy()

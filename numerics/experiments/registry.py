@@ -1,0 +1,319 @@
+"""Recipes: one figure or table of a paper each, found by name, run at three scales, resumable.
+
+A recipe returns numbers and a chart, and says of each claim of the paper whether it *agrees* or
+*differs*; what cannot be run here says why.  Agreement of a run with a claim is evidence, not proof.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigentoken.numerics.dynamics.charts import Chart
+from eigentoken.numerics.dynamics.threads import torch_threads
+
+__all__ = [
+    "SCALES",
+    "CannotRun",
+    "Check",
+    "Context",
+    "Outcome",
+    "Recipe",
+    "Result",
+    "check",
+    "recipe",
+    "recipe_named",
+    "recipes",
+    "run",
+    "run_set",
+]
+
+#: "quick": minutes for the whole set; "full": the paper's sizes where a desktop can; "paper": GPT-2 XL shapes as well.
+SCALES = ("quick", "full", "paper")
+
+
+class CannotRun(Exception):
+    """Raised by a recipe that lacks something; the message is the reason, in one line."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One claim of the paper, whether the run agrees, and the numbers that say so."""
+
+    claim: str
+    agrees: bool
+    evidence: str
+
+
+def check(claim: str, agrees: Any, evidence: str) -> Check:
+    """A claim with its outcome; ``agrees`` may be any truth value of numpy or torch."""
+    return Check(claim, bool(agrees), evidence)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a recipe gives back; ``note`` says what stands in for what the paper had."""
+
+    checks: Sequence[Check]
+    numbers: Mapping[str, Any]
+    chart: Chart
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """How to run: scale, seed, the function that opens checkpoints, checkpoints of the user's own, progress.
+
+    ``load`` is given by the caller because this room knows no checkpoint formats; without it the recipes on real
+    models cannot run and say so.
+    """
+
+    scale: str = "quick"
+    seed: int = 0
+    load: Callable[[str], Any] | None = None
+    models: Sequence[str] = ()
+    progress: Callable[[str], None] = lambda text: None
+
+    def __post_init__(self) -> None:
+        if self.scale not in SCALES:
+            raise ValueError(f"scale must be one of {', '.join(SCALES)}, got {self.scale!r}")
+
+    def pick(self, quick: Any, full: Any, paper: Any = None) -> Any:
+        """The setting for this scale (``paper`` defaults to ``full``)."""
+        return {"quick": quick, "full": full, "paper": full if paper is None else paper}[self.scale]
+
+    def model(self, source: str) -> Any:
+        """An opened checkpoint, or :class:`CannotRun`."""
+        if self.load is None:
+            raise CannotRun(f"{source} is needed, and no loader of checkpoints was given")
+        try:
+            return self.load(source)
+        except Exception as error:
+            raise CannotRun(f"{source} cannot be opened: {' '.join(str(error).split())[:300]}") from None
+
+    def family(self, family: str, *samples: str) -> list[Any]:
+        """The samples, then the user's own checkpoints of that family; those that cannot be opened are left out.
+
+        Raises :class:`CannotRun` when none can be opened.
+        """
+        opened, reasons = [], []
+        for source in [*samples, *self.models]:
+            try:
+                model = self.model(source)
+            except CannotRun as error:
+                reasons.append(str(error))
+                continue
+            if source in samples or model.family == family:
+                opened.append(model)
+        if not opened:
+            raise CannotRun("; ".join(reasons) or f"no checkpoint of the family {family} is at hand")
+        return opened
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A named experiment: which figure of which paper, with which settings, and what the paper claims from it."""
+
+    name: str
+    paper: str
+    figure: str
+    title: str
+    settings: str
+    claim: str
+    function: Callable[[Context], Result] = field(repr=False, compare=False)
+    heavy: bool = False
+
+    def as_dict(self) -> dict[str, str]:
+        names = ("name", "paper", "figure", "title", "settings", "claim")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A recipe that ran, or the reason why it did not."""
+
+    recipe: Recipe
+    status: str
+    reason: str
+    seconds: float
+    scale: str
+    seed: int
+    checks: Sequence[Check] = ()
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+    chart: Chart | None = None
+    resumed: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """One JSON line: everything but the chart."""
+        return {
+            **self.recipe.as_dict(),
+            "status": self.status,
+            "reason": self.reason,
+            "seconds": round(self.seconds, 2),
+            "scale": self.scale,
+            "seed": self.seed,
+            "checks": [{"claim": c.claim, "agrees": c.agrees, "evidence": c.evidence} for c in self.checks],
+            "numbers": _plain(self.numbers),
+            "note": self.note,
+            "tables": []
+            if self.chart is None
+            else [
+                {"title": t.title, "columns": list(t.columns), "rows": [list(r) for r in t.rows]}
+                for t in self.chart.tables
+            ],
+        }
+
+
+_RECIPES: dict[str, Recipe] = {}
+
+
+def recipe(
+    name: str, *, paper: str, figure: str, title: str, settings: str, claim: str, heavy: bool = False
+) -> Callable[[Callable[[Context], Result]], Callable[[Context], Result]]:
+    """Registers a function as the recipe of a figure; ``heavy`` ones may use all threads of torch."""
+
+    def register(function: Callable[[Context], Result]) -> Callable[[Context], Result]:
+        if name in _RECIPES and _RECIPES[name].function.__module__ != function.__module__:
+            raise ValueError(f"recipe {name!r} is defined twice: in {_RECIPES[name].function.__module__} already")
+        _RECIPES[name] = Recipe(name, paper, figure, title, settings, claim, function, heavy)
+        return function
+
+    return register
+
+
+def recipes() -> list[Recipe]:
+    """All recipes, in the order of their names (numbers compared as numbers)."""
+    import eigentoken.numerics.experiments as package
+
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
+    return sorted(_RECIPES.values(), key=lambda r: _natural(r.name))
+
+
+def recipe_named(name: str) -> Recipe:
+    """The recipe of that name."""
+    for listed in recipes():
+        if listed.name == name:
+            return listed
+    raise ValueError(f"unknown recipe {name!r}: expected one of {', '.join(r.name for r in recipes())}")
+
+
+def run(listed: Recipe, context: Context) -> Outcome:
+    """Run one recipe: "agrees" if every claim does, "differs" if one does not, "cannot run" with the reason."""
+    begin = time.perf_counter()
+    try:
+        with torch_threads(small=not listed.heavy):
+            result = listed.function(context)
+    except CannotRun as reason:
+        return Outcome(listed, "cannot run", str(reason), time.perf_counter() - begin, context.scale, context.seed)
+    against = [c.claim for c in result.checks if not c.agrees]
+    status = "differs" if against else "agrees"
+    reason = "; ".join(against) if against else f"{len(result.checks)} claims checked"
+    seconds = time.perf_counter() - begin
+    return Outcome(
+        listed,
+        status,
+        reason,
+        seconds,
+        context.scale,
+        context.seed,
+        result.checks,
+        result.numbers,
+        result.note,
+        result.chart,
+    )
+
+
+def run_set(
+    names: Iterable[str] | None,
+    context: Context,
+    folder: Path | None = None,
+    *,
+    resume: bool = True,
+    finish: Callable[[Outcome], None] = lambda outcome: None,
+) -> Iterator[Outcome]:
+    """Run recipes one after another; each outcome is appended to ``folder/results.jsonl`` as soon as it is there.
+
+    With ``resume`` a recipe already recorded there with the same scale and seed is not run again (unless it could not
+    run).  ``finish`` is called with each new outcome before it is recorded, to draw its figure.
+    """
+    wanted = recipes() if names is None else [recipe_named(name) for name in names]
+    done = _recorded(folder, context) if folder is not None and resume else {}
+    for listed in wanted:
+        if listed.name in done:
+            yield _restored(listed, done[listed.name])
+            continue
+        context.progress(f"{listed.name}: {listed.title}")
+        outcome = run(listed, context)
+        finish(outcome)
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            if outcome.chart is not None:
+                np.savez_compressed(folder / f"{listed.name}.npz", **outcome.chart.arrays())  # type: ignore[arg-type]
+            with (folder / "results.jsonl").open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(outcome.as_dict(), allow_nan=False) + "\n")
+        yield outcome
+
+
+def _recorded(folder: Path, context: Context) -> dict[str, dict[str, Any]]:
+    path = folder / "results.jsonl"
+    if not path.exists():
+        return {}
+    found: dict[str, dict[str, Any]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            document = json.loads(line)
+        except json.JSONDecodeError:
+            continue  # the line that was being written when the run was interrupted
+        same = document.get("scale") == context.scale and document.get("seed") == context.seed
+        if same and document.get("status") != "cannot run":
+            found[document["name"]] = document
+    return found
+
+
+def _restored(listed: Recipe, document: Mapping[str, Any]) -> Outcome:
+    from eigentoken.numerics.dynamics.charts import Table
+
+    tables = [Table(t["columns"], t["rows"], t["title"]) for t in document["tables"]]
+    checks = [Check(c["claim"], c["agrees"], c["evidence"]) for c in document["checks"]]
+    bare = Outcome(
+        listed, document["status"], document["reason"], document["seconds"], document["scale"], document["seed"]
+    )
+    chart = Chart(listed.title, tables=tables)
+    return replace(bare, checks=checks, numbers=document["numbers"], note=document["note"], chart=chart, resumed=True)
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    parts: list[tuple[int, int, str]] = []
+    digits = ""
+    for character in name + "-":
+        if character.isdigit():
+            digits += character
+            continue
+        if digits:
+            parts.append((0, int(digits), ""))
+            digits = ""
+        parts.append((1, 0, character))
+    return parts
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and arrays as JSON has them; what is not finite becomes text."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(entry) for name, entry in value.items()}
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float):
+        return value if np.isfinite(value) else str(value)
+    return value if isinstance(value, int | str | bool) or value is None else str(value)

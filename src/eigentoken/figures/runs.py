@@ -1,0 +1,96 @@
+"""The functions behind ``eigentoken simulate`` and ``eigentoken reproduce``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["list_recipes", "run_recipes", "run_simulation", "simulation_options"]
+
+
+def simulation_options() -> list[dict[str, Any]]:
+    """Name, default and meaning of each option of :func:`run_simulation`."""
+    from eigentoken.numerics.dynamics.simulate import OPTIONS
+
+    return [{"name": option.name, "default": option.default, "meaning": option.meaning} for option in OPTIONS]
+
+
+def run_simulation(
+    source: str | Path | Mapping[str, Any],
+    *,
+    figure: str | Path | None = None,
+    data: str | Path | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Simulate a system (by name) or an instance (file or mapping); write the figure and the data file if named.
+
+    Returns the summary, a JSON document with a ``schema`` field, with the paths that were written.
+    """
+    from eigentoken.numerics.dynamics.simulate import simulate
+
+    run = simulate(source, **options)
+    summary = run.as_dict()
+    summary["files"] = {}
+    if figure is not None:
+        from eigentoken.figures.drawing import save
+
+        summary["files"]["figure"] = str(save(run.chart(), figure))
+    if data is not None:
+        target = Path(data)
+        if target.suffix != ".npz":
+            raise ValueError(f"the data file of a simulation is a .npz file, got {target.name!r}")
+        summary["files"]["data"] = str(run.save(target))
+    return summary
+
+
+def list_recipes() -> dict[str, Any]:
+    """``{"schema", "recipes": [{"name", "paper", "figure", "title", "settings", "claim"}]}``."""
+    from eigentoken.numerics.experiments.registry import recipes
+
+    return {"schema": "eigentoken/recipes/1", "recipes": [recipe.as_dict() for recipe in recipes()]}
+
+
+def run_recipes(
+    names: Iterable[str] | None = None,
+    *,
+    scale: str = "full",
+    seed: int = 0,
+    folder: str | Path | None = None,
+    resume: bool = True,
+    models: Sequence[str] = (),
+    load: Callable[[str], Any] | None = None,
+    progress: Callable[[str], None] = lambda text: None,
+    finished: Callable[[Mapping[str, Any]], None] = lambda outcome: None,
+) -> dict[str, Any]:
+    """Run the recipes (all, or those named); figures, data, results and the gallery page go to ``folder``.
+
+    ``scale`` is "quick", "full" or "paper"; ``models`` are checkpoints of the user's own to run the recipes of their
+    family on as well; ``finished`` is called with each outcome.  Returns ``{"schema", "outcomes", "gallery"}``.
+    """
+    from eigentoken.numerics.experiments.registry import Context, Outcome, run_set
+
+    if load is None:
+        from eigentoken.models import load as load_model
+
+        load = load_model
+    target = None if folder is None else Path(folder)
+
+    def draw(outcome: Outcome) -> None:
+        if target is not None and outcome.chart is not None and outcome.chart.panels:
+            from eigentoken.figures.drawing import save
+
+            target.mkdir(parents=True, exist_ok=True)
+            save(outcome.chart, target / f"{outcome.recipe.name}.png")
+
+    context = Context(scale, seed, load, tuple(models), progress)
+    documents = []
+    for outcome in run_set(names, context, target, resume=resume, finish=draw):
+        documents.append({**outcome.as_dict(), "resumed": outcome.resumed})
+        finished(documents[-1])
+    page = None
+    if target is not None and documents:
+        from eigentoken.figures.gallery import gallery_page
+
+        page = str(gallery_page(target))
+    return {"schema": "eigentoken/reproduction/1", "scale": scale, "seed": seed, "outcomes": documents, "gallery": page}
