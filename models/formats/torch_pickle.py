@@ -86,18 +86,20 @@ class TorchPickleStore(TensorStore):
 
 
 def check_zip(path: Path) -> None:
-    """The archive ends where its file ends and names no member twice."""
+    """The archive begins and ends where its file does and names no member twice."""
     try:
         size = path.stat().st_size
         with path.open("rb") as stream:
             stream.seek(max(0, size - 22))
             tail = stream.read()
         with zipfile.ZipFile(path) as archive:
-            names = [member.filename for member in archive.infolist()]
+            members = archive.infolist()
+            names = [member.filename for member in members]
+            begin = min((member.header_offset for member in members), default=0)
     except (OSError, zipfile.BadZipFile, struct.error, ValueError, NotImplementedError, EOFError) as error:
         raise ModelError(f"{path}: a damaged or truncated zip archive ({brief(error)})") from None
-    if len(tail) != 22 or not tail.startswith(END_OF_ZIP) or tail[20:] != b"\0\0":
-        raise ModelError(f"{path}: bytes follow the end of the zip archive: the file is padded or damaged")
+    if begin or len(tail) != 22 or not tail.startswith(END_OF_ZIP) or tail[20:] != b"\0\0":
+        raise ModelError(f"{path}: bytes before or after the zip archive: the file is padded or damaged")
     if len(set(names)) != len(names):
         raise ModelError(f"{path}: the archive has two members of one name (duplicate tensors)")
 
