@@ -1,0 +1,62 @@
+"""Dimension-free calculus: derivatives and identities for symbolic n and d."""
+
+from eigentoken.theory.calculus.algebra import HEAD, CalculusAlgebra
+from eigentoken.theory.calculus.assumptions import ALPHA, DIMENSION, HEADS, TOKENS, Assumptions
+from eigentoken.theory.calculus.atoms import Base, Index, Letter, Mask, Named, Norm
+from eigentoken.theory.calculus.derivative import (
+    SLOT,
+    differentiate,
+    direction,
+    expand_definitions,
+    instance,
+    substitute,
+)
+from eigentoken.theory.calculus.expressions import (
+    Expression,
+    delta,
+    dot,
+    exponential,
+    factor,
+    matrix,
+    one,
+    row_sum,
+    vector,
+    zero,
+)
+from eigentoken.theory.calculus.identities import is_zero, prove_equal
+from eigentoken.theory.calculus.normal_form import normal_form
+
+__all__ = [
+    "ALPHA",
+    "DIMENSION",
+    "HEAD",
+    "HEADS",
+    "SLOT",
+    "TOKENS",
+    "Assumptions",
+    "Base",
+    "CalculusAlgebra",
+    "Expression",
+    "Index",
+    "Letter",
+    "Mask",
+    "Named",
+    "Norm",
+    "delta",
+    "differentiate",
+    "direction",
+    "dot",
+    "expand_definitions",
+    "exponential",
+    "factor",
+    "instance",
+    "is_zero",
+    "matrix",
+    "normal_form",
+    "one",
+    "prove_equal",
+    "row_sum",
+    "substitute",
+    "vector",
+    "zero",
+]

@@ -1,0 +1,315 @@
+"""Sums of terms over symbolic index ranges: scalars and vectors, for symbolic n and d.
+
+A term is ``coefficient * product of factors`` (a scalar) or that times ``word * base`` (a vector), summed over its
+bound indices.  Coefficients are sympy expressions in alpha, n, d and the like.  Arithmetic here only distributes;
+what is equal to what is decided by the normal form (:mod:`eigentoken.theory.calculus.normal_form`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import sympy as sp
+
+from eigentoken.theory.calculus.atoms import (
+    Base,
+    Delta,
+    Dot,
+    Exp,
+    Index,
+    Letter,
+    Mask,
+    Named,
+    Norm,
+    SumExp,
+    Word,
+    indices_of,
+    map_indices,
+    transpose,
+)
+
+__all__ = [
+    "Expression",
+    "Monomial",
+    "delta",
+    "dot",
+    "exponential",
+    "factor",
+    "letter",
+    "matrix",
+    "one",
+    "vector",
+    "zero",
+]
+
+Factor = Dot | Exp | SumExp | Norm | Delta | Mask | Named
+Arrow = tuple[Word, Base]
+
+_fresh_names = itertools.count()
+
+#: The name of the index that a normalizer sums over; nothing else carries it.
+PLACEHOLDER = "*"
+
+
+class Monomial(NamedTuple):
+    """The part of a term without its coefficient."""
+
+    bound: tuple[Index, ...] = ()
+    factors: tuple[tuple[Any, int], ...] = ()
+    arrow: Arrow | None = None
+
+
+def _fresh(index: Index) -> Index:
+    return Index(index.kind, f"_{next(_fresh_names)}")
+
+
+def _apart(monomial: Monomial) -> Monomial:
+    """The same monomial with new names for its bound indices, so that two can be multiplied."""
+    if not monomial.bound:
+        return monomial
+    table = {index: _fresh(index) for index in monomial.bound}
+    renamed: Monomial = map_indices(monomial, table)
+    return renamed
+
+
+def _merged(*factor_lists: Iterable[tuple[Any, int]]) -> tuple[tuple[Any, int], ...]:
+    powers: dict[Any, int] = {}
+    for each, power in itertools.chain(*factor_lists):
+        powers[each] = powers.get(each, 0) + power
+    return tuple((each, power) for each, power in powers.items() if power)
+
+
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """A scalar or vector: a finite sum of terms.
+
+    >>> i, j = Index("token", "i"), Index("token", "j")
+    >>> n = sp.Symbol("n", positive=True)
+    >>> mean = vector("x", j).summed(j) / n
+    >>> print(dot(vector("x", i), mean))
+    (1/n) sum_1 <x_1|x_i>
+    """
+
+    terms: Mapping[Monomial, sp.Expr]
+
+    # -- arithmetic -------------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Expression:
+        terms = dict(self.terms)
+        for monomial, coefficient in _expression(other).terms.items():
+            terms[monomial] = terms.get(monomial, sp.Integer(0)) + coefficient
+        return Expression({monomial: value for monomial, value in terms.items() if value != 0})
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Expression:
+        return self * sp.Integer(-1)
+
+    def __sub__(self, other: Any) -> Expression:
+        return self + (-_expression(other))
+
+    def __rsub__(self, other: Any) -> Expression:
+        return _expression(other) - self
+
+    def __mul__(self, other: Any) -> Expression:
+        if not isinstance(other, Expression):
+            scale = sp.sympify(other)
+            return Expression({monomial: scale * value for monomial, value in self.terms.items()} if scale != 0 else {})
+        total: dict[Monomial, sp.Expr] = {}
+        for (one_part, a), (other_part, b) in itertools.product(self.terms.items(), other.terms.items()):
+            left, right = one_part, _apart(other_part)
+            if left.arrow is not None and right.arrow is not None:
+                raise TypeError("two vectors have no product here: use dot(a, b) for the inner product")
+            arrow = left.arrow if left.arrow is not None else right.arrow
+            product = Monomial(left.bound + right.bound, _merged(left.factors, right.factors), arrow)
+            total[product] = total.get(product, sp.Integer(0)) + a * b
+        return Expression({monomial: value for monomial, value in total.items() if value != 0})
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Expression:
+        if isinstance(other, Expression):
+            return self * other**-1
+        return self * (1 / sp.sympify(other))
+
+    def __rtruediv__(self, other: Any) -> Expression:
+        return _expression(other) * self**-1
+
+    def __pow__(self, power: int) -> Expression:
+        if len(self.terms) == 1:
+            ((monomial, coefficient),) = self.terms.items()
+            if monomial.arrow is None and not monomial.bound:
+                raised = tuple((each, old * power) for each, old in monomial.factors)
+                return Expression({Monomial((), raised, None): coefficient**power})
+        if power < 0:
+            raise TypeError("only a single product can be inverted: name the sum first (factor(Named(...)))")
+        result = one()
+        for _ in range(power):
+            result = result * self
+        return result
+
+    # -- structure --------------------------------------------------------------------------------------------------
+
+    def summed(self, *indices: Index) -> Expression:
+        """The sum over all values of the given free indices."""
+        total: dict[Monomial, sp.Expr] = {}
+        for monomial, value in self.terms.items():
+            table = {index: _fresh(index) for index in indices}
+            body: Monomial = map_indices(monomial, table)
+            bound = Monomial(body.bound + tuple(table.values()), body.factors, body.arrow)
+            total[bound] = total.get(bound, sp.Integer(0)) + value
+        return Expression(total)
+
+    def at(self, *pairs: tuple[Index, Index]) -> Expression:
+        """The same expression with free indices replaced, all at once."""
+        table = dict(pairs)
+        return Expression({_apart_then(monomial, table): value for monomial, value in self.terms.items()})
+
+    def applied(self, word: Word) -> Expression:
+        """The vector with a product of matrices applied from the left."""
+        total: dict[Monomial, sp.Expr] = {}
+        for monomial, value in self.terms.items():
+            if monomial.arrow is None:
+                raise TypeError("a matrix acts on a vector, got a scalar")
+            inner, base = monomial.arrow
+            total[Monomial(monomial.bound, monomial.factors, (word + inner, base))] = value
+        return Expression(total)
+
+    @property
+    def free_indices(self) -> frozenset[Index]:
+        """The indices that are not summed over."""
+        found: set[Index] = set()
+        for monomial in self.terms:
+            inner = {index for each, _ in monomial.factors if isinstance(each, SumExp) for index in [each.bound]}
+            found |= set(indices_of(monomial)) - set(monomial.bound) - inner
+        return frozenset(found)
+
+    @property
+    def is_vector(self) -> bool:
+        return any(monomial.arrow is not None for monomial in self.terms)
+
+    def mapped(self, change: Any) -> Expression:
+        """The sum of ``change(monomial, coefficient)`` over the terms."""
+        total = zero()
+        for monomial, value in self.terms.items():
+            total = total + change(monomial, value)
+        return total
+
+    def __repr__(self) -> str:
+        from eigentoken.theory.calculus.text import as_text
+
+        return as_text(self)
+
+
+def _apart_then(monomial: Monomial, table: Mapping[Index, Index]) -> Monomial:
+    separate = _apart(monomial)
+    renamed: Monomial = map_indices(separate, table)
+    return renamed
+
+
+def _expression(value: Any) -> Expression:
+    if isinstance(value, Expression):
+        return value
+    number = sp.sympify(value)
+    return Expression({Monomial(): number} if number != 0 else {})
+
+
+# -- constructors -----------------------------------------------------------------------------------------------------
+
+
+def zero() -> Expression:
+    """The empty sum."""
+    return Expression({})
+
+
+def one() -> Expression:
+    """The scalar 1."""
+    return Expression({Monomial(): sp.Integer(1)})
+
+
+def vector(name: str, *indices: Index) -> Expression:
+    """The vector of that name."""
+    return Expression({Monomial((), (), ((), Base(name, indices))): sp.Integer(1)})
+
+
+def factor(atom: Factor, power: int = 1) -> Expression:
+    """A scalar with one factor."""
+    return Expression({Monomial((), ((atom, power),)): sp.Integer(1)})
+
+
+def delta(first: Index, second: Index) -> Expression:
+    """Kronecker's delta."""
+    return factor(Delta(first, second))
+
+
+def letter(name: str, *indices: Index) -> Letter:
+    """A matrix."""
+    return Letter(name, False, indices)
+
+
+def matrix(*letters: str | Letter) -> Word:
+    """A product of matrices; ``"M^T"`` is the transpose of M.
+
+    >>> matrix("V", "M^T")
+    (Letter(name='V', transposed=False, indices=()), Letter(name='M', transposed=True, indices=()))
+    """
+    word = []
+    for each in letters:
+        if isinstance(each, Letter):
+            word.append(each)
+        elif each.endswith("^T"):
+            word.append(Letter(each[:-2], True))
+        else:
+            word.append(Letter(each))
+    return tuple(word)
+
+
+def dot(left: Expression, right: Expression, word: Word = ()) -> Expression:
+    """``left^T word right``."""
+    total: dict[Monomial, sp.Expr] = {}
+    for (a, value_a), (b, value_b) in itertools.product(left.terms.items(), right.terms.items()):
+        b = _apart(b)
+        if a.arrow is None or b.arrow is None:
+            raise TypeError("dot takes two vectors, got a scalar")
+        middle = transpose(a.arrow[0]) + word + b.arrow[0]
+        atom = Dot(a.arrow[1], middle, b.arrow[1])
+        product = Monomial(a.bound + b.bound, _merged(a.factors, b.factors, [(atom, 1)]))
+        total[product] = total.get(product, sp.Integer(0)) + value_a * value_b
+    return Expression({monomial: value for monomial, value in total.items() if value != 0})
+
+
+def exponential(exponent: Expression) -> Expression:
+    """``exp`` of a scalar without bound indices."""
+    if any(monomial.bound or monomial.arrow is not None for monomial in exponent.terms):
+        raise TypeError("the exponent must be a scalar without sums")
+    return factor(Exp(frozen(exponent)))
+
+
+def row_sum(exponent: Expression, index: Index, masks: tuple[Mask, ...] = ()) -> SumExp:
+    """``sum_j [masks] exp(exponent)`` over the index, under a name of its own that nothing outside can capture."""
+    dummy = Index(index.kind, PLACEHOLDER)
+
+    def hidden(thing: Any) -> Any:
+        return map_indices(thing, {index: dummy})
+
+    return SumExp(dummy, hidden(frozen(exponent)), tuple(sorted(hidden(masks))))
+
+
+def opened(atom: SumExp) -> tuple[Index, Expression, tuple[Mask, ...]]:
+    """A fresh index, and the exponent and masks in it."""
+    index = _fresh(atom.bound)
+    exponent, masks = map_indices((atom.exponent, atom.masks), {atom.bound: index})
+    return index, thawed(exponent), masks
+
+
+def frozen(expression: Expression) -> tuple[tuple[Monomial, sp.Expr], ...]:
+    """The terms in a fixed order, hashable."""
+    return tuple(sorted(expression.terms.items(), key=repr))
+
+
+def thawed(terms: tuple[tuple[Monomial, sp.Expr], ...]) -> Expression:
+    """The expression of frozen terms."""
+    return Expression(dict(terms))

@@ -1,0 +1,156 @@
+"""A spectrum with symbolic multiplicities: what it is, how it is counted, compared and evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.verdicts import Verdict, fails, holds
+
+__all__ = ["Entry", "Run", "Spectrum"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A symbol of an entry that runs over several values: ``lambda_l`` over other eigenvalues, i over tokens."""
+
+    symbol: sp.Symbol
+    count: sp.Expr
+    latex: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One class of eigenvalues: the value (for each value of the running symbols) and its multiplicity there.
+
+    ``block`` is the matrix whose eigenvalues a pair of entries are; ``tangent`` is false for directions off the
+    manifold, and ``extension`` then says which continuation of the map they belong to.
+    """
+
+    value: sp.Expr
+    multiplicity: sp.Expr
+    runs: tuple[Run, ...] = ()
+    title: str = ""
+    eigenvectors: str = ""
+    tangent: bool = True
+    extension: str = ""
+    block: sp.ImmutableMatrix | None = None
+
+    @property
+    def count(self) -> sp.Expr:
+        """How many eigenvalues the entry stands for."""
+        total = self.multiplicity
+        for run in self.runs:
+            total = total * run.count
+        return sp.expand(total)
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The eigenvalues of a linearization at a point.
+
+    ``entries`` are the tangent classes first; ``dimension`` is what the multiplicities of those must add up to;
+    ``conditions`` say where the formulas are valid; ``relations`` (such as ``n = p + q``) are used when counting and
+    comparing.
+    """
+
+    system: str
+    point: str
+    entries: tuple[Entry, ...]
+    dimension: sp.Expr
+    flow: bool
+    conditions: tuple[sp.Basic, ...] = ()
+    relations: tuple[tuple[sp.Symbol, sp.Expr], ...] = ()
+
+    @property
+    def tangent(self) -> tuple[Entry, ...]:
+        """The classes that decide stability."""
+        return tuple(entry for entry in self.entries if entry.tangent)
+
+    @property
+    def extrinsic(self) -> tuple[Entry, ...]:
+        """The classes off the manifold: they depend on how the map is continued, and decide nothing."""
+        return tuple(entry for entry in self.entries if not entry.tangent)
+
+    def related(self, value: sp.Expr) -> sp.Expr:
+        """The value with the relations used, in a normal form of rational functions."""
+        return sp.cancel(sp.together(sp.sympify(value).subs(self.relations)))
+
+    def count_check(self) -> Verdict:
+        """The multiplicities of the tangent classes add up to the dimension, symbolically."""
+        total = sp.Add(*(entry.count for entry in self.tangent))
+        excess = sp.expand(self.related(total - self.dimension))
+        if excess == 0:
+            return holds(f"the multiplicities add up to {self.dimension}")
+        return fails(f"the multiplicities add up to {sp.expand(total)}, which exceeds {self.dimension} by {excess}")
+
+    def same_as(self, other: Spectrum) -> bool:
+        """Equal entries (value, multiplicity, runs) in any order, by the normal form of rational functions."""
+        return _keys(self) == _keys(other)
+
+    def at(
+        self,
+        values: Mapping[Any, Any],
+        runs: Mapping[Any, Sequence[Any]],
+        convert: Callable[[sp.Expr], Any] = sp.simplify,
+    ) -> list[tuple[Any, int]]:
+        """Numbers: ``(eigenvalue, multiplicity)`` of the tangent classes.
+
+        ``values`` gives the symbols (by symbol or name), ``runs`` the list of values of each running symbol.  Classes
+        of multiplicity zero are left out.
+        """
+        named = {str(key): sp.sympify(value) for key, value in values.items()}
+        listed = {str(key): [sp.sympify(value) for value in found] for key, found in runs.items()}
+        result = []
+        for entry in self.tangent:
+            for extra in _choices([run.symbol for run in entry.runs], listed):
+                known = {**named, **extra}
+                for name, expression in self.relations:
+                    known.setdefault(str(name), expression.subs(_table(expression, known)))
+                count = entry.multiplicity.subs(_table(entry.multiplicity, known))
+                if count.free_symbols:
+                    raise ValueError(f"values must name {sorted(map(str, count.free_symbols))} for the multiplicity")
+                if count != 0:
+                    number = entry.value.subs(_table(entry.value, known))
+                    if number.free_symbols:
+                        missing = sorted(map(str, number.free_symbols))
+                        raise ValueError(f"values must name {', '.join(missing)}, got only {', '.join(sorted(known))}")
+                    result.append((convert(number), int(count)))
+        return result
+
+    def _repr_latex_(self) -> str:
+        from eigentoken.theory.printing import spectrum_latex
+
+        return f"$$\n{spectrum_latex(self)}\n$$"
+
+
+def _table(expression: sp.Expr, known: Mapping[str, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
+    return {symbol: known[symbol.name] for symbol in expression.free_symbols if symbol.name in known}
+
+
+def _choices(symbols: Sequence[sp.Symbol], listed: Mapping[str, list[sp.Expr]]) -> list[dict[str, sp.Expr]]:
+    found: list[dict[str, sp.Expr]] = [{}]
+    for symbol in symbols:
+        if symbol.name not in listed:
+            raise ValueError(f"runs must list the values of {symbol.name}, got only {', '.join(listed) or 'nothing'}")
+        found = [{**old, symbol.name: value} for old in found for value in listed[symbol.name]]
+    return found
+
+
+def _keys(spectrum: Spectrum) -> list[str]:
+    return sorted(
+        repr(
+            (
+                sp.srepr(spectrum.related(entry.value)),
+                sp.srepr(sp.expand(spectrum.related(entry.multiplicity))),
+                sorted(run.symbol.name for run in entry.runs),
+                entry.tangent,
+                entry.extension,
+            )
+        )
+        for entry in spectrum.entries
+    )
