@@ -101,6 +101,7 @@ def make_input(key: str) -> np.ndarray[Any, Any]:
 @pytest.fixture(scope="session")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """``saved(key)``: the reference model and the folder where transformers saved it (made once)."""
+    pytest.importorskip("transformers")
     made: dict[str, tuple[Any, Path]] = {}
 
     def get(key: str) -> tuple[Any, Path]:
