@@ -39,7 +39,7 @@ def _generators(expression: Any) -> dict[Any, Any]:
         bases.setdefault(primitive, []).append(content)
     replacement: dict[Any, Any] = {}
     for primitive, contents in bases.items():
-        denominator = sp.ilcm(*(content.q for content in contents)) if contents else 1
+        denominator = sp.ilcm(1, *(content.q for content in contents))
         generator = sp.Dummy(f"e[{primitive}]", positive=True)
         for content in contents:
             replacement[sp.exp(content * primitive)] = generator ** int(content * denominator)

@@ -1,0 +1,179 @@
+"""AB-E8, AB-E9, AB-E10: the gradient case: single head, U = I, W = P; the metric g and the potential V.
+
+``dy_i/dt = sum_j alpha_ij (y_j - (y_i^T P y_j) y_i)``, ``g_x(X, Y) = sum_i Z_i(x) X_i^T P Y_i``,
+``V(x) = -1/2 sum_ij exp(x_i^T P x_j)``.  Reference: eqs. (8)-(10).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import ABELLA
+from eigentoken.proofs.deterministic_data import det_spd, det_tokens, numbers
+from eigentoken.theory.conditions import PositiveDefinite, Symmetric
+from eigentoken.theory.observables_attention import ellipsoid_potential
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.steps import Derivation, Inequality
+from eigentoken.theory.systems import system
+from eigentoken.theory.terms import matrix
+
+P = matrix("P")
+CONDITIONS = (Symmetric(P), PositiveDefinite(P))
+
+
+def derive_flow() -> Derivation:
+    """Model (8) is model (7) with one head, U = I and W = P; it stays on the ellipsoid."""
+    from eigentoken.proofs.calculus_steps import TOKEN_I, along_flow, field_of, tensor_step, token
+    from eigentoken.theory.calculus import Assumptions, Letter, dot, zero
+
+    letter = Letter("P")
+    rules = Assumptions(symmetric=frozenset({"P"}), unit={"y": (letter,)})
+    field = field_of("ellipsoid-flow", {"P": letter}, rules)
+
+    def general() -> Any:
+        return field_of("ellipsoid-multihead-flow", {"heads": [{"U": None, "P": letter}], "W": letter}, rules)
+
+    return Derivation(
+        (
+            tensor_step(
+                "special case",
+                "Model (7) with $h = 1$, $U = I$ and $W = P$ (slot: the token that moves) is model (8).",
+                derive=general,
+                claimed=field,
+                rules=rules,
+                left="\\dot y_{\\mathrm{slot}}",
+            ),
+            tensor_step(
+                "stays on the ellipsoid",
+                "The form $y_i^{\\top}Py_i$ is conserved.",
+                derive=lambda: along_flow(dot(token(TOKEN_I), token(TOKEN_I), (letter,)), field, rules),
+                claimed=zero(),
+                rules=rules,
+                left="\\tfrac{d}{dt}\\, y_i^{\\top} P y_i",
+                establishes=("the ellipsoid is invariant",),
+            ),
+        )
+    )
+
+
+def derive_metric() -> Derivation:
+    """Each summand of g is a positive multiple of a positive definite form."""
+    weight, form = sp.symbols("Z_i F_i", positive=True)
+    exponential = sp.Symbol("E_i", positive=True)
+    root = sp.Symbol("r", positive=True)
+    return Derivation(
+        (
+            Inequality(
+                name="weights",
+                says="$Z_i = r E_i$ with $r = \\sqrt d$ and $E_i = \\sum_k e^{x_i^{\\top}Px_k}$ is positive.",
+                hypotheses=(root > 0, exponential > 0),
+                conclusion=root * exponential > 0,
+            ),
+            Inequality(
+                name="positive definite",
+                says="With $F_i = X_i^{\\top}PX_i > 0$ for $X_i \\neq 0$ each summand of $g_x(X, X)$ is positive; symmetry of $g$ "
+                "is symmetry of $P$.",
+                hypotheses=(weight > 0, form > 0),
+                conclusion=weight * form > 0,
+                uses=("weights",),
+                establishes=("the metric is symmetric and positive definite",),
+            ),
+        )
+    )
+
+
+def derive_potential() -> Derivation:
+    """The potential is symmetric in the tokens, and its derivative is computed by the calculus (see AB-L3.2)."""
+    from eigentoken.proofs.calculus_steps import TOKEN_I, TOKEN_J, pair_exponential, tensor_step
+    from eigentoken.theory.calculus import Assumptions, Letter, differentiate, direction, dot, vector
+
+    letter = Letter("P")
+    rules = Assumptions(symmetric=frozenset({"P"}))
+    potential = (pair_exponential(letter, TOKEN_I, TOKEN_J, "x") * sp.Rational(-1, 2)).summed(TOKEN_I, TOKEN_J)
+    claimed = -(
+        pair_exponential(letter, TOKEN_I, TOKEN_J, "x") * dot(vector("X", TOKEN_I), vector("x", TOKEN_J), (letter,))
+    ).summed(TOKEN_I, TOKEN_J)
+    return Derivation(
+        (
+            tensor_step(
+                "differential",
+                "The differential of $V$ along $X$; the two halves are equal because $P$ is symmetric.",
+                derive=lambda: differentiate(potential, direction("x", "X"), rules),
+                claimed=claimed,
+                rules=rules,
+                left="dV(x)\\,X",
+            ),
+        )
+    )
+
+
+def data() -> tuple[Any, Any]:
+    """``P = det_spd(3)`` and four tokens on its ellipsoid: the data of AB-T3.1."""
+    spd = det_spd(3)
+    return spd, numbers().normalise(det_tokens(4, 3), spd)
+
+
+def potential_example() -> list[Any]:
+    """``V_P``."""
+    spd, tokens = data()
+    return [ellipsoid_potential(numbers(), system("ellipsoid-flow"), {"P": spd}, tokens)]
+
+
+def field_example() -> Any:
+    """``dy_1/dt``."""
+    spd, tokens = data()
+    return system("ellipsoid-flow").advance(numbers(), {"P": spd}, tokens)[0]
+
+
+AB_E8 = register(
+    Statement(
+        id="AB-E8",
+        kind=Kind.DEFINITION,
+        source=Source(ABELLA, "eq. (8)"),
+        title="The gradient case of the model",
+        systems=("ellipsoid-flow",),
+        conditions=CONDITIONS,
+        text="One head, $U = I$, $P$ constant, symmetric and positive definite, $W = P$: "
+        "$\\dot y_i = \\sum_j \\alpha_{ij}\\bigl(y_j - (y_i^{\\top}Py_j)\\,y_i\\bigr) =: Y_P(y)_i$ on $\\mathcal{E}_P$.",
+        depends=("AB-E7",),
+        derive=derive_flow,
+        vectors=(
+            Vector(
+                "field of token 1, P = det_spd(3)",
+                field_example,
+                ("0.114687339668491", "0.043193542577166", "-0.030095720402233"),
+            ),
+        ),
+    )
+)
+
+AB_E9 = register(
+    Statement(
+        id="AB-E9",
+        kind=Kind.DEFINITION,
+        source=Source(ABELLA, "eq. (9)"),
+        title="The Riemannian metric",
+        systems=("ellipsoid-flow",),
+        conditions=CONDITIONS,
+        text="$g_x(X, Y) = \\sum_i Z_i(x)\\, X_i^{\\top}PY_i$ with $Z_i(x) = \\sqrt d\\,\\sum_k e^{x_i^{\\top}Px_k}$ is a Riemannian "
+        "metric on $(\\mathbb{R}^d \\setminus 0)^{\\ell}$, and so is its restriction to $(\\mathcal{E}_P)^{\\ell}$.",
+        derive=derive_metric,
+    )
+)
+
+AB_E10 = register(
+    Statement(
+        id="AB-E10",
+        kind=Kind.DEFINITION,
+        source=Source(ABELLA, "eq. (10)"),
+        title="The potential",
+        systems=("ellipsoid-flow",),
+        conditions=CONDITIONS,
+        text="$V(x) = -\\tfrac12\\sum_{i,j} e^{x_i^{\\top}Px_j}$, and $V_P$ is its restriction to $(\\mathcal{E}_P)^{\\ell}$.",
+        derive=derive_potential,
+        vectors=(Vector("V_P at the data of AB-T3.1", potential_example, ("-11.037455826366",)),),
+    )
+)
