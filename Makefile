@@ -30,7 +30,10 @@ $(TEST_STAMP): $(STAMP)
 	touch $@
 
 demo: $(STAMP)
-	$(BIN)/eigentoken verify PM-L4
+	mkdir -p out
+	$(BIN)/eigentoken verify PM-L3 PM-L4
+	$(BIN)/eigentoken check sample:rxnmapper --html out/rxnmapper.html -o out/rxnmapper.json
+	@echo "open out/rxnmapper.html in a browser"
 
 test: $(TEST_STAMP) lint
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"

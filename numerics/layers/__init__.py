@@ -1,0 +1,1 @@
+"""Layers of a model as enclosures: what the theorems' conditions say of real weights, certified."""

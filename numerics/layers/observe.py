@@ -1,0 +1,130 @@
+"""What tokens do in the actual layers: distances, E of (25), correlation with the principal direction, with intervals.
+
+These are measurements in floating point of sampled tokens, not verdicts.  ``E = 1 - mean_i cos(x_1, x_i)`` (signed; the
+printed absolute value vanishes at antipodal pairs too, AB-E25).  ``delta_rho`` is the mean change of ``|corr(x_i, v)|``
+over the layer, ``probability`` the fraction of tokens whose correlation grew (Li and Altafini, eqs. 4 and 5); for a
+complex leading pair the correlation is with the plane of its real and imaginary parts (eqs. 6 and 7).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["LayerObservation", "observe_layer", "principal_subspace", "relative_size"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+#: two-sided 95 % quantile of the normal distribution
+Z = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class LayerObservation:
+    """Measurements across one layer; an interval is a 95 % confidence interval over the sampled tokens."""
+
+    layer: int
+    tokens: int
+    mean_distance: tuple[float, float]
+    E: tuple[float, float]
+    correlation: tuple[float, float]
+    delta_rho: float
+    delta_rho_interval: tuple[float, float]
+    probability: float
+    probability_interval: tuple[float, float]
+    subspace: int
+    update_ratios: dict[str, float]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "layer": self.layer,
+            "tokens": self.tokens,
+            "mean_distance": list(self.mean_distance),
+            "E": list(self.E),
+            "correlation": list(self.correlation),
+            "delta_rho": self.delta_rho,
+            "delta_rho_interval": list(self.delta_rho_interval),
+            "probability": self.probability,
+            "probability_interval": list(self.probability_interval),
+            "subspace_dimension": self.subspace,
+            "left_out": self.update_ratios,
+        }
+
+
+def principal_subspace(F: Array) -> Array:
+    """An orthonormal basis (d, 1) of the leading eigenvector by real part, or (d, 2) of a complex pair's plane."""
+    values, vectors = np.linalg.eig(np.asarray(F, dtype=np.float64))
+    first = int(np.argmax(values.real))
+    vector = vectors[:, first]
+    if abs(values[first].imag) <= 1e-12 * max(1.0, float(np.abs(values).max())):
+        real = np.real(vector)
+        return np.asarray((real / np.linalg.norm(real))[:, None])
+    return np.asarray(np.linalg.qr(np.stack([vector.real, vector.imag], axis=1))[0])
+
+
+def _unit(x: Array) -> Array:
+    norms = np.linalg.norm(x, axis=-1, keepdims=True)
+    return np.asarray(x / np.where(norms == 0, 1.0, norms))
+
+
+def _mean_distance(x: Array) -> float:
+    """Mean distance between the directions of two tokens of one sequence."""
+    unit = _unit(x.astype(np.float64))
+    n = unit.shape[-2]
+    if n < 2:
+        return 0.0
+    cosines = np.clip(unit @ np.swapaxes(unit, -1, -2), -1.0, 1.0)
+    upper = np.triu_indices(n, 1)
+    return float(np.sqrt(np.maximum(0.0, 2 - 2 * cosines[..., upper[0], upper[1]])).mean())
+
+
+def _E(x: Array) -> float:
+    unit = _unit(x.astype(np.float64))
+    return float(1 - (unit @ unit[..., :1, :].swapaxes(-1, -2)).mean())
+
+
+def _correlation(x: Array, basis: Array) -> Array:
+    return np.linalg.norm(_unit(x.astype(np.float64)) @ basis, axis=-1)
+
+
+def wilson_interval(count: int, total: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a proportion."""
+    if total == 0:
+        return 0.0, 1.0
+    share = count / total
+    spread = Z * math.sqrt(share * (1 - share) / total + Z * Z / (4 * total * total))
+    centre, scale = share + Z * Z / (2 * total), 1 + Z * Z / total
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+def observe_layer(
+    layer: int, before: Array, after: Array, F: Array, update_ratios: dict[str, float] | None = None
+) -> LayerObservation:
+    """Measurements of the tokens ``before`` and ``after`` (..., n, d) one layer with the layer matrix F."""
+    basis = principal_subspace(F)
+    old, new = _correlation(before, basis), _correlation(after, basis)
+    change = (new - old).ravel()
+    grown = int((change > 0).sum())
+    error = float(change.std(ddof=1) / math.sqrt(change.size)) if change.size > 1 else math.inf
+    mean = float(change.mean())
+    return LayerObservation(
+        layer=layer,
+        tokens=int(change.size),
+        mean_distance=(_mean_distance(before), _mean_distance(after)),
+        E=(_E(before), _E(after)),
+        correlation=(float(old.mean()), float(new.mean())),
+        delta_rho=mean,
+        delta_rho_interval=(mean - Z * error, mean + Z * error),
+        probability=grown / change.size,
+        probability_interval=wilson_interval(grown, change.size),
+        subspace=int(basis.shape[1]),
+        update_ratios=dict(update_ratios or {}),
+    )
+
+
+def relative_size(part: Array, whole: Array) -> float:
+    """``|part| / |whole|`` in the Frobenius norm (infinite where the whole vanishes and the part does not)."""
+    size, other = float(np.linalg.norm(part)), float(np.linalg.norm(whole))
+    return size / other if other else (0.0 if size == 0 else math.inf)

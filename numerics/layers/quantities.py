@@ -1,0 +1,120 @@
+"""Numbers of a layer as certified intervals: ordered eigenvalues, norms, the gap, the threshold alpha*.
+
+From eigenvalue discs: a component of m discs holds exactly m eigenvalues, so each of them has its real part in the
+interval that the component covers; the k-th largest real part then lies between the k-th largest lower end and the
+k-th largest upper end.  Everything else is ball arithmetic on the discs (Arb).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from flint import acb, arb
+
+from eigentoken.numerics.dominance import discs_of
+from eigentoken.numerics.enclosures import Enclosure
+from eigentoken.numerics.norms import norm_interval
+from eigentoken.numerics.rounding import scale_down, scale_up
+from eigentoken.numerics.spectra import Discs
+
+__all__ = ["alpha_star", "ball", "eigenvalue_interval", "norm_of", "real_parts", "spectral_discs"]
+
+
+def spectral_discs(enclosure: Enclosure) -> tuple[Discs, int] | None:
+    """The discs and the binary exponent of their unit, or ``None`` where no bound was found."""
+    with np.errstate(all="ignore"):
+        discs = discs_of(enclosure)
+    return None if discs is None or not np.isfinite(discs.radii).all() else (discs, enclosure.exponent)
+
+
+def real_parts(enclosure: Enclosure) -> tuple[list[float], list[float]] | None:
+    """Lower and upper ends of all real parts, each sorted from the top: entry k encloses the (k+1)-th largest."""
+    found = spectral_discs(enclosure)
+    if found is None:
+        return None
+    discs, exponent = found
+    low = np.empty(discs.size)
+    high = np.empty(discs.size)
+    done = np.zeros(discs.size, dtype=bool)
+    for index in range(discs.size):
+        if done[index]:
+            continue
+        members = discs.component(index)
+        low[members] = np.nextafter((discs.centers.real - discs.radii)[members].min(), -np.inf)
+        high[members] = np.nextafter((discs.centers.real + discs.radii)[members].max(), np.inf)
+        done[members] = True
+    lows = [_scaled(float(value), exponent, below=True) for value in np.sort(low)[::-1]]
+    highs = [_scaled(float(value), exponent, below=False) for value in np.sort(high)[::-1]]
+    return lows, highs
+
+
+def _scaled(value: float, exponent: int, *, below: bool) -> float:
+    """``value 2^exponent`` rounded outward."""
+    if value == 0.0:
+        return 0.0
+    grow = (value > 0) != below
+    moved = scale_up(abs(value), exponent) if grow else scale_down(abs(value), exponent)
+    return math.copysign(moved, value)
+
+
+def eigenvalue_interval(enclosure: Enclosure, index: int) -> tuple[float, float] | None:
+    """The interval of the real part of the eigenvalue with this rank from the top (1-based)."""
+    parts = real_parts(enclosure)
+    return None if parts is None else (parts[0][index - 1], parts[1][index - 1])
+
+
+def norm_of(enclosure: Enclosure, divided_by: float = 1.0) -> tuple[float, float]:
+    """The interval of the spectral norm, in the units of the input, divided by a positive scale."""
+    low, high = norm_interval(enclosure)
+    low, high = scale_down(low, enclosure.exponent), scale_up(high, enclosure.exponent)
+    if divided_by == 1.0:
+        return low, high
+    return math.nextafter(low / divided_by, 0.0), math.nextafter(high / divided_by, math.inf)
+
+
+def ball(low: float, high: float) -> arb:
+    """The ball that covers an interval with finite ends."""
+    return arb(low).union(arb(high))
+
+
+def alpha_star(enclosure: Enclosure) -> tuple[float, float] | None:
+    """The step below which consensus on the leading eigenvector is stable, as an interval (PM-N1).
+
+    ``alpha* = min over |lambda_l| > lambda_1 of 2 (lambda_1 - Re lambda_l) / (|lambda_l|^2 - lambda_1^2)``, infinite if
+    no eigenvalue is larger in modulus.  Needs a real, simple, positive leader by real part; otherwise ``None``.
+    """
+    found = spectral_discs(enclosure)
+    if found is None:
+        return None
+    discs, exponent = found
+    first = int(np.argmax(discs.centers.real))
+    top = float(discs.centers.real[first])
+    others = np.arange(discs.size) != first
+    ahead = bool((discs.centers.real + discs.radii)[others].max(initial=-np.inf) < top - 2 * float(discs.radii[first]))
+    if not discs.on_axis[first] or not ahead or top <= float(discs.radii[first]):
+        return None
+    leader = arb(top, float(discs.radii[first]))
+    low, high = math.inf, math.inf
+    for center, radius in zip(discs.centers[others], discs.radii[others], strict=True):
+        if abs(center) + radius < top - float(discs.radii[first]) - 1e-12 * top:
+            continue
+        value = acb(arb(float(center.real), float(radius)), arb(float(center.imag), float(radius)))
+        excess = value.real * value.real + value.imag * value.imag - leader * leader
+        ahead_by = 2 * (leader - value.real)
+        if excess > 0:
+            quotient = ahead_by / excess
+            low, high = min(low, float(quotient.lower())), min(high, float(quotient.upper()))
+        elif not excess < 0:  # its modulus may or may not exceed lambda_1: then alpha* may be large, or larger
+            bound = ahead_by / excess.upper()
+            low = min(low, float(bound.lower()))
+    unit = Fraction(2) ** -exponent  # alpha has the inverse unit of an eigenvalue
+    return _outward(low, unit, below=True), _outward(high, unit, below=False)
+
+
+def _outward(value: float, unit: Fraction, *, below: bool) -> float:
+    if math.isinf(value):
+        return value
+    moved = float(Fraction(value) * unit)
+    return moved * (1 - 2.0**-50) if below else moved * (1 + 2.0**-50)  # three roundings to nearest, with room

@@ -1,0 +1,102 @@
+"""The matrices of one attention layer as enclosures, from the weights exactly as stored.
+
+Head h has Q_h, K_h, V_h of shape (d_h, d) and O_h of shape (d, d_h).  The theorems speak of
+
+    U_h = O_h V_h,   F = sum_h U_h = [O_1 ... O_H] [V_1; ...; V_H]     (the value side)
+    P_h = Q_h^T K_h / scale,   S = sum_h Q_h^T K_h = scale sum_h P_h   (the score side)
+
+Stored weights are exact numbers; a product is an enclosure that remembers its factors by name (``layer3.O``), so that a
+certificate can be re-checked from the file.  Signs and inertia do not depend on the positive scale; norms divide by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from eigentoken.numerics.enclosures import Enclosure, product
+from eigentoken.numerics.matrices import as_enclosure
+
+__all__ = ["HeadWeights", "LayerWeights"]
+
+
+@dataclass(frozen=True, eq=False)
+class HeadWeights:
+    """One head, as stored: Q, K, V (d_h, d), O (d, d_h), scale of the scores; ``prefix`` names it in certificates."""
+
+    Q: Any
+    K: Any
+    V: Any
+    O: Any
+    scale: float
+    prefix: str
+
+    @property
+    def width(self) -> int:
+        return int(self.Q.shape[0])
+
+    def named(self, letter: str) -> Enclosure:
+        """The stored matrix of that letter, exact."""
+        return as_enclosure(getattr(self, letter), name=f"{self.prefix}.{letter}")
+
+    @cached_property
+    def score(self) -> Enclosure:
+        """``Q^T K`` (d, d): the score matrix times the scale."""
+        return product(self.named("Q").transpose, self.named("K"))
+
+    @cached_property
+    def value(self) -> Enclosure:
+        """``U = O V`` (d, d)."""
+        return product(self.named("O"), self.named("V"))
+
+    @cached_property
+    def core(self) -> Enclosure:
+        """``V O`` (d_h, d_h): its nonzero eigenvalues are those of U."""
+        return product(self.named("V"), self.named("O"))
+
+    @cached_property
+    def score_core(self) -> Enclosure:
+        """``K Q^T`` (d_h, d_h): its nonzero eigenvalues are those of ``Q^T K``."""
+        return product(self.named("K"), self.named("Q").transpose)
+
+
+@dataclass(frozen=True, eq=False)
+class LayerWeights:
+    """All heads of a layer."""
+
+    index: int
+    heads: tuple[HeadWeights, ...]
+
+    @classmethod
+    def from_arrays(cls, index: int, heads: Sequence[Mapping[str, Any]]) -> LayerWeights:
+        """From the heads' arrays (keys Q, K, V, O, scale)."""
+        made = [HeadWeights(**head, prefix=f"layer{index}.head{number}") for number, head in enumerate(heads)]
+        return cls(index, tuple(made))
+
+    @property
+    def d(self) -> int:
+        return int(self.heads[0].Q.shape[1])
+
+    def stacked(self, letter: str) -> Enclosure:
+        """``[O_1 ... O_H]`` or ``[V_1; ...; V_H]`` and so on, exact."""
+        parts = [np.asarray(getattr(head, letter)) for head in self.heads]
+        whole = np.concatenate(parts, axis=1 if letter == "O" else 0)
+        return as_enclosure(whole, name=f"layer{self.index}.{letter}")
+
+    @cached_property
+    def value(self) -> Enclosure:
+        """``F = sum_h O_h V_h``: the layer matrix."""
+        return product(self.stacked("O"), self.stacked("V"))
+
+    @cached_property
+    def score(self) -> Enclosure:
+        """``S = sum_h Q_h^T K_h``: the scores of all heads together, times the scale."""
+        return product(self.stacked("Q").transpose, self.stacked("K"))
+
+    @property
+    def scale(self) -> float:
+        return self.heads[0].scale

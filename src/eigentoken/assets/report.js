@@ -1,0 +1,189 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const byIndex = new Map(data.layers.map(layer => [layer.layer, layer]));
+  const origin = layer => byIndex.get(layer.weights_of);
+  const distinct = data.layers.filter(layer => layer.weights_of === layer.layer);
+  const make = (tag, attributes = {}, text = "") => {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    if (text) node.textContent = text;
+    return node;
+  };
+  const draw = (tag, attributes = {}, text = "") => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    if (text) node.textContent = text;
+    return node;
+  };
+  const short = value => value === null || value === undefined ? "-" : Number(value).toPrecision(4);
+  // viridis-like, colour-blind safe; t in [0, 1]
+  const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+  const colour = t => {
+    const place = Math.min(0.9999, Math.max(0, t)) * (stops.length - 1), low = Math.floor(place), part = place - low;
+    return `rgb(${stops[low].map((value, i) => Math.round(value + part * (stops[low + 1][i] - value))).join(",")})`;
+  };
+  const words = { holds: "#0072b2", fails: "#d55e00", undecided: "#b8a12e" };
+
+  const choices = {
+    "norm of the score matrix": { of: head => head.score_norm[1], layer: layer => layer.norm[1] },
+    "leading real part of U = O V": { of: head => head.value_leader.eigenvalue ? head.value_leader.eigenvalue.re : null,
+      layer: layer => layer.leaders["real-part"].eigenvalue ? layer.leaders["real-part"].eigenvalue.re : null },
+    "leader of U real and simple": { word: head => head.value_leader.verdict, layerWord: layer => layer.leaders["real-part"].verdict },
+    "inertia of the scores decided": { word: head => head.score_inertia.verdict, layerWord: layer => layer.score_inertia.verdict },
+  };
+  const select = document.getElementById("colour");
+  Object.keys(choices).forEach(name => select.append(make("option", {}, name)));
+
+  const heat = document.getElementById("heat");
+  const count = Math.max(1, ...distinct.map(layer => layer.heads.length));
+  heat.style.gridTemplateColumns = `max-content repeat(${count + 1}, minmax(1.6rem, 1fr))`;
+  const cells = [];
+  const label = layer => {
+    const shared = data.layers.filter(other => other.weights_of === layer.layer);
+    return shared.length > 1 ? `layers ${shared[0].layer}–${shared[shared.length - 1].layer}` : `layer ${layer.layer}`;
+  };
+  distinct.forEach((layer, row) => {
+    heat.append(make("span", { class: "name" }, label(layer)));
+    const line = [];
+    for (let column = 0; column <= count; column += 1) {
+      const head = layer.heads[column], whole = column === count;
+      if (!head && !whole) { heat.append(make("span")); line.push(null); continue; }
+      const cell = make("button", { type: "button", role: "gridcell", tabindex: row + column ? "-1" : "0" });
+      cell.dataset.row = row; cell.dataset.column = column;
+      cell.addEventListener("click", () => choose(row, column));
+      heat.append(cell); line.push(cell);
+    }
+    cells.push(line);
+  });
+  heat.addEventListener("keydown", event => {
+    const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    const at = document.activeElement;
+    if (!move) return;
+    event.preventDefault();
+    const row = Number(at.dataset.row ?? 0) + move[0], column = Number(at.dataset.column ?? 0) + move[1];
+    const next = cells[Math.min(cells.length - 1, Math.max(0, row))]?.[Math.min(count, Math.max(0, column))];
+    if (next) next.focus();
+  });
+  const value = (choice, row, column) => {
+    const layer = distinct[row], whole = column === count;
+    if (choice.word) return whole ? choice.layerWord(layer) : choice.word(layer.heads[column]);
+    return whole ? choice.layer(layer) : choice.of(layer.heads[column]);
+  };
+  const paint = () => {
+    const name = select.value, choice = choices[name];
+    const numbers = [];
+    cells.forEach((line, row) => line.forEach((cell, column) => {
+      if (cell && !choice.word && column < count) { const v = value(choice, row, column); if (v !== null) numbers.push(v); }
+    }));
+    const low = Math.min(...numbers), high = Math.max(...numbers);
+    cells.forEach((line, row) => line.forEach((cell, column) => {
+      if (!cell) return;
+      const v = value(choice, row, column);
+      const where = column === count ? `${label(distinct[row])}, all heads` : `${label(distinct[row])}, head ${column}`;
+      cell.style.background = choice.word ? words[v] : v === null ? "transparent" : colour((v - low) / (high - low || 1));
+      cell.title = `${where}: ${choice.word ? v : short(v)}`;
+      cell.setAttribute("aria-label", cell.title);
+    }));
+    document.getElementById("legend").textContent = choice.word
+      ? "blue: holds, orange: fails, yellow: undecided" : `from ${short(low)} (dark) to ${short(high)} (bright) over the heads`;
+  };
+  select.addEventListener("change", paint);
+
+  const detail = document.getElementById("detail");
+  const verdictRows = (list, name, verdict) => {
+    list.append(make("dt", {}, name));
+    const entry = make("dd");
+    entry.append(make("span", { class: verdict.verdict }, verdict.verdict));
+    const margin = verdict.margin === null ? "" : ` (margin ${short(verdict.margin)} ${verdict.unit})`;
+    entry.append(document.createTextNode(`${margin}: ${verdict.reason}`));
+    if (verdict.certificate) {
+      const more = make("details");
+      more.append(make("summary", {}, `certificate: ${verdict.certificate.kind}`), make("pre", {}, JSON.stringify(verdict.certificate, null, 1)));
+      entry.append(more);
+    }
+    list.append(entry);
+  };
+  function choose(row, column) {
+    cells.flat().forEach(cell => cell && cell.setAttribute("aria-selected", "false"));
+    cells[row][column].setAttribute("aria-selected", "true");
+    const layer = distinct[row], list = make("dl");
+    detail.replaceChildren(make("h3", {}, column === count ? `${label(layer)}, all heads together` : `${label(layer)}, head ${column}`), list);
+    if (column === count) {
+      for (const [name, verdict] of Object.entries(layer.leaders)) verdictRows(list, `leader by ${name}`, verdict);
+      verdictRows(list, "inertia of sym(S)", layer.score_inertia);
+      list.append(make("dt", {}, "regime"), make("dd", {}, `${layer.regime.regime}: ${layer.regime.reason}`));
+    } else {
+      const head = layer.heads[column];
+      verdictRows(list, "inertia of sym(P)", head.score_inertia);
+      verdictRows(list, "inertia of sym(U)", head.value_inertia);
+      verdictRows(list, "leader of U = O V", head.value_leader);
+      list.append(make("dt", {}, "norm of P"), make("dd", {}, `between ${short(head.score_norm[0])} and ${short(head.score_norm[1])}`));
+    }
+    which.value = String(layer.layer);
+    cloud();
+  }
+
+  const which = document.getElementById("which");
+  distinct.forEach(layer => which.append(make("option", { value: String(layer.layer) }, label(layer))));
+  function cloud() {
+    const layer = byIndex.get(Number(which.value)), size = 420, pad = 30;
+    const svg = draw("svg", { viewBox: `0 0 ${size} ${size}`, width: size, height: size, role: "img",
+      "aria-label": `${layer.discs.length} certified eigenvalue discs` });
+    const reach = Math.max(1.2, ...layer.discs.map(disc => Math.max(Math.abs(disc[0]), Math.abs(disc[1])) + disc[2]));
+    const x = v => pad + (v + reach) / (2 * reach) * (size - 2 * pad), y = v => size - x(v);
+    svg.append(draw("line", { x1: x(-reach), x2: x(reach), y1: y(0), y2: y(0), class: "axis" }),
+      draw("line", { x1: x(0), x2: x(0), y1: y(-reach), y2: y(reach), class: "axis" }),
+      draw("text", { x: size - pad - 14, y: y(0) - 5 }, "Re"), draw("text", { x: x(0) + 5, y: pad - 8 }, "Im"),
+      draw("text", { x: x(-reach), y: y(0) + 14 }, short(-reach)), draw("text", { x: x(reach) - 30, y: y(0) + 14 }, short(reach)));
+    const leader = layer.leaders.step.eigenvalue;
+    if (leader) {
+      const radius = Math.hypot(1 + leader.re, leader.im);
+      svg.append(draw("circle", { cx: x(-1), cy: y(0), r: radius / (2 * reach) * (size - 2 * pad), fill: "none",
+        stroke: "var(--undecided)", "stroke-dasharray": "4 3" }));
+    }
+    layer.discs.forEach(([re, im, radius]) => {
+      const dot = draw("circle", { cx: x(re), cy: y(im), r: Math.max(2, radius / (2 * reach) * (size - 2 * pad)),
+        fill: "var(--accent)", "fill-opacity": ".65" });
+      dot.append(draw("title", {}, `${short(re)} ${im < 0 ? "-" : "+"} ${short(Math.abs(im))} i, within ${radius.toExponential(2)}`));
+      svg.append(dot);
+    });
+    document.getElementById("cloud").replaceChildren(svg);
+  }
+  which.addEventListener("change", cloud);
+
+  const curves = document.getElementById("curves");
+  const plot = (title, series, zero) => {
+    if (!series.length) return;
+    const width = 320, height = 200, pad = 38;
+    const all = series.flatMap(each => each.band ? each.band.flat() : each.values).concat(zero ? [0] : []);
+    const low = Math.min(...all), high = Math.max(...all), span = high - low || 1, steps = series[0].values.length;
+    const x = i => pad + (steps > 1 ? i / (steps - 1) : 0.5) * (width - pad - 10), y = v => height - 24 - (v - low) / span * (height - 44);
+    const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title });
+    svg.append(draw("line", { x1: pad, x2: width - 10, y1: height - 24, y2: height - 24, class: "axis" }),
+      draw("line", { x1: pad, x2: pad, y1: 20, y2: height - 24, class: "axis" }),
+      draw("text", { x: 2, y: 24 }, short(high)), draw("text", { x: 2, y: height - 24 }, short(low)),
+      draw("text", { x: width / 2 - 15, y: height - 6 }, "layer"), draw("text", { x: width - 24, y: height - 8 }, String(steps - 1)));
+    if (zero && low < 0 && high > 0) svg.append(draw("line", { x1: pad, x2: width - 10, y1: y(0), y2: y(0), class: "axis", "stroke-dasharray": "3 3" }));
+    for (const each of series) {
+      if (each.band) {
+        const up = each.band.map((b, i) => `${x(i)},${y(b[1])}`), down = each.band.map((b, i) => `${x(i)},${y(b[0])}`).reverse();
+        svg.append(draw("polygon", { points: [...up, ...down].join(" "), class: "band", fill: each.colour }));
+      }
+      svg.append(draw("polyline", { points: each.values.map((v, i) => `${x(i)},${y(v)}`).join(" "), class: "curve", stroke: each.colour }));
+    }
+    const figure = make("figure");
+    figure.append(svg, make("figcaption", {}, title));
+    curves.append(figure);
+  };
+  const seen = data.observed;
+  if (seen.length) {
+    plot("mean distance of token directions, after each layer", [{ values: seen.map(o => o.mean_distance[1]), colour: "var(--holds)" }]);
+    plot("E = 1 - mean cosine with the first token, after each layer", [{ values: seen.map(o => o.E[1]), colour: "var(--holds)" }]);
+    plot("correlation with the layer's principal direction, after the layer", [{ values: seen.map(o => o.correlation[1]), colour: "var(--holds)" }]);
+    plot("change of that correlation in the layer, with its interval", [{ values: seen.map(o => o.delta_rho), band: seen.map(o => o.delta_rho_interval), colour: "var(--fails)" }], true);
+    plot("fraction of tokens whose correlation grows, with its interval", [{ values: seen.map(o => o.probability), band: seen.map(o => o.probability_interval), colour: "var(--fails)" }]);
+  } else curves.textContent = "No tokens were run.";
+  paint();
+  cloud();
+})();

@@ -1,0 +1,5 @@
+"""``eigentoken check``: all statements against a checkpoint.  The face only carries results; the rooms find them."""
+
+from eigentoken.checking.run import CheckOptions, check
+
+__all__ = ["CheckOptions", "check"]

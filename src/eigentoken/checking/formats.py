@@ -1,0 +1,49 @@
+"""The report as JSON, HTML and LaTeX files."""
+
+from __future__ import annotations
+
+import json
+
+from eigentoken.checking.report import Report
+from eigentoken.checking.terminal import interval
+
+__all__ = ["to_html", "to_json", "to_latex"]
+
+
+def to_json(report: Report) -> str:
+    """The document with its schema."""
+    return json.dumps({"schema": "eigentoken/check/1", **report.as_dict()}, indent=1, allow_nan=False) + "\n"
+
+
+def to_html(report: Report) -> str:
+    """A self-contained page."""
+    from eigentoken.checking.html import report_html
+
+    return report_html(report)
+
+
+def to_latex(report: Report) -> str:
+    """Two tables (booktabs): the layers, and the statements."""
+    from eigentoken.proofs.typeset.latex import escape
+
+    lines = [r"% needs \usepackage{booktabs}", r"\begin{tabular}{lllllll}", r"\toprule"]
+    lines += [
+        r"layer & case & $\operatorname{Re}\lambda_1$ & $\|F\|$ & $\alpha^*$ & to symmetric & regime \\",
+        r"\midrule",
+    ]
+    for layer in report.layers:
+        cases = "/".join(layer["cases"][key] for key in ("real-part", "modulus", "step"))
+        cells = [str(layer["layer"]), cases, interval(layer["leading_eigenvalue"]), interval(layer["norm"])]
+        cells += [
+            interval(layer["alpha_star"], 3),
+            interval(layer["distance_to_symmetric"], 3),
+            layer["regime"]["regime"],
+        ]
+        lines.append(" & ".join(cells).replace("inf", r"$\infty$") + r" \\")
+    lines += [r"\bottomrule", r"\end{tabular}", "", r"\begin{tabular}{lll}", r"\toprule"]
+    lines += [r"statement & conditions on weights & first obstacle \\", r"\midrule"]
+    for each in report.statements:
+        obstacle = f"${each['obstacles'][0]['condition']}$" if each["obstacles"] else ""
+        lines.append(rf"{escape(each['id'])} & {each['applies']} & {obstacle} \\")
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,216 @@
+"""The HTML report: one self-contained file that opens offline; summary, heat map, spectra, depth curves, details."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import Any
+
+from eigentoken.checking.report import Report
+from eigentoken.checking.terminal import interval
+from eigentoken.pages import asset, page
+
+__all__ = ["report_html", "slim", "summary_html"]
+
+
+HEADS = (
+    "<p>Each cell is one head. Choose what the colour shows; click a cell, or move with the arrow keys and press Enter, "
+    "for its verdicts, margins and certificates. The last column is the whole layer.</p>"
+)
+CLOUD = (
+    "<p>Certified discs of all eigenvalues of \\(F=\\sum_h O_hV_h\\); the circle \\(|1+\\lambda|\\) through the leader "
+    "decides for a layer with step 1.</p>"
+)
+DEPTH = (
+    '<h2 id="depth">By depth</h2><p>Measured on random tokens run through the actual layers, with biases, norms and '
+    "feed-forward; 95 % intervals. Not certified.</p>"
+)
+LEFT_OUT = (
+    "<tr><th>layer</th><th>feed-forward / attention update</th><th>biases / attention update</th>"
+    "<th>spread of norm gains</th></tr>"
+)
+STATEMENTS = (
+    "<tr>"
+    + "".join(
+        f"<th>{name}</th>"
+        for name in ("id", "title", "conditions on weights", "in the way (layers)", "asked of tokens")
+    )
+    + "</tr>"
+)
+
+
+def report_html(report: Report) -> str:
+    """The whole page."""
+    model = report.document["model"]
+    body = "\n".join(
+        (
+            f"<header><h1>{escape(model['source'])}</h1><p>{escape(model['description'])}</p></header>",
+            _summary(report),
+            '<h2 id="layers">Layers</h2>',
+            _layer_table(report),
+            '<h2 id="heads">Heads</h2>',
+            HEADS,
+            '<p class="no-print"><label>colour: <select id="colour"></select></label></p>',
+            '<div id="heat" role="grid" aria-label="layers by heads" tabindex="0"></div><p id="legend"></p>',
+            '<section id="detail" class="statement" aria-live="polite"><p>Nothing chosen yet.</p></section>',
+            '<h2 id="spectrum">Eigenvalues of the layer matrix</h2>',
+            "<p>Certified discs of all eigenvalues of \\(F=\\sum_h O_hV_h\\); the circle \\(|1+\\lambda|\\) through the leader "
+            "decides for a layer with step 1.</p>",
+            '<p class="no-print"><label>layer: <select id="which"></select></label></p><div id="cloud"></div>',
+            DEPTH,
+            '<div id="curves"></div>',
+            _left_out(report),
+            '<h2 id="statements">Statements</h2>',
+            _statement_table(report),
+            '<h2 id="about">Conventions and provenance</h2>',
+            _about(report),
+            f'<script type="application/json" id="data">{_safe(slim(report))}</script>',
+        )
+    )
+    return page(f"eigentoken: {model['source']}", body, style=asset("report.css"), script=asset("report.js"))
+
+
+def _safe(document: Any) -> str:
+    """JSON that cannot end its script element."""
+    return json.dumps(document, allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
+
+
+def slim(report: Report) -> dict[str, Any]:
+    """What the script needs: numbers to seven digits, each distinct layer once."""
+    layers = []
+    for layer in report.layers:
+        entry = {"layer": layer["layer"], "weights_of": layer["weights_of"]}
+        if layer["weights_of"] == layer["layer"]:
+            entry |= {
+                "discs": [[_short(value) for value in disc] for disc in layer["discs"]],
+                "leaders": {name: _verdict(verdict) for name, verdict in layer["leaders"].items()},
+                "cases": layer["cases"],
+                "regime": {"regime": layer["regime"]["regime"], "reason": layer["regime"]["reason"]},
+                "norm": layer["norm"],
+                "score_inertia": _verdict(layer["score_inertia"]),
+                "heads": [
+                    {
+                        "head": head["head"],
+                        "score_norm": head["score_norm"],
+                        "score_inertia": _verdict(head["score_inertia"]),
+                        "value_inertia": _verdict(head["value_inertia"]),
+                        "value_leader": _verdict(head["value_leader"]),
+                    }
+                    for head in layer["heads"]
+                ],
+            }
+        layers.append(entry)
+    return {"layers": layers, "observed": report.document["observed"]}
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.7g}")
+
+
+def _verdict(verdict: dict[str, Any]) -> dict[str, Any]:
+    """A verdict for the page: the certificate by kind, inputs and facts."""
+    certificate = verdict["certificate"]
+    kept = None
+    if certificate is not None:
+        facts = certificate["data"].get("facts", {})
+        small = {name: value for name, value in facts.items() if len(json.dumps(value)) < 200}
+        kept = {"kind": certificate["kind"], "inputs": certificate["inputs"], "facts": small}
+    eigenvalue = verdict["details"].get("eigenvalue")
+    shown = {name: verdict[name] for name in ("verdict", "margin", "unit", "reason")}
+    return shown | {"certificate": kept} | ({"eigenvalue": eigenvalue} if eigenvalue else {})
+
+
+def _summary(report: Report) -> str:
+    words = [each["applies"] for each in report.statements]
+    held = [each for each in report.statements if each["applies"] == "holds"]
+    lines = [
+        f"<li><b>{words.count('holds')}</b> statements have all their conditions on weights certified in every layer"
+        f"{': ' + ', '.join(_link(each['id']) for each in held) if held else ''}.</li>",
+        f"<li><b>{words.count('fails')}</b> have a condition that certifiably fails in some layer, and "
+        f"<b>{words.count('undecided')}</b> are undecided.</li>",
+    ]
+    cases = sorted({layer["cases"]["step"] for layer in report.layers})
+    lines.append(
+        f"<li>Case of the layers by \\(|1+\\lambda|\\), the notion a layer with step 1 needs: {', '.join(cases)}.</li>"
+    )
+    regimes = sorted({layer["regime"]["regime"] for layer in report.layers})
+    lines.append(f"<li>Regime in the sense of Pham et al., all heads together: {', '.join(regimes)}.</li>")
+    seen = report.document["observed"]
+    if seen:
+        first, last = seen[0], seen[-1]
+        grew = sum(each["delta_rho_interval"][0] > 0 for each in seen)
+        lines.append(
+            f"<li>Seen anyway: \\(E\\) goes from {first['E'][0]:.3f} to {last['E'][1]:.3f}, the mean distance of token "
+            f"directions from {first['mean_distance'][0]:.3f} to {last['mean_distance'][1]:.3f}; the correlation with "
+            f"the principal direction grows, beyond its interval, in {grew} of {len(seen)} layers.</li>"
+        )
+    return f'<h2 id="summary">Summary</h2><ul>{"".join(lines)}</ul>'
+
+
+def summary_html(report: Report) -> str:
+    """The summary and the layer table, for a notebook."""
+    return f"<h3>{escape(report.document['model']['description'])}</h3>{_summary(report)}{_layer_table(report)}"
+
+
+def _link(name: str) -> str:
+    return f'<a href="#s-{escape(name)}">{escape(name)}</a>'
+
+
+def _layer_table(report: Report) -> str:
+    head = (
+        "<tr><th>layer</th><th>case: Re / | | / |1+λ|</th><th>Re λ₁</th><th>gap</th><th>‖F‖</th><th>α*</th>"
+        "<th>to symmetric</th><th>to I</th><th>regime</th></tr>"
+    )
+    rows = []
+    for layer in report.layers:
+        if layer["weights_of"] != layer["layer"]:
+            continue
+        shared = [other["layer"] for other in report.layers if other["weights_of"] == layer["layer"]]
+        name = f"{shared[0]}–{shared[-1]}" if len(shared) > 1 else str(layer["layer"])
+        cases = " / ".join(layer["cases"][key] for key in ("real-part", "modulus", "step"))
+        keys = ("leading_eigenvalue", "gap", "norm", "alpha_star", "distance_to_symmetric", "distance_to_identity")
+        cells = "".join(f"<td>{interval(layer[key])}</td>" for key in keys)
+        why = escape(layer["regime"]["reason"])
+        rows.append(
+            f'<tr><td>{name}</td><td>{cases}</td>{cells}<td title="{why}">{layer["regime"]["regime"]}</td></tr>'
+        )
+    return f'<div class="display"><table>{head}{"".join(rows)}</table></div>'
+
+
+def _left_out(report: Report) -> str:
+    seen = report.document["observed"]
+    if not seen:
+        return "<p>No tokens were run.</p>"
+    rows = "".join(
+        f"<tr><td>{each['layer']}</td>"
+        + "".join(f"<td>{each['left_out'][key]:.3g}</td>" for key in ("feed_forward", "biases", "gain_spread"))
+        + "</tr>"
+        for each in seen
+    )
+    return f"<details><summary>What the theory leaves out, measured</summary><table>{LEFT_OUT}{rows}</table></details>"
+
+
+def _statement_table(report: Report) -> str:
+    rows = []
+    for each in report.statements:
+        word = each["applies"]
+        style = word if word in {"holds", "fails", "undecided"} else ""
+        blocked = "<br>".join(f"\\({escape(item['condition'])}\\) ({item['layers']})" for item in each["obstacles"][:4])
+        tokens = "<br>".join(f"\\({escape(text)}\\)" for text in each["about_tokens"])
+        rows.append(
+            f'<tr id="s-{escape(each["id"])}"><td class="id">{escape(each["id"])}</td><td>{escape(each["title"])}</td>'
+            f'<td class="{style}">{word}</td><td>{blocked}</td><td>{tokens}</td></tr>'
+        )
+    return f'<div class="display"><table>{STATEMENTS}{"".join(rows)}</table></div>'
+
+
+def _about(report: Report) -> str:
+    model = report.document["model"]
+    stamps = sorted({layer["convention"] for layer in report.layers})
+    stamped = "".join(f"<li>{escape(stamp)}</li>" for stamp in stamps)
+    files = "".join(f"<li><code>{escape(file['name'])}</code> sha256 {file['sha256']}</li>" for file in model["files"])
+    return (
+        f"<p>{escape(report.document['conventions'])}</p><ul>{stamped}</ul>"
+        f"<p>Weights:</p><ul>{files}</ul><p>eigentoken {escape(report.document['version'])}; "
+        f"<code>eigentoken recheck REPORT.json</code> re-verifies the certificates.</p>"
+    )

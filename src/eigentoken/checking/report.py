@@ -1,0 +1,115 @@
+"""The report of a check: one object, from which the terminal, JSON, HTML, LaTeX and the other formats are made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Report", "assemble"]
+
+SCHEMA = "check"
+
+
+@dataclass(frozen=True)
+class Report:
+    """``document`` is the whole JSON document; the rest are views of it."""
+
+    document: Mapping[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        return dict(self.document)
+
+    @property
+    def layers(self) -> list[dict[str, Any]]:
+        return list(self.document["layers"])
+
+    @property
+    def statements(self) -> list[dict[str, Any]]:
+        return list(self.document["statements"])
+
+    def applies(self, name: str) -> str:
+        """``holds`` if every layer satisfies every condition on weights, ``fails`` if one fails, else ``undecided``."""
+        return str(next(each["applies"] for each in self.statements if each["id"] == name))
+
+    def _repr_html_(self) -> str:
+        from eigentoken.checking.html import summary_html
+
+        return summary_html(self)
+
+
+def assemble(
+    model: Any, records: Mapping[int, dict[str, Any]], observed: list[dict[str, Any]], ids: Sequence[str], options: Any
+) -> Report:
+    """The report from the layers' records, in the order of the layers; no clock, no path of the machine."""
+    from eigentoken import __version__
+
+    layers = []
+    for index in range(model.n_layers):
+        origin = model.reading.weights_of(index)
+        layers.append({**records[origin], "layer": index, "weights_of": origin})
+    document = {
+        "version": __version__,
+        "model": {
+            "source": model.source,
+            "family": model.family,
+            "format": model.format,
+            "layers": model.n_layers,
+            "heads": model.n_heads,
+            "key_value_heads": model.n_kv_heads,
+            "d": model.d,
+            "d_head": model.d_head,
+            "description": model.describe(),
+            "fingerprint": model.fingerprint(),
+            "files": [{"name": file.path.name, "sha256": file.sha256} for file in model.files],
+        },
+        "options": {
+            "fold": options.fold,
+            "sequences": options.sequences,
+            "tokens": options.tokens,
+            "seed": options.seed,
+        },
+        "conventions": CONVENTIONS,
+        "statements": [_statement(name, layers) for name in ids],
+        "layers": layers,
+        "observed": observed,
+    }
+    return Report(document)
+
+
+CONVENTIONS = (
+    "Tokens are columns; a matrix acts from the left. "
+    "F = sum_h O_h V_h, S = sum_h Q_h^T K_h, all heads of a layer together. "
+    "Weights count exactly as stored; products are enclosures. A map takes the step alpha = 1. "
+    "Biases, norm gains and the feed-forward are not part of the theorems: their sizes are under left_out."
+)
+
+
+def _statement(name: str, layers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """One statement over all layers: which conditions hold where, and the first obstacle."""
+    from eigentoken.theory.registry import statements
+
+    told = statements().get(name)
+    per_layer = []
+    obstacles: Counter[str] = Counter()
+    tokens: list[str] = []
+    for layer in layers:
+        found = next(each for each in layer["hypotheses"] if each["statement"] == name)
+        tokens = found["about_tokens"]
+        word = "no condition on weights" if found["applies"] is None else str(found["applies"]["verdict"])
+        per_layer.append(word)
+        obstacles.update(text for text, verdict in found["conditions"].items() if verdict["verdict"] != "holds")
+    words = set(per_layer)
+    if words == {"no condition on weights"}:
+        applies = "no condition on weights"
+    else:
+        applies = "fails" if "fails" in words else "undecided" if "undecided" in words else "holds"
+    return {
+        "id": name,
+        "title": told.title,
+        "applies": applies,
+        "layers": per_layer,
+        "obstacles": [{"condition": text, "layers": count} for text, count in obstacles.most_common()],
+        "about_tokens": tokens,
+    }

@@ -1,0 +1,155 @@
+"""Run the check: layers one by one or in parallel, each result on disk as soon as it is there, resumed if interrupted.
+
+The report has no clock in it and is assembled in the order of the layers, so that an interrupted and resumed run gives
+the same bytes as an uninterrupted one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from eigentoken.checking.report import Report, assemble
+
+__all__ = ["CheckOptions", "check"]
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """``statements``: ids to check (all that speak of weights by default).  ``sequences`` of ``tokens`` random tokens
+    are run through the layers (none: no observation).  ``fold`` multiplies a pre-norm's gain into Q, K, V first.  ``work``:
+    the folder with the results so far (the user's cache by default); ``fresh`` starts over."""
+
+    statements: tuple[str, ...] = ()
+    jobs: int = 1
+    sequences: int = 8
+    tokens: int = 32
+    seed: int = 0
+    fold: bool = False
+    work: Path | None = None
+    fresh: bool = False
+
+
+def check(model: Any, options: CheckOptions | None = None, done: Callable[[], None] = lambda: None) -> Report:
+    """Check a model: a path, a hub id, ``sample:NAME``, a loaded :class:`eigentoken.models.Model` or a torch module."""
+    chosen = options or CheckOptions()
+    loaded = open_model(model)
+    ids = _statement_ids(chosen.statements)
+    log = _Log(_log_path(loaded, ids, chosen), chosen.fresh)
+    wanted = sorted({loaded.reading.weights_of(index) for index in range(loaded.n_layers)})
+    missing = [index for index in wanted if index not in log.records]
+    for index, record in _records(loaded, missing, ids, chosen, isinstance(model, str)):
+        log.append(index, record)
+        done()
+    observed = []
+    if chosen.sequences:
+        from eigentoken.checking.observe import observe
+
+        observed = observe(loaded, chosen.sequences, chosen.tokens, chosen.seed)
+    return assemble(loaded, log.records, observed, ids, chosen)
+
+
+@lru_cache(maxsize=1)
+def _load(source: str) -> Any:
+    from eigentoken.models import load
+
+    return load(source)
+
+
+def open_model(model: Any) -> Any:
+    """The loaded model behind whatever was given."""
+    if isinstance(model, str | os.PathLike):
+        return _load(str(model))
+    from eigentoken.models import Model, load
+
+    return model if isinstance(model, Model) else load(model)
+
+
+def _statement_ids(asked: Sequence[str]) -> tuple[str, ...]:
+    from eigentoken.numerics.layers.bindings import reads_weights
+    from eigentoken.theory.registry import statements
+
+    registry = statements()
+    if asked:
+        return tuple(registry.get(name).id for name in asked)
+    return tuple(each.id for each in registry if reads_weights(each))
+
+
+def _log_path(loaded: Any, ids: Sequence[str], options: CheckOptions) -> Path:
+    from eigentoken import __version__
+    from eigentoken.theory.registry import statements
+
+    registry = statements()
+    digests = [registry.digest(registry.get(name)) for name in ids]
+    key = json.dumps([__version__, loaded.fingerprint(), list(ids), digests, options.fold])
+    folder = options.work or cache_folder() / "check"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.jsonl"
+
+
+def cache_folder() -> Path:
+    """``EIGENTOKEN_CACHE``, else the user's cache."""
+    given = os.environ.get("EIGENTOKEN_CACHE")
+    base = os.environ.get("XDG_CACHE_HOME")
+    return Path(given) if given else (Path(base) if base else Path.home() / ".cache") / "eigentoken"
+
+
+class _Log:
+    """Results by layer in a file of lines; a line that was cut by a kill is dropped."""
+
+    def __init__(self, path: Path, fresh: bool) -> None:
+        self.path = path
+        self.records: dict[int, dict[str, Any]] = {}
+        if fresh and path.exists():
+            path.unlink()
+        whole = b""
+        if path.exists():
+            for line in path.read_bytes().splitlines(keepends=True):
+                try:
+                    entry = json.loads(line)
+                except ValueError:
+                    break
+                if not line.endswith(b"\n"):
+                    break
+                whole += line
+                self.records[int(entry["layer"])] = entry["record"]
+            if len(whole) != path.stat().st_size:
+                path.write_bytes(whole)
+
+    def append(self, index: int, record: dict[str, Any]) -> None:
+        line = json.dumps({"layer": index, "record": record}, allow_nan=False, sort_keys=True)
+        self.records[index] = json.loads(line)["record"]
+        with self.path.open("ab") as stream:
+            stream.write(line.encode() + b"\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+
+
+def _records(
+    loaded: Any, missing: Sequence[int], ids: Sequence[str], options: CheckOptions, by_name: bool
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    if options.jobs == 1 or len(missing) < 2 or not by_name:
+        for index in missing:
+            yield index, _record(loaded, index, ids, options.fold)
+        return
+    from joblib import Parallel, delayed
+
+    work = (delayed(_record_of)(loaded.source, index, ids, options.fold) for index in missing)
+    yield from Parallel(n_jobs=options.jobs, return_as="generator_unordered", inner_max_num_threads=1)(work)
+
+
+def _record_of(source: str, index: int, ids: Sequence[str], fold: bool) -> tuple[int, dict[str, Any]]:
+    return index, _record(_load(source), index, ids, fold)
+
+
+def _record(loaded: Any, index: int, ids: Sequence[str], fold: bool) -> dict[str, Any]:
+    from eigentoken.checking.layers import layer_record
+
+    layer = loaded.layer(index)
+    return layer_record(layer.fold_gains() if fold else layer, ids)

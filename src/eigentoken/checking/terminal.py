@@ -1,0 +1,83 @@
+"""The check on one screen: the model, the layers, which theorems apply, what is in the way, what was seen anyway."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eigentoken.checking.report import Report
+from eigentoken.output import say, table
+
+__all__ = ["interval", "show"]
+
+
+def interval(ends: Any, digits: int = 4) -> str:
+    """A certified interval, as short as it can honestly be written."""
+    if ends is None:
+        return "-"
+    low, high = (float(end) for end in ends)
+    if low == high or f"{low:.{digits}g}" == f"{high:.{digits}g}":
+        return f"{low:.{digits}g}"
+    return f"[{low:.{digits}g}, {high:.{digits}g}]"
+
+
+def show(report: Report) -> None:
+    """Print the summary."""
+    from eigentoken.theory.plain_text import plain_text
+
+    model = report.document["model"]
+    say(model["description"], "bold")
+    rows = []
+    for layer in report.layers:
+        if layer["weights_of"] != layer["layer"]:
+            continue
+        shared = sum(other["weights_of"] == layer["layer"] for other in report.layers)
+        name = str(layer["layer"]) + (f" (x{shared})" if shared > 1 else "")
+        cases = "/".join(layer["cases"][key] for key in ("real-part", "modulus", "step"))
+        numbers = (interval(layer["leading_eigenvalue"]), interval(layer["norm"]), interval(layer["alpha_star"], 3))
+        distance = interval(layer["distance_to_symmetric"], 3)
+        rows.append((name, cases, *numbers, distance, layer["regime"]["regime"]))
+    columns = ("layer", "case", "Re λ₁", "|F|", "α*", "to sym.", "regime")
+    table("layers (case by real part / modulus / |1+λ|)", columns, rows)
+    _statements(report, plain_text)
+    _observed(report)
+
+
+def _statements(report: Report, plain_text: Any) -> None:
+    counts = {
+        word: sum(each["applies"] == word for each in report.statements) for word in ("holds", "fails", "undecided")
+    }
+    say(
+        f"statements whose conditions on weights hold in every layer: {counts['holds']}; "
+        f"fail in some layer: {counts['fails']}; undecided: {counts['undecided']}",
+        "bold",
+    )
+    held = [each["id"] for each in report.statements if each["applies"] == "holds"]
+    if held:
+        say(f"  hold: {', '.join(held)}")
+    obstacles: dict[str, int] = {}
+    for each in report.statements:
+        for item in each["obstacles"]:
+            obstacles[item["condition"]] = obstacles.get(item["condition"], 0) + 1
+    most = sorted(obstacles.items(), key=lambda pair: -pair[1])[:6]
+    if most:
+        rows = [(plain_text(text), count) for text, count in most]
+        table("what is most often in the way", ("condition", "statements"), rows, wrap=("condition",))
+
+
+def _observed(report: Report) -> None:
+    seen = report.document["observed"]
+    if not seen:
+        return
+    first, last = seen[0], seen[-1]
+    grew = sum(each["delta_rho_interval"][0] > 0 for each in seen)
+    say(
+        f"seen with {first['tokens']} random tokens (measured, not certified): mean distance "
+        f"{first['mean_distance'][0]:.3f} -> {last['mean_distance'][1]:.3f}, "
+        f"E {first['E'][0]:.3f} -> {last['E'][1]:.3f}; "
+        f"correlation with the principal direction grows in {grew} of {len(seen)} layers",
+        "bold",
+    )
+    left = [each["left_out"] for each in seen]
+    ratio = sum(each["feed_forward"] for each in left) / len(left)
+    bias = sum(each["biases"] for each in left) / len(left)
+    say(f"left out by the theory: feed-forward {ratio:.2g} of the attention update, biases {bias:.2g} of it")

