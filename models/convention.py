@@ -14,10 +14,10 @@ the float32 numbers of the same value, with ``stored_dtype`` naming what is in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -186,7 +186,6 @@ class Layer:
     stored_dtype: str = "float32"
     folded: tuple[str, ...] = ()
     not_folded: tuple[str, ...] = ()
-    sizes: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def feed_forward(self) -> FeedForward:
@@ -318,8 +317,3 @@ def split_heads(
         )
         for h in range(n_heads)
     )
-
-
-def no_feed_forward() -> Any:
-    """For layers built by hand without a feed-forward block."""
-    raise ModelError("this layer has no feed-forward block")

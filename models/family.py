@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ class Family(ABC):
     name: ClassVar[str]
     model_types: ClassVar[tuple[str, ...]]
     about: ClassVar[str]
+    architectures: ClassVar[Mapping[str, str]] = {}
+    """Beginnings of class names, for configurations without model_type: ``{"Bert": "bert"}``."""
     takes_pixels: ClassVar[bool] = False
 
     n_layers: int
@@ -177,10 +180,22 @@ def supported_families() -> dict[str, type[Family]]:
     return dict(sorted(_FAMILIES.items()))
 
 
+def _by_architecture(config: Config) -> str | None:
+    """Old configurations have no model_type: ``BertForMaskedLM`` says bert."""
+    named = config.raw("architectures")
+    classes = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    begins = {begin: kind for family in _FAMILIES.values() for begin, kind in family.architectures.items()}
+    for begin, kind in begins.items():
+        if any(re.fullmatch(rf"{begin}(Model|For|LMHead|DoubleHeads).*", name) for name in classes):
+            config.values["model_type"] = kind
+            return kind
+    return None
+
+
 def family_of(config: Config, weights: WeightReader) -> Family:
     """The family that the configuration names, set up and checked against the headers."""
     known = supported_families()
-    model_type = config.raw("model_type")
+    model_type = config.raw("model_type") or _by_architecture(config)
     if not isinstance(model_type, str) or model_type not in known:
         raise ModelError(
             f"{config.where}: no supported family: found model_type={str(model_type)[:60]!r}, "

@@ -51,7 +51,8 @@ def save_edited(model: Model, destination: str | os.PathLike[str], outputs: Mapp
     if os.path.lexists(folder):
         raise ModelError(f"{folder}: exists already: an edited checkpoint goes to a new folder, never over another")
     edits, written = _edits(model, outputs)
-    changed = tuple(i for i in range(model.n_layers) if model.reading.weights_of(i) in written)
+    first = {model.reading.weights_of(index) for index in written}
+    changed = tuple(index for index in range(model.n_layers) if model.reading.weights_of(index) in first)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
@@ -107,7 +108,7 @@ def _edits(model: Model, outputs: Mapping[int, Array]) -> tuple[dict[str, Array]
                 f"the output matrix of layer {index} must be finite floats of shape {old.shape}, "
                 f"got {new.dtype} {new.shape}"
             )
-        name, first = layer.output_stored.name, layer.weights_of
+        name = layer.output_stored.name
         if name in edits:
             raise ModelError(f"layer {index} shares its output matrix with another edited layer: edit one of them")
         stored = round_to_stored(new, model.store.infos[name].dtype)
@@ -116,13 +117,15 @@ def _edits(model: Model, outputs: Mapping[int, Array]) -> tuple[dict[str, Array]
                 f"the output matrix of layer {index} overflows {model.store.infos[name].dtype}: scale the edit"
             )
         edits[name] = stored.T if layer.output_stored.transposed else stored
-        written[first] = stored
+        written[layer.index] = stored
     return edits, written
 
 
 def _write_all(model: Model, folder: Path, edits: Mapping[str, Array]) -> None:
     store = model.store
-    config = {key: value for key, value in model.config.items() if not key.startswith("rope_interleaved")}
+    config = {key: value for key, value in model.config.items() if key != "eigentoken_rope_interleaved"}
+    if config.get("eigentoken_rope_dims") == model.d_head:
+        del config["eigentoken_rope_dims"]
     if isinstance(store, ShardedStore) and all(isinstance(s, SafetensorsStore) for s in store.shards.values()):
         for shard, part in store.shards.items():
             _write_safetensors(folder / shard, part, {n: a for n, a in edits.items() if n in part.infos}, None)
@@ -136,7 +139,7 @@ def _write_all(model: Model, folder: Path, edits: Mapping[str, Array]) -> None:
 
 def _half_split(model: Model) -> Any:
     """The row order that turns interleaved rotary pairs into transformers' half-split ones, or None."""
-    if not model.config.get("rope_interleaved"):
+    if not model.config.get("eigentoken_rope_interleaved"):
         return None
     rotary = model.layer(0).rotary
     if rotary is None:

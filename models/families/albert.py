@@ -20,6 +20,7 @@ class Albert(Family):
 
     name = "albert"
     model_types = ("albert",)
+    architectures = {"Albert": "albert"}
     about = "shared weights, post-LayerNorm, absolute positions, full attention"
 
     def __init__(self, config: Config, weights: WeightReader) -> None:

@@ -17,6 +17,7 @@ class Bert(Family):
 
     name = "bert"
     model_types = ("bert",)
+    architectures = {"Bert": "bert"}
     about = "BERT and MiniLM: post-LayerNorm, absolute positions, full attention"
 
     def __init__(self, config: Config, weights: WeightReader) -> None:

@@ -17,6 +17,7 @@ class Gpt2(Family):
 
     name = "gpt2"
     model_types = ("gpt2",)
+    architectures = {"GPT2": "gpt2"}
     about = "pre-LayerNorm, fused Conv1D, absolute positions, causal"
 
     def __init__(self, config: Config, weights: WeightReader) -> None:

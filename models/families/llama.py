@@ -29,6 +29,7 @@ class Llama(Family):
 
     name = "llama"
     model_types = ("llama", "mistral", "qwen2", "smollm3")
+    architectures = {"Llama": "llama", "Mistral": "mistral", "Qwen2": "qwen2", "SmolLM3": "smollm3"}
     about = "LLaMA, Mistral, Qwen2, SmolLM: pre-RMSNorm, rotary positions, grouped queries, causal (sliding window)"
 
     def __init__(self, config: Config, weights: WeightReader) -> None:
@@ -162,8 +163,8 @@ def rotary_of(config: Config, d_head: int, default_theta: float) -> Rotary:
     rope = config.section("rope_parameters") or config.section("rope_scaling") or Config({}, config.where)
     theta = rope.number("rope_theta", default=config.number("rope_theta", default=default_theta))
     share = rope.number("partial_rotary_factor", default=config.number("partial_rotary_factor", default=1.0))
-    dims = config.integer("rope_dims", default=int(d_head * share), minimum=0)
-    interleaved = config.flag("rope_interleaved")
+    dims = config.integer("eigentoken_rope_dims", default=int(d_head * share), minimum=0)
+    interleaved = config.flag("eigentoken_rope_interleaved")
     rule = rope.text("rope_type", "type", default="default")
     if rule in ("default", "dynamic"):
         plain = standard_rotary(theta=theta, d_head=d_head, dims=dims, interleaved=interleaved)
@@ -195,7 +196,7 @@ def _renamed(rotary: Rotary, rule: str) -> Rotary:
 
 def _divided(config: Config, plain: Rotary) -> Rotary:
     """GGUF stores a divisor for each frequency (``rope_freqs.weight``)."""
-    divisors: Any = config.raw("rope_divisors")
+    divisors: Any = config.raw("eigentoken_rope_divisors")
     fits = isinstance(divisors, list) and len(divisors) == len(plain.frequencies)
     if not fits or not all(isinstance(v, float) and math.isfinite(v) and v > 0 for v in divisors):
         raise ModelError(f"{config.where}: rope_freqs must have {len(plain.frequencies)} positive finite entries")

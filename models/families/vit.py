@@ -38,6 +38,7 @@ class Vit(Family):
 
     name = "vit"
     model_types = ("vit",)
+    architectures = {"ViT": "vit"}
     about = "pre-LayerNorm, absolute positions, full attention over image patches"
     takes_pixels = True
 

@@ -117,8 +117,11 @@ def open_gguf(path: Path) -> tuple[TensorStore, dict[str, Any]]:
         return values.get(f"{architecture}.{key}")
 
     scaling = get("rope.scaling.type")
+    tied = "output.weight" not in store.infos
     config: dict[str, Any] = {
         "model_type": architecture,
+        "architectures": ["LlamaForCausalLM" if architecture == "llama" else "Qwen2ForCausalLM"],
+        "tie_word_embeddings": tied,
         "hidden_size": get("embedding_length"),
         "num_hidden_layers": get("block_count"),
         "num_attention_heads": get("attention.head_count"),
@@ -128,8 +131,8 @@ def open_gguf(path: Path) -> tuple[TensorStore, dict[str, Any]]:
         "rms_norm_eps": get("attention.layer_norm_rms_epsilon"),
         "max_position_embeddings": get("context_length"),
         "rope_theta": get("rope.freq_base"),
-        "rope_dims": get("rope.dimension_count"),
-        "rope_interleaved": INTERLEAVED[architecture],
+        "eigentoken_rope_dims": get("rope.dimension_count"),
+        "eigentoken_rope_interleaved": INTERLEAVED[architecture],
         "hidden_act": "silu",
     }
     if "token_embd.weight" in store.infos:
@@ -138,7 +141,7 @@ def open_gguf(path: Path) -> tuple[TensorStore, dict[str, Any]]:
         config["rope_scaling"] = {"rope_type": scaling, "factor": get("rope.scaling.factor")}
     if "rope_freqs.weight" in store.infos:
         divisors = np.asarray(store.read("rope_freqs.weight"), dtype=np.float64).ravel()
-        config |= {"rope_scaling": {"rope_type": "divisors"}, "rope_divisors": divisors.tolist()}
+        config |= {"rope_scaling": {"rope_type": "divisors"}, "eigentoken_rope_divisors": divisors.tolist()}
     known = {key: value for key, value in config.items() if value is not None}
     names = {new: Original(old) for old in store.infos if (new := family_name(old))}
     return RenamedStore(store, names), known

@@ -85,6 +85,8 @@ def open_llama2c(path: Path) -> tuple[Llama2cStore, dict[str, Any]]:
         raise ModelError(f"{path}: the header promises another size than the file's {size} bytes: {state}")
     config = {
         "model_type": "llama",
+        "architectures": ["LlamaForCausalLM"],
+        "tie_word_embeddings": shared,
         "hidden_size": d,
         "intermediate_size": width,
         "num_hidden_layers": n_layers,
@@ -94,7 +96,7 @@ def open_llama2c(path: Path) -> tuple[Llama2cStore, dict[str, Any]]:
         "max_position_embeddings": length,
         "rms_norm_eps": 1e-5,
         "rope_theta": 10000.0,
-        "rope_interleaved": True,
+        "eigentoken_rope_interleaved": True,
         "hidden_act": "silu",
     }
     kept = {name: place for name, place in places.items() if not name.startswith("rope_table")}

@@ -125,6 +125,8 @@ def _glass(store: NpzStore, config: dict[str, Any]) -> tuple[TensorStore, dict[s
     gate = store.infos.get("blocks.0.ffn.W1")
     llama = {
         "model_type": "llama",
+        "architectures": ["LlamaForCausalLM"],
+        "tie_word_embeddings": True,
         "hidden_size": config.get("d_model"),
         "num_hidden_layers": config.get("n_layers"),
         "num_attention_heads": config.get("n_heads"),
@@ -134,7 +136,7 @@ def _glass(store: NpzStore, config: dict[str, Any]) -> tuple[TensorStore, dict[s
         "max_position_embeddings": config.get("max_len"),
         "rms_norm_eps": config.get("eps"),
         "rope_theta": config.get("rope_base"),
-        "rope_interleaved": True,
+        "eigentoken_rope_interleaved": True,
         "hidden_act": "silu",
     }
     return RenamedStore(store, names), llama

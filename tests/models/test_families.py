@@ -245,6 +245,40 @@ def test_unknown_family_says_what_was_found_and_what_is_supported(tmp_path: Path
     assert all(name in message for name in supported_families())
 
 
+def test_old_configurations_without_model_type(tmp_path: Path, saved: Any) -> None:
+    import shutil
+
+    for key in ("bert", "gpt2", "llama", "mistral", "vit", "albert", "gpt-neo"):
+        folder = saved(key)[1]
+        values = json.loads((folder / "config.json").read_text())
+        (model_type, family) = (values.pop("model_type"), load(folder).family)
+        shutil.copytree(folder, tmp_path / key)
+        (tmp_path / key / "config.json").write_text(json.dumps(values))
+        assert load(tmp_path / key).family == family == supported_families()[model_type].name
+    values["architectures"] = ["BertGenerationEncoder"]
+    (tmp_path / key / "config.json").write_text(json.dumps(values))
+    with pytest.raises(ModelError, match="BertGenerationEncoder"):
+        load(tmp_path / key)
+
+
+def test_tensorflow_names_of_norms(tmp_path: Path, saved: Any) -> None:
+    """bert-base-uncased calls the norms' gain and bias gamma and beta."""
+    import shutil
+
+    from safetensors.numpy import save_file
+
+    folder = saved("bert")[1]
+    renamed = {
+        f"bert.{n.replace('LayerNorm.weight', 'LayerNorm.gamma').replace('LayerNorm.bias', 'LayerNorm.beta')}": a
+        for n, a in load_file(folder / "model.safetensors").items()
+    }
+    shutil.copy(folder / "config.json", tmp_path)
+    save_file(renamed, tmp_path / "model.safetensors")
+    ids = tiny.make_input("bert")
+    for ours, theirs in zip(run_tokens(load(tmp_path), ids), run_tokens(load(folder), ids), strict=True):
+        assert np.array_equal(ours.output, theirs.output)
+
+
 def test_every_family_says_what_it_is() -> None:
     assert {family.name for family in supported_families().values()} >= {
         "albert",

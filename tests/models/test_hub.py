@@ -1,0 +1,76 @@
+"""Hugging Face ids, with the hub played by a stand-in: which files are asked for, and what is said when it fails."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors.numpy import save_file
+
+from eigentoken.models import ModelError, load
+
+from .test_bad_input import CONFIG, gpt2_tensors
+
+hub = pytest.importorskip("huggingface_hub")
+
+
+@pytest.fixture
+def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A hub with one repository; ``asked`` lists the patterns of each download."""
+    folder = tmp_path / "snapshot"
+    folder.mkdir()
+    save_file(gpt2_tensors(), folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    asked: list[Any] = []
+    files = ["config.json", "model.safetensors", "pytorch_model.bin"]
+
+    def download(name: str, *, local_files_only: bool = False, allow_patterns: Any = None) -> str:
+        if local_files_only:
+            raise FileNotFoundError(name)
+        asked.append(allow_patterns)
+        return str(folder)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.delenv("TRANSFORMERS_OFFLINE", raising=False)
+    monkeypatch.setattr(hub, "snapshot_download", download)
+    monkeypatch.setattr(hub, "list_repo_files", lambda name: list(files))
+    return asked, files
+
+
+def test_safetensors_are_preferred_and_code_is_never_asked_for(remote: Any) -> None:
+    asked, files = remote
+    assert load("someone/model").source == "someone/model"
+    files.remove("model.safetensors")
+    load("someone/model")
+    assert "model.safetensors" in asked[0] and "pytorch_model.bin" not in asked[0]
+    assert "pytorch_model.bin" in asked[1] and "model.safetensors" not in asked[1]
+    assert all("config.json" in patterns and "*" not in patterns for patterns in asked)
+    assert not any(pattern.endswith(".py") for patterns in asked for pattern in patterns)
+
+
+def test_no_network_is_one_clear_line(remote: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(name: str) -> Any:
+        raise ConnectionError("no route to host\nsecond line")
+
+    monkeypatch.setattr(hub, "list_repo_files", fails)
+    with pytest.raises(ModelError, match=r"someone/model: .*ConnectionError.*check the name and the network") as caught:
+        load("someone/model")
+    assert "\n" not in str(caught.value)
+
+
+def test_without_the_extra_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(ModelError, match=r"eigentoken\[hub\]"):
+        load("someone/model")
+
+
+def test_a_folder_of_that_name_comes_first(remote: Any, tmp_path: Path) -> None:
+    asked, _ = remote
+    (tmp_path / "someone").mkdir()
+    (tmp_path / "snapshot").rename(tmp_path / "someone" / "model")
+    assert load("someone/model").n_layers == 2 and asked == []
