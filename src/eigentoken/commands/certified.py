@@ -1,0 +1,72 @@
+"""Certified answers about one matrix: ``certify``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from eigentoken.output import say, show_json, table
+
+__all__ = ["add_to"]
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("certify")(certify)
+
+
+def certify(
+    condition: Annotated[str | None, typer.Argument(metavar="CONDITION")] = None,
+    matrix: Annotated[str | None, typer.Argument(metavar="MATRIX", help=".npy, .json or .safetensors::name")] = None,
+    radius: Annotated[str, typer.Option(help="Spectral-norm radius around the matrix.")] = "0",
+    alpha: Annotated[str | None, typer.Option(help="Step of dominant-step.")] = None,
+    expected: Annotated[str | None, typer.Option(help="The rank, or the inertia as three counts with commas.")] = None,
+    bound: Annotated[str | None, typer.Option(help="The bound of norm-bound.")] = None,
+    within: Annotated[str | None, typer.Option(help="The distance of symmetric or identity.")] = None,
+    by: Annotated[str, typer.Option(help="Order of dominant-complex-pair: real-part, modulus, step.")] = "real-part",
+    seconds: Annotated[float, typer.Option(help="Time limit of the exact rung.", min=0)] = 10.0,
+    save: Annotated[str | None, typer.Option(help="Write the certificate to this .json file.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """One condition on one matrix: holds, fails or undecided, with a margin and a certificate.
+
+    Without arguments it lists the conditions.  The answer is in the output, not in the exit code.
+    Example: eigentoken certify positive-definite matrix.npy
+    """
+    from eigentoken.numerics.certify import certify as decide
+    from eigentoken.numerics.certify import conditions
+
+    if condition is None:
+        if json:
+            show_json("conditions", {"conditions": conditions()})
+        else:
+            table("conditions", ("name", "meaning"), conditions().items(), wrap=("meaning",))
+        return
+    if matrix is None:
+        raise ValueError("certify needs a CONDITION and a MATRIX file: eigentoken certify positive-definite matrix.npy")
+    wanted = None if expected is None else expected.split(",") if "," in expected else expected
+    verdict = decide(
+        condition,
+        matrix,
+        radius=radius,
+        alpha=alpha,
+        expected=wanted,
+        bound=bound,
+        within=within,
+        by=by,
+        time_limit=seconds,
+    )
+    if save is not None and verdict.certificate is not None:
+        from eigentoken.numerics.certificates import save as store
+
+        store(verdict.certificate, save)
+    if json:
+        show_json("verdict", {"condition": condition, "matrix": matrix, **verdict.as_dict()})
+        return
+    margin = "" if verdict.margin is None else f" (margin {verdict.margin:.6g}, {verdict.unit})"
+    say(f"{condition}: {verdict.word!s}{margin}", {"holds": "green", "fails": "red"}.get(str(verdict.word), "yellow"))
+    say(f"  {verdict.reason}")
+    if verdict.certificate is not None:
+        say(f"  certificate {verdict.certificate.kind}, digest {verdict.certificate.digest()[:16]}")

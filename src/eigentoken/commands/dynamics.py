@@ -1,0 +1,115 @@
+"""Trajectories and the papers' figures: ``simulate``, ``reproduce``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eigentoken.output import say, show_json, table
+
+__all__ = ["add_to"]
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("simulate")(simulate)
+    app.command("reproduce")(reproduce)
+
+
+def simulate(
+    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="A system's name, or an instance file (.json).")],
+    n: Annotated[int, typer.Option(help="Number of tokens.", min=1)] = 10,
+    d: Annotated[int, typer.Option(help="Dimension of a token.", min=1)] = 3,
+    heads: Annotated[int, typer.Option(help="Heads of a random multi-head system.", min=1)] = 2,
+    alpha: Annotated[float, typer.Option(help="Step of a random map.")] = 0.25,
+    instances: Annotated[int, typer.Option(help="Random starts followed together.", min=1)] = 1,
+    end: Annotated[float | None, typer.Option(help="End time, or number of layers.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 0,
+    mask: Annotated[str | None, typer.Option(help="full or causal.")] = None,
+    method: Annotated[str, typer.Option(help="dopri5, bosh3, or rk4 with --step.")] = "dopri5",
+    step: Annotated[float | None, typer.Option(help="Fixed step of the integrator.")] = None,
+    rtol: Annotated[float, typer.Option(help="Relative tolerance.")] = 1e-8,
+    samples: Annotated[int, typer.Option(help="How many times are kept.", min=2)] = 200,
+    certify: Annotated[bool, typer.Option("--certify", help="Certify the equilibrium near the first limit.")] = False,
+    figure: Annotated[Path | None, typer.Option(help="Write a figure (.png, .svg, .pdf).")] = None,
+    data: Annotated[Path | None, typer.Option(help="Write times, states and observables (.npz).")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Follow tokens: where they go, with a figure and a data file.
+
+    Example: eigentoken simulate attention-map --n 10 --seed 1 --figure run.png
+    """
+    from eigentoken.figures import run_simulation
+
+    options = {
+        "n": n, "d": d, "heads": heads, "alpha": alpha, "instances": instances, "end": end, "seed": seed, "mask": mask,
+        "method": method, "step": step, "rtol": rtol, "samples": samples, "certify": certify,
+    }  # fmt: skip
+    summary = run_simulation(system, figure=figure, data=data, **options)
+    if json:
+        show_json("simulation", {key: value for key, value in summary.items() if key != "schema"})
+        return
+    say(f"{summary['system']}: {_limits(summary)}", "bold")
+    rows = [(name, f"{each['start']:.4g}", f"{each['end']:.4g}") for name, each in summary["observables"].items()]
+    table("", ("observable", "start", "end"), rows, wrap=("observable",))
+    found = summary["equilibrium"]
+    if found is not None:
+        say(f"equilibrium near the limit: {found['exists']['verdict']} ({found['exists']['reason']})")
+        say(f"stable: {found['stable']['verdict']} ({found['stable']['reason']})")
+    for path in summary["files"].values():
+        say(f"wrote {path}")
+
+
+def _limits(summary: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {each['count']} of {each['total']}" for name, each in summary["limits"].items())
+
+
+def reproduce(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[RECIPE]...")] = None,
+    listing: Annotated[bool, typer.Option("--list", help="List the recipes.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="The whole set scaled down, in minutes.")] = False,
+    paper: Annotated[bool, typer.Option("--paper", help="The papers' largest shapes too (GPT-2 XL).")] = False,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of figures, data and the gallery.")] = Path(
+        "out/reproduce"
+    ),
+    model: Annotated[
+        list[str] | None, typer.Option("--model", help="Own checkpoints to run on as well (repeat).")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed.")] = 0,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is there already.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """The papers' figures and tables: run, drawn, and compared with what the paper claims.
+
+    A recipe agrees, differs, or cannot run here and says why; an interrupted run resumes.
+    Example: eigentoken reproduce --quick
+    """
+    from eigentoken.figures import list_recipes, run_recipes
+
+    if listing:
+        listed = list_recipes()["recipes"]
+        if json:
+            show_json("recipes", {"recipes": listed})
+        else:
+            rows = [(each["name"], each["figure"], each["title"]) for each in listed]
+            table(f"{len(listed)} recipes", ("name", "figure", "title"), rows, wrap=("title", "figure"))
+        return
+
+    def started(text: str) -> None:
+        if sys.stderr.isatty():
+            print(text, file=sys.stderr)
+
+    scale = "quick" if quick else "paper" if paper else "full"
+    done = run_recipes(
+        names or None, scale=scale, seed=seed, folder=output, resume=not fresh, models=model or (), progress=started
+    )
+    if json:
+        show_json("reproduction", {key: value for key, value in done.items() if key != "schema"})
+        return
+    rows = [(each["name"], each["status"], each["reason"]) for each in done["outcomes"]]
+    table("", ("recipe", "outcome", "why"), rows, wrap=("why",))
+    say(f"gallery: {done['gallery']}")
