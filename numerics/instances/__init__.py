@@ -1,0 +1,1 @@
+"""Instances of statements: plans from conditions, batches by construction, exact instances, Hypothesis strategies."""

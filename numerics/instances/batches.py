@@ -1,0 +1,352 @@
+"""Batches of instances as torch sees them, and the values of terms and relations on them.
+
+A :class:`Batch` holds instances of one shape (n tokens in R^d, the same indices k and p) of one system: matrices are
+``(B, d, d)``, steps ``(B,)``, tokens ``(B, n, d)``.  Scalars of the language (:mod:`eigentoken.theory.terms`) are
+evaluated to ``(B,)`` tensors, and a relation to a *violation*: negative where it holds, positive where it fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+import sympy as sp
+import torch
+from sympy.matrices.expressions.matexpr import MatrixExpr
+from torch import Tensor
+
+from eigentoken.theory import terms
+from eigentoken.theory.systems import System
+
+__all__ = ["Batch", "Wave", "relation_violation"]
+
+
+@dataclass(frozen=True, eq=False)
+class Wave:
+    """A bounded time-varying matrix ``cos(omega t) X + sgn(sin(omega t)) Y``: discontinuous where Y != 0."""
+
+    cosine: Tensor
+    square: Tensor
+    omega: Tensor
+
+    def __call__(self, t: Any) -> Tensor:
+        phase = (self.omega * float(t)).reshape(-1, 1, 1)
+        return torch.cos(phase) * self.cosine + torch.sign(torch.sin(phase)) * self.square
+
+    def take(self, index: Any) -> Wave:
+        return Wave(self.cosine[index], self.square[index], self.omega[index])
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Instances of one shape of one system; ``extra`` holds named vectors such as the normal of a hemisphere.
+
+    ``groups`` labels tokens that coincide in every instance (``None`` where nothing is known): the Jacobian of a full
+    attention splits along it.
+    """
+
+    system: System
+    parameters: Mapping[str, Any]
+    tokens: Tensor
+    k: int = 1
+    p: int = 1
+    corner: str = "generic"
+    mask: Any = None
+    groups: tuple[int, ...] | None = None
+    extra: Mapping[str, Tensor] = field(default_factory=dict)
+    _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def count(self) -> int:
+        return int(self.tokens.shape[0])
+
+    @property
+    def n(self) -> int:
+        return int(self.tokens.shape[1])
+
+    @property
+    def d(self) -> int:
+        return int(self.tokens.shape[2])
+
+    @property
+    def q(self) -> int:
+        return self.n - self.p
+
+    def take(self, index: Any) -> Batch:
+        """The instances with these numbers."""
+        return replace(
+            self,
+            parameters={name: _taken(value, index) for name, value in self.parameters.items()},
+            tokens=self.tokens[index],
+            extra={name: value[index] for name, value in self.extra.items()},
+            _memory={},
+        )
+
+    @property
+    def undefined(self) -> Tensor:
+        """Instances where a term that was asked for does not exist (an inverse of a singular matrix)."""
+        found: Tensor = self._memory.get("undefined", torch.zeros(self.count, dtype=torch.bool))
+        return found
+
+    @property
+    def finite(self) -> Tensor:
+        """Instances whose parameters and tokens are all finite."""
+        good = torch.isfinite(self.tokens).all(-1).all(-1)
+        for group in (self.parameters, *self.parameters.get("heads", ())):
+            for value in group.values():
+                if isinstance(value, Tensor) and value.ndim:
+                    good = good & torch.isfinite(value).reshape(self.count, -1).all(-1)
+        return good
+
+    def with_parameters(self, parameters: Mapping[str, Any], tokens: Tensor | None = None) -> Batch:
+        """The same shape with other numbers."""
+        return replace(self, parameters=parameters, tokens=self.tokens if tokens is None else tokens, _memory={})
+
+    def at(self, state: Tensor) -> Batch:
+        """The same instances at another state, whose tokens need not coincide."""
+        return replace(self, tokens=state, groups=None, _memory={})
+
+    def named(self, name: str) -> Any:
+        """The matrix of that name; in a multi-head system the sum over the heads, ``F = sum_h F_h``."""
+        if name in self.parameters:
+            return self.parameters[name]
+        heads = self.parameters.get("heads", ())
+        if heads and name in heads[0]:
+            return sum((head[name] for head in heads[1:]), heads[0][name])
+        if name == "I":
+            return torch.eye(self.d, dtype=torch.float64).expand(self.count, self.d, self.d)
+        if name in self.extra:
+            return self.extra[name]
+        raise ValueError(
+            f"{self.system.name} has no matrix {name}: its parameters are "
+            f"{', '.join(each.name for each in self.system.parameters)}"
+        )
+
+    def matrix(self, term: MatrixExpr) -> Tensor:
+        """The value ``(B, d, d)`` of a matrix term (a time-varying parameter at time 0)."""
+        if term not in self._memory:
+            self._memory[term] = self._matrix(term)
+        found: Tensor = self._memory[term]
+        return found
+
+    def _matrix(self, term: MatrixExpr) -> Tensor:
+        if isinstance(term, sp.MatrixSymbol):
+            value = self.named(term.name)
+            return value(0.0) if callable(value) else value
+        if isinstance(term, sp.Identity):
+            return torch.eye(self.d, dtype=torch.float64).expand(self.count, self.d, self.d)
+        if isinstance(term, sp.ZeroMatrix):
+            return torch.zeros(self.count, self.d, self.d, dtype=torch.float64)
+        if isinstance(term, sp.Transpose):
+            return self.matrix(term.arg).mT
+        if isinstance(term, sp.Inverse):
+            inverse, failed = torch.linalg.inv_ex(self.matrix(term.arg))
+            good = (failed == 0) & torch.isfinite(inverse).all(-1).all(-1)
+            self._memory["undefined"] = self._memory.get("undefined", ~good) | ~good
+            return torch.where(good[:, None, None], inverse, torch.zeros_like(inverse))
+        if term.is_MatAdd:
+            parts = [self.matrix(part) for part in term.args]
+            return sum(parts[1:], parts[0])
+        if term.is_MatMul:
+            product: Any = None
+            factor: Any = 1.0
+            for part in term.args:
+                if getattr(part, "is_Matrix", False):
+                    value = self.matrix(part)
+                    product = value if product is None else product @ value
+                else:
+                    factor = factor * self.scalar(part).reshape(-1, 1, 1)
+            return factor * product
+        if term.is_MatPow and term.args[1].is_Integer:
+            return torch.linalg.matrix_power(self.matrix(term.args[0]), int(term.args[1]))
+        raise ValueError(f"no numbers for the matrix term {term}: use sums, products, transposes and inverses")
+
+    def eigen(self, term: MatrixExpr) -> tuple[Tensor, Tensor]:
+        """Eigenvalues ``(B, d)``, largest real part first, and unit eigenvectors in columns."""
+        key = ("eigen", term)
+        if key not in self._memory:
+            value = self.matrix(term)
+            if bool((value == value.mT).all()):
+                numbers, vectors = torch.linalg.eigh(value)
+                self._memory[key] = numbers.flip(-1), vectors.flip(-1)
+            else:
+                numbers, vectors = torch.linalg.eig(value)
+                order = numbers.real.argsort(dim=-1, descending=True, stable=True)
+                numbers = numbers.gather(-1, order)
+                vectors = vectors.gather(-1, order.unsqueeze(-2).expand_as(vectors))
+                self._memory[key] = numbers, vectors
+        found: tuple[Tensor, Tensor] = self._memory[key]
+        return found
+
+    def eigenvector(self, term: MatrixExpr, index: int, left: bool = False) -> Tensor:
+        """The real unit eigenvector ``(B, d)`` of the index-th eigenvalue from the top."""
+        vectors = self.eigen(sp.Transpose(term).doit() if left else term)[1][..., index - 1]
+        real = vectors.real if vectors.is_complex() else vectors
+        return real / torch.linalg.vector_norm(real, dim=-1, keepdim=True)
+
+    def integer(self, expression: Any, ell: int | None = None) -> int:
+        """An index or a size, such as ``d`` or ``(n - 1)(d - 1)``."""
+        if isinstance(expression, int):
+            return expression
+        value = _size_function(sp.sympify(expression))(self.n, self.d, self.k, self.p, self.q, ell)
+        if value != int(value):
+            raise ValueError(f"{expression} is not an integer in n, d, k, p, q: got {value}")
+        return int(value)
+
+    def sizes(self, ell: int | None = None) -> dict[sp.Symbol, int]:
+        known = {terms.n: self.n, terms.d: self.d, terms.k: self.k, terms.p: self.p, terms.q: self.q}
+        return known if ell is None else {**known, terms.ell: ell}
+
+    def scalar(self, expression: Any, ell: int | None = None) -> Tensor:
+        """The value ``(B,)`` of a scalar term."""
+        function, symbols, numbers = _compiled(sp.sympify(expression))
+        values = [self._symbol(symbol, ell) for symbol in symbols] + [self._number(each, ell) for each in numbers]
+        result = function(*values)
+        result = result if isinstance(result, Tensor) else torch.tensor(float(result), dtype=torch.float64)
+        return result.expand(self.count) if result.ndim == 0 else result
+
+    def _symbol(self, symbol: sp.Symbol, ell: int | None) -> Tensor:
+        sizes = self.sizes(ell)
+        if symbol in sizes:
+            return torch.tensor(float(sizes[symbol]), dtype=torch.float64)
+        found = self.parameters.get(symbol.name, self.extra.get(symbol.name))
+        if isinstance(found, Tensor) and found.ndim == 1:
+            return found
+        raise ValueError(f"{symbol} is not a number of {self.system.name}: expected n, d, k, p, q or a parameter")
+
+    def _number(self, number: Any, ell: int | None) -> Tensor:
+        key = (number, ell)
+        if key not in self._memory:
+            self._memory[key] = self._quantity(number, ell)
+        found: Tensor = self._memory[key]
+        return found
+
+    def _quantity(self, number: Any, ell: int | None) -> Tensor:
+        nothing = torch.full((self.count,), torch.nan, dtype=torch.float64)
+        if isinstance(number, terms.Eigenvalue):
+            index = self.integer(number.args[1], ell)
+            if not 1 <= index <= self.d:
+                return nothing
+            return self.eigen(number.args[0])[0][:, index - 1].real
+        if isinstance(number, terms.SpectralNorm):
+            return torch.linalg.matrix_norm(self.matrix(number.args[0]), ord=2)
+        if isinstance(number, terms.SpectralRadiusOff):
+            others = self.eigen(number.args[0])[0][:, 1:].abs()
+            return others.amax(-1) if others.shape[-1] else torch.zeros(self.count, dtype=torch.float64)
+        if isinstance(number, terms.ScoreAtEigenvector):
+            index = self.integer(number.args[2], ell)
+            if not 1 <= index <= self.d:
+                return nothing
+            vector = self.eigenvector(number.args[1], index)
+            return torch.einsum("bi,bij,bj->b", vector, self.matrix(number.args[0]), vector)
+        if isinstance(number, terms.Angle):
+            heights = torch.einsum("bnd,bd->bn", self.tokens, self.eigenvector(number.args[0], 1))
+            return torch.maximum(heights.amin(-1), -heights.amax(-1))
+        for base in type(number).__mro__:
+            if base in NUMBERS:
+                return NUMBERS[base](self, number, ell)
+        raise ValueError(f"{type(number).__name__} has no floating-point value: register one in NUMBERS")
+
+
+#: Values of further quantities (words added by authors): type -> function of (batch, number, ell).
+NUMBERS: dict[type, Callable[[Batch, Any, int | None], Tensor]] = {}
+
+
+def _taken(value: Any, index: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value[index] if value.ndim else value
+    if isinstance(value, Wave):
+        return value.take(index)
+    if isinstance(value, list | tuple):
+        return [{name: _taken(each, index) for name, each in head.items()} for head in value]
+    return value
+
+
+def _largest(*values: Any) -> Any:
+    result = torch.as_tensor(values[0], dtype=torch.float64)
+    for value in values[1:]:
+        result = torch.maximum(result, torch.as_tensor(value, dtype=torch.float64))
+    return result
+
+
+def _smallest(*values: Any) -> Any:
+    return -_largest(*(-value for value in values))
+
+
+_TORCH = {
+    "Abs": abs,
+    "Max": _largest,
+    "Min": _smallest,
+    **{name: getattr(torch, name) for name in ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    "atanh": torch.atanh,
+    "acos": torch.acos,
+    "asin": torch.asin,
+    "atan": torch.atan,
+    "sign": torch.sign,
+    "coth": lambda value: 1 / torch.tanh(value),
+}
+
+
+@lru_cache(maxsize=4096)
+def _size_function(expression: Any) -> Callable[..., Any]:
+    symbols = [terms.n, terms.d, terms.k, terms.p, terms.q, terms.ell]
+    strange = expression.free_symbols - set(symbols)
+    if strange:
+        raise ValueError(f"{expression} must be an integer in n, d, k, p, q, ell: {strange} are not sizes")
+    function: Callable[..., Any] = sp.lambdify(symbols, expression, modules="math")
+    return function
+
+
+@lru_cache(maxsize=4096)
+def _compiled(expression: Any) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
+    """The expression as a function of its plain symbols and its quantities, in this order."""
+    numbers = tuple(sorted(expression.atoms(terms.MatrixNumber), key=str))
+    names = {number: sp.Dummy(f"c{index}") for index, number in enumerate(numbers)}
+    ready = expression.xreplace(names)
+    symbols = tuple(sorted(ready.free_symbols - set(names.values()), key=str))
+    compiled: Callable[..., Any] = sp.lambdify([*symbols, *names.values()], ready, modules=[_TORCH, "math"])
+    return compiled, symbols, numbers
+
+
+def relation_violation(batch: Batch, relation: Any) -> Tensor:
+    """How far a sympy relation is from holding: negative where it holds, positive where it fails.
+
+    A relation with the free index ``ell`` is meant for every ``ell != k``.  A quantity that does not exist (the second
+    eigenvalue of a 1 x 1 matrix) makes the relation fail.
+    """
+    if terms.ell in relation.free_symbols:
+        parts = [_violation(batch, relation, ell) for ell in range(1, batch.d + 1) if ell != batch.k]
+        if not parts:
+            return torch.full((batch.count,), -torch.inf, dtype=torch.float64)
+        return torch.stack(parts).amax(0)
+    return _violation(batch, relation, None)
+
+
+def _violation(batch: Batch, relation: Any, ell: int | None) -> Tensor:
+    if relation in (sp.true, sp.false, True, False):
+        sign = -1.0 if relation in (sp.true, True) else 1.0
+        return torch.full((batch.count,), sign * torch.inf, dtype=torch.float64)
+    if isinstance(relation, sp.And):
+        return torch.stack([_violation(batch, part, ell) for part in relation.args]).amax(0)
+    if isinstance(relation, sp.Or):
+        return torch.stack([_violation(batch, part, ell) for part in relation.args]).amin(0)
+    if isinstance(relation, sp.Not):
+        return -_violation(batch, relation.args[0], ell)
+    if isinstance(relation, sp.Implies):
+        return torch.minimum(_violation(batch, relation.args[1], ell), -_violation(batch, relation.args[0], ell))
+    if not isinstance(relation, sp.core.relational.Relational):
+        raise ValueError(f"a relation must be built of comparisons with And, Or, Not, got {relation}")
+    left, right = batch.scalar(relation.lhs, ell), batch.scalar(relation.rhs, ell)
+    gap = left - right
+    scale = 1e-12 * (1 + torch.maximum(left.abs(), right.abs()))
+    if isinstance(relation, sp.Eq):
+        value = gap.abs() - scale
+    elif isinstance(relation, sp.Ne):
+        value = scale - gap.abs()
+    else:
+        value = gap if isinstance(relation, sp.StrictLessThan | sp.LessThan) else -gap
+        if isinstance(relation, sp.LessThan | sp.GreaterThan):
+            value = value - scale
+    return torch.nan_to_num(value, nan=torch.inf, posinf=torch.inf, neginf=-torch.inf)

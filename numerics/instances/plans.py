@@ -1,0 +1,228 @@
+"""Plans: what the conditions of a statement demand of an instance, collected before anything is drawn.
+
+Each condition refines a plan (``GENERATED(condition, plan)``), or asks for a near miss (``satisfy=False``).  A plan is
+then *constructed* from the inside out: sizes, spectra, matrices with these spectra, the step on the asked side of its
+threshold, tokens in the asked place (:mod:`eigentoken.numerics.instances.construction`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory import terms
+from eigentoken.theory.conditions import Condition
+from eigentoken.theory.points import AntipodalAt, BipartiteAt, Place
+from eigentoken.theory.systems import Space, System, Time
+from eigentoken.theory.systems import system as find_system
+
+__all__ = ["Contradiction", "HemispherePlan", "MatrixPlan", "Plan", "plan_for"]
+
+
+class Contradiction(ValueError):
+    """The conditions leave no instance: the message names the two that clash, or the relations that do."""
+
+
+@dataclass(frozen=True)
+class MatrixPlan:
+    """What is asked of one matrix: ``None`` means that nothing is asked.
+
+    ``sign`` speaks of the symmetric part: "positive", "negative", "nonnegative", "not positive", ... ``identity`` and
+    ``zero`` fix the matrix.
+    """
+
+    symmetric: bool | None = None
+    sign: str | None = None
+    nonsingular: bool | None = None
+    simple_top: bool | None = None
+    dominant: bool | None = None
+    fixed: str | None = None
+
+    def merged(self, other: MatrixPlan, name: str) -> MatrixPlan:
+        """Both demands; raises :class:`Contradiction` where they clash."""
+        chosen: dict[str, Any] = {}
+        for part in ("symmetric", "sign", "nonsingular", "simple_top", "dominant", "fixed"):
+            mine, theirs = getattr(self, part), getattr(other, part)
+            if mine is not None and theirs is not None and mine != theirs:
+                if part == "sign" and {mine, theirs} <= {"positive", "nonnegative"}:
+                    chosen[part] = "positive"
+                    continue
+                if part == "sign" and {mine, theirs} == {"nonnegative", "not positive"}:
+                    chosen[part] = "nonnegative singular"
+                    continue
+                if part == "sign" and "not" in f"{mine}{theirs}" and {mine, theirs} not in _OPPOSED:
+                    chosen[part] = mine if "not" not in mine else theirs
+                    continue
+                raise Contradiction(f"{name} cannot be both {_said(part, mine)} and {_said(part, theirs)}")
+            chosen[part] = theirs if mine is None else mine
+        return MatrixPlan(**chosen)
+
+
+_OPPOSED = ({"positive", "not positive"}, {"negative", "not negative"}, {"nonnegative", "not nonnegative"})
+
+
+def _said(part: str, value: Any) -> str:
+    if part == "sign":
+        return f"{value} (semi)definite" if value == "nonnegative" else f"{value} definite"
+    words = {
+        "symmetric": "symmetric",
+        "nonsingular": "invertible",
+        "simple_top": "simple at the top",
+        "dominant": "dominant",
+    }
+    if part == "fixed":
+        return str(value)
+    return words[part] if value else f"not {words[part]}"
+
+
+@dataclass(frozen=True)
+class HemispherePlan:
+    """Tokens with ``w^T x_i > 0``: w is the top eigenvector of ``normal`` (``None``: any w); ``inside=False`` just misses."""
+
+    normal: Any = None
+    left: bool = False
+    inside: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be generated for one system.
+
+    ``conditions`` lists every condition with whether it is to be satisfied: the last word belongs to these, evaluated
+    on what was constructed.  ``place`` puts the tokens at a place; ``None`` starts them anywhere.
+    """
+
+    system: System
+    matrices: Mapping[Any, MatrixPlan] = field(default_factory=dict)
+    relations: tuple[Any, ...] = ()
+    conditions: tuple[tuple[Condition, bool], ...] = ()
+    alternatives: tuple[tuple[tuple[Condition, bool], ...], ...] = ()
+    place: Place | None = None
+    hemisphere: HemispherePlan | None = None
+    distinct: bool | None = None
+    timed: tuple[str, ...] = ()
+    commute: tuple[tuple[Any, Any], ...] = ()
+    shared_top: tuple[str, ...] = ()
+    scores: tuple[Any, ...] = ()
+    mask: Any = None
+    n: tuple[int, ...] = (2, 3, 4, 5, 8)
+    d: tuple[int, ...] = (2, 3, 4, 8)
+    mentioned: frozenset[Any] = frozenset()
+
+    def demand(self, term: Any, asked: MatrixPlan) -> Plan:
+        """Ask something more of a matrix term; the symmetric part of X is asked of X."""
+        key = _bare(term)
+        known = self.matrices.get(key, MatrixPlan())
+        return replace(self, matrices={**self.matrices, key: known.merged(asked, str(key))})
+
+    def relate(self, relation: Any) -> Plan:
+        """Ask for a scalar relation."""
+        numbers = relation.atoms(terms.ScoreAtEigenvector)
+        return replace(
+            self,
+            relations=(*self.relations, relation),
+            scores=tuple(dict.fromkeys([*self.scores, *sorted(numbers, key=str)])),
+            mentioned=self.mentioned | relation.free_symbols,
+        )
+
+    def noting(self, condition: Condition, satisfied: bool) -> Plan:
+        return replace(self, conditions=(*self.conditions, (condition, satisfied)))
+
+    def at(self, place: Place | None) -> Plan:
+        """Put the tokens at a place."""
+        symbols = set()
+        for part in (getattr(place, "index", None), getattr(place, "rank", None)):
+            symbols |= sp.sympify(part).free_symbols if part is not None else set()
+        return replace(self, place=place, mentioned=self.mentioned | symbols)
+
+    def noticing(self, symbols: Any) -> Plan:
+        """The plan knows that these symbols occur in a claim."""
+        return replace(self, mentioned=self.mentioned | frozenset(symbols))
+
+    def sized(self, n: tuple[int, ...] | None = None, d: tuple[int, ...] | None = None) -> Plan:
+        """Only these sizes."""
+        return replace(self, n=self.n if n is None else n, d=self.d if d is None else d)
+
+    @property
+    def splits(self) -> bool:
+        """Do p and q matter?"""
+        return isinstance(self.place, BipartiteAt) or bool(self.mentioned & {terms.p, terms.q})
+
+    @property
+    def indexed(self) -> bool:
+        """Does k matter?"""
+        return terms.k in self.mentioned
+
+    @property
+    def is_map(self) -> bool:
+        return self.system.time is Time.MAP
+
+    @property
+    def euclidean(self) -> bool:
+        return self.system.space is Space.EUCLIDEAN
+
+    def shapes(self) -> list[tuple[int, int, int, int]]:
+        """All (n, d, k, p) that the integer relations allow, smallest first."""
+        found = []
+        whole = [each for each in self.relations if _only_sizes(each)]
+        for n in self.n:
+            for d in self.d:
+                for k in range(1, d + 1) if self.indexed else (1,):
+                    for p in range(1, n) if self.splits else (n,):
+                        known = {terms.n: n, terms.d: d, terms.k: k, terms.p: p, terms.q: n - p}
+                        if isinstance(self.place, AntipodalAt) and n % 2:
+                            continue
+                        if all(each.subs(known) == sp.true for each in whole):
+                            found.append((n, d, k, p))
+        if not found:
+            asked = ", ".join(str(each) for each in whole) or f"n in {self.n}, d in {self.d}"
+            raise Contradiction(f"no sizes satisfy {asked}")
+        return found
+
+
+def _only_sizes(relation: Any) -> bool:
+    sizes = {terms.n, terms.d, terms.k, terms.p, terms.q}
+    return not relation.atoms(terms.MatrixNumber) and relation.free_symbols <= sizes
+
+
+def _bare(term: Any) -> Any:
+    """X for X and for (X + X^T)/2."""
+    if isinstance(term, sp.MatrixSymbol):
+        return term
+    for base in sorted(term.atoms(sp.MatrixSymbol), key=str):
+        if (term - terms.sym(base)).doit().expand() == sp.ZeroMatrix(*term.shape) or term == terms.sym(base):
+            return base
+    inner = _symmetrised(term)
+    return inner if inner is not None else term
+
+
+def _symmetrised(term: Any) -> Any:
+    """The Y of ``(Y + Y^T)/2``, for a product Y."""
+    if term.is_MatMul and term.args[0] == sp.Rational(1, 2) and len(term.args) == 2 and term.args[1].is_MatAdd:
+        parts = term.args[1].args
+        if len(parts) == 2 and parts[0] == sp.Transpose(parts[1]).doit():
+            return parts[0] if not isinstance(parts[0], sp.Transpose) else parts[1]
+    return None
+
+
+def plan_for(system: System | str, conditions: Any = (), claim: Any = None, **options: Any) -> Plan:
+    """The plan that satisfies all conditions, with the tokens where the claim speaks.
+
+    >>> from eigentoken.theory.conditions import Symmetric
+    >>> plan = plan_for("oja-map", [Symmetric(terms.matrix("V"))])
+    >>> plan.matrices[terms.matrix("V")].symmetric
+    True
+    """
+    from eigentoken.numerics.readings import load
+    from eigentoken.theory.readings import GENERATED
+
+    load()
+    found = find_system(system) if isinstance(system, str) else system
+    mask = "causal" if found.mask == "causal" else None
+    plan = replace(Plan(found, mask=mask), **options)
+    for condition in conditions:
+        plan = GENERATED(condition, plan)
+    return plan if claim is None else GENERATED(claim, plan)

@@ -1,0 +1,202 @@
+"""Tokens of a batch: at a place, in a hemisphere (or just outside), or anywhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.plans import Plan
+from eigentoken.theory.points import (
+    AntipodalAt,
+    BipartiteAt,
+    ConsensusAt,
+    ConsensusSet,
+    Hemisphere,
+    Place,
+    Polygonal,
+    SomeEquilibrium,
+    Zero,
+)
+from eigentoken.theory.systems import Space
+
+__all__ = ["PLACES", "on_manifold", "place_state", "tokens_for"]
+
+#: How to put the tokens at a place: type -> function of (place, batch, generator), for words added by authors too.
+PLACES: dict[type, Callable[[Any, Batch, torch.Generator], Batch]] = {}
+
+
+def on_manifold(batch: Batch, x: Tensor) -> Tensor:
+    """``x_i / |x_i|_W``, or ``x`` itself in Euclidean space."""
+    system = batch.system
+    if system.space is Space.EUCLIDEAN:
+        return x
+    metric = None if system.metric is None else batch.named(system.metric)
+    if metric is None:
+        return x / torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+    return x / torch.einsum("bni,bij,bnj->bn", x, metric, x).sqrt().unsqueeze(-1)
+
+
+def tokens_for(plan: Plan, batch: Batch, corner: str, generator: torch.Generator) -> Batch:
+    """The batch with tokens where the plan wants them."""
+    if plan.place is not None:
+        return place_state(plan.place, batch, generator)
+    x = torch.randn(batch.count, batch.n, batch.d, generator=generator, dtype=torch.float64)
+    if plan.euclidean:
+        x = x * torch.exp(0.7 * torch.randn(batch.count, 1, 1, generator=generator, dtype=torch.float64))
+    if corner == "repeated":
+        x = x[:, :1] + 0.05 * x
+    elif corner == "tie at the top" and batch.n > 1:
+        x = torch.cat([x[:, :1], -x[:, :1] + 0.05 * x[:, 1:]], 1)
+    if plan.distinct is False:
+        x = x[:, :1].expand_as(x).clone()
+    batch = batch.at(on_manifold(batch, x))
+    if plan.hemisphere is not None:
+        batch = _in_hemisphere(plan, batch, generator)
+    return batch
+
+
+def _in_hemisphere(plan: Plan, batch: Batch, generator: torch.Generator) -> Batch:
+    asked = plan.hemisphere
+    assert asked is not None
+    if asked.normal is None:
+        w = torch.randn(batch.count, batch.d, generator=generator, dtype=torch.float64)
+        w = w / torch.linalg.vector_norm(w, dim=-1, keepdim=True)
+    else:
+        w = batch.eigenvector(asked.normal, 1, asked.left)
+    heights = torch.einsum("bnd,bd->bn", batch.tokens, w)
+    x = torch.where((heights < 0).unsqueeze(-1), -batch.tokens, batch.tokens)
+    if not asked.inside:  # one token just across the boundary, and one clearly inside
+        other = x[:, -1] - 2 * torch.einsum("bd,bd->b", x[:, -1], w).unsqueeze(-1) * w
+        x = torch.cat([x[:, :-1], other.unsqueeze(1)], 1)
+        if asked.normal is None:
+            x[:, -1] = -x[:, :-1].mean(1)
+            x = on_manifold(batch, x)
+    return replace(batch, tokens=x, groups=None, extra={**batch.extra, "w": w}, _memory={})
+
+
+def place_state(place: Place, batch: Batch, generator: torch.Generator) -> Batch:
+    """The batch with its tokens at the place (one state of it, where the place is a set)."""
+    for base in type(place).__mro__:
+        if base in PLACES:
+            return PLACES[base](place, batch, generator)
+    raise ValueError(f"no state is known at {type(place).__name__}: register one in PLACES")
+
+
+def _enter(*types: type) -> Callable[[Any], Any]:
+    def enter(function: Any) -> Any:
+        for each in types:
+            PLACES[each] = function
+        return function
+
+    return enter
+
+
+def _put(batch: Batch, x: Tensor, groups: tuple[int, ...] | None) -> Batch:
+    return replace(batch, tokens=on_manifold(batch, x), groups=groups, _memory={})
+
+
+@_enter(ConsensusAt)
+def _(place: ConsensusAt, batch: Batch, generator: torch.Generator) -> Batch:
+    vector = batch.eigenvector(place.term, batch.integer(place.index))
+    return _put(batch, vector.unsqueeze(1).expand(-1, batch.n, -1).clone(), (0,) * batch.n)
+
+
+@_enter(BipartiteAt)
+def _(place: BipartiteAt, batch: Batch, generator: torch.Generator) -> Batch:
+    vector = batch.eigenvector(place.term, batch.integer(place.index)).unsqueeze(1)
+    x = torch.cat([vector.expand(-1, batch.p, -1), -vector.expand(-1, batch.q, -1)], 1)
+    return _put(batch, x, (0,) * batch.p + (1,) * batch.q)
+
+
+def _direction(batch: Batch, generator: torch.Generator) -> Tensor:
+    """A unit vector near the top eigenvector of the value matrix as often as anywhere."""
+    w = torch.randn(batch.count, batch.d, generator=generator, dtype=torch.float64)
+    w = w / torch.linalg.vector_norm(w, dim=-1, keepdim=True)
+    name = batch.system.value
+    value = None if name is None else batch.named(name)
+    if isinstance(value, Tensor):
+        top = torch.linalg.eigh((value + value.mT) / 2).eigenvectors[..., -1]
+        near = torch.rand(batch.count, 1, generator=generator, dtype=torch.float64)
+        w = torch.where(near < 0.5, top + 0.4 * near * w, w)
+    return w / torch.linalg.vector_norm(w, dim=-1, keepdim=True)
+
+
+def _balanced_scores(batch: Batch, w: Tensor) -> Batch:
+    """Change each score matrix by a multiple of ``w w^T`` so that ``w^T M w = 0``: then ``+-w`` attend evenly."""
+    name = batch.system.score
+    if name is None:
+        return batch
+    outer = w.unsqueeze(-1) * w.unsqueeze(-2)
+
+    def balanced(value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return value
+        return value - torch.einsum("bi,bij,bj->b", w, value, w).reshape(-1, 1, 1) * outer
+
+    parameters = dict(batch.parameters)
+    if name in parameters:
+        parameters[name] = balanced(parameters[name])
+    else:
+        parameters["heads"] = [{**head, name: balanced(head[name])} for head in parameters["heads"]]
+    return batch.with_parameters(parameters)
+
+
+@_enter(AntipodalAt)
+def _(place: AntipodalAt, batch: Batch, generator: torch.Generator) -> Batch:
+    w = _direction(batch, generator)
+    half = batch.n // 2
+    x = torch.cat([w.unsqueeze(1).expand(-1, half, -1), -w.unsqueeze(1).expand(-1, batch.n - half, -1)], 1)
+    ready = _balanced_scores(batch, w)
+    return replace(_put(ready, x, (0,) * half + (1,) * (batch.n - half)), p=half, extra={**batch.extra, place.name: w})
+
+
+@_enter(Polygonal)
+def _(place: Polygonal, batch: Batch, generator: torch.Generator) -> Batch:
+    """Antipodal pairs (even n), with a triangle (odd n) or two pairs in general position where scores are uniform."""
+    uniform = batch.system.score is None
+    spread = float(torch.rand(1, generator=generator)) < 0.5
+    if batch.n % 2 == 0 and not (uniform and batch.n > 2 and spread):
+        antipodal: Batch = PLACES[AntipodalAt](AntipodalAt(), batch, generator)
+        return antipodal
+    if not uniform or batch.n < 2 or batch.d < 2:
+        return _put(batch, torch.full_like(batch.tokens, torch.nan), None)
+    frame = torch.linalg.qr(torch.randn(batch.count, batch.d, batch.d, generator=generator, dtype=torch.float64)).Q
+    tokens: list[Tensor] = []
+    if batch.n % 2:
+        for turn in range(3):
+            angle = 2 * math.pi * turn / 3
+            tokens.append(math.cos(angle) * frame[..., 0] + math.sin(angle) * frame[..., 1])
+    while len(tokens) < batch.n:
+        w = torch.randn(batch.count, batch.d, generator=generator, dtype=torch.float64)
+        w = w / torch.linalg.vector_norm(w, dim=-1, keepdim=True)
+        tokens += [w, -w]
+    return _put(batch, torch.stack(tokens, 1), None)
+
+
+@_enter(Zero)
+def _(place: Zero, batch: Batch, generator: torch.Generator) -> Batch:
+    return replace(batch, tokens=torch.zeros_like(batch.tokens), groups=(0,) * batch.n, _memory={})
+
+
+@_enter(ConsensusSet)
+def _(place: ConsensusSet, batch: Batch, generator: torch.Generator) -> Batch:
+    x = torch.randn(batch.count, 1, batch.d, generator=generator, dtype=torch.float64)
+    return _put(batch, x.expand(-1, batch.n, -1).clone(), (0,) * batch.n)
+
+
+@_enter(SomeEquilibrium, Hemisphere)
+def _(place: Place, batch: Batch, generator: torch.Generator) -> Batch:
+    x = torch.randn(batch.count, batch.n, batch.d, generator=generator, dtype=torch.float64)
+    batch = _put(batch, x, None)
+    if isinstance(place, Hemisphere):
+        from eigentoken.numerics.instances.plans import HemispherePlan
+
+        plan = Plan(batch.system, hemisphere=HemispherePlan(place.normal, place.left))
+        return _in_hemisphere(plan, batch, generator)
+    return batch

@@ -1,0 +1,298 @@
+"""CERTIFIED for claims: is the claim true of this exact instance (and state)?  Exact arithmetic or balls only.
+
+``fails`` refutes the claim for the instance.  ``holds`` speaks of the instance alone: of its state where the claim is
+about states, of its point where it is about a point.  A limit claim is refuted by an exact start that stays elsewhere, or
+by a certified attracting region elsewhere (:mod:`eigentoken.numerics.readings.trapping`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.numerics.readings.certified_conditions import verdict_of
+from eigentoken.numerics.readings.exact_places import at_place
+from eigentoken.numerics.readings.exact_values import BITS, Case, NoValue, zero
+from eigentoken.theory import claims, terms
+from eigentoken.theory.classify import Classification, classify
+from eigentoken.theory.exactness.balls import precision
+from eigentoken.theory.jacobians import Jet, ball_setting
+from eigentoken.theory.observables import Observable
+from eigentoken.theory.readings import CERTIFIED
+from eigentoken.theory.systems import Time
+from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+
+__all__ = ["classified", "observable_sign", "rate_sign"]
+
+
+def classified(case: Case) -> Classification:
+    """The exact classification of the state of the case, computed once."""
+    if "classification" not in case._memory:
+        case._memory["classification"] = classify(case.instance)
+    found: Classification = case._memory["classification"]
+    return found
+
+
+def _elsewhere(place: Any, case: Case) -> Verdict | None:
+    """Why nothing can be said: the tokens are not (known to be) at the place that the claim speaks of."""
+    found = at_place(place, case)
+    if found is True:
+        return None
+    said = "are not at" if found is False else "could not be decided to be at"
+    return undecided(f"the tokens {said} {type(place).__name__}: the claim says nothing about this state")
+
+
+@CERTIFIED.register(claims.Equilibrium)
+def _(claim: claims.Equilibrium, case: Case) -> Verdict:
+    return _elsewhere(claim.place, case) or classified(case).equilibrium
+
+
+@CERTIFIED.register(claims.TwoCycle)
+def _(claim: claims.TwoCycle, case: Case) -> Verdict:
+    found = classified(case)
+    away = _elsewhere(claim.place, case)
+    if away is not None or found.kind == "undecided":
+        return away or undecided("the class of the point is open")
+    return verdict_of(found.kind == "2-cycle", "the point and its image form a 2-cycle")
+
+
+@CERTIFIED.register(claims.Stable)
+def _(claim: claims.Stable, case: Case) -> Verdict:
+    return _elsewhere(claim.place, case) or classified(case).stable
+
+
+@CERTIFIED.register(claims.Unstable)
+def _(claim: claims.Unstable, case: Case) -> Verdict:
+    away = _elsewhere(claim.place, case)
+    if away is not None:
+        return away
+    found = classified(case)
+    if not found.equilibrium.is_holds:
+        return undecided("the place is not an equilibrium of this instance: instability is not defined")
+    if found.linearization == "unstable":
+        return holds(found.stable.reason)
+    if found.linearization in {"stable", "marginal"}:
+        return fails(f"no eigenvalue is outside: {found.stable.reason}")
+    return undecided(found.stable.reason)
+
+
+@CERTIFIED.register(claims.LyapunovStable)
+def _(claim: claims.LyapunovStable, case: Case) -> Verdict:
+    away = _elsewhere(claim.place, case)
+    if away is not None:
+        return away
+    found = classified(case)
+    if found.stable.is_holds or found.linearization == "unstable":
+        return found.stable
+    return undecided("the linearization is silent about stability in the sense of Lyapunov")
+
+
+@CERTIFIED.register(claims.SpectrumIs)
+def _(claim: claims.SpectrumIs, case: Case) -> Verdict:
+    away = _elsewhere(claim.place, case)
+    if away is not None:
+        return away
+    expected: list[sp.Expr | None] = []
+    try:
+        for value, count in claim.classes:
+            indexed = terms.ell in (sp.sympify(value).free_symbols | sp.sympify(count).free_symbols)
+            for ell in [each for each in range(1, case.d + 1) if each != case.k] if indexed else [None]:
+                expected += [case.exact(value, ell)] * max(0, case.integer(count, ell))
+    except NoValue as problem:
+        return undecided(str(problem))
+    seen = [entry for entry in classified(case).spectrum for _ in range(entry.multiplicity)]
+    if not seen and not classified(case).equilibrium.is_holds:
+        return undecided("the place is not an equilibrium of this instance")
+    if len(seen) != len(expected):
+        return fails(f"{len(expected)} eigenvalues are claimed, there are {len(seen)}")
+    if any(value is None for value in expected) or any(entry.exact is None for entry in seen):
+        return _spectra_by_floats(seen, expected)
+    left = [entry.exact for entry in seen]
+    for value in expected:
+        found = next((i for i, each in enumerate(left) if zero(each - value) is True), None)
+        if found is None:
+            known = all(zero(each - value) is False for each in left)
+            return (
+                fails(f"{value} is claimed and is not an eigenvalue")
+                if known
+                else undecided(f"{value} was not matched")
+            )
+        left.pop(found)
+    return holds(f"all {len(expected)} eigenvalues agree exactly")
+
+
+def _spectra_by_floats(seen: Any, expected: Any) -> Verdict:
+    """A claimed value that is far from every enclosure refutes; agreement of enclosures proves nothing."""
+    for value in expected:
+        if value is not None and all(
+            abs(complex(value) - entry.value) > 1e-6 * (1 + abs(entry.value)) for entry in seen
+        ):
+            return fails(f"{value} is claimed, and every eigenvalue is farther than 1e-6 from it (enclosures)")
+    return undecided("the eigenvalues have no closed form: enclosures agree, which proves no equality")
+
+
+@CERTIFIED.register(claims.AttentionRank)
+def _(claim: claims.AttentionRank, case: Case) -> Verdict:
+    away = _elsewhere(claim.place, case)
+    if away is not None:
+        return away
+    ranks = classified(case).attention_rank
+    if not ranks or ranks[0] is None:
+        return undecided("the rank of the attention matrix was not decided")
+    wanted = case.integer(claim.rank)
+    return verdict_of(ranks[0] == wanted, f"the attention matrix has rank {wanted} (it has {ranks[0]})")
+
+
+# --- combined claims -------------------------------------------------------------------------------------------------
+
+
+@CERTIFIED.register(claims.When)
+def _(claim: claims.When, case: Case) -> Verdict:
+    given = CERTIFIED(claim.condition, case)
+    if given.is_fails:
+        return holds(f"vacuous: {given.reason}")
+    found: Verdict = CERTIFIED(claim.claim, case)
+    if found.is_holds or given.is_holds:
+        return found
+    return undecided(given.reason)
+
+
+@CERTIFIED.register(claims.Iff)
+def _(claim: claims.Iff, case: Case) -> Verdict:
+    given, found = CERTIFIED(claim.condition, case), CERTIFIED(claim.claim, case)
+    for each in (given, found):
+        if each.is_undecided:
+            return undecided(each.reason)
+    if given.word is found.word:
+        return holds(f"both {given.word}: {found.reason}")
+    said = "holds" if given.is_holds else "fails"
+    return fails(f"the condition {said} ({given.reason}) and the claim {found.word} ({found.reason})")
+
+
+# --- observables -----------------------------------------------------------------------------------------------------
+
+
+def observable_sign(observable: Observable, case: Case) -> tuple[int | None, str]:
+    """The sign of the observable at the state, and a printed enclosure."""
+    for bits in BITS:
+        with precision(bits):
+            setting = ball_setting(case.instance, bits)
+            parameters = {**setting.parameters, **_extra(case, bits)}
+            value = observable(setting.algebra(), case.instance.system, parameters, setting.tokens, case.instance.mask)
+            if value > 0:
+                return 1, value.str(12)
+            if value < 0:
+                return -1, value.str(12)
+            if value == 0:
+                return 0, "0"
+    return None, value.str(12)
+
+
+def _extra(case: Case, bits: int) -> dict[str, Any]:
+    from eigentoken.theory.exactness.balls import expression_ball
+
+    return {name: [expression_ball(sp.sympify(entry), bits) for entry in vector] for name, vector in case.extra.items()}
+
+
+def rate_sign(observable: Observable, case: Case) -> tuple[int | None, str]:
+    """The sign of the change of the observable in one layer, or of its derivative along the flow."""
+    for bits in BITS:
+        with precision(bits):
+            setting = ball_setting(case.instance, bits)
+            parameters = {**setting.parameters, **_extra(case, bits)}
+            moved = setting.advance()
+
+            def ask(x: Any, setting: Any = setting, parameters: Any = parameters) -> Any:
+                return observable(setting.algebra(), case.instance.system, parameters, x, case.instance.mask)
+
+            if case.instance.system.time is Time.MAP:
+                value = ask(moved) - ask(setting.tokens)
+            else:
+                jets = tuple(
+                    tuple(Jet(a, {0: b}) for a, b in zip(token, velocity, strict=True))
+                    for token, velocity in zip(setting.tokens, moved, strict=True)
+                )
+                value = ask(jets).slopes.get(0, 0 * setting.one)
+            if value > 0:
+                return 1, value.str(12)
+            if value < 0:
+                return -1, value.str(12)
+            if value == 0:
+                return 0, "0"
+    return None, value.str(12)
+
+
+def _by_sign(found: tuple[int | None, str], good: tuple[int, ...], what: str) -> Verdict:
+    sign, shown = found
+    if sign is None:
+        return undecided(f"{what} was not told from zero: {shown}")
+    return holds(f"{what} is {shown} at this state") if sign in good else fails(f"{what} is {shown} at this state")
+
+
+@CERTIFIED.register(claims.Vanishes)
+def _(claim: claims.Vanishes, case: Case) -> Verdict:
+    return _by_sign(observable_sign(claim.observable, case), (0,), claim.observable.name)
+
+
+@CERTIFIED.register(claims.Nonnegative)
+def _(claim: claims.Nonnegative, case: Case) -> Verdict:
+    return _by_sign(observable_sign(claim.observable, case), (1,) if claim.strict else (0, 1), claim.observable.name)
+
+
+@CERTIFIED.register(claims.Decreases)
+def _(claim: claims.Decreases, case: Case) -> Verdict:
+    return _by_sign(rate_sign(claim.observable, case), (-1, 0), f"the change of {claim.observable.name}")
+
+
+@CERTIFIED.register(claims.Increases)
+def _(claim: claims.Increases, case: Case) -> Verdict:
+    return _by_sign(rate_sign(claim.observable, case), (0, 1), f"the change of {claim.observable.name}")
+
+
+# --- limits ----------------------------------------------------------------------------------------------------------
+
+
+@CERTIFIED.register(claims.Converges, claims.AlmostEveryConverges)
+def _(claim: Any, case: Case) -> Verdict:
+    from eigentoken.numerics.readings.trapping import limit_verdict
+
+    return limit_verdict(claim, case)
+
+
+@CERTIFIED.register(claims.Diverges)
+def _(claim: claims.Diverges, case: Case) -> Verdict:
+    found = classified(case)
+    if found.equilibrium.is_holds:
+        return fails("the start is an equilibrium, so no token moves (exact)")
+    return undecided("the start moves: nothing was certified about its limit")
+
+
+@CERTIFIED.register(claims.ForwardInvariant)
+def _(claim: claims.ForwardInvariant, case: Case) -> Verdict:
+    """For a map: does the next state of a state of the region leave it?  For a flow: an exact equilibrium stays."""
+    inside = at_place(claim.region, case)
+    if inside is not True:
+        return undecided("the state is not (known to be) in the region")
+    if case.instance.system.time is not Time.MAP:
+        return undecided("a flow leaves a region through its boundary: nothing was certified at this state")
+    normal = case.extra.get("w")
+    term = claim.region.normal  # type: ignore[attr-defined]
+    try:
+        vector = sp.Matrix(list(normal)) if term is None and normal is not None else case.eigenvector(term, 1)
+    except NoValue as problem:
+        return undecided(str(problem))
+    from eigentoken.theory.exactness.balls import expression_ball
+
+    for bits in BITS:
+        with precision(bits):
+            setting = ball_setting(case.instance, bits)
+            w = [expression_ball(entry, bits) for entry in vector]
+            before = [sum(a * b for a, b in zip(w, token, strict=True)) for token in setting.tokens]
+            after = [sum(a * b for a, b in zip(w, token, strict=True)) for token in setting.advance()]
+            side = 1 if before[0] > 0 else -1
+            if any(side * height < 0 for height in after):
+                return fails("the next state has a token outside the region (ball arithmetic)")
+            if all(side * height > 0 for height in after):
+                return holds("the next state is in the region (ball arithmetic)")
+    return undecided("the next state is too close to the boundary")

@@ -1,0 +1,179 @@
+"""Is an exact state at a place?  Decided by exact arithmetic, with the k-th eigenvalue counted, not assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.numerics.readings.exact_values import BITS, Case, NoValue, relation_truth, zero
+from eigentoken.theory.exactness.balls import expression_ball, precision
+from eigentoken.theory.points import (
+    AntipodalAt,
+    BipartiteAt,
+    ConsensusAt,
+    ConsensusSet,
+    Hemisphere,
+    Place,
+    Polygonal,
+    SomeEquilibrium,
+    Zero,
+)
+
+__all__ = ["MEMBERSHIP", "at_place", "same_tokens"]
+
+#: Membership of an exact state in a place: type -> function of (place, case) -> True, False or None.
+MEMBERSHIP: dict[type, Callable[[Any, Case], bool | None]] = {}
+
+
+def at_place(place: Place, case: Case) -> bool | None:
+    """True, False, or ``None`` where it is not decided."""
+    for base in type(place).__mro__:
+        if base in MEMBERSHIP:
+            try:
+                return MEMBERSHIP[base](place, case)
+            except NoValue:
+                return None
+    return None
+
+
+def _enter(*types: type) -> Callable[[Any], Any]:
+    def enter(function: Any) -> Any:
+        for each in types:
+            MEMBERSHIP[each] = function
+        return function
+
+    return enter
+
+
+def _all(parts: list[bool | None]) -> bool | None:
+    if any(part is False for part in parts):
+        return False
+    return None if any(part is None for part in parts) else True
+
+
+def same_tokens(first: Any, second: Any, sign: int = 1) -> bool | None:
+    """``first = sign second``, exactly."""
+    return _all([zero(a - sign * b) for a, b in zip(first, second, strict=True)])
+
+
+def _at_eigenvector(term: Any, index: int, token: Any, case: Case) -> bool | None:
+    """``X v = mu v`` exactly, with mu the index-th eigenvalue from the top."""
+    vector = sp.Matrix(list(token))
+    value = case.matrix(term)
+    image = value * vector
+    mu = sp.nsimplify((vector.T * image)[0, 0] / (vector.T * vector)[0, 0])
+    parallel = _all([zero(entry) for entry in image - mu * vector])
+    if parallel is not True:
+        return parallel
+    return _is_nth(term, index, mu, case)
+
+
+def _is_nth(term: Any, index: int, mu: Any, case: Case) -> bool | None:
+    listed = case.rational_eigenvalues(term)
+    if listed is not None and mu.is_Rational:
+        above = sum(times for value, times in listed.items() if value > mu)
+        return bool(above < index <= above + listed.get(mu, 0))
+    for bits in BITS:
+        values = case.eigenvalues(term, bits)
+        with precision(bits):
+            centre = expression_ball(mu, bits)
+            above = sum(1 for value in values if value.real > centre)
+            below = sum(1 for value in values if value.real < centre)
+        if above + below == case.d - 1:
+            return bool(above == index - 1)
+        if above >= index or below > case.d - index:
+            return False
+    return None
+
+
+@_enter(ConsensusAt)
+def _(place: ConsensusAt, case: Case) -> bool | None:
+    tokens = case.instance.tokens
+    agreed = _all([same_tokens(token, tokens[0]) for token in tokens[1:]])
+    if agreed is not True:
+        return agreed
+    return _at_eigenvector(place.term, case.integer(place.index), tokens[0], case)
+
+
+@_enter(BipartiteAt)
+def _(place: BipartiteAt, case: Case) -> bool | None:
+    tokens = case.instance.tokens
+    split = [same_tokens(token, tokens[0], 1 if i < case.p else -1) for i, token in enumerate(tokens)]
+    parts = _all(split)
+    if parts is not True:
+        return parts
+    if not 1 <= case.p < case.n:
+        return False
+    return _at_eigenvector(place.term, case.integer(place.index), tokens[0], case)
+
+
+@_enter(AntipodalAt)
+def _(place: AntipodalAt, case: Case) -> bool | None:
+    tokens = case.instance.tokens
+    if case.n % 2:
+        return False
+    return _all([same_tokens(token, tokens[0], 1 if i < case.n // 2 else -1) for i, token in enumerate(tokens)])
+
+
+@_enter(ConsensusSet)
+def _(place: ConsensusSet, case: Case) -> bool | None:
+    tokens = case.instance.tokens
+    return _all([same_tokens(token, tokens[0]) for token in tokens[1:]])
+
+
+@_enter(Zero)
+def _(place: Zero, case: Case) -> bool | None:
+    return _all([zero(entry) for token in case.instance.tokens for entry in token])
+
+
+@_enter(Polygonal)
+def _(place: Polygonal, case: Case) -> bool | None:
+    """``sum_j a_ij x_j = 0`` for all i, by the exact classification of the point."""
+    from eigentoken.theory.exactness.fields import in_smallest_field
+    from eigentoken.theory.jacobians import exact_setting
+    from eigentoken.theory.point_shapes import Undecided, certain_zero
+
+    def means(field: Any) -> bool:
+        setting = exact_setting(case.instance, field)
+        algebra = setting.algebra()
+        system = case.instance.system
+        for _, score in system.heads(setting.parameters):
+            weights = algebra.attention(setting.tokens, score, case.instance.mask, False)
+            for token in algebra.average(weights, setting.tokens):
+                if not all(certain_zero(entry) for entry in token):
+                    return False
+        return True
+
+    try:
+        return in_smallest_field(means)
+    except (Undecided, ArithmeticError, Exception) as problem:
+        if type(problem).__name__ in {"ExactnessLimit", "Undecided"}:
+            return None
+        raise
+
+
+@_enter(SomeEquilibrium)
+def _(place: SomeEquilibrium, case: Case) -> bool | None:
+    from eigentoken.theory.classify import classify
+
+    verdict = classify(case.instance).equilibrium
+    return None if verdict.is_undecided else verdict.is_holds
+
+
+@_enter(Hemisphere)
+def _(place: Hemisphere, case: Case) -> bool | None:
+    if place.normal is None:
+        vector = case.extra.get("w")
+        if vector is None:
+            return None
+        normal = sp.Matrix(list(vector))
+    else:
+        normal = case.eigenvector(place.normal.T if place.left else place.normal, 1)
+    heights = [(normal.T * token)[0, 0] for token in case.tokens()]
+    up = _all([relation_truth(case, sp.Gt(height, 0, evaluate=False)) for height in heights])
+    down = _all([relation_truth(case, sp.Lt(height, 0, evaluate=False)) for height in heights])
+    if up or (down and place.normal is not None):
+        return True
+    return None if up is None or (down is None and place.normal is not None) else False

@@ -1,0 +1,254 @@
+"""OBSERVED for claims: a violation for each instance of a batch: positive where the claim is seen to fail.
+
+``nan`` says that nothing was seen (a trajectory that has not settled): it counts neither way.  These are floating-point
+numbers; a verdict about one instance is the business of the certified reading.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+import torch
+from torch import Tensor
+
+from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra
+from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.readings.batched_jacobians import spectrum
+from eigentoken.numerics.readings.trajectories import distance, problem_of, run
+from eigentoken.theory import claims, terms
+from eigentoken.theory.algebra import LoopAlgebra, causal_mask
+from eigentoken.theory.observables import Observable
+from eigentoken.theory.readings import OBSERVED
+from eigentoken.theory.systems import Time
+
+__all__ = ["AWAY", "ON_BOUNDARY", "observe"]
+
+#: A settled trajectory farther than this from the claimed limit has gone elsewhere.
+AWAY = 1e-2
+CLOSE = 1e-8
+#: The violation shown for an eigenvalue that rounding does not tell from the boundary of stability.
+ON_BOUNDARY = 1e-6
+
+
+def _nan(batch: Batch) -> Tensor:
+    return torch.full((batch.count,), torch.nan, dtype=torch.float64)
+
+
+@OBSERVED.register(claims.Equilibrium)
+def _(claim: claims.Equilibrium, batch: Batch) -> Tensor:
+    moved = problem_of(batch).advance(batch.tokens, 0.0)
+    still = moved - batch.tokens if batch.system.time is Time.MAP else moved
+    size = 1 + torch.linalg.vector_norm(batch.tokens, dim=-1).amax(-1)
+    return torch.linalg.vector_norm(still, dim=-1).amax(-1) - CLOSE * size
+
+
+@OBSERVED.register(claims.TwoCycle)
+def _(claim: claims.TwoCycle, batch: Batch) -> Tensor:
+    moved = problem_of(batch).advance(batch.tokens, 0)
+    return torch.linalg.vector_norm(moved + batch.tokens, dim=-1).amax(-1) - CLOSE
+
+
+@OBSERVED.register(claims.Stable)
+def _(claim: claims.Stable, batch: Batch) -> Tensor:
+    return spectrum(batch).margin()
+
+
+@OBSERVED.register(claims.Unstable)
+def _(claim: claims.Unstable, batch: Batch) -> Tensor:
+    """A spectral radius of exactly 1 violates the claim as well; within rounding of 1 it is shown as ON_BOUNDARY."""
+    margin = spectrum(batch).margin()
+    return torch.where(margin.abs() < 1e-9, torch.full_like(margin, ON_BOUNDARY), -margin)
+
+
+@OBSERVED.register(claims.SpectrumIs)
+def _(claim: claims.SpectrumIs, batch: Batch) -> Tensor:
+    seen = spectrum(batch).all()
+    expected = expected_spectrum(claim, batch)
+    if expected is None:
+        return _nan(batch)
+    if seen.shape != expected.shape:
+        return torch.full((batch.count,), torch.inf, dtype=torch.float64)
+    scale = 1 + expected.abs().amax(-1) if expected.shape[-1] else torch.ones(batch.count, dtype=torch.float64)
+    return _matched(seen, expected.to(torch.complex128)) / scale - 1e-6
+
+
+def expected_spectrum(claim: claims.SpectrumIs, batch: Batch) -> Tensor | None:
+    """The claimed eigenvalues ``(B, m)``; ``None`` where a multiplicity is negative (a size that is not meant)."""
+    columns: list[Tensor] = []
+    for value, count in claim.classes:
+        indexed = terms.ell in (sp.sympify(value).free_symbols | sp.sympify(count).free_symbols)
+        ells = [ell for ell in range(1, batch.d + 1) if ell != batch.k] if indexed else [None]
+        for ell in ells:
+            times = batch.integer(count, ell)
+            if times < 0:
+                return None
+            if times:
+                columns += [batch.scalar(value, ell)] * times
+    if not columns:
+        return torch.zeros(batch.count, 0, dtype=torch.float64)
+    return torch.stack(columns, -1)
+
+
+def _matched(seen: Tensor, expected: Tensor) -> Tensor:
+    """The largest distance in a matching of two lists of eigenvalues."""
+    order = [values.real.argsort(-1) for values in (seen, expected)]
+    pairs = [values.gather(-1, index) for values, index in zip((seen, expected), order, strict=True)]
+    by_size = (pairs[0] - pairs[1]).abs().amax(-1) if seen.shape[-1] else torch.zeros(len(seen), dtype=torch.float64)
+    from scipy.optimize import linear_sum_assignment
+
+    result = by_size.clone()
+    for b in (by_size > 1e-7).nonzero().flatten().tolist():
+        cost = (seen[b].unsqueeze(-1) - expected[b].unsqueeze(-2)).abs()
+        if bool(torch.isfinite(cost).all()):
+            rows, columns = linear_sum_assignment(cost.numpy())
+            result[b] = float(cost[rows, columns].max())
+    return result
+
+
+@OBSERVED.register(claims.LyapunovStable)
+def _(claim: claims.LyapunovStable, batch: Batch) -> Tensor:
+    """Starts at distance 1e-4 that end farther than 0.1 escape."""
+    generator = torch.Generator().manual_seed(batch.n * 1000 + batch.d)
+    nudge = 1e-4 * torch.randn(batch.tokens.shape, generator=generator, dtype=torch.float64)
+    end = run(batch.at(problem_of(batch).retract(batch.tokens + nudge)))
+    return torch.linalg.vector_norm(end.final - batch.tokens, dim=-1).amax(-1) - 0.1
+
+
+@OBSERVED.register(claims.Iff)
+def _(claim: claims.Iff, batch: Batch) -> Tensor:
+    condition, seen = OBSERVED(claim.condition, batch), OBSERVED(claim.claim, batch)
+    return torch.maximum(torch.minimum(seen, -condition), torch.minimum(-seen, condition))
+
+
+@OBSERVED.register(claims.When)
+def _(claim: claims.When, batch: Batch) -> Tensor:
+    return torch.minimum(OBSERVED(claim.claim, batch), -OBSERVED(claim.condition, batch))
+
+
+# --- observables -----------------------------------------------------------------------------------------------------
+
+
+def observe(observable: Observable, batch: Batch, x: Tensor) -> Tensor:
+    """The observable at states ``x (B, n, d)``, through its one definition, with a tensor for each scalar."""
+    one = torch.ones((), dtype=torch.float64)
+    scalars = LoopAlgebra(torch.exp, torch.sqrt, one)
+    parameters = {name: _unstacked(value) for name, value in batch.parameters.items()}
+    for name, value in batch.extra.items():
+        parameters.setdefault(name, [value[:, a] for a in range(value.shape[1])] if value.ndim == 2 else value)
+    tokens = tuple(tuple(x[:, i, a] for a in range(x.shape[-1])) for i in range(x.shape[1]))
+    mask = causal_mask(batch.n) if batch.mask == "causal" else batch.mask
+    value = observable(scalars, batch.system, parameters, tokens, mask)
+    value = value if isinstance(value, Tensor) else torch.tensor(float(value), dtype=torch.float64)
+    return value.expand(batch.count)
+
+
+def _unstacked(value: Any) -> Any:
+    value = value(0.0) if callable(value) else value
+    if isinstance(value, Tensor) and value.ndim == 3:
+        return [[value[:, i, j] for j in range(value.shape[2])] for i in range(value.shape[1])]
+    if isinstance(value, list):
+        return [{name: _unstacked(each) for name, each in head.items()} for head in value]
+    return value
+
+
+def _rate(claim: Any, batch: Batch) -> tuple[Tensor, Tensor]:
+    """The change of the observable in one layer, or its derivative along the flow; and the size of the motion."""
+    problem = problem_of(batch)
+    moved = problem.advance(batch.tokens, 0.0)
+    before = observe(claim.observable, batch, batch.tokens)
+    if batch.system.time is Time.MAP:
+        after = observe(claim.observable, batch, moved)
+        motion = torch.linalg.vector_norm(moved - batch.tokens, dim=-1).amax(-1)
+        noise = 1e-12 * (1 + before.abs())
+        return after - before, torch.maximum(noise, 0 * motion)
+    _, rate = torch.func.jvp(lambda x: observe(claim.observable, batch, x), (batch.tokens,), (moved,))
+    return rate, 1e-11 * (1 + before.abs())
+
+
+@OBSERVED.register(claims.Decreases)
+def _(claim: claims.Decreases, batch: Batch) -> Tensor:
+    rate, noise = _rate(claim, batch)
+    return rate - noise
+
+
+@OBSERVED.register(claims.Increases)
+def _(claim: claims.Increases, batch: Batch) -> Tensor:
+    rate, noise = _rate(claim, batch)
+    return -rate - noise
+
+
+@OBSERVED.register(claims.Vanishes)
+def _(claim: claims.Vanishes, batch: Batch) -> Tensor:
+    return observe(claim.observable, batch, batch.tokens).abs() - CLOSE
+
+
+@OBSERVED.register(claims.Nonnegative)
+def _(claim: claims.Nonnegative, batch: Batch) -> Tensor:
+    return -observe(claim.observable, batch, batch.tokens) - 1e-10
+
+
+# --- limits ----------------------------------------------------------------------------------------------------------
+
+
+@OBSERVED.register(claims.ForwardInvariant)
+def _(claim: claims.ForwardInvariant, batch: Batch) -> Tensor:
+    """The farthest that a trajectory is seen outside the region."""
+    problem = problem_of(batch)
+    worst = torch.full((batch.count,), -torch.inf, dtype=torch.float64)
+    x = batch.tokens
+    h = 0.05
+    with torch.no_grad():
+        for step in range(60):
+            if batch.system.time is Time.MAP:
+                x = problem.advance(x, step)
+            else:
+                half = problem.retract(x + h / 2 * problem.advance(x, step * h))
+                x = problem.retract(x + h * problem.advance(half, step * h + h / 2))
+            worst = torch.maximum(worst, distance(claim.region, batch, x))
+    return worst - 1e-7
+
+
+@OBSERVED.register(claims.Converges, claims.AlmostEveryConverges)
+def _(claim: Any, batch: Batch) -> Tensor:
+    """Positive for trajectories that settle away from the place, turn in a 2-cycle, or blow up."""
+    end = run(batch)
+    away = distance(claim.place, batch, end.final)
+    start = distance(claim.place, batch, batch.tokens)
+    result = torch.where(away < AWAY, away - AWAY, torch.full_like(away, torch.nan))
+    result = torch.where(end.settled & (away >= AWAY), away - AWAY, result)
+    grown = (end.size > 1e5) & (away > 10 * start)
+    result = torch.where(grown | ~end.finite, torch.full_like(away, 1.0), result)
+    if batch.system.time is Time.MAP:
+        again = problem_of(batch).advance(end.final, 0)
+        twice = problem_of(batch).advance(again, 0)
+        cycle = torch.linalg.vector_norm(twice - end.final, dim=-1).amax(-1) < 1e-8
+        size = torch.linalg.vector_norm(again - end.final, dim=-1).amax(-1)
+        result = torch.where(cycle & (size > AWAY), size, result)
+    return result
+
+
+@OBSERVED.register(claims.Diverges)
+def _(claim: claims.Diverges, batch: Batch) -> Tensor:
+    """Positive where the tokens (``every``: some token) settle at a finite size."""
+    end = run(batch)
+    sizes = torch.linalg.vector_norm(end.final, dim=-1)
+    seen = sizes.amin(-1) if claim.every else sizes.amax(-1)
+    start = torch.linalg.vector_norm(batch.tokens, dim=-1).amax(-1)
+    result = torch.where(seen > 100 * (1 + start), -torch.ones_like(seen), torch.full_like(seen, torch.nan))
+    speed = torch.linalg.vector_norm(problem_of(batch).advance(end.final, 0.0), dim=-1)
+    slow = (speed.amin(-1) if claim.every else speed.amax(-1)) < 1e-9
+    result = torch.where(slow & (seen < 100 * (1 + start)), torch.ones_like(seen), result)
+    return torch.where(end.finite, result, -torch.ones_like(seen))
+
+
+@OBSERVED.register(claims.AttentionRank)
+def _(claim: claims.AttentionRank, batch: Batch) -> Tensor:
+    """The difference between the numerical rank and the claimed one (rows of the first head)."""
+    score = batch.system.heads(batch.parameters, 0.0)[0][1]
+    algebra = TorchAlgebra()
+    weights = algebra.attention(batch.tokens, score, batch.mask, batch.system.over_root_d)
+    dense = weights if isinstance(weights, Tensor) else weights.dense(batch.tokens)
+    singular = torch.linalg.svdvals(dense.expand(batch.count, batch.n, batch.n))
+    rank = (singular > 1e-10 * singular[..., :1]).sum(-1)
+    return (rank - batch.integer(claim.rank)).abs().to(torch.float64) - 0.5

@@ -1,0 +1,159 @@
+"""OBSERVED for conditions: how far each instance of a batch is from satisfying them (negative: satisfied)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from eigentoken.numerics.instances.batches import Batch, Wave, relation_violation
+from eigentoken.theory import conditions
+from eigentoken.theory.readings import OBSERVED
+
+__all__: list[str] = []
+
+#: Below this relative size a float difference counts as zero when a batch is looked at (never in a verdict).
+ROUNDING = 1e-9
+
+
+def _scale(value: Tensor) -> Tensor:
+    return ROUNDING * (torch.linalg.matrix_norm(value) + 1e-30)
+
+
+@OBSERVED.register(conditions.Symmetric)
+def _(condition: conditions.Symmetric, batch: Batch) -> Tensor:
+    value = batch.matrix(condition.term)
+    return torch.linalg.matrix_norm(value - value.mT) - _scale(value)
+
+
+@OBSERVED.register(conditions.PositiveDefinite)
+def _(condition: conditions.PositiveDefinite, batch: Batch) -> Tensor:
+    return _symmetric_values(condition.term, batch).amin(-1).neg() + 1e-12
+
+
+@OBSERVED.register(conditions.PositiveSemidefinite)
+def _(condition: conditions.PositiveSemidefinite, batch: Batch) -> Tensor:
+    return _symmetric_values(condition.term, batch).amin(-1).neg() - 1e-12
+
+
+@OBSERVED.register(conditions.NegativeDefinite)
+def _(condition: conditions.NegativeDefinite, batch: Batch) -> Tensor:
+    return _symmetric_values(condition.term, batch).amax(-1) + 1e-12
+
+
+def _symmetric_values(term: Any, batch: Batch) -> Tensor:
+    value = batch.matrix(term)
+    return torch.linalg.eigvalsh((value + value.mT) / 2)
+
+
+@OBSERVED.register(conditions.Nonsingular)
+def _(condition: conditions.Nonsingular, batch: Batch) -> Tensor:
+    value = batch.matrix(condition.term)
+    return _scale(value) - torch.linalg.svdvals(value)[..., -1]
+
+
+@OBSERVED.register(conditions.SimpleTop)
+def _(condition: conditions.SimpleTop, batch: Batch) -> Tensor:
+    values = batch.eigen(condition.term)[0]
+    if values.shape[-1] == 1:
+        return torch.full((batch.count,), -1.0, dtype=torch.float64)
+    gap = values[:, 1].real - values[:, 0].real + ROUNDING * (1 + values.abs().amax(-1))
+    return torch.maximum(gap, values[:, 0].imag.abs() - ROUNDING) if values.is_complex() else gap
+
+
+@OBSERVED.register(conditions.NonPrincipalModulusBelow)
+def _(condition: conditions.NonPrincipalModulusBelow, batch: Batch) -> Tensor:
+    values = batch.eigen(condition.term)[0]
+    if values.shape[-1] == 1:
+        return -values[:, 0].real
+    gap = values[:, 1:].abs().amax(-1) - values[:, 0].real + ROUNDING
+    return torch.maximum(gap, values[:, 0].imag.abs() - ROUNDING) if values.is_complex() else gap
+
+
+@OBSERVED.register(conditions.Relation)
+def _(condition: conditions.Relation, batch: Batch) -> Tensor:
+    return relation_violation(batch, condition.relation)
+
+
+@OBSERVED.register(conditions.InHemisphere)
+def _(condition: conditions.InHemisphere, batch: Batch) -> Tensor:
+    if condition.normal is not None:
+        heights = torch.einsum("bnd,bd->bn", batch.tokens, batch.eigenvector(condition.normal, 1, condition.left))
+        return -torch.maximum(heights.amin(-1), (-heights).amin(-1))
+    return -best_height(batch.tokens, batch.extra.get("w"))
+
+
+def best_height(tokens: Tensor, w: Tensor | None = None, rounds: int = 200) -> Tensor:
+    """``max_w min_i w^T x_i`` over unit w, from below (perceptron steps on the worst token)."""
+    x = tokens / torch.linalg.vector_norm(tokens, dim=-1, keepdim=True).clamp_min(1e-300)
+    w = x.mean(1) if w is None else w
+    best = torch.full((len(x),), -torch.inf, dtype=torch.float64)
+    for _ in range(rounds):
+        unit = w / torch.linalg.vector_norm(w, dim=-1, keepdim=True).clamp_min(1e-12)
+        heights = torch.einsum("bnd,bd->bn", x, unit)
+        lowest, index = heights.min(-1)
+        best = torch.maximum(best, lowest)
+        if bool((best > 0).all()):
+            break
+        w = unit + 0.3 * x[torch.arange(len(x)), index]
+    return best
+
+
+@OBSERVED.register(conditions.NotAllEqual)
+def _(condition: conditions.NotAllEqual, batch: Batch) -> Tensor:
+    spread = torch.linalg.vector_norm(batch.tokens - batch.tokens[:, :1], dim=-1).amax(-1)
+    return ROUNDING - spread
+
+
+@OBSERVED.register(conditions.BoundedInTime, conditions.UniformlyContinuous)
+def _(condition: Any, batch: Batch) -> Tensor:
+    """Every matrix that is drawn is constant or a :class:`Wave`; a wave with a square part is not continuous."""
+    smooth = isinstance(condition, conditions.UniformlyContinuous)
+    groups = [batch.parameters, *batch.parameters.get("heads", [])]
+    jumps = any(
+        isinstance(group.get(condition.name), Wave) and bool((group[condition.name].square != 0).any())
+        for group in groups
+    )
+    value = 1.0 if smooth and jumps else -1.0
+    return torch.full((batch.count,), value, dtype=torch.float64)
+
+
+@OBSERVED.register(conditions.Commute)
+def _(condition: conditions.Commute, batch: Batch) -> Tensor:
+    first, second = batch.matrix(condition.first), batch.matrix(condition.second)
+    size = ROUNDING * (1 + torch.linalg.matrix_norm(first) * torch.linalg.matrix_norm(second))
+    return torch.linalg.matrix_norm(first @ second - second @ first) - size
+
+
+@OBSERVED.register(conditions.SharesTopEigenvector)
+def _(condition: conditions.SharesTopEigenvector, batch: Batch) -> Tensor:
+    heads = [head[condition.name] for head in batch.parameters.get("heads", [batch.parameters])]
+    worst = torch.full((batch.count,), -torch.inf, dtype=torch.float64)
+    first = None
+    for value in heads:
+        numbers, vectors = torch.linalg.eigh((value + value.mT) / 2)
+        vector = vectors[..., -1]
+        first = vector if first is None else first
+        turned = 1 - torch.einsum("bd,bd->b", first, vector).abs()
+        gap = numbers[:, -2] - numbers[:, -1] if numbers.shape[-1] > 1 else -torch.ones_like(turned)
+        for part in (turned - ROUNDING, gap + ROUNDING, -numbers[:, -1]):
+            worst = torch.maximum(worst, part)
+        worst = torch.maximum(worst, torch.linalg.matrix_norm(value - value.mT) - _scale(value))
+    return worst
+
+
+@OBSERVED.register(conditions.AllOf)
+def _(condition: conditions.AllOf, batch: Batch) -> Tensor:
+    return torch.stack([OBSERVED(part, batch) for part in condition.parts]).amax(0)
+
+
+@OBSERVED.register(conditions.AnyOf)
+def _(condition: conditions.AnyOf, batch: Batch) -> Tensor:
+    return torch.stack([OBSERVED(part, batch) for part in condition.parts]).amin(0)
+
+
+@OBSERVED.register(conditions.Not)
+def _(condition: conditions.Not, batch: Batch) -> Tensor:
+    value: Tensor = OBSERVED(condition.part, batch)
+    return -value

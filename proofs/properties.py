@@ -1,0 +1,149 @@
+"""Property tests of a statement, made from its own conditions and claims.
+
+Under the conditions every claim is looked at on random and degenerate instances (:func:`test_statement`); with one condition
+replaced by a near miss, an instance that fails is looked for (:func:`find_failure_without`).  A count is never a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from eigentoken.theory.claims import AlmostEveryConverges, Claim, Converges, Diverges, ForwardInvariant, Iff, When
+from eigentoken.theory.conditions import Condition
+from eigentoken.theory.readings import GENERATED, OBSERVED
+from eigentoken.theory.statements import Statement
+
+__all__ = ["PropertyReport", "claim_parts", "find_failure_without", "test_statement"]
+
+#: Float violations below this are rounding, not failures.
+TOLERANCE = 1e-7
+#: Trajectory claims cost a run each: this many instances at most.
+TRAJECTORIES = 200
+
+
+@dataclass(frozen=True)
+class PropertyReport:
+    """What was tried and what was seen: ``worst`` is the largest violation (negative: all claims held with room)."""
+
+    id: str
+    instances: int
+    violations: int
+    worst: float
+    unsettled: int = 0
+    corners: dict[str, int] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
+    first: dict[str, Any] | None = None
+
+    def summary(self) -> str:
+        """One line."""
+        text = f"{self.instances} instances, {self.violations} violations, worst {self.worst:.3g}"
+        if self.unsettled:
+            text += f", {self.unsettled} unsettled"
+        if self.skipped:
+            text += f"; not generated: {'; '.join(self.skipped)}"
+        return text
+
+
+def claim_parts(claim: Claim) -> list[tuple[Claim, bool]]:
+    """The claim with the side of its condition: an equivalence is looked at on both sides."""
+    return [(claim, True), (claim, False)] if isinstance(claim, Iff) else [(claim, True)]
+
+
+def _follows_trajectories(claim: Claim) -> bool:
+    inner = claim.claim if isinstance(claim, Iff | When) else claim
+    return isinstance(inner, Converges | AlmostEveryConverges | Diverges | ForwardInvariant)
+
+
+def test_statement(statement: Statement, instances: int = 200, seed: int = 0) -> PropertyReport:
+    """Look at every claim on at least ``instances`` instances (all systems and claims together share the corners)."""
+    from eigentoken.numerics.instances.plans import Contradiction, plan_for
+    from eigentoken.numerics.instances.sampling import sample
+
+    systems = statement.systems or ("attention-map",)
+    parts = [(system, *part) for system in systems for claim in statement.claims for part in claim_parts(claim)]
+    tried = violations = unsettled = 0
+    worst = float("-inf")
+    corners: dict[str, int] = {}
+    skipped: list[str] = []
+    first: dict[str, Any] | None = None
+    share = max(1, -(-instances // max(1, len(parts)))) if len(parts) > 4 else instances
+    for number, (system, claim, side) in enumerate(parts):
+        count = min(share, TRAJECTORIES) if _follows_trajectories(claim) else share
+        try:
+            plan = GENERATED(claim, plan_for(system, statement.conditions), side)
+            drawn = sample(plan, count, seed * 1000 + number)
+        except Contradiction as problem:
+            if side:
+                skipped.append(f"{system}, {type(claim).__name__}: {problem}")
+            continue
+        for batch in drawn.batches:
+            seen = OBSERVED(claim, batch)
+            known = ~seen.isnan()
+            unsettled += int((~known).sum())
+            tried += batch.count
+            if bool(known.any()):
+                worst = max(worst, float(seen[known].max()))
+            bad = (seen > TOLERANCE) & known
+            violations += int(bad.sum())
+            if first is None and bool(bad.any()):
+                first = _described(batch.take(bad.nonzero().flatten()[:1]), claim)
+        for name, each in drawn.corners.items():
+            corners[name] = corners.get(name, 0) + each
+    return PropertyReport(statement.id, tried, violations, worst, unsettled, corners, tuple(skipped), first)
+
+
+test_statement.__test__ = False  # type: ignore[attr-defined]
+
+
+def _described(batch: Any, claim: Claim) -> dict[str, Any]:
+    """One instance, for a message."""
+
+    def listed(value: Any) -> Any:
+        if callable(value):
+            return "depends on time"
+        if isinstance(value, list):
+            return [{name: listed(each) for name, each in head.items()} for head in value]
+        return value[0].tolist()
+
+    return {
+        "claim": type(claim).__name__,
+        "system": batch.system.name,
+        "k": batch.k,
+        "p": batch.p,
+        "corner": batch.corner,
+        **{name: listed(value) for name, value in batch.parameters.items()},
+        "tokens": batch.tokens[0].tolist(),
+    }
+
+
+def find_failure_without(
+    statement: Statement,
+    dropped: Condition,
+    instances: int = 2000,
+    seed: int = 0,
+    *,
+    accept: Callable[[Any], bool] = lambda batch: True,
+) -> dict[str, Any] | None:
+    """An instance that satisfies all conditions but one, misses that one, and violates a claim; ``None`` if not found."""
+    from eigentoken.numerics.instances.plans import Contradiction, plan_for
+    from eigentoken.numerics.instances.sampling import sample
+
+    others = [condition for condition in statement.conditions if condition != dropped]
+    if len(others) == len(statement.conditions):
+        raise ValueError(f"{dropped} is not a condition of {statement.id}: name one of its conditions")
+    for number, system in enumerate(statement.systems):
+        for claim in statement.claims:
+            try:
+                plan = GENERATED(claim, GENERATED(dropped, plan_for(system, others), False))
+                count = min(instances, 400) if _follows_trajectories(claim) else instances
+                drawn = sample(plan, count, seed * 1000 + number)
+            except Contradiction:
+                continue
+            for batch in drawn.batches:
+                seen = OBSERVED(claim, batch)
+                bad = (seen > TOLERANCE) & ~seen.isnan()
+                if bool(bad.any()) and accept(batch):
+                    return _described(batch.take(bad.nonzero().flatten()[:1]), claim)
+    return None
