@@ -89,7 +89,8 @@ def certify(
     """Decide one condition for every matrix within ``radius`` of the one given.
 
     ``matrix``: an array, a tensor, nested lists of exact numbers, an
-    :class:`~eigentoken.numerics.enclosures.Enclosure`, or the name of a file (``.npy``, ``.json``, ``.safetensors::tensor``).  ``alpha``: the step of ``dominant-step``.
+    :class:`~eigentoken.numerics.enclosures.Enclosure`, or the name of a file (``.npy``, ``.json``,
+    ``.safetensors::tensor``).  ``alpha``: the step of ``dominant-step``.
     ``expected``: the rank, or the inertia as three counts.  ``bound``, ``within``: see :func:`conditions`.
     ``time_limit``: seconds for the exact rung.
 

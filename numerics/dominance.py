@@ -30,7 +30,7 @@ from eigentoken.numerics.probe import probe_numpy
 from eigentoken.numerics.rounding import UNIT, Array, down, inflate, up
 from eigentoken.numerics.spectra import Discs, eigenvalue_discs
 
-__all__ = ["ORDERS", "Dominance", "discs_of", "dominance", "eigenvector_angle", "scores"]
+__all__ = ["ORDERS", "Dominance", "discs_of", "dominance", "eigenvector_angle", "middle_score", "scaled_step", "scores"]
 
 ORDERS = ("real-part", "modulus", "step")
 
@@ -39,9 +39,10 @@ ORDERS = ("real-part", "modulus", "step")
 class Dominance:
     """The certified kind of the leading eigenvalues; numbers are in the units of the scaled center.
 
-    ``kind``: ``simple-real``, ``simple-pair``, ``non-real``, ``multiple-real``, ``tie`` or ``unknown`` (see
-    :class:`~eigentoken.numerics.exact_spectra.Leader`).  ``separation``: two scores with all leaders above the second
-    and everybody else below the first.  ``margin``: the kind persists under every perturbation of that spectral norm.
+    ``kind``: ``simple-real``, ``simple-pair``, ``non-real``, ``multiple-real``, ``multiple-pair``, ``tie`` or
+    ``unknown`` (see :class:`~eigentoken.numerics.exact_spectra.Leader`).  ``separation``: two scores with all leaders
+    above the second and everybody else below the first.  ``margin``: the kind persists under every perturbation of
+    that spectral norm.
     """
 
     kind: str
@@ -218,3 +219,11 @@ def eigenvector_angle(found: Dominance) -> tuple[Array, float] | None:
     largest = float(np.sqrt(np.square(discs.vectors).sum(axis=0)).max()) * (1 + (2 * x.size + 8) * UNIT)
     sine = up(float(inflate(float(parts.sum()), discs.size + 4)) * largest / norm, 6)
     return x, min(sine, 1.0)
+
+
+def middle_score(below: float, above: float) -> float:
+    """A float score strictly between, where there is one (else the upper end, at which the leaders start)."""
+    if not math.isfinite(below):
+        below = above - max(1.0, abs(above))
+    middle = below + (above - below) / 2
+    return middle if below < middle < above else above

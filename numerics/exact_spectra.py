@@ -41,8 +41,9 @@ class Root:
 class Leader:
     """What is known of the eigenvalues with the largest score.
 
-    ``kind`` is ``simple-real``, ``multiple-real``, ``simple-pair``, ``non-real`` (ahead, not one simple pair), ``tie``
-    (a real eigenvalue ties with others: proved) or ``unknown``.
+    ``kind`` is ``simple-real``, ``multiple-real``, ``simple-pair``, ``multiple-pair`` (one pair or eigenvalue strictly
+    ahead), ``non-real`` (no real one is ahead), ``tie`` (no real one is *strictly* ahead: each real leader is tied) or
+    ``unknown``.
     """
 
     kind: str
@@ -127,7 +128,7 @@ def _leader(roots: list[Root], by: str) -> Leader:
         if len(top) == 2 and top[0].multiplicity == 1:
             return Leader("simple-pair", top, rest)
         if len(top) == 2:
-            return Leader("non-real", top, rest, "the leading pair is multiple")
+            return Leader("multiple-pair", top, rest)
         return Leader("non-real", top, rest, "every leading eigenvalue is non-real")
     return Leader("unknown", top, rest, f"{len(top)} leaders do not separate by {by}")
 

@@ -4,8 +4,8 @@ Every float bound here assumes ``|fl(A B) - A B| <= gamma_k |A| |B|`` entrywise,
 float16 accumulation and Strassen-like products do not obey it.  The probe multiplies graded integer matrices (rows and
 columns scaled by powers of two, with cancellation) whose product is known exactly from integer arithmetic, and takes
 the worst ratio of observed error to bound.  It also factors graded definite matrices (``R R^T`` against S, Rump's
-bound) and looks whether subnormal numbers survive.  A backend whose ratio exceeds 1 is refused.  A probe is evidence about a
-backend, not a proof of it: that is why certificates are re-checked by another arithmetic
+bound) and looks whether subnormal numbers survive.  A backend whose ratio exceeds 1 is refused.  A probe is evidence
+about a backend, not a proof of it: that is why certificates are re-checked by another arithmetic
 (:mod:`eigentoken.numerics.recheck`).
 """
 

@@ -9,17 +9,19 @@ non-real pair is strictly ahead.  Margins: within that spectral norm the *same k
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from eigentoken.numerics.dominance import Dominance, discs_of, dominance, eigenvector_angle, scores
+from eigentoken.numerics.dominance import Dominance, discs_of, dominance, eigenvector_angle, middle_score, scores
 from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.exact_matrices import OutOfTime
 from eigentoken.numerics.exact_spectra import exact_roots, score_polynomial
+from eigentoken.numerics.lyapunov import lyapunov_certificate
 from eigentoken.numerics.questions import Question, answer, give_up, reported_margin
-from eigentoken.numerics.rounding import Array, inflate, scale_down, scale_up
+from eigentoken.numerics.rounding import Array, frobenius_above, inflate, scale_down, scale_up, up
 from eigentoken.numerics.spectra import Discs
 from eigentoken.theory.verdicts import Verdict, VerdictWord
 
@@ -39,6 +41,7 @@ _WORDS = {
     "simple-pair": "one simple non-real pair is strictly ahead",
     "non-real": "a non-real eigenvalue is ahead of every real one",
     "multiple-real": "the leading real eigenvalue is multiple",
+    "multiple-pair": "the leading non-real pair is multiple",
     "tie": "the leading real eigenvalue is exactly tied with another",
 }
 
@@ -56,8 +59,8 @@ def decide_complex_pair(question: Question) -> Verdict:
     """``dominant-complex-pair``, by real part unless ``by`` says otherwise."""
     question.need_square()
     found = dominance(question.enclosure, question.by, question.alpha, question.deadline)
-    if found.kind == "non-real" and found.exact is None:
-        return give_up(question, (*found.tried, "a non-real eigenvalue is ahead, but not one simple pair is certified"))
+    if found.kind in ("non-real", "tie"):  # neither says that one simple pair is, or is not, strictly ahead
+        return give_up(question, (*found.tried, "whether one simple pair is ahead of all others is not certified"))
     return _leader_verdict(question, found, "simple-pair")
 
 
@@ -66,6 +69,11 @@ def _leader_verdict(question: Question, found: Dominance, wanted: str) -> Verdic
     if found.kind == "unknown":
         return give_up(question, found.tried, details)
     word = HOLDS if found.kind == wanted else FAILS
+    stored = lyapunov_certificate(question.enclosure, found, question.alpha) if found.discs is not None else None
+    arrays: dict[str, Any] = {}
+    if stored is not None:
+        found = replace(found, margin=min(found.margin, stored.margin))
+        arrays = {"lyapunov": stored.matrix, "vector": stored.vector, "row": stored.row}
     margin = math.inf if math.isinf(found.margin) else reported_margin(question.enclosure, found.margin)
     return answer(
         question,
@@ -75,6 +83,7 @@ def _leader_verdict(question: Question, found: Dominance, wanted: str) -> Verdic
         facts=leader_facts(question.enclosure, found, question.alpha),
         margin=margin,
         details=details,
+        arrays=arrays,
     )
 
 
@@ -92,9 +101,7 @@ def leader_facts(enclosure: Enclosure, found: Dominance, alpha: Fraction | None)
 def _separating_score(enclosure: Enclosure, found: Dominance) -> Fraction | None:
     if found.separation is not None:
         below, above = found.separation
-        if not math.isfinite(below):
-            below = above - max(1.0, abs(above))
-        middle = Fraction((below + above) / 2) if below < (below + above) / 2 < above else Fraction(above)
+        middle = Fraction(middle_score(below, above))
         scale = Fraction(1) if found.by == "step" else Fraction(2) ** enclosure.exponent
         return middle * scale
     if found.exact is None or not found.exact.roots:
@@ -103,7 +110,7 @@ def _separating_score(enclosure: Enclosure, found: Dominance) -> Fraction | None
     rest = [r.ball.real if found.by == "real-part" else abs(r.ball) for r in found.exact.others]
     low = min(_fraction(score.lower()) for score in top)
     if not rest:
-        return low - 1
+        return low - 1 if found.by == "real-part" or low <= 0 else low / 2
     high = max(_fraction(score.upper()) for score in rest)
     return (low + high) / 2
 
@@ -221,6 +228,7 @@ def decide_spectrum(question: Question) -> Verdict:
     discs = discs_of(enclosure)
     tried: tuple[str, ...] = ("discs",)
     if discs is not None:
+        discs = _no_worse_than_norm(enclosure, discs)
         centers, radii = _in_units(enclosure, discs)
         if np.isfinite(radii).all() and np.isfinite(centers).all():
             return _spectrum_answer(question, centers, radii, discs.method)
@@ -236,6 +244,15 @@ def decide_spectrum(question: Question) -> Verdict:
             return _spectrum_answer(question, centers, radii, "exact characteristic polynomial")
         tried = (*tried, "exact roots beyond the range of floats")
     return give_up(question, tried)
+
+
+def _no_worse_than_norm(enclosure: Enclosure, discs: Discs) -> Discs:
+    """Where a disc is larger than ``||M||_F``, the disc about zero of that radius says more: n times the same."""
+    whole = up(up(frobenius_above(enclosure.center) * (1 + 2.0**-30)) + 2 * enclosure.radius)
+    if float(discs.radii.max()) <= whole:
+        return discs
+    n = discs.size
+    return Discs(np.zeros(n, dtype=np.complex128), np.full(n, whole), discs.growth, "Frobenius norm")
 
 
 def _radius(ball: Any) -> float:

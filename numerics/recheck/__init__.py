@@ -1,0 +1,231 @@
+"""Re-check: a second arithmetic that shares no code with the issuer of a certificate.
+
+``recheck(certificate, inputs)`` reads the inputs to exact numbers, compares their content hashes, asks whether the
+facts imply the word and the margin (:mod:`.meaning`), and then confirms the facts: by exact rational arithmetic for
+small matrices (:mod:`.rational`), by FLINT balls for medium ones (:mod:`.balls`), by a minimal float verifier that
+trusts matrix products only for large ones (:mod:`.floats`).  The answer is ``holds`` (agrees), ``fails`` (does not
+agree) or ``undecided``.  Nothing here imports the rest of :mod:`eigentoken.numerics`; a test reads the imports.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+
+from eigentoken.numerics.recheck import floats, rational
+from eigentoken.numerics.recheck.meaning import implied
+from eigentoken.numerics.recheck.reading import (
+    Document,
+    Exact,
+    RecheckError,
+    exact_input,
+    form_terms,
+    fraction_of,
+    read_document,
+)
+from eigentoken.numerics.recheck.signs import at_least, direction_below, symmetric_exact
+from eigentoken.numerics.recheck.spectral import confirm_discs, confirm_eigenvector, confirm_leader
+from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+
+__all__ = ["RecheckError", "recheck"]
+
+
+def recheck(certificate: Any, inputs: Any, *, time_limit: float = 60.0) -> Verdict:
+    """Does the certificate hold for these inputs?
+
+    ``certificate``: a :class:`~eigentoken.theory.verdicts.Certificate`, its JSON document, a verdict document with one,
+    or a file name.  ``inputs``: the matrix, or a mapping from input names to matrices (arrays, tensors, exact lists,
+    file names).
+    """
+    until = time.monotonic() + time_limit
+    try:
+        document = read_document(certificate)
+        why = _outer(certificate, document)
+        if why is None:
+            why = _confirm(document, inputs, until)
+    except RecheckError as error:
+        return fails(f"the re-check does not agree: {error}")
+    except rational.LateError as late:
+        return undecided(f"not re-checked: {late}")
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
+        return fails(f"the re-check does not agree: malformed certificate ({type(error).__name__}: {error})"[:300])
+    if why is None:
+        return holds(f"re-checked: {document.condition} {document.verdict}, from {document.kind} facts")
+    if why.startswith("undecided: "):
+        return undecided(f"not re-checked: {why.removeprefix('undecided: ')}")
+    return fails(f"the re-check does not agree: {why}")
+
+
+def _outer(source: Any, document: Document) -> str | None:
+    """A verdict document around the certificate must say the same word and margin."""
+    if not (isinstance(source, Mapping) and "certificate" in source):
+        return None
+    if source.get("verdict") != document.verdict:
+        return "the verdict is not the one that the certificate supports"
+    margin = source.get("margin")
+    stated = float.fromhex(str(document.data["margin"]))
+    if margin is not None and float(margin) != stated:
+        return "the margin is not the one that the certificate supports"
+    return None
+
+
+def _confirm(document: Document, inputs: Any, until: float) -> str | None:
+    data = document.data
+    if not isinstance(inputs, Mapping):
+        if len(document.inputs) != 1:
+            return f"the certificate is about {len(document.inputs)} inputs: give them by name"
+        inputs = {next(iter(document.inputs)): inputs}
+    exact = {}
+    for name, digest in document.inputs.items():
+        if name not in inputs:
+            return f"input {name!r} was not given"
+        exact[name] = exact_input(inputs[name])
+        if exact[name].digest != digest:
+            return f"the content of input {name!r} is not what was certified: its hash differs"
+    for term in data["terms"]:
+        if any(name not in document.inputs for name, _ in term):
+            return "the certificate is about an input without a hash"
+    matrix = form_terms(data["terms"], exact)
+    if list(matrix.shape) != list(data["shape"]):
+        return "the shape of the matrix is not what was certified"
+    slack = fraction_of(data["slack"])
+    stated = float.fromhex(str(data["margin"]))
+    unlimited = stated == float("inf") and document.kind == "leader" and matrix.shape == (1, 1)
+    margin = Fraction(0) if unlimited else fraction_of(data["margin"])
+    if slack < 0 or margin < 0 or data.get("unit") != "spectral norm":
+        return "slack and margin are spectral norms, not negative"
+    why = implied(document, matrix.shape[0], slack, margin)
+    if why is not None:
+        return why
+    return _confirm_facts(document, matrix, slack, margin, until)
+
+
+def _confirm_facts(document: Document, matrix: Exact, slack: Fraction, margin: Fraction, until: float) -> str | None:
+    facts = document.data["facts"]
+    square = matrix.shape[0] == matrix.shape[1]
+    if document.kind not in ("norm", "rank") and not square:
+        return f"{document.condition} needs a square matrix"
+    if document.kind == "signs":
+        return _confirm_signs(document, matrix, until)
+    if document.kind == "leader":
+        return confirm_leader(document, matrix, slack + margin, until)
+    if document.kind == "eigenvector":
+        return confirm_eigenvector(document, matrix, slack + margin, until)
+    if document.kind == "discs":
+        return confirm_discs(document, matrix, slack, until)
+    if document.kind == "rank":
+        return _confirm_rank(facts, matrix, until)
+    part = _part(matrix, str(facts["form"]))
+    if document.kind == "equality":
+        if facts["equal"]:
+            return None if not any(part.numerators.entries()) else "the matrices are not equal"
+        if not any(part.numerators.entries()):
+            return "the matrices are equal"
+        distance = fraction_of(facts["distance_above"])
+        return None if distance == 0 else _norm_above(part, distance, until)
+    if "norm_at_most" in facts:
+        return _norm_at_most(part, fraction_of(facts["norm_at_most"]), until)
+    return _norm_above(part, fraction_of(facts["norm_above"]), until)
+
+
+def _confirm_signs(document: Document, matrix: Exact, until: float) -> str | None:
+    facts = document.data["facts"]
+    p, q, z = (int(facts[name]) for name in ("positive", "negative", "zero"))
+    beyond = fraction_of(facts["beyond"])
+    part = symmetric_exact(matrix)
+    direction = document.arrays.get("direction")
+    if direction is not None and p + q + z == 1 and direction.shape == (matrix.shape[0],):
+        if q == 1 and direction_below(part, direction, -beyond):
+            return None
+        flipped = Exact(lambda: (-part.numerators, part.denominator), None, "", part.shape)
+        if p == 1 and direction_below(flipped, direction, -beyond):
+            return None
+    return at_least(part, Fraction(0), p, q, z, beyond, until, document.arrays.get("transform"))
+
+
+def _part(matrix: Exact, form: str) -> Exact:
+    """M itself, half of ``M - M^T``, or ``M - I``."""
+    if form == "itself":
+        return matrix
+    if form == "skew-part":
+        values = matrix.floats
+
+        def skew() -> tuple[flint.fmpz_mat, flint.fmpz]:
+            if values is not None and np.array_equal(values, values.T):
+                return flint.fmpz_mat(*matrix.shape), flint.fmpz(1)
+            return matrix.numerators - matrix.numerators.transpose(), matrix.denominator * 2
+
+        return Exact(skew, None, "", matrix.shape)
+    if form == "minus-identity":
+        return Exact(
+            lambda: rational.shifted(matrix.numerators, matrix.denominator, Fraction(-1)), None, "", matrix.shape
+        )
+    raise RecheckError(f"unknown form {form!r}")
+
+
+def _gram(matrix: Exact, shift: Fraction, sign: int) -> Exact:
+    """``sign M^T M + shift I`` of the smaller side."""
+
+    def build() -> tuple[flint.fmpz_mat, flint.fmpz]:
+        m = matrix.numerators
+        product = m.transpose() * m if m.ncols() <= m.nrows() else m * m.transpose()
+        return rational.shifted(product * sign, matrix.denominator**2, shift)
+
+    side = min(matrix.shape)
+    return Exact(build, None, "", (side, side))
+
+
+def _norm_at_most(matrix: Exact, bound: Fraction, until: float) -> str | None:
+    """``bound^2 I - M^T M`` has no negative eigenvalue."""
+    if bound < 0:
+        return "a norm is not below zero"
+    gap = _gram(matrix, bound * bound, -1)
+    n = gap.shape[0]
+    if n <= 64:
+        negative = rational.counts(gap.numerators, until)[1]
+        return None if negative == 0 else "the norm exceeds the stated bound"
+    return at_least(gap, Fraction(0), n, 0, 0, Fraction(0), until, None)
+
+
+def _norm_above(matrix: Exact, bound: Fraction, until: float) -> str | None:
+    """``M^T M - bound^2 I`` has a positive eigenvalue, or a vector is stretched by more."""
+    if bound < 0:
+        return None
+    gap = _gram(matrix, -bound * bound, 1)
+    if gap.shape[0] <= 64:
+        positive = rational.counts(gap.numerators, until)[0]
+        return None if positive >= 1 else "the norm does not exceed the stated bound"
+    rows = gap.numerators.tolist()
+    top = max(abs(int(e)) for row in rows for e in row) or 1
+    values = np.array([[int(e) / top for e in row] for row in rows])
+    direction = np.ascontiguousarray(np.linalg.eigh(0.5 * (values + values.T))[1][:, -1])
+    flipped = Exact(lambda: (-gap.numerators, gap.denominator), None, "", gap.shape)
+    return None if direction_below(flipped, direction, Fraction(0)) else "the norm is not confirmed to exceed the bound"
+
+
+def _confirm_rank(facts: Mapping[str, Any], matrix: Exact, until: float) -> str | None:
+    full = min(matrix.shape)
+    if "rank_at_least" in facts:
+        found = int(flint.nmod_mat(matrix.numerators, 2305843009213693921).rank())  # another prime than the issuer's
+        return None if found >= int(facts["rank_at_least"]) else "the rank is not confirmed from below"
+    rank, beyond = int(facts["rank"]), fraction_of(facts.get("beyond", "0"))
+    if rank == full and beyond > 0:
+        if full <= 64:
+            positive = rational.counts(_gram(matrix, -beyond * beyond, 1).numerators, until)[0]
+            return None if positive == full else "a singular value is not above the stated bound"
+        if matrix.floats is not None and matrix.shape[0] == matrix.shape[1]:
+            values, e, lost = floats.scaled(matrix.floats)
+            with np.errstate(all="ignore"):
+                reach = floats.inverse_reach(values) - lost
+            if Fraction(max(reach, 0.0)) >= beyond * Fraction(2) ** -e:
+                return None
+        return at_least(_gram(matrix, Fraction(0), 1), Fraction(0), full, 0, 0, beyond * beyond, until, None)
+    if rank == full and int(flint.nmod_mat(matrix.numerators, 2305843009213693921).rank()) == full:
+        return None
+    found = rational.rank(matrix.numerators, until)
+    return None if found == rank else f"the rank is {found}"

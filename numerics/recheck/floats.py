@@ -1,0 +1,192 @@
+"""The minimal float verifier, for matrices too large for exact arithmetic: it trusts matrix products only.
+
+Bound used throughout, for any order of summation: ``||fl(A B) - A B||_F <= k u' ||A||_F ||B||_F`` with inner size k and
+``u' = 1.01 * 2^-53`` (Higham, section 3.5; inputs are scaled and ``2^-1000`` is added, so that underflow is covered).
+
+* ``definite_above(S, c, rho)``: some triangular L, from anywhere, with ``||S - s I - L L^T||_F <= s - c - rho`` proves
+  ``lambda_min > c`` for every matrix within rho of S, since ``L L^T`` is semidefinite.
+* ``beyond_real_part``: a symmetric P with ``Q = 2 beta P - P A - A^T P > 0`` has as many negative eigenvalues as A has
+  eigenvalues with real part above beta, and none lies on the line (Ostrowski and Schneider, 1962).  ``Q`` moves by at
+  most ``2 ||P|| ||E||`` with A.
+* ``beyond_modulus``: the same with ``Q = beta^2 P - A^T P A > 0`` and moduli (Taussky 1964, Wimmer 1973); Q moves by at
+  most ``||P|| (2 ||A|| ||E|| + ||E||^2)``.
+* P has exactly one negative eigenvalue if ``x^T P x < 0`` for one x and ``P + r r^T > 0`` for one r.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "beyond_modulus",
+    "beyond_real_part",
+    "definite_above",
+    "inverse_reach",
+    "scaled",
+    "sign_counts",
+    "spectral_above",
+]
+
+Floats = NDArray[np.float64]
+U = 1.01 * 2.0**-53
+FLOOR = 2.0**-1000
+
+
+def _more(value: float) -> float:
+    """A little above: pays for the few roundings of scalar bookkeeping."""
+    return value * (1 + 2.0**-40) + FLOOR
+
+
+def _frobenius(a: Floats) -> float:
+    return _more(math.sqrt(float(np.vdot(a, a))) * (1 + a.size * U))
+
+
+def _two(a: Floats) -> float:
+    size = np.abs(a)
+    mixed = math.sqrt(float(size.sum(axis=0).max()) * float(size.sum(axis=1).max())) * (1 + max(a.shape) * 4 * U)
+    return min(_frobenius(a), _more(mixed))
+
+
+def scaled(values: Floats) -> tuple[Floats, int, float]:
+    """``(values 2^-e, e, bound on what subnormals lost)`` with largest entry near 1."""
+    largest = float(np.abs(values).max())
+    e = math.frexp(largest)[1] if largest > 0 else 0
+    return np.ldexp(values, -e), e, values.size * FLOOR
+
+
+def definite_above(matrix: Floats, c: float, rho: float) -> bool:
+    """Is ``lambda_min > c`` for every symmetric matrix within rho of this exactly symmetric one?"""
+    n = matrix.shape[0]
+    if not (np.isfinite(matrix).all() and math.isfinite(c) and rho >= 0 and math.isfinite(rho)):
+        return False
+    diagonal = matrix.diagonal()
+    room = _more(4 * (n + 4) * U * (float(np.abs(diagonal).sum()) + n * abs(c)))
+    s = c + rho + room
+    target = matrix.copy()
+    target.flat[:: n + 1] -= s
+    try:
+        lower = np.linalg.cholesky(target)
+    except np.linalg.LinAlgError:
+        return False
+    if not np.isfinite(lower).all():
+        return False
+    slip = _more(2 * U * float(np.linalg.norm(diagonal)) + 2 * U * math.sqrt(n) * abs(s))  # the diagonal was rounded
+    product_error = _more((n + 1) * U * _frobenius(lower) ** 2)
+    np.subtract(target, lower @ lower.T, out=target)
+    residual = _frobenius(target) * (1 + 4 * U) + product_error + slip + 8 * U * (abs(s) + abs(c) + rho)
+    return bool(_more(residual) < (s - c - rho) * (1 - 2.0**-40))
+
+
+def sign_counts(matrix: Floats, rho: float, beyond: float, transform: Floats | None) -> tuple[int, int]:
+    """Certified numbers of eigenvalues above ``beyond`` and below its negative, of every matrix within rho."""
+    n = matrix.shape[0]
+    if definite_above(matrix, beyond, rho):
+        return n, 0
+    if definite_above(-matrix, beyond, rho):
+        return 0, n
+    if transform is None or transform.shape[1] != n or transform.dtype != np.float64:
+        transform = np.ascontiguousarray(np.linalg.eigh(matrix)[1].T)
+    if not np.isfinite(transform).all():
+        return 0, 0
+    size = np.abs(transform).max(axis=1, keepdims=True)
+    if not bool((size > 0).all()):
+        return 0, 0
+    transform = np.ldexp(transform, -np.frexp(size)[1])
+    quotients = np.einsum("ij,ij->i", transform @ matrix, transform)
+    found = []
+    for sign in (1.0, -1.0):
+        rows = transform[quotients * sign > 0]
+        found.append(rows.shape[0] if rows.shape[0] and _compressed(sign * matrix, rows, rho, beyond) else 0)
+    return found[0], found[1]
+
+
+def _compressed(matrix: Floats, rows: Floats, rho: float, beyond: float) -> bool:
+    """Is ``T (S - beyond I) T^T > 0``?  Then S has that many eigenvalues above ``beyond``."""
+    n = matrix.shape[0]
+    shifted = matrix.copy()
+    shifted.flat[:: n + 1] -= beyond
+    b = rows @ shifted @ rows.T
+    b = 0.5 * (b + b.T)
+    t, s = _frobenius(rows), _frobenius(shifted)
+    error = _more((2 * n + 6) * U * t * t * s + 4 * U * _frobenius(b) + t * t * (rho + 2 * U * (s + abs(beyond))))
+    return definite_above(b, 0.0, error)
+
+
+def inverse_reach(matrix: Floats) -> float:
+    """A number t such that every matrix within t of this one is nonsingular (0 if nothing was shown)."""
+    n = matrix.shape[0]
+    try:
+        y = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        return 0.0
+    if not np.isfinite(y).all() or float(np.abs(y).max()) > 2.0**300:
+        return 0.0
+    g = y @ matrix
+    g.flat[:: n + 1] -= 1.0
+    defect = _more(_frobenius(g) + (n + 2) * U * (_frobenius(y) * _frobenius(matrix) + n))
+    if not defect < 1:
+        return 0.0
+    return (1 - defect) * (1 - 2.0**-30) / spectral_above(y)
+
+
+def spectral_above(matrix: Floats) -> float:
+    """An upper bound on the spectral norm: a guess t that ``t^2 I - M^T M > 0`` confirms, else a crude bound."""
+    crude = _two(matrix)
+    shape, e, lost = scaled(matrix)
+    gram = shape.T @ shape
+    gram = 0.5 * (gram + gram.T)
+    size = _frobenius(shape)
+    t = float(np.linalg.norm(shape, 2)) * (1 + 1e-7)
+    target = -gram
+    target.flat[:: gram.shape[0] + 1] += t * t
+    error = _more((shape.shape[0] + 4) * U * size * size + 4 * U * t * t * math.sqrt(gram.shape[0]) + 2 * size * lost)
+    if definite_above(target, 0.0, error):
+        return min(crude, _more(math.ldexp(t, e)) * (1 + 2.0**-40) if e < 1000 else crude)
+    return crude
+
+
+def _one_negative(p: Floats, x: Floats, r: Floats) -> bool:
+    n = p.shape[0]
+    value = float(x @ (p @ x))
+    error = _more((2 * n + 4) * U * float(np.abs(x) @ (np.abs(p) @ np.abs(x))))
+    if not value + error < 0:
+        return False
+    lifted = p + np.outer(r, r)
+    lifted = 0.5 * (lifted + lifted.T)
+    return definite_above(lifted, 0.0, _more(6 * U * (_frobenius(p) + float(r @ r) * (1 + n * U))))
+
+
+def _usable(a: Floats, p: Floats, x: Floats, r: Floats) -> bool:
+    n = a.shape[0]
+    shapes = p.shape == (n, n) and x.shape == (n,) and r.shape == (n,)
+    return shapes and all(np.isfinite(m).all() for m in (a, p, x, r)) and np.array_equal(p, p.T)
+
+
+def beyond_real_part(a: Floats, lost: float, beta: float, reach: float, p: Floats, x: Floats, r: Floats) -> bool:
+    """Has every matrix within ``reach`` of a exactly one eigenvalue with real part above beta, and none at beta?"""
+    if not _usable(a, p, x, r):
+        return False
+    n = a.shape[0]
+    k = p @ a
+    norm_p, norm_a, two_p = _frobenius(p), _frobenius(a), _two(p)
+    q = (2 * beta) * p - (k + k.T)
+    error = _more(2 * (n + 1) * U * norm_p * norm_a + 4 * U * (2 * abs(beta) * norm_p + 2 * norm_p * norm_a))
+    q = 0.5 * (q + q.T)
+    return definite_above(q, _more(2 * two_p * (reach + lost)), error) and _one_negative(p, x, r)
+
+
+def beyond_modulus(a: Floats, lost: float, beta: float, reach: float, p: Floats, x: Floats, r: Floats) -> bool:
+    """Has every matrix within ``reach`` of a exactly one eigenvalue of modulus above beta, and none at beta?"""
+    if not (_usable(a, p, x, r) and beta > 0):
+        return False
+    n = a.shape[0]
+    norm_p, norm_a = _frobenius(p), _frobenius(a)
+    q = (beta * beta) * p - a.T @ (p @ a)
+    error = _more((2 * n + 8) * U * norm_p * norm_a * norm_a + 6 * U * beta * beta * norm_p)
+    q = 0.5 * (q + q.T)
+    t = reach + lost
+    moved = _more(_two(p) * (2 * _two(a) * t + t * t))
+    return definite_above(q, moved, error) and _one_negative(p, x, r)

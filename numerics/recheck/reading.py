@@ -1,0 +1,271 @@
+"""Inputs and documents of a re-check, read without any code of the issuer.
+
+Every input becomes an exact integer matrix over one denominator.  The content hash is computed here again from the
+definition: sha256 of dtype, shape and bytes of the float64 values in C order where every entry is a float, else of the
+entries written as reduced fractions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import flint
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Document", "Exact", "RecheckError", "exact_input", "form_terms", "fraction_of", "read_document"]
+
+Floats = NDArray[np.float64]
+
+
+class RecheckError(ValueError):
+    """A certificate or an input that cannot be read: one line."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """``numerators / denominator`` (formed when asked for), the floats if all entries are floats, the content hash."""
+
+    build: Callable[[], tuple[flint.fmpz_mat, flint.fmpz]]
+    floats: Floats | None
+    digest: str
+    shape: tuple[int, int]
+    near: tuple[Floats, float] | None = None  # floats within a Frobenius distance, where they are not exact
+
+    @cached_property
+    def _pair(self) -> tuple[flint.fmpz_mat, flint.fmpz]:
+        return self.build()
+
+    @property
+    def numerators(self) -> flint.fmpz_mat:
+        return self._pair[0]
+
+    @property
+    def denominator(self) -> flint.fmpz:
+        return self._pair[1]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A certificate as data."""
+
+    kind: str
+    condition: str
+    verdict: str
+    inputs: Mapping[str, str]
+    data: Mapping[str, Any]
+    arrays: Mapping[str, Floats]
+    claimed_arrays: Mapping[str, str]
+
+
+def _number(value: Any) -> Fraction:
+    if isinstance(value, str):
+        return Fraction(value)
+    if isinstance(value, int | Fraction):
+        return Fraction(value)
+    if hasattr(value, "as_integer_ratio"):
+        return Fraction(*value.as_integer_ratio())
+    if hasattr(value, "p") and hasattr(value, "q"):
+        return Fraction(int(value.p), int(value.q))
+    raise RecheckError(f"not an exact number: {value!r}")
+
+
+def _rows(matrix: Any) -> list[list[Any]]:
+    if type(matrix).__module__.partition(".")[0] == "torch":
+        matrix = matrix.detach().cpu()
+        matrix = matrix.double().numpy() if matrix.is_floating_point() else matrix.numpy()
+    if isinstance(matrix, np.ndarray):
+        if matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 8:
+            return [[float(e) for e in row] for row in matrix]
+        return [list(row) for row in matrix.tolist()]
+    exact = getattr(matrix, "exact", None)
+    if exact is not None and hasattr(exact, "fractions"):  # an enclosure: only its exact value is read
+        return [list(row) for row in exact.fractions()]
+    if hasattr(matrix, "fractions"):
+        return [list(row) for row in matrix.fractions()]
+    if hasattr(matrix, "tolist"):
+        return [list(row) for row in matrix.tolist()]
+    return [list(row) for row in matrix]
+
+
+def exact_input(matrix: Any) -> Exact:
+    """The exact value and content hash of one input."""
+    if isinstance(matrix, str | Path):
+        matrix = _from_file(str(matrix))
+    if isinstance(matrix, np.ndarray) and matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 8:
+        values = np.ascontiguousarray(matrix, dtype=np.float64)
+        if values.ndim != 2 or not np.isfinite(values).all():
+            raise RecheckError("an input must be a finite matrix")
+        return Exact(lambda: _dyadic(values), values, _float_digest(values), (values.shape[0], values.shape[1]))
+    try:
+        rows = [[_number(e) for e in row] for row in _rows(matrix)]
+    except (OverflowError, ValueError, TypeError) as error:
+        raise RecheckError(f"cannot read the input: {error}") from None
+    widths = {len(row) for row in rows}
+    if len(widths) != 1 or widths == {0}:
+        raise RecheckError("an input must be a matrix with rows of one length")
+    shape = (len(rows), widths.pop())
+
+    def build() -> tuple[flint.fmpz_mat, flint.fmpz]:
+        entries = [flint.fmpq(e.numerator, e.denominator) for row in rows for e in row]
+        numerators, denominator = flint.fmpq_mat(*shape, entries).numer_denom()
+        return numerators, denominator
+
+    floats = _floats_if_exact(rows)
+    if floats is not None:
+        return Exact(build, floats, _float_digest(floats), shape)
+    text = f"rational{(len(rows), len(rows[0]))}" + ",".join(str(e) for row in rows for e in row)
+    return Exact(build, None, hashlib.sha256(text.encode()).hexdigest(), shape)
+
+
+def _floats_if_exact(rows: list[list[Fraction]]) -> Floats | None:
+    try:
+        values = np.array([[e.numerator / e.denominator for e in row] for row in rows], dtype=np.float64)
+    except OverflowError:
+        return None
+    same = all(
+        Fraction(float(v)) == e
+        for found, row in zip(values, rows, strict=True)
+        for v, e in zip(found, row, strict=True)
+    )
+    return values if same else None
+
+
+def _float_digest(values: Floats) -> str:
+    return hashlib.sha256(f"{values.dtype.str}{values.shape}".encode() + values.tobytes()).hexdigest()
+
+
+def _dyadic(values: Floats) -> tuple[flint.fmpz_mat, flint.fmpz]:
+    """Integers over one power of two."""
+    pairs = [float(v).as_integer_ratio() for v in values.ravel()]
+    denominator = max((q for _, q in pairs), default=1)
+    integers = [p * (denominator // q) for p, q in pairs]
+    return flint.fmpz_mat(values.shape[0], values.shape[1], integers), flint.fmpz(denominator)
+
+
+def _from_file(text: str) -> Any:
+    path, _, tensor = text.partition("::")
+    if path.endswith(".npy"):
+        return np.load(path, allow_pickle=False)
+    if path.endswith(".json"):
+        document = json.loads(Path(path).read_text(encoding="utf-8"), parse_float=Fraction)
+        return document["matrix"] if isinstance(document, dict) else document
+    if path.endswith(".safetensors"):
+        from safetensors import safe_open
+
+        with safe_open(path, framework="pt") as handle:
+            return handle.get_tensor(tensor or next(iter(handle.keys())))
+    raise RecheckError(f"cannot read {path!r}: expected .npy, .json or .safetensors::name")
+
+
+def form_terms(terms: Any, inputs: Mapping[str, Exact]) -> Exact:
+    """The sum of products of (transposed) inputs that the certificate is about."""
+    if not terms or any(not term for term in terms):
+        raise RecheckError("the certificate names no input")
+    for name, _ in (factor for term in terms for factor in term):
+        if name not in inputs:
+            raise RecheckError(f"the certificate is about an input {name!r} that was not given")
+    if len(terms) == 1 and len(terms[0]) == 1:
+        name, turned = terms[0][0]
+        given = inputs[name]
+        if not turned:
+            return given
+        floats = None if given.floats is None else np.ascontiguousarray(given.floats.T)
+        rows, columns = given.shape
+        return Exact(lambda: (given.numerators.transpose(), given.denominator), floats, "", (columns, rows))
+    total: tuple[flint.fmpz_mat, flint.fmpz] | None = None
+    for term in terms:
+        part: tuple[flint.fmpz_mat, flint.fmpz] | None = None
+        for name, turned in term:
+            matrix = inputs[name].numerators.transpose() if turned else inputs[name].numerators
+            q = inputs[name].denominator
+            part = (matrix, q) if part is None else (part[0] * matrix, part[1] * q)
+        if part is not None:
+            total = part if total is None else (total[0] * part[1] + part[0] * total[1], total[1] * part[1])
+    if total is None:
+        raise RecheckError("the certificate names no input")
+    formed = total
+    return Exact(lambda: formed, None, "", (formed[0].nrows(), formed[0].ncols()))
+
+
+def read_document(source: Any) -> Document:
+    """A certificate object, its JSON document, or the name of a file written by ``save``."""
+    arrays: dict[str, Floats] = {}
+    claimed: Mapping[str, str]
+    if isinstance(source, str | Path):
+        source, arrays = _read_file(Path(source))
+    if isinstance(source, Mapping):
+        document = source.get("certificate", source) if "kind" not in source else source
+        if not isinstance(document, Mapping):
+            raise RecheckError("there is no certificate in this document")
+        claimed = dict(document.get("arrays", {}))
+        arrays = arrays or {k: np.asarray(v) for k, v in dict(source.get("array_values", {})).items()}
+    else:
+        document = source.as_dict()
+        arrays = {name: np.asarray(array) for name, array in source.arrays.items()}
+        claimed = dict(document["arrays"])
+    try:
+        result = Document(
+            str(document["kind"]),
+            str(document["condition"]),
+            str(document["verdict"]),
+            dict(document["inputs"]),
+            dict(document["data"]),
+            arrays,
+            claimed,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecheckError(f"not a certificate: {error!r}") from None
+    if document.get("schema") != "eigentoken/certificate/1":
+        raise RecheckError(f"unknown certificate schema {document.get('schema')!r}")
+    for name, array in arrays.items():
+        values = np.ascontiguousarray(array)
+        found = hashlib.sha256(f"{values.dtype.str}{values.shape}".encode() + values.tobytes()).hexdigest()
+        if claimed.get(name) != found:
+            raise RecheckError(f"array {name!r} does not match the hash in the certificate")
+    digest = document.get("digest")
+    if digest is not None:
+        bare = {key: document[key] for key in ("schema", "kind", "condition", "verdict", "inputs", "data", "arrays")}
+        text = json.dumps(bare, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        if hashlib.sha256(text.encode()).hexdigest() != digest:
+            raise RecheckError("the document was changed: its digest does not match")
+    return result
+
+
+def _read_file(path: Path) -> tuple[Any, dict[str, Floats]]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RecheckError(f"cannot read {path}: {error}") from None
+    beside = path.with_suffix(".safetensors")
+    named = document.get("arrays", {}) if isinstance(document, dict) else {}
+    if not named or not beside.is_file():
+        return document, {}
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        return document, {name: array for name, array in load_file(beside).items() if name in named}
+    except (SafetensorError, OSError) as error:
+        raise RecheckError(f"cannot read {beside}: {error}") from None
+
+
+def fraction_of(text: Any) -> Fraction:
+    """An exact number of a certificate: ``p/q`` or a hexadecimal float."""
+    try:
+        if isinstance(text, str) and "0x" in text:
+            value = float.fromhex(text)
+            if not math.isfinite(value):
+                raise RecheckError(f"not a finite number: {text!r}")
+            return Fraction(value)
+        return Fraction(text)
+    except (ValueError, TypeError, ZeroDivisionError):
+        raise RecheckError(f"not an exact number in the certificate: {text!r}") from None
