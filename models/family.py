@@ -1,6 +1,7 @@
 """What a family of models must say, and the register of families.
 
-A new family is one new file in ``models/families`` with one class under ``@register``; nothing else changes.
+A new family is one new file in ``models/families`` with one class under ``@register``; nothing else changes.  Other
+packages add one by an entry point in the group ``eigentoken.families`` that names a module or class to import.
 """
 
 from __future__ import annotations
@@ -11,16 +12,18 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from typing import ClassVar, Literal, TypeVar
 
 from .configuration import Config
 from .convention import FeedForward, Layer, Mask, Normalization, StoredMatrix, split_heads
 from .embedding import Embedding
-from .errors import ModelError, some
+from .errors import ModelError, brief, some
 from .rotary import Array, Rotary
 from .tensors import WeightReader
 
 Shape = tuple[int, ...]
+ENTRY_POINT = "eigentoken.families"
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,11 +175,16 @@ def register(family: F) -> F:
 
 
 def supported_families() -> dict[str, type[Family]]:
-    """model_type to family, for every file in ``models/families``."""
+    """model_type to family: every file in ``models/families``, then installed packages with the entry point."""
     from . import families as folder
 
     for module in pkgutil.iter_modules(folder.__path__):
         importlib.import_module(f"{folder.__name__}.{module.name}")
+    for plugin in entry_points(group=ENTRY_POINT):
+        try:
+            plugin.load()
+        except Exception as error:
+            raise ModelError(f"the plugin {plugin.name!r} ({ENTRY_POINT}) cannot be loaded ({brief(error)})") from error
     return dict(sorted(_FAMILIES.items()))
 
 

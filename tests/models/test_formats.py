@@ -181,6 +181,8 @@ def write_gguf(path: Path, arrays: dict[str, Any], config: Any, kind: str, archi
     from eigentoken.models.formats.gguf_file import BLOCK_NAMES, OUTER_NAMES
 
     for name, array in arrays.items():
+        if name == "rope_freqs":
+            writer.add_tensor("rope_freqs.weight", array)
         full = f"model.{name}"
         for old, new in (BLOCK_NAMES | OUTER_NAMES).items():
             stem, _, suffix = full.rpartition(".")
@@ -194,13 +196,13 @@ def write_gguf(path: Path, arrays: dict[str, Any], config: Any, kind: str, archi
     writer.close()
 
 
-def wide_llama(kind: str = "Llama") -> Any:
+def wide_llama(kind: str = "Llama", **more: Any) -> Any:
     """A llama wide enough for blocks of 32."""
     import torch
     import transformers
 
     torch.manual_seed(4)
-    options = tiny.GROUPED | {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2}
+    options = tiny.GROUPED | {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2} | more
     config = getattr(transformers, f"{kind}Config")(**options)
     model = getattr(transformers, f"{kind}Model")(config).eval()
     with torch.no_grad():
@@ -259,6 +261,24 @@ def test_gguf_of_qwen2_has_half_split_pairs_and_biases(tmp_path: Path) -> None:
     reference.save_pretrained(tmp_path / "hf")
     same(load(tmp_path / "m.gguf"), load(tmp_path / "hf"))
     same_tokens(load(tmp_path / "m.gguf"), load(tmp_path / "hf"))
+
+
+def test_gguf_with_stored_rotary_divisors(tmp_path: Path) -> None:
+    """LLaMA 3.1 in GGUF: a divisor for each frequency, here by the published rule, against transformers' own rule."""
+    pytest.importorskip("gguf")
+    rope = tiny.LLAMA3 | {"rope_theta": 10000.0, "original_max_position_embeddings": 64}
+    reference = wide_llama(rope_parameters=rope)
+    divisors = []
+    for w in 10000.0 ** (-np.arange(0, 16, 2) / 16):
+        wavelength, length = 2 * np.pi / w, rope["original_max_position_embeddings"]
+        smooth = np.clip((length / wavelength - 1.0) / 3.0, 0, 1)
+        divisors.append(1 / ((1 - smooth) / 8.0 + smooth))
+    assert {1.0, 8.0} < set(divisors)
+    arrays = llama_arrays(reference) | {"rope_freqs": np.array(divisors, dtype=np.float32)}
+    write_gguf(tmp_path / "m.gguf", arrays, reference.config, "F32")
+    reference.save_pretrained(tmp_path / "hf")
+    same_tokens(load(tmp_path / "m.gguf"), load(tmp_path / "hf"))
+    assert load(tmp_path / "m.gguf").layer(0).rotary.rule == "stored divisors"  # type: ignore[union-attr]
 
 
 def test_gguf_of_another_architecture_lists_what_is_supported(tmp_path: Path) -> None:
