@@ -114,7 +114,9 @@ def problem(
     ready = "causal" if isinstance(seen, str) and seen == "causal" else seen
     if n is not None and not isinstance(ready, str):
         ready = mask_tensor(ready, n, device)
-    converted = {name: _converted(value, dtype, device) for name, value in parameters.items()}
+    converted = {
+        name: value if name == "pair_score" else _converted(value, dtype, device) for name, value in parameters.items()
+    }
     if chosen.time is Time.MAP and not isinstance(converted["alpha"], Tensor):
         converted["alpha"] = float(converted["alpha"])
     return Problem(chosen, converted, ready)

@@ -1,0 +1,261 @@
+"""Figures 6 to 8 and table 3 of Rodriguez Abella, Silvestre, Tabuada: tokens fed again and again through GPT-2 shapes.
+
+The output of the last layer (after the final layer norm) is the input of the next pass; positions are added once, at
+the first pass.  Random weights are N(0, 0.02^2).  There is no GPT-2 vocabulary here: a prompt is cut into words and
+signs, equal words get equal random embeddings, which is all that matters when the embeddings are random.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, Table
+from eigentoken.numerics.dynamics.observables import cosine_gap
+from eigentoken.numerics.experiments.registry import Context, Result, check, recipe
+from eigentoken.numerics.experiments.transformer import Block, GPT2Shape, block_of, random_blocks, resample, run_block
+from eigentoken.theory.systems import ABELLA
+
+CITY = (
+    "Describe a futuristic city where humans and robots live together. "
+    "Talk about what the city looks like and what daily life is like there."
+)
+#: Table 2 of the paper.
+PROMPTS = (
+    "A few colleagues and I amused ourselves at a previous IEEE conference on Decision and Control (CDC) with having "
+    "ChatGPT try to handle all sorts of things, including a failed attempt at having it find Lyapunov function.",
+    'The instructions that we gave to ChatGPT were, "Write a presidential column for the Control Systems Magazine '
+    'on the future of control," and the resulting column is given verbatim here:',
+    "Spearheaded by (CSS) Vice-President for Conference Activities Carolyn Beck and Prof. Philip E. Paré, we arrived "
+    "at a temporary policy, for now, large-scale language models are not allowed as coauthors.",
+    'Imagine the absurdity of having to agree that "By uploading this manuscript, I certify that the computations '
+    'in this submission are made by hand and no calculator was used to perform any of the computations."',
+    "I have no doubt that our warning message will seem as quaint and obsolete as this statement about calculators "
+    "within a few years.",
+)
+
+Observer = Callable[[int, Tensor], None]
+
+
+def word_ids(text: str, known: dict[str, int]) -> list[int]:
+    """The words and signs of a text as numbers; equal words get equal numbers, 0 is kept for padding."""
+    return [known.setdefault(word.lower(), len(known) + 1) for word in re.findall(r"\w+|[^\w\s]", text)]
+
+
+def shape_for(context: Context) -> tuple[GPT2Shape, str]:
+    """The model shape of a scale, and what to say about it."""
+    if context.scale == "quick":
+        return GPT2Shape(4, 8, 512), "GPT-2 shape with 4 layers, 8 heads, d = 512 instead of XL (48, 25, 1600)"
+    if context.scale == "full":
+        return GPT2Shape.named("small"), "GPT-2 small shape (12 layers, d = 768) instead of XL; scale paper runs XL"
+    return GPT2Shape.named("xl"), "GPT-2 XL shape, as in the paper"
+
+
+def embedded(prompts: Sequence[str], shape: GPT2Shape, generator: torch.Generator) -> Tensor:
+    """Random embeddings N(0, 0.02^2) of words plus random positions, padded with token 0 to one length."""
+    known: dict[str, int] = {}
+    rows = [word_ids(prompt, known) for prompt in prompts]
+    length = max(map(len, rows))
+    ids = torch.tensor([row + [0] * (length - len(row)) for row in rows])
+    words = 0.02 * torch.randn(len(known) + 1, shape.d, generator=generator)
+    return words[ids] + 0.02 * torch.randn(length, shape.d, generator=generator)
+
+
+def passes(
+    blocks: Sequence[Block],
+    x: Tensor,
+    count: int,
+    final: Callable[[Tensor], Tensor],
+    *,
+    before: Callable[[int], None] = lambda k: None,
+    observe: Observer = lambda k, y: None,
+    stop: float = 1e-6,
+) -> np.ndarray:
+    """E of eq. (25) before and after each pass, (passes + 1, batch); stops once it is below ``stop``."""
+    gaps = [cosine_gap(x.double()).numpy()]
+    for k in range(count):
+        before(k)
+        for block in blocks:
+            x = run_block(block, x)
+        x = final(x)
+        observe(k + 1, x)
+        gaps.append(cosine_gap(x.double()).numpy())
+        if stop and float(np.abs(gaps[-1]).max()) < stop:
+            break
+    return np.array(gaps)
+
+
+def plain_norm(x: Tensor) -> Tensor:
+    """GPT-2's final layer norm at its start values."""
+    return functional.layer_norm(x, x.shape[-1:])
+
+
+def pretrained(context: Context, tokens: int) -> tuple[Any, list[Block], Tensor, Callable[[Tensor], Tensor]]:
+    """The GPT-2 sample (or the user's own GPT-2 first, if given): model, blocks, embedded random tokens, final norm."""
+    model = context.family("gpt2", "sample:microformer")[-1]
+    blocks = [block_of(layer) for layer in model.layers()]
+    table = model.embedding()
+    ids = np.random.default_rng(context.seed).integers(0, len(table.token), (1, tokens))
+    norm = model.final_norm()
+    gain, bias = torch.tensor(norm.gain).float(), None if norm.bias is None else torch.tensor(norm.bias).float()
+    x = torch.from_numpy(table.embed(ids, np.float32))
+    return model, blocks, x, lambda y: functional.layer_norm(y, y.shape[-1:], gain, bias, float(norm.eps))
+
+
+@recipe(
+    "abella-6",
+    paper=ABELLA,
+    figure="6",
+    title="E after each pass through GPT-2, trained and random weights",
+    settings="GPT-2 XL, tokens fed back for 2000 passes, prompt of section 7.5, trained and random weights (periodic)",
+    claim="E decreases with each pass for both configurations: tokens converge to consensus",
+    heavy=True,
+)
+def figure_6(context: Context) -> Result:
+    shape, said = shape_for(context)
+    count = context.pick(60, 2000)
+    generator = torch.Generator().manual_seed(context.seed)
+    blocks = random_blocks(shape, generator)
+    random = passes(blocks, embedded([CITY], shape, generator), count, plain_norm)[:, 0]
+    model, layers, x, final = pretrained(context, 30)
+    trained = passes(layers, x, context.pick(200, 2000), final)[:, 0]
+    curves = [
+        Curve(range(len(random)), random, "random weights"),
+        Curve(range(len(trained)), trained, f"trained: {model.source}"),
+    ]
+    down = float((np.diff(random) < 1e-7).mean())
+    return Result(
+        [
+            check(
+                "random weights: E tends to zero",
+                random[-1] < 0.01,
+                f"E: {random[0]:.3f} to {random[-1]:.1e} in {len(random) - 1} passes",
+            ),
+            check("random weights: E decreases with each pass", down > 0.95, f"in {100 * down:.0f} % of the passes"),
+            check(
+                "trained weights: E decreases",
+                trained[-1] < trained[0] / 2,
+                f"E: {trained[0]:.3f} to {trained[-1]:.4f} in {len(trained) - 1} passes",
+            ),
+        ],
+        {"random": random[:: max(1, len(random) // 20)], "trained": trained[:: max(1, len(trained) // 20)]},
+        Chart("Abella et al., figure 6", (Curves(curves, "model passes", "$E$", log_x=True),), columns=1),
+        f"{said}; GPT-2 XL's trained weights are not at hand, {model.describe()} stands in, with random token ids",
+    )
+
+
+@recipe(
+    "abella-7",
+    paper=ABELLA,
+    figure="7",
+    title="E with weights drawn anew at each pass, with and without feed-forward",
+    settings="GPT-2 XL, weights N(0, 0.02^2) resampled after each pass, feed-forward (with norm and skip) removed",
+    claim="convergence towards consensus still occurs, with and without feed-forward",
+    heavy=True,
+)
+def figure_7(context: Context) -> Result:
+    shape, said = shape_for(context)
+    count = context.pick(60, 2000)
+    found = {}
+    for name, inner in (("original architecture", True), ("no feed-forward", False)):
+        generator = torch.Generator().manual_seed(context.seed)
+        blocks = random_blocks(shape, generator, feed_forward=inner)
+        x = embedded([CITY], shape, generator)
+
+        def renew(k: int, blocks: Sequence[Block] = blocks, generator: torch.Generator = generator) -> None:
+            if k:
+                resample(blocks, generator)
+
+        found[name] = passes(blocks, x, count, plain_norm, before=renew)[:, 0]
+    curves = [Curve(range(len(values)), values, name) for name, values in found.items()]
+    return Result(
+        [
+            check(
+                f"{name}: E tends to zero",
+                values[-1] < 0.05,
+                f"E: {values[0]:.3f} to {values[-1]:.1e} in {len(values) - 1} passes",
+            )
+            for name, values in found.items()
+        ],
+        {name: values[:: max(1, len(values) // 20)] for name, values in found.items()},
+        Chart("Abella et al., figure 7", (Curves(curves, "model passes", "$E$"),), columns=1),
+        said,
+    )
+
+
+@recipe(
+    "abella-8",
+    paper=ABELLA,
+    figure="8",
+    title="E for five prompts",
+    settings="GPT-2 XL, random periodic weights N(0, 0.02^2), the five prompts of table 2 padded to one length",
+    claim="all tokens tend to a consensus equilibrium for all the tested inputs",
+    heavy=True,
+)
+def figure_8(context: Context) -> Result:
+    shape, said = shape_for(context)
+    generator = torch.Generator().manual_seed(context.seed)
+    blocks = random_blocks(shape, generator)
+    gaps = passes(blocks, embedded(PROMPTS, shape, generator), context.pick(60, 2000), plain_norm)
+    curves = [Curve(range(len(gaps)), gaps[:, k], f"prompt {k + 1}") for k in range(5)]
+    return Result(
+        [
+            check(f"prompt {k + 1}: E tends to zero", gaps[-1, k] < 0.05, f"E: {gaps[0, k]:.3f} to {gaps[-1, k]:.1e}")
+            for k in range(5)
+        ],
+        {"E": gaps[:: max(1, len(gaps) // 20)]},
+        Chart("Abella et al., figure 8", (Curves(curves, "model passes", "$E$"),), columns=1),
+        f"{said}; words of our own splitting instead of GPT-2's tokens",
+    )
+
+
+@recipe(
+    "abella-table3",
+    paper=ABELLA,
+    figure="table 3",
+    title="Decoded output after many passes",
+    settings="GPT-2 XL with trained weights, greedy decoding after 1, 5, 10, 100 and 1000 passes",
+    claim="as the number of passes increases, the decoded words become increasingly repetitive",
+    heavy=True,
+)
+def table_3(context: Context) -> Result:
+    model, blocks, x, final = pretrained(context, 60)
+    head = torch.tensor(model.embedding().token).float()
+    wanted = context.pick((1, 5, 10, 100), (1, 5, 10, 100, 1000))
+    distinct: list[tuple[int, int]] = []
+    rows: list[list[str]] = []
+
+    def observe(k: int, y: Tensor) -> None:
+        if k in wanted:
+            ids = (y[0] @ head.mT).argmax(-1).tolist()
+            distinct.append((k, len(set(ids))))
+            rows.append([str(k), str(len(set(ids))), " ".join(map(str, ids[:24])) + " ..."])
+
+    passes(blocks, x, max(wanted), final, observe=observe, stop=0.0)
+    counts = [c for _, c in distinct]
+    table = Table(["passes", "distinct of 60", "decoded token ids"], rows, "Decoded output")
+    curve = Curves(
+        [Curve([k for k, _ in distinct], counts, weight="strong")], "model passes", "distinct tokens", log_x=True
+    )
+    return Result(
+        [
+            check(
+                "the output becomes more repetitive", counts[-1] < counts[0], f"distinct tokens of 60: {dict(distinct)}"
+            ),
+            check(
+                "the output collapses to a few tokens",
+                counts[-1] <= 6,
+                f"{counts[-1]} distinct tokens after {max(wanted)} passes",
+            ),
+        ],
+        {"distinct": dict(distinct)},
+        Chart("Abella et al., table 3", (curve,), columns=1, tables=(table,)),
+        f"GPT-2 XL's trained weights and vocabulary are not at hand: {model.describe()} stands in, random token ids, "
+        "decoded with the embedding matrix (tied head)",
+    )

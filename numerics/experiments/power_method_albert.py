@@ -1,0 +1,272 @@
+"""Li and Altafini, figures 2(a), 6(a)-(c) and 10: one layer applied again and again (ALBERT)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eigentoken.numerics.dynamics.basins import clopper_pearson
+from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, Histogram
+from eigentoken.numerics.dynamics.observables import (
+    mean_distance,
+    pairwise_distances,
+    subspace_correlation,
+    vector_correlation,
+)
+from eigentoken.numerics.experiments.alignment import Directions, align, blocks_of, normal_tokens
+from eigentoken.numerics.experiments.registry import Context, Result, check, recipe
+from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, Parts, run_block
+from eigentoken.theory.systems import LI_ALTAFINI
+
+STAND_IN = "ALBERT base to xxlarge are not at hand; {model} stands in"
+
+
+def _case(directions: Directions) -> str:
+    top = directions.values[0]
+    if not directions.principal_is_real:
+        return f"Case 2: complex principal pair {top.real:.3f} +- {abs(top.imag):.3f} i"
+    return f"Case 1: real principal eigenvalue {top.real:.3f}, next {directions.values[1].real:.3f}"
+
+
+def _orbit(block: Block, x: Tensor, layers: int) -> Tensor:
+    states = [x]
+    for _ in range(layers):
+        states.append(run_block(block, states[-1], ATTENTION_ONLY))
+    return torch.stack(states)
+
+
+@recipe(
+    "li-altafini-2a",
+    paper=LI_ALTAFINI,
+    figure="2(a)",
+    title="ALBERT: eigenvalues of the layer matrix, and alignment of the tokens after the last layer",
+    settings="eq. (3), alpha = 1, no FFN, l2 normalization, 100 prompts of 10 normal tokens, layers of the model",
+    claim="tokens end near the plane of the principal eigenvectors; bipartite consensus is never observed",
+)
+def figure_2a(context: Context) -> Result:
+    panels: list[Any] = []
+    checks, numbers, notes = [], {}, []
+    for model in context.family("albert", "sample:rxnmapper"):
+        block = blocks_of(model)[0]
+        F = block.layer_matrix()
+        directions = Directions.of(F)
+        x = normal_tokens(context.pick(100, 400), 10, model.d, context.seed)
+        final = _orbit(block, x, model.n_layers)[-1]
+        along = vector_correlation(final, directions.first[:, 0]).flatten().numpy()
+        plane = subspace_correlation(final, directions.principal_plane).flatten().numpy()
+        corrected = subspace_correlation(final, directions.map_plane).flatten().numpy()
+        prolonged = _orbit(block, final, 200)[-1]
+        far = pairwise_distances(prolonged).amax((-2, -1))
+        sign_split = ((vector_correlation(prolonged, prolonged[0, 0]) < -0.5).any(-1) & (far > 1)).sum()
+        chance = float(subspace_correlation(x, directions.principal_plane).mean())
+        panels.append(
+            Histogram((("", directions.values.real.numpy()),), "real part of the eigenvalues of F", model.source)
+        )
+        panels.append(
+            Histogram(
+                (("with $v_1$", along), ("with S", plane), ("with S of $|1+\\lambda|$", corrected)),
+                "correlation",
+                f"tokens after {model.n_layers} layers",
+            )
+        )
+        share = float((plane > 0.7).mean())
+        never = clopper_pearson(int(sign_split), len(x))
+        checks.append(
+            check(
+                f"{model.source}: high correlation with the plane S dominates",
+                share > 0.5,
+                f"{100 * share:.0f} % above 0.7, mean {plane.mean():.3f} (random tokens: {chance:.3f})",
+            )
+        )
+        checks.append(
+            check(
+                f"{model.source}: S captures more than v_1 alone",
+                plane.mean() >= np.abs(along).mean(),
+                f"{plane.mean():.3f} against {np.abs(along).mean():.3f}",
+            )
+        )
+        checks.append(
+            check(f"{model.source}: no bipartite consensus", never.count == 0, f"{never} after 200 more layers")
+        )
+        checks.append(
+            check(
+                f"{model.source}: PM-N1, the plane of the largest |1 + lambda| is the one that attracts",
+                corrected.mean() >= plane.mean(),
+                f"mean correlation {corrected.mean():.3f} against {plane.mean():.3f} with the largest real part",
+            )
+        )
+        numbers[model.source] = {
+            "case": _case(directions),
+            "principal": [complex(v).real for v in directions.values[:3]],
+            "largest |1 + lambda| at": _map_principal(directions),
+            "mean |corr v_1|": np.abs(along).mean(),
+            "mean corr S": plane.mean(),
+        }
+        notes.append(f"{_case(directions)}; {_map_principal(directions)}")
+    return Result(
+        checks,
+        numbers,
+        Chart("Li and Altafini, figure 2(a)", panels),
+        f"{STAND_IN.format(model='the ALBERT of rxnmapper (d = 256, 8 heads, 12 layers)')}. " + " ".join(notes),
+    )
+
+
+def _map_principal(directions: Directions) -> str:
+    """For a map with alpha = 1 the principal eigenvalue is the one with the largest ``|1 + lambda|`` (DESIGN 4)."""
+    values = directions.values
+    top = int(torch.argmax((1 + values).abs()))
+    same = "the same" if top < (1 if directions.principal_is_real else 2) else "not the same"
+    size = float((1 + values[top]).abs())
+    return f"largest |1 + lambda| = {size:.3f} at {complex(values[top]):.3f}, {same} as the largest real part"
+
+
+@recipe(
+    "li-altafini-6",
+    paper=LI_ALTAFINI,
+    figure="6(a), 6(b), 6(c)",
+    title="ALBERT: distance between tokens, correlation by layer, and what more layers do",
+    settings="eq. (3), 100 prompts of 10 tokens; 6(c) prolongs the model with identical layers",
+    claim="consensus is reached very fast; extra identical layers improve the correlation with the principal direction",
+)
+def figure_6(context: Context) -> Result:
+    model = context.family("albert", "sample:rxnmapper")[-1]
+    block = blocks_of(model)[0]
+    directions = Directions.of(block.layer_matrix())
+    layers, extra = model.n_layers, context.pick(300, 1000)
+    x = normal_tokens(100, 10, model.d, context.seed)
+    states = _orbit(block, x, layers)
+    distance = mean_distance(states).numpy()
+    along = vector_correlation(states, directions.first[:, 0]).abs().mean(-1).numpy()
+    plane = subspace_correlation(states, directions.principal_plane).mean(-1).numpy()
+    longer = _orbit(block, x[:10], extra)
+    long_along = vector_correlation(longer, directions.first[:, 0]).abs().mean(-1).numpy()
+    long_plane = subspace_correlation(longer, directions.principal_plane).mean(-1).numpy()
+    long_map = subspace_correlation(longer, directions.map_plane).mean(-1).numpy()
+    long_distance = mean_distance(longer).numpy()
+    steps, many = np.arange(layers + 1), np.arange(extra + 1)
+
+    def bundle(values: np.ndarray, grid: np.ndarray) -> list[Curve]:
+        lines = [Curve(grid, values[:, k], weight="faint") for k in range(values.shape[1])]
+        return [*lines, Curve(grid, values.mean(1), "mean", "strong")]
+
+    panels = (
+        Curves(bundle(distance, steps), "layer", "mean $|x_i - x_j|$", "6(a) distance between tokens"),
+        Curves(bundle(along, steps), "layer", "$|corr(x_i, v_1)|$", "6(b) with $v_1$", y_range=(0, 1.02)),
+        Curves(bundle(plane, steps), "layer", "$corr(x_i, \\Pi_S x_i)$", "6(b) with the plane S", y_range=(0, 1.02)),
+        Curves(
+            [
+                Curve(many, long_along.mean(1), "with $v_1$"),
+                Curve(many, long_plane.mean(1), "with S"),
+                Curve(many, long_map.mean(1), "with S of $|1+\\lambda|$"),
+            ],
+            "layer",
+            "correlation",
+            "6(c) prolonged",
+            y_range=(0, 1.02),
+        ),
+    )
+    best = long_plane if not directions.principal_is_real else long_along
+    return Result(
+        [
+            check(
+                "consensus occurs within the model's layers",
+                distance[-1].mean() < 0.1 * distance[0].mean(),
+                f"mean distance {distance[0].mean():.3f} to {distance[-1].mean():.4f} in {layers} layers",
+            ),
+            check(
+                "consensus is reached when prolonged",
+                long_distance[-1].max() < 1e-3,
+                f"largest mean distance after {extra} layers {long_distance[-1].max():.1e}",
+            ),
+            check(
+                "prolonging improves the correlation with the principal direction",
+                best[-1].mean() > best[layers].mean(),
+                f"{best[layers].mean():.3f} to {best[-1].mean():.3f}",
+            ),
+            check(
+                "PM-N1: prolonged, the tokens lie in the plane of the largest |1 + lambda|",
+                long_map[-1].mean() > 0.99,
+                f"mean correlation {long_map[layers].mean():.3f} after {layers} layers, {long_map[-1].mean():.6f} after {extra}",
+            ),
+        ],
+        {
+            "case": _case(directions),
+            "distance": distance.mean(1),
+            "correlation v_1": along.mean(1),
+            "correlation S": plane.mean(1),
+        },
+        Chart("Li and Altafini, figure 6(a)-(c)", panels),
+        f"{STAND_IN.format(model=model.describe())}. {_case(directions)}; {_map_principal(directions)}",
+    )
+
+
+@recipe(
+    "li-altafini-10",
+    paper=LI_ALTAFINI,
+    figure="10",
+    title="ALBERT as trained: embedding, biases, affine norm and FFN included",
+    settings="the layer as trained, prompts of 10 random token ids; compared with the layer of eq. (3)",
+    claim="correlations, increments and probabilities are degraded; consensus among tokens is preserved",
+)
+def figure_10(context: Context) -> Result:
+    model = context.family("albert", "sample:rxnmapper")[-1]
+    blocks = blocks_of(model)
+    ids = np.random.default_rng(context.seed).integers(0, len(model.embedding().token), (100, 10))
+    embedded = torch.from_numpy(np.asarray(model.embedding().embed(ids, np.float64)))
+    bare = [a for a, _ in align(blocks, normal_tokens(100, 10, model.d, context.seed))]
+    full = [a for a, _ in align(blocks, embedded, Parts())]
+    return compare_with_trained(
+        model, bare, full, "Li and Altafini, figure 10", STAND_IN.format(model=model.describe())
+    )
+
+
+def compare_with_trained(model: Any, bare: list[Any], full: list[Any], title: str, note: str) -> Result:
+    """Three rows of curves (rho, increment, probability) for the bare and the trained layer, with their checks."""
+    layers = np.arange(1, len(bare) + 1)
+
+    def pair(name: str) -> list[Curve]:
+        return [
+            Curve(layers, [getattr(a, name) for a in bare], "eq. (3)"),
+            Curve(layers, [getattr(a, name) for a in full], "as trained"),
+        ]
+
+    panels = (
+        Curves(pair("rho"), "layer", "$\\rho_1$", "correlation with $v_1$"),
+        Curves(pair("increment"), "layer", "$\\Delta\\rho_1$", "increment", level=0.0),
+        Curves(pair("probability"), "layer", "$\\Pi_1$", "probability of increment", level=0.5, y_range=(-0.02, 1.02)),
+        Curves(pair("gap"), "layer", "$E$", "E of Abella et al., eq. (25)"),
+    )
+
+    def mean(rows: list[Any], name: str) -> float:
+        return float(np.mean([getattr(a, name) for a in rows]))
+
+    return Result(
+        [
+            check(
+                "the correlation is degraded",
+                mean(full, "rho") < mean(bare, "rho"),
+                f"mean {mean(bare, 'rho'):.3f} to {mean(full, 'rho'):.3f}",
+            ),
+            check(
+                "the increment is degraded",
+                mean(full, "increment") < mean(bare, "increment"),
+                f"mean {mean(bare, 'increment'):.4f} to {mean(full, 'increment'):.4f}",
+            ),
+            check(
+                "the probability is degraded",
+                mean(full, "probability") < mean(bare, "probability"),
+                f"mean {mean(bare, 'probability'):.3f} to {mean(full, 'probability'):.3f}",
+            ),
+            check(
+                "consensus is preserved",
+                full[-1].gap < full[0].gap,
+                f"E {full[0].gap:.3f} after the first layer, {full[-1].gap:.3f} after the last",
+            ),
+        ],
+        {"bare": [a.rho for a in bare], "trained": [a.rho for a in full], "E trained": [a.gap for a in full]},
+        Chart(f"{title}: {model.source}", panels),
+        note,
+    )
