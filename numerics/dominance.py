@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -58,7 +59,12 @@ class Dominance:
 
 
 def discs_of(enclosure: Enclosure, *, sliced: bool = False) -> Discs | None:
-    """The eigenvalue discs of an enclosure, in the units of its scaled center."""
+    """The eigenvalue discs of an enclosure, in the units of its scaled center; the last two are remembered."""
+    return _discs(enclosure, sliced)
+
+
+@lru_cache(maxsize=2)
+def _discs(enclosure: Enclosure, sliced: bool) -> Discs | None:
     if not (probe_numpy().passed and math.isfinite(enclosure.radius)):
         return None
     return eigenvalue_discs(enclosure.center, enclosure.radius, symmetric=enclosure.center_is_symmetric, sliced=sliced)

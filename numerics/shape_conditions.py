@@ -66,9 +66,9 @@ def _equality(question: Question, interval: tuple[float, float], form: str, test
     details = {"distance": [scale_down(low, exponent), _finite(scale_up(high, exponent))], "norm": "spectral"}
     if question.within is not None:
         return _within(question, interval, form, details)
+    if low > 0:
+        return _different(question, low, form, details)
     if enclosure.slack > 0:
-        if low > 0:
-            return _different(question, low, form, details)
         return give_up(question, ("the entries are known only up to the radius",), details)
     if form == "skew-part" and _symmetric_floats(enclosure):
         equal = enclosure.center_is_symmetric
