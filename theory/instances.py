@@ -313,11 +313,8 @@ def _mask(listed: System, value: Any, n: int) -> tuple[Mask, str]:
 
 def _check_metric(where: str, rows: ExactMatrix) -> None:
     d = len(rows)
-    if any(
-        in_smallest_field(lambda g, a=rows[i][j], b=rows[j][i]: is_zero(g.number(a - b))) is not True
-        for i in range(d)
-        for j in range(i)
-    ):
+    differences = [rows[i][j] - rows[j][i] for i in range(d) for j in range(i)]
+    if not in_smallest_field(lambda ground: all(is_zero(ground.number(entry)) for entry in differences)):
         raise InstanceError(
             f"{where} must be symmetric, it is the metric of the ellipsoid x^T {where} x = 1: symmetrise it"
         )

@@ -277,7 +277,7 @@ def _places(factor: Polynomial, time: Time) -> tuple[list[int | None], list[Any]
         found = root_balls(factor, 192) or []
         if time is Time.MAP:
             signs = (sign(1 - value), sign(1 + value))
-            place = None if None in signs else -min(signs)  # type: ignore[type-var]
+            place = None if signs[0] is None or signs[1] is None else -min(signs[0], signs[1])
             return [place], found, [_below(abs(1 - abs(found[0])))]
         outcome = sign(value)
         return [outcome], found, [_below(abs(found[0].real))]

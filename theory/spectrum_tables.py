@@ -11,7 +11,7 @@ from eigentoken.theory.classification import Eigenvalue
 from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.exactness.decisions import ball
 from eigentoken.theory.exactness.fields import Field
-from eigentoken.theory.exactness.roots import Root, closed_form, tidy
+from eigentoken.theory.exactness.roots import MOST_SHOWN, Root, closed_form, terms, tidy
 from eigentoken.theory.point_spectra import Linearization
 
 __all__ = ["eigenvalue_entry", "moduli_entries", "spectrum_entries"]
@@ -23,7 +23,7 @@ DIGITS = 20
 def eigenvalue_entry(field: Field, value: Any) -> Eigenvalue:
     """An exact real number of the field as an entry."""
     enclosure = ball(value, 192)
-    return Eigenvalue(tidy(field.expression(value)), complex(float(enclosure.mid())), 1, None, _printed(enclosure))
+    return Eigenvalue(tidy(field, value), complex(float(enclosure.mid())), 1, None, _printed(enclosure))
 
 
 def _printed(enclosure: Any) -> str:
@@ -36,9 +36,11 @@ def _form(field: Field, root: Root) -> tuple[sympy.Expr | None, str | None]:
     exact = closed_form(field, root)
     if exact is not None and len(str(exact)) <= LONGEST_FORM:
         return exact, None
+    if sum(terms(coefficient) for coefficient in root.factor) > MOST_SHOWN:
+        return None, None
     z = sympy.Symbol("z")
-    terms = [field.expression(coefficient) * z**degree for degree, coefficient in enumerate(root.factor)]
-    text = str(sympy.Add(*terms))
+    summands = [field.expression(coefficient) * z**degree for degree, coefficient in enumerate(root.factor)]
+    text = str(sympy.Add(*summands))
     if len(text) > LONGEST_FORM:
         return None, None
     where = f"{root.value.real:.12g}" if root.is_real else f"{root.value:.12g}"
@@ -66,7 +68,7 @@ def moduli_entries(field: Field, found: Linearization, halved: bool) -> tuple[Ei
         if exact is not None and root.is_real:
             form = -exact if root.value.real < 0 else exact
         elif len(root.factor) == 3 and not root.is_real:
-            form = sympy.sqrt(tidy(field.expression(root.factor[0])))
+            form = sympy.sqrt(tidy(field, root.factor[0]))
         if form is not None and halved:
             form = sympy.sqrt(form)
         for place, (known, enclosure, total) in enumerate(listed):

@@ -14,7 +14,7 @@ from flint import arb, fmpq
 
 from eigentoken.theory.exactness.balls import PRECISIONS, expression_ball, precision, rational_ball
 from eigentoken.theory.exactness.elements import Element, algebra_matrix
-from eigentoken.theory.exactness.fields import Field, in_smallest_field
+from eigentoken.theory.exactness.fields import in_smallest_field
 
 __all__ = ["ball", "is_zero", "sign", "sign_of_expression"]
 
@@ -24,22 +24,8 @@ def ball(value: Any, bits: int) -> arb:
     with precision(bits):
         if not isinstance(value, Element):
             return rational_ball(value)
-        top = _evaluate(value.field, value.num, bits)
-        return top if value.den is None else top / _evaluate(value.field, value.den, bits)
-
-
-def _evaluate(field: Field, polynomial: Any, bits: int) -> arb:
-    values = field._cache.setdefault("balls", {})
-    if bits not in values:
-        values[bits] = [expression_ball(known.power(1), bits + 32) for known in field.generators][::-1]
-    total = arb(0)
-    for powers, coefficient in polynomial.to_dict().items():
-        term = rational_ball(coefficient)
-        for place, power in enumerate(powers):
-            if power:
-                term *= values[bits][place] ** power
-        total += term
-    return total
+        top = value.field.evaluate(value.num, bits)
+        return top if value.den is None else top / value.field.evaluate(value.den, bits)
 
 
 def sign(value: Any) -> int | None:

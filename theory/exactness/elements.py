@@ -33,7 +33,8 @@ class MissingGenerator(Exception):
 class Element:
     """``num / den`` with polynomials over Q in the generators of a field; ``den`` is ``None`` for 1.
 
-    ``==`` is equality of the reduced fractions: true means equal; what it calls unequal is decided elsewhere.
+    ``==`` is equality of the reduced fractions: true means equal; what it calls unequal is decided elsewhere.  A
+    denominator is certified to be nonzero when it is made, by a ball wherever the field may have hidden relations.
     """
 
     __slots__ = ("den", "field", "num")
@@ -115,6 +116,8 @@ class Element:
         """``1 / self``."""
         if self.num == 0:
             raise ZeroDivisionError("division by an exact zero")
+        if not self.field.certainly_nonzero(self.num):
+            raise ExactnessLimit("a division by a number that is not certified to be nonzero")
         den = self.field.context.constant(1) if self.den is None else self.den
         return Element(self.field, den, self.num).reduced()
 
@@ -161,6 +164,15 @@ def _occurring(field: Field, polynomial: Any) -> list[int]:
     return sorted(places)
 
 
+def basis_exponents(field: Field, places: list[int]) -> list[tuple[int, ...]]:
+    """Exponents of the monomials that span ``Q[roots]/relations`` for the roots at these places."""
+    orders = {place: order for place, order, _ in field.relations}
+    exponents: list[tuple[int, ...]] = [()]
+    for place in range(len(field.generators)):
+        exponents = [(*front, power) for front in exponents for power in range(orders[place] if place in places else 1)]
+    return exponents
+
+
 def algebra_matrix(field: Field, polynomial: Any) -> fmpq_mat | None:
     """Multiplication by an algebraic element on ``Q[roots]/relations``; ``None`` where it is not algebraic or large.
 
@@ -175,9 +187,7 @@ def algebra_matrix(field: Field, polynomial: Any) -> fmpq_mat | None:
         size *= orders[place]
     if size > LARGEST_ALGEBRA:
         return None
-    exponents: list[tuple[int, ...]] = [()]
-    for place in range(len(field.generators)):
-        exponents = [(*front, power) for front in exponents for power in range(orders[place] if place in places else 1)]
+    exponents = basis_exponents(field, places)
     rows = {exponent: row for row, exponent in enumerate(exponents)}
     table = [[fmpq(0)] * size for _ in range(size)]
     for column, exponent in enumerate(exponents):
@@ -197,26 +207,23 @@ def _cleared(field: Field, num: Any, den: Any) -> tuple[Any, Any]:
         return _divided_by_algebraic(field, num, den, matrix)
     for place, order, relation in field.relations:
         while order % 2 == 0 and den.degrees()[place] > 0:
-            names = field.context.names()
             mirrored = den.compose(*[-gen if at == place else gen for at, gen in enumerate(field.context.gens())])
             if mirrored == den:
                 break
             num, den = _modulo(field, num * mirrored), _modulo(field, den * mirrored)
-            if den == 0 or len(num) > MOST_TERMS or names is None:
+            if den == 0 or len(num) > MOST_TERMS:
                 raise ExactnessLimit("a denominator could not be cleared of its roots")
             if relation.degrees()[place] > 2:
                 break
+    if not field.certainly_nonzero(den):
+        raise ExactnessLimit("a denominator could not be cleared of its roots")
     common = num.gcd(den)
     return (num, den) if common.is_constant() else (num / common, den / common)
 
 
 def _divided_by_algebraic(field: Field, num: Any, den: Any, matrix: fmpq_mat) -> tuple[Any, Any]:
     """``num * den^-1`` with the inverse taken in ``Q[roots]/relations``."""
-    orders = {place: order for place, order, _ in field.relations}
-    places = _occurring(field, den)
-    exponents: list[tuple[int, ...]] = [()]
-    for place in range(len(field.generators)):
-        exponents = [(*front, power) for front in exponents for power in range(orders[place] if place in places else 1)]
+    exponents = basis_exponents(field, _occurring(field, den))
     unit = fmpq_mat([[fmpq(int(not any(exponent)))] for exponent in exponents])
     solution = matrix.solve(unit)
     inverse = field.context.from_dict({e: solution[r, 0] for r, e in enumerate(exponents) if solution[r, 0] != 0})

@@ -18,32 +18,35 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import sympy
-from flint import Ordering, fmpq, fmpq_mpoly_ctx
+from flint import Ordering, arb, fmpq, fmpq_mpoly_ctx
 
-from eigentoken.theory.exactness.balls import expression_ball
-from eigentoken.theory.exactness.elements import Element, ExactnessLimit, MissingGenerator, Scalar
+from eigentoken.theory.exactness.balls import PRECISIONS, expression_ball, precision, rational_ball
+from eigentoken.theory.exactness.elements import LARGEST_ALGEBRA, Element, ExactnessLimit, MissingGenerator, Scalar
+from eigentoken.theory.exactness.nested_roots import expressed_root
 
 __all__ = ["RATIONALS", "ExactnessLimit", "Field", "Generator", "MissingGenerator", "in_smallest_field"]
 
 LARGEST_ORDER = 1000
+LARGEST_EXPANDED_ROOT = 8
 LARGEST_POWER = 4000
 MOST_GENERATORS = 24
 FACTOR_LIMIT = 100_000
+ONE = sympy.Integer(1)
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Generator:
-    """``base^(1/order)`` (kind ``root``), ``ln(base)`` (``log``) or ``exp(base/order)`` (``exp``)."""
+    """``base^step`` with step = 1/k (kind ``root``), ``exp(base step)`` (``exp``) or ``ln(base)`` (``log``)."""
 
     kind: str
     base: sympy.Expr
-    order: int = 1
+    step: sympy.Rational = ONE
 
     def power(self, exponent: int) -> sympy.Expr:
         """This generator to an integer power, as a sympy number."""
-        share = sympy.Rational(exponent, self.order)
+        share = exponent * self.step
         if self.kind == "root":
             return self.base**share
         return sympy.exp(self.base * share) if self.kind == "exp" else sympy.log(self.base) ** exponent
@@ -66,8 +69,9 @@ class Field:
         for index, generator in enumerate(self.generators):
             if generator.kind == "root":
                 base = self.number(generator.base)
-                relation = self.gen(index) ** generator.order - base.num
-                self._cache["relations"].insert(0, (len(names) - 1 - index, generator.order, relation))
+                order = int(generator.step.q)
+                relation = self.gen(index) ** order - base.num
+                self._cache["relations"].insert(0, (len(names) - 1 - index, order, relation))
 
     @property
     def is_rational(self) -> bool:
@@ -98,28 +102,63 @@ class Field:
         """An integer or fraction as an element."""
         return fmpq(int(value.p), int(value.q)) * self.one if hasattr(value, "p") else value * self.one
 
+    @property
+    def has_hidden_relations(self) -> bool:
+        """Whether a nonzero polynomial may have the value zero: not in Q, nor with real roots of primes only.
+
+        Products of real roots of distinct primes are independent over Q (Besicovitch): there the normal form decides.
+        """
+        if "hidden" not in self._cache:
+            self._cache["hidden"] = not all(
+                known.kind == "root" and known.base.is_Integer and sympy.isprime(known.base)
+                for known in self.generators
+            )
+        return bool(self._cache["hidden"])
+
+    def evaluate(self, polynomial: Any, bits: int) -> arb:
+        """A ball around the value of a polynomial in the generators."""
+        values = self._cache.setdefault("balls", {})
+        if bits not in values:
+            values[bits] = [expression_ball(known.power(1), bits + 32) for known in self.generators][::-1]
+        with precision(bits):
+            total = arb(0)
+            for powers, coefficient in polynomial.to_dict().items():
+                term = rational_ball(coefficient)
+                for place, power in enumerate(powers):
+                    if power:
+                        term *= values[bits][place] ** power
+                total += term
+            return total
+
+    def certainly_nonzero(self, polynomial: Any) -> bool:
+        """The reduced polynomial has a nonzero value, by the normal form where that decides, else by a ball."""
+        if polynomial == 0:
+            return False
+        if not self.has_hidden_relations:
+            return True
+        return any(not self.evaluate(polynomial, bits).contains(0) for bits in PRECISIONS[:4])
+
     def extended(self, generator: Generator) -> Field:
         """The field with one more generator, or with a finer one in place of a coarser one."""
-        if generator.order > LARGEST_ORDER:
-            raise ExactnessLimit(f"a root or exponential of order {generator.order} is beyond {LARGEST_ORDER}")
         listed = list(self.generators)
         for index, known in enumerate(listed):
             if (known.kind, known.base) == (generator.kind, generator.base):
-                listed[index] = Generator(known.kind, known.base, math.lcm(known.order, generator.order))
-                if listed[index].order > LARGEST_ORDER:
-                    raise ExactnessLimit(
-                        f"a root or exponential of order {listed[index].order} is beyond {LARGEST_ORDER}"
-                    )
+                finer = Generator(known.kind, known.base, _common_measure(known.step, generator.step))
+                if finer.step.q > LARGEST_ORDER and finer.kind == "root":
+                    raise ExactnessLimit(f"a root of order {finer.step.q} is beyond {LARGEST_ORDER}")
+                listed[index] = finer
                 return Field(tuple(listed))
         if len(listed) >= MOST_GENERATORS:
             raise ExactnessLimit(f"more than {MOST_GENERATORS} independent roots, logarithms and exponentials")
         return Field((*listed, generator))
 
-    def _find(self, kind: str, base: sympy.Expr, order: int = 1) -> tuple[int, Generator]:
+    def _find(self, kind: str, base: sympy.Expr, exponent: sympy.Rational = ONE) -> tuple[int, Generator]:
+        """The generator of which ``base^exponent`` (or ``exp(base exponent)``, ``ln base``) is an integer power."""
         for index, known in enumerate(self.generators):
-            if known.kind == kind and known.base == base and known.order % order == 0:
+            if known.kind == kind and known.base == base and (exponent / known.step).is_Integer:
                 return index, known
-        raise MissingGenerator(Generator(kind, base, order))
+        step = sympy.Rational(1, exponent.q) if kind == "root" else abs(exponent)
+        raise MissingGenerator(Generator(kind, base, step))
 
     # ------------------------------------------------------------------ from sympy numbers
 
@@ -162,15 +201,11 @@ class Field:
                 result = result * self._generator_power("root", sympy.Integer(prime), power * exponent)
             return result
         if isinstance(base, sympy.exp) or (base.is_Pow and base.args[1].is_Rational and _positive(base.args[0])):
-            return (
-                self.number(base.args[0] ** (base.args[1] * exponent))
-                if base.is_Pow
-                else self.exp(self.number(base.args[0] * exponent))
-            )
+            if base.is_Pow:
+                return self.number(base.args[0] ** (base.args[1] * exponent))
+            return self.exp(self.number(base.args[0] * exponent))
         element = self.number(base)
-        if not isinstance(element, Element):
-            return self.root(self.expression(element), exponent)
-        if element.is_constant:
+        if not isinstance(element, Element) or element.is_constant:
             return self.root(self.expression(element), exponent)
         order = int(exponent.q)
         scale = element.den
@@ -179,19 +214,24 @@ class Field:
             integral = Element(self, polynomial)
             found = self.root(self.expression(integral), sympy.Rational(1, order)) / Element(self, scale)
             return found ** int(exponent.p)
-        return self._generator_power("root", self.expression(element), exponent)
+        expression = self.expression(element)
+        if not any(known.kind == "root" and known.base == expression for known in self.generators):
+            expressed = expressed_root(element, order)
+            if expressed is not None:
+                return expressed ** int(exponent.p)
+        return self._generator_power("root", expression, exponent)
 
     def _generator_power(self, kind: str, base: sympy.Expr, exponent: sympy.Rational) -> Any:
         """``base^exponent`` (root) or ``exp(base exponent)`` (exp) as a power of one generator."""
         exponent = sympy.Rational(exponent)
         if exponent.is_Integer and kind == "root":
             return self.number(base) ** int(exponent)
-        index, known = self._find(kind, base, int(exponent.q))
-        power = int(exponent * known.order)
+        index, known = self._find(kind, base, exponent)
+        power = int(exponent / known.step)
         if abs(power) > LARGEST_POWER:
             raise ExactnessLimit(f"the exponent {exponent} needs more than {LARGEST_POWER} powers of one generator")
         if kind == "root":
-            whole, rest = divmod(power, known.order)
+            whole, rest = divmod(power, int(known.step.q))
             element = Element(self, self.gen(index) ** rest).reduced()
             return element * self.number(base) ** whole if whole else element
         element = Element(self, self.gen(index) ** abs(power))
@@ -235,6 +275,8 @@ class Field:
             return self.one
         if value.den is not None:
             return self._generator_power("exp", self.expression(value), sympy.Integer(1))
+        if self._needs_large_roots(value):
+            return self._opaque_exp(value)
         result = self.one
         for powers, coefficient in value.num.to_dict().items():
             exponent = _to_sympy(coefficient)
@@ -247,6 +289,28 @@ class Field:
                 factor = self._generator_power("exp", basis, exponent)
             result = result * factor
         return result
+
+    def _needs_large_roots(self, value: Element) -> bool:
+        """Whether ``exp(c ln b + ...) = b^c ...`` would bring roots of so large an order that arithmetic is slow."""
+        orders = {str(known.base): int(known.step.q) for known in self.generators if known.kind == "root"}
+        for powers, coefficient in value.num.to_dict().items():
+            occurring = [self._generator_at(place) for place, power in enumerate(powers) if power]
+            if len(occurring) == 1 and occurring[0].kind == "log" and sum(powers) == 1:
+                if coefficient.q > LARGEST_EXPANDED_ROOT:
+                    return True
+                name = str(occurring[0].base)
+                orders[name] = math.lcm(orders.get(name, 1), int(coefficient.q))
+        return math.prod(orders.values()) > LARGEST_ALGEBRA
+
+    def _opaque_exp(self, value: Element) -> Any:
+        """``exp(value)`` as a power of one generator without relations, shared by all rational multiples of the value."""
+        coefficients = [_to_sympy(coefficient) for coefficient in value.num.to_dict().values()]
+        content = coefficients[0]
+        for coefficient in coefficients[1:]:
+            content = _common_measure(content, coefficient)
+        content = abs(content) if coefficients[0] > 0 else -abs(content)
+        primitive = self.expression(Element(self, value.num / fmpq(int(content.p), int(content.q))))
+        return self._generator_power("exp", primitive, content)
 
     def _generator_at(self, place: int) -> Generator:
         return self.generators[len(self.generators) - 1 - place]
@@ -286,6 +350,11 @@ def in_smallest_field(computation: Callable[[Field], T], start: Field = RATIONAL
 def _to_sympy(value: Any) -> sympy.Rational:
     ratio = fmpq(value)
     return sympy.Rational(int(ratio.p), int(ratio.q))
+
+
+def _common_measure(left: sympy.Rational, right: sympy.Rational) -> sympy.Rational:
+    """The largest rational number of which both are integer multiples."""
+    return sympy.Rational(math.gcd(int(left.p * right.q), int(right.p * left.q)), int(left.q * right.q))
 
 
 def _positive(value: sympy.Expr) -> bool:

@@ -6,7 +6,7 @@
     product := signed (("*" | "/") signed)*
     signed  := ("-" | "+")* power
     power   := atom (("^" | "**") signed)?
-    atom    := integer | decimal | "e" | "pi" | name "(" sum ")" | "(" sum ")"
+    atom    := integer | decimal | "e" | "E" | "pi" | name "(" sum ")" | "(" sum ")"
     name    := "sqrt" | "cbrt" | "ln" | "log" | "exp" | "cosh" | "sinh" | "tanh" | "cos" | "sin"
 
 A decimal is the rational number that it writes (``0.1`` is 1/10).  ``cos`` and ``sin`` are taken where they are roots
@@ -144,7 +144,7 @@ class _Reader:
             return self._closed()
         if token[0].isdigit() or token[0] == ".":
             return _decimal(token)
-        if token == "e":
+        if token in {"e", "E"}:
             return sympy.E
         if token == "pi":
             return sympy.pi

@@ -10,10 +10,14 @@ from flint import acb, acb_poly, arb
 
 from eigentoken.theory.exactness.balls import PRECISIONS, precision
 from eigentoken.theory.exactness.decisions import ball, sign
+from eigentoken.theory.exactness.elements import Element
 from eigentoken.theory.exactness.fields import Field
 from eigentoken.theory.exactness.polynomials import Polynomial
 
-__all__ = ["Root", "closed_form", "root_balls", "roots"]
+__all__ = ["MOST_SHOWN", "Root", "closed_form", "root_balls", "roots", "terms", "tidy"]
+
+MOST_SHOWN = 30
+MOST_TIDIED = 12
 
 
 @dataclass(frozen=True)
@@ -72,18 +76,22 @@ def _narrow(enclosure: Any) -> bool:
 
 
 def closed_form(field: Field, root: Root) -> sympy.Expr | None:
-    """The root in radicals of the field: for factors of degree one and two; ``None`` beyond."""
+    """The root in radicals of the field, for factors of degree one and two that are short; ``None`` beyond."""
+    if any(terms(coefficient) > MOST_SHOWN for coefficient in root.factor):
+        return None
     if len(root.factor) == 2:
-        return tidy(field.expression(-root.factor[0]))
+        return tidy(field, -root.factor[0])
     if len(root.factor) == 3:
         trace, determinant = -root.factor[1], root.factor[0]
         discriminant = trace * trace - 4 * determinant
         outcome = sign(discriminant)
         if not outcome:
             return None
-        radical = sympy.sqrt(tidy(field.expression(discriminant)))
+        if terms(discriminant) > MOST_SHOWN:
+            return None
+        radical = sympy.sqrt(tidy(field, discriminant))
         larger = root.value.real > _other(trace, root) if outcome > 0 else root.value.imag > 0
-        return tidy(field.expression(trace / 2)) + (radical if larger else -radical) / 2
+        return tidy(field, trace / 2) + (radical if larger else -radical) / 2
     return None
 
 
@@ -91,9 +99,15 @@ def _other(trace: Any, root: Root) -> float:
     return float(ball(trace, 128).mid()) - root.value.real
 
 
-def tidy(expression: sympy.Expr) -> sympy.Expr:
-    """The shorter of the expression as it is and over one denominator."""
-    if expression.is_Rational:
+def terms(value: Any) -> int:
+    """Number of terms of an exact number, above and below."""
+    return len(value.num) + (0 if value.den is None else len(value.den)) if isinstance(value, Element) else 1
+
+
+def tidy(field: Field, value: Any) -> sympy.Expr:
+    """A short form of an exact number: as it is, or over one denominator."""
+    expression = field.expression(value)
+    if expression.is_Rational or terms(value) > MOST_TIDIED:
         return expression
     return min(
         (expression, sympy.together(expression), sympy.factor_terms(expression)), key=lambda e: (len(str(e)), str(e))
