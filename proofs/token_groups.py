@@ -87,7 +87,8 @@ def slopes(
         _jet_exp, _jet_root(known_root(positive)), sp.Integer(1), tuple(count for count, _, _ in groups)
     )
     state = tuple(
-        tuple(Jet(sp.sympify(a), {0: sp.sympify(b)}) for a, b in zip(token, move, strict=True)) for _, token, move in groups
+        tuple(Jet(sp.sympify(a), {0: sp.sympify(b)}) for a, b in zip(token, move, strict=True))
+        for _, token, move in groups
     )
     after = SYSTEMS[name].advance(algebra, parameters, state)
     return [tuple(entry.slopes.get(0, sp.Integer(0)) for entry in token) for token in after]
@@ -107,7 +108,10 @@ def _jet_root(root: Callable[[Any], Any]) -> Callable[[Any], Jet]:
 
 
 def advance_groups(
-    name: str, parameters: Mapping[str, Any], groups: Sequence[tuple[Any, Sequence[Any]]], positive: Sequence[Any] = (1,)
+    name: str,
+    parameters: Mapping[str, Any],
+    groups: Sequence[tuple[Any, Sequence[Any]]],
+    positive: Sequence[Any] = (1,),
 ) -> tuple[tuple[Any, ...], ...]:
     """One step (map) or the velocity (flow) at groups of equal tokens."""
     algebra = _exact(groups, positive)

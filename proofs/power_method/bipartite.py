@@ -1,0 +1,70 @@
+"""Derivatives at bipartite points: p tokens at v_k and q at -v_k, moved in the ways that diagonalise the Jacobian.
+
+The moves are: one token; two tokens of one side in opposite directions; the two sides as wholes.  The systems are
+evaluated on groups with symbolic sizes, so the answers hold for every p, q and d.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.proofs.power_method.symbols import LK, LL, E, alpha, any_score, p, q, symmetric_value
+
+__all__ = ["X", "Y", "one_moved", "pairs_moved", "sides_moved"]
+
+#: Sizes of the moves of the two sides.
+X, Y = sp.symbols("xi_1 xi_2", real=True)
+
+_PLUS, _MINUS, _ALONG, _AGAINST, _STILL = (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 0)
+
+
+def _parameters(name: str, value: Any) -> dict[str, Any]:
+    parameters: dict[str, Any] = {"V": value}
+    if name.startswith("attention"):
+        parameters["M"] = any_score(3, sp.log(E))
+    if name.endswith("map"):
+        parameters["alpha"] = alpha
+    return parameters
+
+
+def _run(name: str, groups: Sequence[Any], lengths: Sequence[Any], value: Any) -> list[Any]:
+    from eigentoken.proofs.token_groups import slopes
+
+    found = slopes(name, _parameters(name, value), groups, lengths)
+    return [entry for token in found for entry in token]
+
+
+def one_moved(name: str, lengths: Sequence[Any], side: int) -> Callable[[], list[Any]]:
+    """One token of a side is moved along xi, V xi = g_2 xi + g_3 xi': images of it, of its side, of the other side."""
+
+    def run() -> list[Any]:
+        here, there, count, other = (_PLUS, _MINUS, p, q) if side == 1 else (_MINUS, _PLUS, q, p)
+        groups = [(1, here, _ALONG), (count - 1, here, _STILL), (other, there, _STILL)]
+        return _run(name, groups, lengths, symmetric_value())
+
+    return run
+
+
+def pairs_moved(name: str, lengths: Sequence[Any], side: int) -> Callable[[], list[Any]]:
+    """Two tokens of a side are moved along xi and -xi: the coordinate along xi of the first, then all others."""
+
+    def run() -> list[Any]:
+        here, there, count, other = (_PLUS, _MINUS, p, q) if side == 1 else (_MINUS, _PLUS, q, p)
+        groups = [(1, here, _ALONG), (1, here, _AGAINST), (count - 2, here, _STILL), (other, there, _STILL)]
+        return _run(name, groups, lengths, symmetric_value())
+
+    return run
+
+
+def sides_moved(name: str, lengths: Sequence[Any]) -> Callable[[], list[Any]]:
+    """The sides are moved by xi_1 v_l and xi_2 v_l: the coordinates along v_k and v_l of both images."""
+
+    def run() -> list[Any]:
+        groups = [(p, _PLUS, (0, X, 0)), (q, _MINUS, (0, Y, 0))]
+        found = _run(name, groups, lengths, symmetric_value(LK, LL, sp.Integer(0)))
+        return [found[0], found[1], found[3], found[4]]
+
+    return run
