@@ -1,0 +1,193 @@
+"""``eigentoken check``: records, resuming, sharing, requirements, formats, on a real trained checkpoint and tiny ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eigentoken.checking import CheckOptions, check
+from eigentoken.checking.formats import to_html, to_json, to_latex
+from eigentoken.checking.run import _Log
+from eigentoken.models import ModelError, load
+
+
+@pytest.fixture(scope="module")
+def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny random GPT-2 with four different layers, saved by transformers."""
+    transformers = pytest.importorskip("transformers")
+    import torch
+
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(n_layer=4, n_head=2, n_embd=16, vocab_size=40, n_positions=24)
+    folder = tmp_path_factory.mktemp("gpt2")
+    transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+    return folder
+
+
+def _options(folder: Path, **more) -> CheckOptions:
+    return CheckOptions(work=folder, sequences=2, tokens=6, **more)
+
+
+def test_every_layer_and_head_is_certified(gpt2: Path, tmp_path: Path) -> None:
+    report = check(str(gpt2), _options(tmp_path))
+    assert [layer["layer"] for layer in report.layers] == [0, 1, 2, 3]
+    for layer in report.layers:
+        assert len(layer["heads"]) == 2
+        assert set(layer["cases"]) == {"real-part", "modulus", "step"}
+        eigenvalues = np.linalg.eigvals(load(str(gpt2)).layer(layer["layer"]).update_matrix())
+        low, high = layer["leading_eigenvalue"]
+        assert low <= eigenvalues.real.max() <= high
+        low, high = layer["norm"]
+        assert low <= np.linalg.norm(load(str(gpt2)).layer(layer["layer"]).update_matrix(), 2) <= high
+        for eigenvalue in eigenvalues:
+            assert any(abs(eigenvalue - complex(re, im)) <= radius + 1e-12 for re, im, radius in layer["discs"])
+    assert len(report.document["observed"]) == 4
+
+
+def test_an_interrupted_run_resumes_to_the_same_bytes(gpt2: Path, tmp_path: Path) -> None:
+    whole = to_json(check(str(gpt2), _options(tmp_path / "a")))
+    partial = tmp_path / "b"
+    check(str(gpt2), _options(partial))
+    log = next(partial.glob("*.jsonl"))
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:2]) + lines[2][: len(lines[2]) // 2])
+    done = []
+    resumed = check(str(gpt2), _options(partial), done=lambda: done.append(1))
+    assert len(done) == 2
+    assert to_json(resumed) == whole
+
+
+def test_killed_in_the_middle_it_loses_at_most_the_layer_in_progress(gpt2: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys, time; from pathlib import Path; import eigentoken.checking.run as run\n"
+        "slow = run._record\n"
+        "def record(*a):\n    time.sleep(0.4); return slow(*a)\n"
+        "run._record = record\n"
+        f"run.check({str(gpt2)!r}, run.CheckOptions(work=Path({str(tmp_path)!r}), sequences=2, tokens=6))\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code])
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        logs = list(tmp_path.glob("*.jsonl"))
+        if logs and logs[0].read_bytes().count(b"\n") >= 2:
+            break
+        time.sleep(0.05)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    kept = next(tmp_path.glob("*.jsonl")).read_bytes().count(b"\n")
+    assert kept >= 2
+    done = []
+    resumed = check(str(gpt2), _options(tmp_path), done=lambda: done.append(1))
+    assert len(done) == 4 - kept
+    assert to_json(resumed) == to_json(check(str(gpt2), _options(tmp_path / "again")))
+
+
+def test_parallel_and_serial_runs_agree(gpt2: Path, tmp_path: Path) -> None:
+    serial = to_json(check(str(gpt2), _options(tmp_path / "one")))
+    assert to_json(check(str(gpt2), _options(tmp_path / "two", jobs=2))) == serial
+
+
+def test_changed_weights_do_not_reuse_results(gpt2: Path, tmp_path: Path) -> None:
+    import shutil
+
+    from safetensors.numpy import load_file, save_file
+
+    first = check(str(gpt2), _options(tmp_path / "work"))
+    copy = tmp_path / "copy"
+    shutil.copytree(gpt2, copy)
+    tensors = load_file(copy / "model.safetensors")
+    name = next(name for name in tensors if name.endswith("h.1.attn.c_proj.weight"))
+    tensors[name] = tensors[name] * np.float32(2)
+    save_file(tensors, copy / "model.safetensors", metadata={"format": "pt"})
+    second = check(str(copy), _options(tmp_path / "work"))
+    assert second.layers[1]["norm"] != first.layers[1]["norm"]
+    assert second.layers[0]["norm"] == first.layers[0]["norm"]
+
+
+def test_a_line_that_was_cut_is_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    log = _Log(path, fresh=False)
+    log.append(0, {"a": 1})
+    log.append(1, {"a": 2})
+    with path.open("ab") as stream:
+        stream.write(b'{"layer": 2, "rec')
+    again = _Log(path, fresh=False)
+    assert again.records == {0: {"a": 1}, 1: {"a": 2}}
+    assert path.read_bytes().endswith(b"\n")
+    assert _Log(path, fresh=True).records == {}
+
+
+def test_require_decides_the_exit_code(gpt2: Path, tmp_path: Path) -> None:
+    base = [
+        sys.executable,
+        "-m",
+        "eigentoken",
+        "check",
+        str(gpt2),
+        "--work",
+        str(tmp_path),
+        "--sequences",
+        "0",
+        "--json",
+    ]
+    environment = {**os.environ, "EIGENTOKEN_CACHE": str(tmp_path)}
+    plain = subprocess.run([*base, "--statement", "PM-L4"], capture_output=True, text=True, env=environment)
+    assert plain.returncode == 0
+    document = json.loads(plain.stdout)
+    assert document["schema"] == "eigentoken/check/1"
+    assert document["statements"][0]["applies"] == "fails"  # a random layer matrix is not symmetric
+    strict = subprocess.run([*base, "--require", "PM-L4"], capture_output=True, text=True, env=environment)
+    assert strict.returncode == 1
+    wrong = subprocess.run([*base, "--require", "PM-L444"], capture_output=True, text=True, env=environment)
+    assert wrong.returncode == 2
+    assert "did you mean" in wrong.stderr
+
+
+def test_a_symmetric_layer_satisfies_the_lemma(tmp_path: Path) -> None:
+    """Weights made so that F is symmetric with a simple positive leader: PM-L4 applies, certified."""
+    from safetensors.numpy import load_file, save_file
+
+    transformers = pytest.importorskip("transformers")
+    config = transformers.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=20, n_positions=12)
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "model")
+    tensors = load_file(tmp_path / "model" / "model.safetensors")
+    attention = next(name for name in tensors if name.endswith("attn.c_attn.weight"))
+    projection = next(name for name in tensors if name.endswith("attn.c_proj.weight"))
+    changed = tensors[attention].copy()
+    changed[:, 16:] = np.diag(np.arange(8, 0, -1)).astype(np.float32) / 8
+    tensors[attention], tensors[projection] = changed, np.eye(8, dtype=np.float32)
+    save_file(tensors, tmp_path / "model" / "model.safetensors", metadata={"format": "pt"})
+    report = check(str(tmp_path / "model"), _options(tmp_path / "work", statements=("PM-L4",)))
+    assert report.applies("PM-L4") == "holds"
+    assert report.layers[0]["cases"]["real-part"] == "1"
+    assert report.layers[0]["alpha_star"] == ["inf", "inf"]
+    assert report.layers[0]["gap"][0] == pytest.approx(1 / 8)
+
+
+def test_reports_are_self_contained(gpt2: Path, tmp_path: Path) -> None:
+    report = check(str(gpt2), _options(tmp_path))
+    page = to_html(report)
+    assert "http://" not in page.replace("http://www.w3.org", "").split("<script")[0]
+    assert "src=" not in page.split("</head>")[1].split('<script type="application/json"')[0]
+    assert 'id="heat"' in page
+    assert r"\begin{tabular}" in to_latex(report)
+    assert "NaN" not in to_json(report)
+
+
+def test_a_bad_model_is_one_line_and_exit_2(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "eigentoken", "check", str(tmp_path / "nowhere")], capture_output=True, text=True
+    )
+    assert ran.returncode == 2
+    assert "Traceback" not in ran.stderr
+    assert len(ran.stderr.strip().splitlines()) == 1
+    with pytest.raises(ModelError):
+        check(str(tmp_path))
