@@ -36,7 +36,8 @@ def derive_projection() -> Derivation:
         (
             Identity(
                 name="on the ellipsoid",
-                says="Write $q = x^{\\top} W x > 0$. The form $x^{\\top} W x$ is quadratic, so that of $fx$ with $f = 1/\\sqrt q$ is one.",
+                says="Write $q = x^{\\top} W x > 0$. The form $x^{\\top} W x$ is quadratic, so that of $fx$ with $f = "
+                "1/\\sqrt q$ is one.",
                 left=factor**2 * q,
                 right=sp.Integer(1),
                 where={factor: 1 / sp.sqrt(q)},
@@ -115,8 +116,10 @@ AB_E2 = register(
         source=Source(ABELLA, "eq. (2)"),
         title="Projection to an ellipsoid",
         systems=("ellipsoid-map",),
-        text="For $W$ symmetric positive definite and $x \\neq 0$ put $\\pi_W(x) = x/|x|_W$, $|x|_W = (x^{\\top}Wx)^{1/2}$. "
-        "Then $\\pi_W(x)$ lies on $\\mathcal{E}_W = \\{y : y^{\\top}Wy = 1\\}$, and $\\pi_W(cx) = \\pi_W(x)$ for $c > 0$.",
+        text="For $W$ symmetric positive definite and $x \\neq 0$ put $\\pi_W(x) = x/|x|_W$, $|x|_W = "
+        "(x^{\\top}Wx)^{1/2}$. "
+        "Then $\\pi_W(x)$ lies on $\\mathcal{E}_W = \\{y : y^{\\top}Wy = 1\\}$, and $\\pi_W(cx) = \\pi_W(x)$ for $c > "
+        "0$.",
         conditions=(Symmetric(W), PositiveDefinite(W)),
         derive=derive_projection,
         vectors=(

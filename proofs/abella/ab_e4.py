@@ -58,7 +58,8 @@ def derive_matrix_form() -> Derivation:
         (
             Identity(
                 name="row sums",
-                says="With $E = \\sum_k e^{y_i^{\\top}Py_k}$ the weights of token $i$ sum to $1/\\sqrt d$, not to 1: the "
+                says="With $E = \\sum_k e^{y_i^{\\top}Py_k}$ the weights of token $i$ sum to $1/\\sqrt d$, not to 1: "
+                "the "
                 "factor rescales time and is not a temperature ($r = \\sqrt d$).",
                 left=total / normaliser,
                 right=1 / root,
@@ -67,14 +68,16 @@ def derive_matrix_form() -> Derivation:
             ),
             Reduction(
                 name="order of the factors",
-                says="Multiplying the columns, $V x \\exp(x^{\\top}K^{\\top}Qx)\\,D$, gives the componentwise layer (6).",
+                says="Multiplying the columns, $V x \\exp(x^{\\top}K^{\\top}Qx)\\,D$, gives the componentwise layer "
+                "(6).",
                 scope=SIZES,
                 derive=lambda: [entry for column in matrix_form(tokens, scores, value, right=True) for entry in column],
                 claimed=tuple(componentwise),
                 agrees=all_equal,
                 shows=lambda _: (
                     "z_i = \\bigl[V x \\exp(x^{\\top}K^{\\top}Qx)\\,D\\bigr]_i = "
-                    "\\sum_j \\frac{e^{x_i^{\\top}Q^{\\top}Kx_j}}{\\sqrt d\\,\\sum_k e^{x_i^{\\top}Q^{\\top}Kx_k}}\\, V x_j"
+                    "\\sum_j \\frac{e^{x_i^{\\top}Q^{\\top}Kx_j}}{\\sqrt d\\,\\sum_k e^{x_i^{\\top}Q^{\\top}Kx_k}}\\, "
+                    "V x_j"
                 ),
             ),
         )
@@ -178,7 +181,8 @@ def layer_example() -> Any:
 
 ORDER = Counterexample(
     name="two tokens",
-    says="$x_1 = e_1$, $x_2 = e_2$, $K^{\\top}Q = \\begin{pmatrix}1&0\\\\2&0\\end{pmatrix}$, $V = I$: with $D$ on the left "
+    says="$x_1 = e_1$, $x_2 = e_2$, $K^{\\top}Q = \\begin{pmatrix}1&0\\\\2&0\\end{pmatrix}$, $V = I$: with $D$ on the "
+    "left "
     "the weights of token 1 do not sum to $1/\\sqrt2$.",
     instance={"tokens": [["1", "0"], ["0", "1"]], "KTQ": [["1", "0"], ["2", "0"]], "V": [["1", "0"], ["0", "1"]]},
     check=printed_order_fails,
@@ -196,7 +200,8 @@ AB_E4 = register(
         derive=derive_matrix_form,
         printed=Printed(
             text="$z = V x\\, D \\exp(x^{\\top}K^{\\top}Qx)$.",
-            wrong="With $D$ to the left of the exponential the sum over the keys is divided by the normaliser of the key, "
+            wrong="With $D$ to the left of the exponential the sum over the keys is divided by the normaliser of the "
+            "key, "
             "not of the query; (6) and everything later need it on the right.",
             counterexamples=(ORDER,),
         ),
@@ -214,13 +219,16 @@ AB_E5 = register(
         source=Source(ABELLA, "eq. (5)"),
         title="The multi-head layer in matrix form",
         systems=("ellipsoid-map",),
-        text="$y^{+} = \\pi_W\\bigl(y + \\sum_{\\eta=1}^{h} W_{\\eta} V_{\\eta}\\, y \\exp(y^{\\top}K_{\\eta}^{\\top}Q_{\\eta}y)\\,"
+        text="$y^{+} = \\pi_W\\bigl(y + \\sum_{\\eta=1}^{h} W_{\\eta} V_{\\eta}\\, y "
+        "\\exp(y^{\\top}K_{\\eta}^{\\top}Q_{\\eta}y)\\,"
         " D_{\\eta}\\bigr)$, with one output matrix $W_{\\eta}$ for each head $\\eta = 1, \\dots, h$.",
         depends=("AB-E2", "AB-E4"),
         derive=derive_matrix_form,
         printed=Printed(
-            text="$D_{\\eta}$ to the left of the exponential; output matrices $W_{\\eta}$ for $1 \\le \\eta \\le \\ell$.",
-            wrong="The order of $D_{\\eta}$ as in (4); and the index of the output matrices runs over the $h$ heads, not over "
+            text="$D_{\\eta}$ to the left of the exponential; output matrices $W_{\\eta}$ for $1 \\le \\eta \\le "
+            "\\ell$.",
+            wrong="The order of $D_{\\eta}$ as in (4); and the index of the output matrices runs over the $h$ heads, "
+            "not over "
             "the $\\ell$ tokens.",
             counterexamples=(ORDER,),
         ),
@@ -237,7 +245,8 @@ AB_E6 = register(
         text="With $P_{\\eta} = Q_{\\eta}^{\\top}K_{\\eta}$ and $U_{\\eta} = W_{\\eta}V_{\\eta}$: "
         "$y_i^{+} = \\pi_W\\bigl(y_i + \\sum_{\\eta}\\sum_j \\alpha^{\\eta}_{ij} U_{\\eta} y_j\\bigr)$, "
         "$\\alpha^{\\eta}_{ij} = e^{y_i^{\\top}P_{\\eta}y_j}/Z^{\\eta}_i$, "
-        "$Z^{\\eta}_i = \\sqrt d\\,\\sum_k e^{y_i^{\\top}P_{\\eta}y_k}$. The rows of $\\alpha^{\\eta}$ sum to $1/\\sqrt d$.",
+        "$Z^{\\eta}_i = \\sqrt d\\,\\sum_k e^{y_i^{\\top}P_{\\eta}y_k}$. The rows of $\\alpha^{\\eta}$ sum to "
+        "$1/\\sqrt d$.",
         depends=("AB-E2", "AB-E5"),
         derive=derive_layer,
         vectors=(

@@ -55,7 +55,8 @@ def derive() -> Derivation:
             ),
             tensor_step(
                 "the two registered systems",
-                "The push $u$ of the registered layer, $(y_i + \\tau u_i - y_i)/\\tau$ before normalisation, made tangent in this "
+                "The push $u$ of the registered layer, $(y_i + \\tau u_i - y_i)/\\tau$ before normalisation, made "
+                "tangent in this "
                 "way, is the registered flow: for every number of tokens, heads, and every dimension.",
                 derive=tangent_push,
                 claimed=field_of("ellipsoid-multihead-flow", given, rules),
@@ -72,8 +73,10 @@ def derive() -> Derivation:
             ),
             Identity(
                 name="off the ellipsoid",
-                says="Off the manifold the ambient field $v = p - q_i\\,y$, with $p^{\\top}Wy = q_i$ and $N = y^{\\top}Wy$, "
-                "moves the form by $2y^{\\top}Wv$: where $q_i < 0$ the extension is radially unstable, so the field should "
+                says="Off the manifold the ambient field $v = p - q_i\\,y$, with $p^{\\top}Wy = q_i$ and $N = "
+                "y^{\\top}Wy$, "
+                "moves the form by $2y^{\\top}Wv$: where $q_i < 0$ the extension is radially unstable, so the field "
+                "should "
                 "be evaluated at $\\pi_W(y)$.",
                 left=2 * (push - height * form),
                 right=-2 * height * (form - 1),
@@ -105,7 +108,8 @@ AB_E7 = register(
         title="The continuous model",
         systems=("ellipsoid-multihead-flow", "ellipsoid-map"),
         conditions=(Symmetric(W), PositiveDefinite(W)),
-        text="$\\dot y_i = \\sum_{\\eta}\\sum_j \\alpha^{\\eta}_{ij}(t, y)\\bigl(U_{\\eta}y_j - (y_i^{\\top}WU_{\\eta}y_j)\\,y_i\\bigr)$"
+        text="$\\dot y_i = \\sum_{\\eta}\\sum_j \\alpha^{\\eta}_{ij}(t, y)\\bigl(U_{\\eta}y_j - "
+        "(y_i^{\\top}WU_{\\eta}y_j)\\,y_i\\bigr)$"
         " on $\\mathcal{E}_W$. With $V_{\\eta} \\to \\tau V_{\\eta}$ the layer (6) is a first-order step of this flow.",
         depends=("AB-E3", "AB-E6"),
         facts=("the map is twice continuously differentiable",),

@@ -74,7 +74,8 @@ def derive_metric() -> Derivation:
             ),
             Inequality(
                 name="positive definite",
-                says="With $F_i = X_i^{\\top}PX_i > 0$ for $X_i \\neq 0$ each summand of $g_x(X, X)$ is positive; symmetry of $g$ "
+                says="With $F_i = X_i^{\\top}PX_i > 0$ for $X_i \\neq 0$ each summand of $g_x(X, X)$ is positive; "
+                "symmetry of $g$ "
                 "is symmetry of $P$.",
                 hypotheses=(weight > 0, form > 0),
                 conclusion=weight * form > 0,
@@ -137,7 +138,8 @@ AB_E8 = register(
         systems=("ellipsoid-flow",),
         conditions=CONDITIONS,
         text="One head, $U = I$, $P$ constant, symmetric and positive definite, $W = P$: "
-        "$\\dot y_i = \\sum_j \\alpha_{ij}\\bigl(y_j - (y_i^{\\top}Py_j)\\,y_i\\bigr) =: Y_P(y)_i$ on $\\mathcal{E}_P$.",
+        "$\\dot y_i = \\sum_j \\alpha_{ij}\\bigl(y_j - (y_i^{\\top}Py_j)\\,y_i\\bigr) =: Y_P(y)_i$ on "
+        "$\\mathcal{E}_P$.",
         depends=("AB-E7",),
         derive=derive_flow,
         vectors=(
@@ -158,7 +160,8 @@ AB_E9 = register(
         title="The Riemannian metric",
         systems=("ellipsoid-flow",),
         conditions=CONDITIONS,
-        text="$g_x(X, Y) = \\sum_i Z_i(x)\\, X_i^{\\top}PY_i$ with $Z_i(x) = \\sqrt d\\,\\sum_k e^{x_i^{\\top}Px_k}$ is a Riemannian "
+        text="$g_x(X, Y) = \\sum_i Z_i(x)\\, X_i^{\\top}PY_i$ with $Z_i(x) = \\sqrt d\\,\\sum_k e^{x_i^{\\top}Px_k}$ "
+        "is a Riemannian "
         "metric on $(\\mathbb{R}^d \\setminus 0)^{\\ell}$, and so is its restriction to $(\\mathcal{E}_P)^{\\ell}$.",
         derive=derive_metric,
     )
@@ -172,7 +175,8 @@ AB_E10 = register(
         title="The potential",
         systems=("ellipsoid-flow",),
         conditions=CONDITIONS,
-        text="$V(x) = -\\tfrac12\\sum_{i,j} e^{x_i^{\\top}Px_j}$, and $V_P$ is its restriction to $(\\mathcal{E}_P)^{\\ell}$.",
+        text="$V(x) = -\\tfrac12\\sum_{i,j} e^{x_i^{\\top}Px_j}$, and $V_P$ is its restriction to "
+        "$(\\mathcal{E}_P)^{\\ell}$.",
         derive=derive_potential,
         vectors=(Vector("V_P at the data of AB-T3.1", potential_example, ("-11.037455826366",)),),
     )

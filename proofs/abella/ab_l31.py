@@ -43,7 +43,8 @@ def derive() -> Derivation:
             ),
             Identity(
                 name="idempotent",
-                says="Applied twice: the second coefficient is $m' = y_i^{\\top}P(X_i - m\\,y_i) = m - m$, so nothing is "
+                says="Applied twice: the second coefficient is $m' = y_i^{\\top}P(X_i - m\\,y_i) = m - m$, so nothing "
+                "is "
                 "subtracted again.",
                 left=image - again * y,
                 right=image,

@@ -52,7 +52,8 @@ def derive() -> Derivation:
         (
             tensor_step(
                 "gradient",
-                "The differential of $V$ along an arbitrary $X$, against $g(-X_P, X) = -\\sum_i Z_i\\,(X_P)_i^{\\top}PX_i$ with "
+                "The differential of $V$ along an arbitrary $X$, against $g(-X_P, X) = -\\sum_i "
+                "Z_i\\,(X_P)_i^{\\top}PX_i$ with "
                 "$X_P$ the push of the registered system before projection: the normalisers cancel.",
                 derive=lambda: differentiate(potential, direction("x", "X"), rules),
                 claimed=claimed,

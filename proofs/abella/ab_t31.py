@@ -70,7 +70,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="sign",
-                says="$Z_i > 0$ and $F_i = Y_i^{\\top}PY_i \\ge 0$ with equality only at $Y_i = 0$: no summand of $\\dot V_P$ is "
+                says="$Z_i > 0$ and $F_i = Y_i^{\\top}PY_i \\ge 0$ with equality only at $Y_i = 0$: no summand of "
+                "$\\dot V_P$ is "
                 "positive, and it vanishes only at equilibria.",
                 hypotheses=(weight_i > 0, form_i >= 0),
                 conclusion=sp.And(-weight_i * form_i <= 0, sp.Implies(sp.Eq(weight_i * form_i, 0), sp.Eq(form_i, 0))),
@@ -104,7 +105,8 @@ AB_T31 = register(
         systems=("ellipsoid-flow",),
         conditions=(Symmetric(P), PositiveDefinite(P)),
         claims=(Decreases(ellipsoid_potential, strict=True),),
-        text="$\\operatorname{grad}_{g_P} V_P = -Y_P$, hence $\\dot V_P = -|Y_P|_g^2 \\le 0$, with equality only at equilibria.",
+        text="$\\operatorname{grad}_{g_P} V_P = -Y_P$, hence $\\dot V_P = -|Y_P|_g^2 \\le 0$, with equality only at "
+        "equilibria.",
         depends=("AB-L3.1", "AB-L3.2", "AB-E8"),
         derive=derive,
         vectors=(Vector("|Y_P|_g^2 at the data of AB-E8", rate_example, ("0.618703674475619",)),),

@@ -63,7 +63,8 @@ def derive_lasalle() -> Derivation:
             ),
             Citation(
                 name="LaSalle",
-                says="The derivative $-|Y_P|_g^2$ vanishes exactly where $Y_P = 0$, a set of equilibria and so invariant.",
+                says="The derivative $-|Y_P|_g^2$ vanishes exactly where $Y_P = 0$, a set of equilibria and so "
+                "invariant.",
                 theorem=LASALLE,
                 uses=("compactness", "decrease"),
                 formula="\\operatorname{dist}\\bigl(y(t), \\{Y_P = 0\\}\\bigr) \\to 0",
@@ -75,7 +76,6 @@ def derive_lasalle() -> Derivation:
 def derive_convergence() -> Derivation:
     """Lojasiewicz for an analytic gradient flow on a compact manifold."""
     theta, gap, rate, constant, slope = sp.symbols("theta v s C g", positive=True)
-    level, speed = sp.symbols("v' s'", real=True)
     return Derivation(
         (
             _compactness(),
@@ -87,16 +87,20 @@ def derive_convergence() -> Derivation:
             ),
             words(
                 "analytic",
-                "$V_P$ and $Z_i$ are finite sums of exponentials of polynomials, the product of ellipsoids is an analytic "
+                "$V_P$ and $Z_i$ are finite sums of exponentials of polynomials, the product of ellipsoids is an "
+                "analytic "
                 "submanifold, and $g$ is a positive definite analytic form.",
                 ("P is constant and positive definite",),
                 "the function and the metric are real analytic",
             ),
             Identity(
                 name="why the local form gives a finite length",
-                says="Let $v = V_P(y) - V_P(y^*) > 0$ and $|{\\operatorname{grad} V_P}| = g$ along a trajectory, so that "
-                "$\\dot v = -g^2$. Then $\\tfrac{d}{dt}\\, v^{1-\\theta}$ is $-(1-\\theta)\\,v^{-\\theta}g^2$, and with "
-                "$v^{\\theta} \\le C g$ the speed $g$ is at most $-\\tfrac{C}{1-\\theta}\\tfrac{d}{dt} v^{1-\\theta}$, which is "
+                says="Let $v = V_P(y) - V_P(y^*) > 0$ and $|{\\operatorname{grad} V_P}| = g$ along a trajectory, so "
+                "that "
+                "$\\dot v = -g^2$. Then $\\tfrac{d}{dt}\\, v^{1-\\theta}$ is $-(1-\\theta)\\,v^{-\\theta}g^2$, and "
+                "with "
+                "$v^{\\theta} \\le C g$ the speed $g$ is at most $-\\tfrac{C}{1-\\theta}\\tfrac{d}{dt} "
+                "v^{1-\\theta}$, which is "
                 "integrable.",
                 left=sp.diff(sp.Function("v", positive=True)(slope) ** (1 - theta), slope)
                 .subs(sp.Derivative(sp.Function("v", positive=True)(slope), slope), -(rate**2))
@@ -112,8 +116,10 @@ def derive_convergence() -> Derivation:
             ),
             Citation(
                 name="Lojasiewicz",
-                says="Near each limit point the inequality $|V_P(y) - V_P(y^*)|^{\\theta} \\le C\\,|{\\operatorname{grad} V_P}|$ "
-                "holds with some $\\theta \\in [\\tfrac12, 1)$, so the trajectory has finite length and one limit, which is an "
+                says="Near each limit point the inequality $|V_P(y) - V_P(y^*)|^{\\theta} \\le "
+                "C\\,|{\\operatorname{grad} V_P}|$ "
+                "holds with some $\\theta \\in [\\tfrac12, 1)$, so the trajectory has finite length and one limit, "
+                "which is an "
                 "equilibrium by AB-L3.3.",
                 theorem=LOJASIEWICZ,
                 uses=("compactness", "gradient", "analytic", "speed"),
@@ -184,8 +190,10 @@ AB_T32 = register(
         derive=derive_convergence,
         printed=Printed(
             text="The proof rests on $|V_P| \\le \\lambda\\,|{\\operatorname{grad} V_P}|$ for some $\\lambda > 0$.",
-            wrong="This is false at every equilibrium, where the right side is zero and $V_P < 0$. What analyticity gives is the "
-            "local form $|V_P(y) - V_P(y^*)|^{\\theta} \\le C\\,|{\\operatorname{grad} V_P(y)}|$ with $\\theta \\in [\\tfrac12, 1)$; "
+            wrong="This is false at every equilibrium, where the right side is zero and $V_P < 0$. What analyticity "
+            "gives is the "
+            "local form $|V_P(y) - V_P(y^*)|^{\\theta} \\le C\\,|{\\operatorname{grad} V_P(y)}|$ with $\\theta \\in "
+            "[\\tfrac12, 1)$; "
             "the theorem is true.",
             counterexamples=(
                 Counterexample(

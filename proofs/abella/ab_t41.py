@@ -1,0 +1,184 @@
+"""AB-T4.1: consensus from an open hemisphere, and what is wrong with the printed proof.
+
+The conclusion is true, with an exponential rate and without uniform continuity (AB-X1).  The printed Lyapunov function is not
+nonnegative when W != I, does not vanish on the consensus set, and its Dini derivative jumps.  Reference: Theorem 4.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import ABELLA
+from eigentoken.proofs.tensor_reductions import velocity
+from eigentoken.proofs.textbook import CAUCHY_SCHWARZ, words
+from eigentoken.theory.ball_evaluation import evaluate, sign
+from eigentoken.theory.claims import Converges, ForwardInvariant
+from eigentoken.theory.conditions import BoundedInTime, InHemisphere, PositiveDefinite, Symmetric
+from eigentoken.theory.points import ConsensusSet, Hemisphere
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.steps import Citation, Derivation, Inequality
+from eigentoken.theory.terms import matrix
+from eigentoken.theory.verdicts import Verdict, fails, holds
+from eigentoken.theory.words_flows import IsIdentity
+
+W, U = matrix("W"), matrix("U")
+
+
+def derive() -> Derivation:
+    """The corrected function, and the rest from AB-X1."""
+    h_i, h_j = sp.symbols("h_i h_j", positive=True)
+    s, weight, product = sp.symbols("s alpha_ij p", real=True)
+    return Derivation(
+        (
+            Citation(
+                name="products",
+                says="On $\\mathcal{E}_W$ all products $y_i^{\\top}Wy_j$, and $p = v^{\\top}Wy_i$ for $v \\in "
+                "\\mathcal{E}_W$, lie in $[-1, 1]$.",
+                theorem=CAUCHY_SCHWARZ,
+                formula="|y_i^{\\top}Wy_j| \\le 1",
+            ),
+            Inequality(
+                name="the function that is meant",
+                says="So $1 - v^{\\top}Wy_i \\in [0, 2]$; with $W$ inside, (13) is nonnegative. Hemispheres "
+                "$\\{v^{\\top}y > 0\\}$ and "
+                "$\\{v^{\\top}Wy > 0\\}$ are the same family.",
+                hypotheses=(product >= -1, product <= 1),
+                conclusion=sp.And(1 - product >= 0, 1 - product <= 2),
+                uses=("products",),
+            ),
+            Inequality(
+                name="invariance",
+                says="At a lowest token of an open hemisphere every summand of $\\dot h_i = \\sum\\alpha_{ij}(h_j - "
+                "s\\,h_i)$ is "
+                "nonnegative: the hemisphere is forward invariant and (13) does not increase.",
+                hypotheses=(weight > 0, h_i <= h_j, s <= 1),
+                conclusion=weight * (h_j - s * h_i) >= 0,
+                uses=("products",),
+                establishes=("the hemisphere is forward invariant",),
+            ),
+            words(
+                "convergence",
+                "AB-X1 gives exponential convergence of all tokens to one point of the hemisphere, for bounded "
+                "measurable $P$; in "
+                "particular the consensus set is attractive from $H^+(v)^{\\ell}$.",
+                ("AB-X1: exponential consensus from an open hemisphere", "the hemisphere is forward invariant"),
+                "the consensus set is attractive from the hemisphere",
+                uses=("invariance",),
+            ),
+        )
+    )
+
+
+ANGLE = sp.Rational(3, 10)
+
+
+def negative_function() -> Verdict:
+    """W = diag(1/4, 1), v = (2, 0): all tokens on the ellipsoid, and (13) is negative."""
+    metric = ((sp.Rational(1, 4), sp.Integer(0)), (sp.Integer(0), sp.Integer(1)))
+    v = (sp.Integer(2), sp.Integer(0))
+    tokens = tuple((2 * sp.cos(ANGLE), side * sp.sin(ANGLE)) for side in (1, -1))
+
+    def form(x: Any) -> Any:
+        return sp.simplify(sum(x[a] * metric[a][b] * x[b] for a in range(2) for b in range(2)))
+
+    if any(form(x) != 1 for x in (v, *tokens)):
+        return fails("a point is not on the ellipsoid")
+    values = [1 - sum(a * b for a, b in zip(v, x, strict=True)) for x in tokens]
+    if all(sign(value + 2) == -1 for value in values):
+        return holds("both tokens lie in the hemisphere and on the ellipsoid, and max_i (1 - v^T y_i) < -2")
+    return fails("the function is not below -2")
+
+
+def jumping_derivative() -> Verdict:
+    """On S^1 with P = 0, v = e_1: two lowest tokens with different slopes, so the Dini derivative is not continuous."""
+    half, high = sp.Rational(1, 2), sp.sqrt(3) / 2
+    tokens = ((half, high), (half, -high), (sp.Rational(3, 5), sp.Rational(4, 5)))
+    zero = ((sp.Integer(0), sp.Integer(0)), (sp.Integer(0), sp.Integer(0)))
+    unit = ((sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(1)))
+    speed = velocity("ellipsoid-multihead-flow", {"heads": [{"U": None, "P": zero}], "W": unit}, tokens)
+    slopes = [speed[0][0], speed[1][0]]
+    gap = slopes[1] - slopes[0]
+    if sign(gap - sp.Rational(4, 25)) == 1 and sign(slopes[0]) == 1:
+        return holds(
+            "tokens 1 and 2 tie at height 1/2 and move with slopes that differ by more than 0.16: just before the tie "
+            "one of them is alone at the minimum, just after it the other, and the derivative of the maximum jumps"
+        )
+    return fails("the slopes agree")
+
+
+def jump_example() -> list[Any]:
+    """Slopes of the two lowest tokens, their difference, and the value of (13) in the first example."""
+    half, high = sp.Rational(1, 2), sp.sqrt(3) / 2
+    tokens = ((half, high), (half, -high), (sp.Rational(3, 5), sp.Rational(4, 5)))
+    zero = ((sp.Integer(0), sp.Integer(0)), (sp.Integer(0), sp.Integer(0)))
+    unit = ((sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(1)))
+    speed = velocity("ellipsoid-multihead-flow", {"heads": [{"U": None, "P": zero}], "W": unit}, tokens)
+    values = [speed[0][0], speed[1][0], speed[1][0] - speed[0][0], 1 - 4 * sp.cos(ANGLE)]
+    return [evaluate(value).real for value in values]
+
+
+AB_T41 = register(
+    Statement(
+        id="AB-T4.1",
+        kind=Kind.THEOREM,
+        source=Source(ABELLA, "Theorem 4.1"),
+        title="Consensus from an open hemisphere",
+        systems=("ellipsoid-multihead-flow",),
+        conditions=(Symmetric(W), PositiveDefinite(W), IsIdentity(U), BoundedInTime("P"), InHemisphere()),
+        claims=(ForwardInvariant(Hemisphere()), Converges(ConsensusSet())),
+        text="For $v \\neq 0$ the set $\\{v^{\\top}y_i > 0 \\text{ for all } i\\}$ is forward invariant under (11), "
+        "and every trajectory in it "
+        "converges to a consensus. Uniform continuity of $P_{\\eta}$ is not needed.",
+        depends=("AB-X1",),
+        facts=(
+            "the metric is symmetric and positive definite",
+            "AB-X1: exponential consensus from an open hemisphere",
+        ),
+        derive=derive,
+        printed=Printed(
+            text="With $P_{\\eta}$ bounded and uniformly continuous: the consensus set in $H^+(v)$ is attractive, by "
+            "the strict Lyapunov "
+            "function $V(y) = \\max_i (1 - v^{\\top}y_i)$ of (13), whose Dini derivative is uniformly continuous, and "
+            "Barbalat's lemma.",
+            wrong="The conclusion is true; the proof is not. (13) can be negative when $W \\neq I$; it does not "
+            "vanish on the consensus "
+            "set, so it is monotone but not positive definite there; and its Dini derivative is a minimum over an "
+            "index set that "
+            "jumps, so it need not be continuous, and Barbalat's lemma does not apply as written.",
+            counterexamples=(
+                Counterexample(
+                    name="(13) is negative",
+                    says="$W = \\operatorname{diag}(\\tfrac14, 1)$, $v = (2, 0)$, $y_{1,2} = (2\\cos 0.3, \\pm\\sin "
+                    "0.3)$: all on "
+                    "$\\mathcal{E}_W$, and $V = 1 - 4\\cos 0.3 < 0$.",
+                    instance={"W": [["1/4", "0"], ["0", "1"]], "v": ["2", "0"], "angle": "3/10"},
+                    check=negative_function,
+                ),
+                Counterexample(
+                    name="the Dini derivative jumps",
+                    says="$S^1$, $P = 0$, $v = e_1$, $y = (\\tfrac12, \\tfrac{\\sqrt3}2), (\\tfrac12, "
+                    "-\\tfrac{\\sqrt3}2), (\\tfrac35, \\tfrac45)$: "
+                    "the heights of tokens 1 and 2 tie at $\\tfrac12$ and move with different slopes.",
+                    instance={
+                        "system": "ellipsoid-multihead-flow",
+                        "heads": [{"P": [["0", "0"], ["0", "0"]]}],
+                        "W": [["1", "0"], ["0", "1"]],
+                        "tokens": [["1/2", "sqrt(3)/2"], ["1/2", "-sqrt(3)/2"], ["3/5", "4/5"]],
+                    },
+                    check=jumping_derivative,
+                ),
+            ),
+            false=False,
+        ),
+        vectors=(
+            Vector(
+                "slopes, jump, and the negative value of (13)",
+                jump_example,
+                ("0.201193", "0.364492", "0.163299316185545", "-2.821345956502"),
+            ),
+        ),
+    )
+)
