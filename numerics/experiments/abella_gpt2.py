@@ -145,7 +145,7 @@ def figure_6(context: Context) -> Result:
             ),
         ],
         {"random": random[:: max(1, len(random) // 20)], "trained": trained[:: max(1, len(trained) // 20)]},
-        Chart("Abella et al., figure 6", (Curves(curves, "model passes", "$E$", log_x=True),), columns=1),
+        Chart("Abella et al., figure 6", (Curves(curves, "model passes", "$E$"),), columns=1),
         f"{said}; GPT-2 XL's trained weights are not at hand, {model.describe()} stands in, with random token ids",
     )
 

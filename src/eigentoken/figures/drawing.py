@@ -11,6 +11,7 @@ matplotlib.use("Agg")
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from eigentoken.numerics.dynamics.charts import Chart, Curves, Histogram, SpherePaths
 
@@ -44,7 +45,7 @@ def draw(chart: Chart) -> Figure:
         count = max(1, len(chart.panels))
         columns = min(chart.columns, count)
         rows = -(-count // columns)
-        figure = Figure(figsize=(3.6 * columns + 0.4, 3.1 * rows + 0.4), layout="constrained")
+        figure = Figure(figsize=(3.6 * columns + 0.4, 3.3 * rows + 0.4), layout="constrained")
         figure.suptitle(_wrapped(chart.title, 46 * columns), fontsize=11)
         for index, panel in enumerate(chart.panels):
             if isinstance(panel, SpherePaths):
@@ -86,7 +87,7 @@ def _curves(axes: Any, panel: Curves) -> None:
             style["linewidth"] = 2.0 if curve.weight == "strong" else 1.5
             named += 1
         x, y = np.asarray(curve.x, dtype=float), np.asarray(curve.y, dtype=float)
-        if 0 < len(x) <= 14:
+        if 0 < len(x) <= 14 and curve.weight != "faint":
             style |= {"marker": "o", "markersize": 3}
         axes.plot(x, y, label=curve.label or None, **style)
         if curve.spread is not None:
@@ -103,8 +104,16 @@ def _curves(axes: Any, panel: Curves) -> None:
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
     axes.set_title(_wrapped(panel.title, 44))
-    if any(curve.label for curve in panel.curves):
-        axes.legend(frameon=True, framealpha=0.85, edgecolor="none", loc="best")
+    if panel.x_label in {"layer", "model passes"} and not panel.log_x:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
+    _legend(axes, [curve.label for curve in panel.curves if curve.label])
+
+
+def _legend(axes: Any, labels: list[str]) -> None:
+    """Below the axes, where it can hide no curve."""
+    if labels:
+        columns = max(1, min(len(labels), 3 if max(map(len, labels)) < 14 else 2))
+        axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncol=columns)
 
 
 def _histogram(axes: Any, panel: Histogram) -> None:
@@ -131,8 +140,7 @@ def _histogram(axes: Any, panel: Histogram) -> None:
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel("count")
     axes.set_title(_wrapped(panel.title, 44))
-    if any(label for label, _ in panel.values):
-        axes.legend(frameon=True, framealpha=0.85, edgecolor="none", loc="best")
+    _legend(axes, [label for label, _ in panel.values if label])
 
 
 def _sphere(axes: Any, panel: SpherePaths) -> None:
@@ -152,11 +160,11 @@ def _sphere(axes: Any, panel: SpherePaths) -> None:
         tip = np.asarray(direction, dtype=float) * 1.25
         axes.plot(*np.stack((np.zeros(3), tip)).T, color=COLOURS[1], linewidth=1.6)
         axes.text(*(tip * 1.12), name, color=COLOURS[1], fontsize=9)
-    reach = float(np.abs(ball).max()) * 1.05
+    reach = float(np.abs(ball).max()) * (1.3 if panel.directions else 1.05)
     axes.set_xlim(-reach, reach)
     axes.set_ylim(-reach, reach)
     axes.set_zlim(-reach, reach)
-    axes.set_box_aspect((1, 1, 1), zoom=1.15)
+    axes.set_box_aspect((1, 1, 1), zoom=1.4 if panel.directions else 1.15)
     ticks = [-round(reach / 2, 1), 0, round(reach / 2, 1)]
     axes.set_xticks(ticks)
     axes.set_yticks(ticks)
