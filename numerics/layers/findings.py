@@ -8,7 +8,7 @@ interval, a word is a verdict.  Cases are those of Li and Altafini: 1, a real si
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,13 @@ class LayerFindings:
     score_inertia: Verdict
     discs: list[tuple[float, float, float]]
     heads: tuple[HeadFindings, ...]
+
+    def verdicts(self) -> list[Verdict]:
+        """Every verdict of the layer and its heads."""
+        found = [*self.leaders.values(), self.score_inertia]
+        for head in self.heads:
+            found += [head.score_inertia, head.value_inertia, head.value_leader]
+        return found
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -162,30 +169,31 @@ def examine_head(index: int, head: HeadWeights, time_limit: float = TIME_LIMIT) 
     score_low, score_high = _low_rank_norm(head)
     return HeadFindings(
         index=index,
-        score_inertia=low_rank_inertia(head.Q, head.K, time_limit),
-        value_inertia=low_rank_inertia(np.asarray(head.O).T, head.V, time_limit),
+        score_inertia=low_rank_inertia(head.score_factors(), f"{head.prefix}.QK", time_limit),
+        value_inertia=low_rank_inertia(head.value_factors(), f"{head.prefix}.OV", time_limit),
         value_leader=leader,
         score_norm=(score_low, score_high),
     )
 
 
-def low_rank_inertia(left: Any, right: Any, time_limit: float = TIME_LIMIT) -> Verdict:
-    """Inertia of ``sym(L^T R)`` for L, R of shape (r, d): exactly (r, r, d - 2r) when ``Z = [L; R]`` has full row rank.
+def low_rank_inertia(factors: Any, name: str, time_limit: float = TIME_LIMIT) -> Verdict:
+    """Inertia of ``sym(L^T R)`` for ``Z = [L; R]`` of shape (2r, d): (r, r, d - 2r) when Z has full row rank.
 
     ``sym(L^T R) = Z^T J Z / 2`` with ``J = [[0, I], [I, 0]]`` of inertia (r, r, 0), and a congruence by a Z of full row
-    rank adds d - 2r zeros (Sylvester).  Full rank is certified by the definiteness of ``Z Z^T``.
+    rank adds d - 2r zeros (Sylvester).  Full rank is certified by the definiteness of ``Z Z^T``, which is the
+    certificate of the verdict.
     """
-    r, d = np.asarray(left).shape
-    stacked = np.concatenate([np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)])
+    stacked = np.asarray(factors, dtype=np.float64)
+    r, d = stacked.shape[0] // 2, stacked.shape[1]
     if 2 * r <= d:
-        z = as_enclosure(stacked, name="Z")
+        z = as_enclosure(stacked, name=name)
         full = certify("positive-definite", product(z, z.transpose), time_limit=time_limit)
         if full.is_holds:
-            counts = {"positive": r, "negative": r, "zero": d - 2 * r}
             text = f"inertia ({r}, {r}, {d - 2 * r}): [L; R] has full row rank, so sym(L^T R) is congruent to J + 0"
-            return Verdict(full.word, text, details={**counts, "certificate_of_rank": full.as_dict()})
-    left_enclosure, right_enclosure = as_enclosure(left, name="L"), as_enclosure(right, name="R")
-    return certify("inertia", product(left_enclosure.transpose, right_enclosure), time_limit=time_limit)
+            details = {"inertia": [r, r, d - 2 * r], "certified": "full row rank of [L; R]"}
+            return replace(full, reason=text, details=details)
+    left, right = as_enclosure(stacked[:r], name=f"{name}.first"), as_enclosure(stacked[r:], name=f"{name}.second")
+    return certify("inertia", product(left.transpose, right), time_limit=time_limit)
 
 
 def _low_rank_norm(head: HeadWeights) -> Interval:

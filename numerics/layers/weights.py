@@ -43,6 +43,14 @@ class HeadWeights:
         """The stored matrix of that letter, exact."""
         return as_enclosure(getattr(self, letter), name=f"{self.prefix}.{letter}")
 
+    def score_factors(self) -> Any:
+        """``[Q; K]`` (2 d_h, d)."""
+        return np.concatenate([np.asarray(self.Q, dtype=np.float64), np.asarray(self.K, dtype=np.float64)])
+
+    def value_factors(self) -> Any:
+        """``[O^T; V]`` (2 d_h, d)."""
+        return np.concatenate([np.asarray(self.O, dtype=np.float64).T, np.asarray(self.V, dtype=np.float64)])
+
     @cached_property
     def score(self) -> Enclosure:
         """``Q^T K`` (d, d): the score matrix times the scale."""
@@ -57,11 +65,6 @@ class HeadWeights:
     def core(self) -> Enclosure:
         """``V O`` (d_h, d_h): its nonzero eigenvalues are those of U."""
         return product(self.named("V"), self.named("O"))
-
-    @cached_property
-    def score_core(self) -> Enclosure:
-        """``K Q^T`` (d_h, d_h): its nonzero eigenvalues are those of ``Q^T K``."""
-        return product(self.named("K"), self.named("Q").transpose)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,3 +103,18 @@ class LayerWeights:
     @property
     def scale(self) -> float:
         return self.heads[0].scale
+
+    def inputs(self) -> dict[str, Any]:
+        """Every stored matrix under the name that certificates use, as float64 (exact for narrower dtypes)."""
+        stored: dict[str, Any] = {"identity": np.eye(self.d)}
+        for letter in "QKVO":
+            parts = [np.asarray(getattr(head, letter), dtype=np.float64) for head in self.heads]
+            stored[f"layer{self.index}.{letter}"] = np.concatenate(parts, axis=1 if letter == "O" else 0)
+            for head, part in zip(self.heads, parts, strict=True):
+                stored[f"{head.prefix}.{letter}"] = part
+        for head in self.heads:
+            for name, factors in (("QK", head.score_factors()), ("OV", head.value_factors())):
+                first, second = np.split(factors, 2)
+                stored |= {f"{head.prefix}.{name}": factors}
+                stored |= {f"{head.prefix}.{name}.first": first, f"{head.prefix}.{name}.second": second}
+        return stored

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from eigentoken.checking.report import Report
 from eigentoken.checking.terminal import interval
 
-__all__ = ["to_html", "to_json", "to_latex"]
+__all__ = ["arrays_beside", "save_arrays", "to_html", "to_json", "to_latex"]
+
+
+def arrays_beside(path: Path) -> Path:
+    """Where the arrays of a JSON report are kept."""
+    return path.with_suffix(".arrays.safetensors")
+
+
+def save_arrays(report: Report, path: Path) -> None:
+    """Write the arrays that the certificates name, by digest, beside the JSON report."""
+    from safetensors.numpy import save_file
+
+    save_file(report.arrays(), arrays_beside(path))
 
 
 def to_json(report: Report) -> str:

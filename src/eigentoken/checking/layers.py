@@ -8,8 +8,8 @@ from typing import Any
 __all__ = ["layer_record"]
 
 
-def layer_record(layer: Any, statement_ids: Sequence[str]) -> dict[str, Any]:
-    """Findings and hypotheses of one :class:`eigentoken.models.Layer`; certificates' arrays are kept aside."""
+def layer_record(layer: Any, statement_ids: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Findings and hypotheses of one :class:`eigentoken.models.Layer`, and the arrays of the certificates by digest."""
     from eigentoken.numerics.layers.bindings import hypotheses_of
     from eigentoken.numerics.layers.findings import examine
     from eigentoken.numerics.layers.regimes import regime
@@ -25,7 +25,7 @@ def layer_record(layer: Any, statement_ids: Sequence[str]) -> dict[str, Any]:
     record["hypotheses"] = [
         {
             "statement": each["statement"],
-            "applies": None if each["applies"] is None else each["applies"].as_dict(),
+            "applies": None if each["applies"] is None else {**each["applies"].as_dict(), "details": {}},
             "conditions": {name: verdict.as_dict() for name, verdict in each["conditions"].items()},
             "about_tokens": each["about_tokens"],
         }
@@ -35,7 +35,18 @@ def layer_record(layer: Any, statement_ids: Sequence[str]) -> dict[str, Any]:
     record["description"] = layer.describe()
     if layer.rotary is not None:
         record["rotary"] = [rotary_change(head) for head in layer.heads]
-    return record
+    return record, _arrays([*memory.values(), *findings.verdicts()])
+
+
+def _arrays(values: Sequence[Any]) -> dict[str, Any]:
+    """The arrays of every certificate among the values, by content digest."""
+    from eigentoken.theory.verdicts import Verdict, array_digest
+
+    found: dict[str, Any] = {}
+    for value in values:
+        if isinstance(value, Verdict) and value.certificate is not None:
+            found |= {array_digest(array): array for array in value.certificate.arrays.values()}
+    return found
 
 
 def weights_of(layer: Any) -> Any:

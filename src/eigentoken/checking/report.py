@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = ["Report", "assemble"]
@@ -14,9 +14,10 @@ SCHEMA = "check"
 
 @dataclass(frozen=True)
 class Report:
-    """``document`` is the whole JSON document; the rest are views of it."""
+    """``document`` is the whole JSON document, ``arrays`` reads what its certificates need; the rest are views."""
 
     document: Mapping[str, Any]
+    arrays: Callable[[], dict[str, Any]] = field(default=dict, compare=False, repr=False)
 
     def as_dict(self) -> dict[str, Any]:
         return dict(self.document)
@@ -40,7 +41,12 @@ class Report:
 
 
 def assemble(
-    model: Any, records: Mapping[int, dict[str, Any]], observed: list[dict[str, Any]], ids: Sequence[str], options: Any
+    model: Any,
+    records: Mapping[int, dict[str, Any]],
+    observed: list[dict[str, Any]],
+    ids: Sequence[str],
+    options: Any,
+    arrays: Callable[[], dict[str, Any]] = dict,
 ) -> Report:
     """The report from the layers' records, in the order of the layers; no clock, no path of the machine."""
     from eigentoken import __version__
@@ -75,7 +81,7 @@ def assemble(
         "layers": layers,
         "observed": observed,
     }
-    return Report(document)
+    return Report(document, arrays)
 
 
 CONVENTIONS = (

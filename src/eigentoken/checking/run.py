@@ -23,7 +23,8 @@ __all__ = ["CheckOptions", "check"]
 @dataclass(frozen=True)
 class CheckOptions:
     """``statements``: ids to check (all that speak of weights by default).  ``sequences`` of ``tokens`` random tokens
-    are run through the layers (none: no observation).  ``fold`` multiplies a pre-norm's gain into Q, K, V first.  ``work``:
+    are run through the layers (none: no observation).  ``fold`` multiplies a pre-norm's gain into Q, K, V first.  ``arrays``
+    keeps the matrices that large certificates need to be re-checked.  ``work``:
     the folder with the results so far (the user's cache by default); ``fresh`` starts over."""
 
     statements: tuple[str, ...] = ()
@@ -32,6 +33,7 @@ class CheckOptions:
     tokens: int = 32
     seed: int = 0
     fold: bool = False
+    arrays: bool = False
     work: Path | None = None
     fresh: bool = False
 
@@ -44,15 +46,15 @@ def check(model: Any, options: CheckOptions | None = None, done: Callable[[], No
     log = _Log(_log_path(loaded, ids, chosen), chosen.fresh)
     wanted = sorted({loaded.reading.weights_of(index) for index in range(loaded.n_layers)})
     missing = [index for index in wanted if index not in log.records]
-    for index, record in _records(loaded, missing, ids, chosen, isinstance(model, str)):
-        log.append(index, record)
+    for index, record, arrays in _records(loaded, missing, ids, chosen, isinstance(model, str)):
+        log.append(index, record, arrays if chosen.arrays else {})
         done()
     observed = []
     if chosen.sequences:
         from eigentoken.checking.observe import observe
 
         observed = observe(loaded, chosen.sequences, chosen.tokens, chosen.seed)
-    return assemble(loaded, log.records, observed, ids, chosen)
+    return assemble(loaded, log.records, observed, ids, chosen, log.arrays)
 
 
 @lru_cache(maxsize=1)
@@ -87,10 +89,25 @@ def _log_path(loaded: Any, ids: Sequence[str], options: CheckOptions) -> Path:
 
     registry = statements()
     digests = [registry.digest(registry.get(name)) for name in ids]
-    key = json.dumps([__version__, loaded.fingerprint(), list(ids), digests, options.fold])
+    key = json.dumps(
+        [__version__, code_digest(), loaded.fingerprint(), list(ids), digests, options.fold, options.arrays]
+    )
     folder = options.work or cache_folder() / "check"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.jsonl"
+
+
+@lru_cache(maxsize=1)
+def code_digest() -> str:
+    """sha256 of the code that finds results: results of other code are not reused."""
+    import eigentoken.checking
+    import eigentoken.numerics
+
+    digest = hashlib.sha256()
+    for package in (eigentoken.numerics, eigentoken.checking):
+        for path in sorted(Path(package.__path__[0]).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def cache_folder() -> Path:
@@ -122,7 +139,28 @@ class _Log:
             if len(whole) != path.stat().st_size:
                 path.write_bytes(whole)
 
-    def append(self, index: int, record: dict[str, Any]) -> None:
+    def _beside(self, index: int) -> Path:
+        return self.path.with_suffix(f".{index}.safetensors")
+
+    def arrays(self) -> dict[str, Any]:
+        """All stored arrays by digest."""
+        from safetensors.numpy import load_file
+
+        found: dict[str, Any] = {}
+        for index in self.records:
+            if self._beside(index).exists():
+                found |= load_file(self._beside(index))
+        return found
+
+    def append(self, index: int, record: dict[str, Any], arrays: dict[str, Any] | None = None) -> None:
+        """The arrays first, then the line that says that the layer is done."""
+        if arrays:
+            from numpy import ascontiguousarray
+            from safetensors.numpy import save_file
+
+            part = self._beside(index).with_suffix(".part")
+            save_file({name: ascontiguousarray(array) for name, array in arrays.items()}, part)
+            part.replace(self._beside(index))
         line = json.dumps({"layer": index, "record": record}, allow_nan=False, sort_keys=True)
         self.records[index] = json.loads(line)["record"]
         with self.path.open("ab") as stream:
@@ -133,10 +171,10 @@ class _Log:
 
 def _records(
     loaded: Any, missing: Sequence[int], ids: Sequence[str], options: CheckOptions, by_name: bool
-) -> Iterator[tuple[int, dict[str, Any]]]:
+) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
     if options.jobs == 1 or len(missing) < 2 or not by_name:
         for index in missing:
-            yield index, _record(loaded, index, ids, options.fold)
+            yield index, *_record(loaded, index, ids, options.fold)
         return
     from joblib import Parallel, delayed
 
@@ -144,11 +182,11 @@ def _records(
     yield from Parallel(n_jobs=options.jobs, return_as="generator_unordered", inner_max_num_threads=1)(work)
 
 
-def _record_of(source: str, index: int, ids: Sequence[str], fold: bool) -> tuple[int, dict[str, Any]]:
-    return index, _record(_load(source), index, ids, fold)
+def _record_of(source: str, index: int, ids: Sequence[str], fold: bool) -> tuple[int, dict[str, Any], dict[str, Any]]:
+    return index, *_record(_load(source), index, ids, fold)
 
 
-def _record(loaded: Any, index: int, ids: Sequence[str], fold: bool) -> dict[str, Any]:
+def _record(loaded: Any, index: int, ids: Sequence[str], fold: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     from eigentoken.checking.layers import layer_record
 
     layer = loaded.layer(index)

@@ -1,12 +1,13 @@
-"""Certified answers about one matrix: ``certify``."""
+"""Certified answers: ``certify``, ``recheck``."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from eigentoken.output import say, show_json, table
+from eigentoken.output import progress, say, show_json, table
 
 __all__ = ["add_to"]
 
@@ -15,6 +16,7 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.
 
 def add_to(app: typer.Typer) -> None:
     app.command("certify")(certify)
+    app.command("recheck")(recheck)
 
 
 def certify(
@@ -70,3 +72,29 @@ def certify(
     say(f"  {verdict.reason}")
     if verdict.certificate is not None:
         say(f"  certificate {verdict.certificate.kind}, digest {verdict.certificate.digest()[:16]}")
+
+
+def recheck(
+    document: Annotated[Path, typer.Argument(metavar="REPORT.json")],
+    source: Annotated[str | None, typer.Option(help="The model or matrix, if it is elsewhere now.")] = None,
+    seconds: Annotated[float, typer.Option(help="Time limit for each certificate.", min=0)] = 60.0,
+    json: JsonFlag = False,
+) -> None:
+    """Re-verify every certificate of a report with an independent arithmetic, and the hashes of the weights.
+
+    Exit code 1 if any does not agree.  Example: eigentoken recheck report.json
+    """
+    from eigentoken.checking.recheck import recheck_document
+
+    with progress("re-checking") as advance:
+        found = recheck_document(document, source=source, seconds=seconds, done=lambda: advance())
+    words = [each.agrees for each in found]
+    verdict = "fails" if "fails" in words else "undecided" if "undecided" in words else "holds"
+    if json:
+        show_json("recheck", {"verdict": verdict, "certificates": [each.as_dict() for each in found]})
+    else:
+        rows = [(each.where, each.condition, each.agrees, each.reason) for each in found if each.agrees != "holds"]
+        if rows:
+            table("not confirmed", ("where", "condition", "agrees", "why"), rows, wrap=("where", "why", "condition"))
+        say(f"{words.count('holds')} of {len(words)} agree: {verdict}", "bold")
+    raise typer.Exit(1 if verdict == "fails" else 0)

@@ -60,6 +60,9 @@ def check(
     html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML report.")] = None,
     latex: Annotated[Path | None, typer.Option(help="Write LaTeX tables.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON report to a file.")] = None,
+    arrays: Annotated[
+        bool, typer.Option("--arrays", help="With -o: store the matrices that re-checking large certificates needs.")
+    ] = False,
     work: Annotated[
         Path | None, typer.Option(help="Folder of the results so far (an interrupted run resumes).")
     ] = None,
@@ -78,12 +81,12 @@ def check(
     for name in [*(statement or []), *(require or [])]:
         statements().get(name)
     chosen = tuple(dict.fromkeys([*(statement or []), *(require or [])])) if statement else ()
-    options = CheckOptions(chosen, jobs, sequences, tokens, seed, fold, work, fresh)
+    options = CheckOptions(chosen, jobs, sequences, tokens, seed, fold, arrays, work, fresh)
     loaded = open_model(model)
     count = len({loaded.reading.weights_of(index) for index in range(loaded.n_layers)})
     with progress(f"checking {model}", count) as advance:
         report = run(model, options, done=lambda: advance())
-    _write(report, html, latex, output)
+    _write(report, html, latex, output, arrays)
     if json:
         show_json("check", report.as_dict())
     else:
@@ -97,13 +100,15 @@ def check(
         raise typer.Exit(1)
 
 
-def _write(report: object, html: Path | None, latex: Path | None, output: Path | None) -> None:
-    from eigentoken.checking.formats import to_html, to_json, to_latex
+def _write(report: object, html: Path | None, latex: Path | None, output: Path | None, arrays: bool) -> None:
+    from eigentoken.checking.formats import save_arrays, to_html, to_json, to_latex
 
     for path, make in ((html, to_html), (latex, to_latex), (output, to_json)):
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(make(report), encoding="utf-8")  # type: ignore[arg-type]
+    if output is not None and arrays:
+        save_arrays(report, output)  # type: ignore[arg-type]
 
 
 def steer(

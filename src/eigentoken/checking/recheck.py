@@ -1,0 +1,139 @@
+"""Re-verify every certificate of a document with the independent arithmetic, and the hashes of the weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Rechecked", "recheck_document"]
+
+
+@dataclass(frozen=True)
+class Rechecked:
+    """One certificate: where it stands, what it asserts, and whether the second arithmetic agrees."""
+
+    where: str
+    condition: str
+    verdict: str
+    agrees: str
+    reason: str
+
+    def as_dict(self) -> dict[str, str]:
+        return vars(self)
+
+
+def recheck_document(
+    path: Path, *, source: str | None = None, seconds: float = 60.0, done: Callable[[], None] = lambda: None
+) -> list[Rechecked]:
+    """A check report, a verdict of ``certify --json``, or a saved certificate; ``source`` replaces the model or matrix."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as problem:
+        raise ValueError(f"{path} is not a JSON document: {problem}") from None
+    if not isinstance(document, dict) or "schema" not in document:
+        raise ValueError(f"{path} has no schema field: expected what check -o, certify --json or certify --save wrote")
+    kind = str(document["schema"]).split("/")[1:2]
+    if kind == ["check"]:
+        return list(_report(document, _stored(path), source, seconds, done))
+    if kind in (["verdict"], ["certificate"]):
+        return [_single(path, document, source, seconds)]
+    raise ValueError(f"{path} holds {document['schema']}: expected a check report, a verdict or a certificate")
+
+
+def _single(path: Path, document: dict[str, Any], source: str | None, seconds: float) -> Rechecked:
+    from eigentoken.numerics.recheck import recheck
+
+    certificate = document if "kind" in document else document.get("certificate")
+    if certificate is None:
+        return Rechecked(
+            str(path), document.get("condition", ""), document["verdict"], "undecided", "no certificate is kept"
+        )
+    matrix = source or document.get("matrix")
+    if matrix is None:
+        raise ValueError(f"{path} does not name its matrix: give it with --source MATRIX")
+    subject: Any = str(path) if "kind" in document else document
+    verdict = recheck(subject, matrix, time_limit=seconds)
+    return Rechecked(str(path), certificate["condition"], certificate["verdict"], str(verdict.word), verdict.reason)
+
+
+def _stored(path: Path) -> dict[str, Any]:
+    from safetensors.numpy import load_file
+
+    from eigentoken.checking.formats import arrays_beside
+
+    return dict(load_file(arrays_beside(path))) if arrays_beside(path).exists() else {}
+
+
+def _whole(verdict: dict[str, Any], stored: Mapping[str, Any]) -> Any:
+    """The certificate with its arrays where they were kept, else the verdict document as it is."""
+    from eigentoken.theory.verdicts import Certificate, VerdictWord
+
+    document = verdict["certificate"]
+    named = document["arrays"]
+    if not named or any(digest not in stored for digest in named.values()):
+        return verdict
+    arrays = {name: stored[digest] for name, digest in named.items()}
+    parts = (document["kind"], document["condition"], VerdictWord(document["verdict"]))
+    return Certificate(*parts, document["inputs"], document["data"], arrays)
+
+
+def _report(
+    document: dict[str, Any],
+    stored: Mapping[str, Any],
+    source: str | None,
+    seconds: float,
+    done: Callable[[], None],
+) -> Iterator[Rechecked]:
+    from eigentoken.checking.layers import weights_of
+    from eigentoken.checking.run import open_model
+    from eigentoken.numerics.recheck import recheck
+
+    model = open_model(source or document["model"]["source"])
+    yield _hashes(document, model)
+    seen: set[int] = set()
+    for record in document["layers"]:
+        origin = record["weights_of"]
+        if origin in seen:
+            continue
+        seen.add(origin)
+        layer = model.layer(origin)
+        inputs = weights_of(layer.fold_gains() if document["options"]["fold"] else layer).inputs()
+        for where, verdict in _certificates(record, f"layer {origin}"):
+            answer = recheck(_whole(verdict, stored), inputs, time_limit=seconds)
+            certificate = verdict["certificate"]
+            yield Rechecked(where, certificate["condition"], certificate["verdict"], str(answer.word), answer.reason)
+            done()
+
+
+def _hashes(document: Mapping[str, Any], model: Any) -> Rechecked:
+    stated = document["model"]
+    now = {
+        "fingerprint": model.fingerprint(),
+        "files": [{"name": f.path.name, "sha256": f.sha256} for f in model.files],
+    }
+    same = all(stated[key] == value for key, value in now.items())
+    reason = "sha256 of every weight file" if same else "the weights are not those that were checked"
+    return Rechecked("weights", "content hashes", "holds", "holds" if same else "fails", reason)
+
+
+def _certificates(value: Any, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every verdict with a certificate below ``value``, each distinct certificate once."""
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+
+    def walk(node: Any, place: str) -> None:
+        if isinstance(node, dict):
+            if isinstance(node.get("certificate"), dict) and "verdict" in node:
+                found.setdefault(json.dumps(node["certificate"], sort_keys=True), (place, node))
+                return
+            for name, child in node.items():
+                walk(child, f"{place}, {name}")
+        elif isinstance(node, list):
+            for index, child in enumerate(node):
+                label = child.get("statement", child.get("head", index)) if isinstance(child, dict) else index
+                walk(child, f"{place} {label}")
+
+    walk(value, where)
+    yield from found.values()
