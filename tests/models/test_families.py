@@ -145,6 +145,32 @@ def test_masks_scales_and_positions_are_those_of_the_configuration(saved: Any) -
     ]
 
 
+def test_windows_of_older_configurations(saved: Any) -> None:
+    """Before layer_types: qwen2 slides from layer max_window_layers on; mistral's absent key means 4096."""
+    qwen, mistral = saved("qwen2")[1], saved("mistral")[1]
+    values = json.loads((qwen / "config.json").read_text())
+    del values["layer_types"]
+    for first in range(4):
+        masks = [layer.mask.kind for layer in load(qwen, config=values | {"max_window_layers": first}).layers()]
+        assert masks == ["causal"] * first + ["local"] * (3 - first)
+    off = load(qwen, config=values | {"use_sliding_window": False})
+    assert {layer.mask.kind for layer in off.layers()} == {"causal"}
+    values = json.loads((mistral / "config.json").read_text())
+    del values["sliding_window"]
+    assert load(mistral, config=values).layer(0).mask.window == 4096
+
+
+def test_biases_must_agree_with_the_configuration(saved: Any) -> None:
+    plain, biased = saved("llama")[1], saved("llama-biases")[1]
+    for folder, change in ((plain, {"attention_bias": True}), (biased, {"attention_bias": False})):
+        values = json.loads((folder / "config.json").read_text())
+        with pytest.raises(ModelError, match="attention biases"):
+            load(folder, config=values | change)
+    values = json.loads((plain / "config.json").read_text())
+    with pytest.raises(ModelError, match="attention biases are missing"):
+        load(plain, config=values | {"model_type": "qwen2"})
+
+
 def test_grouped_queries_use_the_right_key_value_head(saved: Any) -> None:
     layer = load(saved("llama")[1]).layer(0)
     assert [head.kv_index for head in layer.heads] == [0, 0, 1, 1]

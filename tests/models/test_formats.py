@@ -253,6 +253,17 @@ def test_gguf_q4_1_follows_the_published_layout(tmp_path: Path) -> None:
     assert ours.tobytes() == expected.tobytes()
 
 
+def test_truncated_and_padded_gguf(tmp_path: Path) -> None:
+    pytest.importorskip("gguf")
+    reference, path = wide_llama(), tmp_path / "m.gguf"
+    write_gguf(path, llama_arrays(reference), reference.config, "F32")
+    data = path.read_bytes()
+    for damaged, word in ((data[:-64], "truncated"), (data + b"\0" * 64, "padded")):
+        path.write_bytes(damaged)
+        with pytest.raises(ModelError, match=word):
+            load(path)
+
+
 def test_gguf_of_qwen2_has_half_split_pairs_and_biases(tmp_path: Path) -> None:
     pytest.importorskip("gguf")
     reference = wide_llama("Qwen2")
