@@ -1,0 +1,119 @@
+"""Build the site: an index with the graph, one page a statement, an errata page, and the shared files beside them."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from eigentoken.atlas.graph import graph_svg, page_name
+from eigentoken.atlas.playground import playground
+from eigentoken.pages import RENDER, asset
+
+__all__ = ["build"]
+
+PAPERS = {
+    "Li-Altafini": "https://arxiv.org/abs/2605.25619",
+    "Abella-Silvestre-Tabuada": "https://arxiv.org/abs/2412.02682",
+    "Pham-et-al": "https://arxiv.org/abs/2512.03058",
+}
+SHARED = ("katex.js", "katex.css", "page.css", "atlas.css", "sphere.js", "katex-LICENSE.md")
+
+
+def build(folder: Path) -> list[Path]:
+    """Write the whole site into ``folder`` (made if needed); returns the pages."""
+    from eigentoken.proofs.typeset.book import of_errata
+    from eigentoken.proofs.typeset.html import to_html_body
+    from eigentoken.proofs.verify import status_of
+    from eigentoken.theory.registry import statements
+
+    registry = statements()
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in SHARED:
+        (folder / name).write_text(asset(name), encoding="utf-8")
+    (folder / "render.js").write_text(RENDER, encoding="utf-8")
+    words = {each.id: str(status_of(each)) for each in registry}
+    pages = {"index.html": ("Atlas of statements", _index(registry, words))}
+    pages["errata.html"] = ("Errata", _navigation() + to_html_body(of_errata(registry)))
+    for each in registry:
+        pages[page_name(each.id)] = (f"{each.id}: {each.title}", _statement(each, registry, words))
+    written = []
+    for name, (title, body) in pages.items():
+        path = folder / name
+        path.write_text(_page(title, body), encoding="utf-8")
+        written.append(path)
+    return written
+
+
+def _page(title: str, body: str) -> str:
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title>"
+        '<link rel="stylesheet" href="katex.css"><link rel="stylesheet" href="page.css">'
+        '<link rel="stylesheet" href="atlas.css"><link rel="icon" href="data:,">'
+        '<script src="katex.js"></script></head>\n<body>\n'
+        f'{body}\n<script src="render.js"></script><script src="sphere.js"></script>\n</body></html>\n'
+    )
+
+
+def _navigation() -> str:
+    return '<nav><a href="index.html">Atlas</a> · <a href="errata.html">Errata</a></nav>'
+
+
+def _index(registry: Any, words: dict[str, str]) -> str:
+    titles = {each.id: each.title for each in registry}
+    counts = ", ".join(f"{list(words.values()).count(word)} {word}" for word in sorted(set(words.values())))
+    rows = "".join(
+        f'<tr><td class="id"><a href="{page_name(each.id)}">{escape(each.id)}</a></td><td>{escape(str(each.kind))}</td>'
+        f'<td class="{words[each.id]}">{words[each.id]}</td><td>{escape(each.title)}</td>'
+        f"<td>{escape(str(each.source))}</td></tr>"
+        for each in registry
+    )
+    return (
+        f"{_navigation()}<h1>Atlas of statements</h1><p>{len(words)} statements: {counts}. An arrow goes from what is used "
+        "to what uses it; click a box for the statement, its derivation, and a sphere to play with.</p>"
+        f'<div class="scroll" tabindex="0">{graph_svg(registry.graph(), words, titles)}</div>'
+        '<h2>All statements</h2><div class="display"><table><tr><th>id</th><th>kind</th><th>status</th><th>title</th>'
+        f"<th>source</th></tr>{rows}</table></div>"
+    )
+
+
+def _statement(told: Any, registry: Any, words: dict[str, str]) -> str:
+    from eigentoken.proofs.typeset.document import of_statement
+    from eigentoken.proofs.typeset.html import to_html_body
+    from eigentoken.proofs.verify import evidence_of
+
+    used_by = [each.id for each in registry if told.id in each.depends]
+    paper = PAPERS.get(told.source.paper)
+    source = f'<a href="{paper}" rel="noopener">{escape(str(told.source))}</a>' if paper else escape(str(told.source))
+    lines = [f'<p>Status: <span class="{words[told.id]}">{words[told.id]}</span>. Source: {source}.</p>']
+    if told.depends:
+        lines.append(f"<p>Depends on {_links(told.depends)}.</p>")
+    if used_by:
+        lines.append(f"<p>Used by {_links(used_by)}.</p>")
+    evidence = evidence_of(told)
+    if evidence is not None:
+        lines.append(
+            f"<p>{evidence.checked} steps checked, {evidence.cited} cited, {evidence.second} with a second opinion, "
+            f"{evidence.vectors} vectors, {evidence.counterexamples} counterexamples, {evidence.tested} random instances.</p>"
+        )
+    document = of_statement(told)
+    body = to_html_body(document).replace('<pre class="bibtex">', COPY + '<pre class="bibtex">', 1)
+    play = playground(told)
+    sphere = "" if play is None else SPHERE.format(data=escape(json.dumps(play), quote=True))
+    return _navigation() + body.replace("</h1>", "</h1>" + "".join(lines) + sphere, 1)
+
+
+COPY = '<p class="no-print"><button type="button" class="copy">copy BibTeX</button></p>'
+SPHERE = (
+    '<figure class="play" data-play="{data}"><canvas width="420" height="420" tabindex="0" '
+    'aria-label="tokens on the sphere; drag a token, or the sphere to turn it"></canvas>'
+    '<figcaption><select class="which" aria-label="example"></select> <button type="button" class="run">run</button> '
+    '<button type="button" class="again">again</button> <span class="said"></span></figcaption></figure>'
+)
+
+
+def _links(names: Any) -> str:
+    return ", ".join(f'<a href="{page_name(name)}">{escape(name)}</a>' for name in names)

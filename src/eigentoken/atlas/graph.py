@@ -1,0 +1,64 @@
+"""The dependency graph as SVG: columns by depth, ordered to keep edges short; every node is a link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+__all__ = ["graph_svg", "layout"]
+
+COLUMN, ROW, WIDTH, HEIGHT = 168, 30, 104, 22
+
+
+def layout(graph: Any) -> dict[str, tuple[int, int]]:
+    """(column, row) of each node: what depends on nothing stands left; rows follow the mean row of what it needs."""
+    import networkx as nx
+
+    places: dict[str, tuple[int, int]] = {}
+    for column, names in enumerate(nx.topological_generations(graph.reverse())):
+
+        def wish(name: str) -> tuple[float, str]:
+            needed = [places[other][1] for other in graph.successors(name) if other in places]
+            return (sum(needed) / len(needed) if needed else 0.0, name)
+
+        for row, name in enumerate(sorted(names, key=wish)):
+            places[name] = (column, row)
+    return places
+
+
+def graph_svg(graph: Any, words: Mapping[str, str], titles: Mapping[str, str]) -> str:
+    """The graph with links to ``ID.html``; ``words`` are the statuses, shown by colour and in the tooltip."""
+    places = layout(graph)
+    columns = 1 + max((column for column, _ in places.values()), default=0)
+    rows = 1 + max((row for _, row in places.values()), default=0)
+    parts = []
+    for name in graph:
+        for other in graph.successors(name):
+            parts.append(_edge(places[other], places[name]))
+    for name, place in places.items():
+        x, y = _corner(place)
+        label = f"{name}: {titles[name]} ({words[name]})"
+        parts.append(
+            f'<a href="{page_name(name)}" class="node {escape(words[name])}"><title>{escape(label)}</title>'
+            f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="4"/>'
+            f'<text x="{x + WIDTH / 2}" y="{y + 15}" text-anchor="middle">{escape(name)}</text></a>'
+        )
+    size = f'viewBox="0 0 {columns * COLUMN} {rows * ROW + 20}" width="{columns * COLUMN}" height="{rows * ROW + 20}"'
+    return f'<svg class="graph" {size} role="img" aria-label="which statement depends on which">{"".join(parts)}</svg>'
+
+
+def page_name(name: str) -> str:
+    """The file of a statement's page (a prime in an id is no letter for a file)."""
+    return name.replace("'", "-prime") + ".html"
+
+
+def _corner(place: tuple[int, int]) -> tuple[float, float]:
+    return place[0] * COLUMN + 8, place[1] * ROW + 10
+
+
+def _edge(start: tuple[int, int], end: tuple[int, int]) -> str:
+    (x1, y1), (x2, y2) = _corner(start), _corner(end)
+    x1, y1, y2 = x1 + WIDTH, y1 + HEIGHT / 2, y2 + HEIGHT / 2
+    bend = (x2 - x1) / 2
+    return f'<path class="edge" d="M{x1},{y1} C{x1 + bend},{y1} {x2 - bend},{y2} {x2},{y2}"/>'

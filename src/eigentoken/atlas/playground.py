@@ -1,0 +1,91 @@
+"""What the sphere of a statement plays: a default instance of its system, and its counterexamples where they fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["numeric_instance", "playground"]
+
+#: letters of value and score matrices, for the default instance
+EXAMPLE_VALUE = ((1.0, 0.0, 0.0), (0.0, 0.25, 0.0), (0.0, 0.0, -0.5))
+EXAMPLE_SCORE = ((2.0, 0.3, 0.0), (-0.3, 1.0, 0.0), (0.0, 0.0, 0.5))
+EXAMPLE_METRIC = ((1.0, 0.0, 0.0), (0.0, 1.6, 0.0), (0.0, 0.0, 0.7))
+IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def playground(statement: Any) -> list[dict[str, Any]] | None:
+    """Instances for the script, the first one shown; ``None`` where the statement has no system on a sphere."""
+    from eigentoken.theory.systems import SYSTEMS, Space
+
+    for name in statement.systems:
+        listed = SYSTEMS.get(name)
+        if listed is not None and listed.space is not Space.EUCLIDEAN:
+            found = [{"name": f"random tokens, {listed.title}", **_default(listed)}]
+            found += [each for each in map(_counterexample, _examples(statement)) if each is not None]
+            return found
+    return None
+
+
+def _examples(statement: Any) -> list[Any]:
+    return list(statement.printed.counterexamples) if statement.printed is not None else []
+
+
+def _shape(listed: Any) -> dict[str, Any]:
+    """The fields of the system that the script needs; its formulas are tested against the loops in a browser."""
+    return {
+        "time": str(listed.time),
+        "overRootD": listed.over_root_d,
+        "causal": listed.mask == "causal",
+        "uniform": listed.score is None,
+    }
+
+
+def _default(listed: Any) -> dict[str, Any]:
+    if listed.metric is not None and listed.metric == listed.score:
+        metric, heads = EXAMPLE_METRIC, [{"F": IDENTITY, "M": EXAMPLE_METRIC}]
+    else:
+        metric = EXAMPLE_METRIC if listed.metric else IDENTITY
+        heads = [{"F": EXAMPLE_VALUE if listed.value else IDENTITY, "M": EXAMPLE_SCORE}]
+    return {**_shape(listed), "heads": heads, "metric": metric, "alpha": 0.25, "tokens": None, "n": 8}
+
+
+def _counterexample(example: Any) -> dict[str, Any] | None:
+    found = numeric_instance(example.instance)
+    return None if found is None else {"name": f"counterexample {example.name}", **found}
+
+
+def numeric_instance(document: Any) -> dict[str, Any] | None:
+    """An exact instance document as floats in three dimensions, if it is one and fits."""
+    from eigentoken.theory.instances import InstanceError, read_instance
+    from eigentoken.theory.systems import Space
+
+    try:
+        instance = read_instance(document)
+    except (InstanceError, ValueError, TypeError):
+        return None
+    d = len(instance.tokens[0])
+    if d not in (2, 3) or instance.system.space is Space.EUCLIDEAN:
+        return None
+    heads = instance.parameters["heads"] if instance.system.multihead else [instance.parameters]
+    listed = instance.system
+
+    def matrix(group: Any, letter: str | None, default: Any) -> Any:
+        return default if letter is None or letter not in group else _padded(group[letter], d)
+
+    metric = matrix(instance.parameters, listed.metric, IDENTITY)
+    return {
+        **_shape(listed),
+        "causal": instance.mask is not None and not all(all(row) for row in instance.mask),
+        "heads": [
+            {"F": matrix(group, listed.value, IDENTITY), "M": matrix(group, listed.score, IDENTITY)} for group in heads
+        ],
+        "metric": [[*row[:2], 0.0 if i < 2 else row[2]] for i, row in enumerate(metric)] if d == 2 else metric,
+        "alpha": float(instance.parameters["alpha"]) if "alpha" in instance.parameters else 0.25,
+        "tokens": [[float(value) for value in token] + [0.0] * (3 - d) for token in instance.tokens],
+        "n": len(instance.tokens),
+    }
+
+
+def _padded(rows: Any, d: int) -> list[list[float]]:
+    made = [[float(value) for value in row] + [0.0] * (3 - d) for row in rows]
+    return made + [[0.0, 0.0, 0.0] for _ in range(3 - d)]

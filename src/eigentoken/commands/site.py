@@ -1,0 +1,51 @@
+"""The site and the state of the machine: ``atlas``, ``doctor``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eigentoken.output import say, show_json, table
+
+__all__ = ["add_to"]
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("atlas")(atlas)
+    app.command("doctor")(doctor)
+
+
+def atlas(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the site.")] = Path("out/atlas"),
+    json: JsonFlag = False,
+) -> None:
+    """A static site of all statements: dependency graph, derivations, counterexamples, a sphere to play with.
+
+    Example: eigentoken atlas -o out/atlas
+    """
+    from eigentoken.atlas import build
+
+    pages = build(output)
+    if json:
+        show_json("atlas", {"folder": str(output), "pages": [path.name for path in pages]})
+    else:
+        say(f"wrote {len(pages)} pages; open {output / 'index.html'}")
+
+
+def doctor(json: JsonFlag = False) -> None:
+    """Versions, devices, BLAS, backend probe, LaTeX, Coq, browser, cache: what works here and what is missing.
+
+    Example: eigentoken doctor
+    """
+    from eigentoken.diagnosis import diagnose
+
+    found = diagnose()
+    if json:
+        show_json("doctor", {"checks": found})
+        return
+    rows = [(each["name"], each["state"], each["detail"]) for each in found]
+    table("", ("what", "state", "detail"), rows, wrap=("detail",))

@@ -1,0 +1,74 @@
+"""What ``eigentoken doctor`` looks at."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+__all__ = ["diagnose"]
+
+NEEDED = ("sympy", "mpmath", "numpy", "scipy", "torch", "hypothesis", "networkx", "python-flint", "z3-solver", "cvc5")
+OPTIONAL = ("gguf", "huggingface-hub", "transformers", "distributed", "torchdiffeq")
+PROGRAMS = {
+    "latexmk": "PDF of derivations (Debian: texlive-latex-base texlive-latex-recommended lmodern latexmk)",
+    "coqc": "re-checking exported lemmas (Debian: coq)",
+    "chromium": "browser tests of reports and atlas (Debian: chromium)",
+}
+
+
+def diagnose() -> list[dict[str, Any]]:
+    """One entry a finding: name, state (``ok``, ``missing``, ``warning``), detail."""
+    from eigentoken import __version__
+    from eigentoken.checking.run import cache_folder
+
+    found = [_entry("eigentoken", "ok", f"{__version__}, Python {platform.python_version()}, {platform.machine()}")]
+    for name in NEEDED:
+        found.append(_package(name, "missing"))
+    for name in OPTIONAL:
+        found.append(_package(name, "optional, absent"))
+    found += [_devices(), _probe()]
+    for program, use in PROGRAMS.items():
+        found.append(_program(program, use))
+    cache = cache_folder()
+    found.append(_entry("cache", "ok" if cache.exists() else "empty", f"{cache} (EIGENTOKEN_CACHE moves it)"))
+    return found
+
+
+def _entry(name: str, state: str, detail: str) -> dict[str, Any]:
+    return {"name": name, "state": state, "detail": detail}
+
+
+def _package(name: str, absent: str) -> dict[str, Any]:
+    try:
+        return _entry(name, "ok", version(name))
+    except PackageNotFoundError:
+        return _entry(name, absent, f"pip install {name}")
+
+
+def _program(program: str, use: str) -> dict[str, Any]:
+    path = shutil.which(program)
+    if path is None:
+        return _entry(program, "optional, absent", f"for {use}")
+    ran = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60)
+    lines = [line for line in (ran.stdout or ran.stderr).splitlines() if line.strip()]
+    return _entry(program, "ok", lines[0].strip() if lines else path)
+
+
+def _devices() -> dict[str, Any]:
+    import torch
+
+    names = ["cpu", *(f"cuda:{index}" for index in range(torch.cuda.device_count()))]
+    return _entry("devices", "ok", f"{', '.join(names)}; {torch.get_num_threads()} torch threads")
+
+
+def _probe() -> dict[str, Any]:
+    from eigentoken.numerics.probe import probe_numpy
+
+    result = probe_numpy()
+    state = "ok" if result.passed else "warning"
+    return _entry(
+        "backend probe", state, "numpy products stay within their rounding bound" if result.passed else str(result)
+    )
