@@ -288,7 +288,7 @@ AB_T51 = register(
             Vector(
                 "angles at t = 10 from (0, pi/2, 2.5), and theta_2 in closed form",
                 angles_example,
-                ("0.058269893251061", "0.122405313752801", "0.058269893251061"),
+                ("0.058269893251061", "0.12240531375280", "0.058269893251061"),
             ),
             Vector(
                 "bad third angles for theta_2 = pi/2 and 1",

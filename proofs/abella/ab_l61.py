@@ -1,0 +1,173 @@
+"""AB-L6.1: one token under a symmetric value matrix: Oja's flow in its own time.
+
+``y(t) = e^{sU} y_0 / |e^{sU} y_0|``, ``s = int abar``.  The equilibria of smaller eigenvalues are unstable, but their domain of
+attraction is not empty.  Reference: Lemma 6.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import ABELLA
+from eigentoken.proofs.deterministic_data import as_numbers, numbers, symmetric_eigenpairs
+from eigentoken.proofs.tensor_reductions import velocity
+from eigentoken.proofs.textbook import RAYLEIGH, words
+from eigentoken.theory.claims import Converges
+from eigentoken.theory.conditions import InHemisphere, Relation, SimpleTop, Symmetric
+from eigentoken.theory.observables import dot
+from eigentoken.theory.points import ConsensusAt
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.terms import matrix, n
+from eigentoken.theory.verdicts import Verdict, fails, holds
+
+U = matrix("U")
+VALUE = ((2, 1, 0), (1, 0, 1), (0, 1, -1))
+
+
+def derive() -> Derivation:
+    """Each eigencoordinate of ``e^{sU} y_0`` grows at its own rate; the normalisation is common."""
+    s, mu, lam, start, top = sp.symbols("s mu lambda c_mu c_lambda", real=True)
+    square = sp.Function("N", positive=True)(s)
+    growth = sp.Symbol("R", real=True)
+    coordinate = start * sp.exp(mu * s) / sp.sqrt(square)
+    slope = sp.diff(coordinate, s).subs(sp.Derivative(square, s), 2 * growth)
+    size = sp.Symbol("N", positive=True)
+    rayleigh, height = sp.symbols("rho b", real=True)
+    return Derivation(
+        (
+            Identity(
+                name="closed form",
+                says="In the eigenbasis of $U$ let $z = e^{sU}y_0$, $N = |z|^2$, $R = z^{\\top}Uz$, so that "
+                "$\\tfrac{dN}{ds} = 2R$. The coordinate "
+                "$y_{\\mu} = c_{\\mu}e^{\\mu s}/\\sqrt N$ solves $\\tfrac{dy_{\\mu}}{ds} = (\\mu - R/N)\\,y_{\\mu}$, "
+                "and $R/N = y^{\\top}Uy$: the "
+                "flow (22) in the time $s$.",
+                left=slope.subs(square, size),
+                right=(mu - growth / size) * start * sp.exp(mu * s) / sp.sqrt(size),
+                establishes=("the solution in closed form",),
+            ),
+            Identity(
+                name="ratios",
+                says="Against the top coordinate every other one decays at the rate $\\lambda - \\mu$: the "
+                "normalisation cancels.",
+                left=(start * sp.exp(mu * s) / sp.sqrt(size)) / (top * sp.exp(lam * s) / sp.sqrt(size)),
+                right=start / top * sp.exp(mu * s - lam * s),
+                uses=("closed form",),
+            ),
+            Inequality(
+                name="decay",
+                says="For $\\mu < \\lambda$ and $s > 0$ the exponential factor $E = e^{-(\\lambda-\\mu)s}$ is below "
+                "one, and it tends to zero.",
+                hypotheses=(lam > mu, s > 0),
+                conclusion=sp.exp(-(lam - mu) * s) < 1,
+                uses=("ratios",),
+            ),
+            words(
+                "attraction",
+                "If $\\dim L_{\\lambda} = 1$ and $v^{\\top}y_0 > 0$, all ratios tend to zero and $y \\to v$; if "
+                "$v^{\\top}y_0 = 0$ that coordinate stays "
+                "zero and the limit lies in $v^{\\perp}$; so $v$ attracts exactly $\\{v^{\\top}y > 0\\}$, for any "
+                "sign of $\\lambda$.",
+                ("the solution in closed form", "the top eigenvalue is simple", "the rate has infinite integral"),
+                "v attracts exactly the open hemisphere around v",
+                uses=("decay",),
+            ),
+            Citation(
+                name="Rayleigh",
+                says="$y^{\\top}Uy \\le \\lambda$ with equality only at $\\pm v$.",
+                theorem=RAYLEIGH,
+                formula="y^{\\top}Uy \\le \\lambda",
+            ),
+            Inequality(
+                name="instability of the others",
+                says="At an equilibrium in $L_{\\mu}$, $\\mu < \\lambda$, the height $b = v^{\\top}y > 0$ grows: "
+                "$\\dot b = \\bar\\alpha(\\lambda - \\rho)\\,b$ with $\\rho = y^{\\top}Uy$ near $\\mu$.",
+                hypotheses=(height > 0, rayleigh < lam),
+                conclusion=(lam - rayleigh) * height > 0,
+                uses=("Rayleigh",),
+            ),
+        )
+    )
+
+
+def nonempty_domain() -> Verdict:
+    """U = diag(3, 2, 1), y_0 = (0, 1, 1)/sqrt 2: the first coordinate stays 0, the ratio of the others decays like e^{-s}."""
+    b, c = sp.symbols("b c", positive=True)
+    value = ((sp.Integer(3), sp.Integer(0), sp.Integer(0)), (sp.Integer(0), sp.Integer(2), sp.Integer(0)))
+    value = (*value, (sp.Integer(0), sp.Integer(0), sp.Integer(1)))
+    speed = velocity("oja-flow", {"V": value}, ((sp.Integer(0), b, c),))[0]
+    ratio_rate = sp.simplify((speed[2] * b - c * speed[1]) / b**2 / (c / b))
+    if speed[0] == 0 and ratio_rate == -1:
+        return holds("y_1 = 0 is invariant and d/ds (y_3/y_2) = -(y_3/y_2) exactly, so (0, 1, 1)/sqrt(2) tends to e_2")
+    return fails(f"the first coordinate moves by {speed[0]}, the ratio at the rate {ratio_rate}")
+
+
+def closed_form_example() -> Any:
+    """``y`` at s = 0.7 from (1, 1, 1)/sqrt 3."""
+    scalars = numbers()
+    values, vectors = symmetric_eigenpairs(as_numbers(VALUE))
+    start = [scalars.one / scalars.sqrt(3 * scalars.one)] * 3
+    moment = scalars.one * 7 / 10
+    grown = [scalars.exp(moment * value) * dot(vector, start) for value, vector in zip(values, vectors, strict=True)]
+    point = [sum(g * vector[a] for g, vector in zip(grown, vectors, strict=True)) for a in range(3)]
+    return scalars.normalise((point,))[0]
+
+
+AB_L61 = register(
+    Statement(
+        id="AB-L6.1",
+        kind=Kind.LEMMA,
+        source=Source(ABELLA, "Lemma 6.1"),
+        title="One token under a symmetric value matrix",
+        systems=("causal-flow",),
+        conditions=(Symmetric(U), SimpleTop(U), InHemisphere(U), Relation(sp.Eq(n, 1))),
+        claims=(Converges(ConsensusAt(U, 1)),),
+        text="Let $\\dot y = \\bar\\alpha(t)\\bigl(Uy - (y^{\\top}Uy)\\,y\\bigr)$ with $\\int\\bar\\alpha = \\infty$. "
+        "Then "
+        "$y(t) = e^{sU}y_0/|e^{sU}y_0|$, $s = \\int_0^t\\bar\\alpha$. If the top eigenvalue is simple with unit "
+        "eigenvector $v$, then $v$ attracts "
+        "exactly $\\{v^{\\top}y > 0\\}$, for any sign of $\\lambda$. Equilibria in $L_{\\mu}$, $\\mu < \\lambda$, are "
+        "unstable; their domain of "
+        "attraction is a nonempty subset of $v^{\\perp}$, of measure zero.",
+        facts=(
+            "the matrix is symmetric",
+            "the top eigenvalue is simple",
+            "the rate has infinite integral",
+        ),
+        derive=derive,
+        printed=Printed(
+            text="(2) $y^* \\in L_{\\mu}(U) \\cap S^n$, $\\mu < \\lambda$, is unstable with empty domain of "
+            "attraction.",
+            wrong="Unstable, yes; the domain of attraction is not empty (it contains $y^*$ itself, and more). It is a "
+            "null set.",
+            counterexamples=(
+                Counterexample(
+                    name="diag(3, 2, 1)",
+                    says="$U = \\operatorname{diag}(3, 2, 1)$, $y_0 = (0, 1, 1)/\\sqrt2 \\to e_2$.",
+                    instance={
+                        "system": "causal-flow",
+                        "U": [["3", "0", "0"], ["0", "2", "0"], ["0", "0", "1"]],
+                        "tokens": [["0", "sqrt(1/2)", "sqrt(1/2)"]],
+                    },
+                    check=nonempty_domain,
+                ),
+            ),
+        ),
+        vectors=(
+            Vector(
+                "eigenvalues of U",
+                lambda: symmetric_eigenpairs(as_numbers(VALUE))[0],
+                ("-1.699628148275318", "0.239123278256555", "2.460504870018763"),
+            ),
+            Vector(
+                "y at s = 0.7 from (1, 1, 1)/sqrt 3",
+                closed_form_example,
+                ("0.844491739157210", "0.494837870180806", "0.204863819963786"),
+            ),
+        ),
+    )
+)

@@ -1,0 +1,251 @@
+"""AB-X2 (extension): full or causal attention with a general value matrix whose top eigenvalue dominates in modulus.
+
+``u^T U = lambda u^T``, ``U v = lambda v``, ``u^T v > 0``: in the central projection ``w_i = y_i / u^T y_i`` the flow is exactly
+``dw_i/dt = sum_j a_ij (U w_j - lambda w_i)``, and all tokens converge to ``v / |v|_W``.  No bound on P is needed.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.tensor_reductions import applied, velocity
+from eigentoken.proofs.textbook import ALGEBRAIC_NORM, CAUCHY_SCHWARZ, COMPARISON, words
+from eigentoken.theory.ball_evaluation import evaluate, sign
+from eigentoken.theory.claims import Converges, ForwardInvariant
+from eigentoken.theory.conditions import (
+    InHemisphere,
+    NonPrincipalModulusBelow,
+    Relation,
+)
+from eigentoken.theory.points import ConsensusAt, Hemisphere
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
+from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.terms import Eigenvalue, matrix
+from eigentoken.theory.verdicts import Verdict, fails, holds
+
+V = matrix("V")
+
+
+def derive() -> Derivation:
+    """The projected flow from the registered system, its deviation from v, and a norm in which U contracts."""
+    from eigentoken.proofs.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, field_of, tensor_step, token
+    from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, dot, exponential, factor
+    from eigentoken.theory.calculus.atoms import Dot
+    from eigentoken.theory.calculus.expressions import row_sum
+
+    lam = sp.Symbol("lambda", real=True)
+    value, score, metric = Letter("U"), Letter("P", False, (HEAD,)), Letter("W")
+    rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)}, eigen={("U", True, "u"): lam})
+    field = field_of("ellipsoid-multihead-flow", {"heads": [{"U": value, "P": score}], "W": metric}, rules)
+
+    def height(index: Any, power: int = 1) -> Any:
+        return factor(Dot(Base("u"), (), Base("y", (index,))), power)
+
+    pair = dot(token(TOKEN_I), token(TOKEN_J), (score,))
+    weight = exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
+    rate = weight * height(TOKEN_J) * height(TOKEN_I, -1)
+    projected = token(TOKEN_I) * height(TOKEN_I, -1)
+    difference = (token(TOKEN_J) * height(TOKEN_J, -1)).applied((value,)) - projected * lam
+    claimed = (rate * difference).summed(TOKEN_J, HEAD)
+
+    a, rho, r_i, r_j, image, total = sp.symbols("a_ij rho R_i R_j N A", real=True)
+    Uw_j, w_i, Ur_j, r, v = sp.symbols("Uw_j w_i Ur_j r_i v", real=True)
+    h_i, h_j, n_i, n_j = sp.symbols("h_i h_j n_i n_j", positive=True)
+    return Derivation(
+        (
+            tensor_step(
+                "projected flow",
+                "Let $u^{\\top}U = \\lambda u^{\\top}$, $h_i = u^{\\top}y_i > 0$ and $w_i = y_i/h_i$. Differentiated "
+                "along the registered flow, for "
+                "every number of tokens and every dimension: $\\dot w_i = \\sum_j a_{ij}(Uw_j - \\lambda w_i)$, "
+                "$a_{ij} = \\alpha_{ij}h_j/h_i$.",
+                derive=lambda: along_flow(projected, field, rules),
+                claimed=claimed,
+                rules=rules,
+                left="\\dot w_i",
+                establishes=("the projected tokens follow a linear protocol",),
+            ),
+            Identity(
+                name="deviation",
+                says="With $w_i = v/(u^{\\top}v) + r_i$ (scaled to $u^{\\top}v = 1$) and $Uv = \\lambda v$ the "
+                "constant part drops, and "
+                "$r_i \\in u^{\\perp}$ follows the same protocol.",
+                left=Uw_j - lam * w_i,
+                right=Ur_j - lam * r,
+                where={Uw_j: lam * v + Ur_j, w_i: v + r},
+                uses=("projected flow",),
+            ),
+            applied(
+                "the deviations stay in the plane",
+                "Apply $u^{\\top}$: $u^{\\top}w_i = 1$ for all $i$, and $Uw_j - \\lambda w_i \\mapsto 0$.",
+                Uw_j - lam * w_i,
+                {Uw_j: lam, w_i: sp.Integer(1)},
+                sp.Integer(0),
+                uses=("projected flow",),
+                establishes=("the heights keep their sign",),
+            ),
+            Citation(
+                name="adapted norm",
+                says="The spectral radius of $U|_{u^{\\perp}}$ is below $\\lambda$, so some norm on $u^{\\perp}$ has "
+                "$|Ur|_* \\le \\rho\\,|r|_*$ with $\\rho < \\lambda$.",
+                theorem=ALGEBRAIC_NORM,
+                formula="|Ur|_* \\le \\rho\\,|r|_*, \\qquad \\rho < \\lambda",
+            ),
+            Inequality(
+                name="contraction",
+                says="At the token with the largest $R_i = |r_i|_*$ ($R_j \\le R_i$, $N = |Ur_j|_* \\le \\rho R_j$) "
+                "each summand of "
+                "$D^+R_i \\le \\sum_j a_{ij}(|Ur_j|_* - \\lambda R_i)$ is at most $-a_{ij}(\\lambda - \\rho)R_i$.",
+                hypotheses=(a >= 0, rho >= 0, rho < lam, r_j >= 0, r_j <= r_i, image <= rho * r_j),
+                conclusion=a * (image - lam * r_i) <= -a * (lam - rho) * r_i,
+                uses=("deviation", "adapted norm"),
+                establishes=("a scalar differential inequality holds for the upper Dini derivative",),
+            ),
+            Identity(
+                name="ratios of heights",
+                says="Since $|y_i|_W = 1$, $h_i = 1/|w_i|_W$, and $h_j/h_i = |w_i|_W/|w_j|_W$ ($n_i = |w_i|_W$).",
+                left=h_j / h_i,
+                right=n_i / n_j,
+                where={h_i: 1 / n_i, h_j: 1 / n_j},
+            ),
+            Citation(
+                name="bounded ratios",
+                says="$1 = u^{\\top}w_i \\le (u^{\\top}W^{-1}u)^{1/2}|w_i|_W$ bounds $|w_i|_W$ from below, and $R_i "
+                "\\le \\max_k R_k(0)$ from above; so "
+                "$\\sum_j a_{ij} \\ge A > 0$ for all times, whatever $P$ is (the weights sum to $1/\\sqrt d$).",
+                theorem=CAUCHY_SCHWARZ,
+                uses=("ratios of heights", "contraction"),
+                formula="\\sum_j a_{ij} \\ge \\frac{1}{\\sqrt d}\\,\\min_{j}\\frac{|w_i|_W}{|w_j|_W} \\ge A",
+            ),
+            Inequality(
+                name="rate",
+                says="So the largest deviation decays at least at the rate $(\\lambda - \\rho)A$.",
+                hypotheses=(total > 0, a >= total, lam > rho, r_i >= 0),
+                conclusion=-a * (lam - rho) * r_i <= -total * (lam - rho) * r_i,
+                uses=("contraction", "bounded ratios"),
+            ),
+            Citation(
+                name="exponential decay",
+                says="The comparison lemma.",
+                theorem=COMPARISON,
+                uses=("rate",),
+                formula="\\max_i|r_i(t)|_* \\le e^{-(\\lambda-\\rho)At}\\max_i|r_i(0)|_*",
+            ),
+            words(
+                "limit",
+                "$w_i \\to v$ and $y_i = \\pi_W(w_i) \\to v/|v|_W$; the argument is the same for causal weights.",
+                ("the function is bounded by the solution of the comparison equation", "the heights keep their sign"),
+                "all tokens converge to the top eigenvector",
+                uses=("exponential decay",),
+            ),
+        )
+    )
+
+
+def threshold() -> Any:
+    """``1 - cos 2 theta = ln(3/2)``: the angle beyond which two tokens leave v, for U = diag(1, -5), P = -I."""
+    return sp.acos(1 - sp.log(sp.Rational(3, 2))) / 2
+
+
+def _angular_speed(theta: Any) -> Any:
+    """``theta'`` of the symmetric pair of angles (theta, -theta), from the registered system with full attention."""
+    value = ((sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(-5)))
+    score = ((sp.Integer(-1), sp.Integer(0)), (sp.Integer(0), sp.Integer(-1)))
+    unit = ((sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(1)))
+    tokens = ((sp.cos(theta), sp.sin(theta)), (sp.cos(theta), -sp.sin(theta)))
+    speed = velocity("ellipsoid-multihead-flow", {"heads": [{"U": value, "P": score}], "W": unit}, tokens)
+    return -sp.sin(theta) * speed[0][0] + sp.cos(theta) * speed[0][1]
+
+
+def modulus_needed() -> Verdict:
+    """U = diag(1, -5): from angles +-0.6 the pair moves away from v = e_1 for ever: theta' > 0 on [0.6, pi/2).
+
+    On the symmetric line ``theta' = -(1 + 5m) sin(theta) cos(theta) / sqrt 2`` with ``m = tanh((cos 2 theta - 1)/2)``, which
+    decreases in theta; beyond the threshold ``1 + 5m < 0``.
+    """
+    theta = sp.Symbol("theta", real=True)
+    claimed = -(1 + 5 * sp.tanh((sp.cos(2 * theta) - 1) / 2)) * sp.sin(theta) * sp.cos(theta) / sp.sqrt(2)
+    angle = sp.Rational(3, 5)
+    if any(not _agree(_angular_speed(point), claimed.subs(theta, point)) for point in (angle, sp.Rational(1, 5))):
+        return fails("the formula for the angular speed is wrong")
+    factor = 1 + 5 * sp.tanh((sp.cos(2 * angle) - 1) / 2)
+    if sign(factor) == -1 and sign(_angular_speed(angle)) == 1:
+        return holds("at theta = 0.6 (and beyond, since m decreases) the pair moves away from e_1 and tends to +-e_2")
+    return fails("the pair moves towards e_1")
+
+
+def _agree(left: Any, right: Any) -> bool:
+    ball = evaluate(left - right, 60)
+    return bool(ball is not None and ball.contains(0) and ball.real.rad() < 1e-40)
+
+
+def identity_on_instances(instances: int, seed: int) -> Verdict:
+    """``dw_1/dt = sum_j a_1j (U w_j - lambda w_1)`` exactly, with uniform weights and rational data in the plane."""
+    source = random.Random(seed)
+    for _ in range(instances):
+        lam, other, lift = (sp.Rational(source.randint(1, 9), source.randint(1, 5)) for _ in range(3))
+        value = ((lam, sp.Integer(0)), (lift, other))  # u = e_1
+        tokens = []
+        for _ in range(3):
+            t = sp.Rational(source.randint(-8, 8), 10)
+            tokens.append(((1 - t**2) / (1 + t**2), 2 * t / (1 + t**2)))
+        zero = ((sp.Integer(0), sp.Integer(0)), (sp.Integer(0), sp.Integer(0)))
+        unit = ((sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(1)))
+        speed = velocity("ellipsoid-multihead-flow", {"heads": [{"U": value, "P": zero}], "W": unit}, tuple(tokens))
+        y = tokens[0]
+        slope = (speed[0][1] * y[0] - y[1] * speed[0][0]) / y[0] ** 2
+        total: Any = 0
+        for each in tokens:
+            ratio = each[1] / each[0]
+            total += each[0] / y[0] / (3 * sp.sqrt(2)) * (lift + other * ratio - lam * y[1] / y[0])
+        if sp.simplify(slope - total) != 0:
+            return fails(f"the identity fails at {tokens}")
+    return holds(f"{instances} exact instances")
+
+
+AB_X2 = register(
+    Statement(
+        id="AB-X2",
+        kind=Kind.EXTENSION,
+        source=Source(HERE, "full attention with a general value matrix"),
+        title="Consensus at a dominant eigenvector, full attention",
+        systems=("attention-flow",),
+        conditions=(NonPrincipalModulusBelow(V), Relation(Eigenvalue(V, 1) > 0), InHemisphere(V, left=True)),
+        claims=(ForwardInvariant(Hemisphere(V, left=True)), Converges(ConsensusAt(V, 1))),
+        text="Let $u^{\\top}U = \\lambda u^{\\top}$, $Uv = \\lambda v$, $u^{\\top}v > 0$, $\\lambda > 0$, and let the "
+        "spectral radius of $U|_{u^{\\perp}}$ be "
+        "below $\\lambda$. If $u^{\\top}y_i(0) > 0$ for all $i$, then all tokens converge exponentially to $v/|v|_W$: "
+        "full or causal attention, "
+        "any measurable $P(t)$ (no bound), any $W$. Several heads are allowed if the $U_{\\eta}$ share $u$, $v$ and a "
+        "norm $|\\cdot|_*$ on "
+        "$u^{\\perp}$ with $\\lVert U_{\\eta}\\rVert_* < \\lambda_{\\eta}$. (Conditions and claims are tested with $V "
+        "= U$ and $W = I$.)",
+        depends=("AB-X1", "AB-E7"),
+        facts=(
+            "the spectral radius is below a bound",
+            "the metric is symmetric and positive definite",
+        ),
+        derive=derive,
+        vectors=(
+            Vector(
+                "threshold angle for U = diag(1, -5), P = -I",
+                lambda: [evaluate(threshold()).real],
+                ("0.467054622163162",),
+            ),
+        ),
+        variants=(
+            Variant(
+                "NonPrincipalModulusBelow(U)",
+                "$U = \\operatorname{diag}(1, -5)$, $P = -I$, $\\ell = 2$, full attention: beyond the angle with "
+                "$1 - \\cos 2\\theta = \\ln\\tfrac32$ a symmetric pair goes to $\\pm e_2$.",
+                modulus_needed,
+            ),
+        ),
+        property_tests=(identity_on_instances,),
+    )
+)
