@@ -104,8 +104,8 @@ class Story:
             yield plain_text(told.text)
         for each in told.conditions:
             yield f"if    {plain_text(LATEX(each))}"
-        for each in told.claims:
-            yield f"then  {plain_text(LATEX(each))}"
+        for claim in told.claims:
+            yield f"then  {plain_text(LATEX(claim))}"
 
     def _step_lines(self) -> Iterator[str]:
         steps = self.statement.derivation.steps if self.statement.derivation else ()

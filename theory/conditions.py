@@ -290,7 +290,7 @@ def _(condition: Not) -> str:
 
 
 def _eigenvalue(term: Any, index: Any) -> Eigenvalue:
-    return Eigenvalue(term, index)  # type: ignore[return-value]
+    return Eigenvalue(term, index)
 
 
 @SYMBOLIC.register(Relation)

@@ -94,8 +94,7 @@ class Verdict:
     details: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.word, VerdictWord):
-            object.__setattr__(self, "word", VerdictWord(self.word))
+        object.__setattr__(self, "word", VerdictWord(self.word))  # also accepts the plain text
         if self.margin is not None and (math.isnan(self.margin) or self.margin < 0):
             raise ValueError(f"margin must be a number >= 0 or None, got {self.margin}: state what is certified")
         if self.certificate is not None and self.certificate.verdict != self.word:

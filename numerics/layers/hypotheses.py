@@ -136,7 +136,8 @@ ON_WEIGHTS.register(words.SimpleTop)(_sign("dominant-real-part"))
 def _(condition: words.NonPrincipalModulusBelow, environment: Environment) -> Verdict:
     ahead = _ask("dominant-modulus", environment, condition.term)
     first = _decide(Eigenvalue(condition.term, 1) > 0, environment)
-    return all_of({"a real eigenvalue leads by modulus": ahead, "it is positive": first})
+    positive = undecided("not bound to weights") if first is None else first
+    return all_of({"a real eigenvalue leads by modulus": ahead, "it is positive": positive})
 
 
 @ON_WEIGHTS.register(words.BoundedInTime)
@@ -199,9 +200,10 @@ def _(condition: words.Relation, environment: Environment) -> Verdict | None:
 def _decide(relation: Any, environment: Environment) -> Verdict | None:
     if isinstance(relation, sp.And | sp.Or):
         found = {str(part): _decide(part, environment) for part in relation.args}
-        if None in found.values():
+        known = {name: verdict for name, verdict in found.items() if verdict is not None}
+        if len(known) < len(found):
             return None
-        return (all_of if isinstance(relation, sp.And) else any_of)(found)
+        return (all_of if isinstance(relation, sp.And) else any_of)(known)
     if not relation.atoms(MatrixNumber):
         return None
     try:

@@ -16,12 +16,12 @@ def observe(model: Any, sequences: int, tokens: int, seed: int) -> list[dict[str
     x = first_states(model, starting_tokens(model, sequences, tokens, seed))
     for layer in model.layers():
         state = run_layer(layer, x)
-        attention = state.attention_output
+        attention, second = state.attention_output, state.feed_forward_output
         bare = run_layer(layer, x, with_feed_forward=False, with_biases=False).attention_output
         gain = layer.attention_norm.gain
         left_out = {
             "biases": relative_size(attention - bare, attention),
-            "feed_forward": relative_size(state.feed_forward_output, attention),
+            "feed_forward": 0.0 if second is None else relative_size(second, attention),
             "attention_to_state": relative_size(attention, x),
             "gain_spread": float(gain.max()) - float(gain.min()),
         }

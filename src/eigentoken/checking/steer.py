@@ -75,7 +75,7 @@ def _before_and_after(
     x = first_states(model, starting_tokens(model, sequences, tokens, seed))
     for each in model.layers(0, model.n_layers - 1):
         x = run_layer(each, x).output
-    found = {}
+    found: dict[str, Any] = {}
     for name, which in (("before", layer), ("after", after)):
         state = run_layer(which, x, with_feed_forward=False).after_attention.reshape(-1, model.d).astype(np.float64)
         cosines = np.abs(state @ edit.direction) / np.linalg.norm(state, axis=1)
@@ -83,8 +83,8 @@ def _before_and_after(
     seen = layer.attention_norm.apply(x) if layer.placement == "pre" else x
     _, weights, update = attention(layer, seen, with_biases=False)
     mixed = np.concatenate([weights[..., h, :, :] @ (seen @ head.V.T) for h, head in enumerate(layer.heads)], axis=-1)
-    rows = [array.reshape(-1, array.shape[-1]).astype(np.float64) for array in (x, update, mixed)]
-    guarantees = token_guarantees(*rows, layer.value_matrix(), edit)
+    old, pushed, values = (array.reshape(-1, array.shape[-1]).astype(np.float64) for array in (x, update, mixed))
+    guarantees = token_guarantees(old, pushed, values, layer.value_matrix(), edit)
     bounds = [each.tangent_bound for each in guarantees if each.tangent_bound is not None]
     found["guaranteed"] = {
         "tokens": len(guarantees),
