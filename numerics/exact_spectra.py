@@ -25,7 +25,7 @@ import flint
 
 from eigentoken.numerics.exact_matrices import Deadline, ExactMatrix, OutOfTime
 
-__all__ = ["Leader", "Root", "exact_roots", "leading_eigenvalue", "score_polynomial"]
+__all__ = ["Leader", "Root", "exact_roots", "leading_eigenvalue", "score_of", "score_polynomial"]
 
 
 @dataclass(frozen=True)
@@ -53,16 +53,54 @@ class Leader:
 
 
 def _balls(polynomial: flint.fmpz_poly, precision: int) -> list[Root]:
+    """Isolating balls of all roots, real ones with imaginary part exactly zero.
+
+    For each square-free factor FLINT certifies balls with one root each.  The factor is real, so the mirror image of a
+    root is a root; if the mirrored ball meets no other ball, the root is its own mirror image: real.
+    """
+    roots = []
     old = flint.ctx.prec
-    flint.ctx.prec = precision
     try:
-        found = []
-        for root, multiplicity in polynomial.complex_roots():
-            ball = flint.acb(root)
-            found.append(Root(ball, int(multiplicity), ball.imag == 0))
-        return found
+        for factor, multiplicity in polynomial.factor_squarefree()[1]:
+            for ball, real in _factor_balls(factor, precision):
+                roots.append(Root(ball, int(multiplicity), real))
+        return roots
     finally:
         flint.ctx.prec = old
+
+
+def _factor_balls(factor: flint.fmpz_poly, precision: int) -> list[tuple[Any, bool]]:
+    """Isolating balls of a square-free polynomial and whether each root is real; irreducible parts if they are close."""
+    try:
+        balls = _isolated(factor, precision)
+    except OutOfTime:
+        parts = factor.factor()[1] if factor.degree() <= 30 else []
+        if len(parts) < 2:
+            raise
+        return [found for part, _ in parts for found in _factor_balls(part, precision)]
+    flint.ctx.prec = 2 * precision + 64
+    found = []
+    for ball in balls:
+        mirrored = ball.conjugate()
+        alone = sum(1 for other in balls if other.overlaps(mirrored)) == 1 and ball.overlaps(mirrored)
+        found.append((flint.acb(ball.real), True) if alone else (ball, False))
+    return found
+
+
+def _isolated(factor: flint.fmpz_poly, precision: int) -> list[Any]:
+    """Isolating balls of a square-free factor, to about ``precision`` bits of its largest root; bounded work."""
+    deepest = precision + (6000 if factor.degree() <= 12 else 1600)
+    flint.ctx.prec = factor.height_bits() + 64
+    approximate = flint.acb_poly(factor)  # exact: the coefficients fit
+    flint.ctx.prec = 64
+    try:
+        rough = approximate.roots(maxprec=deepest)
+        size = max((abs(root).upper() for root in rough), key=lambda a: a.man_exp()[1] + a.man_exp()[0].bit_length())
+        if size == 0:
+            return [flint.acb(0) for _ in rough]
+        return list(approximate.roots(tol=size * flint.arb(2) ** -precision, maxprec=deepest))
+    except ValueError:
+        raise OutOfTime(f"distinct roots too close to isolate at {deepest} bits") from None
 
 
 def score_polynomial(exact: ExactMatrix, alpha: Fraction | None, deadline: Deadline) -> flint.fmpz_poly:
@@ -87,37 +125,60 @@ def exact_roots(polynomial: flint.fmpz_poly, deadline: Deadline, precision: int 
     return _balls(polynomial, precision)
 
 
-def _score(root: Root, by: str) -> Any:
-    return root.ball.real if by == "real-part" else abs(root.ball)
+def score_of(ball: Any, by: str, alpha: Fraction | None) -> Any:
+    """The score of an eigenvalue ball, as a ball."""
+    if by == "real-part":
+        return ball.real
+    if by == "modulus" or alpha is None:
+        return abs(ball)
+    return abs(1 + ball * flint.arb(flint.fmpq(alpha.numerator, alpha.denominator)))
 
 
 def leading_eigenvalue(exact: ExactMatrix, by: str, alpha: Fraction | None, deadline: Deadline) -> Leader:
     """Who is ahead by ``real-part``, by ``modulus``, or (with alpha) by ``|1 + alpha lambda|``."""
     if by not in ("real-part", "modulus", "step"):
         raise ValueError(f"by must be real-part, modulus or step, got {by!r}")
+    if by == "step" and alpha == 0:  # every score is 1
+        n = exact.shape[0]
+        return Leader("simple-real" if n == 1 else "multiple-real", (Root(flint.acb(0), n, True),))
     try:
-        polynomial = score_polynomial(exact, alpha if by == "step" else None, deadline)
+        polynomial = score_polynomial(exact, None, deadline)
         leader = Leader("unknown", why="nothing was tried")
         for precision in (64, 256, 1024, 4096):
             roots = exact_roots(polynomial, deadline, precision)
             old, flint.ctx.prec = flint.ctx.prec, precision + 64
             try:
-                leader = _leader(roots, by)
+                leader = _leader(roots, by, alpha)
             finally:
                 flint.ctx.prec = old
             if leader.kind != "unknown":
                 return leader
-            if precision == 256 and _tie_is_proved(polynomial, leader, by):
+            if precision == 256 and _tie_of_leaders(exact, polynomial, leader, by, alpha, deadline):
                 return Leader("tie", leader.roots, leader.others, "an exact tie")
         return leader
     except OutOfTime as late:
         return Leader("unknown", why=str(late))
 
 
-def _leader(roots: list[Root], by: str) -> Leader:
+def _tie_of_leaders(
+    exact: ExactMatrix, polynomial: flint.fmpz_poly, leader: Leader, by: str, alpha: Fraction | None, deadline: Deadline
+) -> bool:
+    """A tie by step is a tie by modulus of ``I + alpha M``, whose roots are isolated again."""
+    if by != "step":
+        return _tie_is_proved(polynomial, leader, by)
+    stepped = score_polynomial(exact, alpha, deadline)
+    old, flint.ctx.prec = flint.ctx.prec, 320
+    try:
+        moved = _leader(exact_roots(stepped, deadline, 256), "modulus", None)
+    finally:
+        flint.ctx.prec = old
+    return moved.kind == "unknown" and _tie_is_proved(stepped, moved, "modulus")
+
+
+def _leader(roots: list[Root], by: str, alpha: Fraction | None) -> Leader:
     if any(not root.real and root.ball.imag.contains(0) for root in roots):
         return Leader("unknown", tuple(roots), why="a root is not yet known to be real or not")
-    scores = [_score(root, by) for root in roots]
+    scores = [score_of(root.ball, by, alpha) for root in roots]
     best = max(range(len(roots)), key=lambda k: float(scores[k].mid()))
     ahead = [k for k in range(len(roots)) if not scores[k] < scores[best]]
     top = tuple(roots[k] for k in ahead)
@@ -189,7 +250,7 @@ def _mirror_is_root(p: flint.fmpz_poly, root: Root, leader: Leader) -> bool:
 
 def _factor_of(p: flint.fmpz_poly, root: Root) -> flint.fmpz_poly | None:
     """The irreducible factor that has this root (the others have no root in its isolating ball)."""
-    if p.degree() > 60:
+    if p.degree() > 30:
         return None
     old, flint.ctx.prec = flint.ctx.prec, 320
     try:

@@ -13,12 +13,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import flint
 import numpy as np
 
 from eigentoken.numerics.dominance import Dominance, discs_of, dominance, eigenvector_angle, middle_score, scores
 from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.exact_matrices import OutOfTime
-from eigentoken.numerics.exact_spectra import exact_roots, score_polynomial
+from eigentoken.numerics.exact_spectra import exact_roots, score_of, score_polynomial
 from eigentoken.numerics.lyapunov import lyapunov_certificate
 from eigentoken.numerics.questions import Question, answer, give_up, reported_margin
 from eigentoken.numerics.rounding import Array, frobenius_above, inflate, scale_down, scale_up, up
@@ -92,13 +93,13 @@ def leader_facts(enclosure: Enclosure, found: Dominance, alpha: Fraction | None)
     facts: dict[str, Any] = {"kind": found.kind, "by": found.by, "size": enclosure.shape[0]}
     if found.by == "step":
         facts["alpha"] = str(alpha)
-    beta = _separating_score(enclosure, found)
+    beta = _separating_score(enclosure, found, alpha)
     if beta is not None:
         facts["beta"] = str(beta)
     return facts
 
 
-def _separating_score(enclosure: Enclosure, found: Dominance) -> Fraction | None:
+def _separating_score(enclosure: Enclosure, found: Dominance, alpha: Fraction | None) -> Fraction | None:
     if found.separation is not None:
         below, above = found.separation
         middle = Fraction(middle_score(below, above))
@@ -106,8 +107,12 @@ def _separating_score(enclosure: Enclosure, found: Dominance) -> Fraction | None
         return middle * scale
     if found.exact is None or not found.exact.roots:
         return None
-    top = [r.ball.real if found.by == "real-part" else abs(r.ball) for r in found.exact.roots]
-    rest = [r.ball.real if found.by == "real-part" else abs(r.ball) for r in found.exact.others]
+    old, flint.ctx.prec = flint.ctx.prec, 4200
+    try:
+        top = [score_of(r.ball, found.by, alpha) for r in found.exact.roots]
+        rest = [score_of(r.ball, found.by, alpha) for r in found.exact.others]
+    finally:
+        flint.ctx.prec = old
     low = min(_fraction(score.lower()) for score in top)
     if not rest:
         return low - 1 if found.by == "real-part" or low <= 0 else low / 2
@@ -129,7 +134,7 @@ def _leader_details(enclosure: Enclosure, found: Dominance) -> dict[str, Any]:
             "im": _unscaled(center.imag, enclosure.exponent),
             "radius": _finite(scale_up(radius * (1 + 2.0**-40), enclosure.exponent)),
         }
-    elif found.exact is not None and found.exact.roots and found.by != "step":
+    elif found.exact is not None and found.exact.roots:
         root = found.exact.roots[0]
         details["eigenvalue"] = {"re": float(root.ball.real.mid()), "im": float(root.ball.imag.mid())}
     return details

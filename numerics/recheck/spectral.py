@@ -320,6 +320,10 @@ def _small_discs(matrix: Exact, reach: Fraction, until: float) -> Any:
         p = rational.characteristic(matrix.numerators, matrix.denominator, until).numer()
         old, flint.ctx.prec = flint.ctx.prec, 256
         try:
+            for factor, _ in p.factor_squarefree()[1]:  # a bounded attempt first: complex_roots has no limit
+                flint.ctx.prec = factor.height_bits() + 64
+                flint.acb_poly(factor).roots(maxprec=2000)
+            flint.ctx.prec = 256
             roots = [(flint.acb(r), m) for r, m in p.complex_roots()]
         finally:
             flint.ctx.prec = old
