@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from eigentoken.checking.report import Report
 from eigentoken.checking.terminal import interval
 
-__all__ = ["arrays_beside", "save_arrays", "to_html", "to_json", "to_latex"]
+__all__ = ["arrays_beside", "save_arrays", "to_html", "to_json", "to_latex", "write_report"]
 
 
 def arrays_beside(path: Path) -> Path:
@@ -21,6 +22,31 @@ def save_arrays(report: Report, path: Path) -> None:
     from safetensors.numpy import save_file
 
     save_file(report.arrays(), arrays_beside(path))
+
+
+def write_report(report: Report, paths: Mapping[str, Path], arrays: bool = False) -> list[Path]:
+    """Write the formats named, each to its path; with ``arrays``, what the certificates need beside the JSON."""
+    from eigentoken.interchange.intoto import to_intoto
+    from eigentoken.interchange.model_card import to_model_card
+    from eigentoken.interchange.sarif import to_sarif
+
+    makers: dict[str, Callable[[Report], str]] = {
+        "json": to_json,
+        "html": to_html,
+        "latex": to_latex,
+        "sarif": to_sarif,
+        "intoto": to_intoto,
+        "model-card": to_model_card,
+    }
+    written = []
+    for form, path in paths.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(makers[form](report), encoding="utf-8")
+        written.append(path)
+        if form == "json" and arrays:
+            save_arrays(report, path)
+            written.append(arrays_beside(path))
+    return written
 
 
 def to_json(report: Report) -> str:

@@ -72,6 +72,7 @@ def verify(
     instances: Annotated[int, typer.Option(help="Random instances for each property.", min=0)] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the random instances.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel processes.", min=1)] = 2,
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML.")] = None,
     record: Annotated[bool, typer.Option("--record", help="Store the evidence in the ledger (maintainers).")] = False,
     json: JsonFlag = False,
 ) -> None:
@@ -92,6 +93,11 @@ def verify(
         )
     if record:
         store(results)
+    if junit is not None:
+        from eigentoken.interchange.junit import to_junit
+
+        junit.parent.mkdir(parents=True, exist_ok=True)
+        junit.write_text(to_junit(results), encoding="utf-8")
     bad = [each for each in results if not each.good]
     if json:
         verdict = "fails" if bad else "holds"

@@ -34,7 +34,7 @@ def classify(
 
     found = decide(read_instance(sys.stdin.read() if str(instance) == "-" else instance)).as_dict()
     if json:
-        show_json("classify", found)
+        show_json("classification", {key: value for key, value in found.items() if key != "schema"})
         return
     where = "".join(f", {name} = {found[name]}" for name in ("k", "p", "q") if found.get(name) is not None)
     say(f"{found['class']}{where}", "bold")

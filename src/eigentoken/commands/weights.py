@@ -59,6 +59,9 @@ def check(
     ] = False,
     html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML report.")] = None,
     latex: Annotated[Path | None, typer.Option(help="Write LaTeX tables.")] = None,
+    sarif: Annotated[Path | None, typer.Option(help="Write SARIF 2.1.0 (holds: pass, fails: fail).")] = None,
+    intoto: Annotated[Path | None, typer.Option(help="Write an in-toto statement over the weights.")] = None,
+    model_card: Annotated[Path | None, typer.Option(help="Write a Markdown section for a model card.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON report to a file.")] = None,
     arrays: Annotated[
         bool, typer.Option("--arrays", help="With -o: store the matrices that re-checking large certificates needs.")
@@ -75,6 +78,7 @@ def check(
     """
     from eigentoken.checking import CheckOptions
     from eigentoken.checking import check as run
+    from eigentoken.checking.formats import write_report
     from eigentoken.checking.run import open_model
     from eigentoken.theory.registry import statements
 
@@ -86,29 +90,18 @@ def check(
     count = len({loaded.reading.weights_of(index) for index in range(loaded.n_layers)})
     with progress(f"checking {model}", count) as advance:
         report = run(model, options, done=lambda: advance())
-    _write(report, html, latex, output, arrays)
+    wanted = {"html": html, "latex": latex, "sarif": sarif, "intoto": intoto, "model-card": model_card, "json": output}
+    written = write_report(report, {form: path for form, path in wanted.items() if path is not None}, arrays)
     if json:
         show_json("check", report.as_dict())
     else:
         from eigentoken.checking.terminal import show
 
         show(report)
-    for path in (html, latex, output):
-        if path is not None and not json:
+        for path in written:
             say(f"wrote {path}")
     if any(report.applies(statements().get(name).id) != "holds" for name in require or []):
         raise typer.Exit(1)
-
-
-def _write(report: object, html: Path | None, latex: Path | None, output: Path | None, arrays: bool) -> None:
-    from eigentoken.checking.formats import save_arrays, to_html, to_json, to_latex
-
-    for path, make in ((html, to_html), (latex, to_latex), (output, to_json)):
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(make(report), encoding="utf-8")  # type: ignore[arg-type]
-    if output is not None and arrays:
-        save_arrays(report, output)  # type: ignore[arg-type]
 
 
 def steer(

@@ -1,0 +1,24 @@
+"""The JSON schemas of what the commands print, one file a document."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+__all__ = ["names", "schema"]
+
+
+def names() -> list[str]:
+    """The documents that have a schema."""
+    found = (each.name for each in files(__name__).iterdir() if each.name.endswith(".json"))
+    return sorted(name.removesuffix(".json") for name in found)
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The schema of a document, by the middle part of its ``schema`` field.
+
+    >>> schema("check")["$id"]
+    'eigentoken/check/1'
+    """
+    return dict(json.loads((files(__name__) / f"{name}.json").read_text(encoding="utf-8")))
