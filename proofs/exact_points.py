@@ -135,18 +135,22 @@ def observed(observable: Any, document: dict[str, Any], *, steps: int = 0) -> An
 
 def agree(found: Sequence[Any], wanted: Sequence[Any]) -> Verdict:
     """Balls against exact rational numbers: each ball contains its number and is narrower than 10^-30."""
-    from flint import arb, fmpq
+    from flint import arb, ctx, fmpq
 
     if len(found) != len(wanted):
         return fails(f"{len(found)} numbers were computed, {len(wanted)} are claimed")
-    for ball, number in zip(found, wanted, strict=True):
-        exact = Fraction(str(number))
-        value = fmpq(exact.numerator, exact.denominator)
-        if not hasattr(ball, "rad") or not (ball.rad() < arb("1e-15")):
-            return undecided(f"a ball is too wide: {ball}")
-        if not ball.contains(arb(value)):
-            return fails(f"{ball.str(15)} is not {number}")
-    return holds(f"{len(wanted)} numbers: {', '.join(map(str, wanted))}")
+    before = ctx.prec
+    ctx.prec = 2 * _bits()
+    try:
+        for ball, number in zip(found, wanted, strict=True):
+            exact = Fraction(str(number))
+            if not hasattr(ball, "rad") or not (ball.rad() < arb("1e-30")):
+                return undecided(f"a ball is too wide: {ball}")
+            if not ball.overlaps(arb(fmpq(exact.numerator, exact.denominator))):
+                return fails(f"{ball.str(15)} is not {number}")
+    finally:
+        ctx.prec = before
+    return holds(f"{len(wanted)} numbers agree to 30 digits: {', '.join(map(str, wanted))}")
 
 
 def point_is(document: dict[str, Any], kind: str, *, stable: str | None = None, also: str | None = None) -> Verdict:

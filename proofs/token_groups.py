@@ -33,6 +33,10 @@ class GroupAlgebra(LoopAlgebra):
 
     counts: tuple[Any, ...] = ()
 
+    def average(self, weights: Any, x: Any) -> tuple[tuple[Any, ...], ...]:
+        """The loops' average, with every coordinate brought to lowest terms."""
+        return tuple(tuple(_tidy(entry) for entry in token) for token in LoopAlgebra.average(self, weights, x))
+
     def attention(
         self, x: Sequence[Sequence[Any]], score: Any, mask: Any, over_root_d: bool
     ) -> tuple[tuple[Any, ...], ...]:
@@ -48,8 +52,15 @@ class GroupAlgebra(LoopAlgebra):
             total = sum(terms[1:], terms[0])
             if over_root_d:
                 total = total * self.sqrt(len(token) * self.one)
-            rows.append(tuple(term / total for term in terms))
+            rows.append(tuple(_tidy(term / total) for term in terms))
         return tuple(rows)
+
+
+def _tidy(number: Any) -> Any:
+    """The number in lowest terms (sums stay short that way); nothing else changes."""
+    if isinstance(number, Jet):
+        return Jet(sp.cancel(number.value), {key: sp.cancel(slope) for key, slope in number.slopes.items()})
+    return sp.cancel(number)
 
 
 def _form(x: Sequence[Any], matrix: Sequence[Sequence[Any]], y: Sequence[Any]) -> Any:

@@ -1,0 +1,133 @@
+"""PM-R10: a negative lambda_k does not make bipartite points unstable.  Reference: Li-Altafini, Remark 10 (false)."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.exact_points import decimals, instance, multipliers, point_is
+from eigentoken.proofs.power_method.pm_l14 import LENGTHS, block
+from eigentoken.proofs.power_method.pm_n3 import D1, D2, DET, RANGE
+from eigentoken.proofs.power_method.symbols import V, alpha, b1, k, kappa, lam, mu, p, q, score
+from eigentoken.theory.claims import Unstable, When
+from eigentoken.theory.conditions import AnyOf, Relation, SimpleTop, Symmetric
+from eigentoken.theory.points import BipartiteAt
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.steps import Derivation, Identity, Inequality
+from eigentoken.theory.terms import SpectralNorm
+
+
+def derive() -> Derivation:
+    """A negative diagonal entry of the form of PM-N3 is a multiplier above 1."""
+    z = sp.Symbol("z", real=True)
+    found = block()
+    trace, det = sp.symbols("T D", real=True)
+    negative = sp.Or(DET < 0, D1 < 0, D2 < 0)
+    return Derivation(
+        (
+            Identity(
+                name="value at one",
+                says="As in PM-N3, up to $m_1m_2 > 0$ the characteristic polynomial of $B_1$ (direction $v_1$, $\\mu = \\alpha\\lambda_1$) at 1 is the "
+                "determinant of $\\kappa\\operatorname{diag}(b_1,b_2) - \\mu S$.",
+                left=(1 - found.trace() + found.det()).subs(LENGTHS)
+                * (1 + kappa * b1)
+                * (1 + kappa * sp.Symbol("b_2", real=True)),
+                right=DET,
+            ),
+            Inequality(
+                name="nonnegative scores",
+                says="If $s \\geq 0$ and $p \\geq q$, then $b_1 \\geq 0$, and $\\lambda_k < 0 < \\lambda_1$ makes the first diagonal entry negative,",
+                hypotheses=(*RANGE, kappa < 0, mu > 0, b1 >= 0),
+                conclusion=D1 < 0,
+            ),
+            Inequality(
+                name="small modulus",
+                says="and if $|\\lambda_k| \\leq \\lambda_1$, one of the three numbers is negative whatever the heights are.",
+                hypotheses=(*RANGE, kappa < 0, mu > 0, -kappa <= mu),
+                conclusion=negative,
+            ),
+            Inequality(
+                name="a root above 1",
+                says="A form that is not positive semidefinite gives $1 - T + D < 0$ or $T > 2$, and then the larger root $z \\geq T/2$ of "
+                "$z^2 - Tz + D$ is above 1.",
+                hypotheses=(sp.Eq(z**2 - trace * z + det, 0), z >= trace / 2, sp.Or(1 - trace + det < 0, trace > 2)),
+                conclusion=z > 1,
+                uses=("value at one", "nonnegative scores", "small modulus"),
+            ),
+        )
+    )
+
+
+TV7A = instance(
+    "attention-map",
+    [["0", "1"]] * 2 + [["0", "-1"]] * 2,
+    V=[["1", "0"], ["0", "-2"]],
+    M=[["0", "0"], ["0", "-ln(3)"]],
+    alpha="1/4",
+)
+TV7B = instance(
+    "attention-map",
+    [["0", "1"]] * 2 + [["0", "-1"]] * 2,
+    V=[["1", "0"], ["0", "-2"]],
+    M=[["1", "0"], ["0", "-2"]],
+    alpha="1/4",
+)
+
+PM_R10 = register(
+    Statement(
+        id="PM-R10",
+        kind=Kind.REMARK,
+        source=Source(LI_ALTAFINI, "Remark 10"),
+        title="Bipartite points on negative eigenvalues",
+        systems=("attention-map",),
+        conditions=(
+            Symmetric(V),
+            SimpleTop(V),
+            Relation(lam(V, 1) > 0),
+            Relation(p >= q),
+            Relation(alpha * SpectralNorm(V) < 1),
+            Relation(lam(V, k) < 0),
+        ),
+        claims=(
+            When(
+                AnyOf((Relation(score(k) >= 0), Relation(sp.Abs(lam(V, k)) <= lam(V, 1)))),
+                Unstable(BipartiteAt(V, k)),
+            ),
+        ),
+        text=(
+            r"If $\lambda_k < 0$ and $s = v_k^{\top}Mv_k \geq 0$ (more generally, if some side with at least two tokens has $b_i > 0$), or if "
+            r"$\lambda_k < 0$ and $|\lambda_k| \leq \lambda_1$, the bipartite points on $v_k$ are unstable. With $s < 0$ and $|\lambda_d| > \lambda_1$ those on "
+            r"$v_d$ can be stable: PM-N3."
+        ),
+        depends=("PM-L14", "PM-N3"),
+        derive=derive,
+        printed=Printed(
+            text=r"If $\lambda_k < 0$ is an eigenvalue of $V$, the associated bipartite equilibria are unstable.",
+            wrong=r"This presumes $b_i > 0$; with $s < 0$ both $b_i$ are negative and $\lambda_kb_i > 0$.",
+            counterexamples=(
+                Counterexample(
+                    "TV7a",
+                    r"$V = \operatorname{diag}(1, -2)$, $M = \operatorname{diag}(0, -\ln 3)$, $k = 2$, $p = q = 2$, $\alpha = \frac14$: multipliers "
+                    r"$\frac47, \frac57, \frac57, \frac{25}{28}$.",
+                    TV7A,
+                    lambda: point_is(TV7A, "bipartite", stable="stable"),
+                ),
+                Counterexample(
+                    "TV7b",
+                    r"The natural choice $M = V = \operatorname{diag}(1, -2)$ is stable as well.",
+                    TV7B,
+                    lambda: point_is(TV7B, "bipartite", stable="stable"),
+                ),
+            ),
+        ),
+        vectors=(
+            Vector("TV7a", lambda: multipliers(TV7A), decimals("4/7", "5/7 * 2", "25/28")),
+            Vector(
+                "TV7b",
+                lambda: multipliers(TV7B),
+                decimals("0.512136331040234", "0.674757554026823 * 2", "0.843446942533528"),
+            ),
+        ),
+    )
+)
