@@ -73,7 +73,8 @@ def test_statement(statement: Statement, instances: int = 200, seed: int = 0) ->
         count = min(share, TRAJECTORIES) if _follows_trajectories(claim) else share
         try:
             plan = GENERATED(claim, plan_for(system, statement.conditions), side)
-            drawn = sample(plan, count, seed * 1000 + number)
+            cells = 12 if _follows_trajectories(claim) else None
+            drawn = sample(plan, count, seed * 1000 + number, cells_at_most=cells)
         except Contradiction as problem:
             if side:
                 skipped.append(f"{system}, {type(claim).__name__}: {problem}")
@@ -138,7 +139,8 @@ def find_failure_without(
             try:
                 plan = GENERATED(claim, GENERATED(dropped, plan_for(system, others), False))
                 count = min(instances, 400) if _follows_trajectories(claim) else instances
-                drawn = sample(plan, count, seed * 1000 + number)
+                cells = 12 if _follows_trajectories(claim) else None
+                drawn = sample(plan, count, seed * 1000 + number, cells_at_most=cells)
             except Contradiction:
                 continue
             for batch in drawn.batches:

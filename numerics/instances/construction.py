@@ -20,7 +20,7 @@ from eigentoken.numerics.instances.spectra import general_matrices, orthogonal, 
 from eigentoken.numerics.instances.states import tokens_for
 from eigentoken.theory import terms
 
-__all__ = ["construct"]
+__all__ = ["construct", "solve_derived"]
 
 SCORE_CANDIDATES = 12
 
@@ -75,7 +75,7 @@ def _matrices(
     drawn = {name: draw(terms.matrix(name), name) for name in dict.fromkeys(names)}
     for pair in plan.commute:
         _commuting(pair, drawn, plan, count, generator)
-    _solve_derived(plan, drawn, draw)
+    solve_derived(plan, drawn, draw)
     if not plan.system.multihead:
         return dict(drawn)
     return _split_into_heads(plan, drawn, corner, count, generator)
@@ -123,7 +123,7 @@ def _commuting(pair: tuple[Any, Any], drawn: dict[str, Tensor], plan: Plan, coun
     drawn[second] = weights[:, 0] * eye + weights[:, 1] * base + weights[:, 2] * base @ base
 
 
-def _solve_derived(plan: Plan, drawn: dict[str, Tensor], draw: Any) -> None:
+def solve_derived(plan: Plan, drawn: dict[str, Tensor], draw: Any) -> None:
     """For a term such as ``A = W B^-1`` with demands of its own: draw A, and solve for B."""
     for term in plan.matrices:
         if isinstance(term, sp.MatrixSymbol) or not term.is_MatMul:

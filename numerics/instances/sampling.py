@@ -87,15 +87,18 @@ def condition_violation(plan: Plan, batch: Batch) -> Tensor:
     return torch.where(batch.undefined, torch.full_like(worst, torch.inf), worst)
 
 
-def sample(plan: Plan, count: int, seed: int, *, corners: Sequence[str] = CORNERS) -> Sample:
+def sample(
+    plan: Plan, count: int, seed: int, *, corners: Sequence[str] = CORNERS, cells_at_most: int | None = None
+) -> Sample:
     """At least ``count`` instances that satisfy every condition, over all shapes and corners of the plan.
 
-    Cells (shape x corner) draw from generators of their own, so a sample does not depend on how it is split.
+    Cells (shape x corner) draw from generators of their own, so a sample does not depend on how it is split; fewer cells
+    give larger batches (``cells_at_most``), which is what trajectories want.
     """
     plans = branches(plan)
     cells = [(each, shape, corner) for each in plans for shape in _chosen(each, seed) for corner in corners]
     generator = torch.Generator().manual_seed(seed)
-    order = torch.randperm(len(cells), generator=generator).tolist()[: max(FEWEST_CELLS, count // 8)]
+    order = torch.randperm(len(cells), generator=generator).tolist()[: cells_at_most or max(FEWEST_CELLS, count // 8)]
     kept: list[Batch] = []
     constructed = 0
     clash: Contradiction | None = None
@@ -123,9 +126,9 @@ def sample(plan: Plan, count: int, seed: int, *, corners: Sequence[str] = CORNER
                 break
         if have >= count:
             break
-        if have == 0:
+        if have == 0 or round_ >= 2:
             order = torch.randperm(len(cells), generator=generator).tolist()
-            if round_ >= 2:
+            if have == 0 and round_ >= 2:
                 break
     if not kept:
         _explain(plan, clash)

@@ -45,21 +45,25 @@ def _elsewhere(place: Any, case: Case) -> Verdict | None:
 
 @CERTIFIED.register(claims.Equilibrium)
 def _(claim: claims.Equilibrium, case: Case) -> Verdict:
-    return _elsewhere(claim.place, case) or classified(case).equilibrium
+    away = _elsewhere(claim.place, case)
+    return classified(case).equilibrium if away is None else away
 
 
 @CERTIFIED.register(claims.TwoCycle)
 def _(claim: claims.TwoCycle, case: Case) -> Verdict:
     found = classified(case)
     away = _elsewhere(claim.place, case)
-    if away is not None or found.kind == "undecided":
-        return away or undecided("the class of the point is open")
+    if away is not None:
+        return away
+    if found.kind == "undecided":
+        return undecided("the class of the point is open")
     return verdict_of(found.kind == "2-cycle", "the point and its image form a 2-cycle")
 
 
 @CERTIFIED.register(claims.Stable)
 def _(claim: claims.Stable, case: Case) -> Verdict:
-    return _elsewhere(claim.place, case) or classified(case).stable
+    away = _elsewhere(claim.place, case)
+    return classified(case).stable if away is None else away
 
 
 @CERTIFIED.register(claims.Unstable)

@@ -63,7 +63,7 @@ def _at_eigenvector(term: Any, index: int, token: Any, case: Case) -> bool | Non
     vector = sp.Matrix(list(token))
     value = case.matrix(term)
     image = value * vector
-    mu = sp.nsimplify((vector.T * image)[0, 0] / (vector.T * vector)[0, 0])
+    mu = (vector.T * image)[0, 0] / (vector.T * vector)[0, 0]
     parallel = _all([zero(entry) for entry in image - mu * vector])
     if parallel is not True:
         return parallel

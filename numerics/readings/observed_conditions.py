@@ -80,8 +80,8 @@ def _(condition: conditions.Relation, batch: Batch) -> Tensor:
 def _(condition: conditions.InHemisphere, batch: Batch) -> Tensor:
     if condition.normal is not None:
         heights = torch.einsum("bnd,bd->bn", batch.tokens, batch.eigenvector(condition.normal, 1, condition.left))
-        return -torch.maximum(heights.amin(-1), (-heights).amin(-1))
-    return -best_height(batch.tokens, batch.extra.get("w"))
+        return ROUNDING - torch.maximum(heights.amin(-1), (-heights).amin(-1))
+    return ROUNDING - best_height(batch.tokens, batch.extra.get("w"))
 
 
 def best_height(tokens: Tensor, w: Tensor | None = None, rounds: int = 200) -> Tensor:

@@ -71,7 +71,7 @@ def run(batch: Batch, layers: int = LAYERS, horizon: float = HORIZON) -> Run:
 def _flow(problem: Problem, batch: Batch, horizon: float) -> tuple[Tensor, Tensor, Tensor]:
     limit = 1e6
     if batch.system.space is Space.EUCLIDEAN:
-        final = _bounded_flow(problem, batch.tokens, min(horizon, 40.0), limit)
+        final = _bounded_flow(problem, batch.tokens, min(horizon, 25.0), limit)
     else:
         final = follow(
             problem, batch.tokens, horizon, keep=False, rtol=1e-7, atol=1e-10, stop_speed=STILL / 10, max_steps=4000
@@ -80,7 +80,7 @@ def _flow(problem: Problem, batch: Batch, horizon: float) -> tuple[Tensor, Tenso
     return final, speed, torch.isfinite(final).all(-1).all(-1)
 
 
-def _bounded_flow(problem: Problem, x: Tensor, horizon: float, limit: float, parts: int = 400) -> Tensor:
+def _bounded_flow(problem: Problem, x: Tensor, horizon: float, limit: float, parts: int = 100) -> Tensor:
     """Runge-Kutta of order 4 with a step for each instance; instances that grow beyond the limit are stopped there."""
     value, score = (torch.ones(len(x), dtype=x.dtype), torch.zeros(len(x), dtype=x.dtype))
     for each, other in problem.heads(0.0):

@@ -1,0 +1,214 @@
+"""From a floating-point instance to exact ones nearby: rotate to a basis that makes the place simple, then round.
+
+All systems on the sphere and in Euclidean space are unchanged by an orthogonal change of basis (every matrix becomes
+``R^T X R``), so the eigenvectors or directions that a place speaks of can be made coordinate vectors; what is left is
+rounded to multiples of ``1/denominator``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.plans import MatrixPlan, Plan
+from eigentoken.numerics.instances.rational import rounded, sphere_point
+from eigentoken.theory import terms
+from eigentoken.theory.instances import Instance, InstanceError
+from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, Polygonal, Zero
+from eigentoken.theory.systems import Space, Time
+
+__all__ = ["ExactDraft", "batch_of", "draft", "turned"]
+
+Rows = tuple[tuple[Fraction, ...], ...]
+
+
+@dataclass(frozen=True)
+class ExactDraft:
+    """Rational parameters and tokens (texts where a root is needed), before they are checked by ``Instance.of``."""
+
+    system: str
+    matrices: Mapping[str, Rows]
+    heads: tuple[Mapping[str, Rows], ...]
+    alpha: Fraction | None
+    tokens: tuple[tuple[Any, ...], ...]
+    k: int
+    p: int
+    mask: Any = None
+
+    def instance(self) -> Instance | None:
+        """The exact instance, or ``None`` where the draft is not one (a token off the manifold, a step not positive)."""
+        given: dict[str, Any] = {name: _texts(value) for name, value in self.matrices.items()}
+        if self.heads:
+            given["heads"] = [{name: _texts(value) for name, value in head.items()} for head in self.heads]
+        if self.alpha is not None:
+            given["alpha"] = str(self.alpha)
+        try:
+            return Instance.of(self.system, _texts(self.tokens), **given)
+        except (InstanceError, ZeroDivisionError):
+            return None
+
+
+def _texts(rows: Any) -> list[list[str]]:
+    return [[str(entry) for entry in row] for row in rows]
+
+
+def batch_of(instance: Instance, k: int, p: int, groups: tuple[int, ...] | None = None) -> Batch:
+    """The exact instance as a batch of one, in floating point."""
+
+    def tensor(rows: Any) -> Tensor:
+        return torch.tensor([[[float(entry) for entry in row] for row in rows]], dtype=torch.float64)
+
+    parameters: dict[str, Any] = {}
+    for name, value in instance.parameters.items():
+        if name == "heads":
+            parameters[name] = [{part: tensor(rows) for part, rows in head.items()} for head in value]
+        elif name == "alpha":
+            parameters[name] = torch.tensor([float(value)], dtype=torch.float64)
+        else:
+            parameters[name] = tensor(value)
+    mask = None if instance.mask is None else "causal" if instance.mask_name == "causal" else instance.mask
+    return Batch(instance.system, parameters, tensor(instance.tokens), k, p, "exact", mask, groups)
+
+
+def turned(batch: Batch, frame: Tensor) -> Batch:
+    """The same instance in the orthonormal basis given by the columns of ``frame (d, d)``."""
+
+    def turn(value: Any) -> Any:
+        value = value(0.0) if callable(value) else value
+        return frame.mT @ value @ frame if isinstance(value, Tensor) and value.ndim == 3 else value
+
+    parameters = {
+        name: [{part: turn(each) for part, each in head.items()} for head in value] if name == "heads" else turn(value)
+        for name, value in batch.parameters.items()
+    }
+    return batch.with_parameters(parameters, batch.tokens @ frame)
+
+
+def _completed(vector: Tensor) -> Tensor:
+    """An orthonormal basis whose first column is the unit vector."""
+    frame = torch.linalg.qr(vector.reshape(-1, 1), mode="complete").Q
+    return torch.cat([vector.reshape(-1, 1), frame[:, 1:]], 1)
+
+
+def _basis(plan: Plan, batch: Batch) -> Tensor:
+    """The basis in which the place of the plan is simple."""
+    place = plan.place
+    if isinstance(place, AntipodalAt | Polygonal):
+        x = batch.tokens[0]
+        if batch.n % 2 and batch.d > 1:  # a triangle: its plane becomes the first two axes
+            first = x[0]
+            second = x[1] - (x[1] @ first) * first
+            frame = _completed(first)
+            second = second / torch.linalg.vector_norm(second)
+            rest = torch.linalg.qr(torch.stack([first, second], 1), mode="complete").Q[:, 2:]
+            return torch.cat([frame[:, :1], second.reshape(-1, 1), rest], 1)
+        return _completed(x[0])
+    if isinstance(place, ConsensusAt | BipartiteAt):
+        value = batch.matrix(place.term)
+        if bool((value == value.mT).all()):
+            return batch.eigen(place.term)[1][0]
+        return _completed(batch.eigenvector(place.term, batch.integer(place.index))[0])
+    name = plan.system.value
+    if name is not None and plan.matrices.get(terms.matrix(name), MatrixPlan()).symmetric:
+        return batch.eigen(terms.matrix(name))[1][0]
+    return torch.eye(batch.d, dtype=torch.float64)
+
+
+def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
+    """An exact draft near the single instance of the batch, at this roundness; ``None`` where the place has no state."""
+    if batch.system.space is Space.ELLIPSOID:
+        batch = _on_the_unit_metric(batch)
+    ready = turned(batch, _basis(plan, batch))
+    symmetric = {
+        getattr(term, "name", "") for term, asked in plan.matrices.items() if asked.symmetric or asked.fixed is not None
+    }
+    diagonal = _diagonal_name(plan, ready)
+    corner = isinstance(plan.place, ConsensusAt) and diagonal is None
+
+    def rows(name: str, value: Tensor) -> Rows:
+        entries = value[0].tolist()
+        d = len(entries)
+        made = [[rounded(entries[i][j], denominator) for j in range(d)] for i in range(d)]
+        for i in range(d):
+            for j in range(d):
+                if name == diagonal and i != j:
+                    made[i][j] = Fraction(0)
+                elif name in symmetric and j < i:
+                    made[i][j] = made[j][i]
+                elif corner and name == plan.system.value and j == 0 and i > 0:
+                    made[i][j] = Fraction(0)
+        if name == plan.system.score and isinstance(plan.place, AntipodalAt | Polygonal) and batch.n % 2 == 0:
+            made[0][0] = Fraction(0)
+        if name == plan.system.metric:
+            made = [[Fraction(int(i == j)) for j in range(d)] for i in range(d)]
+        return tuple(tuple(row) for row in made)
+
+    matrices: dict[str, Rows] = {}
+    heads: list[dict[str, Rows]] = []
+    alpha: Fraction | None = None
+    for name, value in ready.parameters.items():
+        if name == "heads":
+            heads = [{part: rows(part, each) for part, each in head.items()} for head in value]
+        elif name == "alpha":
+            alpha = rounded(float(value[0]), denominator)
+        elif isinstance(value, Tensor):
+            matrices[name] = rows(name, value)
+    tokens = _tokens(plan, ready, denominator, diagonal is not None)
+    if tokens is None or (alpha is not None and alpha <= 0):
+        return None
+    return ExactDraft(batch.system.name, matrices, tuple(heads), alpha, tokens, batch.k, batch.p, batch.mask)
+
+
+def _on_the_unit_metric(batch: Batch) -> Batch:
+    """Tokens on the unit sphere: the exact draft takes the metric to be the identity."""
+    from eigentoken.numerics.instances.states import on_manifold
+
+    name = str(batch.system.metric)
+    eye = torch.eye(batch.d, dtype=torch.float64).unsqueeze(0)
+    ready = batch.with_parameters({**batch.parameters, name: eye})
+    return ready.with_parameters(ready.parameters, on_manifold(ready, batch.tokens))
+
+
+def _diagonal_name(plan: Plan, batch: Batch) -> str | None:
+    """The matrix that the chosen basis makes diagonal."""
+    place = plan.place
+    if isinstance(place, AntipodalAt | Polygonal):
+        return None
+    term = place.term if isinstance(place, ConsensusAt | BipartiteAt) else terms.matrix(str(batch.system.value))
+    if not hasattr(term, "name") or batch.system.multihead:
+        return None
+    asked = plan.matrices.get(term, MatrixPlan())
+    return term.name if asked.symmetric and term.name in batch.parameters else None
+
+
+def _tokens(plan: Plan, batch: Batch, denominator: int, diagonal: bool) -> tuple[tuple[Any, ...], ...] | None:
+    place, n, d = plan.place, batch.n, batch.d
+
+    def axis(index: int, sign: int = 1) -> tuple[Fraction, ...]:
+        return tuple(Fraction(sign if i == index else 0) for i in range(d))
+
+    if isinstance(place, ConsensusAt | BipartiteAt):
+        index = batch.integer(place.index) - 1 if diagonal else 0
+        split = batch.p if isinstance(place, BipartiteAt) else n
+        return tuple(axis(index, 1 if i < split else -1) for i in range(n))
+    if isinstance(place, AntipodalAt) or (isinstance(place, Polygonal) and n % 2 == 0):
+        return tuple(axis(0, 1 if i < n // 2 else -1) for i in range(n))
+    if isinstance(place, Polygonal):
+        if n != 3 or d < 2:
+            return None
+        rest = ("0",) * (d - 2)
+        return (("1", "0", *rest), ("-1/2", "sqrt(3)/2", *rest), ("-1/2", "-sqrt(3)/2", *rest))
+    if isinstance(place, Zero):
+        return tuple(tuple(Fraction(0) for _ in range(d)) for _ in range(n))
+    x = batch.tokens[0].tolist()
+    if batch.system.space is Space.EUCLIDEAN:
+        return tuple(tuple(rounded(a, denominator) for a in token) for token in x)
+    if batch.system.time is Time.MAP or batch.system.space in (Space.SPHERE, Space.ELLIPSOID):
+        return tuple(sphere_point(token, denominator) for token in x)
+    return None

@@ -1,0 +1,115 @@
+"""Small structured instances: integers and halves, the matrices that people write down first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations_with_replacement, product
+
+import torch
+from torch import Tensor
+
+from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.construction import solve_derived
+from eigentoken.numerics.instances.plans import MatrixPlan, Plan
+from eigentoken.numerics.instances.states import tokens_for
+from eigentoken.theory import terms
+from eigentoken.theory.points import AntipodalAt, Polygonal
+
+__all__ = ["structured_batches"]
+
+SPECTRUM = (2.0, 1.0, 0.5, 0.0, -0.5, -1.0, -2.0)
+STEPS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0)
+SMALL = (0.0, 1.0, -1.0, 2.0, -2.0, -3.0)
+
+
+def structured_batches(plan: Plan, most: int, seed: int) -> Iterator[Batch]:
+    """Batches over the smallest shapes of the plan, all with entries from short lists."""
+    generator = torch.Generator().manual_seed(seed)
+    shapes = sorted(plan.shapes(), key=lambda shape: (shape[0] * shape[1], shape))
+    small = [shape for shape in shapes if shape[0] <= 4 and shape[1] <= 3][:40] or shapes[:4]
+    share = max(48, most // len(small))
+    for shape in small:
+        yield _shaped(plan, shape, share, generator)
+
+
+def _pick(rows: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    index = torch.randint(0, len(rows), (count,), generator=generator)
+    return rows[index]
+
+
+def _shaped(plan: Plan, shape: tuple[int, int, int, int], count: int, generator: torch.Generator) -> Batch:
+    n, d, k, p = shape
+
+    def draw(term: object, name: str) -> Tensor:
+        asked = plan.matrices.get(term, MatrixPlan())
+        metric = name == plan.system.metric
+        return _pick(_candidates(plan, asked, d, name == plan.system.score, metric), count, generator)
+
+    names = [name for name in (plan.system.value, plan.system.score, plan.system.metric) if name]
+    drawn = {name: draw(terms.matrix(name), name) for name in dict.fromkeys(names)}
+    solve_derived(plan, drawn, draw)
+    parameters: dict[str, object] = dict(drawn)
+    if plan.system.multihead:
+        head = {name: drawn[name] for name in names if name != plan.system.metric}
+        parameters = {"heads": [head], **{name: drawn[name] for name in names if name == plan.system.metric}}
+    if plan.is_map:
+        steps = torch.tensor(STEPS, dtype=torch.float64)
+        parameters["alpha"] = steps[torch.randint(0, len(steps), (count,), generator=generator)]
+    empty = torch.zeros(count, n, d, dtype=torch.float64)
+    batch = Batch(plan.system, parameters, empty, k, p, "structured", plan.mask)
+    if not bool(batch.finite.all()):
+        batch = batch.take(batch.finite)
+    batch = tokens_for(plan, batch, "structured", generator)
+    if plan.place is None and not plan.euclidean and plan.hemisphere is None:
+        batch = batch.at(_axis_tokens(batch, generator))
+    return batch.take(batch.finite)
+
+
+def _axis_tokens(batch: Batch, generator: torch.Generator) -> Tensor:
+    """Signed axes and (3/5, 4/5) tokens on the sphere."""
+    d = batch.d
+    listed = [sign * torch.eye(d, dtype=torch.float64)[i] for i in range(d) for sign in (1.0, -1.0)]
+    for i in range(d):
+        for j in range(d):
+            if i != j:
+                token = torch.zeros(d, dtype=torch.float64)
+                token[i], token[j] = 0.6, 0.8
+                listed += [token, torch.where(token == 0.6, -token, token)]
+    table = torch.stack(listed)
+    index = torch.randint(0, len(table), (batch.count, batch.n), generator=generator)
+    from eigentoken.numerics.instances.states import on_manifold
+
+    return on_manifold(batch, table[index])
+
+
+def _candidates(plan: Plan, asked: MatrixPlan, d: int, score: bool, metric: bool) -> Tensor:
+    eye = torch.eye(d, dtype=torch.float64)
+    if asked.fixed is not None or metric:
+        return (torch.zeros_like(eye) if asked.fixed == "zero" else eye).unsqueeze(0)
+    diagonals = [
+        torch.diag(torch.tensor(each, dtype=torch.float64)) for each in combinations_with_replacement(SPECTRUM, d)
+    ]
+    if asked.symmetric and not isinstance(plan.place, AntipodalAt | Polygonal):
+        return torch.stack(diagonals)
+    if asked.symmetric:
+        mixed = []
+        for entries in product((1.0, 0.0, -1.0, 2.0), repeat=3):
+            block = torch.diag(torch.tensor([entries[0], entries[1], *([-1.0] * (d - 2))][:d], dtype=torch.float64))
+            if d > 1:
+                block[0, 1] = block[1, 0] = entries[2]
+            mixed.append(block)
+        return torch.stack(diagonals + mixed)
+    listed = [torch.zeros_like(eye), eye, -eye, 3 * eye, -3 * eye]
+    skew = torch.zeros_like(eye)
+    if d > 1:
+        skew[0, 1], skew[1, 0] = 1.0, -1.0
+        listed += [skew, skew + eye, skew - eye, 2 * skew + eye]
+        for i, j in ((0, 1), (1, 0)):
+            for value in SMALL[1:]:
+                single = torch.zeros_like(eye)
+                single[i, j] = value
+                listed += [single, single + eye]
+                if score:
+                    listed.append(single + single.T)
+    listed += diagonals[:: max(1, len(diagonals) // 24)]
+    return torch.stack(listed)

@@ -1,0 +1,170 @@
+"""Conjectures: stated in a few lines of Python, read from a file, with the place of whatever is wrong in it."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from eigentoken.theory.claims import Claim
+from eigentoken.theory.conditions import Condition
+from eigentoken.theory.systems import SYSTEMS
+
+__all__ = ["Conjecture", "ConjectureError", "TEMPLATE", "load", "new"]
+
+
+class ConjectureError(ValueError):
+    """Something is wrong with a conjecture file: one line with the place, ``file:line: what``."""
+
+    def __init__(self, message: str, file: str = "", line: int = 0) -> None:
+        self.file, self.line = file, line
+        place = f"{file}:{line}: " if file and line else f"{file}: " if file else ""
+        super().__init__(f"{place}{' '.join(str(message).split())}")
+        self.message = str(message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ConjectureError, (self.message, self.file, self.line)
+
+
+@dataclass(frozen=True)
+class Conjecture:
+    """``conditions => claims`` for one system: a statement with no derivation.
+
+    ``holds_if`` is a free predicate of one instance for what the language has no word for: it is given an object with
+    the parameters as attributes (``instance.V``, ``instance.alpha``, ``instance.tokens``), numpy arrays in the search and
+    sympy matrices of exact numbers when a counterexample is certified; the conjecture says that it is always true.  ``n``
+    and ``d`` restrict the sizes that are tried.
+    """
+
+    name: str
+    system: str
+    conditions: Sequence[Condition] = ()
+    claims: Sequence[Claim] = ()
+    holds_if: Callable[[Any], Any] | None = field(default=None, compare=False)
+    n: Sequence[int] | None = None
+    d: Sequence[int] | None = None
+    mask: Any = None
+    expect: str = "open"
+    "What the author expects: ``survives``, ``refuted`` or ``open``; used when the file is run under pytest."
+    file: str = field(default="", compare=False, repr=False)
+    line: int = field(default=0, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.file:
+            frame = sys._getframe(2)
+            object.__setattr__(self, "file", frame.f_code.co_filename)
+            object.__setattr__(self, "line", frame.f_lineno)
+        for part in ("conditions", "claims"):
+            given = getattr(self, part)
+            object.__setattr__(self, part, (given,) if isinstance(given, Condition | Claim) else tuple(given))
+        self._check()
+
+    def _check(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise self.error(f"name must be a text, got {self.name!r}: give the conjecture a name")
+        if self.system not in SYSTEMS:
+            near = difflib.get_close_matches(str(self.system), SYSTEMS, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(SYSTEMS)}"
+            raise self.error(f"{self.name}: unknown system {self.system!r}: {hint}")
+        for condition in self.conditions:
+            if not isinstance(condition, Condition):
+                raise self.error(f"{self.name}: {condition!r} is not a condition: wrap relations in Relation(...)")
+        for claim in self.claims:
+            if not isinstance(claim, Claim):
+                raise self.error(f"{self.name}: {claim!r} is not a claim: use words of eigentoken.theory.claims")
+        if not self.claims and self.holds_if is None:
+            raise self.error(f"{self.name}: nothing is claimed: give claims or holds_if")
+        if self.expect not in {"open", "survives", "refuted"}:
+            raise self.error(f"{self.name}: expect must be open, survives or refuted, got {self.expect!r}")
+
+    def error(self, message: str) -> ConjectureError:
+        """An error at the line where the conjecture stands."""
+        return ConjectureError(message, self.file, self.line)
+
+    def without(self, index: int) -> Conjecture:
+        """The conjecture with one condition removed."""
+        kept = tuple(each for number, each in enumerate(self.conditions) if number != index)
+        return replace(self, conditions=kept)
+
+
+def load(path: str | Path) -> list[Conjecture]:
+    """The conjectures that a file states at its top level, in the order of the file."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise ConjectureError(f"cannot be read: {problem.strerror or problem}; give a Python file", str(path)) from None
+    except UnicodeDecodeError:
+        raise ConjectureError("is not UTF-8 text: give a Python file", str(path)) from None
+    try:
+        code = compile(text, str(file), "exec")
+    except SyntaxError as problem:
+        raise ConjectureError(f"syntax error: {problem.msg}", str(file), problem.lineno or 1) from None
+    except ValueError as problem:
+        raise ConjectureError(f"not Python: {problem}", str(file)) from None
+    found = [each for each in _run(code, file).values() if isinstance(each, Conjecture)]
+    unique = list({id(each): each for each in found}.values())
+    if not unique:
+        raise ConjectureError("states no conjecture: assign Conjecture(...) to a name at the top level", str(file))
+    names = [each.name for each in unique]
+    twice = next((each for each in unique if names.count(each.name) > 1), None)
+    if twice is not None:
+        raise ConjectureError(
+            f"two conjectures are called {twice.name!r}: give each its own name", str(file), twice.line
+        )
+    return sorted(unique, key=lambda each: each.line)
+
+
+def _run(code: CodeType, file: Path) -> dict[str, Any]:
+    module = ModuleType(f"conjectures_{abs(hash(str(file.resolve()))):x}")
+    module.__file__ = str(file)
+    try:
+        exec(code, module.__dict__)
+    except ConjectureError:
+        raise
+    except Exception as problem:
+        lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == str(file)]
+        said = f"{type(problem).__name__}: {problem}"
+        raise ConjectureError(said, str(file), (lines[-1] if lines else 1) or 1) from None
+    return module.__dict__
+
+
+TEMPLATE = '''"""A conjecture about the multi-agent Oja map: edit the conditions and the claims, then run
+
+    eigentoken refute {file}
+"""
+
+from eigentoken.numerics.lab import Conjecture
+from eigentoken.theory.claims import Stable
+from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.points import ConsensusAt
+from eigentoken.theory.terms import Eigenvalue, alpha, d, matrix, n
+
+V = matrix("V")
+
+principal_consensus = Conjecture(
+    name="{name}",
+    system="oja-map",
+    conditions=[Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0), Relation(n >= 2)],
+    claims=[Stable(ConsensusAt(V, 1))],
+    # for what has no word yet:  holds_if=lambda instance: instance.alpha > 0
+)
+'''
+
+
+def new(path: str | Path, name: str = "principal consensus is stable for every step", *, force: bool = False) -> Path:
+    """Write a starting file; an existing one is kept unless ``force``."""
+    file = Path(path)
+    if file.suffix != ".py":
+        raise ConjectureError("a conjecture file ends in .py: choose such a name", str(file))
+    if file.exists() and not force:
+        raise ConjectureError("exists already: choose another name or force", str(file))
+    if not file.parent.exists():
+        raise ConjectureError(f"the folder {file.parent} does not exist: make it first", str(file))
+    file.write_text(TEMPLATE.format(file=file.name, name=name.replace('"', "'")), encoding="utf-8")
+    return file

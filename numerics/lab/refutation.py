@@ -1,0 +1,224 @@
+"""``refute``: search, shrink, certify; and ``drop``: which conditions are needed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from eigentoken.numerics.instances.plans import Contradiction
+from eigentoken.numerics.instances.sampling import sample
+from eigentoken.numerics.lab.certify import Certified
+from eigentoken.numerics.lab.conjectures import Conjecture, load
+from eigentoken.numerics.lab.report import DroppedLine, Progress, Report, Result
+from eigentoken.numerics.lab.scale_out import Workers
+from eigentoken.numerics.lab.search import Finding, Unit, UnitResult, units
+from eigentoken.numerics.lab.shrink import shrink
+from eigentoken.numerics.lab.targets import Target, targets
+from eigentoken.theory.readings import LATEX
+
+__all__ = ["refute", "refute_conjecture"]
+
+#: Attempts to certify one kind of violation, and the seconds for each.
+ATTEMPTS = 6
+SHRINK_SECONDS = 15.0
+
+Watcher = Callable[[Progress], None]
+
+
+def refute(
+    subject: str | Path | Conjecture,
+    seconds: float = 60.0,
+    instances: int | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    backend: str = "loky",
+    address: str | None = None,
+    drop: bool = False,
+    watch: Watcher | None = None,
+) -> Report:
+    """Attack the conjectures of a file (or one conjecture).
+
+    ``seconds`` is the time for each conjecture, ``instances`` an upper bound on the instances tried; with the same seed and
+    instances the result is the same for any number of workers.  All conjectures are read and their conditions checked
+    before any is searched, so that a bad file gives one message and no partial report.
+    """
+    if seconds <= 0 or (instances is not None and instances < 1):
+        raise ValueError("seconds and instances must be positive")
+    listed = [subject] if isinstance(subject, Conjecture) else load(subject)
+    prepared = [(conjecture, _prepared(conjecture, seed)) for conjecture in listed]
+    results = []
+    with Workers(jobs, backend, address) as workers:
+        for conjecture, aims in prepared:
+            result = refute_conjecture(conjecture, aims, workers, seconds, instances, seed, watch)
+            if drop:
+                lines = tuple(_dropped(conjecture, workers, seconds, instances, seed, watch))
+                result = Result(**{**result.__dict__, "dropped": lines})
+            results.append(result)
+    return Report(tuple(results), "" if isinstance(subject, Conjecture) else str(subject))
+
+
+def _prepared(conjecture: Conjecture, seed: int) -> list[Target]:
+    """The targets, each with at least one instance; otherwise one clear error at the line of the conjecture."""
+    aims = targets(conjecture)
+    for aim in aims:
+        try:
+            drawn = sample(aim.plan, 4, seed)
+        except Contradiction as problem:
+            if aim.side:
+                raise conjecture.error(f"{conjecture.name}: {problem}") from None
+            continue
+        except ValueError as problem:
+            raise conjecture.error(f"{conjecture.name}: {problem}") from None
+        if aim.claim is None:
+            aim.violation(drawn.batches[0].take([0]))
+    return aims
+
+
+def _rounds(aims: list[Target], seed: int) -> Iterator[tuple[Target, Unit]]:
+    """All targets in turn, one unit each."""
+    streams = [(aim, units(aim, seed * 31 + number)) for number, aim in enumerate(aims)]
+    while True:
+        for aim, stream in streams:
+            yield aim, next(stream)
+
+
+def refute_conjecture(
+    conjecture: Conjecture,
+    aims: list[Target],
+    workers: Workers,
+    seconds: float,
+    instances: int | None,
+    seed: int,
+    watch: Watcher | None = None,
+) -> Result:
+    """Search until a counterexample certifies, the time is over, or enough instances were tried."""
+    start = time.monotonic()
+    end = start + seconds
+    tally = _Tally()
+    stream = _rounds(aims, seed)
+    found: tuple[Finding, Certified] | None = None
+    stopped = "time"
+    failed: dict[int, int] = {}
+    while found is None and time.monotonic() < end:
+        if instances is not None and tally.tried >= instances:
+            stopped = "instances"
+            break
+        chunk = list(islice(stream, workers.width))
+        for (aim, _), result in zip(chunk, workers.run(chunk), strict=True):
+            tally.add(result)
+            if watch is not None:
+                watch(tally.progress(conjecture.name, result.unit.method, time.monotonic() - start))
+            found = _certified(aim, aims.index(aim), result, failed, end, seed)
+            if found is not None:
+                stopped = "counterexample"
+                break
+            if time.monotonic() > end or (instances is not None and tally.tried >= instances):
+                break
+    word = "refuted" if found else "candidate" if tally.candidate is not None else "survived"
+    return Result(
+        name=conjecture.name,
+        system=conjecture.system,
+        place=f"{conjecture.file}:{conjecture.line}",
+        word=word,
+        seed=seed,
+        tried=tally.tried,
+        units=tally.units,
+        seconds=time.monotonic() - start,
+        best=tally.best,
+        stopped=stopped,
+        methods=tally.methods,
+        corners=tally.corners,
+        unsettled=tally.unsettled,
+        found_by=found[0].method if found else "",
+        counterexample=found[1] if found else None,
+        candidate=None if found else tally.candidate,
+        expect=conjecture.expect,
+    )
+
+
+def _certified(
+    aim: Target, number: int, result: UnitResult, failed: dict[int, int], end: float, seed: int
+) -> tuple[Finding, Certified] | None:
+    for finding in result.findings:
+        if failed.get(number, 0) >= ATTEMPTS or time.monotonic() > end:
+            return None
+        certified = shrink(aim, finding, min(SHRINK_SECONDS, max(2.0, end - time.monotonic())), seed)
+        if certified is not None:
+            return finding, certified
+        failed[number] = failed.get(number, 0) + 1
+    return None
+
+
+class _Tally:
+    """What was tried so far."""
+
+    def __init__(self) -> None:
+        self.tried = self.units = self.unsettled = 0
+        self.best = float("-inf")
+        self.methods: dict[str, int] = {}
+        self.corners: dict[str, int] = {}
+        self.candidate: dict[str, Any] | None = None
+
+    def add(self, result: UnitResult) -> None:
+        self.tried += result.tried
+        self.units += 1
+        self.unsettled += result.unsettled
+        method = result.unit.method
+        self.methods[method] = self.methods.get(method, 0) + result.tried
+        for name, count in result.corners.items():
+            self.corners[name] = self.corners.get(name, 0) + count
+        self.best = max(self.best, result.best)
+        for finding in result.findings:
+            if self.candidate is None or finding.violation > self.candidate["violation"]:
+                self.candidate = _candidate(finding)
+
+    def progress(self, name: str, method: str, seconds: float) -> Progress:
+        return Progress(name, method, self.tried, self.tried / max(seconds, 1e-9), self.best, seconds)
+
+
+def _candidate(finding: Finding) -> dict[str, Any]:
+    """A float violation, for the report: never a refutation."""
+
+    def listed(value: Any) -> Any:
+        if callable(value):
+            return "depends on time"
+        if isinstance(value, list):
+            return [{name: listed(each) for name, each in head.items()} for head in value]
+        return value[0].tolist()
+
+    batch = finding.batch
+    return {
+        "violation": finding.violation,
+        "method": finding.method,
+        "system": batch.system.name,
+        "k": batch.k,
+        "p": batch.p,
+        **{name: listed(value) for name, value in batch.parameters.items()},
+        "tokens": batch.tokens[0].tolist(),
+    }
+
+
+def _dropped(
+    conjecture: Conjecture, workers: Workers, seconds: float, instances: int | None, seed: int, watch: Watcher | None
+) -> Iterator[DroppedLine]:
+    """The conjecture with each condition removed in turn."""
+    for index, condition in enumerate(conjecture.conditions):
+        text = str(LATEX(condition))
+        weaker = conjecture.without(index)
+        try:
+            aims = _prepared(weaker, seed)
+        except ValueError as problem:
+            yield DroppedLine(text, None, f"could not be tried without it: {problem}")
+            continue
+        result = refute_conjecture(weaker, aims, workers, seconds, instances, seed, watch)
+        if result.word == "refuted":
+            yield DroppedLine(text, True, "needed: a certified counterexample exists without it", result.counterexample)
+        elif result.word == "candidate":
+            yield DroppedLine(text, None, f"perhaps needed: a float violation of {result.best:.3g} was not certified")
+        else:
+            yield DroppedLine(
+                text, False, f"never needed in the search: {result.tried} instances without it, none failed"
+            )

@@ -1,0 +1,134 @@
+"""What a search gives: refuted (certified), candidate (seen, not certified), or survived, and what each of them means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from eigentoken.numerics.lab.certify import Certified
+
+__all__ = ["DroppedLine", "Progress", "Report", "Result"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search is: for a progress line."""
+
+    conjecture: str
+    method: str
+    tried: int
+    rate: float
+    best: float
+    seconds: float
+
+    def __str__(self) -> str:
+        best = "none yet" if self.best == float("-inf") else f"{self.best:.3g}"
+        return f"{self.conjecture}: {self.tried} instances, {self.rate:.0f}/s, best violation {best} ({self.method})"
+
+
+@dataclass(frozen=True)
+class DroppedLine:
+    """The conjecture without one condition."""
+
+    condition: str
+    needed: bool | None
+    says: str
+    counterexample: Certified | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "condition": self.condition,
+            "needed": self.needed,
+            "says": self.says,
+            "counterexample": None if self.counterexample is None else self.counterexample.as_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class Result:
+    """One conjecture: ``refuted``, ``candidate`` or ``survived``."""
+
+    name: str
+    system: str
+    place: str
+    word: str
+    seed: int
+    tried: int
+    units: int
+    seconds: float
+    best: float
+    stopped: str
+    methods: dict[str, int] = field(default_factory=dict)
+    corners: dict[str, int] = field(default_factory=dict)
+    unsettled: int = 0
+    found_by: str = ""
+    counterexample: Certified | None = None
+    candidate: dict[str, Any] | None = None
+    dropped: tuple[DroppedLine, ...] = ()
+    expect: str = "open"
+
+    @property
+    def status(self) -> str:
+        """The rung of the ladder: a search never proves."""
+        return "refuted" if self.word == "refuted" else "tested"
+
+    @property
+    def meaning(self) -> str:
+        """What the outcome means, in words."""
+        rate = self.tried / self.seconds if self.seconds > 0 else 0.0
+        looked = f"{self.tried} instances ({rate:.0f}/s, seed {self.seed}, {self.units} units)"
+        if self.word == "refuted" and self.counterexample is not None:
+            return f"refuted by an exact counterexample, found by {self.found_by}: {self.counterexample.verdict.reason}"
+        if self.word == "candidate":
+            return (
+                f"a violation of {self.best:.3g} was seen in floating point after {looked}, and none was certified: this is "
+                "a candidate, not a refutation"
+            )
+        corners = f"; corners reached: {', '.join(self.corners)}" if self.corners else ""
+        open_ones = f"; {self.unsettled} trajectories did not settle and say nothing" if self.unsettled else ""
+        return f"no counterexample among {looked}{corners}{open_ones}; this is no proof: the status stays tested"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "system": self.system,
+            "place": self.place,
+            "verdict": self.word,
+            "status": self.status,
+            "meaning": self.meaning,
+            "expect": self.expect,
+            "seed": self.seed,
+            "tried": self.tried,
+            "units": self.units,
+            "seconds": round(self.seconds, 3),
+            "best_violation": None if self.best in (float("-inf"), float("inf")) else self.best,
+            "stopped": self.stopped,
+            "methods": self.methods,
+            "corners": self.corners,
+            "unsettled": self.unsettled,
+            "found_by": self.found_by,
+            "counterexample": None if self.counterexample is None else self.counterexample.as_dict(),
+            "candidate": self.candidate,
+            "dropped": [line.as_dict() for line in self.dropped],
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """The results of all conjectures of a file; ``refuted`` decides the exit code."""
+
+    results: tuple[Result, ...]
+    file: str = ""
+
+    SCHEMA = "eigentoken/refutation/1"
+
+    @property
+    def refuted(self) -> bool:
+        return any(result.word == "refuted" for result in self.results)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"schema": self.SCHEMA, "file": self.file, "results": [result.as_dict() for result in self.results]}
+
+    def summary(self) -> str:
+        """One line a conjecture."""
+        return "\n".join(f"{result.name}: {result.word}; {result.meaning}" for result in self.results)

@@ -1,0 +1,96 @@
+"""Many cores and clusters, through joblib: independent seeded units, results in the order of the units.
+
+``loky`` (processes of this machine) is the default; ``dask`` takes the address of a scheduler.  A unit is a pure function of
+the conjecture and its seed, so a lost worker loses nothing: dask runs the unit again elsewhere, and for loky a broken pool
+is replaced and the units that have not come back are run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from eigentoken.numerics.lab.search import Unit, UnitResult, run_unit
+from eigentoken.numerics.lab.targets import Target
+
+__all__ = ["BACKENDS", "Workers"]
+
+BACKENDS = ("loky", "dask", "sequential")
+MOST_RESTARTS = 5
+
+
+class Workers(AbstractContextManager["Workers"]):
+    """Workers for units; used as a context so that connections are closed."""
+
+    def __init__(self, jobs: int = 1, backend: str = "loky", address: str | None = None) -> None:
+        if backend not in BACKENDS:
+            raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
+        if backend == "dask" and not address:
+            raise ValueError(
+                "the dask backend needs the address of a scheduler, such as tcp://127.0.0.1:8786: give address"
+            )
+        if jobs < 1:
+            raise ValueError(f"jobs must be at least 1, got {jobs}")
+        self.jobs, self.backend, self.address = jobs, backend, address
+        self.restarts = 0
+        self._client: Any = None
+
+    def __enter__(self) -> Workers:
+        if self.backend == "dask":
+            from distributed import Client
+
+            self._client = Client(self.address)
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    @property
+    def width(self) -> int:
+        """How many units are worth sending at once."""
+        if self._client is not None:
+            return max(2, 2 * sum(self._client.nthreads().values()))
+        return 1 if self.jobs == 1 else 2 * self.jobs
+
+    def run(self, work: Sequence[tuple[Target, Unit]]) -> Iterator[UnitResult]:
+        """The results of the units, in their order."""
+        if self.backend == "sequential" or (self.backend == "loky" and self.jobs == 1):
+            for target, unit in work:
+                yield run_unit(target, unit)
+            return
+        done = 0
+        while done < len(work):
+            try:
+                for result in self._parallel(work[done:]):
+                    done += 1
+                    yield result
+            except _lost_workers() as problem:
+                self.restarts += 1
+                if self.restarts > MOST_RESTARTS:
+                    raise RuntimeError(f"workers were lost {self.restarts} times, last: {problem}") from problem
+
+    def _parallel(self, work: Sequence[tuple[Target, Unit]]) -> Iterator[Any]:
+        from joblib import Parallel, delayed, parallel_config
+
+        settings: dict[str, Any] = {"backend": self.backend}
+        if self.backend == "loky":
+            settings |= {"n_jobs": self.jobs, "inner_max_num_threads": 1}
+        context: Any = parallel_config(**settings) if settings else nullcontext()
+        with context:
+            yield from Parallel(return_as="generator", batch_size=1)(delayed(run_unit)(*each) for each in work)
+
+
+def _lost_workers() -> tuple[type[BaseException], ...]:
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    kinds: list[type[BaseException]] = [TerminatedWorkerError]
+    try:
+        from distributed.scheduler import KilledWorker
+
+        kinds.append(KilledWorker)
+    except ImportError:
+        pass
+    return tuple(kinds)

@@ -1,0 +1,241 @@
+"""Shrink a float violation to an exact one that a person can read.
+
+Small shapes first, then coarse numbers first: the violating instance is turned to a simple basis, rounded to multiples of
+1, 1/2, 1/3, ... until the violation is still there and certifies; then each number is made simpler while the certificate
+stands.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import torch
+
+from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.exact import ExactDraft, batch_of, draft
+from eigentoken.numerics.instances.plans import Contradiction, Plan
+from eigentoken.numerics.instances.rational import LADDER, weight
+from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
+from eigentoken.numerics.instances.structured import structured_batches
+from eigentoken.numerics.lab.certify import Certified, certify_case
+from eigentoken.numerics.lab.search import Finding
+from eigentoken.numerics.lab.targets import Target
+from eigentoken.numerics.readings.exact_values import Case
+from eigentoken.numerics.readings.trajectories import run
+
+__all__ = ["shrink"]
+
+PER_SHAPE = 96
+#: A finding that is clearly violated is shrunk to one that is, not to a boundary case.
+STRICT = 1e-5
+
+
+def shrink(target: Target, finding: Finding, seconds: float = 20.0, seed: int = 0) -> Certified | None:
+    """The simplest certified counterexample that was reached within the time, or ``None``."""
+    end = time.monotonic() + seconds
+    plan = finding.plan
+    floor = STRICT if finding.violation > 10 * STRICT and not target.about_limits else -1e-9
+    for shape in _smaller_shapes(plan, finding.batch):
+        if time.monotonic() > end:
+            break
+        for batch in _candidates(target, plan, shape, finding, seed, floor):
+            if time.monotonic() > end:
+                break
+            found = _rounded(target, plan, batch, end, floor)
+            if found is not None:
+                return _simplified(target, plan, *found, end=end, floor=floor)
+    return None
+
+
+def _smaller_shapes(plan: Plan, batch: Batch) -> list[tuple[int, int, int, int]]:
+    own = (batch.n, batch.d, batch.k, batch.p)
+    fitting = [s for s in plan.shapes() if s[0] <= batch.n and s[1] <= batch.d and s != own]
+    fitting.sort(key=lambda s: (s[0] * s[1], s[0], s[1], s[2], abs(2 * s[3] - s[0])))
+    small = [s for s in fitting if s[0] * s[1] < batch.n * batch.d][:12]
+    return [*small, own]
+
+
+def _candidates(
+    target: Target, plan: Plan, shape: tuple[int, int, int, int], finding: Finding, seed: int, floor: float
+) -> Iterator[Batch]:
+    """Violating instances of the shape: structured ones, then drawn ones, then the finding itself."""
+    own = finding.batch
+    if shape == (own.n, own.d, own.k, own.p):
+        yield own
+    narrowed = plan.sized((shape[0],), (shape[1],))
+    pools: list[Any] = []
+    try:
+        for branch in branches(narrowed):
+            pools.append(
+                (branch, [b for b in structured_batches(branch, 8 * PER_SHAPE, seed) if (b.k, b.p) == shape[2:]])
+            )
+        pools.append((narrowed, [b for b in sample(narrowed, PER_SHAPE, seed).batches if (b.k, b.p) == shape[2:]]))
+    except Contradiction:
+        return
+    for branch, batches in pools:
+        found: list[tuple[float, Batch]] = []
+        for batch in batches:
+            if batch.count == 0:
+                continue
+            good = condition_violation(branch, batch) < 0
+            if not bool(good.any()):
+                continue
+            kept = batch.take(good)
+            values = _violations(target, finding, kept)
+            for index in values.argsort(descending=True)[:2].tolist():
+                if float(values[index]) > max(floor, 0.0):
+                    found.append((float(values[index]), kept.take([index])))
+        found.sort(key=lambda each: -each[0])
+        for _, batch in found[:3]:
+            yield batch
+
+
+def _violations(target: Target, finding: Finding, batch: Batch) -> torch.Tensor:
+    """The violation that the finding was about: for a limit claim at an equilibrium, that it attracts."""
+    if target.about_limits and finding.plan.place is not None:
+        from eigentoken.numerics.readings.batched_jacobians import spectrum
+
+        margin = spectrum(batch).margin()
+        return torch.where(margin < 1e-9, torch.ones_like(margin), -margin)
+    return torch.nan_to_num(target.violation(batch), nan=-1.0)
+
+
+def _rounded(target: Target, plan: Plan, batch: Batch, end: float, floor: float) -> tuple[ExactDraft, Certified] | None:
+    """The coarsest rounding that certifies."""
+    for denominator in LADDER:
+        if time.monotonic() > end:
+            return None
+        made = draft(plan, batch, denominator)
+        found = None if made is None else _tested(target, plan, made, floor)
+        if made is not None and found is not None:
+            return made, found
+    if target.about_limits and plan.place is None:
+        return _at_the_limit(target, plan, batch, end, floor)
+    return None
+
+
+def _at_the_limit(
+    target: Target, plan: Plan, batch: Batch, end: float, floor: float
+) -> tuple[ExactDraft, Certified] | None:
+    """For a trajectory that settles elsewhere: look for a certified attracting region around its end."""
+    finish = run(batch)
+    if not bool(finish.finite.all()):
+        return None
+    ended = batch.at(finish.final)
+    for denominator in LADDER:
+        if time.monotonic() > end:
+            return None
+        made = draft(plan, ended, denominator)
+        if made is None:
+            continue
+        settled = _settled_draft(made)
+        for each in (made, settled):
+            found = None if each is None else _tested(target, plan, each, floor)
+            if each is not None and found is not None:
+                return each, found
+    return None
+
+
+def _settled_draft(made: ExactDraft) -> ExactDraft | None:
+    """The draft with its tokens moved to where the rounded parameters send them (rational points near the limit)."""
+    from eigentoken.numerics.instances.rational import sphere_point
+
+    instance = made.instance()
+    if instance is None:
+        return None
+    finish = run(batch_of(instance, made.k, made.p))
+    if not bool(finish.settled.all()):
+        return None
+    tokens = finish.final[0].tolist()
+    if instance.system.space == "euclidean":
+        return None
+    return replace(made, tokens=tuple(sphere_point(token, 10**9) for token in tokens))
+
+
+def _groups(tokens: Any) -> tuple[int, ...]:
+    listed = [tuple(token) for token in tokens]
+    return tuple(listed.index(token) for token in listed)
+
+
+def _tested(target: Target, plan: Plan, made: ExactDraft, floor: float) -> Certified | None:
+    """A quick look in floating point, then the certificate."""
+    instance = made.instance()
+    if instance is None:
+        return None
+    batch = batch_of(instance, made.k, made.p, _groups(made.tokens))
+    worst = condition_violation(replace(plan, conditions=tuple((c, True) for c in target.conjecture.conditions)), batch)
+    if float(worst[0]) > 1e-9:
+        return None
+    if not target.about_limits and target.claim is not None:
+        value = float(target.violation(batch)[0])
+        if not value > floor:
+            return None
+    return certify_case(target, Case(instance, made.k, made.p))
+
+
+# --- simpler numbers -------------------------------------------------------------------------------------------------
+
+
+def _simplified(target: Target, plan: Plan, made: ExactDraft, found: Certified, end: float, floor: float) -> Certified:
+    """Replace one number at a time by a simpler one, as long as the counterexample still certifies."""
+    improved = True
+    while improved and time.monotonic() < end:
+        improved = False
+        for place, value in _numbers(made):
+            for simpler in _simpler(value):
+                if time.monotonic() > end:
+                    return found
+                tried = _with(made, place, simpler)
+                better = None if tried == made else _tested(target, plan, tried, floor)
+                if better is not None:
+                    made, found, improved = tried, better, True
+                    break
+    return found
+
+
+def _simpler(value: Fraction) -> list[Fraction]:
+    options = {Fraction(0), Fraction(1), Fraction(-1), Fraction(2), Fraction(-2), Fraction(1, 2), Fraction(-1, 2)}
+    options |= {Fraction(sign, size) for sign in (1, -1) for size in (3, 4)}
+    for denominator in (1, 2, 3, 4, 10):
+        options.add(Fraction(round(value * denominator), denominator))
+    return sorted((each for each in options if weight(each) < weight(value)), key=weight)
+
+
+def _numbers(made: ExactDraft) -> Iterator[tuple[Any, Fraction]]:
+    if made.alpha is not None:
+        yield ("alpha",), made.alpha
+    for name, rows in made.matrices.items():
+        for i, row in enumerate(rows):
+            for j, value in enumerate(row):
+                if value != 0:
+                    yield (name, i, j), value
+    for h, head in enumerate(made.heads):
+        for name, rows in head.items():
+            for i, row in enumerate(rows):
+                for j, value in enumerate(row):
+                    if value != 0:
+                        yield (h, name, i, j), value
+
+
+def _with(made: ExactDraft, place: Any, value: Fraction) -> ExactDraft:
+    if place == ("alpha",):
+        return replace(made, alpha=value if value > 0 else made.alpha)
+
+    def changed(rows: Any, i: int, j: int) -> Any:
+        grid = [list(row) for row in rows]
+        if i != j and grid[i][j] == grid[j][i]:
+            grid[j][i] = value
+        grid[i][j] = value
+        return tuple(tuple(row) for row in grid)
+
+    if isinstance(place[0], int):
+        h, name, i, j = place
+        heads = list(made.heads)
+        heads[h] = {**heads[h], name: changed(heads[h][name], i, j)}
+        return replace(made, heads=tuple(heads))
+    name, i, j = place
+    return replace(made, matrices={**made.matrices, name: changed(made.matrices[name], i, j)})

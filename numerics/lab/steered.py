@@ -1,0 +1,51 @@
+"""Hypothesis steers: instances of a plan one by one, with ``target()`` on the violation."""
+
+from __future__ import annotations
+
+import warnings
+
+import torch
+from torch import Tensor
+
+from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.strategies import plan_instances
+from eigentoken.numerics.lab.targets import Target
+
+__all__ = ["steered_search"]
+
+
+def steered_search(goal: Target, examples: int, seed: int) -> tuple[list[tuple[Batch, Tensor]], int]:
+    """The instances with the largest violations among ``examples``, and how many were looked at."""
+    import hypothesis
+    from hypothesis import HealthCheck, Phase, given, settings, target
+    from hypothesis.errors import HypothesisWarning, Unsatisfiable
+
+    seen: list[tuple[float, Batch, Tensor]] = []
+    looked = 0
+
+    @hypothesis.seed(seed)
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate, Phase.target],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(plan_instances(goal.plan))
+    def look(batch: Batch) -> None:
+        nonlocal looked
+        looked += 1
+        value = goal.violation(batch)
+        height = float(value[0])
+        if torch.isfinite(value).all():
+            target(max(-1e6, min(1e6, height)))
+            seen.append((height, batch, value))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HypothesisWarning)
+        try:
+            look()
+        except Unsatisfiable:
+            return [], looked
+    seen.sort(key=lambda each: -each[0])
+    return [(batch, value) for _, batch, value in seen[:8]], looked
