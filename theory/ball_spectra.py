@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from flint import acb, acb_mat
@@ -10,7 +11,7 @@ from flint import acb, acb_mat
 from eigentoken.theory.classification import Eigenvalue
 from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.instances import Instance
-from eigentoken.theory.jacobians import ball_setting, intrinsic_jacobian, jacobian, tangent_pivots
+from eigentoken.theory.jacobians import State, ball_setting, intrinsic_jacobian, jacobian, tangent_pivots
 from eigentoken.theory.point_spectra import StabilityWord, symmetric_blocks
 from eigentoken.theory.systems import Space, Time
 
@@ -20,15 +21,16 @@ TRIED = (256, 512, 1024)
 
 
 def ball_spectrum(
-    instance: Instance, groups: Sequence[Sequence[int]]
+    instance: Instance, groups: Sequence[Sequence[int]], tokens: State | None = None
 ) -> tuple[tuple[Eigenvalue, ...], StabilityWord, float] | None:
     """Enclosures of all eigenvalues at a point that is known to be an equilibrium, and what they decide.
 
-    ``groups`` are interchangeable tokens.  ``None`` where no precision gave enclosures.
+    ``groups`` are interchangeable tokens; ``tokens`` are balls that contain the equilibrium, if it is not the point of
+    the instance.  ``None`` where no precision gave enclosures.
     """
     for bits in TRIED:
         with precision(bits):
-            found = _enclosures(instance, groups, bits)
+            found = _enclosures(instance, groups, bits, tokens)
             if found is None:
                 continue
             word, gap = _decision(found, instance.system.time)
@@ -38,8 +40,12 @@ def ball_spectrum(
     return None
 
 
-def _enclosures(instance: Instance, groups: Sequence[Sequence[int]], bits: int) -> list[tuple[Any, int]] | None:
+def _enclosures(
+    instance: Instance, groups: Sequence[Sequence[int]], bits: int, tokens: State | None
+) -> list[tuple[Any, int]] | None:
     setting = ball_setting(instance, bits)
+    if tokens is not None:
+        setting = replace(setting, tokens=tokens)
     matrix = jacobian(setting)
     width = instance.d
     if instance.system.space is not Space.EUCLIDEAN:
@@ -82,7 +88,6 @@ def _entries(found: list[tuple[Any, int]]) -> tuple[Eigenvalue, ...]:
             grouped.append([value, count])
     entries = []
     for value, count in grouped:
-        imaginary = 0.0 if value.imag.contains(0) else float(value.imag.mid())
-        text = value.str(18)
-        entries.append(Eigenvalue(None, complex(float(value.real.mid()), imaginary), count, None, text))
+        real, imaginary = (0.0 if part.contains(0) else float(part.mid()) for part in (value.real, value.imag))
+        entries.append(Eigenvalue(None, complex(real, imaginary), count, None, value.str(18)))
     return tuple(sorted(entries, key=lambda entry: (entry.value.real, entry.value.imag)))

@@ -24,7 +24,7 @@ from eigentoken.theory.exactness.fields import Field, in_smallest_field
 from eigentoken.theory.exactness.parsing import NumberError, exact_number
 from eigentoken.theory.systems import SYSTEMS, Space, System
 
-__all__ = ["Instance", "InstanceError", "read_instance"]
+__all__ = ["ExactMatrix", "ExactVector", "Instance", "InstanceError", "check_on_manifold", "read_instance"]
 
 LARGEST_STATE = 240
 IGNORED_KEYS = frozenset({"schema", "$schema", "title", "note"})
@@ -168,7 +168,7 @@ def read_instance(source: str | Path | Mapping[str, Any]) -> Instance:
     mask, mask_name = _mask(listed, document.get("mask"), len(tokens))
     instance = Instance(listed, parameters, tokens, mask, mask_name)
     if listed.space is not Space.EUCLIDEAN:
-        _check_on_manifold(instance)
+        check_on_manifold(instance)
     return instance
 
 
@@ -337,7 +337,8 @@ def _check_metric(where: str, rows: ExactMatrix) -> None:
         )
 
 
-def _check_on_manifold(instance: Instance) -> None:
+def check_on_manifold(instance: Instance) -> None:
+    """Raise :class:`InstanceError` unless every token is exactly on the sphere or ellipsoid."""
     metric = instance.metric
     equation = "|x| = 1" if metric is None else f"x^T {instance.system.metric} x = 1"
     for index, token in enumerate(instance.tokens, start=1):

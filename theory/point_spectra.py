@@ -261,8 +261,11 @@ def _is_mirror(factor: Polynomial, time: Time) -> bool:
 
 
 def _split_mirror(factor: Polynomial, time: Time) -> list[Polynomial]:
-    """A squarefree factor split into the part closed under mirroring (which may touch the boundary) and the rest."""
-    if len(factor) <= 2:
+    """A squarefree factor split into the part closed under mirroring (which may touch the boundary) and the rest.
+
+    A factor whose roots are all told from the boundary by balls is left whole.
+    """
+    if len(factor) <= 2 or None not in _places(factor, time, PRECISIONS[1:3])[0]:
         return [factor]
     common = gcd(factor, _mirror(factor, time))
     if len(common) in {1, len(factor)}:
@@ -270,7 +273,9 @@ def _split_mirror(factor: Polynomial, time: Time) -> list[Polynomial]:
     return [common, monic(divide(factor, common)[0])]
 
 
-def _places(factor: Polynomial, time: Time) -> tuple[list[int | None], list[Any], list[float]]:
+def _places(
+    factor: Polynomial, time: Time, tried: Sequence[int] = PRECISIONS[1:]
+) -> tuple[list[int | None], list[Any], list[float]]:
     """For each root: -1 inside, 0 exactly on the boundary, 1 outside, ``None`` open; its ball; its distance."""
     if len(factor) == 2:
         value = -factor[0]
@@ -285,7 +290,7 @@ def _places(factor: Polynomial, time: Time) -> tuple[list[int | None], list[Any]
     places: list[int | None] = [None] * (len(factor) - 1)
     found = []
     heights = [0.0] * len(places)
-    for bits in PRECISIONS[1:]:
+    for bits in tried:
         balls = root_balls(factor, bits)
         if balls is None:
             continue

@@ -16,7 +16,7 @@ from eigentoken.theory.point_spectra import Linearization
 
 __all__ = ["eigenvalue_entry", "moduli_entries", "spectrum_entries"]
 
-LONGEST_FORM = 400
+LONGEST_FORM = 240
 DIGITS = 20
 
 

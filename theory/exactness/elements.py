@@ -58,9 +58,9 @@ class Element:
 
     def reduced(self) -> Element:
         """Numerator and denominator reduced by the relations, common factors cancelled, roots cleared from below."""
-        num, den = _modulo(self.field, self.num), self.den
+        num, den = reduce_polynomial(self.field, self.num), self.den
         if den is not None:
-            den = _modulo(self.field, den)
+            den = reduce_polynomial(self.field, den)
             if num == 0:
                 return Element(self.field, num)
             if not den.is_constant():
@@ -84,6 +84,10 @@ class Element:
             return NotImplemented
         if self.den is None and right.den is None:
             return Element(self.field, self.num + right.num)
+        if not right.num:
+            return self
+        if not self.num:
+            return right
         if self.den is not None and right.den is not None and self.den == right.den:
             return Element(self.field, self.num + right.num, self.den).reduced()
         left_den, right_den = self.den or 1, right.den or 1
@@ -137,10 +141,12 @@ class Element:
         return result
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, int) and other == 0:
+            return not self.num
         right = self._coerced(other)
         if right is None:
             return NotImplemented
-        return bool((self - right).num == 0)
+        return not (self - right).num
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -148,7 +154,8 @@ class Element:
         return str(self.field.expression(self))
 
 
-def _modulo(field: Field, polynomial: Any) -> Any:
+def reduce_polynomial(field: Field, polynomial: Any) -> Any:
+    """The remainder by the relations of the roots."""
     for place, order, relation in field.relations:
         if polynomial.degrees()[place] >= order:
             polynomial = polynomial % relation
@@ -191,7 +198,7 @@ def algebra_matrix(field: Field, polynomial: Any) -> fmpq_mat | None:
     rows = {exponent: row for row, exponent in enumerate(exponents)}
     table = [[fmpq(0)] * size for _ in range(size)]
     for column, exponent in enumerate(exponents):
-        image = _modulo(field, polynomial * field.context.from_dict({exponent: fmpq(1)}))
+        image = reduce_polynomial(field, polynomial * field.context.from_dict({exponent: fmpq(1)}))
         for power, coefficient in image.to_dict().items():
             table[rows[power]][column] = coefficient
     return fmpq_mat(table)
@@ -210,7 +217,7 @@ def _cleared(field: Field, num: Any, den: Any) -> tuple[Any, Any]:
             mirrored = den.compose(*[-gen if at == place else gen for at, gen in enumerate(field.context.gens())])
             if mirrored == den:
                 break
-            num, den = _modulo(field, num * mirrored), _modulo(field, den * mirrored)
+            num, den = reduce_polynomial(field, num * mirrored), reduce_polynomial(field, den * mirrored)
             if den == 0 or len(num) > MOST_TERMS:
                 raise ExactnessLimit("a denominator could not be cleared of its roots")
             if relation.degrees()[place] > 2:
@@ -227,4 +234,4 @@ def _divided_by_algebraic(field: Field, num: Any, den: Any, matrix: fmpq_mat) ->
     unit = fmpq_mat([[fmpq(int(not any(exponent)))] for exponent in exponents])
     solution = matrix.solve(unit)
     inverse = field.context.from_dict({e: solution[r, 0] for r, e in enumerate(exponents) if solution[r, 0] != 0})
-    return _modulo(field, num * inverse), field.context.constant(1)
+    return reduce_polynomial(field, num * inverse), field.context.constant(1)

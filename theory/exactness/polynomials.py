@@ -11,51 +11,70 @@ from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mat, fmpq_mpoly_ctx, fmpq_poly
 
-from eigentoken.theory.exactness.elements import Element, ExactnessLimit
+from eigentoken.theory.exactness.elements import MOST_TERMS, Element, ExactnessLimit, reduce_polynomial
 from eigentoken.theory.exactness.fields import Field
 
 __all__ = ["Polynomial", "characteristic_polynomial", "factors", "gcd", "multiply"]
 
 Polynomial = list[Any]
 
-LARGEST_EXACT_BLOCK = 10
+LARGEST_EXACT_BLOCK = 12
 LARGEST_NORM = 60
 
 
 def characteristic_polynomial(field: Field, matrix: list[list[Any]]) -> Polynomial:
-    """``det(z - matrix)``: by flint over Q, by Faddeev-LeVerrier (no division but by integers) elsewhere."""
+    """``det(z - matrix)``: by flint over Q, elsewhere by Faddeev-LeVerrier on the numerators over one denominator."""
     size = len(matrix)
     if field.is_rational:
         return list(fmpq_mat([[fmpq(entry) for entry in row] for row in matrix]).charpoly().coeffs())
     if size > LARGEST_EXACT_BLOCK:
         raise ExactnessLimit(f"a block of size {size} with irrational entries is beyond {LARGEST_EXACT_BLOCK}")
-    zero, one = 0 * field.one, field.one
-    coefficients = [zero] * size + [one]
+    common = _common_denominator(field, [entry for row in matrix for entry in row])
+    scaled = [
+        [entry.num * (common / entry.den if entry.den is not None else common) for entry in row] for row in matrix
+    ]
+    found = _faddeev_leverrier(field, [[reduce_polynomial(field, entry) for entry in row] for row in scaled])
+    below = field.context.constant(1)
+    coefficients = []
+    for numerator in reversed(found):
+        coefficients.append(Element(field, numerator, below).reduced())
+        below = reduce_polynomial(field, below * common)
+    return coefficients[::-1]
+
+
+def _common_denominator(field: Field, values: list[Any]) -> Any:
+    common = field.context.constant(1)
+    for value in values:
+        if value.den is not None:
+            common = common * (value.den / common.gcd(value.den))
+    return reduce_polynomial(field, common)
+
+
+def _faddeev_leverrier(field: Field, matrix: list[list[Any]]) -> list[Any]:
+    """Coefficients of the characteristic polynomial of a matrix of polynomials, constant term first."""
+    size = len(matrix)
+    zero = field.context.constant(0)
+    coefficients = [zero] * size + [field.context.constant(1)]
     product = [[zero] * size for _ in range(size)]
     for step in range(1, size + 1):
         for i in range(size):
             product[i][i] = product[i][i] + coefficients[size - step + 1]
-        product = _matrix_product(matrix, product, zero)
+        product = [[_row_times_column(field, row, product, j) for j in range(size)] for row in matrix]
         trace = zero
         for i in range(size):
             trace = trace + product[i][i]
-        coefficients[size - step] = -trace / step
+        coefficients[size - step] = trace / fmpq(-step)
     return coefficients
 
 
-def _matrix_product(left: list[list[Any]], right: list[list[Any]], zero: Any) -> list[list[Any]]:
-    size = len(left)
-    rows = []
-    for i in range(size):
-        row = [zero] * size
-        for k in range(size):
-            if left[i][k] == 0:
-                continue
-            for j in range(size):
-                if right[k][j] != 0:
-                    row[j] = row[j] + left[i][k] * right[k][j]
-        rows.append(row)
-    return rows
+def _row_times_column(field: Field, row: list[Any], matrix: list[list[Any]], column: int) -> Any:
+    total = field.context.constant(0)
+    for k, entry in enumerate(row):
+        if entry != 0 and matrix[k][column] != 0:
+            total = total + entry * matrix[k][column]
+    if len(total) > MOST_TERMS:
+        raise ExactnessLimit(f"a characteristic polynomial grew beyond {MOST_TERMS} terms")
+    return reduce_polynomial(field, total)
 
 
 def multiply(left: Polynomial, right: Polynomial) -> Polynomial:
@@ -92,8 +111,12 @@ def monic(polynomial: Polynomial) -> Polynomial:
 
 
 def gcd(left: Polynomial, right: Polynomial) -> Polynomial:
-    """The monic greatest common divisor, by Euclid's algorithm over the field."""
+    """The monic greatest common divisor: by flint where the field has no roots, else by Euclid's algorithm."""
     left, right = _trimmed(left), _trimmed(right)
+    field = left[-1].field if isinstance(left[-1], Element) else None
+    if field is not None and not field.relations:
+        common = _cleared(field, left)[0].gcd(_cleared(field, right)[0])
+        return monic(_by_degree(field, common))
     while not (len(right) == 1 and right[0] == 0):
         left, right = right, divide(left, right)[1] if len(left) >= len(right) else left
     return monic(left)
@@ -141,10 +164,7 @@ def _squarefree(polynomial: Polynomial) -> list[tuple[Polynomial, int]]:
 def _cleared(field: Field, polynomial: Polynomial) -> tuple[Any, Any]:
     """The polynomial in z and the generators over Q, without denominators, and its context (z first)."""
     context = fmpq_mpoly_ctx.get(["z", *field.context.names()], Ordering.lex)
-    common = field.context.constant(1)
-    for coefficient in polynomial:
-        if coefficient.den is not None:
-            common = common * coefficient.den / common.gcd(coefficient.den)
+    common = _common_denominator(field, polynomial)
     terms = {}
     for degree, coefficient in enumerate(polynomial):
         numerator = coefficient.num * common / (coefficient.den if coefficient.den is not None else 1)
