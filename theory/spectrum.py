@@ -55,7 +55,7 @@ class Spectrum:
 
     ``entries`` are the tangent classes first; ``dimension`` is what the multiplicities of those must add up to;
     ``conditions`` say where the formulas are valid; ``relations`` (such as ``n = p + q``) are used when counting and
-    comparing.
+    comparing; ``abbreviations`` are letters (``m_1``, ``b_1``) with what they stand for.
     """
 
     system: str
@@ -65,6 +65,7 @@ class Spectrum:
     flow: bool
     conditions: tuple[sp.Basic, ...] = ()
     relations: tuple[tuple[sp.Symbol, sp.Expr], ...] = ()
+    abbreviations: tuple[tuple[sp.Symbol, sp.Expr], ...] = ()
 
     @property
     def tangent(self) -> tuple[Entry, ...]:
@@ -78,7 +79,14 @@ class Spectrum:
 
     def related(self, value: sp.Expr) -> sp.Expr:
         """The value with the relations used, in a normal form of rational functions."""
-        return sp.cancel(sp.together(sp.sympify(value).subs(self.relations)))
+        return sp.cancel(sp.together(self.expanded(value).subs(self.relations)))
+
+    def expanded(self, value: sp.Expr) -> sp.Expr:
+        """The value with the abbreviations written out."""
+        result = sp.sympify(value)
+        for letter, meaning in self.abbreviations:
+            result = result.subs(letter, meaning)
+        return result
 
     def count_check(self) -> Verdict:
         """The multiplicities of the tangent classes add up to the dimension, symbolically."""
@@ -115,6 +123,8 @@ class Spectrum:
                 if count.free_symbols:
                     raise ValueError(f"values must name {sorted(map(str, count.free_symbols))} for the multiplicity")
                 if count != 0:
+                    for letter, meaning in reversed(self.abbreviations):
+                        known[str(letter)] = meaning.subs(_table(meaning, known))
                     number = entry.value.subs(_table(entry.value, known))
                     if number.free_symbols:
                         missing = sorted(map(str, number.free_symbols))

@@ -142,7 +142,7 @@ def expand_definitions(expression: Expression, assumptions: Assumptions) -> Expr
     """Every vector that has a definition replaced by it (norms keep their names)."""
 
     def expanded(name: str) -> Callable[..., Expression]:
-        definition = expand_definitions(assumptions.definitions[name], assumptions)
-        return lambda *indices: instance(definition, *indices)
+        definition = assumptions.definitions[name]
+        return lambda *indices: instance(expand_definitions(definition, assumptions), *indices)
 
     return substitute(expression, {name: expanded(name) for name in assumptions.definitions})
