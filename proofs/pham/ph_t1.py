@@ -1,0 +1,266 @@
+"""PH-T1: the pair forms ``(x_l - x_k)^T A (x_l - x_k)`` never decrease.  PH-C1: Euclidean distances may grow all the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import PHAM
+from eigentoken.proofs.deterministic_data import numbers
+from eigentoken.proofs.pham.ph_m import A, B, W, calculus_rules, data, soft_average, token_field
+from eigentoken.proofs.tensor_reductions import velocity
+from eigentoken.theory.ball_evaluation import evaluate, sign
+from eigentoken.theory.claims import Increases
+from eigentoken.theory.conditions import NegativeDefinite, Nonsingular, PositiveDefinite, Relation, Symmetric
+from eigentoken.theory.observables import apply_matrix, dot
+from eigentoken.theory.observables_attention import pair_form
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.steps import Computation, Derivation, Identity, Inequality
+from eigentoken.theory.systems import system
+from eigentoken.theory.terms import n
+from eigentoken.theory.verdicts import Verdict, fails, holds
+
+
+def variance_steps() -> tuple[Any, ...]:
+    """``(E_1/E_0)' = Var >= 0``: softmax averages are nondecreasing along their own scores."""
+    s = sp.Symbol("s", real=True)
+    zeroth, first, second = (sp.Function(f"E_{k}", positive=True)(s) for k in range(3))
+    e_0, e_1, e_2 = sp.symbols("E_0 E_1 E_2", real=True)
+    slope = (
+        sp.diff(first / zeroth, s)
+        .subs({sp.Derivative(zeroth, s): first, sp.Derivative(first, s): second})
+        .subs({zeroth: e_0, first: e_1, second: e_2})
+    )
+    p_i, p_j = sp.symbols("p_i p_j", positive=True)
+    c_i, c_j = sp.symbols("c_i c_j", real=True)
+    return (
+        Identity(
+            name="slope of a softmax average",
+            says="Let $E_m(s) = \\sum_i c_i^m e^{b_i + s c_i}$, so that $E_0' = E_1$ and $E_1' = E_2$. The average "
+            "$E_1/E_0$ of the $c_i$ has the slope "
+            "$\\operatorname{Var} = E_2/E_0 - (E_1/E_0)^2$.",
+            left=slope,
+            right=e_2 / e_0 - (e_1 / e_0) ** 2,
+        ),
+        Identity(
+            name="variance as a sum of squares",
+            says="With weights $p_i = e^{b_i + sc_i}/E_0$, $\\operatorname{Var} = \\sum_{i,j}p_ip_j(c_i^2 - c_ic_j)$; "
+            "the pair $(i, j)$ with $(j, i)$ gives",
+            left=p_i * p_j * (c_i**2 - c_i * c_j) + p_j * p_i * (c_j**2 - c_j * c_i),
+            right=p_i * p_j * (c_i - c_j) ** 2,
+            uses=("slope of a softmax average",),
+        ),
+        Inequality(
+            name="variance is nonnegative",
+            says="All weights are positive: no pair is negative, and all vanish only if all $c_i$ are equal.",
+            hypotheses=(p_i > 0, p_j > 0),
+            conclusion=sp.And(
+                p_i * p_j * (c_i - c_j) ** 2 >= 0, sp.Implies(sp.Eq(p_i * p_j * (c_i - c_j) ** 2, 0), sp.Eq(c_i, c_j))
+            ),
+            uses=("variance as a sum of squares",),
+            establishes=("log-sum-exp is convex along lines",),
+        ),
+    )
+
+
+def derive() -> Derivation:
+    """The derivative of a pair form is a difference of softmax averages, an integral of variances."""
+    from eigentoken.proofs.calculus_steps import TOKEN_I, TOKEN_J, along_flow, tensor_step
+    from eigentoken.theory.calculus import Letter, vector
+    from eigentoken.theory.calculus import dot as inner
+
+    rules = calculus_rules()
+    field = token_field(rules)
+    gap = vector("x", TOKEN_I) - vector("x", TOKEN_J)
+
+    def projected(k: Any) -> Any:
+        return inner(gap, vector("x", k), (Letter("W"),))
+
+    c_l, c_k, form = sp.symbols("c_l c_k q", real=True)
+    return Derivation(
+        (
+            tensor_step(
+                "derivative of a pair form",
+                "Let $\\delta = x_i - x_j$ and $c_m = \\delta^{\\top}Wx_m$. Since $A$ is symmetric and $AB = W$, "
+                "along the registered flow, for every "
+                "number of tokens and every dimension, $\\tfrac{d}{dt}\\delta^{\\top}A\\delta = 2\\sum_m(p_{im} - "
+                "p_{jm})\\,c_m$.",
+                derive=lambda: along_flow(inner(gap, gap, (Letter("A"),)), field, rules, "x"),
+                claimed=(soft_average(TOKEN_I, projected) - soft_average(TOKEN_J, projected)) * 2,
+                rules=rules,
+                left="\\tfrac{d}{dt}\\,(x_i - x_j)^{\\top}A(x_i - x_j)",
+            ),
+            tensor_step(
+                "scores differ by c",
+                "The scores of $x_i$ and $x_j$ differ by $c_m$: so $p_i$ are the softmax weights at $s = 1$ and $p_j$ "
+                "those at $s = 0$ of the scores "
+                "$x_j^{\\top}Wx_m + s\\,c_m$.",
+                derive=lambda: (
+                    inner(vector("x", TOKEN_I), vector("x", _token_m()), (Letter("W"),))
+                    - inner(vector("x", TOKEN_J), vector("x", _token_m()), (Letter("W"),))
+                ),
+                claimed=projected(_token_m()),
+                rules=rules,
+                left="x_i^{\\top}Wx_m - x_j^{\\top}Wx_m",
+            ),
+            *variance_steps(),
+            Inequality(
+                name="strictness",
+                says="If $\\operatorname{sym} W$ is definite and $x_l \\neq x_k$, then $c_l - c_k = "
+                "\\delta^{\\top}W\\delta = q \\neq 0$: not all $c_m$ are equal, and the "
+                "form grows strictly. In general equality means $W^{\\top}\\delta \\perp x_i - x_j$ for all $i, j$.",
+                hypotheses=(sp.Eq(c_l - c_k, form), sp.Ne(form, 0)),
+                conclusion=sp.Ne(c_l, c_k),
+                uses=("variance is nonnegative", "scores differ by c", "derivative of a pair form"),
+            ),
+        )
+    )
+
+
+def _token_m() -> Any:
+    from eigentoken.theory.calculus import Index
+
+    return Index("token", "m")
+
+
+def pair_example() -> list[Any]:
+    """``2 (x_1 - x_2)^T A (dx_1 - dx_2)``."""
+    tokens, score, form, value = data()
+    speed = system("token-flow").advance(numbers(), {"B": value, "W": score}, tokens)
+    gap = [a - b for a, b in zip(tokens[0], tokens[1], strict=True)]
+    change = [a - b for a, b in zip(speed[0], speed[1], strict=True)]
+    return [2 * dot(gap, apply_matrix(form, change))]
+
+
+# -- PH-C1 -------------------------------------------------------------------------------------------------------------
+
+
+def _euclidean_example() -> tuple[Any, Any, Any]:
+    """B = A^{-1} W for A = -diag(1, 10), W = [[1, 2], [-2, 1]]; the eigenvalues of sym B; d/dt |x_1 - x_2|^2."""
+    score = sp.Matrix([[1, 2], [-2, 1]])
+    form = -sp.diag(1, 10)
+    value = form.inv() * score
+    symmetric = (value + value.T) / 2
+    trace, determinant = symmetric.trace(), symmetric.det()
+    spread = sp.sqrt(trace**2 - 4 * determinant)
+    top = (trace + spread) / 2
+    raw = sp.Matrix([symmetric[0, 1], top - symmetric[0, 0]])
+    unit = raw / sp.sqrt(raw.dot(raw))
+    tokens = (tuple(unit / 2), tuple(-unit / 2))
+    speed = velocity("token-flow", {"B": value.tolist(), "W": score.tolist()}, tokens)
+    change = [a - b for a, b in zip(speed[0], speed[1], strict=True)]
+    return value, ((trace - spread) / 2, top), 2 * dot([2 * entry for entry in tokens[0]], change)
+
+
+def euclidean_distance_grows() -> Verdict:
+    """Certified: A is symmetric negative definite, sym W = I, and the Euclidean distance grows."""
+    _, (_, top), rate = _euclidean_example()
+    if sign(top) == 1 and sign(rate - sp.Rational(1, 5)) == 1:
+        return holds("A = -diag(1, 10), sym W = I, and d/dt |x_1 - x_2|^2 > 1/5 at the given state")
+    return fails("the distance does not grow there")
+
+
+def derive_growth() -> Derivation:
+    """Two tokens: the gap moves by ``gamma B delta``."""
+    from eigentoken.proofs.tensor_reductions import all_equal
+    from eigentoken.theory.steps import Reduction
+
+    tokens = tuple(tuple(sp.Symbol(f"x_{i}{a}", real=True) for a in (1, 2)) for i in (1, 2))
+    value = tuple(tuple(sp.Symbol(f"b_{a}{b}", real=True) for b in (1, 2)) for a in (1, 2))
+    score = tuple(tuple(sp.Symbol(f"w_{a}{b}", real=True) for b in (1, 2)) for a in (1, 2))
+    from eigentoken.proofs.tensor_reductions import EXACT
+
+    def gap_speed() -> list[Any]:
+        speed = velocity("token-flow", {"B": value, "W": score}, tokens)
+        return [a - b for a, b in zip(speed[0], speed[1], strict=True)]
+
+    weights = EXACT.attention(tokens, score, None, False)
+    gap = [a - b for a, b in zip(*tokens, strict=True)]
+    gamma = weights[0][0] - weights[1][0]
+    claimed = [gamma * entry for entry in apply_matrix(value, gap)]
+    odds_1, odds_2 = sp.symbols("o_1 o_2", positive=True)
+    return Derivation(
+        (
+            Reduction(
+                name="two tokens",
+                says="For $L = 2$ the gap $\\delta = x_1 - x_2$ moves by $\\dot\\delta = \\gamma B\\delta$ with "
+                "$\\gamma = p_{11} - p_{21}$, for any $W$ and $B$.",
+                scope="2 tokens, d = 2",
+                derive=gap_speed,
+                claimed=tuple(claimed),
+                agrees=all_equal,
+                shows=lambda _: "\\dot\\delta = (p_{11} - p_{21})\\,B\\delta",
+            ),
+            Inequality(
+                name="sign of gamma",
+                says="$p_{11} = o_1/(1 + o_1)$, $p_{21} = o_2/(1 + o_2)$ with odds $o_1/o_2 = "
+                "e^{\\delta^{\\top}W\\delta}$: $\\gamma$ has the sign of "
+                "$\\delta^{\\top}W\\delta$.",
+                hypotheses=(odds_1 > odds_2,),
+                conclusion=odds_1 / (1 + odds_1) - odds_2 / (1 + odds_2) > 0,
+                uses=("two tokens",),
+            ),
+            Computation(
+                name="growth",
+                says="So with $\\delta$ the top eigenvector of $\\operatorname{sym} B$, whose eigenvalue is positive "
+                "here, the Euclidean distance grows.",
+                scope="the given instance",
+                run=euclidean_distance_grows,
+                formula="\\tfrac{d}{dt}|x_1 - x_2|^2 = 2\\gamma\\,\\delta^{\\top}B\\delta > 0",
+                uses=("two tokens", "sign of gamma"),
+            ),
+        )
+    )
+
+
+def growth_example() -> list[Any]:
+    """Eigenvalues of sym B and the rate."""
+    _, eigenvalues, rate = _euclidean_example()
+    return [evaluate(each).real for each in (*eigenvalues, rate)]
+
+
+PH_T1 = register(
+    Statement(
+        id="PH-T1",
+        kind=Kind.THEOREM,
+        source=Source(PHAM, "distances move one way; derived here"),
+        title="Pair forms are monotone",
+        systems=("token-flow",),
+        conditions=(Nonsingular(B), Symmetric(A), Relation(n >= 2)),
+        claims=(Increases(pair_form),),
+        text="For all $l, k$: $\\tfrac{d}{dt}(x_l - x_k)^{\\top}A(x_l - x_k) \\ge 0$, with equality iff "
+        "$W^{\\top}(x_l - x_k) \\perp x_i - x_j$ for all $i, j$; "
+        "strict for $x_l \\neq x_k$ if $\\operatorname{sym} W$ is definite. So $A \\succ 0$ separates in the "
+        "$A$-norm, and $A \\prec 0$ contracts in the $|A|$-norm. For "
+        "non-symmetric $A$, $(x_l - x_k)^{\\top}A(\\dot x_l - \\dot x_k) \\ge 0$ still holds, but is not the "
+        "derivative of a distance.",
+        depends=("PH-M",),
+        derive=derive,
+        vectors=(Vector("rate of the pair (1, 2)", pair_example, ("2.22952606081200",)),),
+    )
+)
+
+PH_C1 = register(
+    Statement(
+        id="PH-C1",
+        kind=Kind.COUNTEREXAMPLE,
+        source=Source(PHAM, "boundary of PH-T1"),
+        title="Euclidean distances may grow in the convergence regime",
+        systems=("token-flow",),
+        conditions=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W)),
+        text="$A = -\\operatorname{diag}(1, 10)$, $W = \\begin{pmatrix}1&2\\\\-2&1\\end{pmatrix}$, $L = 2$, $x_{1,2} "
+        "= \\pm\\tfrac12 q$ with $q$ the top unit eigenvector of "
+        "$\\operatorname{sym} B$: the Euclidean distance grows. Distances are monotone in the $|A|$-norm only.",
+        depends=("PH-T1",),
+        derive=derive_growth,
+        vectors=(
+            Vector(
+                "eigenvalues of sym B, rate of the squared distance",
+                growth_example,
+                ("-1.556230589874906", "0.456230589874905", "0.223478771639634"),
+            ),
+        ),
+    )
+)

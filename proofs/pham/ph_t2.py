@@ -1,0 +1,416 @@
+"""PH-T2: with A symmetric negative definite, all tokens tend to zero iff ``sym W`` is positive definite.  PH-C2, PH-C4: why.
+
+The summary's hypothesis "sym A < 0 and sym W > 0" is not enough without symmetry of A (PH-C2).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import PHAM
+from eigentoken.proofs.deterministic_data import FLOATS, as_floats, numbers
+from eigentoken.proofs.pham.ph_m import A, W, calculus_rules, data, log_sum_exp_step, soft_average, token_field
+from eigentoken.proofs.pham.ph_t1 import variance_steps
+from eigentoken.proofs.tensor_reductions import applied, velocity
+from eigentoken.proofs.textbook import JENSEN, LASALLE, words
+from eigentoken.proofs.trajectories import integrate
+from eigentoken.theory.ball_evaluation import evaluate
+from eigentoken.theory.claims import Converges, Decreases
+from eigentoken.theory.conditions import NegativeDefinite, PositiveDefinite, Relation, Symmetric
+from eigentoken.theory.observables import apply_matrix, dot
+from eigentoken.theory.observables_attention import token_energy
+from eigentoken.theory.points import Zero
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
+from eigentoken.theory.steps import Citation, Computation, Derivation, Identity, Inequality
+from eigentoken.theory.systems import system
+from eigentoken.theory.terms import n
+from eigentoken.theory.verdicts import Verdict, fails, holds
+
+
+def energy_steps() -> tuple[Any, ...]:
+    """``d/dt of -1/2 sum x^T A x`` and its bound by log-mean-exp and by the mean token; shared with PH-T3."""
+    from eigentoken.proofs.calculus_steps import TOKEN_I, TOKEN_J, along_flow, tensor_step
+    from eigentoken.theory.calculus import TOKENS, Letter, vector
+    from eigentoken.theory.calculus import dot as inner
+
+    rules = calculus_rules()
+    field = token_field(rules)
+    score = (Letter("W"),)
+    energy = (inner(vector("x", TOKEN_I), vector("x", TOKEN_I), (Letter("A"),)) * sp.Rational(-1, 2)).summed(TOKEN_I)
+    claimed = -soft_average(TOKEN_I, lambda k: inner(vector("x", TOKEN_I), vector("x", k), score)).summed(TOKEN_I)
+    mean = vector("x", TOKEN_J).summed(TOKEN_J) / TOKENS
+    u, g_0, g_1, slope, average, bound = sp.symbols("u g_0 g_1 g' m b", real=True)
+    return (
+        tensor_step(
+            "derivative of the energy",
+            "Let $\\mathcal{E} = -\\tfrac12\\sum_l x_l^{\\top}Ax_l$. Along the registered flow, since $A$ is "
+            "symmetric and $AB = W$:",
+            derive=lambda: along_flow(energy, field, rules, "x"),
+            claimed=claimed,
+            rules=rules,
+            left="\\dot{\\mathcal{E}}",
+        ),
+        *variance_steps(),
+        log_sum_exp_step(
+            "log-sum-exp",
+            "Fix $l$ and put $c_i = x_l^{\\top}Wx_i$, $g(s) = \\ln Z(sx_l)$, $Z(z) = \\sum_i e^{z^{\\top}Wx_i}$. Then "
+            "$g'(s)$, the derivative along $X = x_l$, is the softmax "
+            "average of the $c_i$ at scores $sc_i$; at $s = 1$ it is the summand of $-\\dot{\\mathcal{E}}$.",
+            rules,
+            uses=("derivative of the energy",),
+        ),
+        words(
+            "tangent from the end",
+            "$g'$ is nondecreasing because its slope is a variance, so $g(1) - g(0) = \\int_0^1 g' \\le g'(1)$, where "
+            "$g(0) = \\ln L$.",
+            ("log-sum-exp is convex along lines",),
+            "the softmax average is at least log-mean-exp",
+            uses=("log-sum-exp", "variance is nonnegative"),
+            formula="g'(1) \\ge g(1) - g(0) = \\ln\\Bigl(\\tfrac1L\\sum_i e^{c_i}\\Bigr)",
+        ),
+        Inequality(
+            name="supporting line",
+            says="The exponential lies above its tangents: $e^{m + u} \\ge e^{m}(1 + u)$, strictly for $u \\neq 0$ "
+            "(here divided by $e^m$).",
+            hypotheses=(),
+            conclusion=sp.exp(u) >= 1 + u,
+            establishes=("the function is convex",),
+        ),
+        Citation(
+            name="Jensen",
+            says="Hence $\\ln\\bigl(\\tfrac1L\\sum_i e^{c_i}\\bigr) \\ge \\tfrac1L\\sum_i c_i$, with equality only if "
+            "all $c_i$ are equal.",
+            theorem=JENSEN,
+            uses=("supporting line",),
+            formula="\\ln\\Bigl(\\tfrac1L\\sum_i e^{c_i}\\Bigr) \\ge \\tfrac1L\\sum_i c_i",
+        ),
+        tensor_step(
+            "sum of the means",
+            "Summed over $l$, the means of the $c_i$ give $L\\,\\bar x^{\\top}W\\bar x$ with $\\bar x$ the mean token "
+            "(here $L = n$).",
+            derive=lambda: (inner(vector("x", TOKEN_I), mean, score)).summed(TOKEN_I),
+            claimed=inner(mean, mean, score) * TOKENS,
+            rules=rules,
+            left="\\sum_l \\tfrac1L\\sum_i x_l^{\\top}Wx_i",
+        ),
+        Inequality(
+            name="chain",
+            says="Together, for each token: $g' \\ge g(1) - g(0)$ and $g(1) - g(0) \\ge m$, the mean of the $c_i$.",
+            hypotheses=(slope >= g_1 - g_0, g_1 - g_0 >= average, average >= bound),
+            conclusion=-slope <= -bound,
+            uses=("tangent from the end", "Jensen", "sum of the means"),
+            establishes=("the energy rate is bounded by the mean token",),
+        ),
+    )
+
+
+def derive() -> Derivation:
+    """Energy, LaSalle, and necessity."""
+    q, square, least = sp.symbols("q N mu", real=True)
+    x, weight, mass = sp.symbols("x p P", real=True)
+    form_l = sp.Symbol("c_l", real=True)
+    common = sp.Symbol("c", real=True)
+    return Derivation(
+        (
+            *energy_steps(),
+            Inequality(
+                name="sign",
+                says="With $\\operatorname{sym} W \\succ 0$, $q = \\bar x^{\\top}W\\bar x \\ge 0$: "
+                "$\\dot{\\mathcal{E}} \\le -L\\,q \\le 0$.",
+                hypotheses=(q >= 0, n >= 2),
+                conclusion=-n * q <= 0,
+                uses=("chain",),
+                establishes=("a continuously differentiable function does not increase along trajectories",),
+            ),
+            Inequality(
+                name="radially unbounded",
+                says="$\\mathcal{E} \\ge \\tfrac12\\mu N$ with $N = \\sum_l|x_l|^2$ and $\\mu = \\lambda_{\\min}(-A) "
+                "> 0$, so trajectories are bounded: $N \\le 2\\mathcal{E}(0)/\\mu$.",
+                hypotheses=(least > 0, q >= least * square / 2),
+                conclusion=square <= 2 * q / least,
+                uses=("sign",),
+                establishes=("the trajectories are bounded",),
+            ),
+            Inequality(
+                name="equality",
+                says="If $\\dot{\\mathcal{E}} = 0$ then $\\bar x = 0$ and for each $l$ all $c_i = x_l^{\\top}Wx_i$ "
+                "equal one number $c$; it is their mean $x_l^{\\top}W\\bar x = 0$, so "
+                "$c_l = x_l^{\\top}Wx_l = 0$ and $x_l = 0$.",
+                hypotheses=(sp.Eq(common, 0), sp.Eq(form_l, common)),
+                conclusion=sp.Eq(form_l, 0),
+                uses=("chain",),
+            ),
+            Citation(
+                name="LaSalle",
+                says="The derivative of $\\mathcal{E}$ vanishes only at the origin.",
+                theorem=LASALLE,
+                uses=("sign", "radially unbounded", "equality"),
+                formula="x_l(t) \\to 0 \\quad\\text{for all } l",
+            ),
+            applied(
+                "necessity, indefinite W",
+                "If $\\operatorname{sym} W$ is neither definite there is $x \\neq 0$ with $x^{\\top}Wx = 0$; at $(x, "
+                "-x, 0, \\dots, 0)$ all scores are zero, the weights are "
+                "uniform ($p$), and the push $p\\,(Bx - Bx)$ vanishes: an equilibrium that is not the origin.",
+                weight * (x + q),
+                {x: mass, q: -mass},
+                sp.Integer(0),
+            ),
+            words(
+                "necessity, negative W",
+                "If $\\operatorname{sym} W \\prec 0$ then $-A \\succ 0$, $-W$ has a positive definite symmetric part "
+                "and $B = (-A)^{-1}(-W)$ has only eigenvalues with "
+                "positive real part (PH-T5): consensus states, $\\dot x = Bx$, diverge.",
+                ("PH-T5: the inertia of B is the inertia of A",),
+                "sym W positive definite is necessary",
+            ),
+        )
+    )
+
+
+# -- examples and counterexamples --------------------------------------------------------------------------------------
+
+_ROOT3 = sp.sqrt(3)
+
+
+def indefinite_equilibrium() -> Verdict:
+    """W = [[1, 4], [0, 1]], B = -W (Hurwitz), x = (1, -2 + sqrt 3): (x, -x, 0) is an equilibrium, exactly."""
+    score = ((sp.Integer(1), sp.Integer(4)), (sp.Integer(0), sp.Integer(1)))
+    value = tuple(tuple(-entry for entry in row) for row in score)
+    x = (sp.Integer(1), -2 + _ROOT3)
+    tokens = (x, tuple(-entry for entry in x), (sp.Integer(0), sp.Integer(0)))
+    speed = [sp.simplify(entry) for row in velocity("token-flow", {"B": value, "W": score}, tokens) for entry in row]
+    if all(entry == 0 for entry in speed):
+        return holds(
+            "A = -I, B = -W is Hurwitz, and (x, -x, 0) with x^T W x = 0 is an equilibrium away from the origin"
+        )
+    return fails(f"the velocity is {speed}")
+
+
+def rotation(degrees: int) -> sp.Matrix:
+    """The rotation of the plane by that angle, exactly."""
+    angle = sp.pi * degrees / 180
+    return sp.Matrix([[sp.cos(angle), -sp.sin(angle)], [sp.sin(angle), sp.cos(angle)]])
+
+
+def nonsymmetric_diverges() -> Verdict:
+    """PH-C2: sym A = -I/2, sym W = I/2, and B has eigenvalues 1/2 +- i sqrt(3)/2."""
+    form, score = -rotation(-60), rotation(60)
+    value = (form.inv() * score).applyfunc(sp.simplify)
+    symmetric = [((each + each.T) / 2).applyfunc(sp.simplify) for each in (form, score)]
+    spectrum = value.eigenvals()
+    grows = all(sp.simplify(sp.re(each) - sp.Rational(1, 2)) == 0 for each in spectrum)
+    if symmetric[0] == -sp.eye(2) / 2 and symmetric[1] == sp.eye(2) / 2 and grows:
+        return holds(
+            "sym A = -I/2, sym W = I/2 exactly, and both eigenvalues of B have real part 1/2: consensus tokens grow"
+        )
+    return fails("the example does not check")
+
+
+def derive_rotation() -> Derivation:
+    """Consensus states move by B, whose eigenvalues have positive real part."""
+    t = sp.Symbol("t", real=True)
+    half = sp.Rational(1, 2)
+    c, s = sp.symbols("c s", real=True)
+    return Derivation(
+        (
+            Computation(
+                name="the matrices",
+                says="$A = -R(-60^{\\circ})$, $W = R(60^{\\circ})$: symmetric parts and spectrum in exact arithmetic.",
+                scope="the given instance",
+                run=nonsymmetric_diverges,
+                formula="\\operatorname{sym} A = -\\tfrac12 I,\\quad \\operatorname{sym} W = \\tfrac12 I,\\quad "
+                "\\operatorname{spec} B = \\tfrac12 \\pm \\tfrac{\\sqrt3}{2}i",
+            ),
+            Identity(
+                name="growth",
+                says="A consensus state moves by $\\dot x = Bx$, and $|x|^2$ by $2x^{\\top}\\operatorname{sym}(B)\\,x "
+                "= |x|^2$ since $\\operatorname{sym} B = \\tfrac12 I$: the norm "
+                "is $e^{t/2}|x(0)|$.",
+                left=2 * half * (c**2 + s**2),
+                right=c**2 + s**2,
+                uses=("the matrices",),
+            ),
+            Identity(
+                name="the norm",
+                says="Indeed $f = e^{t/2}$ solves $\\tfrac{d}{dt}f^2 = f^2$.",
+                left=sp.diff(sp.exp(t / 2) ** 2, t),
+                right=sp.exp(t),
+                uses=("growth",),
+            ),
+        )
+    )
+
+
+def derive_singular() -> Derivation:
+    """A left kernel vector of B gives a conserved quantity for each token."""
+    from eigentoken.proofs.calculus_steps import TOKEN_I, along_flow, tensor_step
+    from eigentoken.theory.calculus import Assumptions, vector, zero
+    from eigentoken.theory.calculus import dot as inner
+
+    rules = Assumptions(eigen={("B", True, "u"): sp.Integer(0)})
+    field = token_field(rules)
+    determinant_w, determinant_a, determinant_b = sp.symbols("w a b", real=True)
+    return Derivation(
+        (
+            tensor_step(
+                "conservation",
+                "Let $B^{\\top}u = 0$. Along the registered flow $u^{\\top}x_i$ is constant, for each token.",
+                derive=lambda: along_flow(inner(vector("u"), vector("x", TOKEN_I)), field, rules, "x"),
+                claimed=zero(),
+                rules=rules,
+                left="\\tfrac{d}{dt}\\,u^{\\top}x_i",
+            ),
+            Inequality(
+                name="W = AB forces B invertible",
+                says="With determinants $w = ab$: if $\\operatorname{sym} W \\succ 0$ then $w \\neq 0$, hence $b "
+                "\\neq 0$.",
+                hypotheses=(sp.Eq(determinant_w, determinant_a * determinant_b), sp.Ne(determinant_w, 0)),
+                conclusion=sp.Ne(determinant_b, 0),
+            ),
+        )
+    )
+
+
+def energy_example() -> list[Any]:
+    """The rate of the energy and its two bounds, and the energy at the start."""
+    import mpmath
+
+    tokens, score, form, value = data()
+    scalars = numbers()
+    speed = system("token-flow").advance(scalars, {"B": value, "W": score}, tokens)
+    rate = -sum(dot(x, apply_matrix(form, v)) for x, v in zip(tokens, speed, strict=True))
+    middle = -sum(
+        mpmath.log(sum(scalars.exp(dot(x, apply_matrix(score, y))) for y in tokens) / len(tokens)) for x in tokens
+    )
+    mean = [sum(column) / len(tokens) for column in zip(*tokens, strict=True)]
+    last = -len(tokens) * dot(mean, apply_matrix(score, mean))
+    return [rate, middle, last, token_energy(scalars, system("token-flow"), {"B": value, "W": score}, tokens)]
+
+
+def decay_example() -> list[float]:
+    """The energy at t = 10, and the scalar pair x' = -x tanh x^2 at t = 100."""
+    import math
+
+    tokens, score, _, value = data()
+    matrix_w, matrix_b = as_floats(score), as_floats(value)
+    flow = system("token-flow")
+
+    def field(_: float, state: Any) -> list[float]:
+        rows = tuple(tuple(state[2 * i : 2 * i + 2]) for i in range(4))
+        return [entry for row in flow.advance(FLOATS, {"B": matrix_b, "W": matrix_w}, rows) for entry in row]
+
+    end = integrate(field, [float(entry) for row in tokens for entry in row], [10.0])[0]
+    rows = tuple(tuple(end[2 * i : 2 * i + 2]) for i in range(4))
+    late = integrate(lambda _, x: [-x[0] * math.tanh(x[0] ** 2)], [1.0], [100.0])[0][0]
+    return [token_energy(FLOATS, flow, {"B": matrix_b, "W": matrix_w}, rows), late]
+
+
+ROTATED = Counterexample(
+    name="PH-C2",
+    says="$A = -R(-60^{\\circ})$, $W = R(60^{\\circ})$: $\\operatorname{sym} A = -\\tfrac12 I$, $\\operatorname{sym} "
+    "W = \\tfrac12 I$, and consensus tokens grow like $e^{t/2}$.",
+    instance={
+        "system": "token-flow",
+        "W": [["1/2", "-sqrt(3)/2"], ["sqrt(3)/2", "1/2"]],
+        "B": [["1/2", "sqrt(3)/2"], ["-sqrt(3)/2", "1/2"]],
+        "tokens": [["1", "0"], ["1", "0"]],
+    },
+    check=nonsymmetric_diverges,
+)
+
+PH_T2 = register(
+    Statement(
+        id="PH-T2",
+        kind=Kind.THEOREM,
+        source=Source(PHAM, "convergence regime; derived here"),
+        title="Convergence to zero",
+        systems=("token-flow",),
+        conditions=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W), Relation(n >= 2)),
+        claims=(Decreases(token_energy), Converges(Zero())),
+        text="All tokens converge to 0 from every start. For $A$ symmetric negative definite and $L \\ge 2$ the "
+        "condition $\\operatorname{sym} W \\succ 0$ is also necessary. The mean decays "
+        "exponentially, the deviations only algebraically, like $t^{-1/2}$ (observed; exact for $x_1 = -x_2$ in one "
+        "dimension, $\\dot x = -x\\tanh x^2$). The same proof covers "
+        "several heads with a common symmetric $A \\prec 0$, $W_{\\eta} = AB_{\\eta}$, $\\operatorname{sym} W_{\\eta} "
+        "\\succ 0$.",
+        depends=("PH-M", "PH-T1", "PH-T5"),
+        facts=(
+            "the field is autonomous and locally Lipschitz",
+            "PH-T5: the inertia of B is the inertia of A",
+        ),
+        derive=derive,
+        printed=Printed(
+            text="In the summary at hand: when $A_{\\mathrm{sym}} \\prec 0$ and $W_{\\mathrm{sym}} \\succ 0$, all "
+            "tokens converge to zero.",
+            wrong="Without symmetry of $A$ this is false (PH-C2). The paper's theorems are reported to require "
+            "symmetric $A$; with it the condition is "
+            "necessary and sufficient.",
+            counterexamples=(ROTATED,),
+        ),
+        vectors=(
+            Vector(
+                "rate of the energy, its two bounds, energy at 0",
+                energy_example,
+                ("-1.180823180423962", "-0.613588640685277", "-0.003373805312773", "1.570023535341501"),
+            ),
+            Vector(
+                "energy at t = 10; scalar pair at t = 100", decay_example, ("0.215186377970416", "0.070591595260111")
+            ),
+            Vector(
+                "second coordinate of x with x^T W x = 0", lambda: [evaluate(-2 + _ROOT3).real], ("-0.267949192431123",)
+            ),
+        ),
+        variants=(
+            Variant("Symmetric(A)", "PH-C2: consensus tokens grow.", nonsymmetric_diverges),
+            Variant(
+                "PositiveDefinite(W)",
+                "$W = \\begin{pmatrix}1&4\\\\0&1\\end{pmatrix}$, $B = -W$: an equilibrium $(x, -x, 0)$ away from the "
+                "origin.",
+                indefinite_equilibrium,
+            ),
+        ),
+    )
+)
+
+PH_C2 = register(
+    Statement(
+        id="PH-C2",
+        kind=Kind.COUNTEREXAMPLE,
+        source=Source(PHAM, "boundary of PH-T2"),
+        title="Symmetry of A cannot be dropped",
+        systems=("token-flow",),
+        conditions=(NegativeDefinite(A), PositiveDefinite(W)),
+        text="$A = -R(-60^{\\circ})$, $W = R(60^{\\circ})$ in the plane: $\\operatorname{sym} A = -\\tfrac12 I$ and "
+        "$\\operatorname{sym} W = \\tfrac12 I$, but "
+        "$B = A^{-1}W = -R(120^{\\circ})$ has the eigenvalues $\\tfrac12 \\pm \\tfrac{\\sqrt3}{2}i$: consensus tokens "
+        "grow like $e^{t/2}$.",
+        depends=("PH-M",),
+        derive=derive_rotation,
+        vectors=(
+            Vector(
+                "imaginary part of an eigenvalue of B, growth factor at t = 10",
+                lambda: [evaluate(_ROOT3 / 2).real, evaluate(sp.exp(5)).real],
+                ("0.866025403784439", "148.413159102577"),
+            ),
+        ),
+    )
+)
+
+PH_C4 = register(
+    Statement(
+        id="PH-C4",
+        kind=Kind.COUNTEREXAMPLE,
+        source=Source(PHAM, "boundary of PH-M"),
+        title="A singular value matrix conserves",
+        systems=("token-flow",),
+        text="If $Vu = 0$ in the row convention ($B^{\\top}u = 0$), then $A$ is undefined and $u^{\\top}x_l(t) = "
+        "u^{\\top}x_l(0)$ for each token: neither convergence to 0 nor "
+        "divergence along $u$. $\\operatorname{sym} W \\succ 0$ with $W = AB$ forces $B$ invertible.",
+        depends=("PH-M",),
+        derive=derive_singular,
+    )
+)

@@ -1,0 +1,196 @@
+"""PH-T3: the divergence regime, A symmetric positive definite: some token diverges; gaps may stay bounded."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import PHAM
+from eigentoken.proofs.pham.ph_m import A, W
+from eigentoken.proofs.pham.ph_t2 import energy_steps
+from eigentoken.proofs.tensor_reductions import velocity
+from eigentoken.proofs.textbook import COMPARISON, words
+from eigentoken.proofs.trajectories import ball, enclose, integrate, precision
+from eigentoken.theory.claims import Diverges
+from eigentoken.theory.conditions import NotAllEqual, PositiveDefinite, Relation, Symmetric
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.terms import n
+from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+
+
+def derive() -> Derivation:
+    """(a) the energy grows, (b) unbounded pair forms, (c) a threshold for each token."""
+    t = sp.Symbol("t", real=True)
+    q, slope, own, kappa, energy, start, logarithm = sp.symbols("q g' w kappa e e_0 Lambda", real=True)
+    total, part, rest = sp.symbols("Z z R", positive=True)
+    log_total, log_part = sp.symbols("F w_l", real=True)
+    solution = (start - logarithm / (2 * kappa)) * sp.exp(2 * kappa * t) + logarithm / (2 * kappa)
+    return Derivation(
+        (
+            *energy_steps(),
+            Inequality(
+                name="(a) growth",
+                says="With $A \\succ 0$ the energy that grows is $-\\mathcal{E} = \\tfrac12\\sum_l x_l^{\\top}Ax_l$, "
+                "at a rate of at least $L\\,q$, $q = \\bar x^{\\top}W\\bar x \\ge 0$; as in PH-T2 the rate "
+                "vanishes only if all tokens are 0.",
+                hypotheses=(slope >= n * q, q >= 0),
+                conclusion=slope >= 0,
+                uses=("chain",),
+                establishes=("the positive energy does not decrease",),
+            ),
+            words(
+                "(a) divergence",
+                "If the trajectory were bounded, its limit points would form an invariant set where the rate "
+                "vanishes, which is the origin; but the energy is positive and "
+                "does not decrease. So $\\sum_l x_l^{\\top}Ax_l \\to \\infty$ and at least one token diverges.",
+                ("the positive energy does not decrease", "the field is autonomous and locally Lipschitz"),
+                "some token diverges",
+                uses=("(a) growth",),
+            ),
+            words(
+                "(b) tokens not all equal",
+                "For $\\operatorname{sym} W$ definite of either sign the pair form of two different tokens grows "
+                "strictly (PH-T1); on a bounded trajectory the invariance principle would give an "
+                "invariant set where it is constant, which needs equal tokens, at a larger value of the form: "
+                "impossible.",
+                (
+                    "PH-T1: pair forms of different tokens grow strictly",
+                    "the field is autonomous and locally Lipschitz",
+                ),
+                "the trajectory is unbounded",
+            ),
+            Inequality(
+                name="(c) one term of the sum",
+                says="$F(x_l) = \\ln Z$ with $Z = z + R$, $z = e^{w_l}$ the own term, $w_l = x_l^{\\top}Wx_l$: so "
+                "$F(x_l) \\ge w_l$.",
+                hypotheses=(sp.Eq(total, part + rest), sp.Eq(sp.exp(log_total), total), sp.Eq(sp.exp(log_part), part)),
+                conclusion=log_total >= log_part,
+            ),
+            Inequality(
+                name="(c) rate of one token",
+                says="For $e = \\tfrac12 x_l^{\\top}Ax_l$: $\\dot e = x_l^{\\top}\\nabla F(x_l) \\ge F(x_l) - F(0) "
+                "\\ge w - \\Lambda$, $\\Lambda = \\ln L$, and $w = x_l^{\\top}Wx_l \\ge 2\\kappa e$ with "
+                "$\\kappa = \\lambda_{\\min}(\\operatorname{sym} W, A)$.",
+                hypotheses=(slope >= own - logarithm, own >= 2 * kappa * energy),
+                conclusion=slope >= 2 * kappa * energy - logarithm,
+                uses=("tangent from the end", "(c) one term of the sum"),
+                establishes=("a scalar differential inequality holds for the upper Dini derivative",),
+            ),
+            Identity(
+                name="(c) comparison equation",
+                says="The solution of $\\dot e = 2\\kappa e - \\Lambda$, $e(0) = e_0$:",
+                left=sp.diff(solution, t),
+                right=2 * kappa * ((start - logarithm / (2 * kappa)) * sp.exp(2 * kappa * t) + logarithm / (2 * kappa))
+                - logarithm,
+                uses=("(c) rate of one token",),
+            ),
+            Citation(
+                name="(c) threshold",
+                says="So a token with $x_l(0)^{\\top}Ax_l(0) > \\Lambda/\\kappa$ diverges.",
+                theorem=COMPARISON,
+                uses=("(c) comparison equation",),
+                formula="e_l(t) \\ge \\Bigl(e_l(0) - \\frac{\\ln L}{2\\kappa}\\Bigr)e^{2\\kappa t} + \\frac{\\ln "
+                "L}{2\\kappa}",
+            ),
+        )
+    )
+
+
+_ONE = ((sp.Integer(1),),)
+
+
+def middle_token_stays() -> Verdict:
+    """L = 3, W = B = 1, tokens 1, 0, -1: token 2 stays at 0, exactly, for symmetric states (s, 0, -s)."""
+    s = sp.Symbol("s", real=True)
+    speed = velocity("token-flow", {"B": _ONE, "W": _ONE}, ((s,), (sp.Integer(0),), (-s,)))
+    if speed[1][0] == 0 and sp.simplify(speed[0][0] + speed[2][0]) == 0:
+        return holds("states (s, 0, -s) are invariant and their middle token has velocity 0 for every s")
+    return fails(f"the middle token moves with {speed[1][0]}")
+
+
+def _pair_field(exp: Any) -> Any:
+    """First token and gap of two tokens on the line, W = B = 1: ``x' = x + g - g/(1 + e^{xg})`` and the gap's own rate."""
+
+    def field(_: Any, state: Any) -> list[Any]:
+        first, gap = state
+        low, high = 1 / (1 + exp(first * gap)), 1 / (1 + exp((first + gap) * gap))
+        return [first + gap - gap * low, gap * (low - high)]
+
+    return field
+
+
+def gap_stays_bounded() -> Verdict:
+    """Tokens 1, 2 with W = B = 1: the gap stays below 1.07 for all times.
+
+    ``g' = (p_22 - p_12) g`` with ``p_22 - p_12 <= 1 - p_12 <= exp(-x_1 g)``, g >= 1 and ``x_1(t) >= x_1(T) e^{t-T}``:
+    ``ln g(t) <= ln g(T) + exp(-x_1(T)) / x_1(T)``.
+    """
+    with precision(80):
+        first, gap = enclose(_pair_field(lambda z: z.exp()), ["1", "1"], "7/4", steps=100, order=30, digits=80)
+        bound = gap * ((-first).exp() / first).exp()
+        if bool(gap > 1) and bool(bound < ball("1.07")):
+            return holds(
+                f"the gap never exceeds {bound.str(8, radius=False)}, while both tokens grow at least like e^t"
+            )
+    return undecided("the enclosure does not decide")
+
+
+def pair_example() -> list[float]:
+    """Tokens at t = 1 and the gap at t = 8."""
+    field = _pair_field(lambda z: math.exp(min(z, 700.0)))  # past exponent 700 the weight is zero in floats
+    early, late = integrate(field, [1.0, 1.0], [1.0, 8.0])
+    return [early[0], early[0] + early[1], late[1]]
+
+
+PH_T3 = register(
+    Statement(
+        id="PH-T3",
+        kind=Kind.THEOREM,
+        source=Source(PHAM, "divergence regime; derived here"),
+        title="Divergence",
+        systems=("token-flow",),
+        conditions=(Symmetric(A), PositiveDefinite(A), PositiveDefinite(W), NotAllEqual(), Relation(n >= 2)),
+        claims=(Diverges(),),
+        text="Let $A = A^{\\top} \\succ 0$. (a) $\\operatorname{sym} W \\succ 0$ and not all tokens 0: $\\sum_l "
+        "x_l^{\\top}Ax_l$ increases strictly and tends to infinity, so at least one token diverges. "
+        "(b) $\\operatorname{sym} W$ definite of either sign and tokens not all equal: the trajectory is unbounded. "
+        "(c) With $\\kappa = \\lambda_{\\min}(\\operatorname{sym} W, A)$, a token with "
+        "$x_l(0)^{\\top}Ax_l(0) > \\ln L/\\kappa$ diverges at least like $e^{\\kappa t}$.",
+        depends=("PH-M", "PH-T1", "PH-T2"),
+        facts=(
+            "the field is autonomous and locally Lipschitz",
+            "PH-T1: pair forms of different tokens grow strictly",
+        ),
+        derive=derive,
+        printed=Printed(
+            text="In the summary at hand: tokens diverge to infinity and separate.",
+            wrong="Only \\emph{some} token diverges in general, and pairwise distances may stay bounded.",
+            counterexamples=(
+                Counterexample(
+                    name="a token that stays",
+                    says="$L = 3$, $W = B = 1$, tokens $1, 0, -1$: token 2 stays at 0 exactly.",
+                    instance={"system": "token-flow", "W": [["1"]], "B": [["1"]], "tokens": [["1"], ["0"], ["-1"]]},
+                    check=middle_token_stays,
+                ),
+                Counterexample(
+                    name="a bounded gap",
+                    says="$W = B = 1$, tokens $1, 2$: the gap tends to $1.0696\\ldots$ while the norms grow like "
+                    "$e^t$.",
+                    instance={"system": "token-flow", "W": [["1"]], "B": [["1"]], "tokens": [["1"], ["2"]]},
+                    check=gap_stays_bounded,
+                ),
+            ),
+        ),
+        vectors=(
+            Vector(
+                "tokens {1, 2} at t = 1, their gap at t = 8",
+                pair_example,
+                ("4.277052270387", "5.345525517893", "1.069606802238"),
+            ),
+        ),
+    )
+)

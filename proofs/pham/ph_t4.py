@@ -1,0 +1,153 @@
+"""PH-T4: the half-space condition: a positive eigenvalue of V and tokens on one side of its eigenvector diverge together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import PHAM
+from eigentoken.proofs.deterministic_data import FLOATS, as_floats, as_numbers, numbers
+from eigentoken.proofs.pham.ph_m import B, soft_average, token_field
+from eigentoken.proofs.textbook import COMPARISON, DANSKIN
+from eigentoken.proofs.trajectories import integrate
+from eigentoken.theory.claims import Diverges, ForwardInvariant
+from eigentoken.theory.conditions import InHemisphere, Relation, SimpleTop
+from eigentoken.theory.observables import dot
+from eigentoken.theory.points import Hemisphere
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.systems import system
+from eigentoken.theory.terms import Eigenvalue
+
+
+def derive() -> Derivation:
+    """Heights follow lambda times their own averages."""
+    from eigentoken.proofs.calculus_steps import TOKEN_I, along_flow, tensor_step
+    from eigentoken.theory.calculus import Assumptions, vector
+    from eigentoken.theory.calculus import dot as inner
+
+    eigenvalue = sp.Symbol("lambda", real=True)
+    rules = Assumptions(eigen={("B", True, "u"): eigenvalue})
+    field = token_field(rules)
+    lam, weight, height, low, high, t = sp.symbols("lambda p h m M t", real=True)
+    return Derivation(
+        (
+            tensor_step(
+                "heights",
+                "Let $u^{\\top}B = \\lambda u^{\\top}$ and $h_i = u^{\\top}x_i$. Along the registered flow, for every "
+                "number of tokens and every dimension: "
+                "$\\dot h_i = \\lambda\\sum_j p_{ij}h_j$. Only that the weights are nonnegative and sum to one is "
+                "used below, so $W$ may depend on time, on the positions, or be masked.",
+                derive=lambda: along_flow(inner(vector("u"), vector("x", TOKEN_I)), field, rules, "x"),
+                claimed=soft_average(TOKEN_I, lambda k: inner(vector("u"), vector("x", k))) * eigenvalue,
+                rules=rules,
+                left="\\tfrac{d}{dt}\\,u^{\\top}x_i",
+                establishes=("the function is a maximum of finitely many differentiable functions of time",),
+            ),
+            Inequality(
+                name="averages lie between the extremes",
+                says="Each summand, with weight $p \\ge 0$ and $m \\le h \\le M$, lies between $\\lambda pm$ and "
+                "$\\lambda pM$ for $\\lambda > 0$.",
+                hypotheses=(lam > 0, weight >= 0, low <= height, height <= high),
+                conclusion=sp.And(
+                    lam * weight * height >= lam * weight * low, lam * weight * height <= lam * weight * high
+                ),
+                uses=("heights",),
+            ),
+            Citation(
+                name="extremes",
+                says="At the lowest and the highest token: $D^+\\min h \\ge \\lambda\\min h$ and $D^+\\max h \\le "
+                "\\lambda\\max h$.",
+                theorem=DANSKIN,
+                uses=("averages lie between the extremes",),
+                formula="D^+\\min_l h_l \\ge \\lambda\\min_l h_l, \\qquad D^+\\max_l h_l \\le \\lambda\\max_l h_l",
+            ),
+            Identity(
+                name="comparison equation",
+                says="$m\\,e^{\\lambda t}$ solves $\\dot h = \\lambda h$.",
+                left=sp.diff(low * sp.exp(lam * t), t),
+                right=lam * (low * sp.exp(lam * t)),
+                uses=("extremes",),
+                establishes=("a scalar differential inequality holds for the upper Dini derivative",),
+            ),
+            Citation(
+                name="bounds",
+                says="For $\\lambda > 0$ and positive heights all tokens diverge exponentially. (For $\\lambda < 0$ "
+                "the roles of minimum and maximum are exchanged in the argument, the "
+                "same two bounds hold for positive heights, and all heights tend to zero.)",
+                theorem=COMPARISON,
+                uses=("comparison equation",),
+                formula="e^{\\lambda t}\\min_k u^{\\top}x_k(0) \\le u^{\\top}x_l(t) \\le e^{\\lambda t}\\max_k "
+                "u^{\\top}x_k(0)",
+            ),
+            Inequality(
+                name="negative eigenvalue",
+                says="Indeed for $\\lambda < 0$ the height of the lowest token satisfies $\\dot h \\ge \\lambda M$, "
+                "and the highest $\\dot h \\le \\lambda m$; in the time-reversed flow these are the bounds above.",
+                hypotheses=(lam < 0, weight >= 0, low <= height, height <= high),
+                conclusion=sp.And(
+                    lam * weight * height >= lam * weight * high, lam * weight * height <= lam * weight * low
+                ),
+                uses=("heights",),
+            ),
+        )
+    )
+
+
+_VALUE = (("0.5", "1"), ("0", "-1"))
+_SCORE = (("1", "0.5"), ("-0.5", "1"))
+_TOKENS = (("1", "0"), ("0.5", "0.3"), ("2", "-1"))
+_NORMAL = ("1", "2/3")
+
+
+def heights_example() -> list[Any]:
+    """``u^T x`` at t = 0 and the two bounds at t = 2."""
+    normal = as_numbers((_NORMAL,))[0]
+    heights = [dot(normal, row) for row in as_numbers(_TOKENS)]
+    grown = numbers().exp(numbers().one)
+    return [*heights, grown * min(heights), grown * max(heights)]
+
+
+def later_example() -> list[float]:
+    """``u^T x(2)``."""
+    value, score, tokens = (as_floats(as_numbers(rows)) for rows in (_VALUE, _SCORE, _TOKENS))
+    normal = as_floats(as_numbers((_NORMAL,)))[0]
+    flow = system("token-flow")
+
+    def field(_: float, state: Any) -> list[float]:
+        rows = tuple(tuple(state[2 * i : 2 * i + 2]) for i in range(3))
+        return [entry for row in flow.advance(FLOATS, {"B": value, "W": score}, rows) for entry in row]
+
+    end = integrate(field, [entry for row in tokens for entry in row], [2.0])[0]
+    return [dot(normal, end[2 * i : 2 * i + 2]) for i in range(3)]
+
+
+PH_T4 = register(
+    Statement(
+        id="PH-T4",
+        kind=Kind.THEOREM,
+        source=Source(PHAM, "divergence from a positive eigenvalue of V; derived here"),
+        title="Half-space divergence",
+        systems=("token-flow",),
+        conditions=(SimpleTop(B), Relation(Eigenvalue(B, 1) > 0), InHemisphere(B, left=True)),
+        claims=(ForwardInvariant(Hemisphere(B, left=True)), Diverges(every=True)),
+        text="Let $Vu = \\lambda u$ in the row convention ($u^{\\top}B = \\lambda u^{\\top}$), $\\lambda > 0$ real, "
+        "and $u^{\\top}x_l(0) > 0$ for all $l$. Then "
+        "$e^{\\lambda t}\\min_k u^{\\top}x_k(0) \\le u^{\\top}x_l(t) \\le e^{\\lambda t}\\max_k u^{\\top}x_k(0)$: all "
+        "tokens diverge exponentially. $W$ is arbitrary, even time-varying or dependent on "
+        "positions (rotary encoding, masks). (The conditions name the top eigenvalue; the argument is for any real "
+        "eigenvalue.)",
+        depends=("PH-M",),
+        derive=derive,
+        vectors=(
+            Vector(
+                "heights at 0 and the bounds at t = 2",
+                heights_example,
+                ("1", "0.7", "1.333333333333", "1.902797279921", "3.624375771279"),
+            ),
+            Vector("heights at t = 2", later_example, ("3.001278269542", "2.621342508295", "3.496464620107")),
+        ),
+    )
+)

@@ -1,0 +1,150 @@
+"""PH-T5: inertia: with A symmetric and ``sym W`` positive definite, B has as many eigenvalues on the right as A."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import PHAM
+from eigentoken.proofs.deterministic_data import as_numbers, eigenvalues
+from eigentoken.proofs.pham.ph_m import A, W, calculus_rules
+from eigentoken.proofs.textbook import OSTROWSKI_SCHNEIDER, words
+from eigentoken.theory.conditions import Nonsingular, PositiveDefinite, Symmetric
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.steps import Citation, Derivation
+from eigentoken.theory.verdicts import Verdict, fails, holds
+
+
+def derive() -> Derivation:
+    """``A B + B^T A = W + W^T`` and the inertia theorem."""
+    from eigentoken.proofs.calculus_steps import tensor_step
+    from eigentoken.theory.calculus import Letter, dot, vector
+
+    rules = calculus_rules()
+    z = vector("z")
+    return Derivation(
+        (
+            tensor_step(
+                "Lyapunov form",
+                "For every $z$, since $A$ is symmetric and $AB = W$: $z^{\\top}(AB + B^{\\top}A)z = 2z^{\\top}Wz$, "
+                "the form of $W + W^{\\top} \\succ 0$.",
+                derive=lambda: dot(z, z, (Letter("A"), Letter("B"))) + dot(z, z, (Letter("B", True), Letter("A"))),
+                claimed=dot(z, z, (Letter("W"),)) * 2,
+                rules=rules,
+                left="z^{\\top}(AB + B^{\\top}A)\\,z",
+            ),
+            words(
+                "hypotheses",
+                "$\\operatorname{sym} W \\succ 0$ makes this form positive for $z \\neq 0$.",
+                ("sym W is positive definite",),
+                "H X + X^T H is positive definite",
+                uses=("Lyapunov form",),
+            ),
+            Citation(
+                name="inertia",
+                says="With $H = A$, $X = B$.",
+                theorem=OSTROWSKI_SCHNEIDER,
+                uses=("hypotheses",),
+                formula="\\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = \\#\\{\\lambda(A) > 0\\}, \\qquad "
+                "\\operatorname{Re}\\lambda(B) \\neq 0",
+            ),
+        )
+    )
+
+
+def example() -> list[Any]:
+    """Real parts of the eigenvalues of B for A = diag(1, -1, -2)."""
+    score = as_numbers(((1, 1, 0), (-1, 1, 2), (0, -2, 1)))
+    form = (1, -1, -2)
+    value = tuple(tuple(entry / form[a] for entry in row) for a, row in enumerate(score))
+    return [each.real for each in eigenvalues(value)]
+
+
+def inertia_on_instances(instances: int, seed: int) -> Verdict:
+    """Random rational A (symmetric) and W (positive definite symmetric part), d = 2, 3: exact counts by Routh's criterion.
+
+    For real polynomials of degree 2 and 3 the number of roots on the right follows from the signs of the coefficients and of
+    ``a_1 a_2 - a_3`` (Routh), which are exact here.
+    """
+    source = random.Random(seed)
+
+    def number() -> Any:
+        return sp.Rational(source.randint(-9, 9), source.randint(1, 5))
+
+    done = 0
+    while done < instances:
+        d = source.choice((2, 3))
+        root = sp.Matrix(d, d, lambda *_: number())
+        turn = sp.Matrix(d, d, lambda *_: number())
+        score = root * root.T + sp.eye(d) + turn - turn.T
+        half = sp.Matrix(d, d, lambda *_: number())
+        form = half + half.T
+        if form.det() == 0:
+            continue
+        value = form.inv() * score
+        right = _roots_on_the_right([sp.Integer(1), *_characteristic(value)])
+        wanted = _positive_eigenvalues(form)
+        if right is None:
+            continue  # a degenerate Routh table says nothing
+        if right != wanted:
+            return fails(f"{right} eigenvalues of B on the right, {wanted} positive ones of A = {form.tolist()}")
+        done += 1
+    return holds(f"{instances} exact instances: the counts agree")
+
+
+def _characteristic(matrix: sp.Matrix) -> list[Any]:
+    x = sp.Symbol("x")
+    return list(sp.Poly(matrix.charpoly(x).as_expr(), x).all_coeffs()[1:])
+
+
+def _positive_eigenvalues(form: sp.Matrix) -> int:
+    """Descartes' rule is exact for symmetric matrices: all roots are real."""
+    signs = [each for each in [sp.Integer(1), *_characteristic(form)] if each != 0]
+    return sum(bool((a > 0) != (b > 0)) for a, b in pairwise(signs))
+
+
+def _roots_on_the_right(coefficients: list[Any]) -> int | None:
+    """Sign changes of the first column of Routh's table; ``None`` where an entry vanishes."""
+    if len(coefficients) == 3:
+        column = coefficients
+    else:
+        _, a_1, a_2, a_3 = coefficients
+        if a_1 == 0:
+            return None
+        column = [sp.Integer(1), a_1, (a_1 * a_2 - a_3) / a_1, a_3]
+    if any(each == 0 for each in column):
+        return None
+    return sum(bool((a > 0) != (b > 0)) for a, b in pairwise(column))
+
+
+PH_T5 = register(
+    Statement(
+        id="PH-T5",
+        kind=Kind.THEOREM,
+        source=Source(PHAM, "intermediate regime; derived here"),
+        title="Inertia of the value matrix",
+        systems=("token-flow",),
+        conditions=(Symmetric(A), Nonsingular(A), PositiveDefinite(W)),
+        text="$\\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = \\#\\{\\lambda(A) > 0\\}$, and no eigenvalue of $B$ lies "
+        "on the imaginary axis; $\\operatorname{sym} W \\prec 0$ flips the count. Regimes: "
+        "$A \\prec 0$ convergence (PH-T2), $A \\succ 0$ divergence (PH-T3), indefinite $A$: the flow of consensus "
+        "states is a saddle and the pair form is still nondecreasing (PH-T1), but "
+        "there is no global statement. Observed and not proved: for $A \\prec 0$, $\\operatorname{sym} W \\prec 0$ "
+        "pair distances contract while the mean grows.",
+        depends=("PH-M", "PH-T1"),
+        facts=("H is symmetric", "sym W is positive definite"),
+        derive=derive,
+        vectors=(
+            Vector(
+                "real parts of the spectrum of B",
+                example,
+                ("-0.896688167161138", "-0.896688167161138", "1.293376334322275"),
+            ),
+        ),
+        property_tests=(inertia_on_instances,),
+    )
+)

@@ -1,0 +1,413 @@
+"""PH-T7 and PH-T8: rotary encoding can destroy convergence and does not force divergence; a diagonal modification has a sign.
+
+``W_li = Q R_{l-i} K^T``.  Exactly solvable example: four tokens, quarter turns, ``Q = diag(a, 1/a) = K^{-1}``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import PHAM
+from eigentoken.proofs.deterministic_data import FLOATS
+from eigentoken.proofs.pham.ph_m import B, W
+from eigentoken.proofs.tensor_reductions import all_equal, velocity
+from eigentoken.proofs.textbook import words
+from eigentoken.proofs.trajectories import ball, enclose, integrate
+from eigentoken.theory.ball_evaluation import evaluate, sign
+from eigentoken.theory.conditions import Nonsingular
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.steps import Computation, Derivation, Identity, Inequality, Reduction
+from eigentoken.theory.systems import system
+from eigentoken.theory.verdicts import Verdict, fails, holds
+
+a, r = sp.symbols("a r", positive=True)
+shift = sp.Symbol("lambda", real=True)
+_TURNS = (((1, 0), (0, 1)), ((0, -1), (1, 0)), ((-1, 0), (0, -1)), ((0, 1), (-1, 0)))
+
+
+def quarter_scores(stretch: Any, diagonal: Any = 0) -> Any:
+    """``W_li = Q R_{l-i} K^T + lambda I`` for quarter turns, Q = diag(a, 1/a), K = Q^{-1}."""
+
+    def score(l: int, i: int) -> Any:
+        turn = _TURNS[(l - i) % 4]
+        q = (stretch, 1 / stretch)
+        k = (1 / stretch, stretch)
+        return tuple(
+            tuple(q[row] * turn[row][column] * k[column] + (diagonal if row == column else 0) for column in range(2))
+            for row in range(2)
+        )
+
+    return score
+
+
+def _states(size: Any, root: Any = None) -> tuple[tuple[Any, ...], ...]:
+    side = size / (sp.sqrt(2) if root is None else root)
+    return tuple(((-1) ** l * side, (-1) ** l * side) for l in range(4))
+
+
+def _minus_identity() -> Any:
+    return ((sp.Integer(-1), sp.Integer(0)), (sp.Integer(0), sp.Integer(-1)))
+
+
+def radial_speed(diagonal: Any = 0) -> list[Any]:
+    """``dr/dt`` from both coordinates of all four tokens of the registered system; they must agree."""
+    given = {"B": _minus_identity(), "W": None, "pair_score": quarter_scores(a, diagonal)}
+    speed = velocity("token-flow", given, _states(r))
+    return [(-1) ** l * sp.sqrt(2) * entry for l, row in enumerate(speed) for entry in row]
+
+
+C = (a**2 - a**-2) / 2
+
+
+def claimed_speed(diagonal: Any = 0) -> Any:
+    """``r (e^{-lambda r^2} cosh(c r^2) - e^{lambda r^2} cosh(r^2)) / (... + ...)``."""
+    far = sp.exp(-diagonal * r**2) * sp.cosh(sp.expand(C * r**2))
+    near = sp.exp(diagonal * r**2) * sp.cosh(r**2)
+    return r * (far - near) / (far + near)
+
+
+def _ring_equilibrium() -> Verdict:
+    """Q = K = I, B = -I, theta = 2 pi / L: x_l = R(l theta) x_0 is an equilibrium, exactly, for L = 2, 3, 5."""
+    for count in (2, 3, 5):
+        angle = 2 * sp.pi / count
+
+        def turn(k: int, angle: Any = angle) -> Any:
+            return ((sp.cos(k * angle), -sp.sin(k * angle)), (sp.sin(k * angle), sp.cos(k * angle)))
+
+        tokens = tuple((sp.cos(l * angle), sp.sin(l * angle)) for l in range(count))
+        scores = [
+            [
+                sum(tokens[l][p] * turn(l - i)[p][q] * tokens[i][q] for p in range(2) for q in range(2))
+                for i in range(count)
+            ]
+            for l in range(count)
+        ]
+        # all scores equal |x_0|^2 = 1, so the weights are uniform and the velocity is minus the mean token
+        if any(sp.simplify(each - 1) != 0 for row in scores for each in row):
+            return fails(f"L = {count}: the scores are not all one")
+        mean = [sp.simplify(sum(token[p] for token in tokens)) for p in range(2)]
+        if any(sp.nsimplify(each) != 0 and sp.minimal_polynomial(each) != sp.Symbol("x") for each in mean):
+            return fails(f"L = {count}: the mean token is {mean}")
+    return holds("L = 2, 3, 5: all rotated scores are equal, the weights uniform, and the mean token is zero")
+
+
+def derive_rotary() -> Derivation:
+    """What stays, what fails, and the exact example."""
+    from eigentoken.proofs.calculus_steps import TOKEN_I, along_flow, tensor_step
+    from eigentoken.theory.calculus import SLOT, Assumptions, CalculusAlgebra, Letter, dot, exponential, factor, vector
+    from eigentoken.theory.calculus.expressions import row_sum
+
+    eigenvalue = sp.Symbol("lambda", real=True)
+    rules = Assumptions(eigen={("B", True, "u"): eigenvalue})
+    pair_letter = lambda l, i: Letter("W", False, (l, i))  # noqa: E731
+    field = system("token-flow").advance(
+        CalculusAlgebra(rules), {"B": Letter("B"), "W": Letter("W"), "pair_score": pair_letter}, vector("x", SLOT)
+    )
+
+    def averaged(index: Any) -> Any:
+        from eigentoken.proofs.calculus_steps import TOKEN_K
+
+        pair = dot(vector("x", index), vector("x", TOKEN_K), (Letter("W", False, (index, TOKEN_K)),))
+        weight = exponential(pair) * factor(row_sum(pair, TOKEN_K), -1)
+        return (weight * dot(vector("u"), vector("x", TOKEN_K))).summed(TOKEN_K) * eigenvalue
+
+    c, square, mass, x = sp.symbols("c s P x", real=True)
+    big, small = sp.symbols("X Y", positive=True)
+    return Derivation(
+        (
+            tensor_step(
+                "(a) half spaces",
+                "With scores $x_l^{\\top}W_{li}x_i$ the heights along a left eigenvector of $B$ obey the equation of "
+                "PH-T4 unchanged: its conclusion stays.",
+                derive=lambda: along_flow(dot(vector("u"), vector("x", TOKEN_I)), field, rules, "x"),
+                claimed=averaged(TOKEN_I),
+                rules=rules,
+                left="\\tfrac{d}{dt}\\,u^{\\top}x_i",
+            ),
+            Identity(
+                name="(a) consensus states",
+                says="At consensus the weights drop out, whatever they are ($P = \\sum_i p_{li} = 1$): $\\dot x = "
+                "P\\,Bx$.",
+                left=mass * x,
+                right=x,
+                where={mass: sp.Integer(1)},
+            ),
+            Computation(
+                name="(b) rings of equilibria",
+                says="$D = 2$, $Q = K = I$, $B = -I$, $\\theta = 2\\pi/L$: $x_l = R(l\\theta)x_0$ is an equilibrium "
+                "for every $x_0$, so PH-T2 fails although $A = -I$ and $W = I$.",
+                scope="L = 2, 3, 5",
+                run=_ring_equilibrium,
+                formula="x_l^{\\top}R_{l-i}x_i = |x_0|^2, \\qquad \\sum_i x_i = 0",
+            ),
+            Reduction(
+                name="(c) the exact example",
+                says="$L = 4$, $\\theta = \\pi/2$, $Q = \\operatorname{diag}(a, a^{-1})$, $K = Q^{-1}$, so $W = I$, "
+                "and $B = A = -I$. The states $x_l = (-1)^{l+1}\\tfrac{r}{\\sqrt2}(1, 1)$ are invariant under "
+                "the registered flow with rotated scores: both coordinates of all four tokens give one equation for "
+                "$r$, with $c = \\tfrac12(a^2 - a^{-2})$.",
+                scope="4 tokens, d = 2, every a",
+                derive=radial_speed,
+                claimed=(claimed_speed(),) * 8,
+                agrees=all_equal,
+                shows=lambda _: (
+                    "\\dot r = r\\,\\frac{\\cosh(cr^2) - \\cosh(r^2)}{\\cosh(cr^2) + \\cosh(r^2)}, \\qquad c = "
+                    "\\tfrac12(a^2 - a^{-2})"
+                ),
+                establishes=("the radius solves a scalar equation",),
+            ),
+            Identity(
+                name="(c) sign",
+                says="With $X = e^{s}$, $Y = e^{cs}$, $s = r^2$: $\\cosh cs - \\cosh s$ factors, and is positive for "
+                "$Y > X > 1$, that is for $c > 1$.",
+                left=(small + 1 / small) / 2 - (big + 1 / big) / 2,
+                right=(small - big) * (small * big - 1) / (2 * small * big),
+                uses=("(c) the exact example",),
+            ),
+            Inequality(
+                name="(c) divergence",
+                says="So for $c > 1$ the radius grows from every $r(0) > 0$, at a relative rate that does not "
+                "decrease to zero: divergence; for $0 \\le c < 1$ it shrinks.",
+                hypotheses=(small > big, big > 1),
+                conclusion=(small - big) * (small * big - 1) / (2 * small * big) > 0,
+                uses=("(c) sign",),
+            ),
+            Inequality(
+                name="(c) at a = 2",
+                says="For $a = 2$, $c = \\tfrac12(4 - \\tfrac14) = 1.875 > 1$: rotary encoding turns convergence "
+                "(PH-T2 with $W = I$, $A = -I$) into divergence.",
+                hypotheses=(sp.Eq(square, 2), sp.Eq(c, (square**2 - 1 / square**2) / 2)),
+                conclusion=c > 1,
+                uses=("(c) divergence",),
+            ),
+            words(
+                "(d) not forced",
+                "Consensus starts still move by $\\dot x = Bx$ and decay in the same system: divergence is possible "
+                "and not forced.",
+                ("the radius solves a scalar equation",),
+                "rotary encoding does not force divergence",
+                uses=("(a) consensus states", "(c) divergence"),
+            ),
+        )
+    )
+
+
+def consensus_still_decays() -> Verdict:
+    """In the diverging example, the consensus state x has velocity -x: exactly, for symbolic x."""
+    x = tuple(sp.symbols("x_1 x_2", real=True))
+    given = {"B": _minus_identity(), "W": None, "pair_score": quarter_scores(sp.Integer(2))}
+    speed = velocity("token-flow", given, (x,) * 4)
+    if all(sp.simplify(v + entry) == 0 for row in speed for v, entry in zip(row, x, strict=True)):
+        return holds("with rotary scores of the diverging example every consensus state has velocity -x and tends to 0")
+    return fails("a consensus state does not decay")
+
+
+def rotary_destroys_convergence() -> Verdict:
+    """At a = 2, r = 3/5 the radius grows although W = I, A = -I: certified sign."""
+    value = radial_speed()[0].subs({a: 2, r: sp.Rational(3, 5)})
+    if sign(value) == 1:
+        return holds("a = 2: W = I, A = -I, and the radius grows at r = 3/5 (and at every r > 0)")
+    return fails("the radius does not grow")
+
+
+def rotary_example() -> list[Any]:
+    """``W_21`` and ``dx_1/dt`` at r = 0.6, a = 2."""
+    score = quarter_scores(sp.Integer(2))(1, 0)
+    given = {"B": _minus_identity(), "W": None, "pair_score": quarter_scores(sp.Integer(2))}
+    speed = velocity("token-flow", given, _states(sp.Rational(3, 5)))
+    return [*(entry for row in score for entry in row), *(evaluate(entry).real for entry in speed[0])]
+
+
+def radius_example() -> list[Any]:
+    """``r(3)`` from r(0) = 0.6, by enclosure."""
+
+    def field(_: Any, x: Any) -> list[Any]:
+        square = x[0] * x[0]
+        far, near = ((each * square).exp() + (-each * square).exp() for each in (ball("15/8"), ball(1)))
+        return [x[0] * (far - near) / (far + near)]
+
+    return enclose(field, ["3/5"], 3, steps=60, order=14, digits=40)
+
+
+# -- PH-T8 -------------------------------------------------------------------------------------------------------------
+
+
+def derive_diagonal() -> Derivation:
+    """``A + lambda B^{-1}``: the direction depends on V."""
+    lam, q, inverse_form, score_part, t = sp.symbols("lambda q b w t", real=True)
+    moved = score_part + t * inverse_form
+    return Derivation(
+        (
+            Identity(
+                name="the form of A",
+                says="Adding $\\lambda I$ to the scores with $V$ fixed: $(W + \\lambda I)B^{-1} = A + \\lambda "
+                "B^{-1}$. On a vector $z$, with $w = z^{\\top}Az$ and $b = z^{\\top}B^{-1}z$, the form is $w + tb$ at "
+                "$\\lambda = t$, and its slope is",
+                left=sp.diff(moved, t),
+                right=inverse_form,
+            ),
+            Inequality(
+                name="direction",
+                says="So $\\operatorname{sym} A$ moves towards positive along $z$ exactly when "
+                "$\\lambda\\,z^{\\top}\\operatorname{sym}(V^{-1})z > 0$: the right sign of $\\lambda$ depends on $V$.",
+                hypotheses=(lam * inverse_form > 0,),
+                conclusion=score_part + lam * inverse_form > score_part,
+                uses=("the form of A",),
+            ),
+            Inequality(
+                name="V = -I",
+                says="For $V = -I$, $b = -q$ with $q = |z|^2 > 0$, and $\\lambda > 0$ makes $A$ more negative: it "
+                "promotes convergence.",
+                hypotheses=(lam > 0, q > 0, sp.Eq(inverse_form, -q)),
+                conclusion=score_part + lam * inverse_form < score_part,
+                uses=("direction",),
+            ),
+            Reduction(
+                name="the example of PH-T7",
+                says="In the exact example of PH-T7 with $\\lambda I$ added to all scores the radius obeys, from the "
+                "registered system,",
+                scope="4 tokens, d = 2, every a and lambda",
+                derive=lambda: radial_speed(shift),
+                claimed=(claimed_speed(shift),) * 8,
+                agrees=all_equal,
+                shows=lambda _: (
+                    "\\dot r = r\\,\\frac{e^{-\\lambda r^2}\\cosh(cr^2) - e^{\\lambda r^2}\\cosh(r^2)}{e^{-\\lambda "
+                    "r^2}\\cosh(cr^2) + e^{\\lambda r^2}\\cosh(r^2)}"
+                ),
+            ),
+            Computation(
+                name="turned into contraction",
+                says="At $a = 2$, $r = 0.6$ the radius grows for $\\lambda = 0$ and shrinks for $\\lambda = 0.3$, "
+                "$0.5$ and $1$.",
+                scope="the given instance",
+                run=positive_shift_contracts,
+                formula="\\dot r|_{\\lambda = 0} > 0 > \\dot r|_{\\lambda = 0.3}",
+                uses=("the example of PH-T7",),
+            ),
+        )
+    )
+
+
+def positive_shift_contracts() -> Verdict:
+    """Certified signs of dr/dt at a = 2, r = 3/5 for lambda = 0, 0.3, 0.5, 1."""
+    signs = []
+    for value in ("0", "3/10", "1/2", "1"):
+        speed = claimed_speed(sp.Rational(value)).subs({a: 2, r: sp.Rational(3, 5)})
+        signs.append(sign(speed.rewrite(sp.exp)))
+    if signs == [1, -1, -1, -1]:
+        return holds(
+            "the radius grows for lambda = 0 and shrinks for lambda = 3/10, 1/2, 1: positive lambda helps convergence "
+            "here"
+        )
+    return fails(f"the signs are {signs}")
+
+
+def shifted_example() -> list[float]:
+    """``|x_1|(8) = r(8)`` for lambda = 0.3, 0.5, 1, 0, through the four-token system in floats."""
+    flow = system("token-flow")
+    results = []
+    for value in (0.3, 0.5, 1.0, 0.0):
+        given = {"B": ((-1.0, 0.0), (0.0, -1.0)), "W": None, "pair_score": quarter_scores(2.0, value)}
+
+        def field(_: float, x: Any, given: Any = given) -> list[float]:
+            rows = _states(x[0], math.sqrt(2))
+            if x[0] > 12:  # cosh overflows: the growth rate is 1 to all digits there
+                return [x[0]]
+            return [math.sqrt(2) * flow.advance(FLOATS, given, rows)[0][0]]
+
+        results.append(integrate(field, [0.6], [8.0], tolerance=1e-10)[0][0])
+    return results
+
+
+PH_T7 = register(
+    Statement(
+        id="PH-T7",
+        kind=Kind.THEOREM,
+        source=Source(PHAM, "rotary positional encoding; derived here"),
+        title="Rotary encodings",
+        systems=("token-flow",),
+        conditions=(Nonsingular(B),),
+        text="Let $W_{li} = QR_{l-i}K^{\\top}$, $\\Delta W_{li} = Q(R_{l-i} - I)K^{\\top}$, $A_{li} = A + \\Delta "
+        "W_{li}B^{-1}$. (a) Consensus states, PH-T4 and the linearisation at 0 are unchanged. (b) PH-T2 fails: there "
+        "are "
+        "rings of equilibria with $W = I$, $A = -I$. (c) Rotary encoding can turn convergence into divergence: an "
+        "exact example with $W = I$, $A = -I$ diverges for every $r(0) > 0$ iff $c > 1$. (d) It does not "
+        "force divergence: consensus starts of the same system decay.",
+        depends=("PH-M", "PH-T2", "PH-T4"),
+        derive=derive_rotary,
+        printed=Printed(
+            text="In the summary at hand: rotary encoding forces the system into a divergence regime.",
+            wrong="It inhibits the sufficient condition for convergence, and can destroy convergence; it does not "
+            "force divergence.",
+            counterexamples=(
+                Counterexample(
+                    name="consensus still decays",
+                    says="$L = 4$, $\\theta = \\pi/2$, $Q = \\operatorname{diag}(2, \\tfrac12) = K^{-1}$, $B = -I$: "
+                    "every consensus state decays like $e^{-t}$.",
+                    instance={
+                        "system": "token-flow",
+                        "B": [["-1", "0"], ["0", "-1"]],
+                        "Q": [["2", "0"], ["0", "1/2"]],
+                        "K": [["1/2", "0"], ["0", "2"]],
+                        "theta": "pi/2",
+                        "tokens": [["1", "0"], ["1", "0"], ["1", "0"], ["1", "0"]],
+                    },
+                    check=consensus_still_decays,
+                ),
+                Counterexample(
+                    name="and divergence is possible",
+                    says="The same system at $x_l = (-1)^{l+1}\\tfrac{r}{\\sqrt2}(1, 1)$, $r = 0.6$, grows, although "
+                    "PH-T2 holds without rotation.",
+                    instance={"a": "2", "r": "3/5", "theta": "pi/2"},
+                    check=rotary_destroys_convergence,
+                ),
+            ),
+        ),
+        vectors=(
+            Vector(
+                "W_21 and the velocity of token 1, a = 2, r = 0.6",
+                rotary_example,
+                ("0", "-4", "0.25", "0", "0.031531293916095", "0.031531293916095"),
+            ),
+            Vector("r(3) from 0.6", radius_example, ("0.91650198395690",)),
+        ),
+    )
+)
+
+PH_T8 = register(
+    Statement(
+        id="PH-T8",
+        kind=Kind.THEOREM,
+        source=Source(PHAM, "diagonal modification; derived here"),
+        title="The diagonal modification",
+        systems=("token-flow",),
+        conditions=(Nonsingular(B), Nonsingular(W)),
+        text="Adding $\\lambda I$ to the score matrix with $V$ fixed changes $W \\to W + \\lambda I$ and $A \\to A + "
+        "\\lambda B^{-1}$, so $\\tfrac{d}{d\\lambda}\\operatorname{sym} A = \\operatorname{sym}(V^{-1})$: it moves "
+        "$\\operatorname{sym} A$ "
+        "towards positive iff $\\lambda\\operatorname{sym}(V^{-1}) \\succ 0$. The right sign of $\\lambda$ depends on "
+        "$V$; for $V = -I$ a positive $\\lambda$ promotes convergence. That the modification improves performance "
+        "is a claim of the paper, unproved here.",
+        depends=("PH-M", "PH-T7"),
+        derive=derive_diagonal,
+        printed=Printed(
+            text="In the summary at hand: adding $\\lambda I$ with a negative scalar $\\lambda$ enforces divergence. "
+            "In the published code: $+\\operatorname{softplus}(\\cdot) > 0$ is added.",
+            wrong="The two disagree on the sign, and neither sign is right for every $V$.",
+            counterexamples=(
+                Counterexample(
+                    name="a positive shift contracts",
+                    says="The example of PH-T7, $a = 2$, $r = 0.6$, $V = -I$: $\\lambda = 0.3, 0.5, 1$ turn growth "
+                    "into contraction.",
+                    instance={"a": "2", "r": "3/5", "lambda": ["3/10", "1/2", "1"], "V": [["-1", "0"], ["0", "-1"]]},
+                    check=positive_shift_contracts,
+                ),
+            ),
+        ),
+        vectors=(Vector("|x_1|(8) for lambda = 0.3, 0.5, 1, 0", shifted_example, ("0.448", "0.336", "0.239", "75.9")),),
+    )
+)
