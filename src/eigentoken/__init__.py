@@ -22,6 +22,10 @@ _PUBLIC = {
     "statements": "eigentoken.theory.registry",
     "register": "eigentoken.theory.registry",
     "verify": "eigentoken.proofs.verify",
+    "check": "eigentoken.checking.run",
+    "load": "eigentoken.models",
+    "classify": "eigentoken.theory.classify",
+    "certify": "eigentoken.numerics.certify",
 }
 
 __all__ = ["__version__", "statement", *_PUBLIC]

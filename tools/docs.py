@@ -1,0 +1,155 @@
+"""Keep the documentation true: every console block is run and shows real output, every Python block is executed.
+
+``python tools/docs.py`` rewrites the outputs in README.md and docs/*.md and regenerates the tables between markers;
+``--check`` only compares and names what is stale.  In a block opened with ```console lines=12 the output is cut after
+twelve lines.  A block opened with ```console norun is shown as it stands (installing, servers); there are few of those.
+Python blocks of one file share their names, top to bottom; a block ```python norun is not run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"^```(console|python)([^\n]*)\n(.*?)^```$", re.M | re.S)
+MARKED = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end -->", re.S)
+
+
+def pages() -> list[Path]:
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def run(command: str, folder: Path) -> str:
+    """What a console command prints, as on a terminal of 80 columns without colour."""
+    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "EIGENTOKEN_DOCS": "1"}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    ran = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
+    printed = ran.stdout + ran.stderr
+    lines = [line.rstrip() for line in printed.splitlines()]
+    return "\n".join(lines).strip("\n")
+
+
+def console(body: str, options: str, folder: Path) -> str:
+    """The block with the output of each ``$`` line made anew."""
+    limit = re.search(r"lines=(\d+)", options)
+    out = []
+    for line in body.splitlines():
+        if not line.startswith("$ "):
+            continue
+        out.append(line)
+        printed = run(line[2:], folder).splitlines()
+        if limit and len(printed) > int(limit.group(1)):
+            printed = [*printed[: int(limit.group(1))], "..."]
+        out += printed
+    return "\n".join(out) + "\n"
+
+
+def refreshed(path: Path) -> str:
+    """The text of a page with outputs and tables made anew; Python blocks are executed on the way."""
+    text = path.read_text(encoding="utf-8")
+    names: dict[str, object] = {"__name__": "__docs__"}
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+
+        def block(found: re.Match[str]) -> str:
+            kind, options, body = found.groups()
+            if "norun" in options:
+                return found.group(0)
+            if kind == "python":
+                here = Path.cwd()
+                os.chdir(folder)
+                try:
+                    exec(compile(body, f"{path.name}: python block", "exec"), names)
+                finally:
+                    os.chdir(here)
+                return found.group(0)
+            return f"```console{options}\n{console(body, options, folder)}```"
+
+        text = BLOCK.sub(block, text)
+    return MARKED.sub(lambda found: f"<!-- generated: {found.group(1)} -->\n{generated(found.group(1))}<!-- end -->", text)
+
+
+def generated(name: str) -> str:
+    """A generated table."""
+    return "\n".join(TABLES[name]()) + "\n"
+
+
+def commands_table() -> Iterator[str]:
+    """The commands with the first line of their help."""
+    from typer.main import get_command
+
+    from eigentoken.cli import app
+
+    yield "| command | what it does |"
+    yield "| --- | --- |"
+    for name, command in sorted(get_command(app).commands.items()):  # type: ignore[attr-defined]
+        first = (command.help or "").strip().split("\n")[0]
+        yield f"| `eigentoken {name}` | {first} |"
+
+
+def conditions_table() -> Iterator[str]:
+    """The conditions of ``certify``."""
+    from eigentoken.numerics.certify import conditions
+
+    yield "| condition | meaning |"
+    yield "| --- | --- |"
+    for name, meaning in conditions().items():
+        yield f"| `{name}` | {meaning.replace('|', chr(92) + '|')} |"
+
+
+def systems_table() -> Iterator[str]:
+    """The systems and their parameters."""
+    from eigentoken.theory.systems import SYSTEMS
+
+    yield "| system | state space, time | parameters | source |"
+    yield "| --- | --- | --- | --- |"
+    for each in SYSTEMS.values():
+        letters = ", ".join(parameter.name for parameter in each.parameters)
+        yield f"| `{each.name}` | {each.space}, {each.time} | {letters} | {each.source} |"
+
+
+def words_table() -> Iterator[str]:
+    """The words of the language."""
+    import eigentoken.theory.claims
+    import eigentoken.theory.conditions  # noqa: F401
+    from eigentoken.theory.readings import WORDS
+
+    yield "| word | kind | meaning |"
+    yield "| --- | --- | --- |"
+    for name, word in sorted(WORDS.items()):
+        kind = "claim" if word.__module__.endswith("claims") else "condition"
+        yield f"| `{name}` | {kind} | {(word.__doc__ or '').strip().splitlines()[0].replace('|', chr(92) + '|')} |"
+
+
+TABLES = {
+    "commands": commands_table,
+    "conditions": conditions_table,
+    "systems": systems_table,
+    "words": words_table,
+}
+
+
+def main(arguments: list[str]) -> int:
+    check = "--check" in arguments
+    wanted = [ROOT / name for name in arguments if not name.startswith("-")] or pages()
+    stale = []
+    for path in wanted:
+        made = refreshed(path)
+        if made != path.read_text(encoding="utf-8"):
+            stale.append(path)
+            if not check:
+                path.write_text(made, encoding="utf-8")
+    for path in stale:
+        print(f"{'stale' if check else 'refreshed'}: {shlex.quote(str(path.relative_to(ROOT)))}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
