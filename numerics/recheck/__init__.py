@@ -102,10 +102,12 @@ def _confirm(document: Document, inputs: Any, until: float) -> str | None:
     why = implied(document, matrix.shape[0], slack, margin)
     if why is not None:
         return why
-    return _confirm_facts(document, matrix, slack, margin, until)
+    return _confirm_facts(document, matrix, exact, slack, margin, until)
 
 
-def _confirm_facts(document: Document, matrix: Exact, slack: Fraction, margin: Fraction, until: float) -> str | None:
+def _confirm_facts(
+    document: Document, matrix: Exact, exact: Mapping[str, Exact], slack: Fraction, margin: Fraction, until: float
+) -> str | None:
     facts = document.data["facts"]
     square = matrix.shape[0] == matrix.shape[1]
     if document.kind not in ("norm", "rank") and not square:
@@ -120,6 +122,8 @@ def _confirm_facts(document: Document, matrix: Exact, slack: Fraction, margin: F
         return confirm_discs(document, matrix, slack, until)
     if document.kind == "rank":
         return _confirm_rank(facts, matrix, until)
+    if document.kind == "core-inertia":
+        return _confirm_core(facts, document.data["terms"], exact)
     part = _part(matrix, str(facts["form"]))
     if document.kind == "equality":
         if facts["equal"]:
@@ -206,6 +210,41 @@ def _norm_above(matrix: Exact, bound: Fraction, until: float) -> str | None:
     direction = np.ascontiguousarray(np.linalg.eigh(0.5 * (values + values.T))[1][:, -1])
     flipped = Exact(lambda: (-gap.numerators, gap.denominator), None, "", gap.shape)
     return None if direction_below(flipped, direction, Fraction(0)) else "the norm is not confirmed to exceed the bound"
+
+
+def _confirm_core(facts: Mapping[str, Any], terms: Any, exact: Mapping[str, Exact]) -> str | None:
+    """Inertia of sym(Q^T K) = Z^T J Z / 2 from the rows of Z = [Q; K].
+
+    With B a maximal set of independent rows and ``Z = T B`` the inertia is that of ``T^T J T``, padded with zeros.
+    """
+    if len(terms) != 1 or len(terms[0]) != 2 or [turned for _, turned in terms[0]] != [True, False]:
+        return "a head is the product of one transposed and one plain factor"
+    q, k = exact[terms[0][0][0]], exact[terms[0][1][0]]
+    if q.shape != k.shape:
+        return "the factors of a head have one shape"
+    d_h, d = q.shape
+    rows = (q.numerators * k.denominator).tolist() + (k.numerators * q.denominator).tolist()
+    z = flint.fmpz_mat(rows)
+    claimed = tuple(int(facts[name]) for name in ("positive", "negative", "zero"))
+    prime = 2305843009213693921
+    if int(flint.nmod_mat(z, prime).rank()) == 2 * d_h:
+        found: tuple[int, int, int] = (d_h, d_h, d - 2 * d_h)
+    else:
+        reduced = flint.fmpq_mat(z.transpose()).rref()[0]  # pivot columns of Z^T: independent rows of Z
+        pivots = []
+        for i in range(min(2 * d_h, d)):
+            lead = next((j for j in range(2 * d_h) if reduced[i, j] != 0), None)
+            if lead is None:
+                break
+            pivots.append(lead)
+        r = len(pivots)
+        # column j of the reduced matrix holds the coordinates of row j of Z in the pivot rows
+        t = flint.fmpq_mat(2 * d_h, r, [reduced[i, j] for j in range(2 * d_h) for i in range(r)])
+        swapped = flint.fmpq_mat(t.tolist()[d_h:] + t.tolist()[:d_h]) if r else t
+        core = (t.transpose() * swapped).numer_denom()[0] if r else flint.fmpz_mat(0, 0)
+        positive, negative, _ = rational.counts(core, time.monotonic() + 60)
+        found = (positive, negative, d - positive - negative)
+    return None if found == claimed else f"the inertia is {found}"
 
 
 def _confirm_rank(facts: Mapping[str, Any], matrix: Exact, until: float) -> str | None:

@@ -28,6 +28,10 @@ def implied(document: Document, n: int, slack: Fraction, margin: Fraction) -> st
         return rules[document.kind](document.condition, facts, options, n, slack, margin, holds=holds)
     if document.kind == "rank":
         return _rank(document.condition, facts, options, data["shape"], slack, margin, holds=holds)
+    if document.kind == "core-inertia":
+        counts = [int(facts[name]) for name in ("positive", "negative", "zero")]
+        fine = document.condition == "inertia" and holds and slack == margin == 0 and sum(counts) == n and not options
+        return None if fine else "a core certifies the inertia of a head only, without slack and margin"
     if document.kind == "discs":
         fine = document.condition == "spectrum" and holds and margin == 0
         return None if fine else "discs support the condition spectrum only, without a margin"

@@ -1,0 +1,191 @@
+"""Conditions that must hold at all times of an interval, for P(t) given by a formula or by samples.
+
+*Samples* ``P(t_k)`` with a Lipschitz constant L (spectral norm): every t is within half the largest gap h of a sample (or
+within the distance to the first or last one at the ends), so ``||P(t) - P(t_k)|| <= L h``: each sample becomes an enclosure
+with that radius.  *A formula* for each entry is evaluated in FLINT balls on whole sub-intervals, which are halved until
+the condition is decided on each: ball evaluation contains every value on the sub-interval.  ``holds`` is about **all**
+times of the interval; ``fails`` names one time at which the condition is certified to fail.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import flint
+import numpy as np
+
+from eigentoken.numerics.certify import certify
+from eigentoken.numerics.enclosures import Enclosure, MatrixError
+from eigentoken.numerics.matrices import as_enclosure, exact_number
+from eigentoken.numerics.rounding import frobenius_above, up
+from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+
+__all__ = ["certify_formula", "certify_samples"]
+
+_BINARY: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+_FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "atan")
+
+
+def _evaluate(node: ast.AST, t: Any) -> Any:
+    if isinstance(node, ast.Expression):
+        return _evaluate(node.body, t)
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        exact = Fraction(str(node.value)) if isinstance(node.value, float) else Fraction(node.value)
+        return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
+    if isinstance(node, ast.Name) and node.id == "t":
+        return t
+    if isinstance(node, ast.Name) and node.id == "pi":
+        return flint.arb.pi()
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        value = _evaluate(node.operand, t)
+        return -value if isinstance(node.op, ast.USub) else value
+    if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
+        return _BINARY[type(node.op)](_evaluate(node.left, t), _evaluate(node.right, t))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+        exponent = node.right
+        if isinstance(exponent, ast.Constant) and isinstance(exponent.value, int) and 0 <= exponent.value <= 64:
+            return _evaluate(node.left, t) ** exponent.value
+        raise MatrixError("a power in a formula must have an integer exponent from 0 to 64")
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
+        if node.func.id == "abs":
+            return abs(_evaluate(node.args[0], t))
+        if node.func.id in _FUNCTIONS:
+            return getattr(_evaluate(node.args[0], t), node.func.id)()
+    raise MatrixError(f"a formula may use t, pi, numbers, + - * / **, abs and {', '.join(_FUNCTIONS)}")
+
+
+def _parsed(formula: Sequence[Sequence[Any]]) -> list[list[ast.Expression]]:
+    rows = []
+    for row in formula:
+        try:
+            rows.append([ast.parse(str(entry).replace("^", "**"), mode="eval") for entry in row])
+        except (SyntaxError, ValueError):
+            raise MatrixError(f"cannot read a formula in the row {list(row)!r}") from None
+    if not rows or len({len(row) for row in rows}) != 1 or not rows[0]:
+        raise MatrixError("a formula matrix needs rows of one length")
+    return rows
+
+
+def _enclosure(rows: list[list[ast.Expression]], low: Fraction, high: Fraction) -> Enclosure | None:
+    """An enclosure of P(t) for all t in [low, high], or None where the balls are not finite."""
+    old, flint.ctx.prec = flint.ctx.prec, 96
+    try:
+        middle, half = (low + high) / 2, (high - low) / 2
+        t = flint.arb(flint.fmpq(middle.numerator, middle.denominator))
+        if half:
+            t = t + flint.arb(0, flint.arb(flint.fmpq(half.numerator, half.denominator)).upper())
+        balls = [[_evaluate(entry, t) for entry in row] for row in rows]
+    except ZeroDivisionError:
+        return None
+    finally:
+        flint.ctx.prec = old
+    if not all(ball.is_finite() for row in balls for ball in row):
+        return None
+    center = np.array([[float(ball.mid()) for ball in row] for row in balls])
+    radii = np.array([[float(ball.rad()) for ball in row] for row in balls])
+    if not (np.isfinite(center).all() and np.isfinite(radii).all()):
+        return None
+    widened = radii * (1 + 2.0**-40) + np.abs(center) * 2.0**-52 + 2.0**-1060
+    return Enclosure.from_floats(center, up(frobenius_above(widened)), name="P(t)")
+
+
+def certify_formula(
+    condition: str,
+    formula: Sequence[Sequence[Any]],
+    interval: tuple[Any, Any],
+    *,
+    time_limit: float = 20.0,
+    pieces: int = 4096,
+    **options: Any,
+) -> Verdict:
+    """The condition for P(t) at all t of a closed interval; entries are formulas in t.
+
+    >>> certify_formula("positive-definite", [["2 + sin(t)", "1/4"], ["1/4", "1"]], (0, 10)).word.value
+    'holds'
+    """
+    rows = _parsed(formula)
+    low, high = exact_number(interval[0]), exact_number(interval[1])
+    if low > high:
+        raise MatrixError(f"the interval must be [a, b] with a <= b, got {interval}")
+    until = time.monotonic() + time_limit
+    for k in range(17):  # a few single times first: one of them may refute
+        at = low + (high - low) * Fraction(k, 16)
+        point = _enclosure(rows, at, at)
+        here = certify(condition, point, **options) if point is not None else undecided("not finite")
+        if here.is_fails:
+            return fails(f"at t = {at}: {here.reason}", details={"time": str(at)})
+    queue, done, margin = deque([(low, high)]), 0, math.inf
+    unit = ""
+    while queue:
+        a, b = queue.popleft()
+        done += 1
+        enclosure = _enclosure(rows, a, b)
+        found = certify(condition, enclosure, **options) if enclosure is not None else undecided("not finite")
+        if found.is_holds:
+            margin, unit = min(margin, found.margin or 0.0), found.unit
+            continue
+        if found.is_fails:
+            return fails(
+                f"at t in [{float(a):.6g}, {float(b):.6g}]: {found.reason}", details={"time": [str(a), str(b)]}
+            )
+        point = _enclosure(rows, (a + b) / 2, (a + b) / 2)
+        here = certify(condition, point, **options) if point is not None else undecided("not finite")
+        if here.is_fails:
+            return fails(f"at t = {(a + b) / 2}: {here.reason}", details={"time": str((a + b) / 2)})
+        if a == b or done >= pieces or time.monotonic() > until:
+            return undecided(f"{condition} on [{float(a):.6g}, {float(b):.6g}] after {done} pieces: {found.reason}")
+        queue += [(a, (a + b) / 2), ((a + b) / 2, b)]
+    details = {"pieces": done, "interval": [str(low), str(high)]}
+    words = f"{condition} at all times of [{low}, {high}], on {done} pieces"
+    return holds(words, margin=margin, unit=unit, details=details)
+
+
+def certify_samples(
+    condition: str,
+    times: Sequence[Any],
+    matrices: Sequence[Any],
+    lipschitz: Any,
+    interval: tuple[Any, Any],
+    **options: Any,
+) -> Verdict:
+    """The condition for P(t) at all t of an interval, from exact samples and a Lipschitz constant (spectral norm)."""
+    marks = [exact_number(t) for t in times]
+    low, high, rate = exact_number(interval[0]), exact_number(interval[1]), exact_number(lipschitz)
+    if len(marks) != len(matrices) or not marks:
+        raise MatrixError(f"one matrix for each time, got {len(marks)} times and {len(matrices)} matrices")
+    if any(b <= a for a, b in pairwise(marks)) or low > high or rate < 0:
+        raise MatrixError("times must increase, the interval be [a, b] with a <= b, the Lipschitz constant be >= 0")
+    margin, unit = math.inf, ""
+    open_times = []
+    for k, (mark, matrix) in enumerate(zip(marks, matrices, strict=True)):
+        left = low if k == 0 else max(low, (marks[k - 1] + mark) / 2)
+        right = high if k == len(marks) - 1 else min(high, (mark + marks[k + 1]) / 2)
+        if left > right:
+            continue  # this sample is nearest to no time of the interval
+        reach = max(abs(mark - left), abs(right - mark)) * rate
+        found = certify(condition, as_enclosure(matrix, reach), **options)
+        if found.is_fails or (found.is_undecided and low <= mark <= high):
+            here = certify(condition, as_enclosure(matrix), **options) if low <= mark <= high else found
+            if here.is_fails:
+                return fails(f"at t = {mark}: {here.reason}", details={"time": str(mark)})
+        if found.is_holds:
+            margin, unit = min(margin, found.margin or 0.0), found.unit
+        else:
+            open_times.append(f"near t = {mark} (radius {float(reach):.3g}): {found.reason}")
+    if open_times:
+        return undecided(f"{condition} on [{low}, {high}]: " + "; ".join(open_times[:3]))
+    words = f"{condition} at all times of [{low}, {high}], from {len(marks)} samples"
+    return holds(words, margin=margin, unit=unit, details={"interval": [str(low), str(high)]})
