@@ -20,9 +20,11 @@ from eigentoken.numerics.certify import certify
 from eigentoken.numerics.enclosures import Enclosure, product, total
 from eigentoken.numerics.layers.quantities import ball, norm_of, real_parts
 from eigentoken.theory import conditions as words
+from eigentoken.theory.ball_evaluation import evaluate
 from eigentoken.theory.readings import Reading
 from eigentoken.theory.terms import Eigenvalue, MatrixNumber, SpectralNorm, alpha, d
 from eigentoken.theory.verdicts import Verdict, all_of, any_of, fails, holds, undecided
+from eigentoken.theory.words_flows import IsIdentity
 
 __all__ = ["ON_WEIGHTS", "Environment"]
 
@@ -130,6 +132,7 @@ ON_WEIGHTS.register(words.PositiveSemidefinite)(_sign("positive-semidefinite"))
 ON_WEIGHTS.register(words.NegativeDefinite)(_sign("negative-definite"))
 ON_WEIGHTS.register(words.Nonsingular)(_sign("nonsingular"))
 ON_WEIGHTS.register(words.SimpleTop)(_sign("dominant-real-part"))
+ON_WEIGHTS.register(IsIdentity)(_sign("identity"))
 
 
 @ON_WEIGHTS.register(words.NonPrincipalModulusBelow)
@@ -263,6 +266,10 @@ def _ball(expression: Any, environment: Environment) -> arb:
         for part in parts[1:]:
             value = value.max(part) if isinstance(expression, sp.Max) else value.min(part)
         return value
+    if expression.is_number:
+        closed = evaluate(expression)
+        if closed is not None and closed.imag == 0:
+            return closed.real
     raise NotBound(f"{expression} is not a number of the weights")
 
 
