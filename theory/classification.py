@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,6 +65,8 @@ class Classification:
     unstable_dimension: int | None = None
     arithmetic: str = "exact"
     notes: tuple[str, ...] = field(default=())
+    nearby: Mapping[str, Any] | None = None
+    "for a point that is no equilibrium by less than 1e-6: the certified equilibrium beside it, if there is one"
 
     SCHEMA = "eigentoken/classification/1"
 
@@ -93,6 +96,7 @@ class Classification:
             "stable": self.stable.as_dict(),
             "arithmetic": self.arithmetic,
             "notes": list(self.notes),
+            "nearby": None if self.nearby is None else dict(self.nearby),
         }
 
     def _repr_latex_(self) -> str:

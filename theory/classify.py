@@ -42,6 +42,7 @@ from eigentoken.theory.jacobians import (
     sum_products,
     tangent_pivots,
 )
+from eigentoken.theory.nearby import nearby_equilibrium
 from eigentoken.theory.point_shapes import Shape, Undecided, attention_ranks, certain_zero, shape_of
 from eigentoken.theory.point_spectra import (
     Linearization,
@@ -58,6 +59,7 @@ from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 __all__ = ["Classification", "classify"]
 
 FIRST_LOOK_BITS = 192
+ROUNDED = 1e-6
 
 
 def classify(instance: Instance) -> Classification:
@@ -104,9 +106,20 @@ def _excluded_by_balls(instance: Instance) -> Classification | None:
     moved = f"|f(x) - x|_max >= {size}" if discrete else f"the velocity has an entry of modulus >= {size}"
     reason = f"{moved} at token {token + 1}, certified by ball arithmetic ({FIRST_LOOK_BITS} bits)"
     verdict = fails(reason, margin=distance, unit="residual, largest entry")
-    notes = ("f(f(x)) != x as well, so the point is not on a 2-cycle",) if discrete else ()
+    notes = ["f(f(x)) != x as well, so the point is not on a 2-cycle"] if discrete else []
+    nearby = nearby_equilibrium(instance) if distance < ROUNDED else None
+    if nearby is not None:
+        notes.append(
+            f"a certified equilibrium lies within {nearby['distance']:.2g}: if numbers were rounded, write them exactly"
+        )
     return Classification(
-        instance, "not-an-equilibrium", verdict, _not_stable(instance), arithmetic="balls", notes=notes
+        instance,
+        "not-an-equilibrium",
+        verdict,
+        _not_stable(instance),
+        arithmetic="balls",
+        notes=tuple(notes),
+        nearby=nearby,
     )
 
 

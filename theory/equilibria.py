@@ -112,9 +112,12 @@ def equilibria(
     """Consensus and bipartite equilibria, and what a search from ``starts`` random states finds besides.
 
     >>> listed = equilibria("oja-map", {"V": [[2, 0], [0, -1]], "alpha": "1/4"}, 3)
-    >>> [(each.name, str(each.stable.word)) for each in listed]
-    [('consensus(k=1)', 'holds'), ('consensus(k=2)', 'fails'),
-     ('bipartite(k=1, p=2, q=1)', 'fails'), ('bipartite(k=2, p=2, q=1)', 'fails')]
+    >>> for each in listed:
+    ...     print(each.name, each.stable.word)
+    consensus(k=1) holds
+    consensus(k=2) fails
+    bipartite(k=1, p=2, q=1) fails
+    bipartite(k=2, p=2, q=1) fails
     """
     base = template(system, parameters, n, mask)
     listed: list[Equilibrium] = []

@@ -184,6 +184,8 @@ def _document(source: str | Path) -> Mapping[str, Any]:
             raise InstanceError(f"cannot read {origin}: {reason}; give the path of a JSON file") from None
         except UnicodeDecodeError:
             raise InstanceError(f"{origin} is not UTF-8 text: give a JSON file") from None
+        except ValueError:
+            raise InstanceError(f"{_short(origin)} is not the name of a file: give the path of a JSON file") from None
     try:
         document = json.loads(text, parse_float=Decimal, parse_constant=str, object_pairs_hook=_unique)
     except json.JSONDecodeError as problem:

@@ -16,8 +16,8 @@ from typing import Any
 from flint import acb, arb
 
 from eigentoken.theory.algebra import Mask
-from eigentoken.theory.exactness.balls import PRECISIONS
-from eigentoken.theory.exactness.decisions import sign
+from eigentoken.theory.exactness.balls import PRECISIONS, precision
+from eigentoken.theory.exactness.decisions import ball, sign
 from eigentoken.theory.exactness.fields import Field
 from eigentoken.theory.exactness.polynomials import (
     Polynomial,
@@ -283,9 +283,9 @@ def _places(
         if time is Time.MAP:
             signs = (sign(1 - value), sign(1 + value))
             place = None if signs[0] is None or signs[1] is None else -min(signs[0], signs[1])
-            return [place], found, [_below(abs(1 - abs(found[0])))]
-        outcome = sign(value)
-        return [outcome], found, [_below(abs(found[0].real))]
+            gap = 1 - value if found[0].real > 0 else 1 + value
+            return [place], found, [_below(abs(ball(gap, 192)))]
+        return [sign(value)], found, [_below(abs(ball(value, 192)))]
     mirrored = _is_mirror(factor, time)
     places: list[int | None] = [None] * (len(factor) - 1)
     found = []
@@ -295,13 +295,14 @@ def _places(
         if balls is None:
             continue
         found, places, heights = balls, [], []
-        for enclosure in balls:
-            excess = abs(enclosure) - 1 if time is Time.MAP else enclosure.real
-            place = 1 if excess > 0 else -1 if excess < 0 else None
-            if place is None and mirrored and _on_boundary(enclosure, balls, time):
-                place = 0
-            places.append(place)
-            heights.append(_below(abs(excess)))
+        with precision(bits):
+            for enclosure in balls:
+                excess = abs(enclosure) - 1 if time is Time.MAP else enclosure.real
+                place = 1 if excess > 0 else -1 if excess < 0 else None
+                if place is None and mirrored and _on_boundary(enclosure, balls, time):
+                    place = 0
+                places.append(place)
+                heights.append(_below(abs(excess)))
         if None not in places:
             break
     return places, found, heights

@@ -230,6 +230,11 @@ def test_tv15_with_rational_weights() -> None:
     rounded = attention(CLUSTERS, diagonal(1, "1.30443453232016"), diagonal("-3.42176068405519", 2), "1/10")
     assert rounded.kind == "not-an-equilibrium"
     assert rounded.equilibrium.is_fails
+    assert rounded.nearby is not None
+    assert rounded.nearby["distance"] < 1e-13
+    printed = ["1.01356599439", "1.03973843594", "1.10444814757"]
+    for entry, digits in zip(rounded.nearby["spectrum"], printed, strict=True):
+        assert agrees(entry["float"], digits)
 
 
 def test_two_cycles() -> None:

@@ -29,6 +29,7 @@ __all__ = ["RATIONALS", "ExactnessLimit", "Field", "Generator", "MissingGenerato
 LARGEST_ORDER = 1000
 LARGEST_EXPANDED_ROOT = 8
 LARGEST_POWER = 4000
+MOST_SHARED_POWERS = 64
 MOST_GENERATORS = 24
 FACTOR_LIMIT = 100_000
 ONE = sympy.Integer(1)
@@ -139,11 +140,17 @@ class Field:
         return any(not self.evaluate(polynomial, bits).contains(0) for bits in PRECISIONS[:4])
 
     def extended(self, generator: Generator) -> Field:
-        """The field with one more generator, or with a finer one in place of a coarser one."""
+        """The field with one more generator, or with a finer one in place of a coarser one.
+
+        ``exp(a)`` and ``exp(b)`` share a generator where a and b have a common measure that is not too small; otherwise
+        each has its own, and a relation between them stays unknown to the field.
+        """
         listed = list(self.generators)
         for index, known in enumerate(listed):
             if (known.kind, known.base) == (generator.kind, generator.base):
                 finer = Generator(known.kind, known.base, _common_measure(known.step, generator.step))
+                if finer.kind == "exp" and max(known.step, generator.step) > MOST_SHARED_POWERS * finer.step:
+                    continue
                 if finer.step.q > LARGEST_ORDER and finer.kind == "root":
                     raise ExactnessLimit(f"a root of order {finer.step.q} is beyond {LARGEST_ORDER}")
                 listed[index] = finer
@@ -154,8 +161,14 @@ class Field:
 
     def _find(self, kind: str, base: sympy.Expr, exponent: sympy.Rational = ONE) -> tuple[int, Generator]:
         """The generator of which ``base^exponent`` (or ``exp(base exponent)``, ``ln base``) is an integer power."""
+        limit = LARGEST_POWER
         for index, known in enumerate(self.generators):
-            if known.kind == kind and known.base == base and (exponent / known.step).is_Integer:
+            ratio = exponent / known.step
+            if (
+                (known.kind, known.base) == (kind, base)
+                and ratio.is_Integer
+                and (kind == "root" or abs(ratio) <= limit)
+            ):
                 return index, known
         step = sympy.Rational(1, exponent.q) if kind == "root" else abs(exponent)
         raise MissingGenerator(Generator(kind, base, step))

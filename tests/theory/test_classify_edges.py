@@ -1,0 +1,181 @@
+"""Corners of ``classify``: small dimensions, ties, circles of multipliers, odd masks, and the way down to balls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sympy
+
+from eigentoken.theory import classify as classify_module
+from eigentoken.theory import point_spectra
+from eigentoken.theory.classify import classify
+from eigentoken.theory.exactness import polynomials
+from eigentoken.theory.instances import Instance
+
+
+def diagonal(*entries: Any) -> list[list[Any]]:
+    return [[entry if i == j else 0 for j in range(len(entries))] for i, entry in enumerate(entries)]
+
+
+def forms(found: Any) -> list[tuple[str, int]]:
+    return [(str(entry.exact), entry.multiplicity) for entry in found.spectrum]
+
+
+def test_one_dimension_has_no_tangent_directions() -> None:
+    found = classify(Instance.of("oja-map", [[1], [1], [-1]], V=[[2]], alpha="1/4"))
+    assert (found.kind, found.p, found.q, found.spectrum) == ("bipartite", 2, 1, ())
+    assert found.stable.is_holds
+    assert "discrete" in found.stable.reason
+
+
+def test_one_token() -> None:
+    found = classify(Instance.of("attention-map", [[1, 0]], V=diagonal(2, 1), M=diagonal(1, 1), alpha=1))
+    assert (found.kind, forms(found)) == ("consensus", [("2/3", 1)])
+
+
+def test_multipliers_exactly_on_the_unit_circle() -> None:
+    """(1 + alpha lambda)/m = 3/5 ± 4i/5: marginal, decided exactly and not by a tolerance."""
+    V = [["-2/5", "-4/5", 0], ["4/5", "-2/5", 0], [0, 0, 0]]
+    found = classify(Instance.of("attention-map", [[0, 0, 1]], V=V, M=diagonal(1, 1, 1), alpha=1))
+    assert found.linearization == "marginal"
+    assert found.stable.is_fails
+    for shift, word in (("1/10^40", "stable"), ("-1/10^40", "unstable")):
+        V[2][2] = shift
+        moved = classify(Instance.of("attention-map", [[0, 0, 1]], V=V, M=diagonal(1, 1, 1), alpha=1))
+        assert moved.linearization == word
+
+
+def test_quartic_on_the_circle() -> None:
+    """Two pairs of multipliers on the circle from one irreducible factor: the mirror argument, not closed forms."""
+    # z^4 + z^3/3 - z^2/2 + z/3 + 1 is irreducible, self-reciprocal, with all roots on the unit circle
+    companion: list[list[Any]] = [[0, 0, 0, -1], [1, 0, 0, "-1/3"], [0, 1, 0, "1/2"], [0, 0, 1, "-1/3"]]
+    V = [[*(f"{entry} - {int(i == j)}" for j, entry in enumerate(row)), 0] for i, row in enumerate(companion)]
+    V.append([0, 0, 0, 0, 0])
+    found = classify(Instance.of("oja-map", [[0, 0, 0, 0, 1]], V=V, alpha=1))
+    z = sympy.Symbol("z")
+    values = sympy.Poly(z**4 + z**3 / 3 - z**2 / 2 + z / 3 + 1).nroots(n=20)
+    assert all(abs(abs(value) - 1) < 1e-15 for value in values)
+    assert found.linearization == "marginal"
+    assert sum(entry.multiplicity for entry in found.spectrum) == 4
+
+
+def test_reciprocal_pairs_are_unstable() -> None:
+    """z^4 - 3 z^3 + 3 z^2 - 3 z + 1 is self-reciprocal with a real pair z, 1/z off the circle."""
+    companion: list[list[Any]] = [[0, 0, 0, -1], [1, 0, 0, 3], [0, 1, 0, -3], [0, 0, 1, 3]]
+    V = [[*(f"{entry} - {int(i == j)}" for j, entry in enumerate(row)), 0] for i, row in enumerate(companion)]
+    V.append([0, 0, 0, 0, 0])
+    found = classify(Instance.of("oja-map", [[0, 0, 0, 0, 1]], V=V, alpha=1))
+    assert found.linearization == "unstable"
+    assert found.unstable_dimension == 1
+
+
+def test_ties_of_eigenvalues_are_said() -> None:
+    repeated = classify(Instance.of("oja-flow", [[1, 0, 0]] * 2, V=diagonal(1, 1, 0)))
+    assert repeated.k == 1
+    assert any("repeated 2 times" in note for note in repeated.notes)
+    V = [[1, -1, 0], [1, 1, 0], [0, 0, 1]]
+    tied = classify(Instance.of("attention-flow", [[0, 0, 1]] * 2, V=V, M=diagonal(1, 1, 1)))
+    assert (tied.k, tied.linearization) == (1, "marginal")
+    assert any("same real part" in note for note in tied.notes)
+
+
+def test_a_defective_matrix() -> None:
+    V = [[2, 0, 0], [0, 1, 1], [0, 0, 1]]
+    found = classify(Instance.of("attention-map", [[1, 0, 0]] * 2, V=V, M=diagonal(1, 1, 1), alpha="1/3"))
+    assert forms(found) == [("3/5", 2), ("4/5", 2)]
+
+
+def test_a_mask_without_self_attention() -> None:
+    """Two tokens that look only at each other: f(x) = -x for a large step."""
+    found = classify(
+        Instance.of(
+            "attention-map",
+            [[1, 0], [-1, 0]],
+            [[0, 1], [1, 0]],
+            V=diagonal(1, "1/2"),
+            M=diagonal(1, 1),
+            alpha=3,
+        )
+    )
+    assert (found.kind, found.shape) == ("2-cycle", "bipartite")
+    assert forms(found) == [("1/4", 1), ("5/4", 1)]
+
+
+def test_a_two_cycle_that_is_not_a_sign_change() -> None:
+    """Token 1 sits still, token 2 (which sees itself only, through a causal mask on v_2) flips: f o f has its squares."""
+    found = classify(
+        Instance.of(
+            "attention-map", [[1, 0], [0, 1]], [[1, 0], [0, 1]], V=diagonal("1/2", -3), M=diagonal(1, 1), alpha=1
+        )
+    )
+    assert found.kind == "2-cycle"
+    # multipliers: (1 - 3)/(3/2) = -4/3 at token 1, (3/2)/|-2| = 3/4 at token 2
+    assert forms(found) == [("3/4", 1), ("4/3", 1)]
+    assert found.stable.is_fails
+
+
+def test_two_heads_on_a_line_that_is_no_eigenvector_of_their_sum() -> None:
+    """u_1 = b F_1 v + b' F_2 v may be parallel to v for one split although (F_1 + F_2) v is not."""
+    heads = [
+        {"F": [[1, 0], [1, 1]], "M": diagonal("ln(3)/2", 0)},
+        {"F": [[1, 0], [-1, 1]], "M": diagonal("ln(3)/2", 0)},
+    ]
+    same = classify(Instance.of("multihead-flow", [[1, 0], [-1, 0]], heads=heads))
+    assert same.kind == "bipartite"
+    heads[1]["M"] = diagonal("ln(2)/2", 0)
+    assert classify(Instance.of("multihead-flow", [[1, 0], [-1, 0]], heads=heads)).kind == "not-an-equilibrium"
+
+
+@pytest.mark.parametrize(
+    ("system", "parameters", "tokens"),
+    [
+        ("attention-map", {"V": diagonal(1, -2), "M": diagonal(1, -2), "alpha": "1/4"}, [[0, 1]] * 2 + [[0, -1]] * 2),
+        ("attention-flow", {"V": [[2, 1], [1, 2]], "M": [[1, "sqrt(2)"], [0, 1]]}, [["sqrt(1/2)", "sqrt(1/2)"]] * 3),
+        ("causal-flow", {"U": diagonal(1, 0), "P": diagonal(1, 1)}, [[1, 0], [-1, 0], [-1, 0]]),
+        ("token-flow", {"B": diagonal(-1, 2), "W": diagonal("ln(3)", "sqrt(2)")}, [[0, 0]] * 2),
+    ],
+)
+def test_balls_agree_with_the_exact_spectrum(
+    monkeypatch: pytest.MonkeyPatch, system: str, parameters: dict[str, Any], tokens: Any
+) -> None:
+    """With exact blocks forbidden the same point is decided by balls: same words, enclosures around the same values."""
+    instance = Instance.of(system, tokens, **parameters)
+    exact = classify(instance)
+    assert exact.arithmetic == "exact"
+    monkeypatch.setattr(classify_module, "spectral_factors", _refuse)
+    balls = classify(instance)
+    assert balls.arithmetic == "exact, spectrum by balls"
+    assert balls.kind == exact.kind
+    if exact.linearization == "marginal":
+        assert balls.stable.is_undecided
+    else:
+        assert balls.stable.word == exact.stable.word
+    assert sum(e.multiplicity for e in balls.spectrum) == sum(e.multiplicity for e in exact.spectrum)
+    for entry in balls.spectrum:
+        assert min(abs(entry.value - other.value) for other in exact.spectrum) < 1e-15
+
+
+def _refuse(*_: Any) -> Any:
+    raise polynomials.ExactnessLimit("refused by the test")
+
+
+def test_a_wrong_symmetry_is_noticed() -> None:
+    """The group reduction checks the pattern entry by entry: a broken matrix is taken whole."""
+    matrix = [[sympy.Rational(0)] * 3 for _ in range(3)]
+    symmetric = [[2, 1, 5], [1, 2, 5], [3, 3, 7]]
+    blocks = point_spectra.reduced_blocks(symmetric, [[0, 1], [2]], 1)
+    assert sorted(len(block) for block, _ in blocks) == [1, 2]
+    broken = [[2, 1, 5], [1, 2, 6], [3, 3, 7]]
+    blocks = point_spectra.reduced_blocks(broken, [[0, 1], [2]], 1)
+    assert sorted(len(block) for block, _ in blocks) == [3]
+    assert len(matrix) == 3
+
+
+def test_undecided_is_said_not_guessed() -> None:
+    """An eigenvector relation that rests on an identity between logarithms which the field does not know."""
+    hidden = "ln(1+sqrt(2)) + ln(sqrt(2)-1)"
+    found = classify(Instance.of("oja-flow", [[1, 0], [1, 0]], V=[[1, 0], [hidden, "1/2"]]))
+    assert found.kind == "undecided"
+    assert found.equilibrium.is_undecided
+    assert found.stable.is_undecided
