@@ -1,0 +1,125 @@
+"""CT-3: bipartite points of the Oja flow.  Own derivation."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.exact_points import decimals, instance, multipliers
+from eigentoken.proofs.power_method.bipartite import X, Y, pairs_moved, sides_moved
+from eigentoken.proofs.power_method.pm_a1 import ASSUMPTION_1
+from eigentoken.proofs.power_method.symbols import LK, LL, V, d, delta, ell, k, lam, n, p, q
+from eigentoken.proofs.reductions import grouped
+from eigentoken.theory.claims import SpectrumIs, Unstable, When
+from eigentoken.theory.conditions import AllOf, Relation
+from eigentoken.theory.points import BipartiteAt
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.steps import Derivation, Identity, Inequality
+
+
+def derive() -> Derivation:
+    """The spectrum from the flow; a positive eigenvalue for p != q."""
+    share = p / (p + q)
+    block = sp.Matrix([[LL * share - LK * delta, LL * (1 - share)], [LL * share, LL * (1 - share) + LK * delta]])
+    bal, z, top = sp.symbols("delta z lambda_1", real=True)
+    root = sp.Eq(z**2 - LL * z + bal**2 * LK * (LL - LK), 0)
+    return Derivation(
+        (
+            grouped(
+                "pairs",
+                "Two tokens at $v_k$ against each other,",
+                pairs_moved("oja-flow", (1,), 1),
+                (0, -LK * delta, 0, 0, LK * delta, 0, 0, 0, 0, 0, 0, 0),
+                r"-\lambda_k\delta = <2>,\ p - 1 \text{ times}",
+            ),
+            grouped(
+                "pairs below",
+                "two tokens at $-v_k$,",
+                pairs_moved("oja-flow", (1,), -1),
+                (0, LK * delta, 0, 0, -LK * delta, 0, 0, 0, 0, 0, 0, 0),
+                r"\lambda_k\delta = <2>,\ q - 1 \text{ times}",
+            ),
+            grouped(
+                "sides",
+                "and the sides as wholes along $v_\\ell$.",
+                sides_moved("oja-flow", (1,)),
+                (0, block[0, 0] * X + block[0, 1] * Y, 0, block[1, 0] * X + block[1, 1] * Y),
+                r"\dot\xi_1 = <2>, \qquad \dot\xi_2 = <4>",
+            ),
+            Identity(name="trace", says="The trace of the block.", left=block.trace(), right=LL, uses=("sides",)),
+            Identity(
+                name="determinant",
+                says="Its determinant.",
+                left=block.det(),
+                right=delta**2 * LK * (LL - LK),
+                uses=("sides",),
+            ),
+            Inequality(
+                name="k = 1",
+                says="For $p \\neq q$ and $k = 1$ the determinant is negative: one eigenvalue is positive. With $z$ the larger root,",
+                hypotheses=(LK > 0, LL < LK, sp.Ne(bal, 0), root, z >= LL / 2),
+                conclusion=z > 0,
+                uses=("trace", "determinant"),
+            ),
+            Inequality(
+                name="k > 1",
+                says="For $k \\neq 1$ take $\\ell = 1$: the trace $\\lambda_1$ is positive, and so is the larger root.",
+                hypotheses=(top > 0, LK < top, root.subs(LL, top), z >= top / 2),
+                conclusion=z > 0,
+                uses=("trace", "determinant"),
+            ),
+            Identity(
+                name="p = q",
+                says="For $p = q$ the determinant vanishes: the block has the eigenvalues $0$ and $\\lambda_\\ell$.",
+                left=block.det().subs(q, p),
+                right=sp.Integer(0) * LL,
+                uses=("trace", "determinant"),
+            ),
+        )
+    )
+
+
+_DELTA = (p - q) / n
+_T, _D = lam(V, ell), _DELTA**2 * lam(V, k) * (lam(V, ell) - lam(V, k))
+
+CT_3 = register(
+    Statement(
+        id="CT-3",
+        kind=Kind.EXTENSION,
+        source=Source(HERE, "continuous-time counterpart of Lemma 5"),
+        title="Bipartite points of the Oja flow",
+        systems=("oja-flow",),
+        conditions=ASSUMPTION_1,
+        claims=(
+            SpectrumIs(
+                BipartiteAt(V, k),
+                (
+                    (-lam(V, k) * _DELTA, (p - 1) * (d - 1)),
+                    (lam(V, k) * _DELTA, (q - 1) * (d - 1)),
+                    ((_T + sp.sqrt(_T**2 - 4 * _D)) / 2, 1),
+                    ((_T - sp.sqrt(_T**2 - 4 * _D)) / 2, 1),
+                ),
+            ),
+            When(Relation(sp.Ne(p, q)), Unstable(BipartiteAt(V, k))),
+            When(
+                AllOf((Relation(sp.Eq(p, q)), Relation(sp.Or(lam(V, k) < lam(V, 1), lam(V, 2) > 0)))),
+                Unstable(BipartiteAt(V, k)),
+            ),
+        ),
+        text=(
+            r"For each $\ell \neq k$: $-\lambda_k\delta$ ($p-1$ times), $\lambda_k\delta$ ($q-1$ times), and a block with trace $\lambda_\ell$ and determinant $\delta^2\lambda_k(\lambda_\ell - "
+            r"\lambda_k)$. Unstable for $p \neq q$. For $p = q$ the spectrum is $0$, $(n-1)(d-1)$ times, and $\lambda_\ell$: unstable unless $k = 1$ and $\lambda_2 \leq 0$, where the "
+            r"linearisation is silent ($n = 2$, $\lambda_2 < 0$: stable as in PM-CX1)."
+        ),
+        depends=("PM-A1", "CT-1"),
+        derive=derive,
+        vectors=(
+            Vector(
+                "V = diag(1, -1/2), n = 2, k = 1",
+                lambda: multipliers(instance("oja-flow", [["1", "0"], ["-1", "0"]], V=[["1", "0"], ["0", "-1/2"]])),
+                decimals("-1/2", "0"),
+            ),
+        ),
+    )
+)

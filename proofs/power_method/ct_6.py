@@ -1,0 +1,100 @@
+"""CT-6: stable bipartite points of the flow: the criterion of PM-N3 again.  Own derivation."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.power_method.pm_n3 import (
+    CRITERION_FIRST, CRITERION_LAST, D1, D2, DET, in_s_and_t, first_eigenvector, other_eigenvectors,
+)  # fmt: skip
+from eigentoken.proofs.power_method.symbols import LK, LL, V, b1, b2, d, k, kappa, lam, mu, p, q
+from eigentoken.proofs.reductions import recalled
+from eigentoken.theory.claims import Iff, Stable, Unstable, When
+from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.points import BipartiteAt
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Kind, Source, Statement
+from eigentoken.theory.steps import Derivation, Identity, Inequality
+
+
+def derive() -> Derivation:
+    """Minus the block of CT-5 is the form of PM-N3; the rest is the same real arithmetic."""
+    plain = {kappa: LK, mu: LL}
+    block = sp.Matrix(
+        [[LL * (1 + b1) / 2 - LK * b1, LL * (1 - b1) / 2], [LL * (1 - b2) / 2, LL * (1 + b2) / 2 - LK * b2]]
+    )
+    one, two, off, det = sp.symbols("d_1 d_2 o D", real=True)
+    z1, z2 = sp.symbols("z_1 z_2", real=True)
+    shared = (*first_eigenvector(), *other_eigenvectors(), *in_s_and_t())
+    return Derivation(
+        (
+            recalled(
+                "CT-5",
+                "the block of the flow at a bipartite point",
+                "Take the block of CT-5.",
+                r"\lambda_\ell A_2 - \lambda_k\operatorname{diag}(b_1, b_2)",
+            ),
+            Identity(
+                name="trace",
+                says="Minus its trace is the trace of $\\lambda_k\\operatorname{diag}(b) - \\lambda_\\ell S$,",
+                left=-block.trace(),
+                right=(D1 + D2).subs(plain),
+                uses=("from CT-5",),
+            ),
+            Identity(
+                name="determinant",
+                says="and its determinant is that of the same form.",
+                left=block.det(),
+                right=DET.subs(plain),
+                uses=("from CT-5",),
+            ),
+            Inequality(
+                name="negative roots",
+                says="Two real numbers are negative iff their product is positive and their sum negative;",
+                hypotheses=(z1 * z2 > 0, z1 + z2 < 0),
+                conclusion=sp.And(z1 < 0, z2 < 0),
+                uses=("trace", "determinant"),
+            ),
+            Inequality(
+                name="definite",
+                says="with $D = d_1d_2 - o$, $o \\geq 0$, this says that the form is positive definite: the condition of PM-N3, which does not contain $\\alpha$.",
+                hypotheses=(off >= 0, sp.Eq(det, one * two - off), det > 0, one + two > 0),
+                conclusion=sp.And(one > 0, two > 0),
+                uses=("negative roots",),
+            ),
+            *(_renamed(step) for step in shared),
+        )
+    )
+
+
+def _renamed(step: Identity | Inequality) -> Identity | Inequality:
+    """The steps of PM-N3 from here on, with the names of this derivation."""
+    from dataclasses import replace
+
+    return replace(step, uses=tuple(each for each in step.uses if each in KNOWN))
+
+
+KNOWN = frozenset({"definite", "k > 1, direction v_1"})
+
+CT_6 = register(
+    Statement(
+        id="CT-6",
+        kind=Kind.EXTENSION,
+        source=Source(HERE, "continuous-time counterpart of PM-N3"),
+        title="Stable bipartite points of the attention flow",
+        systems=("attention-flow",),
+        conditions=(Symmetric(V), SimpleTop(V), Relation(lam(V, 1) > 0), Relation(d >= 2), Relation(p >= q)),
+        claims=(
+            Iff(Stable(BipartiteAt(V, 1)), CRITERION_FIRST),
+            Iff(Stable(BipartiteAt(V, d)), CRITERION_LAST),
+            When(Relation(sp.And(lam(V, k) < lam(V, 1), lam(V, k) > lam(V, d))), Unstable(BipartiteAt(V, k))),
+        ),
+        text=(
+            r"The criterion is exactly that of PM-N3, $k = 1$ or $k = d$. For $\alpha\lVert V\rVert < 1$ the map and the flow have the same stable bipartite points. The only alternative to the principal "
+            r"eigenvector is the most negative eigenvalue, with $|\lambda_d| > \lambda_1$ and $s < 0$."
+        ),
+        depends=("CT-5", "PM-N3"),
+        derive=derive,
+    )
+)

@@ -1,0 +1,113 @@
+"""PM-N6: stable bipartite points are not rare, and their basins are not small in general.
+
+New here, against the remarks in Li-Altafini, D.4.2 and D.5.  What is checked exactly: all splits of ten tokens are stable for
+large scores.  The counts of random starts are observations.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.exact_points import instance, point_is
+from eigentoken.proofs.power_method.symbols import E, p, q
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement
+from eigentoken.theory.steps import Computation, Derivation, Inequality
+from eigentoken.theory.verdicts import Verdict, all_of, fails, holds
+
+_V = [["1", "0", "0"], ["0", "1/4", "0"], ["0", "0", "1/8"]]
+
+
+def _split(first: int, total: int, score: str) -> dict[str, Any]:
+    scores = [[score if i == j else "0" for j in range(3)] for i in range(3)]
+    tokens = [["1", "0", "0"]] * first + [["-1", "0", "0"]] * (total - first)
+    return instance("attention-map", tokens, V=_V, M=scores, alpha="1/2")
+
+
+@cache
+def every_split() -> Verdict:
+    """V = diag(1, 1/4, 1/8), M = 3 I, alpha = 1/2, n = 10: all splits 1 <= p <= 9 are stable, exactly."""
+    return all_of({f"p = {first}": point_is(_split(first, 10, "3"), "bipartite", stable="stable") for first in range(5, 10)})
+
+
+def derive() -> Derivation:
+    """Large scores stabilise every split whatever the gap; then the ten tokens."""
+    gap = sp.Symbol("g", real=True)
+    first, second = (p * E**2 - q) / (p * E**2 + q), (q * E**2 - p) / (q * E**2 + p)
+    harmonic = 2 * first * second / (first + second)
+    return Derivation(
+        (
+            Inequality(
+                name="large scores",
+                says="With $E = e^s$ and $p \\geq q$: if $q(1-g)E^2 > 2p$ the harmonic mean $h$ of PM-N3 exceeds $g$, so for any ratio $g = \\lambda_2/\\lambda_1 < 1$ a large score makes "
+                "the split stable.",
+                hypotheses=(p >= q, gap >= 0, gap < 1, q * (1 - gap) * E**2 > 2 * p),
+                conclusion=harmonic > gap,
+            ),
+            Computation(
+                name="ten tokens",
+                says="$V = \\operatorname{diag}(1, \\frac14, \\frac18)$, $M = 3I$, $\\alpha = \\frac12$, $n = 10$: all nine splits on $v_1$ are asymptotically stable (those with $p < 5$ by "
+                "exchanging the sides), by exact classification.",
+                run=every_split,
+                formula=r"p = 5, \dots, 9",
+                scope="n = 10, d = 3, M = 3I",
+            ),
+        )
+    )
+
+
+def random_starts(instances: int, seed: int) -> Verdict:
+    """Random starts for M = 10 I: how many end bipartite (observed in floating point, not proved)."""
+    import numpy as np
+
+    source = np.random.default_rng(seed)
+    value, step, scale = np.diag([1.0, 0.25, 0.125]), 0.5, 10.0
+    x = source.normal(size=(max(instances, 200), 10, 3))
+    x /= np.linalg.norm(x, axis=-1, keepdims=True)
+    for _ in range(400):
+        scores = scale * np.einsum("bid,bjd->bij", x, x)
+        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights /= weights.sum(axis=-1, keepdims=True)
+        y = x + step * np.einsum("bij,bjd->bid", weights, x) @ value
+        x = y / np.linalg.norm(y, axis=-1, keepdims=True)
+    signs = np.sign(x[..., 0])
+    bipartite = int(((np.abs(x[..., 0]) > 0.999).all(axis=1) & (np.abs(signs.sum(axis=1)) < 10)).sum())
+    total = x.shape[0]
+    reason = f"{bipartite} of {total} random starts end bipartite on v_1"
+    return holds(reason) if 2 * bipartite > total else fails(reason)
+
+
+PM_N6 = register(
+    Statement(
+        id="PM-N6",
+        kind=Kind.EXTENSION,
+        source=Source(HERE, "against Li-Altafini, D.4.2 and D.5"),
+        title="Basins of bipartite points are not small in general",
+        systems=("attention-map",),
+        text=(
+            r"For any ratio $\lambda_2/\lambda_1 < 1$ a large score $s = v_1^{\top}Mv_1$ makes every split on $v_1$ stable. For $V = \operatorname{diag}(1, \frac14, \frac18)$, "
+            r"$\alpha = \frac12$, $n = 10$ and $M = 3I$ all splits are stable; of uniformly random starts most end bipartite "
+            r"(observed for $M = 10I$ by the property test of this statement)."
+        ),
+        depends=("PM-N3",),
+        derive=derive,
+        printed=Printed(
+            text=r"Stable bipartite points appear to be rare, and their basin of attraction is very small.",
+            wrong=r"Not in general: for $M = cI$ with $c \geq 3$ every split is stable, and most or all random starts end bipartite.",
+            counterexamples=(
+                Counterexample(
+                    "all splits stable",
+                    r"$V = \operatorname{diag}(1, \frac14, \frac18)$, $M = 3I$, $\alpha = \frac12$, $n = 10$: every split is asymptotically stable.",
+                    _split(8, 10, "3"),
+                    every_split,
+                ),
+            ),
+        ),
+        property_tests=(random_starts,),
+        notes="The counts of random starts are floating-point observations; the stability of the splits is exact.",
+    )
+)
