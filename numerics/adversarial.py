@@ -3,7 +3,7 @@
 Truth never comes from the certified code.  Symmetric families: congruences ``U^T D U`` with unimodular integer U (inertia
 of D, Sylvester), or elimination over Python fractions.  Spectral families: similarities ``U^-1 D U`` with unimodular U
 and integer blocks (eigenvalues known exactly, compared as integers), or the roots of the exact characteristic polynomial
-to 120 digits by mpmath, used only where they are separated by more than 1e-40 of their size.
+to 60 digits by mpmath, used only where they are separated by more than 1e-20 of their size.
 """
 
 from __future__ import annotations
@@ -299,11 +299,11 @@ def characteristic_fractions(matrix: Any) -> list[Fraction]:
 
 
 def measured_kinds(matrix: Any, alpha: Fraction) -> dict[str, str | None]:
-    """Kinds from roots to 120 digits; None where scores are closer than 1e-40 of their size (a tie cannot be seen)."""
-    with mpmath.workdps(120):
+    """Kinds from roots to 60 digits; None where scores are closer than 1e-20 of their size (a tie cannot be seen)."""
+    with mpmath.workdps(60):
         coefficients = [mpmath.mpf(c.numerator) / c.denominator for c in characteristic_fractions(matrix)]
         try:
-            roots = mpmath.polyroots(coefficients, maxsteps=500, extraprec=2000)
+            roots = mpmath.polyroots(coefficients, maxsteps=200, extraprec=600)
         except mpmath.libmp.libhyper.NoConvergence:
             return dict.fromkeys(("real-part", "modulus", "step"))
         a = mpmath.mpf(alpha.numerator) / alpha.denominator
@@ -315,10 +315,10 @@ def measured_kinds(matrix: Any, alpha: Fraction) -> dict[str, str | None]:
             ("step", lambda r: mpmath.fabs(1 + a * r)),
         ):
             ranked = sorted(((score(r), r) for r in roots), key=lambda pair: -pair[0])
-            near = size * mpmath.mpf(10) ** -40 * (1 if order != "step" else 1 + abs(a))
+            near = size * mpmath.mpf(10) ** -20 * (1 if order != "step" else 1 + abs(a))
             top = [r for s, r in ranked if ranked[0][0] - s < near]
             imaginary = [abs(mpmath.im(r)) for r in top]
-            if len(top) == 1 and imaginary[0] < size * mpmath.mpf(10) ** -60:
+            if len(top) == 1 and imaginary[0] < size * mpmath.mpf(10) ** -25:
                 found[order] = "simple-real"
             elif len(top) == 2 and all(im > size * mpmath.mpf(10) ** -20 for im in imaginary):
                 found[order] = "simple-pair"
@@ -329,7 +329,7 @@ def measured_kinds(matrix: Any, alpha: Fraction) -> dict[str, str | None]:
 
 def _measured(rng: Generator) -> SpectralCase:
     which = int(rng.integers(0, 4))
-    n = int(rng.integers(3, 7))
+    n = int(rng.integers(3, 6))
     if which == 0:
         name, m = "Frank", np.array([[float(n - max(i, j)) if j >= i - 1 else 0.0 for j in range(n)] for i in range(n)])
     elif which == 1:

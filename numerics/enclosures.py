@@ -56,6 +56,7 @@ class Enclosure:
     _exact: Callable[[], ExactMatrix] | None = field(default=None, repr=False)
     _inputs: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
     terms: Terms = ((("matrix", False),),)
+    given_slack: Fraction | None = None  # in the units of the input; the scaled float may have overflowed
 
     @classmethod
     def from_floats(cls, array: Array, radius: float = 0.0, name: str = "matrix") -> Enclosure:
@@ -79,6 +80,7 @@ class Enclosure:
             lambda: ExactMatrix.from_floats(values),
             lambda: {name: array_digest(values)},
             (((name, False),),),
+            Fraction(slack),
         )
 
     @classmethod
@@ -89,7 +91,8 @@ class Enclosure:
         center, lost, exponent = exact.nearest_floats()
         if exponent == 0 and lost == 0.0:  # the same content has the same hash, however it was written
             return cls.from_floats(center, radius, name)
-        scaled = scale_up(_checked_radius(radius), -exponent)
+        slack = _checked_radius(radius)
+        scaled = scale_up(slack, -exponent)
         return cls(
             center,
             up(scaled + lost),
@@ -98,6 +101,7 @@ class Enclosure:
             lambda: exact,
             lambda: {name: exact.digest()},
             (((name, False),),),
+            Fraction(slack),
         )
 
     @property
@@ -144,6 +148,8 @@ class Enclosure:
     @property
     def slack_above(self) -> Fraction:
         """The slack in the units of the input, as an exact number that is not smaller."""
+        if self.given_slack is not None:
+            return self.given_slack
         return Fraction(self.slack) * Fraction(2) ** self.exponent
 
     def unscaled_lower(self, value: float) -> float:
@@ -165,6 +171,7 @@ class Enclosure:
             None if exact is None else lambda: exact().transpose(),
             self._inputs,
             flipped,
+            self.given_slack,
         )
 
 
@@ -241,6 +248,8 @@ def _product_of_two(a: Enclosure, b: Enclosure) -> Enclosure:
         if a.slack or b.slack:
             two_a, two_b = up(two_a + a.radius), up(two_b + b.radius)
             slack = up(a.slack * two_b + two_a * b.slack + a.slack * b.slack, 8)
+    if not math.isfinite(radius):
+        raise MatrixError("the radius of a factor is too large for a product")
     center, lost, shift = _normalised(raw, float(np.abs(raw).max()))
     whole = scale_up(up(rounding + radius) if rounding else radius, -shift)
     source_a, source_b = a._exact, b._exact

@@ -89,7 +89,7 @@ def _equality(question: Question, interval: tuple[float, float], form: str, test
 def _different(question: Question, low: float, form: str, details: dict[str, Any]) -> Verdict:
     margin = reported_margin(question.enclosure, low)
     facts = {"form": form, "equal": False, "distance_above": str(threshold(question.enclosure, margin))}
-    reason = f"at spectral distance at least {details['distance'][0]:.6g}"
+    reason = f"at spectral distance at least {_shown(details['distance'][0])}"
     return answer(question, FAILS, reason, kind="equality", facts=facts, margin=margin, details=details)
 
 
@@ -101,12 +101,12 @@ def _within(question: Question, interval: tuple[float, float], form: str, detail
     if high is not None and high <= within:
         margin = _float_below(within - high)
         facts = {"form": form, "norm_at_most": str(within - Fraction(margin) - enclosure.slack_above)}
-        reason = f"at spectral distance at most {details['distance'][1]:.6g}"
+        reason = f"at spectral distance at most {_shown(details['distance'][1])}"
         return answer(question, HOLDS, reason, kind="norm", facts=facts, margin=margin, details=details)
     if low is not None and low > within:
         margin = _float_below((low - within) * Fraction(999, 1000))
         facts = {"form": form, "norm_above": str(within + Fraction(margin) + enclosure.slack_above)}
-        reason = f"at spectral distance at least {details['distance'][0]:.6g}"
+        reason = f"at spectral distance at least {_shown(details['distance'][0])}"
         return answer(question, FAILS, reason, kind="norm", facts=facts, margin=margin, details=details)
     return give_up(question, ("a norm interval that contains the distance asked for",), details)
 
@@ -115,6 +115,10 @@ def _float_below(value: Fraction) -> float:
     from eigentoken.numerics.inertia import float_below
 
     return float_below(value)
+
+
+def _shown(value: float | None) -> str:
+    return "a number beyond the range of floats" if value is None else f"{value:.6g}"
 
 
 def _finite(value: float) -> float | None:
@@ -142,12 +146,12 @@ def decide_norm_bound(question: Question) -> Verdict:
     if above is not None and above <= bound:
         margin = _float_below((bound - above) * Fraction(999, 1000))
         facts = {"form": "itself", "norm_at_most": str(bound - Fraction(margin) - enclosure.slack_above)}
-        reason = f"the spectral norm is at most {details['norm'][1]:.6g}"
+        reason = f"the spectral norm is at most {_shown(details['norm'][1])}"
         return answer(question, HOLDS, reason, kind="norm", facts=facts, margin=margin, details=details)
     if below > bound:
         margin = _float_below((below - bound) * Fraction(999, 1000))
         facts = {"form": "itself", "norm_above": str(bound + Fraction(margin) + enclosure.slack_above)}
-        reason = f"the spectral norm is at least {details['norm'][0]:.6g}"
+        reason = f"the spectral norm is at least {_shown(details['norm'][0])}"
         return answer(question, FAILS, reason, kind="norm", facts=facts, margin=margin, details=details)
     return _exact_norm_bound(question, bound, details)
 
