@@ -21,7 +21,9 @@ one and at a marginal one (an eigenvalue exactly on the boundary); ``linearizati
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from eigentoken.theory.ball_spectra import ball_spectrum
@@ -30,7 +32,7 @@ from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.exactness.decisions import sign
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
-from eigentoken.theory.instances import Instance
+from eigentoken.theory.instances import Instance, read_instance
 from eigentoken.theory.jacobians import (
     Matrix,
     Setting,
@@ -62,8 +64,8 @@ FIRST_LOOK_BITS = 192
 ROUNDED = 1e-6
 
 
-def classify(instance: Instance) -> Classification:
-    """The class, exact spectrum and stability of a point.
+def classify(point: Instance | Mapping[str, Any] | str | Path) -> Classification:
+    """The class, exact spectrum and stability of a point: an instance, or whatever ``read_instance`` reads.
 
     >>> point = Instance.of("attention-map", [[1, 0], [-1, 0]], V=[[1, 0], [0, "1/2"]],
     ...                     M=[["ln(3)", 0], [0, "ln(3)"]], alpha="1/2")
@@ -71,6 +73,7 @@ def classify(instance: Instance) -> Classification:
     >>> found.kind, [str(entry.exact) for entry in found.spectrum], str(found.stable.word)
     ('bipartite', ['6/7', '25/28'], 'holds')
     """
+    instance = point if isinstance(point, Instance) else read_instance(point)
     excluded = _excluded_by_balls(instance)
     if excluded is not None:
         return excluded
