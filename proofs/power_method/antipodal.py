@@ -1,7 +1,7 @@
 """Derivatives at antipodal states: half of the tokens at w, half at -w, w any unit vector.
 
-In a basis (w, xi, e_3, e_4): ``V w = nu w + omega``, ``omega = omega_2 xi + omega_3 e_3``, and ``V xi = omega_2 w + g_2 xi + g_3 e_3 +
-g_4 e_4``; V is symmetric and otherwise free.  Each half has p tokens.
+In a basis (w, xi, e_3, e_4): ``V w = nu w + omega``, ``omega = omega_2 xi + omega_3 e_3``, and
+``V xi = omega_2 w + g_2 xi + g_3 e_3 + g_4 e_4``; V is symmetric and otherwise free.  Each half has p tokens.
 """
 
 from __future__ import annotations

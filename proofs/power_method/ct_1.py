@@ -29,7 +29,8 @@ def _velocity(name: str, groups: list[Any], value: Any) -> Any:
 
 def _first_order(name: str) -> tuple[Any, Any]:
     """The derivative of the map in the step size, at alpha = 0, as a vector in x_i and u_i with |x_i| = 1."""
-    from eigentoken.theory.calculus import Assumptions, CalculusAlgebra, Index, Letter, instance as at, vector, SLOT
+    from eigentoken.theory.calculus import SLOT, Assumptions, CalculusAlgebra, Index, Letter, vector
+    from eigentoken.theory.calculus import instance as at
     from eigentoken.theory.systems import system
 
     algebra = CalculusAlgebra(Assumptions(unit={"x": ()}))
@@ -39,11 +40,24 @@ def _first_order(name: str) -> tuple[Any, Any]:
 
 def _projected(name: str) -> Any:
     """``u_i - (x_i^T u_i) x_i`` with the push of the map."""
-    from eigentoken.theory.calculus import Assumptions, CalculusAlgebra, Index, Letter, dot, instance as at, vector, SLOT
+    from eigentoken.theory.calculus import (
+        SLOT,
+        Assumptions,
+        CalculusAlgebra,
+        Index,
+        Letter,
+        dot,
+        vector,
+    )
+    from eigentoken.theory.calculus import (
+        instance as at,
+    )
     from eigentoken.theory.systems import system
 
     algebra = CalculusAlgebra(Assumptions())
-    push = at(system(name).influence(algebra, {"V": Letter("V"), "M": Letter("M")}, vector("x", SLOT)), Index("token", "i"))
+    push = at(
+        system(name).influence(algebra, {"V": Letter("V"), "M": Letter("M")}, vector("x", SLOT)), Index("token", "i")
+    )
     token = vector("x", Index("token", "i"))
     return push - dot(token, push) * token
 
@@ -62,14 +76,16 @@ def derive() -> Derivation:
         (
             tensor(
                 "flow",
-                "The attention flow moves each token along the tangential part of the push of the attention map (and so does the Oja flow).",
+                "The attention flow moves each token along the tangential part of the push of the attention map "
+                "(and so does the Oja flow).",
                 lambda: _first_order("attention-flow"),
                 _projected("attention-map"),
                 r"\dot x_i = P_iu_i",
             ),
             grouped(
                 "first order",
-                "It is the first-order part of the map: with $u_i = cx_i + \\omega e$, the derivative of $y_i/\\lVert y_i\\rVert$ in $\\alpha$ at $0$ has the coordinates",
+                "It is the first-order part of the map: with $u_i = cx_i + \\omega e$, the derivative of "
+                "$y_i/\\lVert y_i\\rVert$ in $\\alpha$ at $0$ has the coordinates",
                 lambda: first_order,
                 (0, omega),
                 r"\frac{\mathrm d}{\mathrm d\alpha}f_i\Big|_{\alpha=0} = \left(<1>,\ <2>\right)",
@@ -83,7 +99,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "two groups, Oja",
-                "At $x_i = \\pm w$, $Vw = \\nu w + \\omega e$: the Oja flow has the velocity $\\delta\\omega e$ on both sides: an equilibrium iff $p = q$ or $w$ is an eigenvector.",
+                "At $x_i = \\pm w$, $Vw = \\nu w + \\omega e$: the Oja flow has the velocity $\\delta\\omega e$ on "
+                "both sides: an equilibrium iff $p = q$ or $w$ is an eigenvector.",
                 _velocity("oja-flow", sides, generic),
                 (0, delta * w2, 0, delta * w2),
                 r"\dot x_i = \left(<1>,\ <2>\right), \qquad \dot x_j = \left(<3>,\ <4>\right)",
@@ -97,7 +114,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="off the eigenvectors",
-                says="For $\\omega \\neq 0$ they vanish iff $b_1 = b_2 = 0$, which forces $p = q$ and $w^{\\top}Mw = 0$.",
+                says="For $\\omega \\neq 0$ they vanish iff $b_1 = b_2 = 0$, which forces $p = q$ and $w^{\\top}Mw "
+                "= 0$.",
                 hypotheses=(heights,),
                 conclusion=sp.And(sp.Eq(size, 1), sp.Eq(p, q)),
                 uses=("two groups, attention",),
@@ -116,9 +134,12 @@ CT_1 = register(
         conditions=(Symmetric(V),),
         claims=(Equilibrium(ConsensusAt(V, k)), Equilibrium(BipartiteAt(V, k))),
         text=(
-            r"The flows are $\dot x_i = P_iV\bar x$ (Oja) and $\dot x_i = P_iV\sum_ja_{ij}x_j$ (attention), and the maps are $f = x + \alpha\dot x + O(\alpha^2)$. A state is an equilibrium "
-            r"iff $P_iu_i = 0$ for all $i$, without a positivity condition: consensus and bipartite states on $\pm v_k$; polygonal states ($\bar x = 0$, resp. "
-            r"$\sum_ja_{ij}x_j = 0$); for attention also clustering, $u_i = c_ix_i$. Antipodal states $\pm w$ off the eigenvectors are equilibria iff $p = q$ (Oja), iff $p = q$ and "
+            r"The flows are $\dot x_i = P_iV\bar x$ (Oja) and $\dot x_i = P_iV\sum_ja_{ij}x_j$ (attention), and "
+            r"the maps are $f = x + \alpha\dot x + O(\alpha^2)$. A state is an equilibrium "
+            r"iff $P_iu_i = 0$ for all $i$, without a positivity condition: consensus and bipartite states on $\pm "
+            r"v_k$; polygonal states ($\bar x = 0$, resp. "
+            r"$\sum_ja_{ij}x_j = 0$); for attention also clustering, $u_i = c_ix_i$. Antipodal states $\pm w$ off "
+            r"the eigenvectors are equilibria iff $p = q$ (Oja), iff $p = q$ and "
             r"$w^{\top}Mw = 0$ (attention)."
         ),
         derive=derive,

@@ -8,7 +8,21 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.exact_points import instance, point_is
-from eigentoken.proofs.power_method.symbols import G2, G3, LK, LL, V, any_score, consensus_value, d, ell, k, lam, n, symmetric_value
+from eigentoken.proofs.power_method.symbols import (
+    G2,
+    G3,
+    LK,
+    LL,
+    V,
+    any_score,
+    consensus_value,
+    d,
+    ell,
+    k,
+    lam,
+    n,
+    symmetric_value,
+)
 from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.claims import Iff, SpectrumIs, Stable
 from eigentoken.theory.conditions import AllOf, Relation, Symmetric
@@ -40,7 +54,8 @@ def derive() -> Derivation:
         (
             grouped(
                 "blocks",
-                "Two heads with any values and scores, $F = F_1 + F_2$, $Fv_k = \\lambda_kv_k$, $F\\xi = f_1v_k + g_2\\xi + g_3\\xi'$: one token moved along $\\xi$ gives $J_{ij}\\xi = "
+                "Two heads with any values and scores, $F = F_1 + F_2$, $Fv_k = \\lambda_kv_k$, $F\\xi = f_1v_k + "
+                "g_2\\xi + g_3\\xi'$: one token moved along $\\xi$ gives $J_{ij}\\xi = "
                 "-\\lambda_k\\delta_{ij}\\xi + \\frac1nG\\xi$.",
                 _slopes([(1, _AT, _MOVE), (n - 1, _AT, _STILL)], consensus_value()),
                 (0, -LK + G2 / n, G3 / n, 0, G2 / n, G3 / n),
@@ -48,7 +63,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "common",
-                "All tokens along $v_\\ell$ (symmetric $F$; for any $F$ the eigenvalues of $G$ are the other eigenvalues of $F$).",
+                "All tokens along $v_\\ell$ (symmetric $F$; for any $F$ the eigenvalues of $G$ are the other "
+                "eigenvalues of $F$).",
                 _slopes([(n, _AT, _MOVE)], eigen),
                 (0, LL - LK, 0),
                 r"\lambda_\ell - \lambda_k = <2>",
@@ -69,7 +85,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="stable",
-                says="For $n \\geq 2$ all are negative iff $\\lambda_k > 0$ and $\\lambda_\\ell < \\lambda_k$ for all $\\ell \\neq k$: $k = 1$, $\\lambda_1 > 0$ simple.",
+                says="For $n \\geq 2$ all are negative iff $\\lambda_k > 0$ and $\\lambda_\\ell < \\lambda_k$ for "
+                "all $\\ell \\neq k$: $k = 1$, $\\lambda_1 > 0$ simple.",
                 hypotheses=(-LK < 0, LL - LK < 0),
                 conclusion=sp.And(LK > 0, LL < LK),
                 uses=("count",),
@@ -77,7 +94,7 @@ def derive() -> Derivation:
             Inequality(
                 name="others",
                 says="On $v_k$ with $\\lambda_k < \\lambda_1$ the direction $v_1$ expands.",
-                hypotheses=(LK < top,),
+                hypotheses=(top > LK,),
                 conclusion=top - LK > 0,
                 uses=("common",),
             ),
@@ -98,8 +115,10 @@ CT_2 = register(
             Iff(Stable(ConsensusAt(V, 1)), AllOf((Relation(lam(V, 1) > 0), Relation(lam(V, 1) > lam(V, 2))))),
         ),
         text=(
-            r"At consensus on $v_k$ the spectrum is $\lambda_\ell - \lambda_k$, $\ell \neq k$, and $-\lambda_k$, $(n-1)(d-1)$ times, for the Oja flow, the attention flow and the multi-head flow "
-            r"with $F = \sum_hF_h$. For $n \geq 2$ it is stable iff $k = 1$ and $\lambda_1 > 0$ is simple; for non-symmetric $F$ iff $\lambda_k > 0$ and $\operatorname{Re}\lambda_\ell < \lambda_k$ for all "
+            r"At consensus on $v_k$ the spectrum is $\lambda_\ell - \lambda_k$, $\ell \neq k$, and $-\lambda_k$, "
+            r"$(n-1)(d-1)$ times, for the Oja flow, the attention flow and the multi-head flow "
+            r"with $F = \sum_hF_h$. For $n \geq 2$ it is stable iff $k = 1$ and $\lambda_1 > 0$ is simple; for "
+            r"non-symmetric $F$ iff $\lambda_k > 0$ and $\operatorname{Re}\lambda_\ell < \lambda_k$ for all "
             r"$\ell \neq k$. Real-part dominance is the right notion for the flow, not for the map (PM-N1)."
         ),
         derive=derive,
@@ -107,7 +126,9 @@ CT_2 = register(
             Variant(
                 "lambda_1 > 0",
                 "V = diag(-1, -2), n = 2: disagreements grow",
-                lambda: point_is(instance("oja-flow", [["1", "0"]] * 2, V=[["-1", "0"], ["0", "-2"]]), "consensus", stable="unstable"),
+                lambda: point_is(
+                    instance("oja-flow", [["1", "0"]] * 2, V=[["-1", "0"], ["0", "-2"]]), "consensus", stable="unstable"
+                ),
             ),
         ),
     )

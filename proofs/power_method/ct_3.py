@@ -57,7 +57,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="k = 1",
-                says="For $p \\neq q$ and $k = 1$ the determinant is negative: one eigenvalue is positive. With $z$ the larger root,",
+                says="For $p \\neq q$ and $k = 1$ the determinant is negative: one eigenvalue is positive. With "
+                "$z$ the larger root,",
                 hypotheses=(LK > 0, LL < LK, sp.Ne(bal, 0), root, z >= LL / 2),
                 conclusion=z > 0,
                 uses=("trace", "determinant"),
@@ -65,7 +66,7 @@ def derive() -> Derivation:
             Inequality(
                 name="k > 1",
                 says="For $k \\neq 1$ take $\\ell = 1$: the trace $\\lambda_1$ is positive, and so is the larger root.",
-                hypotheses=(top > 0, LK < top, root.subs(LL, top), z >= top / 2),
+                hypotheses=(top > 0, top > LK, root.subs(LL, top), z >= top / 2),
                 conclusion=z > 0,
                 uses=("trace", "determinant"),
             ),
@@ -108,8 +109,10 @@ CT_3 = register(
             ),
         ),
         text=(
-            r"For each $\ell \neq k$: $-\lambda_k\delta$ ($p-1$ times), $\lambda_k\delta$ ($q-1$ times), and a block with trace $\lambda_\ell$ and determinant $\delta^2\lambda_k(\lambda_\ell - "
-            r"\lambda_k)$. Unstable for $p \neq q$. For $p = q$ the spectrum is $0$, $(n-1)(d-1)$ times, and $\lambda_\ell$: unstable unless $k = 1$ and $\lambda_2 \leq 0$, where the "
+            r"For each $\ell \neq k$: $-\lambda_k\delta$ ($p-1$ times), $\lambda_k\delta$ ($q-1$ times), and a "
+            r"block with trace $\lambda_\ell$ and determinant $\delta^2\lambda_k(\lambda_\ell - "
+            r"\lambda_k)$. Unstable for $p \neq q$. For $p = q$ the spectrum is $0$, $(n-1)(d-1)$ times, and "
+            r"$\lambda_\ell$: unstable unless $k = 1$ and $\lambda_2 \leq 0$, where the "
             r"linearisation is silent ($n = 2$, $\lambda_2 < 0$: stable as in PM-CX1)."
         ),
         depends=("PM-A1", "CT-1"),

@@ -22,7 +22,17 @@ from eigentoken.theory.steps import Citation, Derivation
 
 def _setting() -> tuple[Any, Any, Any]:
     """The Oja flow at token i, its assumptions, and the potential W."""
-    from eigentoken.theory.calculus import SLOT, TOKENS, Assumptions, CalculusAlgebra, Index, Letter, dot, matrix, vector
+    from eigentoken.theory.calculus import (
+        SLOT,
+        TOKENS,
+        Assumptions,
+        CalculusAlgebra,
+        Index,
+        Letter,
+        dot,
+        matrix,
+        vector,
+    )
     from eigentoken.theory.systems import system
 
     algebra = CalculusAlgebra(Assumptions(symmetric=frozenset({"V"}), unit={"x": ()}))
@@ -34,7 +44,8 @@ def _setting() -> tuple[Any, Any, Any]:
 
 def _decay() -> tuple[Any, Any]:
     """dW/dt along the flow."""
-    from eigentoken.theory.calculus import differentiate, instance as at
+    from eigentoken.theory.calculus import differentiate
+    from eigentoken.theory.calculus import instance as at
 
     flow, rules, potential = _setting()
     return differentiate(potential, {"x": lambda index: at(flow, index)}, rules), rules
@@ -64,7 +75,8 @@ def _gradient() -> tuple[Any, Any]:
 
 def _along() -> Any:
     """``sum_i w_i^T xdot_i``."""
-    from eigentoken.theory.calculus import Index, dot, instance as at, vector
+    from eigentoken.theory.calculus import Index, dot, vector
+    from eigentoken.theory.calculus import instance as at
 
     flow, _, _ = _setting()
     i = Index("token", "i")
@@ -73,7 +85,19 @@ def _along() -> Any:
 
 def _linearised() -> tuple[Any, Any]:
     """The derivative of the flow along tangent w at a state whose tokens sum to zero."""
-    from eigentoken.theory.calculus import SLOT, Assumptions, CalculusAlgebra, Index, Letter, differentiate, direction, instance as at, vector
+    from eigentoken.theory.calculus import (
+        SLOT,
+        Assumptions,
+        CalculusAlgebra,
+        Index,
+        Letter,
+        differentiate,
+        direction,
+        vector,
+    )
+    from eigentoken.theory.calculus import (
+        instance as at,
+    )
     from eigentoken.theory.systems import system
 
     algebra = CalculusAlgebra(Assumptions(zero_sums=frozenset({"x"}), unit={"x": ()}, tangent={("x", "w"): ()}))
@@ -97,7 +121,8 @@ def derive() -> Derivation:
         (
             tensor(
                 "gradient",
-                "For tangent vectors $w_i$, $-n\\,\\mathrm dW(w) = \\sum_iw_i^{\\top}\\dot x_i$: the flow is gradient descent of $nW$, for all $n$ and $d$.",
+                "For tangent vectors $w_i$, $-n\\,\\mathrm dW(w) = \\sum_iw_i^{\\top}\\dot x_i$: the flow is "
+                "gradient descent of $nW$, for all $n$ and $d$.",
                 _gradient,
                 _along(),
                 r"\dot x_i = -n\operatorname{grad}_iW",
@@ -111,7 +136,8 @@ def derive() -> Derivation:
             ),
             tensor(
                 "linearisation",
-                "At $\\bar x = 0$ the linearisation is a product of two maps, $w \\mapsto \\bar w$ and $z \\mapsto (P_iVz)_i$.",
+                "At $\\bar x = 0$ the linearisation is a product of two maps, $w \\mapsto \\bar w$ and $z \\mapsto "
+                "(P_iVz)_i$.",
                 _linearised,
                 _product(),
                 r"\dot w_i = P_iV\bar w",
@@ -142,7 +168,9 @@ def derive() -> Derivation:
     )
 
 
-TRIANGLE = instance("oja-flow", [["1", "0"], ["-1/2", "sqrt(3)/2"], ["-1/2", "-sqrt(3)/2"]], V=[["1", "0"], ["0", "-1/2"]])
+TRIANGLE = instance(
+    "oja-flow", [["1", "0"], ["-1/2", "sqrt(3)/2"], ["-1/2", "-sqrt(3)/2"]], V=[["1", "0"], ["0", "-1/2"]]
+)
 
 CT_4 = register(
     Statement(
@@ -154,7 +182,8 @@ CT_4 = register(
         conditions=(Symmetric(V),),
         claims=(Decreases(oja_potential, strict=True),),
         text=(
-            r"The Oja flow is the gradient descent $\dot x_i = -n\operatorname{grad}_iW$ of $nW$, $W = -\frac12\bar x^{\top}V\bar x$, and $\dot W = -\frac1n\sum_i\lVert P_iV\bar x\rVert^2$. At polygonal "
+            r"The Oja flow is the gradient descent $\dot x_i = -n\operatorname{grad}_iW$ of $nW$, $W = "
+            r"-\frac12\bar x^{\top}V\bar x$, and $\dot W = -\frac1n\sum_i\lVert P_iV\bar x\rVert^2$. At polygonal "
             r"points the spectrum is $\operatorname{spec}(\bar PV)$ and $0$, with the discussion of PM-L6."
         ),
         depends=("CT-1", "PM-L6"),

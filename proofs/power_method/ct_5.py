@@ -105,8 +105,10 @@ CT_5 = register(
             ),
         ),
         text=(
-            r"For each $\ell \neq k$: $-\lambda_kb_1$ ($p-1$ times), $-\lambda_kb_2$ ($q-1$ times), and the block $\lambda_\ell\big(\begin{smallmatrix}(1+b_1)/2 & (1-b_1)/2\\ (1-b_2)/2 & "
-            r"(1+b_2)/2\end{smallmatrix}\big) - \lambda_k\operatorname{diag}(b_1, b_2)$ with trace $\lambda_\ell(1 + \bar b) - 2\lambda_k\bar b$ and determinant $(\lambda_k - \lambda_\ell)(\lambda_kb_1b_2 - "
+            r"For each $\ell \neq k$: $-\lambda_kb_1$ ($p-1$ times), $-\lambda_kb_2$ ($q-1$ times), and the block "
+            r"$\lambda_\ell\big(\begin{smallmatrix}(1+b_1)/2 & (1-b_1)/2\\ (1-b_2)/2 & "
+            r"(1+b_2)/2\end{smallmatrix}\big) - \lambda_k\operatorname{diag}(b_1, b_2)$ with trace $\lambda_\ell(1 "
+            r"+ \bar b) - 2\lambda_k\bar b$ and determinant $(\lambda_k - \lambda_\ell)(\lambda_kb_1b_2 - "
             r"\lambda_\ell\bar b)$. The spectrum is real."
         ),
         depends=("CT-1", "PM-L9"),
@@ -115,7 +117,12 @@ CT_5 = register(
             Vector(
                 "V = diag(1, 1/2), e^s = 3, n = 2",
                 lambda: multipliers(
-                    instance("attention-flow", [["1", "0"], ["-1", "0"]], V=[["1", "0"], ["0", "1/2"]], M=[["ln(3)", "0"], ["0", "ln(3)"]])
+                    instance(
+                        "attention-flow",
+                        [["1", "0"], ["-1", "0"]],
+                        V=[["1", "0"], ["0", "1/2"]],
+                        M=[["ln(3)", "0"], ["0", "ln(3)"]],
+                    )
                 ),
                 decimals("-2/5", "-3/10"),
             ),

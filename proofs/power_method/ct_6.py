@@ -6,7 +6,14 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.pm_n3 import (
-    CRITERION_FIRST, CRITERION_LAST, D1, D2, DET, in_s_and_t, first_eigenvector, other_eigenvectors,
+    CRITERION_FIRST,
+    CRITERION_LAST,
+    D1,
+    D2,
+    DET,
+    first_eigenvector,
+    in_s_and_t,
+    other_eigenvectors,
 )  # fmt: skip
 from eigentoken.proofs.power_method.symbols import LK, LL, V, b1, b2, d, k, kappa, lam, mu, p, q
 from eigentoken.proofs.reductions import recalled
@@ -58,7 +65,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="definite",
-                says="with $D = d_1d_2 - o$, $o \\geq 0$, this says that the form is positive definite: the condition of PM-N3, which does not contain $\\alpha$.",
+                says="with $D = d_1d_2 - o$, $o \\geq 0$, this says that the form is positive definite: the "
+                "condition of PM-N3, which does not contain $\\alpha$.",
                 hypotheses=(off >= 0, sp.Eq(det, one * two - off), det > 0, one + two > 0),
                 conclusion=sp.And(one > 0, two > 0),
                 uses=("negative roots",),
@@ -91,7 +99,8 @@ CT_6 = register(
             When(Relation(sp.And(lam(V, k) < lam(V, 1), lam(V, k) > lam(V, d))), Unstable(BipartiteAt(V, k))),
         ),
         text=(
-            r"The criterion is exactly that of PM-N3, $k = 1$ or $k = d$. For $\alpha\lVert V\rVert < 1$ the map and the flow have the same stable bipartite points. The only alternative to the principal "
+            r"The criterion is exactly that of PM-N3, $k = 1$ or $k = d$. For $\alpha\lVert V\rVert < 1$ the map "
+            r"and the flow have the same stable bipartite points. The only alternative to the principal "
             r"eigenvector is the most negative eigenvalue, with $|\lambda_d| > \lambda_1$ and $s < 0$."
         ),
         depends=("CT-5", "PM-N3"),

@@ -12,7 +12,9 @@ from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
 from eigentoken.theory.steps import Computation, Derivation
 
-TV10_FLOW = instance("attention-flow", [["1", "0"], ["-1", "0"]], V=[["2", "1"], ["1", "2"]], M=[["0", "0"], ["-3", "0"]])
+TV10_FLOW = instance(
+    "attention-flow", [["1", "0"], ["-1", "0"]], V=[["2", "1"], ["1", "2"]], M=[["0", "0"], ["-3", "0"]]
+)
 
 
 def derive() -> Derivation:
@@ -27,7 +29,8 @@ def derive() -> Derivation:
         (
             grouped(
                 "pairs",
-                "As in PM-L15, with $c_{21} = \\rho^{\\top}\\xi$, $c_{12} = \\rho'^{\\top}\\xi$: two tokens of a half against each other,",
+                "As in PM-L15, with $c_{21} = \\rho^{\\top}\\xi$, $c_{12} = \\rho'^{\\top}\\xi$: two tokens of a "
+                "half against each other,",
                 antipodal_slopes("attention-flow", PAIR),
                 (*own, *(-each for each in own), *(0,) * 8),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right) = \omega\rho^{\top}\xi",
@@ -65,7 +68,8 @@ CT_7 = register(
         title="Polygonal points of the attention flow",
         systems=("attention-flow",),
         text=(
-            r"At antipodal polygonal points of the attention flow the spectrum is that of $\omega\rho^{\top}$ ($n-2$ times), $V|_{w^\perp} + \omega\rho^{\top}$ and $\omega(\rho + \rho')^{\top}$ on $w^\perp$ "
+            r"At antipodal polygonal points of the attention flow the spectrum is that of $\omega\rho^{\top}$ "
+            r"($n-2$ times), $V|_{w^\perp} + \omega\rho^{\top}$ and $\omega(\rho + \rho')^{\top}$ on $w^\perp$ "
             r"(notation of PM-L15). They are not always unstable: TV10 has the spectrum $\{-3, -1\}$."
         ),
         depends=("PM-L15", "CT-1"),
@@ -76,7 +80,8 @@ CT_7 = register(
             counterexamples=(
                 Counterexample(
                     "TV10",
-                    r"$V = \big(\begin{smallmatrix}2&1\\1&2\end{smallmatrix}\big)$, $M = \big(\begin{smallmatrix}0&0\\-3&0\end{smallmatrix}\big)$, $x = (e_1, -e_1)$: $\{-3, -1\}$.",
+                    r"$V = \big(\begin{smallmatrix}2&1\\1&2\end{smallmatrix}\big)$, $M = "
+                    r"\big(\begin{smallmatrix}0&0\\-3&0\end{smallmatrix}\big)$, $x = (e_1, -e_1)$: $\{-3, -1\}$.",
                     TV10_FLOW,
                     lambda: point_is(TV10_FLOW, "polygonal", stable="stable"),
                 ),

@@ -59,7 +59,8 @@ PM_A1 = register(
         conditions=ASSUMPTION_1,
         text=(
             r"$V = V^{\top}$ is nonsingular with eigenvalues "
-            r"$\lambda_1 > \lambda_2 \geq \dots \geq \lambda_d$, $\lambda_1 > 0$, and unit eigenvectors $v_1, \dots, v_d$."
+            r"$\lambda_1 > \lambda_2 \geq \dots \geq \lambda_d$, $\lambda_1 > 0$, and unit eigenvectors $v_1, "
+            r"\dots, v_d$."
         ),
         derive=derive,
         vectors=(Vector("eigenvalues of V in TV13 and TV14", generic_eigenvalues, decimals("7/6", "-1/2")),),

@@ -31,7 +31,7 @@ def _rotated() -> list[Any]:
 
 def derive() -> Derivation:
     """I + alpha F on the plane is a scaled rotation; the other directions and the disagreements contract."""
-    other, size, top = sp.symbols("rho_ell rho sigma", real=True)
+    other, top = sp.symbols("rho_ell sigma", real=True)
     cos, sin = (1 - TAU**2) / (1 + TAU**2), 2 * TAU / (1 + TAU**2)
     x, y = sp.symbols("x_1 x_2", real=True)
     return Derivation(
@@ -44,8 +44,10 @@ def derive() -> Derivation:
             ),
             Identity(
                 name="scaled rotation",
-                says="In the basis $\\operatorname{Re}v_1, \\operatorname{Im}v_1$ of the plane, $F$ acts as $\\big(\\begin{smallmatrix}a & b\\\\ -b & a\\end{smallmatrix}\\big)$, $\\lambda_1 = a + "
-                "\\mathrm ib$, and $I + \\alpha F$ multiplies the quadratic form $x_1^2 + x_2^2$ of the coordinates by $|1 + \\alpha\\lambda_1|^2$: it is a rotation by "
+                says="In the basis $\\operatorname{Re}v_1, \\operatorname{Im}v_1$ of the plane, $F$ acts as "
+                "$\\big(\\begin{smallmatrix}a & b\\\\ -b & a\\end{smallmatrix}\\big)$, $\\lambda_1 = a + "
+                "\\mathrm ib$, and $I + \\alpha F$ multiplies the quadratic form $x_1^2 + x_2^2$ of the "
+                "coordinates by $|1 + \\alpha\\lambda_1|^2$: it is a rotation by "
                 "$\\arg(1 + \\alpha\\lambda_1)$ times $|1 + \\alpha\\lambda_1|$.",
                 left=((1 + alpha * A) * x + alpha * B * y) ** 2 + (-alpha * B * x + (1 + alpha * A) * y) ** 2,
                 right=((1 + alpha * A) ** 2 + (alpha * B) ** 2) * (x**2 + y**2),
@@ -53,7 +55,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "one step",
-                "In an orthonormal plane with $1 + \\alpha\\lambda_1 = r\\mathrm e^{\\mathrm i\\theta}$, $\\tau = \\tan\\frac\\theta2$: one step of the map, any scores, turns consensus by $\\theta$.",
+                "In an orthonormal plane with $1 + \\alpha\\lambda_1 = r\\mathrm e^{\\mathrm i\\theta}$, $\\tau = "
+                "\\tan\\frac\\theta2$: one step of the map, any scores, turns consensus by $\\theta$.",
                 _rotated,
                 (cos, sin),
                 r"(1, 0) \mapsto \Big(<1>,\ <2>\Big)",
@@ -62,8 +65,11 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="normal directions",
-                says="Per step, consensus perturbations along another eigenvalue are multiplied by $\\rho_\\ell/\\sigma = |1 + \\alpha\\lambda_\\ell|/|1 + \\alpha\\lambda_1| < 1$ and disagreements by "
-                "$1/\\sigma < 1$ on average over an orbit, $\\sigma = |1 + \\alpha\\lambda_1|$, since the product of the $r(\\tau)$ over $T$ steps is $\\sigma^T$ up to a bounded factor.",
+                says="Per step, consensus perturbations along another eigenvalue are multiplied by "
+                "$\\rho_\\ell/\\sigma = |1 + \\alpha\\lambda_\\ell|/|1 + \\alpha\\lambda_1| < 1$ and disagreements "
+                "by "
+                "$1/\\sigma < 1$ on average over an orbit, $\\sigma = |1 + \\alpha\\lambda_1|$, since the product "
+                "of the $r(\\tau)$ over $T$ steps is $\\sigma^T$ up to a bounded factor.",
                 hypotheses=(other >= 0, other < top, top > 1),
                 conclusion=sp.And(other / top < 1, 1 / top < 1),
                 uses=("from PM-CM",),
@@ -73,7 +79,8 @@ def derive() -> Derivation:
                 name="attraction",
                 says="The averages are uniform, because the map on the circle is conjugate to a rotation.",
                 theorem=NORMALLY_HYPERBOLIC_CIRCLE,
-                formula=r"\operatorname{dist}\big(x(\tau),\ \{x_1 = \dots = x_n \in \operatorname{span}(\operatorname{Re}v_1, \operatorname{Im}v_1)\}\big) \to 0",
+                formula=r"\operatorname{dist}\big(x(\tau),\ \{x_1 = \dots = x_n \in "
+                r"\operatorname{span}(\operatorname{Re}v_1, \operatorname{Im}v_1)\}\big) \to 0",
                 uses=("one step", "normal directions"),
             ),
         )
@@ -102,8 +109,10 @@ PM_C2 = register(
         title="A dominant complex pair makes consensus rotate",
         systems=("multihead-map",),
         text=(
-            r"If a complex pair $\lambda_{1,2}$ of $F$ maximises $|1 + \alpha\lambda|$ strictly and $|1 + \alpha\lambda_1| > 1$, the circle of consensus states in "
-            r"$S^{d-1} \cap \operatorname{span}(\operatorname{Re}v_1, \operatorname{Im}v_1)$ attracts a neighbourhood, and the motion on it is conjugate to a rotation by "
+            r"If a complex pair $\lambda_{1,2}$ of $F$ maximises $|1 + \alpha\lambda|$ strictly and $|1 + "
+            r"\alpha\lambda_1| > 1$, the circle of consensus states in "
+            r"$S^{d-1} \cap \operatorname{span}(\operatorname{Re}v_1, \operatorname{Im}v_1)$ attracts a "
+            r"neighbourhood, and the motion on it is conjugate to a rotation by "
             r"$\arg(1 + \alpha\lambda_1)$ per layer."
         ),
         depends=("PM-CM",),

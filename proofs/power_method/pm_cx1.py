@@ -83,7 +83,8 @@ def derive() -> Derivation:
         (
             grouped(
                 "fixed",
-                "For $n = 2$ the push vanishes at $(w, -w)$ for every unit $w$: a manifold of fixed points of dimension $d - 1$.",
+                "For $n = 2$ the push vanishes at $(w, -w)$ for every unit $w$: a manifold of fixed points of "
+                "dimension $d - 1$.",
                 _push,
                 (0,) * 8,
                 r"u = 0",
@@ -98,14 +99,16 @@ def derive() -> Derivation:
             ),
             grouped(
                 "transverse",
-                "and moving them together has the matrix $I + \\alpha V|_{w^\\perp}$, $V|_{w^\\perp}\\xi = g_2\\xi + g_3e_3 + g_4e_4$.",
+                "and moving them together has the matrix $I + \\alpha V|_{w^\\perp}$, $V|_{w^\\perp}\\xi = g_2\\xi "
+                "+ g_3e_3 + g_4e_4$.",
                 antipodal_slopes("oja-map", ONE_EACH_TOGETHER),
                 (*together, *together),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right)",
             ),
             Identity(
                 name="dimensions",
-                says="Together these are all tangent directions, and the multiplier 1 of the first kind has the dimension of the "
+                says="Together these are all tangent directions, and the multiplier 1 of the first kind has the "
+                "dimension of the "
                 "manifold of fixed points.",
                 left=(d - 1) + (d - 1),
                 right=(n * (d - 1)).subs(n, 2),
@@ -114,7 +117,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="inside",
-                says="If $V|_{w^\\perp} \\prec 0$ and $\\alpha < 2/|\\lambda_d|$, each transverse multiplier $1 + \\alpha\\lambda$ lies in $(-1, 1)$. "
+                says="If $V|_{w^\\perp} \\prec 0$ and $\\alpha < 2/|\\lambda_d|$, each transverse multiplier $1 + "
+                "\\alpha\\lambda$ lies in $(-1, 1)$. "
                 "For $w = v_1$ these are the eigenvalues $\\lambda_2, \\dots, \\lambda_d$.",
                 hypotheses=(still < 0, alpha * sp.Abs(still) < 2),
                 conclusion=sp.Abs(1 + alpha * still) < 1,
@@ -130,22 +134,26 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="off the eigenvectors",
-                says="In the plane with $V = \\operatorname{diag}(1, -\\frac12)$ and $w = (c, s)$ the number $V|_{w^\\perp} = s^2 - \\frac12c^2$ is "
+                says="In the plane with $V = \\operatorname{diag}(1, -\\frac12)$ and $w = (c, s)$ the number "
+                "$V|_{w^\\perp} = s^2 - \\frac12c^2$ is "
                 "negative iff $\\tan^2\\theta < \\frac12$: an interval of directions, not only the eigenvector.",
                 hypotheses=(sp.Eq(cosine**2 + sine**2, 1), sp.Ne(cosine, 0), sine**2 / cosine**2 < sp.Rational(1, 2)),
                 conclusion=sine**2 - cosine**2 / 2 < 0,
             ),
             Computation(
                 name="TV9",
-                says="The exact multipliers for $V = \\operatorname{diag}(1, -\\frac12)$, $\\alpha = \\frac14$ at $(e_1, -e_1)$.",
+                says="The exact multipliers for $V = \\operatorname{diag}(1, -\\frac12)$, $\\alpha = \\frac14$ at "
+                "$(e_1, -e_1)$.",
                 run=lambda: attracting(TV9, "7/8"),
                 formula=r"\{\tfrac78,\ 1\}",
                 uses=("inside",),
             ),
             grouped(
                 "first integral",
-                "For the flow with $n = d = 2$, $\\Theta = \\frac{\\theta_1+\\theta_2}{2}$, $\\Delta = \\theta_1 - \\theta_2$, $\\kappa = "
-                "\\frac{\\lambda_1}{\\lambda_1-\\lambda_2}$, the derivative of $\\ln\\sin^2\\frac\\Delta2 - \\ln\\varphi(\\Theta)$, $\\varphi = "
+                "For the flow with $n = d = 2$, $\\Theta = \\frac{\\theta_1+\\theta_2}{2}$, $\\Delta = \\theta_1 - "
+                "\\theta_2$, $\\kappa = "
+                "\\frac{\\lambda_1}{\\lambda_1-\\lambda_2}$, the derivative of $\\ln\\sin^2\\frac\\Delta2 - "
+                "\\ln\\varphi(\\Theta)$, $\\varphi = "
                 "(\\sin^2\\Theta)^\\kappa(\\cos^2\\Theta)^{1-\\kappa}$, along the flow is zero.",
                 _first_integral,
                 (0,),
@@ -194,12 +202,18 @@ PM_CX1 = register(
         ),
         claims=(LyapunovStable(BipartiteAt(V, 1)),),
         text=(
-            r"Let $n = 2$, $\lambda_2 < 0 < \lambda_1$ and $\alpha < 2/|\lambda_d|$. Then $(v_1, -v_1)$ is Lyapunov stable, and so is "
-            r"$(w, -w)$ for every $w$ with $V|_{w^\perp} \prec 0$: the antipodal states form a normally attracting manifold of fixed "
-            r"points, and an open set of starts converges to it. Example: $n = d = 2$, $V = \operatorname{diag}(1, -\frac12)$, "
-            r"$\alpha = \frac14$, multipliers $\frac78$ and $1$ at $(e_1, -e_1)$. For the flow with $n = d = 2$ the share of starts that "
-            r"end antipodal is $\frac2\pi\int_{\arcsin\sqrt\kappa}^{\pi/2}\big(1 - \frac2\pi\arcsin\sqrt{\varphi/\varphi_{\max}}\big)"
-            r"\mathrm d\Theta$, $\kappa = \frac{\lambda_1}{\lambda_1 - \lambda_2}$, $\varphi = (\sin^2\Theta)^\kappa(\cos^2\Theta)^{1-\kappa}$, "
+            r"Let $n = 2$, $\lambda_2 < 0 < \lambda_1$ and $\alpha < 2/|\lambda_d|$. Then $(v_1, -v_1)$ is "
+            r"Lyapunov stable, and so is "
+            r"$(w, -w)$ for every $w$ with $V|_{w^\perp} \prec 0$: the antipodal states form a normally attracting "
+            r"manifold of fixed "
+            r"points, and an open set of starts converges to it. Example: $n = d = 2$, $V = \operatorname{diag}(1, "
+            r"-\frac12)$, "
+            r"$\alpha = \frac14$, multipliers $\frac78$ and $1$ at $(e_1, -e_1)$. For the flow with $n = d = 2$ "
+            r"the share of starts that "
+            r"end antipodal is $\frac2\pi\int_{\arcsin\sqrt\kappa}^{\pi/2}\big(1 - "
+            r"\frac2\pi\arcsin\sqrt{\varphi/\varphi_{\max}}\big)"
+            r"\mathrm d\Theta$, $\kappa = \frac{\lambda_1}{\lambda_1 - \lambda_2}$, $\varphi = "
+            r"(\sin^2\Theta)^\kappa(\cos^2\Theta)^{1-\kappa}$, "
             r"$\varphi_{\max} = \kappa^\kappa(1-\kappa)^{1-\kappa}$."
         ),
         depends=("PM-L1",),
@@ -220,8 +234,10 @@ PM_CX1 = register(
             ),
         ),
         notes=(
-            "The formula for the share of starts follows from the first integral by reading off the region above the separatrix "
-            "through (Theta, Delta) = (arcsin sqrt(kappa), pi); that reading is in words, the first integral is checked."
+            "The formula for the share of starts follows from the first integral by reading off the region above "
+            "the separatrix "
+            "through (Theta, Delta) = (arcsin sqrt(kappa), pi); that reading is in words, the first integral is "
+            "checked."
         ),
     )
 )

@@ -37,7 +37,8 @@ def derive() -> Derivation:
         (
             Inequality(
                 name="lower bound",
-                says="A convex combination of unit vectors has norm at most 1, so $c = \\alpha\\lVert u_i\\rVert \\leq \\alpha\\lVert V\\rVert$. "
+                says="A convex combination of unit vectors has norm at most 1, so $c = \\alpha\\lVert u_i\\rVert "
+                "\\leq \\alpha\\lVert V\\rVert$. "
                 "With $\\gamma = \\alpha x_i^{\\top}u_i$, $|\\gamma| \\leq c$, and $r^2 = 1 + 2\\gamma + c^2$:",
                 hypotheses=(r >= 0, sp.Eq(r**2, 1 + 2 * g + c**2), c >= 0, c < 1, sp.Abs(g) <= c),
                 conclusion=sp.And(r >= 1 - c, r > 0),
@@ -88,9 +89,12 @@ PM_DOM = register(
         title="Where the maps are defined",
         systems=("oja-map", "attention-map"),
         text=(
-            r"The maps are undefined where some $y_i = x_i + \alpha u_i = 0$. If $\alpha\lVert V\rVert < 1$ they are defined and analytic "
-            r"everywhere, since $r_i \geq 1 - \alpha\lVert V\rVert$. Otherwise there are degenerate points: consensus at $v_k$ with "
-            r"$1 + \alpha\lambda_k = 0$, bipartite points of the Oja map with $\alpha|\lambda_k\delta| = 1$, of the attention map with "
+            r"The maps are undefined where some $y_i = x_i + \alpha u_i = 0$. If $\alpha\lVert V\rVert < 1$ they "
+            r"are defined and analytic "
+            r"everywhere, since $r_i \geq 1 - \alpha\lVert V\rVert$. Otherwise there are degenerate points: "
+            r"consensus at $v_k$ with "
+            r"$1 + \alpha\lambda_k = 0$, bipartite points of the Oja map with $\alpha|\lambda_k\delta| = 1$, of "
+            r"the attention map with "
             r"$1 + \alpha\lambda_kb_i = 0$."
         ),
         derive=derive,

@@ -115,11 +115,13 @@ def derive() -> Derivation:
         (
             tensor(
                 "push",
-                "The derivative of $u_i = V\\sum_j a_{ij}x_j$ along $w$, for all $n$ and $d$ and any $V$, $M$; $\\bar x_i^a = "
+                "The derivative of $u_i = V\\sum_j a_{ij}x_j$ along $w$, for all $n$ and $d$ and any $V$, $M$; "
+                "$\\bar x_i^a = "
                 "\\sum_j a_{ij}x_j$, $C_i = \\sum_j a_{ij}(x_j - \\bar x_i^a)(x_j - \\bar x_i^a)^{\\top}$.",
                 lambda: _parts(False, None),
                 _claimed(False, None),
-                r"\mathrm{d}u_i(w) = V\Big[\sum_l a_{il}\big(I + (x_l - \bar x_i^a)x_i^{\top}M\big)w_l + C_iM^{\top}w_i\Big]",
+                r"\mathrm{d}u_i(w) = V\Big[\sum_l a_{il}\big(I + (x_l - \bar x_i^a)x_i^{\top}M\big)w_l + "
+                r"C_iM^{\top}w_i\Big]",
                 establishes=("the derivative of the attention push",),
             ),
             tensor(
@@ -127,14 +129,16 @@ def derive() -> Derivation:
                 "The same with any 0/1 mask, $A$ being the masked softmax.",
                 lambda: _parts(False, "mask"),
                 _claimed(False, "mask"),
-                r"\mathrm{d}u_i(w) = V\Big[\sum_l a_{il}\big(I + (x_l - \bar x_i^a)x_i^{\top}M\big)w_l + C_iM^{\top}w_i\Big]",
+                r"\mathrm{d}u_i(w) = V\Big[\sum_l a_{il}\big(I + (x_l - \bar x_i^a)x_i^{\top}M\big)w_l + "
+                r"C_iM^{\top}w_i\Big]",
             ),
             tensor(
                 "push, many heads",
                 "And with any number of heads.",
                 lambda: _parts(True, None),
                 _claimed(True, None),
-                r"\mathrm{d}u_i(w) = \sum_h F_h\Big[\sum_l a^h_{il}\big(I + (x_l - \bar x_i^{h})x_i^{\top}M_h\big)w_l + "
+                r"\mathrm{d}u_i(w) = \sum_h F_h\Big[\sum_l a^h_{il}\big(I + (x_l - \bar "
+                r"x_i^{h})x_i^{\top}M_h\big)w_l + "
                 r"C^h_iM_h^{\top}w_i\Big]",
             ),
             tensor(
@@ -174,15 +178,19 @@ PM_L10 = register(
         systems=("attention-map", "multihead-map"),
         text=(
             r"At every state with $y_i \neq 0$, for any $V$ and $M$: "
-            r"$\displaystyle \frac{\partial u_i}{\partial x_l} = V\big[a_{il}\big(I + (x_l - \bar x_i^a)x_i^{\top}M\big) + "
-            r"\delta_{il}C_iM^{\top}\big]$ and $\displaystyle \frac{\partial f_i}{\partial x_l} = \frac{1}{r_i}(I - \hat y_i\hat "
-            r"y_i^{\top})\Big(\delta_{il}I + \alpha\frac{\partial u_i}{\partial x_l}\Big)$. With many heads $V[\cdot]$ becomes "
+            r"$\displaystyle \frac{\partial u_i}{\partial x_l} = V\big[a_{il}\big(I + (x_l - \bar "
+            r"x_i^a)x_i^{\top}M\big) + "
+            r"\delta_{il}C_iM^{\top}\big]$ and $\displaystyle \frac{\partial f_i}{\partial x_l} = \frac{1}{r_i}(I "
+            r"- \hat y_i\hat "
+            r"y_i^{\top})\Big(\delta_{il}I + \alpha\frac{\partial u_i}{\partial x_l}\Big)$. With many heads "
+            r"$V[\cdot]$ becomes "
             r"$\sum_h F_h[\cdot]^h$; with a 0/1 mask $A$ is the masked softmax."
         ),
         derive=derive,
         printed=Printed(
             text=r"The Jacobian is given up to second order in $\alpha$.",
-            wrong=r"As for PM-L2, the truncation has the wrong stability for $\alpha\lambda_1 \geq 1$; the exact form is as short.",
+            wrong=r"As for PM-L2, the truncation has the wrong stability for $\alpha\lambda_1 \geq 1$; the exact "
+            r"form is as short.",
             false=False,
         ),
         vectors=(
@@ -216,7 +224,7 @@ PM_L10 = register(
                     "-0.002719094161352",
                     "0.6299445435568",
                     "0.3256499024878",
-                ),  # fmt: skip
+                ),
             ),
         ),
     )

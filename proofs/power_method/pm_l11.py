@@ -34,7 +34,8 @@ def derive() -> Derivation:
         (
             grouped(
                 "blocks",
-                "One token at $v_k$ is moved along $\\xi$, $V\\xi = g_2\\xi + g_3\\xi'$, $m = 1 + \\alpha\\lambda_k > 0$, all entries of $M$ independent "
+                "One token at $v_k$ is moved along $\\xi$, $V\\xi = g_2\\xi + g_3\\xi'$, $m = 1 + "
+                "\\alpha\\lambda_k > 0$, all entries of $M$ independent "
                 "symbols: the blocks are those of the Oja map, PM-L3.",
                 _one_moved,
                 (0, (1 + alpha * G2 / n) / m, alpha * G3 / n / m, 0, alpha * G2 / n / m, alpha * G3 / n / m),
@@ -92,7 +93,8 @@ PM_L11 = register(
             ),
         ),
         text=(
-            r"At consensus on $v_k$ the Jacobian of the attention map equals that of the Oja map, whatever $M$ is: spectrum as in PM-L3, "
+            r"At consensus on $v_k$ the Jacobian of the attention map equals that of the Oja map, whatever $M$ is: "
+            r"spectrum as in PM-L3, "
             r"stability as in PM-L4."
         ),
         depends=("PM-L3", "PM-L4", "PM-CM"),

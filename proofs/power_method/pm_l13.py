@@ -33,7 +33,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="positive",
-                says="With $N = \\lVert V\\rVert = \\max(\\lambda_1, |\\lambda_d|) \\geq |\\lambda_k|$ and $\\alpha N < 1$.",
+                says="With $N = \\lVert V\\rVert = \\max(\\lambda_1, |\\lambda_d|) \\geq |\\lambda_k|$ and "
+                "$\\alpha N < 1$.",
                 hypotheses=(b > -1, b < 1, sp.Abs(LK) <= norm, alpha * norm < 1),
                 conclusion=1 + alpha * LK * b > 0,
                 uses=("heights",),
@@ -67,7 +68,8 @@ PM_L13 = register(
         conditions=(Symmetric(V), Relation(alpha * NORM < 1)),
         claims=(Equilibrium(BipartiteAt(V, k)),),
         text=(
-            r"If $\alpha < 1/\max(\lambda_1, |\lambda_d|)$ then $m_i = 1 + \alpha\lambda_k b_i > 0$ for $i = 1, 2$, since $|b_i| < 1$. "
+            r"If $\alpha < 1/\max(\lambda_1, |\lambda_d|)$ then $m_i = 1 + \alpha\lambda_k b_i > 0$ for $i = 1, "
+            r"2$, since $|b_i| < 1$. "
             r"Sharp: $\alpha|\lambda_k||b_i| < 1$ is needed only for those $i$ with $\lambda_k b_i < 0$."
         ),
         depends=("PM-L9",),

@@ -81,7 +81,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "sides",
-                "The sides are moved as wholes by $\\xi_1 v_\\ell$ and $\\xi_2 v_\\ell$, which gives the block $B_\\ell$ of the "
+                "The sides are moved as wholes by $\\xi_1 v_\\ell$ and $\\xi_2 v_\\ell$, which gives the block "
+                "$B_\\ell$ of the "
                 "statement with $b_1 = \\frac{pE - q/E}{pE + q/E}$, $b_2 = \\frac{qE - p/E}{qE + p/E}$.",
                 sides_moved("attention-map", lengths),
                 (0, claimed[0, 0] * X + claimed[0, 1] * Y, 0, claimed[1, 0] * X + claimed[1, 1] * Y),
@@ -113,7 +114,8 @@ def derive() -> Derivation:
             ),
             Identity(
                 name="real",
-                says="The discriminant is a square plus a nonnegative term ($|b_i| < 1$, $m_i > 0$): the spectrum is real.",
+                says="The discriminant is a square plus a nonnegative term ($|b_i| < 1$, $m_i > 0$): the spectrum "
+                "is real.",
                 left=found.trace() ** 2 - 4 * found.det(),
                 right=(found[0, 0] - found[1, 1]) ** 2 + mu**2 * (1 - b1) * (1 - b2) / (m1 * m2),
                 uses=("sides",),
@@ -172,9 +174,12 @@ PM_L14 = register(
             ),
         ),
         text=(
-            r"If $m_1, m_2 > 0$ (for instance $\alpha\lVert V\rVert < 1$), the multipliers are, for each $\ell \neq k$ and with "
-            r"$\mu = \alpha\lambda_\ell$, $\kappa = \alpha\lambda_k$: $1/m_1$ ($p-1$ times), $1/m_2$ ($q-1$ times), and the two "
-            r"eigenvalues of $B_\ell = \Big(\begin{smallmatrix} \frac{1 + \mu(1+b_1)/2}{m_1} & \frac{\mu(1-b_1)/2}{m_1} \\ "
+            r"If $m_1, m_2 > 0$ (for instance $\alpha\lVert V\rVert < 1$), the multipliers are, for each $\ell "
+            r"\neq k$ and with "
+            r"$\mu = \alpha\lambda_\ell$, $\kappa = \alpha\lambda_k$: $1/m_1$ ($p-1$ times), $1/m_2$ ($q-1$ "
+            r"times), and the two "
+            r"eigenvalues of $B_\ell = \Big(\begin{smallmatrix} \frac{1 + \mu(1+b_1)/2}{m_1} & "
+            r"\frac{\mu(1-b_1)/2}{m_1} \\ "
             r"\frac{\mu(1-b_2)/2}{m_2} & \frac{1 + \mu(1+b_2)/2}{m_2} \end{smallmatrix}\Big)$, for which "
             r"$\det B_\ell = \frac{(1+\mu)(1+\mu\bar b)}{m_1m_2}$ and $1 - \operatorname{tr}B_\ell + \det B_\ell = "
             r"\frac{(\kappa-\mu)(\kappa b_1b_2 - \mu\bar b)}{m_1m_2}$. All of them are real."
@@ -194,7 +199,7 @@ PM_L14 = register(
                     "26/31 * 2",
                     "0.875119382254867",
                     "0.911782532688300",
-                ),  # fmt: skip
+                ),
             ),
         ),
     )

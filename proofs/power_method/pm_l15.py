@@ -77,8 +77,10 @@ def derive() -> Derivation:
         (
             tensor(
                 "linearisation",
-                "At a state with $\\sum_ja_{ij}x_j = 0$ for all $i$ the push vanishes, $y_i = x_i$, and the derivative of the push "
-                "keeps two terms with $M$, of the same order in $\\alpha$ as the others; $\\Sigma_i = \\sum_ja_{ij}x_jx_j^{\\top}$.",
+                "At a state with $\\sum_ja_{ij}x_j = 0$ for all $i$ the push vanishes, $y_i = x_i$, and the "
+                "derivative of the push "
+                "keeps two terms with $M$, of the same order in $\\alpha$ as the others; $\\Sigma_i = "
+                "\\sum_ja_{ij}x_jx_j^{\\top}$.",
                 _polygonal,
                 _claimed(),
                 r"\delta x_i^+ = P_i\Big(\delta x_i + \alpha V\Big[\sum_ja_{ij}(I + x_jx_i^{\top}M)\,\delta x_j + "
@@ -87,8 +89,10 @@ def derive() -> Derivation:
             ),
             grouped(
                 "pairs",
-                "Now $x_i = \\pm w$, half and half, $w^{\\top}Mw = 0$; $Vw = \\nu w + \\omega$, $\\rho = P_wMw$, $\\rho' = P_wM^{\\top}w$ "
-                "(so $c_{21} = \\rho^{\\top}\\xi$, $c_{12} = \\rho'^{\\top}\\xi$). Two tokens at $w$ are moved along $\\xi$ and $-\\xi$, any "
+                "Now $x_i = \\pm w$, half and half, $w^{\\top}Mw = 0$; $Vw = \\nu w + \\omega$, $\\rho = P_wMw$, "
+                "$\\rho' = P_wM^{\\top}w$ "
+                "(so $c_{21} = \\rho^{\\top}\\xi$, $c_{12} = \\rho'^{\\top}\\xi$). Two tokens at $w$ are moved "
+                "along $\\xi$ and $-\\xi$, any "
                 "unit $\\xi \\perp w$: the matrix is $I + \\alpha\\omega\\rho^{\\top}$,",
                 antipodal_slopes("attention-map", PAIR),
                 (*own, *minus, *still, *still),
@@ -103,14 +107,17 @@ def derive() -> Derivation:
             ),
             grouped(
                 "together",
-                "Both halves are moved along $\\xi$: the matrix is $I + \\alpha(V|_{w^\\perp} + \\omega\\rho^{\\top})$.",
+                "Both halves are moved along $\\xi$: the matrix is $I + \\alpha(V|_{w^\\perp} + "
+                "\\omega\\rho^{\\top})$.",
                 antipodal_slopes("attention-map", TOGETHER),
                 (*together, *together),
-                r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right) = \xi + \alpha\,(V|_{w^\perp} + \omega\rho^{\top})\,\xi",
+                r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right) = \xi + \alpha\,(V|_{w^\perp} + "
+                r"\omega\rho^{\top})\,\xi",
             ),
             grouped(
                 "against each other",
-                "The halves are moved along $\\xi$ and $-\\xi$: the matrix is $I + \\alpha\\omega(\\rho + \\rho')^{\\top}$.",
+                "The halves are moved along $\\xi$ and $-\\xi$: the matrix is $I + \\alpha\\omega(\\rho + "
+                "\\rho')^{\\top}$.",
                 antipodal_slopes("attention-map", AGAINST),
                 (*against, *(-each for each in against)),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right) = \xi + \alpha\,\omega\,(\rho + \rho')^{\top}\xi",
@@ -125,8 +132,10 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="scores stabilise",
-                says="In the plane, let $V|_{w^\\perp} = g$, $\\omega \\neq 0$ and choose $M$ with $\\omega\\rho = -c$, $\\rho' = 0$: all "
-                "multipliers, $1 - \\alpha c$ and $1 + \\alpha(g - c)$, are inside the unit circle as soon as $c > \\max(0, g)$ and the "
+                says="In the plane, let $V|_{w^\\perp} = g$, $\\omega \\neq 0$ and choose $M$ with $\\omega\\rho = "
+                "-c$, $\\rho' = 0$: all "
+                "multipliers, $1 - \\alpha c$ and $1 + \\alpha(g - c)$, are inside the unit circle as soon as $c > "
+                "\\max(0, g)$ and the "
                 "step is small. So every antipodal state off the eigenvectors is stable for some scores.",
                 hypotheses=(c > 0, c > g, alpha * c < 2, alpha * (c - g) < 2),
                 conclusion=sp.And(sp.Abs(1 - alpha * c) < 1, sp.Abs(1 + alpha * (g - c)) < 1),
@@ -155,26 +164,33 @@ PM_L15 = register(
         title="Polygonal points of the attention map",
         systems=("attention-map",),
         text=(
-            r"At a polygonal point ($\sum_ja_{ij}x_j = 0$ for all $i$) the linearisation is $\delta x_i^+ = P_i\big(\delta x_i + \alpha "
-            r"V[\sum_ja_{ij}(I + x_jx_i^{\top}M)\delta x_j + \Sigma_iM^{\top}\delta x_i]\big)$. At the antipodal ones, $x_i = \pm w$, "
-            r"$p = q$, $w^{\top}Mw = 0$, with $\omega = P_wVw$, $\rho = P_wMw$, $\rho' = P_wM^{\top}w$, the spectrum is that of "
+            r"At a polygonal point ($\sum_ja_{ij}x_j = 0$ for all $i$) the linearisation is $\delta x_i^+ = "
+            r"P_i\big(\delta x_i + \alpha "
+            r"V[\sum_ja_{ij}(I + x_jx_i^{\top}M)\delta x_j + \Sigma_iM^{\top}\delta x_i]\big)$. At the antipodal "
+            r"ones, $x_i = \pm w$, "
+            r"$p = q$, $w^{\top}Mw = 0$, with $\omega = P_wVw$, $\rho = P_wMw$, $\rho' = P_wM^{\top}w$, the "
+            r"spectrum is that of "
             r"$I + \alpha\omega\rho^{\top}$ ($n-2$ times), $I + \alpha(V|_{w^\perp} + \omega\rho^{\top})$ and "
-            r"$I + \alpha\omega(\rho + \rho')^{\top}$ on $w^\perp$. No general statement about instability holds: such points can be "
-            r"asymptotically stable under Assumption 1. If the terms with $M$ drop out ($M = 0$, or $\omega = 0$), PM-L6 applies."
+            r"$I + \alpha\omega(\rho + \rho')^{\top}$ on $w^\perp$. No general statement about instability holds: "
+            r"such points can be "
+            r"asymptotically stable under Assumption 1. If the terms with $M$ drop out ($M = 0$, or $\omega = 0$), "
+            r"PM-L6 applies."
         ),
         depends=("PM-L10",),
         derive=derive,
         printed=Printed(
             text=r"The polygonal equilibria are all unstable for the attention map.",
             wrong=(
-                r"The proof bounds the terms with $M$ as if they were of higher order; they are of first order in $\delta x$ and of "
+                r"The proof bounds the terms with $M$ as if they were of higher order; they are of first order in "
+                r"$\delta x$ and of "
                 r"the same order in $\alpha$ as the others, and can reverse the sign of every multiplier."
             ),
             counterexamples=(
                 Counterexample(
                     "TV10, n = 2",
                     r"$V = \big(\begin{smallmatrix}2&1\\1&2\end{smallmatrix}\big)$ ($\lambda = 3, 1$), $M = "
-                    r"\big(\begin{smallmatrix}0&0\\-3&0\end{smallmatrix}\big)$, $\alpha = \frac1{10}$, $x = (e_1, -e_1)$, $e_1$ no "
+                    r"\big(\begin{smallmatrix}0&0\\-3&0\end{smallmatrix}\big)$, $\alpha = \frac1{10}$, $x = (e_1, "
+                    r"-e_1)$, $e_1$ no "
                     r"eigenvector: multipliers $0.7$ and $0.9$, asymptotically stable.",
                     TV10,
                     lambda: point_is(TV10, "polygonal", stable="stable"),

@@ -47,9 +47,12 @@ def derive() -> Derivation:
         (
             grouped(
                 "blocks",
-                "One token is moved along a unit tangent vector $\\xi$, $V\\xi = g_2 \\xi + g_3 \\xi'$ with $\\xi' \\perp "
-                "v_k, \\xi$ ($m > 0$): the coordinates of its image and of the image of any other token along $v_k$, $\\xi$, "
-                "$\\xi'$ are those of $J_{ij}\\xi = \\frac{1}{m} P_{v_k}(\\delta_{ij} I + \\frac{\\alpha}{n} V)\\xi$.",
+                "One token is moved along a unit tangent vector $\\xi$, $V\\xi = g_2 \\xi + g_3 \\xi'$ with $\\xi' "
+                "\\perp "
+                "v_k, \\xi$ ($m > 0$): the coordinates of its image and of the image of any other token along "
+                "$v_k$, $\\xi$, "
+                "$\\xi'$ are those of $J_{ij}\\xi = \\frac{1}{m} P_{v_k}(\\delta_{ij} I + \\frac{\\alpha}{n} "
+                "V)\\xi$.",
                 consensus_slopes(one_moved, 1),
                 (0, (1 + alpha * G2 / n) / m, alpha * G3 / n / m, 0, alpha * G2 / n / m, alpha * G3 / n / m),
                 r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right), \qquad J_{ji}\xi = \left(<4>,\ <5>,\ <6>\right)",
@@ -73,7 +76,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "zero sum",
-                "Two tokens are moved in opposite directions along any tangent vector, the others stay: an eigenvector "
+                "Two tokens are moved in opposite directions along any tangent vector, the others stay: an "
+                "eigenvector "
                 "$\\eta \\otimes \\xi$ with $\\mathbf 1^{\\top}\\eta = 0$.",
                 consensus_slopes([(1, E1, E2), (1, E1, (0, -1, 0)), (n - 2, E1, STILL)], 1),
                 (0, 1 / m, 0, 0, -1 / m, 0, 0, 0, 0),
@@ -122,20 +126,26 @@ PM_L3 = register(
         ),
         text=(
             r"With $m = 1 + \alpha\lambda_k \neq 0$ the Jacobian at $x_i = v_k$ has the blocks "
-            r"$J_{ij} = \frac{1}{|m|} P_{v_k}\big(\delta_{ij} I + \frac{\alpha}{n} V\big)$. Its intrinsic eigenvalues are "
-            r"$(1 + \alpha\lambda_\ell)/|m|$ for each $\ell \neq k$, with eigenvector $\mathbf 1 \otimes v_\ell$, and $1/|m|$ "
-            r"with multiplicity $(n-1)(d-1)$. For $m < 0$ the state is no fixed point but a 2-cycle (PM-N4), and the moduli "
+            r"$J_{ij} = \frac{1}{|m|} P_{v_k}\big(\delta_{ij} I + \frac{\alpha}{n} V\big)$. Its intrinsic "
+            r"eigenvalues are "
+            r"$(1 + \alpha\lambda_\ell)/|m|$ for each $\ell \neq k$, with eigenvector $\mathbf 1 \otimes v_\ell$, "
+            r"and $1/|m|$ "
+            r"with multiplicity $(n-1)(d-1)$. For $m < 0$ the state is no fixed point but a 2-cycle (PM-N4), and "
+            r"the moduli "
             r"are its multipliers per step. The $n$ extrinsic eigenvalues are treated in PM-R2."
         ),
         derive=derive,
         printed=Printed(
             text=(
-                r"The first (extrinsic) class of eigenvalues depends on the sign of $1 + \alpha\lambda_k$: one value of "
+                r"The first (extrinsic) class of eigenvalues depends on the sign of $1 + \alpha\lambda_k$: one "
+                r"value of "
                 r"multiplicity $n$ for a positive sign, and a splitting $1 + (n-1)$ for a negative one."
             ),
             wrong=(
-                r"The extrinsic class depends on how the map is extended off the sphere (PM-R2): it is $0$, $n$ times, for "
-                r"$y/\lVert y\rVert$, and $\operatorname{sgn}(m)/m^2$, $n$ times, with $\lVert x_i\rVert = 1$ put in; neither "
+                r"The extrinsic class depends on how the map is extended off the sphere (PM-R2): it is $0$, $n$ "
+                r"times, for "
+                r"$y/\lVert y\rVert$, and $\operatorname{sgn}(m)/m^2$, $n$ times, with $\lVert x_i\rVert = 1$ put "
+                r"in; neither "
                 r"extension splits it. Stability does not depend on it."
             ),
             false=False,

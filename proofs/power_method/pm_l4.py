@@ -11,11 +11,12 @@ from __future__ import annotations
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.exact_points import instance, point_is
 from eigentoken.theory.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.points import ConsensusAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement
+from eigentoken.theory.statements import Kind, Printed, Source, Statement, Variant
 from eigentoken.theory.steps import Derivation, Inequality
 from eigentoken.theory.terms import Eigenvalue, alpha, d, k, matrix, n
 
@@ -73,6 +74,8 @@ def derive() -> Derivation:
     )
 
 
+BEYOND = instance("oja-map", [["1", "0"]] * 3, V=[["1/2", "0"], ["0", "-1"]], alpha="41/10")
+
 PM_L4 = register(
     Statement(
         id="PM-L4",
@@ -93,7 +96,28 @@ PM_L4 = register(
                 Unstable(ConsensusAt(V, k)),
             ),
         ),
+        text=(
+            r"(a) Consensus at $v_1$ is asymptotically stable iff $\alpha(|\lambda_d| - \lambda_1) < 2$: always if "
+            r"$\lambda_d \geq -\lambda_1$, otherwise iff "
+            r"$\alpha < 2/(|\lambda_d| - \lambda_1)$; at equality a multiplier is $-1$. (b) A consensus fixed "
+            r"point at $v_k$, $\lambda_k < \lambda_1$, is unstable "
+            r"for every $\alpha > 0$."
+        ),
         depends=("PM-L3",),
         derive=derive,
+        printed=Printed(
+            text=r"Consensus on a non-principal eigenvector is unstable for $\alpha$ below the threshold, also "
+            r"when $1 + \alpha\lambda_k < 0$.",
+            wrong=r"No bound is needed where the point is fixed; for $1 + \alpha\lambda_k < 0$ it is a 2-cycle, "
+            r"not an equilibrium (PM-N4).",
+            false=False,
+        ),
+        variants=(
+            Variant(
+                "alpha (|lambda_d| - lambda_1) < 2",
+                "lambda = (1/2, -1), threshold 4, at alpha = 41/10",
+                lambda: point_is(BEYOND, "consensus", stable="unstable"),
+            ),
+        ),
     )
 )

@@ -66,7 +66,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "sides",
-                "The sides are moved as wholes by $\\xi_1 v_\\ell$ and $\\xi_2 v_\\ell$: a $2 \\times 2$ block $B_\\ell$.",
+                "The sides are moved as wholes by $\\xi_1 v_\\ell$ and $\\xi_2 v_\\ell$: a $2 \\times 2$ block "
+                "$B_\\ell$.",
                 sides_moved("oja-map", lengths),
                 (0, first[0, 0] * X + first[0, 1] * Y, 0, first[1, 0] * X + first[1, 1] * Y),
                 r"\xi_1^+ = <2>, \qquad \xi_2^+ = <4>",
@@ -95,7 +96,8 @@ def derive() -> Derivation:
             ),
             Identity(
                 name="real",
-                says="The discriminant of $B_\\ell$ is a square plus a product of equal signs: all eigenvalues are real.",
+                says="The discriminant of $B_\\ell$ is a square plus a product of equal signs: all eigenvalues are "
+                "real.",
                 left=trace**2 - 4 * determinant,
                 right=(first[0, 0] - first[1, 1]) ** 2 + 4 * alpha**2 * LL**2 * p * q / (SIZE**2 * MP * MM),
                 uses=("sides",),
@@ -110,14 +112,16 @@ def derive() -> Derivation:
             ),
             Citation(
                 name="root above 1",
-                says="So $B_\\ell$ has a real eigenvalue above 1: no token beyond the two sides is needed, $q = 1$ is covered.",
+                says="So $B_\\ell$ has a real eigenvalue above 1: no token beyond the two sides is needed, $q = 1$ "
+                "is covered.",
                 theorem=INTERMEDIATE_VALUE,
                 formula=r"\chi_\ell(1) < 0 \implies \text{a multiplier above } 1",
                 uses=("k = 1", "real"),
             ),
             Inequality(
                 name="k > 1, m+ smaller",
-                says="On $v_k$, $k \\neq 1$, take $\\ell = 1$ and let $m_+ < m_-$, $\\varphi = p/n$: the characteristic polynomial "
+                says="On $v_k$, $k \\neq 1$, take $\\ell = 1$ and let $m_+ < m_-$, $\\varphi = p/n$: the "
+                "characteristic polynomial "
                 "is negative at $1/m_+$.",
                 hypotheses=(*inside, mp < mm),
                 conclusion=below < 0,
@@ -132,7 +136,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="that point is above 1",
-                says="Since $\\lambda_k\\delta \\neq 0$, the smaller of $m_\\pm = 1 \\pm \\alpha\\lambda_k\\delta$ is below 1, and the "
+                says="Since $\\lambda_k\\delta \\neq 0$, the smaller of $m_\\pm = 1 \\pm \\alpha\\lambda_k\\delta$ "
+                "is below 1, and the "
                 "two differ.",
                 hypotheses=(sp.Ne(small, 0), 1 + small > 0, 1 - small > 0),
                 conclusion=sp.And(1 / sp.Min(1 + small, 1 - small) > 1, sp.Ne(1 + small, 1 - small)),
@@ -205,12 +210,16 @@ PM_L5 = register(
             ),
         ),
         text=(
-            r"Let $m_\pm = 1 \pm \alpha\lambda_k\delta > 0$. For each $\ell \neq k$ the multipliers are $1/m_+$ ($p-1$ times), "
+            r"Let $m_\pm = 1 \pm \alpha\lambda_k\delta > 0$. For each $\ell \neq k$ the multipliers are $1/m_+$ "
+            r"($p-1$ times), "
             r"$1/m_-$ ($q-1$ times) and the two real eigenvalues of a block with determinant "
             r"$\frac{1+\alpha\lambda_\ell}{m_+m_-}$ whose characteristic polynomial at 1 is "
-            r"$\frac{\alpha^2\delta^2\lambda_k(\lambda_\ell-\lambda_k)}{m_+m_-}$. For $p \neq q$ the point is unstable for every "
-            r"$k$, $p$, $q$ and every $\alpha$ for which it is fixed. For $p = q$ the multipliers are $1$, $(n-1)(d-1)$ times, and "
-            r"$1 + \alpha\lambda_\ell$: unstable if $k \neq 1$ or $\lambda_2 > 0$, while for $k = 1$, $\lambda_2 < 0$ the spectral "
+            r"$\frac{\alpha^2\delta^2\lambda_k(\lambda_\ell-\lambda_k)}{m_+m_-}$. For $p \neq q$ the point is "
+            r"unstable for every "
+            r"$k$, $p$, $q$ and every $\alpha$ for which it is fixed. For $p = q$ the multipliers are $1$, "
+            r"$(n-1)(d-1)$ times, and "
+            r"$1 + \alpha\lambda_\ell$: unstable if $k \neq 1$ or $\lambda_2 > 0$, while for $k = 1$, $\lambda_2 < "
+            r"0$ the spectral "
             r"radius is 1 and the linearisation is silent (PM-L6, PM-CX1)."
         ),
         depends=("PM-L1", "PM-A1"),
@@ -218,14 +227,16 @@ PM_L5 = register(
         printed=Printed(
             text=r"All bipartite consensus equilibria of the Oja map, also those aligned with $v_1$, are unstable.",
             wrong=(
-                r"False for $p = q$, $k = 1$, $n = 2$, $\lambda_2 < 0$: the point is Lyapunov stable (PM-CX1). For $p \neq q$ the "
+                r"False for $p = q$, $k = 1$, $n = 2$, $\lambda_2 < 0$: the point is Lyapunov stable (PM-CX1). For "
+                r"$p \neq q$ the "
                 r"claim is true, but the printed proof uses the vector $\mathbf 1$, which is no eigenvector for "
                 r"$\delta \neq 0$, and the direction $v_1$, which is not tangent for $k = 1$."
             ),
             counterexamples=(
                 Counterexample(
                     "TV9",
-                    r"$n = d = 2$, $V = \operatorname{diag}(1, -\frac12)$, $\alpha = \frac14$, $x = (e_1, -e_1)$: multipliers "
+                    r"$n = d = 2$, $V = \operatorname{diag}(1, -\frac12)$, $\alpha = \frac14$, $x = (e_1, -e_1)$: "
+                    r"multipliers "
                     r"$\frac78$ and $1$; stable by PM-CX1.",
                     TV9,
                     lambda: point_is(TV9, "bipartite", stable="marginal"),

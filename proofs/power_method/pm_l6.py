@@ -97,7 +97,8 @@ def derive() -> Derivation:
             ),
             tensor(
                 "the other product",
-                "The product in the other order is $\\bar PV$ with $\\bar P = \\frac1n\\sum_iP_i = I - \\frac1n\\sum_ix_ix_i^{\\top}$.",
+                "The product in the other order is $\\bar PV$ with $\\bar P = \\frac1n\\sum_iP_i = I - "
+                "\\frac1n\\sum_ix_ix_i^{\\top}$.",
                 _composed,
                 _mean_projection(),
                 r"CBz = \frac1n\sum_iP_iVz = \bar PVz",
@@ -113,8 +114,10 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="semidefinite",
-                says="$z^{\\top}\\bar Pz$ is the mean of $Z - c_i^2$ with $Z = \\lVert z\\rVert^2$, $c_i = x_i^{\\top}z$, $c_i^2 \\leq Z$. It vanishes only if "
-                "every $c_i^2 = Z$, that is every $x_i = \\pm z/\\lVert z\\rVert$: $\\bar P \\succ 0$ unless the tokens are collinear.",
+                says="$z^{\\top}\\bar Pz$ is the mean of $Z - c_i^2$ with $Z = \\lVert z\\rVert^2$, $c_i = "
+                "x_i^{\\top}z$, $c_i^2 \\leq Z$. It vanishes only if "
+                "every $c_i^2 = Z$, that is every $x_i = \\pm z/\\lVert z\\rVert$: $\\bar P \\succ 0$ unless the "
+                "tokens are collinear.",
                 hypotheses=(z2 > 0, c**2 <= z2, sp.Ne(c**2, z2)),
                 conclusion=z2 - c**2 > 0,
                 establishes=("the first factor is positive definite",),
@@ -136,7 +139,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "collinear: together",
-                "If the tokens are $\\pm w$, half and half, moving all of them along $\\xi \\perp w$ has the matrix $I + \\alpha V|_{w^\\perp}$; "
+                "If the tokens are $\\pm w$, half and half, moving all of them along $\\xi \\perp w$ has the "
+                "matrix $I + \\alpha V|_{w^\\perp}$; "
                 "all other moves have the multiplier 1, here halves against each other,",
                 antipodal_slopes("oja-map", TOGETHER),
                 (*together, *together),
@@ -151,7 +155,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "collinear: pairs",
-                "and two tokens of one half against each other. So it is linearly unstable iff $V|_{w^\\perp}$ has a positive eigenvalue.",
+                "and two tokens of one half against each other. So it is linearly unstable iff $V|_{w^\\perp}$ has "
+                "a positive eigenvalue.",
                 antipodal_slopes("oja-map", PAIR),
                 (*against, *(-each for each in against), 0, 0, 0, 0, 0, 0, 0, 0),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right)",
@@ -165,16 +170,20 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="room",
-                says="Now let $n \\geq 4$ be even and $\\gamma = w^{\\top}v_1 > 0$ (for $\\gamma = 0$, $V|_{w^\\perp}$ has the eigenvalue $\\lambda_1$; for "
-                "$\\gamma < 0$ exchange the signs). Two tokens at $w$ can be moved to unit vectors with the sum $2w - \\epsilon v_1$, since "
+                says="Now let $n \\geq 4$ be even and $\\gamma = w^{\\top}v_1 > 0$ (for $\\gamma = 0$, "
+                "$V|_{w^\\perp}$ has the eigenvalue $\\lambda_1$; for "
+                "$\\gamma < 0$ exchange the signs). Two tokens at $w$ can be moved to unit vectors with the sum "
+                "$2w - \\epsilon v_1$, since "
                 "its squared norm $4 - 4\\epsilon\\gamma + \\epsilon^2$ is at most 4 for small $\\epsilon$,",
                 hypotheses=(eps > 0, gamma > 0, eps <= 4 * gamma),
                 conclusion=4 - 4 * eps * gamma + eps**2 <= 4,
             ),
             Inequality(
                 name="nearby",
-                says="and they stay near $w$: with half the sum $m$, $\\lVert m - w\\rVert = \\epsilon/2$ and an orthogonal part of squared length "
-                "$M = 1 - \\lVert m\\rVert^2 = \\epsilon\\gamma - \\epsilon^2/4$, the squared distance is $D = \\epsilon^2/4 + M + 2\\,(m-w)^{\\top}e\\sqrt M \\leq "
+                says="and they stay near $w$: with half the sum $m$, $\\lVert m - w\\rVert = \\epsilon/2$ and an "
+                "orthogonal part of squared length "
+                "$M = 1 - \\lVert m\\rVert^2 = \\epsilon\\gamma - \\epsilon^2/4$, the squared distance is $D = "
+                "\\epsilon^2/4 + M + 2\\,(m-w)^{\\top}e\\sqrt M \\leq "
                 "2(\\epsilon^2/4 + M)$, which tends to 0.",
                 hypotheses=(
                     eps > 0,
@@ -188,8 +197,10 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="lower W",
-                says="There $\\bar x = -\\frac{\\epsilon}{n}v_1$ and $W = -\\frac{\\lambda_1}{2}\\frac{\\epsilon^2}{n^2} < 0$, while $W = 0$ at every fixed point near by: "
-                "those have $u = 0$, because a state near one with half of the tokens at each of $\\pm w$ is neither consensus nor bipartite "
+                says="There $\\bar x = -\\frac{\\epsilon}{n}v_1$ and $W = "
+                "-\\frac{\\lambda_1}{2}\\frac{\\epsilon^2}{n^2} < 0$, while $W = 0$ at every fixed point near by: "
+                "those have $u = 0$, because a state near one with half of the tokens at each of $\\pm w$ is "
+                "neither consensus nor bipartite "
                 "with $p \\neq q$.",
                 hypotheses=(eps > 0, l1 > 0),
                 conclusion=-l1 / 2 * eps**2 / count**2 < 0,
@@ -198,13 +209,16 @@ def derive() -> Derivation:
             recalled(
                 "PM-L7",
                 "a continuous function decreases strictly off the fixed points",
-                "By PM-L7 ($V \\succeq 0$ or $\\alpha|\\lambda_d| \\leq 1$) $W$ decreases strictly off the fixed points.",
+                "By PM-L7 ($V \\succeq 0$ or $\\alpha|\\lambda_d| \\leq 1$) $W$ decreases strictly off the fixed "
+                "points.",
                 r"\Delta W \leq 0",
             ),
             Citation(
                 name="escape",
-                says="So every limit point of that orbit is a fixed point with $W < 0$, none of which is near: the orbit leaves a fixed "
-                "neighbourhood, however small $\\epsilon$ was. For $n = 2$ there are no two tokens on one side, and the argument fails.",
+                says="So every limit point of that orbit is a fixed point with $W < 0$, none of which is near: the "
+                "orbit leaves a fixed "
+                "neighbourhood, however small $\\epsilon$ was. For $n = 2$ there are no two tokens on one side, "
+                "and the argument fails.",
                 theorem=INVARIANCE_OF_MAPS,
                 formula=r"n \geq 4 \implies \text{every collinear polygonal point is unstable}",
                 uses=("lower W", "from PM-L7"),
@@ -234,11 +248,16 @@ PM_L6 = register(
         conditions=ASSUMPTION_1,
         claims=(When(Relation(lam(V, 2) > 0), Unstable(AntipodalAt("w"))),),
         text=(
-            r"Let $\bar x = 0$ and $\bar P = I - \frac1n\sum_ix_ix_i^{\top}$. The multipliers are $1 + \alpha\nu$, $\nu \in "
-            r"\operatorname{spec}(\bar PV)$, and $1$, $n(d-1) - d$ times (if $n(d-1) < d$ drop the surplus zeros of $\bar PV$); all are real. "
-            r"(a) If the tokens are not collinear, the point is linearly unstable for all $\alpha > 0$. (b) If they are $\pm w$, half and "
-            r"half, it is linearly unstable iff $\lambda_{\max}(V|_{w^\perp}) > 0$, always if $\lambda_2 > 0$. (c) For even $n \geq 4$ and "
-            r"$V \succeq 0$ or $\alpha|\lambda_d| \leq 1$, every collinear polygonal point is unstable, if necessary only nonlinearly. "
+            r"Let $\bar x = 0$ and $\bar P = I - \frac1n\sum_ix_ix_i^{\top}$. The multipliers are $1 + \alpha\nu$, "
+            r"$\nu \in "
+            r"\operatorname{spec}(\bar PV)$, and $1$, $n(d-1) - d$ times (if $n(d-1) < d$ drop the surplus zeros "
+            r"of $\bar PV$); all are real. "
+            r"(a) If the tokens are not collinear, the point is linearly unstable for all $\alpha > 0$. (b) If "
+            r"they are $\pm w$, half and "
+            r"half, it is linearly unstable iff $\lambda_{\max}(V|_{w^\perp}) > 0$, always if $\lambda_2 > 0$. (c) "
+            r"For even $n \geq 4$ and "
+            r"$V \succeq 0$ or $\alpha|\lambda_d| \leq 1$, every collinear polygonal point is unstable, if "
+            r"necessary only nonlinearly. "
             r"(d) For $n = 2$, $V|_{w^\perp} \prec 0$ it is Lyapunov stable (PM-CX1)."
         ),
         depends=("PM-A1", "PM-L2", "PM-L7", "PM-CX1"),
@@ -252,13 +271,15 @@ PM_L6 = register(
         printed=Printed(
             text=r"All polygonal equilibria of the Oja map are unstable.",
             wrong=(
-                r"False for $n = 2$, $V|_{w^\perp} \prec 0$ (possible iff $\lambda_2 < 0$). For even $n \geq 4$ the claim is true but the "
+                r"False for $n = 2$, $V|_{w^\perp} \prec 0$ (possible iff $\lambda_2 < 0$). For even $n \geq 4$ "
+                r"the claim is true but the "
                 r"linearisation may be silent (spectral radius 1), so no proof by linearisation exists there."
             ),
             counterexamples=(
                 Counterexample(
                     "tilted",
-                    r"$V = \operatorname{diag}(1, -\frac12)$, $\alpha = \frac14$, $w = \frac1{13}(12, 5)$, which is no eigenvector: multipliers "
+                    r"$V = \operatorname{diag}(1, -\frac12)$, $\alpha = \frac14$, $w = \frac1{13}(12, 5)$, which "
+                    r"is no eigenvector: multipliers "
                     r"$\frac{629}{676}$ and $1$ at $(w, -w)$, stable by PM-CX1.",
                     TILTED,
                     lambda: attracting(TILTED, "629/676"),

@@ -66,7 +66,7 @@ def _claimed_difference() -> Any:
 
 def derive() -> Derivation:
     """Two exact identities for one token; the increment of W; then real arithmetic."""
-    a, r, low, norm = sp.symbols("a r lambda_d^- N", real=True)
+    a, r, low = sp.symbols("a r lambda_d^-", real=True)
     token = (r > 0, a <= r, a >= -r)
     moved = 2 * (r - a) / r
     weight = (1 + r) / alpha - low
@@ -75,11 +75,13 @@ def derive() -> Derivation:
         (
             grouped(
                 "one token",
-                "Let $a_i = x_i^{\\top}y_i$, $r_i = \\lVert y_i\\rVert$; in the plane of $x_i$ and $y_i = r(\\cos\\theta, \\sin\\theta)$, "
+                "Let $a_i = x_i^{\\top}y_i$, $r_i = \\lVert y_i\\rVert$; in the plane of $x_i$ and $y_i = "
+                "r(\\cos\\theta, \\sin\\theta)$, "
                 "$\\tau = \\tan\\frac\\theta2$, so that $a = r\\frac{1-\\tau^2}{1+\\tau^2}$: exactly,",
                 _increment,
                 ((R - A) * (1 + 1 / R), 2 * (R - A) / R),
-                r"\alpha u^{\top}(x_i^+ - x_i) = (r_i - a_i)\Big(1 + \frac1{r_i}\Big), \qquad \lVert x_i^+ - x_i\rVert^2 = "
+                r"\alpha u^{\top}(x_i^+ - x_i) = (r_i - a_i)\Big(1 + \frac1{r_i}\Big), \qquad \lVert x_i^+ - "
+                r"x_i\rVert^2 = "
                 r"\frac{2(r_i - a_i)}{r_i}",
                 establishes=("the exact increments of one token",),
             ),
@@ -92,7 +94,8 @@ def derive() -> Derivation:
             ),
             Citation(
                 name="lower bound",
-                says="$-\\frac12\\Delta\\bar x^{\\top}V\\Delta\\bar x \\leq \\frac12\\lambda_d^-\\lVert\\Delta\\bar x\\rVert^2$ with $\\lambda_d^- = "
+                says="$-\\frac12\\Delta\\bar x^{\\top}V\\Delta\\bar x \\leq "
+                "\\frac12\\lambda_d^-\\lVert\\Delta\\bar x\\rVert^2$ with $\\lambda_d^- = "
                 "\\max(0, -\\lambda_d)$,",
                 theorem=RAYLEIGH_BOUND,
                 formula=r"z^{\top}Vz \geq \lambda_d\lVert z\rVert^2",
@@ -107,7 +110,8 @@ def derive() -> Derivation:
             ),
             Identity(
                 name="collected",
-                says="So $\\Delta W \\leq -\\frac1{2n}\\sum_i\\lVert\\Delta x_i\\rVert^2\\big(\\frac{1+r_i}{\\alpha} - \\lambda_d^-\\big)$: for "
+                says="So $\\Delta W \\leq -\\frac1{2n}\\sum_i\\lVert\\Delta "
+                "x_i\\rVert^2\\big(\\frac{1+r_i}{\\alpha} - \\lambda_d^-\\big)$: for "
                 "each token",
                 left=-(r - a) * (1 + 1 / r) / alpha + low * moved / 2,
                 right=-moved / 2 * weight,
@@ -116,7 +120,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="decrease",
-                says="The weight is positive for every step if $\\lambda_d^- = 0$, and for $\\alpha\\lambda_d^- \\leq 1$ otherwise; "
+                says="The weight is positive for every step if $\\lambda_d^- = 0$, and for $\\alpha\\lambda_d^- "
+                "\\leq 1$ otherwise; "
                 "$\\lambda_1$ plays no role.",
                 hypotheses=(r > 0, low >= 0, alpha * low <= 1),
                 conclusion=weight > 0,
@@ -135,7 +140,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="rate",
-                says="If $c = \\alpha\\lVert V\\rVert < 1$, then $1 - c \\leq r_i \\leq 1 + c$ and, since $\\alpha^2\\lVert P_iu\\rVert^2 = r_i^2 - "
+                says="If $c = \\alpha\\lVert V\\rVert < 1$, then $1 - c \\leq r_i \\leq 1 + c$ and, since "
+                "$\\alpha^2\\lVert P_iu\\rVert^2 = r_i^2 - "
                 "a_i^2$, each token contributes at least $\\alpha(1+c)^{-2}\\lVert P_iu\\rVert^2$:",
                 hypotheses=(*token, c >= 0, c < 1, r >= 1 - c, r <= 1 + c, alpha * low <= c, low >= 0),
                 conclusion=moved / 2 * weight >= (r**2 - a**2) / (alpha * (1 + c) ** 2),
@@ -193,21 +199,29 @@ PM_L7 = register(
         conditions=(Symmetric(V), AnyOf((PositiveSemidefinite(V), Relation(alpha * sp.Abs(lam(V, d)) <= 1)))),
         claims=(Decreases(oja_potential, strict=True),),
         text=(
-            r"With $u = V\bar x$, $a_i = 1 + \alpha x_i^{\top}u$, $r_i = \lVert y_i\rVert$, $\lambda_d^- = \max(0, -\lambda_d)$: "
-            r"$\Delta W \leq -\frac{1}{2n}\sum_i\lVert x_i^+ - x_i\rVert^2\big(\frac{1+r_i}{\alpha} - \lambda_d^-\big)$. So $W$ does not "
-            r"increase for every $\alpha > 0$ if $V \succeq 0$, and for $\alpha \leq 1/|\lambda_d|$ if $\lambda_d < 0$, and it decreases "
-            r"strictly off the fixed points. If $\alpha\lVert V\rVert < 1$, $\Delta W \leq -\alpha(1 + \alpha\lVert V\rVert)^{-2}\frac1n\sum_i"
-            r"\lVert P_iu\rVert^2 \leq -\alpha(1 - 2\alpha\lVert V\rVert)\frac1n\sum_i\lVert P_iu\rVert^2$. The constant $1/|\lambda_d|$ is sharp."
+            r"With $u = V\bar x$, $a_i = 1 + \alpha x_i^{\top}u$, $r_i = \lVert y_i\rVert$, $\lambda_d^- = \max(0, "
+            r"-\lambda_d)$: "
+            r"$\Delta W \leq -\frac{1}{2n}\sum_i\lVert x_i^+ - x_i\rVert^2\big(\frac{1+r_i}{\alpha} - "
+            r"\lambda_d^-\big)$. So $W$ does not "
+            r"increase for every $\alpha > 0$ if $V \succeq 0$, and for $\alpha \leq 1/|\lambda_d|$ if $\lambda_d "
+            r"< 0$, and it decreases "
+            r"strictly off the fixed points. If $\alpha\lVert V\rVert < 1$, $\Delta W \leq -\alpha(1 + "
+            r"\alpha\lVert V\rVert)^{-2}\frac1n\sum_i"
+            r"\lVert P_iu\rVert^2 \leq -\alpha(1 - 2\alpha\lVert V\rVert)\frac1n\sum_i\lVert P_iu\rVert^2$. The "
+            r"constant $1/|\lambda_d|$ is sharp."
         ),
         facts=("the matrix is symmetric",),
         derive=derive,
         printed=Printed(
             text=(
-                r"For small $\alpha$ (second-order truncation) $\Delta W \leq -\alpha(1 - 2\alpha\lVert V\rVert)\frac1n\sum_i"
-                r"\lVert P_iu\rVert^2$, so $W$ is nonincreasing; where it stops, $x$ is a consensus or bipartite consensus point."
+                r"For small $\alpha$ (second-order truncation) $\Delta W \leq -\alpha(1 - 2\alpha\lVert "
+                r"V\rVert)\frac1n\sum_i"
+                r"\lVert P_iu\rVert^2$, so $W$ is nonincreasing; where it stops, $x$ is a consensus or bipartite "
+                r"consensus point."
             ),
             wrong=(
-                r"The inequality holds exactly, and the decrease for much larger steps. The last sentence omits the polygonal points, "
+                r"The inequality holds exactly, and the decrease for much larger steps. The last sentence omits "
+                r"the polygonal points, "
                 r"which satisfy $P_iu = 0$ too."
             ),
             false=False,

@@ -54,7 +54,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "two groups",
-                "At $x_i = \\pm w$, $Vw = \\nu w + \\omega e$, $E = e^{w^{\\top}Mw}$: the pushes on the two sides are $b_1Vw$ and $-b_2Vw$ with the "
+                "At $x_i = \\pm w$, $Vw = \\nu w + \\omega e$, $E = e^{w^{\\top}Mw}$: the pushes on the two sides "
+                "are $b_1Vw$ and $-b_2Vw$ with the "
                 "heights of PM-L9.",
                 attention_push([(p, (1, 0)), (q, (-1, 0))], generic),
                 (B1 * w1, B1 * w2, -B2 * w1, -B2 * w2),
@@ -63,7 +64,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="off the eigenvectors",
-                says="If $\\omega \\neq 0$, the tangential parts vanish iff $b_1 = b_2 = 0$, and this forces $E = 1$ and $p = q$: $w^{\\top}Mw = 0$.",
+                says="If $\\omega \\neq 0$, the tangential parts vanish iff $b_1 = b_2 = 0$, and this forces $E = "
+                "1$ and $p = q$: $w^{\\top}Mw = 0$.",
                 hypotheses=(heights,),
                 conclusion=sp.And(sp.Eq(size, 1), sp.Eq(p, q)),
                 uses=("two groups",),
@@ -103,23 +105,28 @@ PM_L8 = register(
             ),
         ),
         text=(
-            r"A state is a fixed point iff for all $i$ the push is radial, $u_i = c_ix_i$, with $c_i > -1/\alpha$. The classes are: consensus "
-            r"$\pm v_k$ with $1 + \alpha\lambda_k > 0$; bipartite $\pm v_k$ with $m_1, m_2 > 0$; polygonal, $\sum_ja_{ij}x_j = 0$ for all $i$ (for "
-            r"nonsingular $V$); clustering, all the rest. Antipodal states $x_i = \pm w$ off the eigenvectors are fixed iff $p = q$ and "
+            r"A state is a fixed point iff for all $i$ the push is radial, $u_i = c_ix_i$, with $c_i > -1/\alpha$. "
+            r"The classes are: consensus "
+            r"$\pm v_k$ with $1 + \alpha\lambda_k > 0$; bipartite $\pm v_k$ with $m_1, m_2 > 0$; polygonal, "
+            r"$\sum_ja_{ij}x_j = 0$ for all $i$ (for "
+            r"nonsingular $V$); clustering, all the rest. Antipodal states $x_i = \pm w$ off the eigenvectors are "
+            r"fixed iff $p = q$ and "
             r"$w^{\top}Mw = 0$, and are then polygonal."
         ),
         depends=("PM-A1", "PM-L1", "PM-L9"),
         derive=derive,
         printed=Printed(
             text=(
-                r"The equilibria are consensus and bipartite consensus on any $v_k$, polygonal points, and clustering points "
+                r"The equilibria are consensus and bipartite consensus on any $v_k$, polygonal points, and "
+                r"clustering points "
                 r"$u_i = c_ix_i$ for some scalars $c_i$."
             ),
             wrong=r"The sign conditions $c_i > -1/\alpha$ are missing: with them violated the tokens flip.",
             counterexamples=(
                 Counterexample(
                     "flip",
-                    r"$V = \operatorname{diag}(\frac1{10}, -1)$, $M = \operatorname{diag}(0, \ln 3)$, $\alpha = 3$: $f(e_2, -e_2) = (-e_2, e_2)$.",
+                    r"$V = \operatorname{diag}(\frac1{10}, -1)$, $M = \operatorname{diag}(0, \ln 3)$, $\alpha = "
+                    r"3$: $f(e_2, -e_2) = (-e_2, e_2)$.",
                     LARGE_STEP,
                     lambda: agree(image(LARGE_STEP), ("0", "-1", "0", "1")),
                 ),

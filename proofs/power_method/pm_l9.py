@@ -59,14 +59,16 @@ def derive() -> Derivation:
         (
             grouped(
                 "consensus",
-                "All tokens equal: whatever the scores, a token pays the total attention 1 to the $n$ tokens, $1/n$ to each.",
+                "All tokens equal: whatever the scores, a token pays the total attention 1 to the $n$ tokens, "
+                "$1/n$ to each.",
                 _weights([(1, (1, 0)), (n - 1, (1, 0))], S),
                 (1 / n, (n - 1) / n, 1 / n, (n - 1) / n),
                 r"a_{ij} = <1>",
             ),
             grouped(
                 "bipartite",
-                "With $E = e^s$, $s = v_k^{\\top} M v_k$: the attention of a token at $v_k$ to the $p$ tokens there and to the "
+                "With $E = e^s$, $s = v_k^{\\top} M v_k$: the attention of a token at $v_k$ to the $p$ tokens "
+                "there and to the "
                 "$q$ tokens at $-v_k$, and of a token at $-v_k$ to both groups.",
                 _weights([(p, (1, 0)), (q, (-1, 0))], sp.log(E)),
                 (p * E / Z1, q / E / Z1, p / E / Z2, q * E / Z2),
@@ -89,14 +91,16 @@ def derive() -> Derivation:
             ),
             Identity(
                 name="trace",
-                says="The quotient matrix $\\big(\\begin{smallmatrix}(1+b_1)/2 & (1-b_1)/2 \\\\ (1-b_2)/2 & (1+b_2)/2\\end{smallmatrix}"
+                says="The quotient matrix $\\big(\\begin{smallmatrix}(1+b_1)/2 & (1-b_1)/2 \\\\ (1-b_2)/2 & "
+                "(1+b_2)/2\\end{smallmatrix}"
                 "\\big)$ has the eigenvalues $1$ and $\\bar b = (b_1+b_2)/2$: this trace,",
                 left=rows.trace(),
                 right=1 + bbar,
             ),
             Identity(
                 name="determinant",
-                says="and this determinant. All other eigenvalues of $A$ are 0: zero-sum vectors of a side are in its kernel.",
+                says="and this determinant. All other eigenvalues of $A$ are 0: zero-sum vectors of a side are in "
+                "its kernel.",
                 left=rows.det(),
                 right=1 * bbar,
             ),
@@ -239,16 +243,22 @@ PM_L9 = register(
         ),
         text=(
             r"At consensus $A = \frac1n \mathbf 1\mathbf 1^{\top}$. At a bipartite point, with $s = v_k^{\top}Mv_k$, "
-            r"$t = \frac12\ln(p/q)$, the weights are $\frac{e^{s}}{Z_1}, \frac{e^{-s}}{Z_1}$ ($Z_1 = pe^s + qe^{-s}$) for the first "
-            r"side and $\frac{e^{-s}}{Z_2}, \frac{e^{s}}{Z_2}$ ($Z_2 = qe^s + pe^{-s}$) for the second; the total weights are "
-            r"$\frac{1 \pm b_1}{2}$ and $\frac{1 \mp b_2}{2}$ with $b_1 = \tanh(s+t)$, $b_2 = \tanh(s-t)$. The nonzero eigenvalues "
-            r"of $A$ are $1$ and $\bar b = \frac{\sinh 2s}{2\cosh(s+t)\cosh(s-t)}$: the rank is 2 iff $s \neq 0$. At an "
-            r"$m$-clustering with directions $\xi_a$ the rank is that of $(e^{\xi_a^{\top}M\xi_b})_{a,b \leq m}$, generically $m$ but "
+            r"$t = \frac12\ln(p/q)$, the weights are $\frac{e^{s}}{Z_1}, \frac{e^{-s}}{Z_1}$ ($Z_1 = pe^s + "
+            r"qe^{-s}$) for the first "
+            r"side and $\frac{e^{-s}}{Z_2}, \frac{e^{s}}{Z_2}$ ($Z_2 = qe^s + pe^{-s}$) for the second; the total "
+            r"weights are "
+            r"$\frac{1 \pm b_1}{2}$ and $\frac{1 \mp b_2}{2}$ with $b_1 = \tanh(s+t)$, $b_2 = \tanh(s-t)$. The "
+            r"nonzero eigenvalues "
+            r"of $A$ are $1$ and $\bar b = \frac{\sinh 2s}{2\cosh(s+t)\cosh(s-t)}$: the rank is 2 iff $s \neq 0$. "
+            r"At an "
+            r"$m$-clustering with directions $\xi_a$ the rank is that of $(e^{\xi_a^{\top}M\xi_b})_{a,b \leq m}$, "
+            r"generically $m$ but "
             r"not always."
         ),
         derive=derive,
         printed=Printed(
-            text=r"The rank of $A$ is 1 at consensus, 2 at bipartite consensus, and $m$ at an $m$-clustering equilibrium.",
+            text=r"The rank of $A$ is 1 at consensus, 2 at bipartite consensus, and $m$ at an $m$-clustering "
+            r"equilibrium.",
             wrong=r"At a bipartite point with $s = 0$ the rank is 1; and some $m$-clusterings have rank below $m$.",
             counterexamples=(
                 Counterexample(
@@ -259,8 +269,10 @@ PM_L9 = register(
                 ),
                 Counterexample(
                     "TV15",
-                    r"$\xi = (1,0), (\frac12, \pm\frac{\sqrt3}{2})$, $M = \operatorname{diag}(-4\ln\cosh\frac32, 2)$, "
-                    r"$V = \operatorname{diag}(1, V_{22})$ with $V_{22} = (1 + a_{21})/(a_{22} - a_{23})$: a 3-clustering with "
+                    r"$\xi = (1,0), (\frac12, \pm\frac{\sqrt3}{2})$, $M = \operatorname{diag}(-4\ln\cosh\frac32, "
+                    r"2)$, "
+                    r"$V = \operatorname{diag}(1, V_{22})$ with $V_{22} = (1 + a_{21})/(a_{22} - a_{23})$: a "
+                    r"3-clustering with "
                     r"$\det A = 0$, rank 2, for every $\alpha > 0$.",
                     {
                         "system": "attention-map",
@@ -288,7 +300,7 @@ PM_L9 = register(
                     "0.541433046448843",
                     "1.08286609289769",
                     "1.08286609289769",
-                ),  # fmt: skip
+                ),
             ),
             Vector("TV15, spectrum", tv15_spectrum, ("1.01356599439203", "1.03973843594174", "1.10444814757400")),
         ),

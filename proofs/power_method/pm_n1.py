@@ -56,9 +56,12 @@ def derive() -> Derivation:
         (
             grouped(
                 "blocks",
-                "Let $Fv_k = \\lambda_kv_k$ and let $\\xi \\perp v_k$, $F\\xi = f_1v_k + g_2\\xi + g_3\\xi'$ be any vector, so that "
-                "$G\\xi = g_2\\xi + g_3\\xi'$ for the compression $G$ of $F$ to $v_k^\\perp$. One token is moved along $\\xi$: with "
-                "$m = 1 + \\alpha\\lambda_k > 0$ and any scores, $J_{ij}\\xi = \\frac1m(\\delta_{ij}\\xi + \\frac{\\alpha}{n}G\\xi)$.",
+                "Let $Fv_k = \\lambda_kv_k$ and let $\\xi \\perp v_k$, $F\\xi = f_1v_k + g_2\\xi + g_3\\xi'$ be "
+                "any vector, so that "
+                "$G\\xi = g_2\\xi + g_3\\xi'$ for the compression $G$ of $F$ to $v_k^\\perp$. One token is moved "
+                "along $\\xi$: with "
+                "$m = 1 + \\alpha\\lambda_k > 0$ and any scores, $J_{ij}\\xi = \\frac1m(\\delta_{ij}\\xi + "
+                "\\frac{\\alpha}{n}G\\xi)$.",
                 _one_moved(n),
                 blocks(n),
                 r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right), \qquad J_{ji}\xi = \left(<4>,\ <5>,\ <6>\right)",
@@ -66,7 +69,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "causal rows",
-                "A token that sees $i$ equal tokens (itself among them) attends to each with weight $1/i$: the same with $i$ "
+                "A token that sees $i$ equal tokens (itself among them) attends to each with weight $1/i$: the "
+                "same with $i$ "
                 "for $n$. With the causal mask the Jacobian is block triangular with diagonal blocks $\\frac1m(I + "
                 "\\frac{\\alpha}{i}G)$; with any mask $A$ is the uniform row-stochastic matrix of the mask.",
                 _one_moved(i),
@@ -75,10 +79,12 @@ def derive() -> Derivation:
             ),
             Citation(
                 name="spectrum",
-                says="The eigenvalues of $G$ are those of $F$ other than $\\lambda_k$. For full attention $A = \\frac1n\\mathbf 1"
+                says="The eigenvalues of $G$ are those of $F$ other than $\\lambda_k$. For full attention $A = "
+                "\\frac1n\\mathbf 1"
                 "\\mathbf 1^{\\top}$ has the eigenvalues $1$ and $0$ ($n-1$ times).",
                 theorem=KRONECKER,
-                formula=r"\Big\{\frac{1+\alpha\lambda_\ell}{m}\Big\}_{\ell \neq k} \cup \Big\{\frac1m\Big\}^{(n-1)(d-1)}; \qquad "
+                formula=r"\Big\{\frac{1+\alpha\lambda_\ell}{m}\Big\}_{\ell \neq k} \cup "
+                r"\Big\{\frac1m\Big\}^{(n-1)(d-1)}; \qquad "
                 r"\text{causal: } \Big\{\frac{1+\alpha\lambda_\ell/i}{m} : i \leq n,\ \ell \neq k\Big\}",
                 uses=("blocks", "causal rows"),
             ),
@@ -97,13 +103,15 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="step",
-                says="For $\\lambda_\\ell = a + \\mathrm i b$ the inequality $|1 + \\alpha\\lambda_\\ell| < 1 + \\alpha\\lambda_1$ says",
+                says="For $\\lambda_\\ell = a + \\mathrm i b$ the inequality $|1 + \\alpha\\lambda_\\ell| < 1 + "
+                "\\alpha\\lambda_1$ says",
                 hypotheses=(top > 0, inside),
                 conclusion=bound,
             ),
             Inequality(
                 name="step, converse",
-                says="and conversely: it holds for every $\\alpha$ if $|\\lambda_\\ell| \\leq \\lambda_1$, and otherwise iff $\\alpha < "
+                says="and conversely: it holds for every $\\alpha$ if $|\\lambda_\\ell| \\leq \\lambda_1$, and "
+                "otherwise iff $\\alpha < "
                 "2(\\lambda_1 - \\operatorname{Re}\\lambda_\\ell)/(|\\lambda_\\ell|^2 - \\lambda_1^2)$.",
                 hypotheses=(top > 0, bound),
                 conclusion=inside,
@@ -116,7 +124,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="causal rows follow",
-                says="For $\\lambda_k > 0$ the rows $i > 1$ of the causal mask follow: with $c = 1/i \\in (0, 1]$ the number "
+                says="For $\\lambda_k > 0$ the rows $i > 1$ of the causal mask follow: with $c = 1/i \\in (0, 1]$ "
+                "the number "
                 "$1 + \\alpha\\lambda_\\ell c$ lies between $1$ and $1 + \\alpha\\lambda_\\ell$.",
                 hypotheses=(top > 0, inside, share > 0, share <= 1),
                 conclusion=(1 + alpha * re * share) ** 2 + alpha**2 * im**2 * share**2 < (1 + alpha * top) ** 2,
@@ -182,37 +191,48 @@ PM_N1 = register(
         conditions=(SimpleTop(F), Relation(lam(F, 1) > 0), Relation(n >= 2)),
         claims=(When(NonPrincipalModulusBelow(F), Stable(ConsensusAt(F, 1))),),
         text=(
-            r"Let $Fv_k = \lambda_kv_k$ be a real eigenpair of any $F = \sum_hF_h$ and $m = 1 + \alpha\lambda_k > 0$. The multipliers at "
-            r"consensus on $v_k$ are $(1 + \alpha\lambda_\ell)/m$ for the other $d-1$ (possibly complex) eigenvalues and $1/m$, "
-            r"$(n-1)(d-1)$ times. So for $n \geq 2$ it is stable iff $\lambda_k > 0$ and $|1 + \alpha\lambda_\ell| < 1 + \alpha\lambda_k$ for "
+            r"Let $Fv_k = \lambda_kv_k$ be a real eigenpair of any $F = \sum_hF_h$ and $m = 1 + \alpha\lambda_k > "
+            r"0$. The multipliers at "
+            r"consensus on $v_k$ are $(1 + \alpha\lambda_\ell)/m$ for the other $d-1$ (possibly complex) "
+            r"eigenvalues and $1/m$, "
+            r"$(n-1)(d-1)$ times. So for $n \geq 2$ it is stable iff $\lambda_k > 0$ and $|1 + \alpha\lambda_\ell| "
+            r"< 1 + \alpha\lambda_k$ for "
             r"all $\ell \neq k$. If $\lambda_1 > 0$ has the largest real part and is simple, this holds iff "
-            r"$\alpha < \alpha^*(F) = \min_{|\lambda_\ell| > \lambda_1}\frac{2(\lambda_1 - \operatorname{Re}\lambda_\ell)}{|\lambda_\ell|^2 "
-            r"- \lambda_1^2}$ ($\min\emptyset = \infty$); $\lambda_1 > |\lambda_\ell|$ for all $\ell \geq 2$ suffices for every $\alpha$. With "
-            r"the causal mask the multipliers are $(1 + \alpha\lambda_\ell/i)/m$, $i \leq n$, and for $\lambda_k > 0$ the same condition "
+            r"$\alpha < \alpha^*(F) = \min_{|\lambda_\ell| > \lambda_1}\frac{2(\lambda_1 - "
+            r"\operatorname{Re}\lambda_\ell)}{|\lambda_\ell|^2 "
+            r"- \lambda_1^2}$ ($\min\emptyset = \infty$); $\lambda_1 > |\lambda_\ell|$ for all $\ell \geq 2$ "
+            r"suffices for every $\alpha$. With "
+            r"the causal mask the multipliers are $(1 + \alpha\lambda_\ell/i)/m$, $i \leq n$, and for $\lambda_k > "
+            r"0$ the same condition "
             r"decides; with any mask $1/i$ is replaced by the eigenvalues of its uniform row-stochastic matrix."
         ),
         depends=("PM-CM",),
         derive=derive,
         printed=Printed(
             text=(
-                r"Convergence to the principal eigenvector holds for any $F$ with a strictly dominant real eigenvalue (ordered by "
+                r"Convergence to the principal eigenvector holds for any $F$ with a strictly dominant real "
+                r"eigenvalue (ordered by "
                 r"real part), for any $\alpha$."
             ),
             wrong=(
-                r"Real-part dominance is not enough at a fixed step, and modulus dominance with $\lambda_1 < 0$ is not either: "
+                r"Real-part dominance is not enough at a fixed step, and modulus dominance with $\lambda_1 < 0$ is "
+                r"not either: "
                 r"$|1 + \alpha\lambda_\ell| < 1 + \alpha\lambda_1$ is what is needed."
             ),
             counterexamples=(
                 Counterexample(
                     "spiral",
-                    r"$F = 1 \oplus \big(\begin{smallmatrix}.9 & -3\\ 3 & .9\end{smallmatrix}\big)$ has $\lambda_1 = 1 > .9 = "
-                    r"\operatorname{Re}\lambda_{2,3}$, and consensus on $v_1$ is unstable for $\alpha > \alpha^* = 0.0227\ldots$",
+                    r"$F = 1 \oplus \big(\begin{smallmatrix}.9 & -3\\ 3 & .9\end{smallmatrix}\big)$ has $\lambda_1 "
+                    r"= 1 > .9 = "
+                    r"\operatorname{Re}\lambda_{2,3}$, and consensus on $v_1$ is unstable for $\alpha > \alpha^* = "
+                    r"0.0227\ldots$",
                     _spiral("1"),
                     spiral,
                 ),
                 Counterexample(
                     "negative dominant eigenvalue",
-                    r"$F = \operatorname{diag}(-2, 1)$, $\alpha = 1$: the eigenvector of $-2$ is not fixed, and its 2-cycle repels.",
+                    r"$F = \operatorname{diag}(-2, 1)$, $\alpha = 1$: the eigenvector of $-2$ is not fixed, and "
+                    r"its 2-cycle repels.",
                     NEGATIVE_TOP,
                     negative_top,
                 ),
@@ -221,7 +241,8 @@ PM_N1 = register(
         vectors=(Vector("spiral", spiral_threshold, ("0.0227014755959", "1.77553")),),
         variants=(Variant("|lambda_l| < lambda_1", "the spiral at alpha = 1", spiral),),
         notes=(
-            "The sheet says that the same condition decides for the causal mask; this needs lambda_k > 0, which the causal "
+            "The sheet says that the same condition decides for the causal mask; this needs lambda_k > 0, which "
+            "the causal "
             "spectrum, without the multiplier 1/m, does not imply by itself."
         ),
     )

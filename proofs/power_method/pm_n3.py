@@ -56,13 +56,15 @@ def reduction_steps() -> tuple[Identity | Inequality, ...]:
     return (
         Identity(
             name="trace",
-            says="With $d_i = \\kappa b_i - \\mu\\frac{1+b_i}{2}$, the diagonal of $\\kappa\\operatorname{diag}(b_1,b_2) - \\mu S$.",
+            says="With $d_i = \\kappa b_i - \\mu\\frac{1+b_i}{2}$, the diagonal of "
+            "$\\kappa\\operatorname{diag}(b_1,b_2) - \\mu S$.",
             left=2 - found.trace().subs(LENGTHS),
             right=D1 / (1 + kappa * b1) + D2 / (1 + kappa * b2),
         ),
         Identity(
             name="determinant",
-            says="The determinant of $\\kappa\\operatorname{diag}(b_1,b_2) - \\mu S$, where $S_{12}^2 = \\frac14(1-b_1)(1-b_2)$.",
+            says="The determinant of $\\kappa\\operatorname{diag}(b_1,b_2) - \\mu S$, where $S_{12}^2 = "
+            "\\frac14(1-b_1)(1-b_2)$.",
             left=D1 * D2 - mu**2 * (1 - b1) * (1 - b2) / 4,
             right=DET,
         ),
@@ -86,8 +88,10 @@ def reduction_steps() -> tuple[Identity | Inequality, ...]:
         ),
         Inequality(
             name="definite",
-            says="With $D = d_1d_2 - o > 0$, $o \\geq 0$, the sum $d_1/m_1 + d_2/m_2$ is positive iff both $d_i$ are: all "
-            "multipliers of $B_\\ell$ are below 1 iff $\\kappa\\operatorname{diag}(b) - \\mu S \\succ 0$, independently of $\\alpha$.",
+            says="With $D = d_1d_2 - o > 0$, $o \\geq 0$, the sum $d_1/m_1 + d_2/m_2$ is positive iff both $d_i$ "
+            "are: all "
+            "multipliers of $B_\\ell$ are below 1 iff $\\kappa\\operatorname{diag}(b) - \\mu S \\succ 0$, "
+            "independently of $\\alpha$.",
             hypotheses=(*lengths, off >= 0, sp.Eq(det, one * two - off), det > 0, one / m1 + two / m2 > 0),
             conclusion=sp.And(one > 0, two > 0),
             uses=("trace", "determinant", "value at one", "two real roots", "two real roots, converse"),
@@ -143,7 +147,8 @@ def first_eigenvector() -> tuple[Inequality, ...]:
     return (
         Inequality(
             name="k = 1, necessary",
-            says="On $v_1$ ($\\kappa > 0$, $\\mu < \\kappa$) definiteness forces $\\bar b > 0$ and $\\mu\\bar b < \\kappa b_1b_2$.",
+            says="On $v_1$ ($\\kappa > 0$, $\\mu < \\kappa$) definiteness forces $\\bar b > 0$ and $\\mu\\bar b < "
+            "\\kappa b_1b_2$.",
             hypotheses=(*RANGE, *ordered, *BELOW_ONE),
             conclusion=sp.And(b1 + b2 > 0, mu * bbar < kappa * b1 * b2),
             uses=("definite",),
@@ -172,7 +177,8 @@ def other_eigenvectors() -> tuple[Inequality, ...]:
     return (
         Inequality(
             name="k > 1, direction v_1",
-            says="On $v_k$ with $\\lambda_k < \\lambda_1$, take $\\ell = 1$: even positive semidefiniteness forces $\\lambda_k < 0$, "
+            says="On $v_k$ with $\\lambda_k < \\lambda_1$, take $\\ell = 1$: even positive semidefiniteness forces "
+            "$\\lambda_k < 0$, "
             "$b_1, b_2 < 0$ and $|\\lambda_k| > \\lambda_1$.",
             hypotheses=(*RANGE, mu > 0, kappa < mu, DET >= 0, D1 >= 0, D2 >= 0),
             conclusion=sp.And(*negative, -kappa > mu),
@@ -180,7 +186,8 @@ def other_eigenvectors() -> tuple[Inequality, ...]:
         ),
         Inequality(
             name="k > 1, other directions",
-            says="Then a smaller $\\lambda_\\ell < \\lambda_k$ makes the determinant negative: a multiplier above 1. So "
+            says="Then a smaller $\\lambda_\\ell < \\lambda_k$ makes the determinant negative: a multiplier above "
+            "1. So "
             "$\\lambda_k$ is the smallest eigenvalue.",
             hypotheses=(*RANGE, *negative, mu < kappa),
             conclusion=DET < 0,
@@ -201,7 +208,8 @@ def other_eigenvectors() -> tuple[Inequality, ...]:
         ),
         Inequality(
             name="k = d, sufficient",
-            says="Conversely, negative heights, $\\lambda_d < \\lambda_\\ell \\leq \\lambda_1$ and this inequality give definiteness "
+            says="Conversely, negative heights, $\\lambda_d < \\lambda_\\ell \\leq \\lambda_1$ and this inequality "
+            "give definiteness "
             "for every $\\ell$.",
             hypotheses=(*RANGE, *negative, top > 0, mu <= top, kappa < mu, -top * bbar < -kappa * b1 * b2),
             conclusion=sp.And(*BELOW_ONE),
@@ -337,15 +345,22 @@ PM_N3 = register(
             ),
         ),
         text=(
-            r"Let $p \geq q$, $s = v_k^{\top}Mv_k$, $t = \frac12\ln(p/q)$, $b_1 = \tanh(s+t)$, $b_2 = \tanh(s-t)$ and "
-            r"$h = \frac{\cosh 2s - \cosh 2t}{\sinh 2s} = \frac{b_1b_2}{\bar b}$. As long as $m_1, m_2 > 0$, all multipliers are "
+            r"Let $p \geq q$, $s = v_k^{\top}Mv_k$, $t = \frac12\ln(p/q)$, $b_1 = \tanh(s+t)$, $b_2 = \tanh(s-t)$ "
+            r"and "
+            r"$h = \frac{\cosh 2s - \cosh 2t}{\sinh 2s} = \frac{b_1b_2}{\bar b}$. As long as $m_1, m_2 > 0$, all "
+            r"multipliers are "
             r"below 1 iff $\lambda_k\operatorname{diag}(b_1,b_2) \succ \lambda_\ell S$ for all $\ell \neq k$, "
-            r"$S = \big(\begin{smallmatrix}(1+b_1)/2 & \cdot \\ \frac12\sqrt{(1-b_1)(1-b_2)} & (1+b_2)/2\end{smallmatrix}\big)$, and "
-            r"$\lambda_kb_i > 0$ for each side with at least two tokens: this does not depend on $\alpha$. For $\alpha\lVert V\rVert < 1$ "
-            r"no multiplier reaches $-1$, and the point is stable iff ($k = 1$) $s > 0$, $\lambda_2 < \lambda_1h$, and $q = 1$ or "
+            r"$S = \big(\begin{smallmatrix}(1+b_1)/2 & \cdot \\ \frac12\sqrt{(1-b_1)(1-b_2)} & "
+            r"(1+b_2)/2\end{smallmatrix}\big)$, and "
+            r"$\lambda_kb_i > 0$ for each side with at least two tokens: this does not depend on $\alpha$. For "
+            r"$\alpha\lVert V\rVert < 1$ "
+            r"no multiplier reaches $-1$, and the point is stable iff ($k = 1$) $s > 0$, $\lambda_2 < \lambda_1h$, "
+            r"and $q = 1$ or "
             r"$s > t$ (which follows for $\lambda_2 \geq 0$); or ($k = d$) $\lambda_d < 0$ is simple, $s < -t$ and "
-            r"$\lambda_1 < |\lambda_d||h|$, so that $|\lambda_d| > \lambda_1$. With $\lambda_d < \lambda_k < \lambda_1$ it is unstable "
-            r"for every $\alpha$ with $m_1, m_2 > 0$. For $p = q$, $h = \tanh s$; as $s \to \infty$, $h \to 1$, so a large score "
+            r"$\lambda_1 < |\lambda_d||h|$, so that $|\lambda_d| > \lambda_1$. With $\lambda_d < \lambda_k < "
+            r"\lambda_1$ it is unstable "
+            r"for every $\alpha$ with $m_1, m_2 > 0$. For $p = q$, $h = \tanh s$; as $s \to \infty$, $h \to 1$, so "
+            r"a large score "
             r"stabilises every split whatever the gap."
         ),
         depends=("PM-L9", "PM-L13", "PM-L14"),

@@ -35,7 +35,8 @@ def derive() -> Derivation:
         (
             grouped(
                 "flip",
-                "If $m = 1 + \\alpha\\lambda_k < 0$, then $\\lVert y_i\\rVert = -m$ and consensus on $v_k$ is sent to its negative; by oddness this is a 2-cycle, "
+                "If $m = 1 + \\alpha\\lambda_k < 0$, then $\\lVert y_i\\rVert = -m$ and consensus on $v_k$ is sent "
+                "to its negative; by oddness this is a 2-cycle, "
                 "with multipliers per step of moduli $|1 + \\alpha\\lambda_\\ell|/|m|$ and $1/|m|$ (PM-L3).",
                 _image,
                 (-1, 0),
@@ -43,7 +44,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="sufficient",
-                says="If $\\lambda_d$ is simple, $\\lambda_d < \\lambda_\\ell \\leq \\lambda_1$, and $\\alpha(|\\lambda_d| - \\lambda_1) > 2$, all moduli are below 1.",
+                says="If $\\lambda_d$ is simple, $\\lambda_d < \\lambda_\\ell \\leq \\lambda_1$, and "
+                "$\\alpha(|\\lambda_d| - \\lambda_1) > 2$, all moduli are below 1.",
                 hypotheses=(top > 0, last < other, other <= top, alpha * (sp.Abs(last) - top) > 2),
                 conclusion=sp.And(sp.Abs(1 + alpha * other) < -(1 + alpha * last), -(1 + alpha * last) > 1),
                 uses=("flip",),
@@ -57,14 +59,16 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="necessary: last",
-                says="and an eigenvalue $\\lambda_\\ell \\leq \\lambda_k$ other than $\\lambda_k$ gives a modulus of at least 1: $k = d$, and $\\lambda_d$ is simple.",
+                says="and an eigenvalue $\\lambda_\\ell \\leq \\lambda_k$ other than $\\lambda_k$ gives a modulus "
+                "of at least 1: $k = d$, and $\\lambda_d$ is simple.",
                 hypotheses=(size > 0, other <= LK),
                 conclusion=sp.Abs(1 + alpha * other) >= size,
                 uses=("flip",),
             ),
             Inequality(
                 name="no others",
-                says="A state with $f(x) = -x$ has $u = c_ix_i$ with $1 + \\alpha c_i < 0$ for all $i$, so all tokens are $\\pm u/\\lVert u\\rVert$; tokens on both "
+                says="A state with $f(x) = -x$ has $u = c_ix_i$ with $1 + \\alpha c_i < 0$ for all $i$, so all "
+                "tokens are $\\pm u/\\lVert u\\rVert$; tokens on both "
                 "sides would have the heights $\\pm\\lambda_k\\delta$, which cannot both be below $-1/\\alpha$.",
                 hypotheses=(1 + alpha * LK * bal < 0, 1 - alpha * LK * bal < 0),
                 conclusion=sp.false,
@@ -100,19 +104,23 @@ PM_N4 = register(
         conditions=(Symmetric(V), SimpleTop(V), Relation(lam(V, 1) > 0), Relation(n >= 2)),
         claims=(When(Relation(1 + alpha * lam(V, k) < 0), TwoCycle(ConsensusAt(V, k))),),
         text=(
-            r"If $1 + \alpha\lambda_k < 0$, $\{v_k\mathbf 1, -v_k\mathbf 1\}$ is a 2-cycle. It is asymptotically stable iff $k = d$, $\lambda_d$ is simple and "
-            r"$\alpha > 2/(|\lambda_d| - \lambda_1)$ (with $|\lambda_d| > \lambda_1$): exactly complementary to PM-L4. These are the only 2-cycles of the Oja map of "
+            r"If $1 + \alpha\lambda_k < 0$, $\{v_k\mathbf 1, -v_k\mathbf 1\}$ is a 2-cycle. It is asymptotically "
+            r"stable iff $k = d$, $\lambda_d$ is simple and "
+            r"$\alpha > 2/(|\lambda_d| - \lambda_1)$ (with $|\lambda_d| > \lambda_1$): exactly complementary to "
+            r"PM-L4. These are the only 2-cycles of the Oja map of "
             r"the form $\{x, -x\}$."
         ),
         depends=("PM-L3", "PM-L4", "PM-R7"),
         derive=derive,
         printed=Printed(
             text=r"Convergence to the principal eigenvector seems to hold for any $\alpha$.",
-            wrong=r"It fails for $|\lambda_d| > \lambda_1$ and $\alpha > 2/(|\lambda_d| - \lambda_1)$: there the 2-cycle on $v_d$ is stable and consensus on $v_1$ is not.",
+            wrong=r"It fails for $|\lambda_d| > \lambda_1$ and $\alpha > 2/(|\lambda_d| - \lambda_1)$: there the "
+            r"2-cycle on $v_d$ is stable and consensus on $v_1$ is not.",
             counterexamples=(
                 Counterexample(
                     "TV17",
-                    r"$\lambda = (\frac12, -1)$, threshold 4: stable at $\alpha = 3.9$, a 2-cycle on $v_2$ instead at $\alpha = 4.1$.",
+                    r"$\lambda = (\frac12, -1)$, threshold 4: stable at $\alpha = 3.9$, a 2-cycle on $v_2$ instead "
+                    r"at $\alpha = 4.1$.",
                     _state("41/10"),
                     complementary,
                 ),

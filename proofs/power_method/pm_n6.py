@@ -31,7 +31,9 @@ def _split(first: int, total: int, score: str) -> dict[str, Any]:
 @cache
 def every_split() -> Verdict:
     """V = diag(1, 1/4, 1/8), M = 3 I, alpha = 1/2, n = 10: all splits 1 <= p <= 9 are stable, exactly."""
-    return all_of({f"p = {first}": point_is(_split(first, 10, "3"), "bipartite", stable="stable") for first in range(5, 10)})
+    return all_of(
+        {f"p = {first}": point_is(_split(first, 10, "3"), "bipartite", stable="stable") for first in range(5, 10)}
+    )
 
 
 def derive() -> Derivation:
@@ -43,14 +45,16 @@ def derive() -> Derivation:
         (
             Inequality(
                 name="large scores",
-                says="With $E = e^s$ and $p \\geq q$: if $q(1-g)E^2 > 2p$ the harmonic mean $h$ of PM-N3 exceeds $g$, so for any ratio $g = \\lambda_2/\\lambda_1 < 1$ a large score makes "
+                says="With $E = e^s$ and $p \\geq q$: if $q(1-g)E^2 > 2p$ the harmonic mean $h$ of PM-N3 exceeds "
+                "$g$, so for any ratio $g = \\lambda_2/\\lambda_1 < 1$ a large score makes "
                 "the split stable.",
                 hypotheses=(p >= q, gap >= 0, gap < 1, q * (1 - gap) * E**2 > 2 * p),
                 conclusion=harmonic > gap,
             ),
             Computation(
                 name="ten tokens",
-                says="$V = \\operatorname{diag}(1, \\frac14, \\frac18)$, $M = 3I$, $\\alpha = \\frac12$, $n = 10$: all nine splits on $v_1$ are asymptotically stable (those with $p < 5$ by "
+                says="$V = \\operatorname{diag}(1, \\frac14, \\frac18)$, $M = 3I$, $\\alpha = \\frac12$, $n = 10$: "
+                "all nine splits on $v_1$ are asymptotically stable (those with $p < 5$ by "
                 "exchanging the sides), by exact classification.",
                 run=every_split,
                 formula=r"p = 5, \dots, 9",
@@ -89,19 +93,23 @@ PM_N6 = register(
         title="Basins of bipartite points are not small in general",
         systems=("attention-map",),
         text=(
-            r"For any ratio $\lambda_2/\lambda_1 < 1$ a large score $s = v_1^{\top}Mv_1$ makes every split on $v_1$ stable. For $V = \operatorname{diag}(1, \frac14, \frac18)$, "
-            r"$\alpha = \frac12$, $n = 10$ and $M = 3I$ all splits are stable; of uniformly random starts most end bipartite "
+            r"For any ratio $\lambda_2/\lambda_1 < 1$ a large score $s = v_1^{\top}Mv_1$ makes every split on "
+            r"$v_1$ stable. For $V = \operatorname{diag}(1, \frac14, \frac18)$, "
+            r"$\alpha = \frac12$, $n = 10$ and $M = 3I$ all splits are stable; of uniformly random starts most end "
+            r"bipartite "
             r"(observed for $M = 10I$ by the property test of this statement)."
         ),
         depends=("PM-N3",),
         derive=derive,
         printed=Printed(
             text=r"Stable bipartite points appear to be rare, and their basin of attraction is very small.",
-            wrong=r"Not in general: for $M = cI$ with $c \geq 3$ every split is stable, and most or all random starts end bipartite.",
+            wrong=r"Not in general: for $M = cI$ with $c \geq 3$ every split is stable, and most or all random "
+            r"starts end bipartite.",
             counterexamples=(
                 Counterexample(
                     "all splits stable",
-                    r"$V = \operatorname{diag}(1, \frac14, \frac18)$, $M = 3I$, $\alpha = \frac12$, $n = 10$: every split is asymptotically stable.",
+                    r"$V = \operatorname{diag}(1, \frac14, \frac18)$, $M = 3I$, $\alpha = \frac12$, $n = 10$: "
+                    r"every split is asymptotically stable.",
                     _split(8, 10, "3"),
                     every_split,
                 ),

@@ -57,7 +57,8 @@ def derive() -> Derivation:
             *fixed_token(),
             tensor(
                 "kernel",
-                "The push is the $i$-th row of $(A(x) \\otimes V)\\,x$: with $c_i = x_i^{\\top}u_i$ the condition $u_i = c_ix_i$ for all $i$ reads "
+                "The push is the $i$-th row of $(A(x) \\otimes V)\\,x$: with $c_i = x_i^{\\top}u_i$ the condition "
+                "$u_i = c_ix_i$ for all $i$ reads "
                 "$(A(x) \\otimes V - \\operatorname{diag}(c) \\otimes I)\\,x = 0$, for that same $x$.",
                 _push,
                 _rows("x")[0],
@@ -66,7 +67,8 @@ def derive() -> Derivation:
             ),
             tensor(
                 "always singular",
-                "For every state, $\\mathbf 1 \\otimes v_1$ is an eigenvector of $A(x) \\otimes V$ with eigenvalue $\\lambda_1$, because the rows of $A$ sum "
+                "For every state, $\\mathbf 1 \\otimes v_1$ is an eigenvector of $A(x) \\otimes V$ with eigenvalue "
+                "$\\lambda_1$, because the rows of $A$ sum "
                 "to 1: with $c_i = \\lambda_1$ the matrix is singular whatever $x$ is.",
                 lambda: _rows("v"),
                 _eigen(),
@@ -108,8 +110,10 @@ PM_P1 = register(
         systems=("attention-map",),
         conditions=(Symmetric(V),),
         text=(
-            r"$x$ is a fixed point of the attention map iff $(A(x) \otimes V - \operatorname{diag}(c) \otimes I)\,x = 0$ for that same $x$, with "
-            r"$c_i = x_i^{\top}u_i > -1/\alpha$. The mere existence of scalars $c_i$ that make the matrix singular says nothing: "
+            r"$x$ is a fixed point of the attention map iff $(A(x) \otimes V - \operatorname{diag}(c) \otimes "
+            r"I)\,x = 0$ for that same $x$, with "
+            r"$c_i = x_i^{\top}u_i > -1/\alpha$. The mere existence of scalars $c_i$ that make the matrix singular "
+            r"says nothing: "
             r"$c_i = \lambda_1$ does it for every $x$."
         ),
         depends=("PM-L8", "PM-L10"),

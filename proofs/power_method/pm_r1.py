@@ -67,18 +67,21 @@ PM_R1 = register(
         title="Counting consensus and bipartite states",
         systems=("oja-map",),
         text=(
-            r"For a simple spectrum there are $d\,2^n$ signed states $x_i = \sigma_iv_k$, $2d$ of them consensus, paired by the global sign. "
+            r"For a simple spectrum there are $d\,2^n$ signed states $x_i = \sigma_iv_k$, $2d$ of them consensus, "
+            r"paired by the global sign. "
             r"They are fixed points under the positivity conditions of PM-L1 only."
         ),
         depends=("PM-L1", "PM-R7"),
         derive=derive,
         printed=Printed(
             text=r"For a given $k$ there are $2^n$ possible consensus or bipartite consensus equilibria.",
-            wrong=r"Some of them may not be equilibria: the conditions $1 + \alpha\lambda_k > 0$ and $\alpha|\lambda_k\delta| < 1$ are missing.",
+            wrong=r"Some of them may not be equilibria: the conditions $1 + \alpha\lambda_k > 0$ and "
+            r"$\alpha|\lambda_k\delta| < 1$ are missing.",
             counterexamples=(
                 Counterexample(
                     "2-cycle",
-                    r"$V = \operatorname{diag}(\frac12, -1)$, $\alpha = 4.1$: neither $(v_2, v_2)$ nor $(-v_2, -v_2)$ is fixed.",
+                    r"$V = \operatorname{diag}(\frac12, -1)$, $\alpha = 4.1$: neither $(v_2, v_2)$ nor $(-v_2, "
+                    r"-v_2)$ is fixed.",
                     FLIPPED,
                     flipped,
                 ),

@@ -28,7 +28,8 @@ def derive() -> Derivation:
         (
             Identity(
                 name="value at one",
-                says="As in PM-N3, up to $m_1m_2 > 0$ the characteristic polynomial of $B_1$ (direction $v_1$, $\\mu = \\alpha\\lambda_1$) at 1 is the "
+                says="As in PM-N3, up to $m_1m_2 > 0$ the characteristic polynomial of $B_1$ (direction $v_1$, "
+                "$\\mu = \\alpha\\lambda_1$) at 1 is the "
                 "determinant of $\\kappa\\operatorname{diag}(b_1,b_2) - \\mu S$.",
                 left=(1 - found.trace() + found.det()).subs(LENGTHS)
                 * (1 + kappa * b1)
@@ -37,19 +38,22 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="nonnegative scores",
-                says="If $s \\geq 0$ and $p \\geq q$, then $b_1 \\geq 0$, and $\\lambda_k < 0 < \\lambda_1$ makes the first diagonal entry negative,",
+                says="If $s \\geq 0$ and $p \\geq q$, then $b_1 \\geq 0$, and $\\lambda_k < 0 < \\lambda_1$ makes "
+                "the first diagonal entry negative,",
                 hypotheses=(*RANGE, kappa < 0, mu > 0, b1 >= 0),
                 conclusion=D1 < 0,
             ),
             Inequality(
                 name="small modulus",
-                says="and if $|\\lambda_k| \\leq \\lambda_1$, one of the three numbers is negative whatever the heights are.",
+                says="and if $|\\lambda_k| \\leq \\lambda_1$, one of the three numbers is negative whatever the "
+                "heights are.",
                 hypotheses=(*RANGE, kappa < 0, mu > 0, -kappa <= mu),
                 conclusion=negative,
             ),
             Inequality(
                 name="a root above 1",
-                says="A form that is not positive semidefinite gives $1 - T + D < 0$ or $T > 2$, and then the larger root $z \\geq T/2$ of "
+                says="A form that is not positive semidefinite gives $1 - T + D < 0$ or $T > 2$, and then the "
+                "larger root $z \\geq T/2$ of "
                 "$z^2 - Tz + D$ is above 1.",
                 hypotheses=(sp.Eq(z**2 - trace * z + det, 0), z >= trace / 2, sp.Or(1 - trace + det < 0, trace > 2)),
                 conclusion=z > 1,
@@ -96,8 +100,10 @@ PM_R10 = register(
             ),
         ),
         text=(
-            r"If $\lambda_k < 0$ and $s = v_k^{\top}Mv_k \geq 0$ (more generally, if some side with at least two tokens has $b_i > 0$), or if "
-            r"$\lambda_k < 0$ and $|\lambda_k| \leq \lambda_1$, the bipartite points on $v_k$ are unstable. With $s < 0$ and $|\lambda_d| > \lambda_1$ those on "
+            r"If $\lambda_k < 0$ and $s = v_k^{\top}Mv_k \geq 0$ (more generally, if some side with at least two "
+            r"tokens has $b_i > 0$), or if "
+            r"$\lambda_k < 0$ and $|\lambda_k| \leq \lambda_1$, the bipartite points on $v_k$ are unstable. With "
+            r"$s < 0$ and $|\lambda_d| > \lambda_1$ those on "
             r"$v_d$ can be stable: PM-N3."
         ),
         depends=("PM-L14", "PM-N3"),
@@ -108,7 +114,8 @@ PM_R10 = register(
             counterexamples=(
                 Counterexample(
                     "TV7a",
-                    r"$V = \operatorname{diag}(1, -2)$, $M = \operatorname{diag}(0, -\ln 3)$, $k = 2$, $p = q = 2$, $\alpha = \frac14$: multipliers "
+                    r"$V = \operatorname{diag}(1, -2)$, $M = \operatorname{diag}(0, -\ln 3)$, $k = 2$, $p = q = "
+                    r"2$, $\alpha = \frac14$: multipliers "
                     r"$\frac47, \frac57, \frac57, \frac{25}{28}$.",
                     TV7A,
                     lambda: point_is(TV7A, "bipartite", stable="stable"),

@@ -83,7 +83,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "unit, all",
-                "Extension with $\\lVert x_i\\rVert = 1$ put in, $r_i^2 = 1 + 2\\alpha x_i^{\\top}u_i + \\alpha^2\\lVert u_i\\rVert^2$, $m = 1 + \\alpha\\lambda_k > 0$: a "
+                "Extension with $\\lVert x_i\\rVert = 1$ put in, $r_i^2 = 1 + 2\\alpha x_i^{\\top}u_i + "
+                "\\alpha^2\\lVert u_i\\rVert^2$, $m = 1 + \\alpha\\lambda_k > 0$: a "
                 "common radial move",
                 consensus("unit", 1, everyone),
                 (1 / m**2,),
@@ -123,9 +124,12 @@ PM_R2 = register(
         title="Extrinsic eigenvalues at consensus",
         systems=("oja-map", "attention-map"),
         text=(
-            r"The map sends $(S^{d-1})^n$ to itself, so its Jacobian maps tangent vectors to tangent vectors and is block triangular; the "
-            r"$n(d-1)$ eigenvalues of the tangent block decide stability. The $n$ extrinsic ones depend on how $f$ is extended off the "
-            r"sphere: they are $0$ for $y_i/\lVert y_i\rVert$, and $\operatorname{sgn}(m)/m^2$ with $\lVert x_i\rVert = 1$ put in, "
+            r"The map sends $(S^{d-1})^n$ to itself, so its Jacobian maps tangent vectors to tangent vectors and "
+            r"is block triangular; the "
+            r"$n(d-1)$ eigenvalues of the tangent block decide stability. The $n$ extrinsic ones depend on how $f$ "
+            r"is extended off the "
+            r"sphere: they are $0$ for $y_i/\lVert y_i\rVert$, and $\operatorname{sgn}(m)/m^2$ with $\lVert "
+            r"x_i\rVert = 1$ put in, "
             r"$m = 1 + \alpha\lambda_k$, in both cases $n$ times."
         ),
         depends=("PM-L3",),

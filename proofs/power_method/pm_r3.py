@@ -45,12 +45,15 @@ def derive() -> Derivation:
             recalled(
                 "PM-L7",
                 "the increment of W is bounded by the squared steps",
-                "By PM-L7, $-\\Delta W \\geq \\frac{1}{2n}\\sum_i\\lVert\\Delta x_i\\rVert^2\\big(\\frac{1+r_i}{\\alpha} - \\lambda_d^-\\big)$.",
-                r"\Delta W \leq -\frac{1}{2n}\sum_i\lVert\Delta x_i\rVert^2\Big(\frac{1+r_i}{\alpha} - \lambda_d^-\Big)",
+                "By PM-L7, $-\\Delta W \\geq \\frac{1}{2n}\\sum_i\\lVert\\Delta "
+                "x_i\\rVert^2\\big(\\frac{1+r_i}{\\alpha} - \\lambda_d^-\\big)$.",
+                r"\Delta W \leq -\frac{1}{2n}\sum_i\lVert\Delta x_i\rVert^2\Big(\frac{1+r_i}{\alpha} - "
+                r"\lambda_d^-\Big)",
             ),
             Inequality(
                 name="descent",
-                says="If $\\alpha\\lambda_d^- < 1$ (in particular if $V \\succeq 0$) the weight is bounded below by a positive constant.",
+                says="If $\\alpha\\lambda_d^- < 1$ (in particular if $V \\succeq 0$) the weight is bounded below "
+                "by a positive constant.",
                 hypotheses=(r > 0, low >= 0, alpha * low < 1),
                 conclusion=sp.And((1 + r) / alpha - low >= (1 - alpha * low) / alpha, (1 - alpha * low) / alpha > 0),
                 uses=("from PM-L7",),
@@ -58,14 +61,16 @@ def derive() -> Derivation:
             ),
             tensor(
                 "gradient",
-                "The derivative of $W$ along tangent vectors $w_i$: the Riemannian gradient is $\\operatorname{grad}_iW = -\\frac1nP_iu$.",
+                "The derivative of $W$ along tangent vectors $w_i$: the Riemannian gradient is "
+                "$\\operatorname{grad}_iW = -\\frac1nP_iu$.",
                 _gradient,
                 _claimed_gradient(),
                 r"\mathrm{d}W(w) = -\frac1n\sum_iu^{\top}w_i",
             ),
             Inequality(
                 name="gradient bound",
-                says="With $\\omega = \\lVert P_iu\\rVert$ and $D = \\lVert\\Delta x_i\\rVert$, $D^2 = 2(r-a)/r$ and $\\alpha^2\\omega^2 = r^2 - a^2$ (PM-L7), "
+                says="With $\\omega = \\lVert P_iu\\rVert$ and $D = \\lVert\\Delta x_i\\rVert$, $D^2 = 2(r-a)/r$ "
+                "and $\\alpha^2\\omega^2 = r^2 - a^2$ (PM-L7), "
                 "$r \\leq 1 + \\alpha N$, $N = \\lVert V\\rVert$: the gradient is at most a multiple of the step.",
                 hypotheses=(
                     r > 0,
@@ -84,8 +89,10 @@ def derive() -> Derivation:
             ),
             Citation(
                 name="convergence",
-                says="$W$ is a polynomial on a product of spheres. The orbit is assumed not to meet $y_i = 0$, which is "
-                "automatic for $\\alpha\\lVert V\\rVert < 1$ (PM-DOM). A limit point with $\\Delta x_i \\to 0$ is a fixed point.",
+                says="$W$ is a polynomial on a product of spheres. The orbit is assumed not to meet $y_i = 0$, "
+                "which is "
+                "automatic for $\\alpha\\lVert V\\rVert < 1$ (PM-DOM). A limit point with $\\Delta x_i \\to 0$ is "
+                "a fixed point.",
                 theorem=DESCENT_SEQUENCES,
                 formula=r"x(\tau) \to x^*, \qquad f(x^*) = x^*",
                 uses=("descent", "gradient bound"),
@@ -105,7 +112,8 @@ PM_R3 = register(
         conditions=(Symmetric(V), Relation(alpha * SpectralNorm(V) < 1)),
         claims=(Converges(SomeEquilibrium()),),
         text=(
-            r"If $V \succeq 0$ (any $\alpha$) or $\alpha|\lambda_d| < 1$, and the orbit never meets $y_i = 0$ (automatic for "
+            r"If $V \succeq 0$ (any $\alpha$) or $\alpha|\lambda_d| < 1$, and the orbit never meets $y_i = 0$ "
+            r"(automatic for "
             r"$\alpha\lVert V\rVert < 1$), every trajectory converges to a single fixed point."
         ),
         depends=("PM-L7", "PM-DOM"),
@@ -113,7 +121,8 @@ PM_R3 = register(
         derive=derive,
         printed=Printed(
             text=r"The trajectories are generically converging to an equilibrium point.",
-            wrong=r"True in a stronger form: all of them converge, not only generically, and for a bound without $\lambda_1$.",
+            wrong=r"True in a stronger form: all of them converge, not only generically, and for a bound without "
+            r"$\lambda_1$.",
             false=False,
         ),
     )

@@ -33,7 +33,8 @@ def derive() -> Derivation:
             ),
             Computation(
                 name="large step",
-                says="For $V = \\operatorname{diag}(1, -\\frac12)$ consensus on $v_1$ is stable at $\\alpha = 10 = 20 \\cdot \\frac{1}{2\\lVert V\\rVert}$.",
+                says="For $V = \\operatorname{diag}(1, -\\frac12)$ consensus on $v_1$ is stable at $\\alpha = 10 = "
+                "20 \\cdot \\frac{1}{2\\lVert V\\rVert}$.",
                 run=lambda: point_is(LARGE, "consensus", stable="stable"),
                 formula=r"\Big\{-\tfrac{4}{11},\ \tfrac{1}{11},\ \tfrac{1}{11}\Big\}",
                 uses=("no bound needed",),
@@ -50,8 +51,10 @@ PM_R4 = register(
         title="The step bound of Theorem 2 is not necessary",
         systems=("oja-map",),
         text=(
-            r"The bound $\alpha < \frac{1}{2\lVert V\rVert}$ is sufficient for the local part of Theorem 2, not necessary: by PM-L4 a condition on "
-            r"$\alpha$ is needed only when $|\lambda_d| > \lambda_1$, and then it is $\alpha < 2/(|\lambda_d| - \lambda_1)$."
+            r"The bound $\alpha < \frac{1}{2\lVert V\rVert}$ is sufficient for the local part of Theorem 2, not "
+            r"necessary: by PM-L4 a condition on "
+            r"$\alpha$ is needed only when $|\lambda_d| > \lambda_1$, and then it is $\alpha < 2/(|\lambda_d| - "
+            r"\lambda_1)$."
         ),
         depends=("PM-L4", "PM-T2"),
         derive=derive,

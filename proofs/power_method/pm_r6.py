@@ -25,8 +25,10 @@ def derive() -> Derivation:
             *fixed_token(),
             grouped(
                 "push",
-                "At $x_1 = \\dots = x_n = \\hat x$ with $V\\hat x = \\nu\\hat x + \\omega e$, $e \\perp \\hat x$, the weights of a row sum to 1 and the push is "
-                "$V\\hat x$, for any $n$ and any scores. Its tangential part vanishes only for $\\omega = 0$: $\\hat x$ is an eigenvector.",
+                "At $x_1 = \\dots = x_n = \\hat x$ with $V\\hat x = \\nu\\hat x + \\omega e$, $e \\perp \\hat x$, "
+                "the weights of a row sum to 1 and the push is "
+                "$V\\hat x$, for any $n$ and any scores. Its tangential part vanishes only for $\\omega = 0$: "
+                "$\\hat x$ is an eigenvector.",
                 attention_push([(1, (1, 0)), (n - 1, (1, 0))], [[nu, omega], [omega, free]]),
                 (nu, omega, nu, omega),
                 r"u_i = <1>\,\hat x + <2>\,e",
@@ -60,21 +62,24 @@ PM_R6 = register(
         systems=("attention-map",),
         conditions=(Symmetric(V),),
         text=(
-            r"A state $x_1 = \dots = x_n = \hat x$ is an equilibrium of the attention map only if $\hat x$ is an eigenvector of $V$: the rows of "
+            r"A state $x_1 = \dots = x_n = \hat x$ is an equilibrium of the attention map only if $\hat x$ is an "
+            r"eigenvector of $V$: the rows of "
             r"$A$ sum to 1, so $u_i = V\hat x$."
         ),
         depends=("PM-L8",),
         derive=derive,
         printed=Printed(
             text=(
-                r"A clustering equilibrium can be a consensus $x_i = \hat x$ with $\hat x$ not aligned with any eigenvector of $V$ "
+                r"A clustering equilibrium can be a consensus $x_i = \hat x$ with $\hat x$ not aligned with any "
+                r"eigenvector of $V$ "
                 r"(a 1-clustering)."
             ),
             wrong=r"There are no such equilibria: the class is empty.",
             counterexamples=(
                 Counterexample(
                     "an attempt",
-                    r"$V = \operatorname{diag}(1, \frac12)$, $\hat x = (\frac35, \frac45)$, any scores: the tokens move.",
+                    r"$V = \operatorname{diag}(1, \frac12)$, $\hat x = (\frac35, \frac45)$, any scores: the tokens "
+                    r"move.",
                     CLAIMED,
                     moves,
                 ),

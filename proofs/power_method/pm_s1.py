@@ -64,14 +64,17 @@ def derive() -> Derivation:
             ),
             Citation(
                 name="secular equation",
-                says="So the new eigenvalues $\\zeta \\notin \\operatorname{spec}F$ are the roots of the secular equation.",
+                says="So the new eigenvalues $\\zeta \\notin \\operatorname{spec}F$ are the roots of the secular "
+                "equation.",
                 theorem=DETERMINANT_LEMMA,
-                formula=r"1 = \mu\,z^{\top}(\zeta I - F)^{-1}w = \mu\sum_{j \geq 0}\frac{f_j}{\zeta^{j+1}}, \qquad f_j = z^{\top}F^jw",
+                formula=r"1 = \mu\,z^{\top}(\zeta I - F)^{-1}w = \mu\sum_{j \geq 0}\frac{f_j}{\zeta^{j+1}}, \qquad "
+                r"f_j = z^{\top}F^jw",
                 uses=("edit",),
             ),
             grouped(
                 "large root",
-                "Normalise $f_0 = z^{\\top}w = 1$. Solving order by order in $1/\\mu$, $\\zeta = \\mu + f_1 + (f_2 - f_1^2)/\\mu + O(\\mu^{-2})$, where "
+                "Normalise $f_0 = z^{\\top}w = 1$. Solving order by order in $1/\\mu$, $\\zeta = \\mu + f_1 + (f_2 "
+                "- f_1^2)/\\mu + O(\\mu^{-2})$, where "
                 "$f_2 - f_1^2 = z^{\\top}F(I - wz^{\\top})Fw$.",
                 _expansion,
                 (F1, F2 - F1**2),
@@ -80,8 +83,10 @@ def derive() -> Derivation:
             ),
             Identity(
                 name="angle",
-                says="The eigenvector $(\\zeta I - F)^{-1}w = \\frac1\\zeta(w + \\frac1\\zeta Fw + \\dots)$ has, to first order in $1/\\zeta$, the component $1 + \\nu/\\zeta$ "
-                "along $w$ ($Fw = \\nu w + \\tau e$) and $\\tau/\\zeta$ across: the leading term of its tangent to $w$ is $\\lVert P_wFw\\rVert/\\zeta$.",
+                says="The eigenvector $(\\zeta I - F)^{-1}w = \\frac1\\zeta(w + \\frac1\\zeta Fw + \\dots)$ has, "
+                "to first order in $1/\\zeta$, the component $1 + \\nu/\\zeta$ "
+                "along $w$ ($Fw = \\nu w + \\tau e$) and $\\tau/\\zeta$ across: the leading term of its tangent to "
+                "$w$ is $\\lVert P_wFw\\rVert/\\zeta$.",
                 left=sp.limit(zeta * ((tangent / zeta) / (1 + F1 / zeta)), zeta, sp.oo),
                 right=tangent,
                 uses=("secular equation",),
@@ -118,9 +123,12 @@ PM_S1 = register(
         title="Steering by a rank-one edit",
         systems=("multihead-map",),
         text=(
-            r"Let $V_{\rm cat}$ be invertible and $\widetilde U = U + \mu wz^{\top}V_{\rm cat}^{-1}$; then $\widetilde F = F + \mu wz^{\top}$. With "
-            r"$\lVert w\rVert = 1$ and $z^{\top}w = 1$ the large eigenvalue satisfies $1 = \mu z^{\top}(\zeta I - F)^{-1}w$ and is $\zeta = \mu + z^{\top}Fw + "
-            r"\frac1\mu z^{\top}F(I - wz^{\top})Fw + O(\mu^{-2})$; its eigenvector has the angle $\lVert P_wFw\rVert/|\zeta| + O(\zeta^{-2})$ to $w$. (With a unit $z$ the "
+            r"Let $V_{\rm cat}$ be invertible and $\widetilde U = U + \mu wz^{\top}V_{\rm cat}^{-1}$; then "
+            r"$\widetilde F = F + \mu wz^{\top}$. With "
+            r"$\lVert w\rVert = 1$ and $z^{\top}w = 1$ the large eigenvalue satisfies $1 = \mu z^{\top}(\zeta I - "
+            r"F)^{-1}w$ and is $\zeta = \mu + z^{\top}Fw + "
+            r"\frac1\mu z^{\top}F(I - wz^{\top})Fw + O(\mu^{-2})$; its eigenvector has the angle $\lVert "
+            r"P_wFw\rVert/|\zeta| + O(\zeta^{-2})$ to $w$. (With a unit $z$ the "
             r"eigenvalue is $\approx \mu z^{\top}w$, and $z \perp w$ creates no gap.)"
         ),
         derive=derive,

@@ -40,7 +40,8 @@ def derive() -> Derivation:
         (
             tensor(
                 "right eigenvector",
-                "If $Fw = \\lambda_kw$, then $(\\zeta I - F)w = (\\zeta - \\lambda_k)w$, so $(\\zeta I - F)^{-1}w = w/(\\zeta - \\lambda_k)$,",
+                "If $Fw = \\lambda_kw$, then $(\\zeta I - F)w = (\\zeta - \\lambda_k)w$, so $(\\zeta I - F)^{-1}w "
+                "= w/(\\zeta - \\lambda_k)$,",
                 lambda: _resolvent("right"),
                 _scaled("w"),
                 r"(\zeta I - F)w = (\zeta - \lambda_k)w",
@@ -48,7 +49,8 @@ def derive() -> Derivation:
             ),
             tensor(
                 "left eigenvector",
-                "and if $z^{\\top}F = \\lambda_kz^{\\top}$, likewise from the left. Either way $z^{\\top}(\\zeta I - F)^{-1}w = z^{\\top}w/(\\zeta - \\lambda_k) = 1/(\\zeta - \\lambda_k)$.",
+                "and if $z^{\\top}F = \\lambda_kz^{\\top}$, likewise from the left. Either way $z^{\\top}(\\zeta I "
+                "- F)^{-1}w = z^{\\top}w/(\\zeta - \\lambda_k) = 1/(\\zeta - \\lambda_k)$.",
                 lambda: _resolvent("left"),
                 _scaled("z"),
                 r"(\zeta I - F^{\top})z = (\zeta - \lambda_k)z",
@@ -57,7 +59,8 @@ def derive() -> Derivation:
                 name="determinant",
                 says="One of the two suffices.",
                 theorem=DETERMINANT_LEMMA,
-                formula=r"\det(\zeta I - F - \mu wz^{\top}) = \det(\zeta I - F)\,\Big(1 - \frac{\mu}{\zeta - \lambda_k}\Big)",
+                formula=r"\det(\zeta I - F - \mu wz^{\top}) = \det(\zeta I - F)\,\Big(1 - \frac{\mu}{\zeta - "
+                r"\lambda_k}\Big)",
                 uses=("right eigenvector", "left eigenvector"),
             ),
             Identity(
@@ -90,18 +93,21 @@ PM_S2 = register(
         title="Shifting one eigenvalue",
         systems=("multihead-map",),
         text=(
-            r"Let $z^{\top}w = 1$ and $Fw = \lambda_kw$ or $z^{\top}F = \lambda_kz^{\top}$. Then the spectrum of $F + \mu wz^{\top}$ is that of $F$ with one $\lambda_k$ replaced by "
+            r"Let $z^{\top}w = 1$ and $Fw = \lambda_kw$ or $z^{\top}F = \lambda_kz^{\top}$. Then the spectrum of "
+            r"$F + \mu wz^{\top}$ is that of $F$ with one $\lambda_k$ replaced by "
             r"$\lambda_k + \mu$. One of the two suffices; both are needed only to keep the other eigenvectors."
         ),
         depends=("PM-S1",),
         derive=derive,
         printed=Printed(
-            text=r"If $w$ and $z$ are the right and left eigenvector of $\lambda_k$, the spectrum is unchanged except $\lambda_k \to \lambda_k + \mu$.",
+            text=r"If $w$ and $z$ are the right and left eigenvector of $\lambda_k$, the spectrum is unchanged "
+            r"except $\lambda_k \to \lambda_k + \mu$.",
             wrong=r"True, but one of the two eigenvector conditions is enough.",
             counterexamples=(
                 Counterexample(
                     "right eigenvector only",
-                    r"$F = \big(\begin{smallmatrix}1&1\\0&2\end{smallmatrix}\big)$, $w = z = e_1$, $\mu = 5$: $z$ is no left eigenvector, and the spectrum is $\{6, 2\}$.",
+                    r"$F = \big(\begin{smallmatrix}1&1\\0&2\end{smallmatrix}\big)$, $w = z = e_1$, $\mu = 5$: $z$ "
+                    r"is no left eigenvector, and the spectrum is $\{6, 2\}$.",
                     {"F": [["1", "1"], ["0", "2"]], "w": ["1", "0"], "z": ["1", "0"], "mu": "5"},
                     one_suffices,
                 ),

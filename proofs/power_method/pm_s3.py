@@ -41,14 +41,16 @@ def derive() -> Derivation:
         (
             tensor(
                 "edited step",
-                "With the concatenated head outputs $o_i$, $u_i = Uo_i$ and $\\kappa_i = z^{\\top}V_{\\rm cat}^{-1}o_i$.",
+                "With the concatenated head outputs $o_i$, $u_i = Uo_i$ and $\\kappa_i = z^{\\top}V_{\\rm "
+                "cat}^{-1}o_i$.",
                 _moved,
                 _claimed(),
                 r"y_i = x_i + \alpha u_i + \alpha\mu\kappa_iw",
             ),
             Inequality(
                 name="along",
-                says="$x_i + \\alpha u_i$ has norm at most $1 + \\alpha\\lVert u_i\\rVert$ ($u = \\lVert u_i\\rVert$); its part $e$ along $w$ is no longer than that, so the part $a = "
+                says="$x_i + \\alpha u_i$ has norm at most $1 + \\alpha\\lVert u_i\\rVert$ ($u = \\lVert "
+                "u_i\\rVert$); its part $e$ along $w$ is no longer than that, so the part $a = "
                 "\\alpha\\mu\\kappa_i + e$ of $y_i$ along $w$ is at least",
                 hypotheses=(push >= 0, sp.Abs(rest) <= reach, sp.Eq(along, alpha * MU * kappa + rest)),
                 conclusion=sp.Abs(along) >= pull - reach,
@@ -56,7 +58,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="tangent",
-                says="and the part $c$ across is at most $1 + \\alpha\\lVert u_i\\rVert$: the tangent of the angle to $\\pm w$ is bounded when the denominator is positive.",
+                says="and the part $c$ across is at most $1 + \\alpha\\lVert u_i\\rVert$: the tangent of the angle "
+                "to $\\pm w$ is bounded when the denominator is positive.",
                 hypotheses=(push >= 0, across >= 0, across <= reach, sp.Abs(along) >= pull - reach, pull > reach),
                 conclusion=across / sp.Abs(along) <= reach / (pull - reach),
                 uses=("along",),
@@ -64,7 +67,13 @@ def derive() -> Derivation:
             Inequality(
                 name="sign",
                 says="The side of the alignment is the sign of $\\mu\\kappa_i$.",
-                hypotheses=(push >= 0, sp.Abs(rest) <= reach, pull > reach, sp.Eq(along, alpha * MU * kappa + rest), MU * kappa > 0),
+                hypotheses=(
+                    push >= 0,
+                    sp.Abs(rest) <= reach,
+                    pull > reach,
+                    sp.Eq(along, alpha * MU * kappa + rest),
+                    MU * kappa > 0,
+                ),
                 conclusion=along > 0,
                 uses=("edited step",),
             ),
@@ -80,9 +89,12 @@ PM_S3 = register(
         title="A one-layer guarantee for steering",
         systems=("multihead-map",),
         text=(
-            r"Let $o_i = [V_1\bar x_i^{a,1}; \dots; V_H\bar x_i^{a,H}]$, $u_i = Uo_i$, $\kappa_i = z^{\top}V_{\rm cat}^{-1}o_i$ (which equals $z^{\top}\bar x_i^a$ only if all heads "
-            r"attend equally). Then $y_i = x_i + \alpha u_i + \alpha\mu\kappa_iw$ and $\tan\angle(x_i^+, \pm w) \leq \frac{1 + \alpha\lVert u_i\rVert}{\alpha|\mu\kappa_i| - 1 - "
-            r"\alpha\lVert u_i\rVert}$ when the denominator is positive. The sign of the alignment is that of $\mu\kappa_i$; tokens with $\kappa_i \approx 0$ are not steered, "
+            r"Let $o_i = [V_1\bar x_i^{a,1}; \dots; V_H\bar x_i^{a,H}]$, $u_i = Uo_i$, $\kappa_i = z^{\top}V_{\rm "
+            r"cat}^{-1}o_i$ (which equals $z^{\top}\bar x_i^a$ only if all heads "
+            r"attend equally). Then $y_i = x_i + \alpha u_i + \alpha\mu\kappa_iw$ and $\tan\angle(x_i^+, \pm w) "
+            r"\leq \frac{1 + \alpha\lVert u_i\rVert}{\alpha|\mu\kappa_i| - 1 - "
+            r"\alpha\lVert u_i\rVert}$ when the denominator is positive. The sign of the alignment is that of "
+            r"$\mu\kappa_i$; tokens with $\kappa_i \approx 0$ are not steered, "
             r"however large $\mu$ is."
         ),
         depends=("PM-S1",),

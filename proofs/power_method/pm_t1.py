@@ -41,8 +41,10 @@ def derive() -> Derivation:
         (
             grouped(
                 "blocks",
-                "Two heads with arbitrary, different and non-symmetric $F_1$, $F_2$, $M_1$, $M_2$, of which only the sum $F$ is symmetric: one token "
-                "at $v_k(F)$ is moved along $\\xi$, $F\\xi = g_2\\xi + g_3\\xi'$. The blocks are those of PM-L3 with $F$ for $V$. The push is a sum over "
+                "Two heads with arbitrary, different and non-symmetric $F_1$, $F_2$, $M_1$, $M_2$, of which only "
+                "the sum $F$ is symmetric: one token "
+                "at $v_k(F)$ is moved along $\\xi$, $F\\xi = g_2\\xi + g_3\\xi'$. The blocks are those of PM-L3 "
+                "with $F$ for $V$. The push is a sum over "
                 "the heads, so any number of heads can be merged two at a time.",
                 _two_heads,
                 (0, (1 + alpha * G2 / n) / m, alpha * G3 / n / m, 0, alpha * G2 / n / m, alpha * G3 / n / m),
@@ -87,9 +89,12 @@ PM_T1 = register(
             ),
         ),
         text=(
-            r"Let $F = \sum_hF_h$, $F_h = U_hV_h$, be symmetric with simple $\lambda_1 > 0$, and $\alpha < 2/(|\lambda_d| - \lambda_1)$ if "
-            r"$|\lambda_d| > \lambda_1$. Then consensus at $\pm v_1(F)$ is asymptotically stable and consensus at the other eigenvectors is unstable. "
-            r"The single heads need not be symmetric, may differ, and may have different scores: only $F$ enters. For causal masks and "
+            r"Let $F = \sum_hF_h$, $F_h = U_hV_h$, be symmetric with simple $\lambda_1 > 0$, and $\alpha < "
+            r"2/(|\lambda_d| - \lambda_1)$ if "
+            r"$|\lambda_d| > \lambda_1$. Then consensus at $\pm v_1(F)$ is asymptotically stable and consensus at "
+            r"the other eigenvectors is unstable. "
+            r"The single heads need not be symmetric, may differ, and may have different scores: only $F$ enters. "
+            r"For causal masks and "
             r"non-symmetric $F$ see PM-N1."
         ),
         depends=("PM-CM", "PM-L3", "PM-L4", "PM-N1"),

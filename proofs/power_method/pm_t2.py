@@ -31,7 +31,8 @@ def derive() -> Derivation:
         (
             Inequality(
                 name="step",
-                says="With $N = \\lVert V\\rVert = \\max(\\lambda_1, |\\lambda_d|)$ the bound $\\alpha N < \\frac12$ is below the threshold of PM-L4,",
+                says="With $N = \\lVert V\\rVert = \\max(\\lambda_1, |\\lambda_d|)$ the bound $\\alpha N < "
+                "\\frac12$ is below the threshold of PM-L4,",
                 hypotheses=(top > 0, sp.Abs(last) <= norm, top <= norm, *small),
                 conclusion=alpha * (sp.Abs(last) - top) < 2,
             ),
@@ -62,13 +63,15 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="odd n",
-                says="Collinear polygonal points have half of the tokens at each of $\\pm w$: $n = 2h$, which is impossible for odd $n$.",
+                says="Collinear polygonal points have half of the tokens at each of $\\pm w$: $n = 2h$, which is "
+                "impossible for odd $n$.",
                 hypotheses=(sp.Eq(n, 2 * half),),
                 conclusion=sp.Ne(n, 2 * half + 1),
             ),
             Citation(
                 name="positive second eigenvalue",
-                says="And if $\\lambda_2 > 0$, they have a multiplier $1 + \\alpha\\lambda_{\\max}(V|_{w^\\perp}) > 1$ too. In both cases every fixed "
+                says="And if $\\lambda_2 > 0$, they have a multiplier $1 + \\alpha\\lambda_{\\max}(V|_{w^\\perp}) "
+                "> 1$ too. In both cases every fixed "
                 "point other than principal consensus has a multiplier above 1.",
                 theorem=INTERLACING,
                 formula=r"\lambda_{\max}(V|_{w^\perp}) \geq \lambda_2 > 0",
@@ -89,10 +92,12 @@ def derive() -> Derivation:
             ),
             Citation(
                 name="almost every start",
-                says="The stable sets of the other fixed points are contained in countably many preimages of centre-stable manifolds "
+                says="The stable sets of the other fixed points are contained in countably many preimages of "
+                "centre-stable manifolds "
                 "of positive codimension.",
                 theorem=CENTRE_STABLE_MAPS,
-                formula=r"n \text{ odd or } \lambda_2 > 0 \implies x(\tau) \to \pm(v_1, \dots, v_1) \text{ for almost every } x(0)",
+                formula=r"n \text{ odd or } \lambda_2 > 0 \implies x(\tau) \to \pm(v_1, \dots, v_1) \text{ for "
+                r"almost every } x(0)",
                 uses=("positive second eigenvalue", "from PM-R3", "from PM-DIFF"),
             ),
         )
@@ -116,10 +121,14 @@ PM_T2 = register(
             ),
         ),
         text=(
-            r"Under Assumption 1 and $\alpha < \frac{1}{2\lVert V\rVert}$: principal consensus is asymptotically stable and all other consensus "
-            r"points are unstable; bipartite points with $p \neq q$, and polygonal points with tokens that are not collinear, are unstable. "
-            r"Almost every trajectory converges to $\pm v_1$ consensus \emph{if $n$ is odd or $\lambda_2 > 0$}. For $n = 2$, $\lambda_2 < 0$ this is "
-            r"false (PM-CX1). For even $n \geq 4$ and $\lambda_2 \leq 0$ the collinear polygonal points are unstable (PM-L6), but the "
+            r"Under Assumption 1 and $\alpha < \frac{1}{2\lVert V\rVert}$: principal consensus is asymptotically "
+            r"stable and all other consensus "
+            r"points are unstable; bipartite points with $p \neq q$, and polygonal points with tokens that are not "
+            r"collinear, are unstable. "
+            r"Almost every trajectory converges to $\pm v_1$ consensus \emph{if $n$ is odd or $\lambda_2 > 0$}. "
+            r"For $n = 2$, $\lambda_2 < 0$ this is "
+            r"false (PM-CX1). For even $n \geq 4$ and $\lambda_2 \leq 0$ the collinear polygonal points are "
+            r"unstable (PM-L6), but the "
             r"almost-everywhere claim is not proved here."
         ),
         depends=("PM-A1", "PM-L4", "PM-L5", "PM-L6", "PM-R3", "PM-DIFF", "PM-CX1"),
@@ -127,14 +136,17 @@ PM_T2 = register(
         derive=derive,
         printed=Printed(
             text=(
-                r"If $\alpha < \frac{1}{2\lVert V\rVert}$, principal consensus is asymptotically stable, all other equilibria are unstable, and almost "
+                r"If $\alpha < \frac{1}{2\lVert V\rVert}$, principal consensus is asymptotically stable, all other "
+                r"equilibria are unstable, and almost "
                 r"all trajectories converge to $v_1$ or $-v_1$."
             ),
-            wrong=r"False for $n = 2$, $\lambda_2 < 0$: a set of positive measure (12.7\% of the starts, PM-CX1) ends antipodal.",
+            wrong=r"False for $n = 2$, $\lambda_2 < 0$: a set of positive measure (12.7\% of the starts, PM-CX1) "
+            r"ends antipodal.",
             counterexamples=(
                 Counterexample(
                     "TV9",
-                    r"$n = d = 2$, $V = \operatorname{diag}(1, -\frac12)$, $\alpha = \frac14 < \frac{1}{2\lVert V\rVert}$: the antipodal points "
+                    r"$n = d = 2$, $V = \operatorname{diag}(1, -\frac12)$, $\alpha = \frac14 < \frac{1}{2\lVert "
+                    r"V\rVert}$: the antipodal points "
                     r"attract an open set.",
                     TV9,
                     lambda: attracting(TV9, "7/8"),
@@ -145,7 +157,8 @@ PM_T2 = register(
             Variant("n odd or lambda_2 > 0", "n = 2, V = diag(1, -1/2): PM-CX1", lambda: attracting(TV9, "7/8")),
         ),
         notes=(
-            "Not proved: the almost-everywhere claim for even n >= 4 with lambda_2 <= 0. It is supported by simulation (PM-L6 gives "
+            "Not proved: the almost-everywhere claim for even n >= 4 with lambda_2 <= 0. It is supported by "
+            "simulation (PM-L6 gives "
             "instability of each such point, which is weaker than a null basin)."
         ),
     )

@@ -40,7 +40,8 @@ def derive() -> Derivation:
             recalled(
                 "PM-L14",
                 "the eigenvalues of B_l are real",
-                "At a bipartite point with $\\alpha\\lVert V\\rVert < 1$ the multipliers are $1/m_1$, $1/m_2$ and the real eigenvalues of $B_\\ell$ (PM-L14).",
+                "At a bipartite point with $\\alpha\\lVert V\\rVert < 1$ the multipliers are $1/m_1$, $1/m_2$ and "
+                "the real eigenvalues of $B_\\ell$ (PM-L14).",
                 r"z^2 - (\operatorname{tr}B_\ell)\,z + \det B_\ell = 0",
             ),
             Inequality(
@@ -105,26 +106,33 @@ PM_T3 = register(
             ),
         ),
         text=(
-            r"Consensus on $v_1$ is asymptotically stable iff $\alpha(|\lambda_d| - \lambda_1) < 2$, consensus fixed points on the other eigenvectors "
-            r"are unstable. A bipartite point on $v_k$ is asymptotically stable if $\alpha\lVert V\rVert < 1$, $\lambda_kb_i > 0$ for $i = 1, 2$, and "
-            r"$|\operatorname{tr}B_\ell| < 1 + \det B_\ell$, $\det B_\ell < 1$ for all $\ell \neq k$. These conditions are sufficient, not necessary "
-            r"(a side of one token has no third class); PM-N3 gives the sharp form. Polygonal points need not be unstable (PM-L15)."
+            r"Consensus on $v_1$ is asymptotically stable iff $\alpha(|\lambda_d| - \lambda_1) < 2$, consensus "
+            r"fixed points on the other eigenvectors "
+            r"are unstable. A bipartite point on $v_k$ is asymptotically stable if $\alpha\lVert V\rVert < 1$, "
+            r"$\lambda_kb_i > 0$ for $i = 1, 2$, and "
+            r"$|\operatorname{tr}B_\ell| < 1 + \det B_\ell$, $\det B_\ell < 1$ for all $\ell \neq k$. These "
+            r"conditions are sufficient, not necessary "
+            r"(a side of one token has no third class); PM-N3 gives the sharp form. Polygonal points need not be "
+            r"unstable (PM-L15)."
         ),
         depends=("PM-A1", "PM-L4", "PM-L11", "PM-L14", "PM-L15", "PM-N3"),
         derive=derive,
         printed=Printed(
             text=(
-                r"Consensus on $v_1$ is stable, on the others unstable; a bipartite point is stable under three groups of inequalities; all "
+                r"Consensus on $v_1$ is stable, on the others unstable; a bipartite point is stable under three "
+                r"groups of inequalities; all "
                 r"polygonal equilibria are unstable."
             ),
             wrong=(
-                r"The last claim is false (PM-L15). The conditions for bipartite points are sufficient but not necessary when one side has a single "
+                r"The last claim is false (PM-L15). The conditions for bipartite points are sufficient but not "
+                r"necessary when one side has a single "
                 r"token: TV6 violates the third one and is stable."
             ),
             counterexamples=(
                 Counterexample(
                     "TV10",
-                    r"$V = \big(\begin{smallmatrix}2&1\\1&2\end{smallmatrix}\big)$, $M = \big(\begin{smallmatrix}0&0\\-3&0\end{smallmatrix}\big)$, "
+                    r"$V = \big(\begin{smallmatrix}2&1\\1&2\end{smallmatrix}\big)$, $M = "
+                    r"\big(\begin{smallmatrix}0&0\\-3&0\end{smallmatrix}\big)$, "
                     r"$\alpha = \frac1{10}$: a stable polygonal point.",
                     TV10,
                     lambda: point_is(TV10, "polygonal", stable="stable"),
@@ -135,6 +143,7 @@ PM_T3 = register(
             Vector("TV6, b_1, b_2, 1/m_2", tv6_heights, decimals("1/2", "-1/7", "14/13")),
             Vector("TV6, spectrum", lambda: multipliers(TV6), ("0.627005809044468", "0.8", "0.984532652493994")),
         ),
-        notes="That the printed sufficient conditions are not necessary is shown by TV6 (see the tests of the chapter).",
+        notes="That the printed sufficient conditions are not necessary is shown by TV6 (see the tests of the "
+        "chapter).",
     )
 )

@@ -1,0 +1,30 @@
+"""PM-E4: the mean increment of the correlation with the principal eigenvector.  Reference: Li-Altafini, eq. (4)."""
+
+from __future__ import annotations
+
+from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.alignment import never_decreases, non_normal
+from eigentoken.theory.registry import register
+from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.steps import Derivation
+
+PM_E4 = register(
+    Statement(
+        id="PM-E4",
+        kind=Kind.DEFINITION,
+        source=Source(LI_ALTAFINI, "eq. (4)"),
+        title="The mean increment of the alignment",
+        systems=("multihead-map",),
+        text=(
+            r"With $\operatorname{corr}(x, v) = \frac{x^{\top}v}{\lVert x\rVert\lVert v\rVert}$ and $N$ sampled "
+            r"tokens, $\Delta\rho(\tau) = \frac1N\sum_i\big(|\operatorname{corr}(x_i(\tau+1), v_1(\tau))| - "
+            r"|\operatorname{corr}(x_i(\tau), v_1(\tau))|\big)$; alignment means $\Delta\rho > 0$. For symmetric "
+            r"$F$, tokens at a common value and $\max_\ell|1 + \alpha\lambda_\ell| \leq 1 + \alpha\lambda_1$, one "
+            r"step never "
+            r"decreases $|\operatorname{corr}(x, v_1)|$; for non-normal $F$ it can."
+        ),
+        depends=("PM-E3",),
+        derive=lambda: Derivation(never_decreases()),
+        vectors=(Vector("F = [[1, 5], [0, 0]], x ~ (1, -0.4)", non_normal, ("0.928477", "0.000000")),),
+    )
+)
