@@ -12,6 +12,7 @@ multiplicity, and for value matrices that are not diagonalizable the formulas fo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -44,6 +45,7 @@ TOKEN = sp.Symbol("i", integer=True, positive=True)
 KAPPA = sp.Symbol("kappa")
 
 
+@cache
 def consensus_spectrum(
     system: System,
     *,
@@ -67,6 +69,7 @@ def consensus_spectrum(
     return _assemble(found, point, fixed_point, "consensus")
 
 
+@cache
 def bipartite_spectrum(
     system: System, *, heads: int | None = None, extension: str = "homogeneous", fixed_point: bool = True
 ) -> Spectrum:

@@ -1,0 +1,172 @@
+"""Criteria: every lemma of their proofs holds, wrong versions fail, and they agree with the spectra on random instances."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+from eigentoken.theory.calculus import ALPHA
+from eigentoken.theory.real_arithmetic import Lemma
+from eigentoken.theory.spectra import bipartite_spectrum
+from eigentoken.theory.stability import (
+    Criterion,
+    Equality,
+    consensus_criterion,
+    instability_of_other_consensus,
+    nonsymmetric_criterion,
+    two_cycle_criterion,
+)
+from eigentoken.theory.stability_bipartite import (
+    BETWEEN,
+    KAPPA,
+    MU,
+    BipartiteLetters,
+    bipartite_criterion,
+    bipartite_last,
+    bipartite_other,
+    oja_bipartite,
+)
+from eigentoken.theory.systems import system
+
+CONSENSUS = [
+    (consensus_criterion, "oja-map", {}),
+    (consensus_criterion, "attention-map", {}),
+    (consensus_criterion, "multihead-map", {}),
+    (consensus_criterion, "oja-flow", {}),
+    (consensus_criterion, "attention-flow", {}),
+    (consensus_criterion, "attention-map", {"mask": "causal"}),
+    (consensus_criterion, "attention-flow", {"mask": "causal"}),
+    (consensus_criterion, "causal-flow", {}),
+    (instability_of_other_consensus, "attention-map", {}),
+    (instability_of_other_consensus, "multihead-flow", {}),
+    (two_cycle_criterion, "attention-map", {}),
+    (nonsymmetric_criterion, "multihead-map", {}),
+    (nonsymmetric_criterion, "multihead-flow", {}),
+]
+
+
+@pytest.mark.parametrize(("build", "name", "options"), CONSENSUS)
+def test_consensus_proofs(build, name, options):
+    criterion = build(system(name), **options)
+    assert criterion.proof
+    failing = {lemma: verdict.reason for lemma, verdict in criterion.verdicts().items() if not verdict.is_holds}
+    assert not failing
+
+
+@pytest.mark.parametrize("build", [bipartite_criterion, bipartite_last, bipartite_other, oja_bipartite])
+def test_bipartite_proofs(build):
+    criterion = build()
+    failing = {lemma: verdict.reason for lemma, verdict in criterion.verdicts().items() if not verdict.is_holds}
+    assert not failing
+
+
+def test_a_wrong_threshold_is_refuted():
+    criterion = consensus_criterion(system("oja-map"))
+    lemma = next(each for each in criterion.proof if each.name == "the last eigenvalue decides")
+    stable = lemma.conclusion.args[0] if lemma.conclusion.args[0].has(sp.And) else lemma.conclusion.args[1]
+    l1, ld = sp.Symbol("lambda_1", real=True), sp.Symbol("lambda_d", real=True)
+    for wrong in (ALPHA * (-ld - l1) < 1, ALPHA * (-ld - l1) <= 2, ALPHA * -ld < 2):
+        assert Lemma("wrong", lemma.hypotheses, sp.Equivalent(stable, wrong)).check().is_fails
+    broken = replace(criterion, proof=(*criterion.proof, Lemma("wrong", (), l1 > 0)))
+    assert broken.check().is_fails
+    assert criterion.check().is_holds
+
+
+def test_a_wrong_bipartite_criterion_is_refuted():
+    letters = BipartiteLetters.of("attention")
+    b1, b2 = sp.symbols("b_1 b_2", real=True)
+    hypotheses = (*BETWEEN, KAPPA > 0, MU < KAPPA)
+    right = sp.And(b1 + b2 > 0, MU * (b1 + b2) / 2 < KAPPA * b1 * b2)
+    assert Lemma("right", hypotheses, sp.Equivalent(letters.below, right)).check().is_holds
+    for wrong in (
+        sp.And(b1 + b2 > 0, MU * (b1 + b2) < KAPPA * b1 * b2),
+        sp.And(b2 > 0, MU * (b1 + b2) / 2 < KAPPA * b1 * b2),
+        MU * (b1 + b2) / 2 < KAPPA * b1 * b2,
+    ):
+        assert Lemma("wrong", hypotheses, sp.Equivalent(letters.below, wrong)).check().is_fails
+
+
+def test_a_wrong_identity_is_refuted():
+    G = BipartiteLetters.of("attention").flow_block
+    b1, b2 = sp.symbols("b_1 b_2", real=True)
+    assert Equality("det", G.det(), (KAPPA - MU) * (KAPPA * b1 * b2 - MU * (b1 + b2) / 2)).check().is_holds
+    assert Equality("det", G.det(), (KAPPA - MU) * (KAPPA * b1 * b2 - MU * (b1 + b2))).check().is_fails
+
+
+def test_an_undecided_lemma_is_not_a_proof():
+    x = sp.Symbol("x", real=True)
+    hard = Lemma("hard", (x > 0,), sp.exp(x) > 1 + x + x**2 / 2)
+    spectrum = bipartite_spectrum(system("oja-flow"))
+    assert Criterion("name", spectrum, (), sp.true, (hard,), "words").check().is_undecided
+
+
+def _radius(spectrum):
+    """The spectral radius as a function of numbers, for the tests below."""
+    names = ["alpha", "lambda_k", "lambda_l", "n", "p", "q", "s", "d"]
+    compiled = []
+    for entry in spectrum.tangent:
+        value, count = (spectrum.expanded(each).subs(spectrum.relations) for each in (entry.value, entry.multiplicity))
+        chosen = [next((s for s in (value + count).free_symbols if s.name == name), sp.Symbol(name)) for name in names]
+        compiled.append((sp.lambdify(chosen, value, "cmath"), sp.lambdify(chosen, count, "cmath")))
+
+    def radius(values, others):
+        found = [0.0]
+        for other in others:
+            numbers = [{**values, "lambda_l": other}.get(name, 0) for name in names]
+            found += [abs(value(*numbers)) for value, count in compiled if count(*numbers) != 0]
+        return max(found)
+
+    return radius
+
+
+def test_consensus_threshold_against_the_spectrum():
+    criterion = consensus_criterion(system("oja-map"))
+    draw = random.Random(1)
+    spectral_radius = _radius(criterion.spectrum)
+    stable_seen = unstable_seen = 0
+    for _ in range(300):
+        d = draw.randint(2, 4)
+        lam = sorted((sp.Rational(draw.randint(-40, 40), 7) for _ in range(d)), reverse=True)
+        step = sp.Rational(draw.randint(1, 40), 10)
+        if lam[0] <= 0 or lam[0] == lam[1]:
+            continue
+        values = {"alpha": float(step), "lambda_k": float(lam[0]), "n": 3, "d": d}
+        radius = spectral_radius(values, [float(value) for value in lam[1:]])
+        claim = criterion.condition.subs(
+            {ALPHA: step, sp.Symbol("lambda_1", real=True): lam[0], sp.Symbol("lambda_d", real=True): lam[-1]}
+        )
+        if abs(radius - 1) > 1e-9:
+            assert bool(claim) == (radius < 1)
+            stable_seen, unstable_seen = stable_seen + bool(claim), unstable_seen + (not claim)
+    assert min(stable_seen, unstable_seen) > 10
+
+
+def test_bipartite_criterion_against_the_spectrum():
+    spectrum = bipartite_spectrum(system("attention-map"))
+    spectral_radius = _radius(spectrum)
+    draw = random.Random(2)
+    seen = {True: 0, False: 0}
+    for case in range(600):
+        d, q = draw.randint(2, 3), draw.randint(1, 2)
+        p = q + draw.randint(0, 2)
+        lam = sorted((draw.uniform(-1, 1) for _ in range(d)), reverse=True)
+        lam[0] = abs(lam[0]) + 0.3
+        step = 0.9 / max(lam[0], abs(lam[-1]))
+        k = (0, d - 1)[case % 2]
+        s = draw.uniform(-2.5, 2.5)
+        t = math.log(p / q) / 2
+        h = (math.cosh(2 * s) - math.cosh(2 * t)) / math.sinh(2 * s)
+        if k == 0:
+            claim = s > 0 and lam[1] < lam[0] * h and (q == 1 or s > t)
+        else:
+            claim = lam[-1] < 0 and s < -t and lam[0] < abs(lam[-1]) * abs(h)
+        values = {"alpha": step, "lambda_k": lam[k], "p": p, "q": q, "s": s, "d": d}
+        radius = spectral_radius(values, [value for place, value in enumerate(lam) if place != k])
+        if abs(radius - 1) > 1e-9:
+            assert claim == (radius < 1), (lam, k, p, q, s, step)
+            seen[claim] += 1
+    assert min(seen.values()) > 15
