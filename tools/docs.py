@@ -73,7 +73,9 @@ def refreshed(path: Path) -> str:
             return f"```console{options}\n{console(body, options, folder)}```"
 
         text = BLOCK.sub(block, text)
-    return MARKED.sub(lambda found: f"<!-- generated: {found.group(1)} -->\n{generated(found.group(1))}<!-- end -->", text)
+    return MARKED.sub(
+        lambda found: f"<!-- generated: {found.group(1)} -->\n{generated(found.group(1))}<!-- end -->", text
+    )
 
 
 def generated(name: str) -> str:

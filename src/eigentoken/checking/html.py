@@ -129,6 +129,11 @@ def _summary(report: Report) -> str:
         f"<li><b>{words.count('fails')}</b> have a condition that certifiably fails in some layer, and "
         f"<b>{words.count('undecided')}</b> are undecided.</li>",
     ]
+    total = len(report.layers)
+    partly = [(each["id"], each["layers"].count("holds")) for each in report.statements if each["applies"] != "holds"]
+    shown = ", ".join(f"{_link(name)} ({count} of {total})" for name, count in partly if count)
+    if shown:
+        lines.append(f"<li>In some layers: {shown}.</li>")
     cases = sorted({layer["cases"]["step"] for layer in report.layers})
     lines.append(
         f"<li>Case of the layers by \\(|1+\\lambda|\\), the notion a layer with step 1 needs: {', '.join(cases)}.</li>"

@@ -54,6 +54,11 @@ def _statements(report: Report, plain_text: Any) -> None:
     held = [each["id"] for each in report.statements if each["applies"] == "holds"]
     if held:
         say(f"  hold: {', '.join(held)}")
+    count = len(report.layers)
+    some = {each["id"]: each["layers"].count("holds") for each in report.statements if each["id"] not in held}
+    partly = [f"{name} ({number} of {count})" for name, number in some.items() if number]
+    if partly:
+        say(f"  hold in some layers: {', '.join(partly)}")
     obstacles: dict[str, int] = {}
     for each in report.statements:
         for item in each["obstacles"]:
