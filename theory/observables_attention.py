@@ -13,47 +13,39 @@ __all__ = [
     "absolute_cosine_gap",
     "cosine_gap",
     "ellipsoid_potential",
-    "inverse",
     "pair_form",
+    "solve",
     "token_energy",
 ]
 
 Matrix = Sequence[Sequence[Any]]
 
 
-def inverse(matrix: Matrix) -> tuple[tuple[Any, ...], ...]:
-    """``M^{-1}`` by cofactors, with ``+ - * /`` alone: any scalars, small d.
+def solve(matrix: Matrix, columns: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
+    """``M^{-1} c`` for each column c, with ``+ - * /`` alone: elimination on the normal equations ``M^T M z = M^T c``.
 
-    >>> inverse(((2, 0), (0, 4)))
-    ((0.5, 0.0), (0.0, 0.25))
+    ``M^T M`` is positive definite for every invertible M, so no pivot vanishes and no pivoting (no comparison) is needed.
+
+    >>> solve(((0, 2), (4, 0)), ((2, 4),))
+    ((1.0, 1.0),)
     """
     d = len(matrix)
-    whole = _determinant(matrix)
-    return tuple(
-        tuple((-1) ** (a + b) * _determinant(_without(matrix, b, a)) / whole for b in range(d)) for a in range(d)
-    )
-
-
-def _without(matrix: Matrix, row: int, column: int) -> tuple[tuple[Any, ...], ...]:
-    return tuple(
-        tuple(entry for b, entry in enumerate(line) if b != column) for a, line in enumerate(matrix) if a != row
-    )
-
-
-def _determinant(matrix: Matrix) -> Any:
-    if not matrix:
-        return 1
-    if len(matrix) == 1:
-        return matrix[0][0]
-    total: Any = 0
-    for b, entry in enumerate(matrix[0]):
-        total = total + (-1) ** b * entry * _determinant(_without(matrix, 0, b))
-    return total
-
-
-def _product(left: Matrix, right: Matrix) -> tuple[tuple[Any, ...], ...]:
-    columns = list(zip(*right, strict=True))
-    return tuple(tuple(dot(row, column) for column in columns) for row in left)
+    down = list(zip(*matrix, strict=True))
+    gram = [[dot(a, b) for b in down] for a in down]
+    sides = [[dot(a, column) for a in down] for column in columns]
+    for k in range(d):
+        for row in range(k + 1, d):
+            ratio = gram[row][k] / gram[k][k]
+            for entry in range(k, d):
+                gram[row][entry] = gram[row][entry] - ratio * gram[k][entry]
+            for side in sides:
+                side[row] = side[row] - ratio * side[k]
+    for k in reversed(range(d)):
+        for side in sides:
+            for entry in range(k + 1, d):
+                side[k] = side[k] - gram[k][entry] * side[entry]
+            side[k] = side[k] / gram[k][k]
+    return tuple(tuple(side) for side in sides)
 
 
 def _ellipsoid_potential(scalars: LoopAlgebra, system: System, parameters: Mapping[str, Any], x: Any, mask: Any) -> Any:
@@ -87,15 +79,15 @@ def _absolute_gap(scalars: LoopAlgebra, system: System, parameters: Mapping[str,
 def _pair_form(scalars: LoopAlgebra, system: System, parameters: Mapping[str, Any], x: Any, mask: Any) -> Any:
     """``(x_1 - x_2)^T A (x_1 - x_2)`` with ``A = W B^{-1}`` (PH-T1); any pair, by relabelling the tokens."""
     gap = tuple(a - b for a, b in zip(x[0], x[1], strict=True))
-    return dot(gap, apply_matrix(_product(parameters["W"], inverse(parameters["B"])), gap))
+    (solved,) = solve(parameters["B"], (gap,))
+    return dot(gap, apply_matrix(parameters["W"], solved))
 
 
 def _token_energy(scalars: LoopAlgebra, system: System, parameters: Mapping[str, Any], x: Any, mask: Any) -> Any:
     """``E(x) = -1/2 sum_l x_l^T A x_l`` with ``A = W B^{-1}`` (PH-T2)."""
-    form = _product(parameters["W"], inverse(parameters["B"]))
     total: Any = 0
-    for token in x:
-        total = total + dot(token, apply_matrix(form, token))
+    for token, solved in zip(x, solve(parameters["B"], x), strict=True):
+        total = total + dot(token, apply_matrix(parameters["W"], solved))
     return -total / (2 * scalars.one)
 
 

@@ -14,8 +14,7 @@ from eigentoken.proofs.deterministic_data import as_numbers, det_tokens, numbers
 from eigentoken.proofs.tensor_reductions import EXACT, all_equal, matrix_of_symbols, tokens_of_symbols, velocity
 from eigentoken.proofs.textbook import COMPARISON
 from eigentoken.theory.conditions import Nonsingular
-from eigentoken.theory.observables import apply_matrix
-from eigentoken.theory.observables_attention import inverse
+from eigentoken.theory.observables_attention import solve
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Vector
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality, Reduction
@@ -158,7 +157,7 @@ def data() -> tuple[Any, Any, Any, Any]:
     tokens = det_tokens(4, 2)
     score = as_numbers((("1", "0.5"), ("-0.5", "1")))
     form = as_numbers((("-1", "0"), ("0", "-2")))
-    columns = [apply_matrix(inverse(form), column) for column in zip(*score, strict=True)]
+    columns = solve(form, list(zip(*score, strict=True)))
     return tokens, score, form, tuple(zip(*columns, strict=True))
 
 
