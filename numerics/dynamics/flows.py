@@ -96,11 +96,11 @@ def follow(
 ) -> Flow:
     """Integrate ``x' = f(t, x)`` from ``start`` to ``end`` (backwards if ``end < start``) for a batch (..., n, d).
 
-    One step size serves the batch; the error of an instance is the root mean square of ``error / (atol + rtol |x|)``
-    and the worst instance decides.  With ``step`` the size is fixed.  ``at`` lists output times (dense output,
-    retracted); ``stop_speed`` ends the run once every token of every instance is slower.  Memory is that of the state
-    unless ``keep`` and ``at`` ask for more.  ``reduce`` uses the span of the tokens where that is invariant and
-    smaller (exact; see :meth:`Problem.span_reduction`).
+    One step size serves the batch: the local error of every token of every instance is kept below
+    ``atol + rtol |x_i|`` in norm, a criterion that no rotation changes.  With ``step`` the size is fixed.  ``at`` lists
+    output times (dense output, retracted); ``stop_speed`` ends the run once every token of every instance is slower.
+    Memory is that of the state unless ``keep`` and ``at`` ask for more.  ``reduce`` uses the span of the tokens where
+    that is invariant and smaller (exact; see :meth:`Problem.span_reduction`).
     """
     _check(problem, x, method, step)
     reduction = problem.span_reduction(x) if reduce and not _metric_moves(problem) else None
@@ -119,6 +119,11 @@ def _check(problem: Problem, x: Tensor, method: str, step: float | None) -> None
         raise ValueError(f"tokens must be finite with shape (..., n, d), got shape {tuple(x.shape)}")
     if tableau(method).E is None and step is None:
         raise ValueError(f"method {method} has a fixed step: give step, or use dopri5")
+
+
+def token_norms(x: Tensor) -> Tensor:
+    """``|x_i|`` for each token."""
+    return torch.linalg.vector_norm(x, dim=-1)
 
 
 def _metric_moves(problem: Problem) -> bool:
@@ -156,10 +161,9 @@ class _Stepper:
 
     def error(self, h: float, x: Tensor, new: Tensor, stages: Tensor, rtol: float, atol: float) -> float:
         assert self.scheme.E is not None
-        gap = self.combine(self.scheme.E, stages).mul_(h)
-        scale = torch.maximum(x.abs(), new.abs()).mul_(rtol).add_(atol)
-        ratio = gap.div_(scale).square_().mean(dim=(-2, -1)).sqrt_()
-        worst = float(ratio.max())
+        gap = token_norms(self.combine(self.scheme.E, stages)).mul_(abs(h))
+        scale = torch.maximum(token_norms(x), token_norms(new)).mul_(rtol).add_(atol)
+        worst = float(gap.div_(scale).max())
         return worst if math.isfinite(worst) else math.inf
 
     def between(self, theta: float, h: float, x: Tensor, new: Tensor, stages: Tensor, t: float) -> Tensor:
@@ -179,13 +183,13 @@ class _Stepper:
         return self.problem.retract(y, t + theta * h)
 
     def first_step(self, t: float, x: Tensor, k: Tensor, span: float, rtol: float, atol: float) -> float:
-        scale = x.abs().mul(rtol).add_(atol)
-        d0 = float((x / scale).square().mean(dim=(-2, -1)).max().sqrt())
-        d1 = float((k / scale).square().mean(dim=(-2, -1)).max().sqrt())
+        scale = token_norms(x).mul_(rtol).add_(atol)
+        d0 = float((token_norms(x) / scale).square().mean(-1).max().sqrt())
+        d1 = float((token_norms(k) / scale).square().mean(-1).max().sqrt())
         h0 = min(0.01 * d0 / d1, span) if d0 > 1e-5 and d1 > 1e-5 else min(1e-6, span)
         direction = 1.0 if span > 0 else -1.0
         k1 = self.velocity(t + direction * h0, torch.add(x, k, alpha=direction * h0))
-        d2 = float(((k1 - k) / scale).square().mean(dim=(-2, -1)).max().sqrt()) / h0
+        d2 = float((token_norms(k1 - k) / scale).square().mean(-1).max().sqrt()) / h0
         top = max(d1, d2)
         h1 = max(1e-6, h0 * 1e-3) if top <= 1e-15 else (0.01 / top) ** (1 / self.scheme.order)
         return min(100 * h0, h1)

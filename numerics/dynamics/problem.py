@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from eigentoken.numerics.dynamics.matrices import Rotary, StructuredMatrix, compress
+from eigentoken.numerics.dynamics.matrices import Rotary, RowScaled, StructuredMatrix, compress
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, mask_tensor
 from eigentoken.theory.systems import Space, System, Time, system
 
@@ -170,24 +170,34 @@ def _reduced(group: Mapping[str, Any], basis: Tensor) -> dict[str, Any]:
 
 
 class _Compressed:
-    """``Q^T M(t) Q``; for ``M(t) = diag(scale) M'`` the product ``M' Q`` is made once."""
+    """``Q^T M(t) Q``; for ``M(t) = diag(scale) M'`` the product ``M' Q`` is made once.
+
+    The last matrix is kept: the stages of a step that fall on one time share it.
+    """
 
     def __init__(self, function: Callable[[Any], Any], basis: Tensor) -> None:
         self.function = function
         self.basis = basis
+        self.rows = basis.mT.contiguous()
         self._source: Tensor | None = None
         self._product: Tensor | None = None
+        self._last: tuple[float, Any] | None = None
 
     def __call__(self, t: Any) -> Any:
-        from eigentoken.numerics.dynamics.matrices import RowScaled
+        if isinstance(t, float) and self._last is not None and self._last[0] == t:
+            return self._last[1]
+        value = self._at(t)
+        if isinstance(t, float):
+            self._last = (t, value)
+        return value
 
+    def _at(self, t: Any) -> Any:
         value = self.function(t)
         if not isinstance(value, RowScaled):
             return compress(value, self.basis)
-        if self._source is not value.matrix:
-            self._source, self._product = value.matrix, value.matrix @ self.basis
-        assert self._product is not None
-        return (self.basis * value.scale.unsqueeze(-1)).mT @ self._product
+        if self._product is None or self._source is not value.matrix:
+            self._source, self._product = value.matrix, (value.matrix @ self.basis).contiguous()
+        return (self.rows * value.scale) @ self._product
 
 
 def _probe_time(instance: Problem) -> Any:
