@@ -10,7 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from eigentoken.theory.claims import AlmostEveryConverges, Claim, Converges, Diverges, ForwardInvariant, Iff, When
+from eigentoken.theory.claims import (
+    AlmostEveryConverges,
+    Claim,
+    Converges,
+    Diverges,
+    ForwardInvariant,
+    Iff,
+    LyapunovStable,
+    When,
+)
 from eigentoken.theory.conditions import Condition
 from eigentoken.theory.readings import GENERATED, OBSERVED
 from eigentoken.theory.statements import Statement
@@ -52,14 +61,30 @@ def claim_parts(claim: Claim) -> list[tuple[Claim, bool]]:
 
 
 def _follows_trajectories(claim: Claim) -> bool:
-    inner = claim.claim if isinstance(claim, Iff | When) else claim
-    return isinstance(inner, Converges | AlmostEveryConverges | Diverges | ForwardInvariant)
+    return isinstance(_inner(claim), Converges | AlmostEveryConverges | Diverges | ForwardInvariant | LyapunovStable)
+
+
+def _inner(claim: Claim) -> Claim:
+    while isinstance(claim, Iff | When):
+        claim = claim.claim
+    return claim
+
+
+def _drawn(plan: Any, claim: Claim, count: int, seed: int) -> Any:
+    """A sample whose cells suit the claim: trajectories want few large batches, observables small sizes."""
+    from eigentoken.numerics.instances.sampling import sample
+
+    if _follows_trajectories(claim):
+        return sample(plan, min(count, TRAJECTORIES), seed, cells_at_most=6)
+    if hasattr(_inner(claim), "observable"):
+        small = plan.sized(tuple(n for n in plan.n if n <= 4) or None, tuple(d for d in plan.d if d <= 3) or None)
+        return sample(small, count, seed, cells_at_most=16)
+    return sample(plan, count, seed)
 
 
 def test_statement(statement: Statement, instances: int = 200, seed: int = 0) -> PropertyReport:
     """Look at every claim on at least ``instances`` instances (all systems and claims together share the corners)."""
     from eigentoken.numerics.instances.plans import Contradiction, plan_for
-    from eigentoken.numerics.instances.sampling import sample
 
     systems = statement.systems or ("attention-map",)
     parts = [(system, *part) for system in systems for claim in statement.claims for part in claim_parts(claim)]
@@ -70,11 +95,9 @@ def test_statement(statement: Statement, instances: int = 200, seed: int = 0) ->
     first: dict[str, Any] | None = None
     share = max(1, -(-instances // max(1, len(parts)))) if len(parts) > 4 else instances
     for number, (system, claim, side) in enumerate(parts):
-        count = min(share, TRAJECTORIES) if _follows_trajectories(claim) else share
         try:
             plan = GENERATED(claim, plan_for(system, statement.conditions), side)
-            cells = 12 if _follows_trajectories(claim) else None
-            drawn = sample(plan, count, seed * 1000 + number, cells_at_most=cells)
+            drawn = _drawn(plan, claim, share, seed * 1000 + number)
         except Contradiction as problem:
             if side:
                 skipped.append(f"{system}, {type(claim).__name__}: {problem}")
@@ -129,7 +152,6 @@ def find_failure_without(
 ) -> dict[str, Any] | None:
     """An instance that satisfies all conditions but one, misses that one, and violates a claim; ``None`` if not found."""
     from eigentoken.numerics.instances.plans import Contradiction, plan_for
-    from eigentoken.numerics.instances.sampling import sample
 
     others = [condition for condition in statement.conditions if condition != dropped]
     if len(others) == len(statement.conditions):
@@ -138,9 +160,7 @@ def find_failure_without(
         for claim in statement.claims:
             try:
                 plan = GENERATED(claim, GENERATED(dropped, plan_for(system, others), False))
-                count = min(instances, 400) if _follows_trajectories(claim) else instances
-                cells = 12 if _follows_trajectories(claim) else None
-                drawn = sample(plan, count, seed * 1000 + number, cells_at_most=cells)
+                drawn = _drawn(plan, claim, instances, seed * 1000 + number)
             except Contradiction:
                 continue
             for batch in drawn.batches:

@@ -32,7 +32,7 @@ class Wave:
     omega: Tensor
 
     def __call__(self, t: Any) -> Tensor:
-        phase = (self.omega * float(t)).reshape(-1, 1, 1)
+        phase = (self.omega * t).reshape(-1, 1, 1)  # t is a number, or one for each instance
         return torch.cos(phase) * self.cosine + torch.sign(torch.sin(phase)) * self.square
 
     def take(self, index: Any) -> Wave:
@@ -115,8 +115,8 @@ class Batch:
         heads = self.parameters.get("heads", ())
         if heads and name in heads[0]:
             return sum((head[name] for head in heads[1:]), heads[0][name])
-        if name == "I":
-            return torch.eye(self.d, dtype=torch.float64).expand(self.count, self.d, self.d)
+        if name == "F" and self.system.value is not None:  # the layer matrix of a system with one head
+            return self.named(self.system.value)
         if name in self.extra:
             return self.extra[name]
         raise ValueError(

@@ -95,7 +95,7 @@ def _bounds(plan: Plan, term: Any, shape: tuple[int, int, int, int]) -> dict[int
         index = left.args[1].subs(known)
         if not index.is_Integer:
             continue
-        value = float(right)
+        value = float(sp.sympify(right))
         lower, upper = found.get(int(index), (None, None))
         if isinstance(relation, sp.StrictGreaterThan | sp.GreaterThan):
             found[int(index)] = (value if lower is None else max(lower, value), upper)
@@ -128,7 +128,7 @@ def solve_derived(plan: Plan, drawn: dict[str, Tensor], draw: Any) -> None:
     for term in plan.matrices:
         if isinstance(term, sp.MatrixSymbol) or not term.is_MatMul:
             continue
-        left, right = term.args if len(term.args) == 2 else (None, None)
+        left, right = term.args if len(term.args) == 2 else (sp.Identity(1), sp.Identity(1))
         if isinstance(right, sp.Inverse) and _known(left, drawn) and _known(right.arg, drawn):
             drawn[right.arg.name] = _solved(draw(term, ""), drawn[left.name])
         elif isinstance(left, sp.Inverse) and _known(left.arg, drawn) and _known(right, drawn):

@@ -114,12 +114,20 @@ class Plan:
 
     def demand(self, term: Any, asked: MatrixPlan) -> Plan:
         """Ask something more of a matrix term; the symmetric part of X is asked of X."""
-        key = _bare(term)
+        key = self.own(_bare(term))
         known = self.matrices.get(key, MatrixPlan())
         return replace(self, matrices={**self.matrices, key: known.merged(asked, str(key))})
 
+    def own(self, term: Any) -> Any:
+        """The term in the letters of the system: the layer matrix F is the value matrix where there is one head."""
+        value = self.system.value
+        if value is None or self.system.multihead or value == "F":
+            return term
+        return term.xreplace({terms.matrix("F"): terms.matrix(value)})
+
     def relate(self, relation: Any) -> Plan:
         """Ask for a scalar relation."""
+        relation = self.own(relation)
         numbers = relation.atoms(terms.ScoreAtEigenvector)
         return replace(
             self,
@@ -133,7 +141,7 @@ class Plan:
 
     def at(self, place: Place | None) -> Plan:
         """Put the tokens at a place."""
-        symbols = set()
+        symbols: set[Any] = set()
         for part in (getattr(place, "index", None), getattr(place, "rank", None)):
             symbols |= sp.sympify(part).free_symbols if part is not None else set()
         return replace(self, place=place, mentioned=self.mentioned | symbols)
@@ -166,10 +174,17 @@ class Plan:
 
     def shapes(self) -> list[tuple[int, int, int, int]]:
         """All (n, d, k, p) that the integer relations allow, smallest first."""
-        found = []
         whole = [each for each in self.relations if _only_sizes(each)]
-        for n in self.n:
-            for d in self.d:
+        found = self._shapes(self.n, self.d, whole) or self._shapes(range(1, 10), range(1, 10), whole)
+        if not found:
+            asked = ", ".join(str(each) for each in whole) or f"n in {self.n}, d in {self.d}"
+            raise Contradiction(f"no sizes satisfy {asked}")
+        return found
+
+    def _shapes(self, sizes: Any, dimensions: Any, whole: list[Any]) -> list[tuple[int, int, int, int]]:
+        found = []
+        for n in sizes:
+            for d in dimensions:
                 for k in range(1, d + 1) if self.indexed else (1,):
                     for p in range(1, n) if self.splits else (n,):
                         known = {terms.n: n, terms.d: d, terms.k: k, terms.p: p, terms.q: n - p}
@@ -177,9 +192,6 @@ class Plan:
                             continue
                         if all(each.subs(known) == sp.true for each in whole):
                             found.append((n, d, k, p))
-        if not found:
-            asked = ", ".join(str(each) for each in whole) or f"n in {self.n}, d in {self.d}"
-            raise Contradiction(f"no sizes satisfy {asked}")
         return found
 
 

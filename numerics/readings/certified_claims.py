@@ -114,9 +114,10 @@ def _(claim: claims.SpectrumIs, case: Case) -> Verdict:
         return _spectra_by_floats(seen, expected)
     left = [entry.exact for entry in seen]
     for value in expected:
-        found = next((i for i, each in enumerate(left) if zero(each - value) is True), None)
+        apart = [zero(sp.sympify(each) - value) for each in left]
+        found = next((i for i, each in enumerate(apart) if each is True), None)
         if found is None:
-            known = all(zero(each - value) is False for each in left)
+            known = all(each is False for each in apart)
             return (
                 fails(f"{value} is claimed and is not an eigenvalue")
                 if known

@@ -79,6 +79,8 @@ class Case:
             for head in heads:
                 total += sp.Matrix([list(row) for row in head[name]])
             return total
+        if name == "F" and self.instance.system.value is not None:  # the layer matrix of a system with one head
+            return self.named(self.instance.system.value)
         raise NoValue(f"{self.instance.system.name} has no matrix {name}")
 
     def matrix(self, term: Any) -> sp.Matrix:

@@ -20,13 +20,15 @@ from eigentoken.theory import claims, terms
 from eigentoken.theory.algebra import LoopAlgebra, causal_mask
 from eigentoken.theory.observables import Observable
 from eigentoken.theory.readings import OBSERVED
-from eigentoken.theory.systems import Time
+from eigentoken.theory.systems import Space, Time
 
 __all__ = ["AWAY", "ON_BOUNDARY", "observe"]
 
 #: A settled trajectory farther than this from the claimed limit has gone elsewhere.
 AWAY = 1e-2
 CLOSE = 1e-8
+#: Tokens that grew by this factor are seen as diverging.
+GROWN = 20.0
 #: The violation shown for an eigenvalue that rounding does not tell from the boundary of stability.
 ON_BOUNDARY = 1e-6
 
@@ -153,16 +155,14 @@ def _unstacked(value: Any) -> Any:
 
 
 def _rate(claim: Any, batch: Batch) -> tuple[Tensor, Tensor]:
-    """The change of the observable in one layer, or its derivative along the flow; and the size of the motion."""
+    """The change of the observable in one layer, or its derivative along the flow; and the size of rounding."""
     problem = problem_of(batch)
     moved = problem.advance(batch.tokens, 0.0)
     before = observe(claim.observable, batch, batch.tokens)
     if batch.system.time is Time.MAP:
         after = observe(claim.observable, batch, moved)
-        motion = torch.linalg.vector_norm(moved - batch.tokens, dim=-1).amax(-1)
-        noise = 1e-12 * (1 + before.abs())
-        return after - before, torch.maximum(noise, 0 * motion)
-    _, rate = torch.func.jvp(lambda x: observe(claim.observable, batch, x), (batch.tokens,), (moved,))
+        return after - before, 1e-12 * (1 + before.abs())
+    rate: Tensor = torch.func.jvp(lambda x: observe(claim.observable, batch, x), (batch.tokens,), (moved,))[1]
     return rate, 1e-11 * (1 + before.abs())
 
 
@@ -216,6 +216,8 @@ def _(claim: Any, batch: Batch) -> Tensor:
     away = distance(claim.place, batch, end.final)
     start = distance(claim.place, batch, batch.tokens)
     result = torch.where(away < AWAY, away - AWAY, torch.full_like(away, torch.nan))
+    if batch.system.space is Space.EUCLIDEAN:  # decay may be algebraic: half way there is seen as approaching
+        result = torch.where(result.isnan() & (away < start / 2), away / start - 1, result)
     result = torch.where(end.settled & (away >= AWAY), away - AWAY, result)
     grown = (end.size > 1e5) & (away > 10 * start)
     result = torch.where(grown | ~end.finite, torch.full_like(away, 1.0), result)
@@ -235,10 +237,10 @@ def _(claim: claims.Diverges, batch: Batch) -> Tensor:
     sizes = torch.linalg.vector_norm(end.final, dim=-1)
     seen = sizes.amin(-1) if claim.every else sizes.amax(-1)
     start = torch.linalg.vector_norm(batch.tokens, dim=-1).amax(-1)
-    result = torch.where(seen > 100 * (1 + start), -torch.ones_like(seen), torch.full_like(seen, torch.nan))
+    result = torch.where(seen > GROWN * (1 + start), -torch.ones_like(seen), torch.full_like(seen, torch.nan))
     speed = torch.linalg.vector_norm(problem_of(batch).advance(end.final, 0.0), dim=-1)
     slow = (speed.amin(-1) if claim.every else speed.amax(-1)) < 1e-9
-    result = torch.where(slow & (seen < 100 * (1 + start)), torch.ones_like(seen), result)
+    result = torch.where(slow & (seen < GROWN * (1 + start)), torch.ones_like(seen), result)
     return torch.where(end.finite, result, -torch.ones_like(seen))
 
 

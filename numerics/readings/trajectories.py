@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from eigentoken.numerics.dynamics.flows import follow
 from eigentoken.numerics.dynamics.maps import iterate
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra
@@ -30,7 +29,10 @@ from eigentoken.theory.systems import Space, Time
 __all__ = ["DISTANCES", "Run", "distance", "problem_of", "run"]
 
 LAYERS = 1500
-HORIZON = 120.0
+FLOW_STEPS = 400
+LARGE = 1e6
+#: Large Euclidean tokens attend almost to one token each, so the bound of the step need not grow with them for ever.
+MOST_STIFF = 30.0
 STILL = 1e-9
 
 
@@ -54,8 +56,8 @@ class Run:
         return self.finite & (self.motion <= STILL * (1 + self.size))
 
 
-def run(batch: Batch, layers: int = LAYERS, horizon: float = HORIZON) -> Run:
-    """Follow every instance: ``layers`` layers of a map, or a flow up to ``horizon``."""
+def run(batch: Batch, layers: int = LAYERS) -> Run:
+    """Follow every instance: ``layers`` layers of a map, or a flow for a fixed number of steps."""
     problem = problem_of(batch)
     with torch.no_grad():
         if batch.system.time is Time.MAP:
@@ -63,45 +65,52 @@ def run(batch: Batch, layers: int = LAYERS, horizon: float = HORIZON) -> Run:
             moved = torch.linalg.vector_norm(orbit.final - orbit.previous, dim=-1).amax(-1)
             final, finite = orbit.final, orbit.finite
         else:
-            final, moved, finite = _flow(problem, batch, horizon)
+            final, moved, finite = _flow(problem, batch)
         size = torch.linalg.vector_norm(final, dim=-1).amax(-1)
     return Run(final, torch.nan_to_num(moved, nan=torch.inf), torch.nan_to_num(size, nan=torch.inf), finite)
 
 
-def _flow(problem: Problem, batch: Batch, horizon: float) -> tuple[Tensor, Tensor, Tensor]:
-    limit = 1e6
-    if batch.system.space is Space.EUCLIDEAN:
-        final = _bounded_flow(problem, batch.tokens, min(horizon, 25.0), limit)
-    else:
-        final = follow(
-            problem, batch.tokens, horizon, keep=False, rtol=1e-7, atol=1e-10, stop_speed=STILL / 10, max_steps=4000
-        ).final
-    speed = torch.linalg.vector_norm(problem.advance(final, horizon), dim=-1).amax(-1)
-    return final, speed, torch.isfinite(final).all(-1).all(-1)
+def _flow(problem: Problem, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+    """Runge-Kutta of order 4 with a step for each instance, ``1 / (|F| (1 + |M| |x|^2))``, retracted each time.
 
-
-def _bounded_flow(problem: Problem, x: Tensor, horizon: float, limit: float, parts: int = 100) -> Tensor:
-    """Runge-Kutta of order 4 with a step for each instance; instances that grow beyond the limit are stopped there."""
-    value, score = (torch.ones(len(x), dtype=x.dtype), torch.zeros(len(x), dtype=x.dtype))
-    for each, other in problem.heads(0.0):
-        value = value if each is None else value + torch.linalg.matrix_norm(each, ord=2)
-        score = score if other is None else score + torch.linalg.matrix_norm(other, ord=2)
+    The horizon is a number of such steps, not a time; instances that grow beyond LARGE are stopped there.
+    """
+    x = problem.retract(batch.tokens)
     clock = torch.zeros(len(x), dtype=x.dtype)
-    for _ in range(parts * 4):
-        size = torch.linalg.vector_norm(x, dim=-1).amax(-1)
-        active = (clock < horizon) & (size < limit) & torch.isfinite(size)
-        if not bool(active.any()):
+    euclidean = batch.system.space is Space.EUCLIDEAN
+    values, scores = _strengths(problem, batch)
+    speed = torch.full_like(clock, torch.inf)
+    for step_number in range(FLOW_STEPS):
+        size = torch.linalg.vector_norm(x, dim=-1).amax(-1) if euclidean else torch.ones_like(clock)
+        one = problem.advance(x, clock)
+        speed = torch.linalg.vector_norm(one, dim=-1).amax(-1)
+        active = (size < LARGE) & torch.isfinite(size) & (speed > STILL / 10)
+        if step_number % 16 == 0 and not bool(active.any()):
             break
-        rate = value * (1 + score * size * size)
-        step = torch.where(active, torch.minimum(horizon - clock, 0.5 / rate + 0.02 * horizon / parts), 0.0)
+        stiff = 1 + (scores * size * size).clamp_max(MOST_STIFF)
+        step = torch.where(active, 1 / (values * stiff), torch.zeros_like(clock))
         h = step.reshape(-1, 1, 1)
-        one = problem.advance(x, 0.0)
-        two = problem.advance(x + h / 2 * one, 0.0)
-        three = problem.advance(x + h / 2 * two, 0.0)
-        four = problem.advance(x + h * three, 0.0)
-        x = torch.where((h > 0), x + h / 6 * (one + 2 * two + 2 * three + four), x)
+        two = problem.advance(problem.retract(x + h / 2 * one), clock + step / 2)
+        three = problem.advance(problem.retract(x + h / 2 * two), clock + step / 2)
+        four = problem.advance(problem.retract(x + h * three), clock + step)
+        x = torch.where(h > 0, problem.retract(x + h / 6 * (one + 2 * two + 2 * three + four)), x)
         clock = clock + step
-    return x
+    return x, speed, torch.isfinite(x).all(-1).all(-1)
+
+
+def _strengths(problem: Problem, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Sums over the heads of ``|F_h|`` and ``|M_h|`` (at time 0, doubled for what varies)."""
+    values = torch.zeros(batch.count, dtype=torch.float64)
+    scores = torch.zeros_like(values)
+    scale = batch.d**-0.5 if batch.system.over_root_d else 1.0
+    varying = 1.0 if problem.autonomous else 2.0
+    for value, score in problem.heads(torch.zeros(batch.count, dtype=torch.float64)):
+        values = values + scale * (1.0 if value is None else torch.linalg.matrix_norm(value, ord=2))
+        scores = scores + (0.0 if score is None else varying * torch.linalg.matrix_norm(score, ord=2))
+    metric = problem.metric(0.0)
+    if isinstance(metric, Tensor):
+        scores = scores / torch.linalg.eigvalsh(metric)[..., 0].clamp_min(1e-6)
+    return values.clamp_min(1e-6), scores
 
 
 #: Distance of states to a place: type -> function of (place, batch, states); for words added by authors too.
