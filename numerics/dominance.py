@@ -114,6 +114,9 @@ def _climb(enclosure: Enclosure, by: str, alpha: Fraction | None, deadline: Dead
         center = float(enclosure.center[0, 0])
         return Dominance("simple-real", by, math.inf, None, (complex(center), enclosure.radius), "one by one", ())
     known = Dominance("unknown", by)
+    if by == "step" and alpha == 0 and enclosure.slack == 0 and enclosure.exact is not None:  # every score is 1
+        leader = leading_eigenvalue(enclosure.exact, by, alpha, deadline)
+        return replace(known, kind=leader.kind, exact=leader, rung="every score is 1")
     step, step_error = scaled_step(enclosure, alpha)
     for sliced in (False, True):
         if sliced and (enclosure.center_is_symmetric or n <= 64):
@@ -125,6 +128,8 @@ def _climb(enclosure: Enclosure, by: str, alpha: Fraction | None, deadline: Dead
             continue
         found = _from_discs(discs, by, step, step_error)
         known = replace(found, tried=known.tried)
+        if not enclosure.center_is_symmetric:  # another basis of eigenvectors must be able to confirm the margin
+            known = replace(known, margin=known.margin / 4)
         if known.kind != "unknown":
             return known
     if enclosure.slack > 0 or not enclosure.has_exact or enclosure.exact is None:

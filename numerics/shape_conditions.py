@@ -134,10 +134,15 @@ def decide_norm_bound(question: Question) -> Verdict:
     if question.bound is None:
         if not math.isfinite(high):
             return give_up(question, ("a norm interval that is not finite",), details)
+        top, bottom = _as_fraction(high, exponent), _as_fraction(low, exponent) * Fraction(999999, 1000000)
         facts = {
             "form": "itself",
-            "norm_at_most": str(_as_fraction(high, exponent) - enclosure.slack_above),
+            "low": str(bottom),
+            "high": str(top),
+            "norm_at_most": str(top - enclosure.slack_above),
         }
+        if bottom > 0:
+            facts["norm_above"] = str(bottom + enclosure.slack_above)
         reason = f"the spectral norm lies in [{details['norm'][0]!r}, {details['norm'][1]!r}]"
         return answer(question, HOLDS, reason, kind="norm", facts=facts, details=details)
     bound = question.bound

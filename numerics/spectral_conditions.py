@@ -59,6 +59,8 @@ def decide_dominance(question: Question) -> Verdict:
 def decide_complex_pair(question: Question) -> Verdict:
     """``dominant-complex-pair``, by real part unless ``by`` says otherwise."""
     question.need_square()
+    if question.by == "step" and question.alpha == 0:
+        return give_up(question, ("every score is 1: with alpha = 0 nobody is ahead by step",))
     found = dominance(question.enclosure, question.by, question.alpha, question.deadline)
     if found.kind in ("non-real", "tie"):  # neither says that one simple pair is, or is not, strictly ahead
         return give_up(question, (*found.tried, "whether one simple pair is ahead of all others is not certified"))
@@ -215,6 +217,9 @@ def decide_eigenvector(question: Question) -> Verdict:
     details = {**verdict.details, "sine_of_angle": sine, "vector": [float(v) for v in vector]}
     facts = leader_facts(question.enclosure, found, None)
     facts["sine"] = float(sine).hex()
+    arrays: dict[str, Any] = {"vector": np.ascontiguousarray(vector, dtype=np.float64)}
+    if n <= 48:
+        facts["vector"], arrays = [float(v).hex() for v in vector], {}
     return answer(
         question,
         HOLDS,
@@ -222,7 +227,7 @@ def decide_eigenvector(question: Question) -> Verdict:
         kind="eigenvector",
         facts=facts,
         details=details,
-        arrays={"vector": np.ascontiguousarray(vector, dtype=np.float64)},
+        arrays=arrays,
     )
 
 

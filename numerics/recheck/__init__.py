@@ -132,9 +132,12 @@ def _confirm_facts(
             return "the matrices are equal"
         distance = fraction_of(facts["distance_above"])
         return None if distance == 0 else _norm_above(part, distance, until)
+    why = None
     if "norm_at_most" in facts:
-        return _norm_at_most(part, fraction_of(facts["norm_at_most"]), until)
-    return _norm_above(part, fraction_of(facts["norm_above"]), until)
+        why = _norm_at_most(part, fraction_of(facts["norm_at_most"]), until)
+    if why is None and "norm_above" in facts:
+        why = _norm_above(part, fraction_of(facts["norm_above"]), until)
+    return why
 
 
 def _confirm_signs(document: Document, matrix: Exact, until: float) -> str | None:

@@ -148,8 +148,12 @@ def _norm(
         return f"the form of the facts says nothing about {condition!r}"
     asked = options.get("bound" if condition == "norm-bound" else "within")
     if asked is None:
-        fine = condition == "norm-bound" and holds and margin == 0 and "norm_at_most" in facts
-        return None if fine else "no bound was asked for"
+        if condition != "norm-bound" or not holds or margin or "norm_at_most" not in facts:
+            return "no bound was asked for"
+        low, high = fraction_of(facts["low"]), fraction_of(facts["high"])
+        fine = fraction_of(facts["norm_at_most"]) + slack <= high
+        fine = fine and (low <= 0 or ("norm_above" in facts and fraction_of(facts["norm_above"]) - slack >= low))
+        return None if fine else "the norms of the facts do not imply the interval"
     bound = fraction_of(asked)
     if holds:
         fine = "norm_at_most" in facts and fraction_of(facts["norm_at_most"]) <= bound - slack - margin

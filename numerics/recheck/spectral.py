@@ -23,6 +23,7 @@ from eigentoken.numerics.recheck.signs import at_least
 __all__ = ["confirm_discs", "confirm_eigenvector", "confirm_leader"]
 
 EXACT_SIZE = 40
+_NUDGES = tuple(Fraction(sign, 1 << bits) for bits in (3000, 1200, 400, 90, 56, 40) for sign in (0, 1, -1))
 BALL_SIZE = 110
 
 
@@ -37,6 +38,9 @@ def confirm_leader(document: Document, matrix: Exact, reach: Fraction, until: fl
         return None if kind == "simple-real" else "a 1 x 1 matrix has one simple real eigenvalue"
     if by not in ("real-part", "modulus", "step"):
         return f"unknown order {by!r}"
+    only_pairs = kind == "non-real" or (kind == "simple-pair" and n == 2)
+    if only_pairs and reach > 0 and n <= EXACT_SIZE and _no_real_eigenvalue(matrix, reach):
+        return None
     matrix, reach = _stepped(matrix, reach, facts) if by == "step" else (matrix, reach)
     order = "real-part" if by == "real-part" else "modulus"
     if "beta" not in facts:
@@ -63,6 +67,14 @@ def confirm_leader(document: Document, matrix: Exact, reach: Fraction, until: fl
                 return None
         return "the discs do not separate at the given score"
     return f"undecided: no exact, ball or stored certificate applies at size {n}"
+
+
+def _no_real_eigenvalue(matrix: Exact, reach: Fraction) -> bool:
+    """Then a non-real one is ahead by every order."""
+    found = balls.discs(matrix.numerators, matrix.denominator, reach)
+    if found is None:
+        return False
+    return all(abs(c.imag) > r for c, r in zip(found.centers, found.radii, strict=True))
 
 
 def _may_be_symmetric(matrix: Exact) -> bool:
@@ -136,18 +148,21 @@ def _real_beyond(p: flint.fmpq_poly, order: str, beta: Fraction) -> int:
 
 def _confirm_exact(matrix: Exact, order: str, beta: Fraction, kind: str, until: float) -> str | None:
     p = rational.characteristic(matrix.numerators, matrix.denominator, until)
-    for nudge in (0, 1, -1, 2, -2, 3):  # another score nearby is as good, where the Routh array is singular at this one
+    largest = max((abs(int(e)) for e in matrix.numerators.entries()), default=0)
+    size = abs(beta) or Fraction(largest, int(matrix.denominator)) or Fraction(1)
+    free = rational.square_free(p)
+    why: str | None = "no root count at the given score"
+    for share in _NUDGES:  # another score nearby is as good, where the Routh array is singular at this one
         if time.monotonic() > until:
             raise rational.LateError("the time limit was reached in counting roots")
-        score = beta + Fraction(nudge, 1 << 40) * max(abs(beta), Fraction(1, 1 << 30))
-        count = _beyond(p, order, score)
-        if count is None:
+        score = beta + share * size
+        count, distinct = _beyond(p, order, score), _beyond(free, order, score)
+        if count is None or distinct is None:
             continue
-        distinct = _beyond(rational.square_free(p), order, score)
-        if distinct is None:
-            continue
-        return _judge(p, order, score, kind, count, distinct)
-    return "no root count at the given score"
+        why = _judge(p, order, score, kind, count, distinct)
+        if why is None:
+            return None
+    return why
 
 
 def _judge(p: flint.fmpq_poly, order: str, beta: Fraction, kind: str, count: int, distinct: int) -> str | None:
@@ -378,6 +393,8 @@ def confirm_eigenvector(document: Document, matrix: Exact, reach: Fraction, unti
         return why
     n = matrix.shape[0]
     vector = document.arrays.get("vector")
+    if vector is None and "vector" in document.data["facts"]:
+        vector = np.array([float.fromhex(v) for v in document.data["facts"]["vector"]])
     if vector is None or vector.shape != (n,) or not np.isfinite(vector).all() or not np.any(vector):
         return "undecided: the vector was not given" if vector is None else "the vector does not fit"
     if n == 1:
