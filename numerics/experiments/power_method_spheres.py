@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import torch
@@ -42,7 +43,8 @@ def figure_13a(context: Context) -> Result:
     multi = problem("multihead-map", {"heads": heads, "alpha": 0.25})
     start = random_tokens(1, 10, 3, seed=context.seed + 1)[0]
     v = basis[:, 0]
-    checks, panels, numbers = [], [], {}
+    checks, numbers = [], {}
+    panels: list[SpherePaths | Curves] = []
     correlations = []
     for name, system in (("single-head", single), ("multi-head", multi)):
         orbit = iterate(system, start, 200, every=1)
@@ -105,9 +107,8 @@ def figure_13b(context: Context) -> Result:
     uniform = []
     for factor in (1.0, 3.0, 10.0):
         sharper = problem("attention-map", {"V": system.parameters["V"], "M": factor * eye, "alpha": 0.5})
-        fractions = basin_fractions(
-            lambda x, p=sharper: _kinds(p, x), random_tokens(context.pick(150, 400), 10, 3, seed=context.seed + 5)
-        )
+        starts = random_tokens(context.pick(150, 400), 10, 3, seed=context.seed + 5)
+        fractions = basin_fractions(partial(_kinds, sharper), starts)
         uniform.append((factor, fractions.get("bipartite", clopper_pearson(0, context.pick(150, 400)))))
         rows.append([f"uniform starts, Q^T K = {factor:g} I", f"{uniform[-1][1]} bipartite", ""])
     sharp = uniform[-1][1]
@@ -170,10 +171,11 @@ def _escape(system: Problem, point: Tensor, size: float, seed: int) -> np.ndarra
 
 def _consensus_run(system: Problem, point: Tensor, seed: int) -> np.ndarray:
     """The first perturbed start (size 0.6) that ends in consensus."""
+    shown = _escape(system, point, 0.6, seed)
     for attempt in range(200):
         noise = 0.6 * torch.randn(10, 3, generator=torch.Generator().manual_seed(seed + attempt), dtype=torch.float64)
         orbit = iterate(system, system.retract(point + noise), 400, every=1)
         assert orbit.states is not None
         if float(measure.diameter(orbit.final)) < 1e-3:
             return orbit.states.numpy()
-    return orbit.states.numpy()
+    return shown

@@ -213,8 +213,8 @@ def run(listed: Recipe, context: Context) -> Outcome:
     try:
         with torch_threads(small=not listed.heavy):
             result = listed.function(context)
-    except CannotRun as reason:
-        return Outcome(listed, "cannot run", str(reason), time.perf_counter() - begin, context.scale, context.seed)
+    except CannotRun as lacking:
+        return Outcome(listed, "cannot run", str(lacking), time.perf_counter() - begin, context.scale, context.seed)
     against = [c.claim for c in result.checks if not c.agrees]
     status = "differs" if against else "agrees"
     reason = "; ".join(against) if against else f"{len(result.checks)} claims checked"

@@ -17,7 +17,7 @@ from eigentoken.numerics.dynamics.charts import Chart, Curves, Histogram, Sphere
 
 __all__ = ["COLOURS", "draw", "save"]
 
-#: Okabe and Ito's palette: told apart by all common kinds of colour vision, and in grey by their lightness.
+#: Okabe and Ito's palette: told apart by all common kinds of colour vision; without colour, the dashes do it.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 

@@ -1,0 +1,117 @@
+"""Figures and gallery: what is drawn, that legends hide no curve, and the two functions behind the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from eigentoken.figures import draw, gallery_page, list_recipes, run_recipes, run_simulation, save, simulation_options
+from eigentoken.figures.drawing import COLOURS, DASHES
+from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, Histogram, SpherePaths
+
+
+def chart(labels: int = 7) -> Chart:
+    x = np.linspace(0, 1, 30)
+    path = np.stack((np.cos(3 * x), np.sin(3 * x), np.zeros(30)), -1)[:, None, :]
+    return Chart(
+        "a title",
+        (
+            Curves(
+                [Curve(x, np.sin(9 * x + k), f"curve {k}", spread=0.1 + 0 * x) for k in range(labels)],
+                "layer",
+                "y",
+                level=0.5,
+            ),
+            SpherePaths(path, np.diag([1.0, 2.0, 3.0]), "sphere", (("v", np.array([1.0, 0, 0])),)),
+            Histogram((("a", np.arange(9)), ("b", np.arange(5))), "x"),
+        ),
+    )
+
+
+def test_every_panel_is_drawn_and_nothing_overlaps() -> None:
+    figure = draw(chart())
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    first, sphere, histogram = figure.axes
+    assert len(first.lines) == 8  # seven curves and the level
+    assert len(sphere.lines) == 2  # one token and one direction
+    assert histogram.patches
+    renderer = canvas.get_renderer()
+    for axes in (first, histogram):
+        legend = axes.get_legend().get_window_extent(renderer)
+        assert not legend.overlaps(axes.get_window_extent(renderer))
+        assert not legend.overlaps(axes.xaxis.label.get_window_extent(renderer))
+    titles = figure.get_suptitle()
+    assert titles == "a title"
+
+
+def test_colours_are_told_apart_by_deuteranopes() -> None:
+    """Distances after a standard simulation of deuteranopia (Vienot et al., 1999) in linear RGB."""
+    matrix = np.array([[0.29275, 0.70725, -0.02978], [0.29275, 0.70725, -0.02978], [-0.02233, 0.02233, 1.0]])
+    points = []
+    for colour in COLOURS:
+        rgb = np.array([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)])
+        points.append(matrix @ np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4))
+    gaps = [float(np.linalg.norm(a - b)) for i, a in enumerate(points) for b in points[:i]]
+    assert min(gaps) > 0.04
+    assert len(DASHES) >= len(COLOURS)  # and without any colour, by their dashes
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_saving_is_repeatable(tmp_path: Path, kind: str) -> None:
+    one, two = (save(chart(2), tmp_path / f"{name}.{kind}").read_bytes() for name in ("a", "b"))
+    assert len(one) > 5000
+    assert one == two
+    with pytest.raises(ValueError, match=r"\.png"):
+        save(chart(2), tmp_path / "a.gif")
+
+
+def test_simulation_writes_figure_data_and_summary(tmp_path: Path) -> None:
+    summary = run_simulation("oja-flow", n=4, end=5.0, seed=3, figure=tmp_path / "f.png", data=tmp_path / "d.npz")
+    assert summary["schema"] == "eigentoken/simulation/1"
+    assert Path(summary["files"]["figure"]).stat().st_size > 5000
+    assert np.load(summary["files"]["data"])["states"].shape[2:] == (4, 3)
+    json.dumps(summary)
+    with pytest.raises(ValueError, match="npz"):
+        run_simulation("oja-flow", n=4, end=1.0, data=tmp_path / "d.csv")
+    assert {option["name"] for option in simulation_options()} >= {"n", "d", "seed", "certify"}
+
+
+def test_recipes_are_listed_and_run_to_a_gallery(tmp_path: Path) -> None:
+    listed = list_recipes()
+    assert {"name", "paper", "figure", "title", "settings", "claim"} == set(listed["recipes"][0])
+
+    def nothing(source: str) -> Any:
+        raise OSError("not here")
+
+    seen: list[str] = []
+    result = run_recipes(
+        ["abella-2", "li-altafini-13a", "li-altafini-2a"], scale="quick", folder=tmp_path, load=nothing,
+        finished=lambda outcome: seen.append(outcome["status"]),
+    )  # fmt: skip
+    assert seen == ["agrees", "agrees", "cannot run"]
+    page = Path(result["gallery"]).read_text()
+    assert "abella-2.png" in page
+    assert "not here" in page
+    assert (tmp_path / "abella-2.png").exists()
+    again = run_recipes(["abella-2"], scale="quick", folder=tmp_path, load=nothing)
+    assert again["outcomes"][0]["resumed"]
+
+
+def test_the_gallery_escapes_what_it_prints(tmp_path: Path) -> None:
+    outcome = {
+        "name": "x", "paper": "<b>", "figure": "1", "title": "<script>", "settings": "", "claim": "a < b", "status": "differs",
+        "reason": "", "seconds": 1, "scale": "quick", "seed": 0, "note": "", "numbers": {},
+        "checks": [{"claim": "<i>", "agrees": False, "evidence": "&"}],
+        "tables": [{"title": "t", "columns": ["<"], "rows": [[">"]]}],
+    }  # fmt: skip
+    (tmp_path / "results.jsonl").write_text(json.dumps(outcome) + "\n{broken\n")
+    page = gallery_page(tmp_path).read_text()
+    assert "<script>" not in page
+    assert "<i>" not in page
+    assert "a &lt; b" in page
