@@ -39,6 +39,7 @@ test: $(TEST_STAMP) lint
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
 
 test-all: $(TEST_STAMP) lint
+	$(BIN)/python -m pip install --quiet -e ".[test,browser,notebooks,bench]"
 	$(BIN)/python -m pytest -n $(JOBS)
 
 lint: $(TEST_STAMP)
@@ -60,6 +61,9 @@ bench: $(TEST_STAMP)
 book: $(STAMP)
 	mkdir -p out
 	$(BIN)/eigentoken derive --all --format tex,pdf -o out/book.pdf
+
+docs: $(TEST_STAMP)
+	$(BIN)/python tools/docs.py
 
 clean:
 	rm -rf build dist out .pytest_cache .mypy_cache .ruff_cache

@@ -16,7 +16,7 @@ SCHEMA = "check"
 class Report:
     """``document`` is the whole JSON document, ``arrays`` reads what its certificates need; the rest are views."""
 
-    document: Mapping[str, Any]
+    document: Mapping[str, Any] = field(repr=False)
     arrays: Callable[[], dict[str, Any]] = field(default=dict, compare=False, repr=False)
 
     def as_dict(self) -> dict[str, Any]:

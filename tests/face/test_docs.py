@@ -1,0 +1,59 @@
+"""The documentation cannot drift: its blocks are run, its tables made anew, its notebooks executed."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _tool(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"eigentoken_tools_{name}", ROOT / "tools" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+docs = _tool("docs")
+
+
+@pytest.mark.parametrize("path", docs.pages(), ids=lambda path: path.name)
+def test_a_page_shows_what_the_commands_print(path: Path) -> None:
+    assert docs.refreshed(path) == path.read_text(encoding="utf-8"), (
+        f"run: python tools/docs.py {path.relative_to(ROOT)}"
+    )
+
+
+def test_the_docs_test_can_fail(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ echo two\none\n```\n")
+    assert docs.refreshed(page) == "```console\n$ echo two\ntwo\n```\n"
+    page.write_text("```python\nassert 1 == 2\n```\n")
+    with pytest.raises(AssertionError):
+        docs.refreshed(page)
+
+
+def test_links_between_pages_resolve() -> None:
+    import re
+
+    for path in docs.pages():
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+            if not target.startswith("http"):
+                assert (path.parent / target).exists(), (path.name, target)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.ipynb")), ids=lambda path: path.name)
+@pytest.mark.filterwarnings("ignore")
+def test_a_notebook_runs(path: Path) -> None:
+    pytest.importorskip("nbclient")
+    executed = _tool("notebooks").execute(path)
+    assert any(cell.get("outputs") for cell in executed.cells)
