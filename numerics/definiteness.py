@@ -24,6 +24,7 @@ import math
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 
 from eigentoken.numerics.rounding import TINY, Array, down, frobenius_above, gamma, inflate, up
@@ -123,7 +124,7 @@ def eigenvalue_intervals(matrix: Array, rho: float) -> tuple[Array, float, Array
     return w, up(first + delta * (norm_s + norm_w) + rho, 8), x
 
 
-def equilibrated(matrix: Array, rho: float) -> tuple[Array, float, Array] | None:
+def equilibrated(matrix: Array, rho: float) -> tuple[Array, float, NDArray[np.int64]] | None:
     """``(D S D, its rho, exponents of D)`` with D of powers of two, or None where that changes nothing.
 
     Rows are brought to a largest entry near 1.  The scaled matrix is S congruent by D up to entries that became

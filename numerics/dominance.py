@@ -23,6 +23,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.exact_matrices import Deadline
@@ -149,7 +150,10 @@ def _from_discs(discs: Discs, by: str, step: float, step_error: float) -> Domina
     nothing = Dominance("unknown", by, discs=discs, index=best)
     if discs.centers[best].imag == 0.0:
         others = np.arange(discs.size) != best
-        return _isolated(discs, by, middle, spread, growth, np.array([best]), others, "simple-real") or nothing
+        return (
+            _isolated(discs, by, middle, spread, growth, np.array([best], dtype=np.intp), others, "simple-real")
+            or nothing
+        )
     pair = np.flatnonzero((discs.centers == discs.centers[best]) | (discs.centers == np.conj(discs.centers[best])))
     if pair.size == 2 and bool((np.abs(discs.centers[pair].imag) > discs.radii[pair]).all()):
         others = np.ones(discs.size, dtype=bool)
@@ -164,7 +168,14 @@ def _from_discs(discs: Discs, by: str, step: float, step_error: float) -> Domina
 
 
 def _isolated(
-    discs: Discs, by: str, middle: Array, spread: Array, growth: Array, top: Array, others: Array, kind: str
+    discs: Discs,
+    by: str,
+    middle: Array,
+    spread: Array,
+    growth: Array,
+    top: NDArray[np.intp],
+    others: NDArray[np.bool_],
+    kind: str,
 ) -> Dominance | None:
     i = int(top[0])
     low = float((middle[top] - inflate(spread[top], 2)).min())

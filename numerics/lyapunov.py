@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eigentoken.numerics.definiteness import cholesky_bound
 from eigentoken.numerics.dominance import Dominance, middle_score, scaled_step
@@ -63,7 +64,7 @@ def _with_margin(stored: StoredDominance, margin: float) -> StoredDominance:
 
 
 def _build(
-    a: Array, centers: Array, beta: float, found: Dominance, vectors: Array, inverse: Array
+    a: Array, centers: NDArray[np.complex128], beta: float, found: Dominance, vectors: Array, inverse: Array
 ) -> StoredDominance | None:
     weights = 1.0 / (beta - centers.real) if found.by == "real-part" else 1.0 / (1.0 - (np.abs(centers) / beta) ** 2)
     if not np.isfinite(weights).all() or int((weights < 0).sum()) != 1:

@@ -122,9 +122,10 @@ def probe_arithmetic(
 ) -> Probe:
     """Probe any pair of functions; nothing is cached."""
     rng = np.random.default_rng(20260)
-    product = max(_product_ratio(matmul, rng, size) for size in sizes)
-    factor = max(_factor_ratio(cholesky, rng, size) for size in sizes) if cholesky is not None else 0.0
-    small = matmul(np.array([[2.0**-1070]]), np.array([[1.0]]))
+    with np.errstate(all="ignore"):
+        product = max(_product_ratio(matmul, rng, size) for size in sizes)
+        factor = max(_factor_ratio(cholesky, rng, size) for size in sizes) if cholesky is not None else 0.0
+        small = matmul(np.array([[2.0**-1070]]), np.array([[1.0]]))
     return Probe(backend, product, factor, bool(np.asarray(small).ravel()[0] == 2.0**-1070))
 
 

@@ -48,7 +48,7 @@ def inverse_margin(matrix: Array, rho: float) -> float | None:
     n = matrix.shape[0]
     with np.errstate(all="ignore"):
         try:
-            inverse = np.linalg.inv(matrix)
+            inverse: Array = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
         except np.linalg.LinAlgError:
             return None
         if not np.isfinite(inverse).all() or float(np.abs(inverse).max()) > 2.0**300:

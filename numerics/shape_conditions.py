@@ -188,7 +188,7 @@ def decide_rank(question: Question) -> Verdict:
     full = min(question.enclosure.shape)
     if found.low != found.high:
         if expected is not None and found.low > expected:
-            facts = {"rank_at_least": found.low}
+            facts: dict[str, Any] = {"rank_at_least": found.low}
             reason = f"the rank is at least {found.low}, expected {expected}"
             return answer(question, FAILS, reason, kind="rank", facts=facts, details=details)
         return give_up(question, found.tried, details)

@@ -68,7 +68,7 @@ def definite_above(matrix: Floats, c: float, rho: float) -> bool:
     target = matrix.copy()
     target.flat[:: n + 1] -= s
     try:
-        lower = np.linalg.cholesky(target)
+        lower: Floats = np.asarray(np.linalg.cholesky(target), dtype=np.float64)
     except np.linalg.LinAlgError:
         return False
     if not np.isfinite(lower).all():
@@ -119,7 +119,7 @@ def inverse_reach(matrix: Floats) -> float:
     """A number t such that every matrix within t of this one is nonsingular (0 if nothing was shown)."""
     n = matrix.shape[0]
     try:
-        y = np.linalg.inv(matrix)
+        y: Floats = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
     except np.linalg.LinAlgError:
         return 0.0
     if not np.isfinite(y).all() or float(np.abs(y).max()) > 2.0**300:
