@@ -1,17 +1,19 @@
 """Second opinions: the same scalar questions, put to arithmetic that shares no code with the first checker.
 
-Identities were proved by sympy's polynomials; here the two sides are evaluated as sparse rational functions by FLINT's
-multivariate polynomials.  Inequalities were proved by z3; here they go to cvc5.
+Identities were proved by sympy's polynomials; here both sides are quotients of FLINT's multivariate polynomials.
+Inequalities were proved by z3; :mod:`eigentoken.theory.second_inequality` translates them afresh and asks cvc5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from math import lcm
 from typing import Any
 
 import sympy as sp
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
+from eigentoken.theory.second_inequality import inequality_by_cvc5
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
 __all__ = ["identity_by_flint", "inequality_by_cvc5"]
@@ -24,203 +26,109 @@ _AS_EXPONENTIALS = {
 }
 
 
-class _Quotient:
-    """A quotient of FLINT polynomials, with just the four operations."""
-
-    def __init__(self, top: Any, bottom: Any) -> None:
-        self.top, self.bottom = top, bottom
-
-    def __add__(self, other: _Quotient) -> _Quotient:
-        return _Quotient(self.top * other.bottom + other.top * self.bottom, self.bottom * other.bottom)
-
-    def __mul__(self, other: _Quotient) -> _Quotient:
-        return _Quotient(self.top * other.top, self.bottom * other.bottom)
-
-    def power(self, exponent: int) -> _Quotient:
-        if exponent < 0:
-            return _Quotient(self.bottom ** (-exponent), self.top ** (-exponent))
-        return _Quotient(self.top**exponent, self.bottom**exponent)
-
-
 def identity_by_flint(left: Any, right: Any) -> Verdict:
-    """``left - right`` as a quotient of FLINT polynomials; exponentials of one argument are one generator.
+    """``left - right`` as a quotient of FLINT polynomials over generators that only true relations connect.
 
-    Roots and other functions enter as opaque generators with the relation ``root^q = argument`` unused, so a difference
-    that is not zero is undecided, never refuted, unless the expression is rational.
+    A power ``b^(c u)``, c rational, is a power of the one generator ``b^(u/N)`` (``e^u`` and roots among them), and a
+    root satisfies ``(b^(1/N))^N = b``.  Other functions are opaque.  A difference that is not zero refutes only where
+    the expression is a rational function of symbols; otherwise it is undecided.
 
-    >>> a, b = sp.symbols("a b")
+    >>> a, b, n = sp.symbols("a b n", positive=True)
     >>> identity_by_flint((a + b) ** 2, a**2 + 2 * a * b + b**2).word.value
     'holds'
     >>> identity_by_flint((a + b) ** 2, a**2 + b**2).word.value
     'fails'
+    >>> identity_by_flint(a / sp.sqrt(a) - 2**n, sp.sqrt(a) - 2 * 2 ** (n - 1)).word.value
+    'holds'
     """
     difference = sp.sympify(left) - sp.sympify(right)
-    hyperbolic = [each for each in sp.preorder_traversal(difference) if each.func in _AS_EXPONENTIALS]
-    rewritten = difference
-    for each in hyperbolic:
-        rewritten = rewritten.xreplace({each: _AS_EXPONENTIALS[each.func](each.args[0])})
-    names: dict[Any, str] = {}
-    exact = _collect(rewritten, names)
-    if not names:
-        names[sp.Dummy()] = "unit"
-    context = fmpq_mpoly_ctx.get(tuple(f"g{index}" for index in range(len(names))), Ordering.lex)
-    generators = dict(zip(names, context.gens(), strict=True))
-    one = context.constant(1)
-    value = _quotient(rewritten, generators, one)
-    if value.bottom == 0:
+    for each in [node for node in sp.preorder_traversal(difference) if node.func in _AS_EXPONENTIALS]:
+        difference = difference.xreplace({each: _AS_EXPONENTIALS[each.func](each.args[0])})
+    field = _Field(difference)
+    top, bottom = field.quotient(difference)
+    if field.reduced(bottom) == 0:
         return undecided("FLINT: a denominator is identically zero")
-    if value.top == 0:
+    if field.reduced(top) == 0:
         return holds("FLINT multivariate polynomials: the numerator is zero")
-    if exact:
+    if field.rational:
         return fails("FLINT multivariate polynomials: the numerator is not zero")
     return undecided("FLINT: not zero over opaque generators")
 
 
-def _exponent_parts(expression: Any) -> list[tuple[Any, int]]:
-    """e^(sum of c_i u_i) as powers of the generators e^(u_i / q_i): a list of (generator key, power)."""
-    parts = []
-    for term in sp.Add.make_args(sp.expand(expression)):
-        content, rest = term.as_coeff_Mul()
-        if not content.is_Rational:
-            content, rest = sp.Integer(1), term
-        # half-integer multiples occur (s +- t with t = ln(p/q)/2): take e^(u/2) as the generator
-        doubled = 2 * content
-        if not doubled.is_Integer:
-            parts.append((sp.exp(term), 1))
-        else:
-            parts.append((sp.exp(rest / 2), int(doubled)))
-    return parts
+class _Field:
+    """The generators of one expression: symbols, opaque functions, and powers ``b^(u/N)`` with one N for each (b, u)."""
+
+    def __init__(self, expression: Any) -> None:
+        self.shares: dict[tuple[Any, Any], int] = {}
+        self.atoms: list[Any] = []
+        self._collect(expression)
+        # outer roots come first: in the lexicographic order they are divided out first, inner ones after
+        keys = [*reversed(self.shares), *self.atoms]
+        names = tuple(f"g{index}" for index in range(max(1, len(keys))))
+        self.context = fmpq_mpoly_ctx.get(names, Ordering.lex)
+        self.generators = dict(zip(keys, self.context.gens(), strict=False))
+        self.one = self.context.constant(1)
+        self.rational = not self.shares and all(each.is_Symbol for each in self.atoms)
+        self.relations = list(self._relations())
+
+    def _collect(self, node: Any) -> None:
+        if node.is_Rational:
+            return
+        if node.is_Add or node.is_Mul:
+            for part in node.args:
+                self._collect(part)
+        elif _is_power(node):
+            base, exponent = node.as_base_exp()
+            if base is not sp.E:
+                self._collect(base)
+            for share, unit in _parts(exponent):
+                if not (unit == 1 and exponent.is_Integer):
+                    self.shares[base, unit] = lcm(self.shares.get((base, unit), 1), int(share.q))
+        elif node not in self.atoms:
+            self.atoms.append(node)
+
+    def _relations(self) -> Iterator[Any]:
+        """``g^N = b`` for the generator g of ``b^(1/N)``, where b is a polynomial."""
+        for (base, unit), share in reversed(self.shares.items()):
+            if unit == 1 and base is not sp.E:
+                top, bottom = self.quotient(base)
+                if bottom.is_constant():
+                    yield bottom * self.generators[base, unit] ** share - top
+
+    def reduced(self, polynomial: Any) -> Any:
+        """The remainder modulo the relations of the roots."""
+        for relation in self.relations:
+            polynomial = divmod(polynomial, relation)[1]
+        return polynomial
+
+    def quotient(self, node: Any) -> tuple[Any, Any]:
+        """Numerator and denominator."""
+        if node.is_Rational:
+            return self.one * fmpq(int(node.p), int(node.q)), self.one
+        if node.is_Add or node.is_Mul:
+            top, bottom = self.quotient(node.args[0])
+            for part in node.args[1:]:
+                up, down = self.quotient(part)
+                top, bottom = (top * down + up * bottom, bottom * down) if node.is_Add else (top * up, bottom * down)
+            return top, bottom
+        if not _is_power(node):
+            return self.generators[node], self.one
+        base, exponent = node.as_base_exp()
+        top, bottom = self.one, self.one
+        for share, unit in _parts(exponent):
+            if unit == 1 and exponent.is_Integer:
+                up, down, power = *self.quotient(base), int(exponent)
+            else:
+                up, down, power = self.generators[base, unit], self.one, int(share * self.shares[base, unit])
+            up, down = (up, down) if power > 0 else (down, up)
+            top, bottom = top * up ** abs(power), bottom * down ** abs(power)
+        return top, bottom
 
 
-def _collect(expression: Any, names: dict[Any, str]) -> bool:
-    """Enter the generators of the expression; True when it is a rational function of independent generators."""
-    if expression.is_Rational:
-        return True
-    if expression.is_Symbol:
-        names.setdefault(expression, "")
-        return True
-    if expression.is_Add or expression.is_Mul:
-        exact = [_collect(part, names) for part in expression.args]  # all of them: each enters its generators
-        return all(exact)
-    if isinstance(expression, sp.exp):
-        for key, _ in _exponent_parts(expression.args[0]):
-            names.setdefault(key, "")
-        return False
-    if isinstance(expression, sp.Pow) and expression.exp.is_Integer:
-        return _collect(expression.base, names)
-    if isinstance(expression, sp.Pow) and expression.exp.is_Rational:
-        names.setdefault(sp.Pow(expression.base, sp.Rational(1, expression.exp.q)), "")
-        return False
-    names.setdefault(expression, "")
-    return False
+def _is_power(node: Any) -> bool:
+    return isinstance(node, sp.Pow | sp.exp)
 
 
-def _quotient(expression: Any, generators: dict[Any, Any], one: Any) -> _Quotient:
-    if expression.is_Rational:
-        return _Quotient(one * fmpq(int(expression.p), int(expression.q)), one)
-    if expression in generators:
-        return _Quotient(generators[expression], one)
-    if expression.is_Add:
-        total = _Quotient(one * 0, one)
-        for part in expression.args:
-            total = total + _quotient(part, generators, one)
-        return total
-    if expression.is_Mul:
-        product = _Quotient(one, one)
-        for part in expression.args:
-            product = product * _quotient(part, generators, one)
-        return product
-    if isinstance(expression, sp.exp):
-        product = _Quotient(one, one)
-        for key, power in _exponent_parts(expression.args[0]):
-            product = product * _Quotient(generators[key], one).power(power)
-        return product
-    base, exponent = expression.args
-    if exponent.is_Integer:
-        return _quotient(base, generators, one).power(int(exponent))
-    root = sp.Pow(base, sp.Rational(1, exponent.q))
-    return _Quotient(generators[root], one).power(int(exponent.p))
-
-
-def inequality_by_cvc5(hypotheses: Sequence[Any], conclusion: Any, milliseconds: int = 20000) -> Verdict:
-    """``hypotheses => conclusion`` over the reals by cvc5: the negation must be unsatisfiable.
-
-    >>> x = sp.Symbol("x", real=True)
-    >>> inequality_by_cvc5([x > 1], x**2 > x).word.value
-    'holds'
-    >>> inequality_by_cvc5([x > 0], x**2 > x).word.value
-    'fails'
-    """
-    import cvc5.pythonic as smt
-
-    symbols: dict[Any, Any] = {}
-    solver = smt.SolverFor("QF_NRA")
-    solver.setOption("tlimit-per", str(milliseconds))
-    try:
-        goals = [_smt(each, symbols, smt) for each in hypotheses]
-        negated = smt.Not(_smt(conclusion, symbols, smt))
-    except ValueError as problem:
-        return undecided(f"cvc5: {problem}")
-    for symbol, variable in list(symbols.items()):
-        if symbol.is_positive:
-            solver.add(variable > 0)
-        elif symbol.is_nonnegative:
-            solver.add(variable >= 0)
-    solver.add(*goals, negated)
-    answer = str(solver.check())
-    if answer == "unsat":
-        return holds("cvc5: the negation has no real solution")
-    if answer == "sat" and not _divides((*hypotheses, conclusion)):
-        return fails("cvc5: the negation has a real solution")
-    if answer == "sat":
-        return undecided("cvc5: the negation has a solution, but a division there may be by zero")
-    return undecided("cvc5: unknown within the time limit")
-
-
-def _divides(expressions: Sequence[Any]) -> bool:
-    powers = [each for expression in expressions for each in sp.sympify(expression).atoms(sp.Pow)]
-    return any(each.exp.is_negative for each in powers)
-
-
-def _smt(expression: Any, symbols: dict[Any, Any], smt: Any) -> Any:
-    """A sympy expression or relation as a cvc5 term (division is total there: only ``unsat`` is safe)."""
-    if expression in (sp.true, sp.false):
-        return smt.BoolVal(bool(expression))
-    if expression.is_Rational:
-        return smt.RealVal(int(expression.p)) / smt.RealVal(int(expression.q))
-    if expression.is_Symbol:
-        return symbols.setdefault(expression, smt.Real(f"v{len(symbols)}"))
-    if isinstance(expression, sp.And | sp.Or | sp.Not | sp.Implies):
-        parts = [_smt(part, symbols, smt) for part in expression.args]
-        joined = {sp.And: smt.And, sp.Or: smt.Or, sp.Not: smt.Not, sp.Implies: smt.Implies}
-        return joined[expression.func](*parts)
-    if expression.is_Relational:
-        return _relation(expression, symbols, smt)
-    if expression.is_Add or expression.is_Mul:
-        parts = [_smt(part, symbols, smt) for part in expression.args]
-        total = parts[0]
-        for part in parts[1:]:
-            total = total + part if expression.is_Add else total * part
-        return total
-    if isinstance(expression, sp.Abs):
-        inside = _smt(expression.args[0], symbols, smt)
-        return smt.If(inside >= 0, inside, -inside)
-    if isinstance(expression, sp.Pow) and expression.exp.is_Integer:
-        base = _smt(expression.base, symbols, smt)
-        power = base
-        for _ in range(abs(int(expression.exp)) - 1):
-            power = power * base
-        return power if expression.exp > 0 else smt.RealVal(1) / power
-    raise ValueError(f"{expression.func.__name__} is outside real arithmetic: replace it by a symbol with bounds")
-
-
-def _relation(relation: Any, symbols: dict[Any, Any], smt: Any) -> Any:
-    left, right = (_smt(side, symbols, smt) for side in relation.args)
-    return {
-        sp.StrictGreaterThan: lambda: left > right,
-        sp.GreaterThan: lambda: left >= right,
-        sp.StrictLessThan: lambda: left < right,
-        sp.LessThan: lambda: left <= right,
-        sp.Equality: lambda: left == right,
-        sp.Unequality: lambda: left != right,
-    }[relation.func]()
+def _parts(exponent: Any) -> list[tuple[Any, Any]]:
+    """``exponent = sum of share * unit`` with rational shares."""
+    return [term.as_coeff_Mul(rational=True) for term in sp.Add.make_args(sp.expand(exponent))]

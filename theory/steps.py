@@ -125,7 +125,7 @@ class Inequality(Step):
         return prove(self.hypotheses, self.conclusion)
 
     def second_opinion(self) -> Verdict | None:
-        from eigentoken.theory.second_opinion import inequality_by_cvc5
+        from eigentoken.theory.second_inequality import inequality_by_cvc5
 
         return inequality_by_cvc5(self.hypotheses, self.conclusion)
 

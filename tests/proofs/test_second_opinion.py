@@ -1,0 +1,55 @@
+"""Every scalar step of the book is confirmed by the second arithmetic, and its negation by neither."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from eigentoken.theory.registry import statements
+from eigentoken.theory.second_opinion import inequality_by_cvc5
+from eigentoken.theory.steps import Identity, Inequality, Step
+
+SAMPLE = ("PM-L3", "PM-L4", "PM-L5", "AB-L3.1", "AB-L6.1")
+
+
+def scalar_steps(ids: tuple[str, ...] = ()) -> list[tuple[str, Step]]:
+    chosen = [each for each in statements() if not ids or each.id in ids]
+    steps = [(each.id, step) for each in chosen if each.derivation for step in each.derivation.steps]
+    return [(name, step) for name, step in steps if isinstance(step, Identity | Inequality)]
+
+
+def unconfirmed(steps: list[tuple[str, Step]]) -> list[str]:
+    asked = [(name, step, step.second_opinion()) for name, step in steps]
+    return [
+        f"{name}: {step.name}: {verdict}" for name, step, verdict in asked if verdict is None or not verdict.is_holds
+    ]
+
+
+def test_a_sample_of_the_book_is_confirmed() -> None:
+    steps = scalar_steps(SAMPLE)
+    assert len(steps) >= 10
+    assert unconfirmed(steps) == []
+
+
+@pytest.mark.slow
+def test_every_scalar_step_of_the_book_is_confirmed() -> None:
+    assert unconfirmed(scalar_steps()) == []
+
+
+def test_the_negation_of_a_conclusion_is_not_confirmed() -> None:
+    asked = 0
+    for _, step in scalar_steps(SAMPLE):
+        if isinstance(step, Inequality) and sp.sympify(step.conclusion) not in (sp.true, sp.false):
+            asked += 1
+            assert not inequality_by_cvc5(step.hypotheses, sp.Not(step.conclusion)).is_holds, step.name
+    assert asked >= 5
+
+
+def test_a_sign_changed_in_an_identity_is_not_confirmed() -> None:
+    asked = 0
+    for name, step in scalar_steps(SAMPLE):
+        if isinstance(step, Identity) and step.sides()[1] != 0:
+            asked += 1
+            spoiled = Identity(name=step.name, says="", left=step.left, right=-step.right, where=step.where)
+            assert not spoiled.second_opinion().is_holds, (name, step.name)  # type: ignore[union-attr]
+    assert asked >= 5

@@ -1,0 +1,94 @@
+"""The second arithmetic: it confirms what is true, and wrong formulas, gaps in definedness and near misses never pass."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eigentoken.theory.second_opinion import identity_by_flint, inequality_by_cvc5
+
+x, y = sp.symbols("x y", real=True)
+v, n = sp.symbols("v n", positive=True)
+m = sp.Symbol("m", positive=True, integer=True)
+
+TRUE_IDENTITIES = [
+    ((sp.sqrt(v + 1) + 1) * (sp.sqrt(v + 1) - 1), v),
+    (1 / (sp.sqrt(2) - 1), sp.sqrt(2) + 1),
+    (v ** (1 - n) / v, v**-n),
+    (2**n / 2, 2 ** (n - 1)),
+    (sp.cosh(x) ** 2 - sp.sinh(x) ** 2, 1),
+    (sp.exp(x / 3) ** 2 * sp.exp(x / 3), sp.exp(x)),
+    (sp.sqrt(sp.sqrt(v) + v) ** 4, v + 2 * v * sp.sqrt(v) + v**2),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), TRUE_IDENTITIES)
+def test_true_identities_are_confirmed_and_spoiled_ones_are_not(left: sp.Expr, right: sp.Expr) -> None:
+    assert identity_by_flint(left, right).is_holds
+    for wrong in (-right, right + 1, 2 * right, right + sp.sqrt(v)):
+        assert not identity_by_flint(left, wrong).is_holds
+
+
+def test_what_is_false_on_a_branch_is_not_confirmed() -> None:
+    z = sp.Symbol("z")
+    assert identity_by_flint(sp.sqrt(z**2), z).is_undecided
+    assert identity_by_flint((z**2) ** n, z ** (2 * n)).is_undecided
+    assert identity_by_flint(sp.log(z), z).is_undecided
+
+
+TRUE_INEQUALITIES = [
+    ([v > 1], v**2 > v),
+    ([sp.Ne(x, 0)], 1 / sp.Abs(x) > 0),
+    ([x >= 0], x ** sp.Rational(3, 2) >= 0),
+    ([x > 0, y > 0], x / y + y / x >= 2),
+    ([], sp.Max(x, y) >= (x + y) / 2),
+    ([], sp.Min(x, y) <= sp.Max(x, y)),
+    ([], sp.exp(x) >= 1 + x),
+    ([x < y], sp.exp(x) < sp.exp(y)),
+    ([], m >= 1),
+    ([sp.Abs(x) < 1], sp.And(x < 1, x > -1)),
+]
+FALSE_INEQUALITIES = [
+    ([v > 0], v**2 > v),
+    ([], 1 / sp.Abs(x) > 0),
+    ([], sp.sqrt(x) >= 0),
+    ([], sp.Abs(1 / x) >= 0),
+    ([], 1 / x**2 > 0),
+    ([x > 0, y > 0], x / y + y / x > 2),
+    ([], sp.Max(x, y) > (x + y) / 2),
+    ([], sp.exp(x) > 1 + x),
+    ([x <= y], sp.exp(x) < sp.exp(y)),
+    ([], m >= 2),
+    ([sp.Abs(x) < 1], x < sp.Rational(99, 100)),
+]
+
+
+@pytest.mark.parametrize(("hypotheses", "conclusion"), TRUE_INEQUALITIES)
+def test_true_inequalities_are_confirmed(hypotheses: list[sp.Basic], conclusion: sp.Basic) -> None:
+    assert inequality_by_cvc5(hypotheses, conclusion).is_holds
+
+
+@pytest.mark.parametrize(("hypotheses", "conclusion"), FALSE_INEQUALITIES)
+def test_false_or_undefined_inequalities_never_pass(hypotheses: list[sp.Basic], conclusion: sp.Basic) -> None:
+    assert not inequality_by_cvc5(hypotheses, conclusion).is_holds
+
+
+def test_a_refutation_needs_whole_numbers_where_the_symbol_is_one() -> None:
+    between = sp.Or(2 * m <= 2, 2 * m >= 4)  # true of integers, false at 3/2
+    assert inequality_by_cvc5([], between).is_undecided
+
+
+def test_functions_without_translation_are_said_so() -> None:
+    verdict = inequality_by_cvc5([], sp.sin(x) <= 1)
+    assert verdict.is_undecided
+    assert "sin" in verdict.reason
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(-4, 4), st.integers(-4, 4), st.integers(-6, 6))
+def test_quadratics_against_the_discriminant(b: int, c: int, shift: int) -> None:
+    """``x^2 + b x + c > shift`` for all x exactly when the discriminant is negative."""
+    verdict = inequality_by_cvc5([], x**2 + b * x + c > shift)
+    assert verdict.is_holds == (b * b - 4 * (c - shift) < 0)
