@@ -152,7 +152,9 @@ def _term(monomial: Monomial, value: Any) -> str:
 
 
 def _power(text: str, power: int) -> str:
-    return text if power == 1 else rf"\left({text}\right)^{{{power}}}"
+    if power == 1:
+        return text
+    return rf"{text}^{{{power}}}" if text.startswith("(") else rf"\left({text}\right)^{{{power}}}"
 
 
 def _index(index: Index, names: dict[Index, str]) -> str:

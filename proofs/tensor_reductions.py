@@ -95,7 +95,7 @@ def all_equal(derived: Iterable[Any], claimed: Iterable[Any]) -> Verdict:
     pairs = list(zip(list(derived), list(claimed), strict=True))
     if not pairs:
         return fails("there is nothing to compare")
-    for index, (left, right) in enumerate(pairs):
+    for index, (left, right) in enumerate(dict.fromkeys(pairs)):
         verdict = identity_verdict(left, right)
         if not verdict.is_holds:
             return verdict if verdict.is_undecided else fails(f"entry {index}: {verdict.reason}")

@@ -40,17 +40,31 @@ __all__ = [
 ]
 
 _KHALIL = """@book{Khalil,
-  author = {Khalil, Hassan K.}, title = {Nonlinear Systems}, edition = {3}, publisher = {Prentice Hall}, year = {2002}
+  author = {Khalil, Hassan K.},
+  title = {Nonlinear Systems},
+  edition = {3},
+  publisher = {Prentice Hall},
+  year = {2002}
 }"""
 _HORN_JOHNSON = """@book{Horn-Johnson,
-  author = {Horn, Roger A. and Johnson, Charles R.}, title = {Matrix Analysis}, edition = {2},
-  publisher = {Cambridge University Press}, year = {2013}
+  author = {Horn, Roger A. and Johnson, Charles R.},
+  title = {Matrix Analysis},
+  edition = {2},
+  publisher = {Cambridge University Press},
+  year = {2013}
 }"""
 _RUDIN = """@book{Rudin,
-  author = {Rudin, Walter}, title = {Real and Complex Analysis}, edition = {3}, publisher = {McGraw-Hill}, year = {1987}
+  author = {Rudin, Walter},
+  title = {Real and Complex Analysis},
+  edition = {3},
+  publisher = {McGraw-Hill},
+  year = {1987}
 }"""
 _PRINCIPLES = """@book{Rudin-Principles,
-  author = {Rudin, Walter}, title = {Principles of Mathematical Analysis}, edition = {3}, publisher = {McGraw-Hill},
+  author = {Rudin, Walter},
+  title = {Principles of Mathematical Analysis},
+  edition = {3},
+  publisher = {McGraw-Hill},
   year = {1976}
 }"""
 
@@ -79,8 +93,11 @@ LOJASIEWICZ = Theorem(
     reference="Lojasiewicz, Sur les trajectoires du gradient d'une fonction analytique (1984); Absil, Mahony, Andrews "
     "(2005), Theorem 2.2",
     bibtex="""@article{Lojasiewicz,
-  author = {{\\L}ojasiewicz, Stanis{\\l}aw}, title = {Sur les trajectoires du gradient d'une fonction analytique},
-  journal = {Seminari di Geometria, Universit{\\`a} di Bologna}, year = {1984}, pages = {115--117}
+  author = {{\\L}ojasiewicz, Stanis{\\l}aw},
+  title = {Sur les trajectoires du gradient d'une fonction analytique},
+  journal = {Seminari di Geometria, Universit{\\`a} di Bologna},
+  year = {1984},
+  pages = {115--117}
 }""",
 )
 
@@ -89,11 +106,15 @@ DANSKIN = Theorem(
     name="Danskin's theorem",
     hypotheses=("the function is a maximum of finitely many differentiable functions of time",),
     conclusion="the upper Dini derivative of the maximum is the largest derivative among the maximisers",
-    reference="Danskin, The theory of max-min (1967); Lin, Francis, Maggiore, SIAM J. Control Optim. 46 (2007), Lemma 2.2",
+    reference="Danskin, The theory of max-min (1967); Lin, Francis, Maggiore, SIAM J. Control Optim. 46 (2007), Lemma "
+    "2.2",
     bibtex="""@article{Lin-Francis-Maggiore,
   author = {Lin, Zhiyun and Francis, Bruce and Maggiore, Manfredi},
   title = {State agreement for continuous-time coupled nonlinear systems},
-  journal = {SIAM Journal on Control and Optimization}, volume = {46}, year = {2007}, pages = {288--307}
+  journal = {SIAM Journal on Control and Optimization},
+  volume = {46},
+  year = {2007},
+  pages = {288--307}
 }""",
 )
 
@@ -113,8 +134,10 @@ CARATHEODORY = Theorem(
     conclusion="solutions exist, are unique and absolutely continuous",
     reference="Coddington, Levinson, Theory of Ordinary Differential Equations, Chapter 2, Theorems 1.1 and 2.1",
     bibtex="""@book{Coddington-Levinson,
-  author = {Coddington, Earl A. and Levinson, Norman}, title = {Theory of Ordinary Differential Equations},
-  publisher = {McGraw-Hill}, year = {1955}
+  author = {Coddington, Earl A. and Levinson, Norman},
+  title = {Theory of Ordinary Differential Equations},
+  publisher = {McGraw-Hill},
+  year = {1955}
 }""",
 )
 
@@ -145,10 +168,14 @@ CENTRE_STABLE = Theorem(
         "the flow is a diffeomorphism",
     ),
     conclusion="the starts whose limit lies outside the set have measure zero",
-    reference="Shub, Global Stability of Dynamical Systems, Theorem III.7; Lee, Panageas, Piliouras, Simchowitz, Jordan, "
+    reference="Shub, Global Stability of Dynamical Systems, Theorem III.7; Lee, Panageas, Piliouras, Simchowitz, "
+    "Jordan, "
     "Recht, Mathematical Programming 176 (2019)",
     bibtex="""@book{Shub,
-  author = {Shub, Michael}, title = {Global Stability of Dynamical Systems}, publisher = {Springer}, year = {1987}
+  author = {Shub, Michael},
+  title = {Global Stability of Dynamical Systems},
+  publisher = {Springer},
+  year = {1987}
 }""",
 )
 
@@ -160,8 +187,12 @@ OSTROWSKI_SCHNEIDER = Theorem(
     reference="Ostrowski, Schneider, J. Math. Anal. Appl. 4 (1962), 72-84; Horn, Johnson, Topics in Matrix Analysis, "
     "Theorem 2.4.10",
     bibtex="""@article{Ostrowski-Schneider,
-  author = {Ostrowski, Alexander and Schneider, Hans}, title = {Some theorems on the inertia of general matrices},
-  journal = {Journal of Mathematical Analysis and Applications}, volume = {4}, year = {1962}, pages = {72--84}
+  author = {Ostrowski, Alexander and Schneider, Hans},
+  title = {Some theorems on the inertia of general matrices},
+  journal = {Journal of Mathematical Analysis and Applications},
+  volume = {4},
+  year = {1962},
+  pages = {72--84}
 }""",
 )
 
@@ -178,7 +209,8 @@ RAYLEIGH = Theorem(
     key="Rayleigh",
     name="Rayleigh's principle",
     hypotheses=("the matrix is symmetric",),
-    conclusion="the quadratic form of a unit vector lies between the extreme eigenvalues, and equality means an eigenvector",
+    conclusion="the quadratic form of a unit vector lies between the extreme eigenvalues, and equality means an "
+    "eigenvector",
     reference="Horn, Johnson, Matrix Analysis, Theorem 4.2.2",
     bibtex=_HORN_JOHNSON,
 )
@@ -205,7 +237,8 @@ JENSEN = Theorem(
     key="Jensen",
     name="Jensen's inequality",
     hypotheses=("the function is convex",),
-    conclusion="the function of a mean is at most the mean of the function, and strictly convex equality means equal arguments",
+    conclusion="the function of a mean is at most the mean of the function, and strictly convex equality means equal "
+    "arguments",
     reference="Rudin, Real and Complex Analysis, Theorem 3.3",
     bibtex=_RUDIN,
 )
@@ -242,9 +275,13 @@ UNIFORM_MOMENTS = Theorem(
     name="second moments of the uniform distribution on the sphere",
     hypotheses=("the vector is uniform on the unit sphere",),
     conclusion="the second moments are those of I/d",
-    reference="by rotation invariance and trace; e.g. Muirhead, Aspects of Multivariate Statistical Theory, Section 1.5",
+    reference="by rotation invariance and trace; e.g. Muirhead, Aspects of Multivariate Statistical Theory, Section "
+    "1.5",
     bibtex="""@book{Muirhead,
-  author = {Muirhead, Robb J.}, title = {Aspects of Multivariate Statistical Theory}, publisher = {Wiley}, year = {1982}
+  author = {Muirhead, Robb J.},
+  title = {Aspects of Multivariate Statistical Theory},
+  publisher = {Wiley},
+  year = {1982}
 }""",
 )
 
@@ -255,8 +292,12 @@ WENDEL = Theorem(
     conclusion="the number of points in one open half space has Wendel's law",
     reference="Wendel, A problem in geometric probability, Math. Scand. 11 (1962), 109-111",
     bibtex="""@article{Wendel,
-  author = {Wendel, James G.}, title = {A problem in geometric probability}, journal = {Mathematica Scandinavica},
-  volume = {11}, year = {1962}, pages = {109--111}
+  author = {Wendel, James G.},
+  title = {A problem in geometric probability},
+  journal = {Mathematica Scandinavica},
+  volume = {11},
+  year = {1962},
+  pages = {109--111}
 }""",
 )
 
@@ -274,10 +315,12 @@ CIRCLE_CONSENSUS = Theorem(
     name="consensus on the circle at inverse temperature at most one",
     hypotheses=("the tokens move on the circle", "the inverse temperature is at most one"),
     conclusion="almost every start on the circle reaches consensus",
-    reference="Geshkovski, Letrouit, Polyanskiy, Rigollet, A mathematical perspective on transformers, arXiv:2312.10794",
+    reference="Geshkovski, Letrouit, Polyanskiy, Rigollet, A mathematical perspective on transformers, "
+    "arXiv:2312.10794",
     bibtex="""@misc{Geshkovski-et-al,
   author = {Geshkovski, Borjan and Letrouit, Cyril and Polyanskiy, Yury and Rigollet, Philippe},
-  title = {A mathematical perspective on transformers}, note = {arXiv:2312.10794}
+  title = {A mathematical perspective on transformers},
+  note = {arXiv:2312.10794}
 }""",
 )
 

@@ -117,7 +117,7 @@ def closed_form_example() -> Any:
 
 
 def ratios_on_instances(instances: int, seed: int) -> Verdict:
-    """``d/ds (y_k / y_1) = -(lambda - mu_k) (y_k / y_1)`` exactly, for random rational spectra and tokens of the registered flow."""
+    """``d/ds (y_k / y_1) = -(lambda - mu_k) (y_k / y_1)`` exactly, for random rational spectra and tokens."""
     source = random.Random(seed)
     for _ in range(instances):
         d = source.choice((2, 3, 4))

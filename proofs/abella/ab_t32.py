@@ -30,10 +30,12 @@ from eigentoken.theory.verdicts import Verdict, fails, holds
 
 P = matrix("P")
 CONDITIONS = (Symmetric(P), PositiveDefinite(P))
-FACTS = (
+LASALLE_FACTS = (
     "the field is autonomous and locally Lipschitz",
-    "AB-T3.1: the system is minus the gradient of the potential",
     "AB-T3.1: the potential does not increase, and its derivative vanishes only at equilibria",
+)
+GRADIENT_FACTS = (
+    "AB-T3.1: the system is minus the gradient of the potential",
     "P is constant and positive definite",
 )
 
@@ -171,7 +173,7 @@ AB_L33 = register(
         conditions=CONDITIONS,
         text="Every trajectory of (8) tends to $\\{y : \\operatorname{grad}_{g_P} V_P(y) = 0\\}$.",
         depends=("AB-T3.1", "AB-E8"),
-        facts=FACTS,
+        facts=LASALLE_FACTS,
         derive=derive_lasalle,
     )
 )
@@ -186,7 +188,7 @@ AB_T32 = register(
         conditions=CONDITIONS,
         claims=(Converges(SomeEquilibrium()),),
         depends=("AB-L3.3", "AB-T3.1"),
-        facts=FACTS,
+        facts=GRADIENT_FACTS,
         derive=derive_convergence,
         printed=Printed(
             text="The proof rests on $|V_P| \\le \\lambda\\,|{\\operatorname{grad} V_P}|$ for some $\\lambda > 0$.",

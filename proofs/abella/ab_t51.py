@@ -11,15 +11,18 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
+from eigentoken.proofs.deterministic_data import FLOATS, as_floats, det_matrix, scaled
 from eigentoken.proofs.tensor_reductions import applied
 from eigentoken.proofs.textbook import FUBINI, words
 from eigentoken.proofs.trajectories import ball, enclose, integrate, precision
+from eigentoken.theory.algebra import causal_mask
 from eigentoken.theory.claims import AlmostEveryConverges
 from eigentoken.theory.conditions import BoundedInTime, Relation
 from eigentoken.theory.points import ConsensusSet
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.systems import system
 from eigentoken.theory.terms import d, matrix
 from eigentoken.theory.verdicts import Verdict, holds, undecided
 from eigentoken.theory.words_flows import IsIdentity
@@ -214,6 +217,24 @@ def bad_angle(second: float) -> float:
     return integrate(field, [math.pi + other(late) / 2], [late])[0][0]
 
 
+def sphere_example() -> list[float]:
+    """The bad third token on S^2 for P = 0.8 det_matrix(3), y_1 = e_1, y_2 = e_2, and its distance to -y_1."""
+    import math
+
+    score = as_floats(scaled(0.8, det_matrix(3)))
+
+    def speeds(second: float, third: float) -> list[float]:
+        points = [(math.cos(angle), math.sin(angle), 0.0) for angle in (0.0, second, third)]
+        field = system("causal-flow").advance(FLOATS, {"U": None, "P": score}, tuple(points), causal_mask(3))
+        return [field[i][1] * points[i][0] - field[i][0] * points[i][1] for i in (1, 2)]
+
+    late = 44.0
+    last = integrate(lambda _, x: [speeds(x[0], 0.0)[0]], [math.pi / 2], [late])[0][0]
+    start = integrate(lambda _, x: [-each for each in speeds(x[0], x[1])], [last, math.pi + last / 2], [late])[0]
+    point = (math.cos(start[1]), math.sin(start[1]))
+    return [*point, math.hypot(point[0] + 1, point[1])]
+
+
 def angles_example() -> list[Any]:
     """Angles at t = 10 from (0, pi/2, 2.5) by enclosure, and theta_2 in closed form."""
     from flint import arb
@@ -294,6 +315,11 @@ AB_T51 = register(
                 "bad third angles for theta_2 = pi/2 and 1",
                 lambda: [bad_angle(1.5707963267948966), bad_angle(1.0)],
                 ("3.599405655007", "3.429582497847"),
+            ),
+            Vector(
+                "bad third token on the sphere, P = 0.8 det_matrix(3), and its distance to -y_1",
+                sphere_example,
+                ("-0.961364", "-0.275279", "0.277977"),
             ),
         ),
         variants=(

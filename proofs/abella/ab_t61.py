@@ -48,6 +48,10 @@ def derive() -> Derivation:
     y_i, Uy_j, v, w = sp.symbols("y_i Uy_j v w", real=True)
     b_i, b_j, s, p, q, weight, own, rho, eps = sp.symbols("b_i b_j s p q alpha_ij alpha_ii rho epsilon", real=True)
     before = sp.Symbol("A", positive=True)
+    near, far = sp.symbols("p_22 p_21", positive=True)
+    score = sp.Symbol("s", real=True)
+    other_term = lam * v - (-lam) * (-v + eps * w)
+    own_bipartite = -lam * v + eps * mu * w - (lam + eps**2 * mu) * (-v + eps * w)
     first_tokens = (index - 1) * (lam * v - lam * (v + eps * w))
     own_term = lam * v + eps * mu * w - (lam + eps**2 * mu) * (v + eps * w)
     return Derivation(
@@ -149,6 +153,23 @@ def derive() -> Derivation:
                     sp.Implies(MULTIPLIER < 0, mu < index * lam), sp.Implies(mu < index * lam, MULTIPLIER < 0)
                 ),
                 uses=("local spectrum",),
+            ),
+            Identity(
+                name="bipartite multiplier",
+                says="Outside the hemisphere: at $(v, -v)$ move token 2 to $-v + \\epsilon w$. Token 1 contributes "
+                "with weight $p_{21}$, the own term with $p_{22}$; differentiated at $\\epsilon = 0$, "
+                "along $w$:",
+                left=sp.expand(sp.diff(far * other_term + near * own_bipartite, eps).subs(eps, 0)).coeff(w),
+                right=far * lam - near * (lam - mu),
+            ),
+            Identity(
+                name="bipartite weights",
+                says="The weights are proportional to $e^{-s}$ and $e^{s}$, $s = v^{\\top}Pv$; divided by $e^{s}$ the "
+                "multiplier is",
+                left=(far * lam - near * (lam - mu)) / sp.exp(score),
+                right=sp.exp(-2 * score) * lam - (lam - mu),
+                where={far: sp.exp(-score), near: sp.exp(score)},
+                uses=("bipartite multiplier",),
             ),
         )
     )

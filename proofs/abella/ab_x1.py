@@ -86,7 +86,6 @@ def derive() -> Derivation:
                 hypotheses=(alpha_ij > 0, h_i <= h_j, s <= 1),
                 conclusion=alpha_ij * (h_j - s * h_i) >= 0,
                 uses=("products of tokens",),
-                establishes=("the function is a maximum of finitely many differentiable functions of time",),
             ),
             Inequality(
                 name="interior of a closed hemisphere",
@@ -321,6 +320,7 @@ AB_X1 = register(
         depends=("AB-L4.1", "AB-E7"),
         facts=(
             "the metric is symmetric and positive definite",
+            "the function is a maximum of finitely many differentiable functions of time",
             "the field is measurable in time and Lipschitz in the state with an integrable bound",
         ),
         derive=derive,

@@ -44,7 +44,6 @@ def derive() -> Derivation:
                 claimed=soft_average(TOKEN_I, lambda k: inner(vector("u"), vector("x", k))) * eigenvalue,
                 rules=rules,
                 left="\\tfrac{d}{dt}\\,u^{\\top}x_i",
-                establishes=("the function is a maximum of finitely many differentiable functions of time",),
             ),
             Inequality(
                 name="averages lie between the extremes",
@@ -140,6 +139,7 @@ PH_T4 = register(
         "positions (rotary encoding, masks). (The conditions name the top eigenvalue; the argument is for any real "
         "eigenvalue.)",
         depends=("PH-M",),
+        facts=("the function is a maximum of finitely many differentiable functions of time",),
         derive=derive,
         vectors=(
             Vector(

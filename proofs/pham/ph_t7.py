@@ -18,6 +18,7 @@ from eigentoken.proofs.textbook import words
 from eigentoken.proofs.trajectories import ball, enclose, integrate
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.conditions import Nonsingular
+from eigentoken.theory.normal_form import identity_verdict
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
 from eigentoken.theory.steps import Computation, Derivation, Identity, Inequality, Reduction
@@ -70,29 +71,14 @@ def claimed_speed(diagonal: Any = 0) -> Any:
     return r * (far - near) / (far + near)
 
 
-def _ring_equilibrium() -> Verdict:
-    """Q = K = I, B = -I, theta = 2 pi / L: x_l = R(l theta) x_0 is an equilibrium, exactly, for L = 2, 3, 5."""
-    for count in (2, 3, 5):
-        angle = 2 * sp.pi / count
+SMALL = sp.Symbol("epsilon", real=True)
 
-        def turn(k: int, angle: Any = angle) -> Any:
-            return ((sp.cos(k * angle), -sp.sin(k * angle)), (sp.sin(k * angle), sp.cos(k * angle)))
 
-        tokens = tuple((sp.cos(l * angle), sp.sin(l * angle)) for l in range(count))
-        scores = [
-            [
-                sum(tokens[l][p] * turn(l - i)[p][q] * tokens[i][q] for p in range(2) for q in range(2))
-                for i in range(count)
-            ]
-            for l in range(count)
-        ]
-        # all scores equal |x_0|^2 = 1, so the weights are uniform and the velocity is minus the mean token
-        if any(sp.simplify(each - 1) != 0 for row in scores for each in row):
-            return fails(f"L = {count}: the scores are not all one")
-        mean = [sp.simplify(sum(token[p] for token in tokens)) for p in range(2)]
-        if any(sp.nsimplify(each) != 0 and sp.minimal_polynomial(each) != sp.Symbol("x") for each in mean):
-            return fails(f"L = {count}: the mean token is {mean}")
-    return holds("L = 2, 3, 5: all rotated scores are equal, the weights uniform, and the mean token is zero")
+def _small_average() -> Any:
+    """``sum_i p_i eps z_i`` for three tokens with scores ``eps^2 c_i``."""
+    tokens, scores = sp.symbols("z_1 z_2 z_3", real=True), sp.symbols("c_1 c_2 c_3", real=True)
+    weights = [sp.exp(SMALL**2 * score) for score in scores]
+    return SMALL * sum(w * z for w, z in zip(weights, tokens, strict=True)) / sum(weights)
 
 
 def derive_rotary() -> Derivation:
@@ -116,6 +102,7 @@ def derive_rotary() -> Derivation:
         return (weight * dot(vector("u"), vector("x", TOKEN_K))).summed(TOKEN_K) * eigenvalue
 
     c, square, mass, x = sp.symbols("c s P x", real=True)
+    c_l, s_l, c_i, s_i, cosine, sine = sp.symbols("c_l s_l c_i s_i C S", real=True)
     big, small = sp.symbols("X Y", positive=True)
     return Derivation(
         (
@@ -136,12 +123,42 @@ def derive_rotary() -> Derivation:
                 right=x,
                 where={mass: sp.Integer(1)},
             ),
-            Computation(
-                name="(b) rings of equilibria",
-                says="$D = 2$, $Q = K = I$, $B = -I$, $\\theta = 2\\pi/L$: $x_l = R(l\\theta)x_0$ is an equilibrium "
-                "for every $x_0$, so PH-T2 fails although $A = -I$ and $W = I$.",
-                scope="L = 2, 3, 5",
-                run=_ring_equilibrium,
+            Identity(
+                name="(a) linearisation at zero",
+                says="At $x_i = \\epsilon z_i$ all scores are $\\epsilon^2c_i$, whatever the matrices $W_{li}$ are: "
+                "the softmax average of the $z_i$ (coordinatewise) has the plain mean as its first order, so "
+                "$\\dot x_l = B\\bar x$ to first order, and the next term is cubic.",
+                left=sp.diff(_small_average(), SMALL).subs(SMALL, 0),
+                right=sum(sp.symbols("z_1 z_2 z_3", real=True)) / 3,
+                scope="3 tokens",
+            ),
+            Identity(
+                name="(a) no second order",
+                says="Its second derivative vanishes.",
+                left=sp.diff(_small_average(), SMALL, 2).subs(SMALL, 0),
+                right=sp.Integer(0),
+                scope="3 tokens",
+                uses=("(a) linearisation at zero",),
+            ),
+            Identity(
+                name="(b) rings: equal scores",
+                says="$D = 2$, $Q = K = I$, $B = -I$, $\\theta = 2\\pi/L$, $x_l = R(l\\theta)x_0$; take $x_0 = e_1$, "
+                "so $x_l = (c_l, s_l)$. With "
+                "$C = \\cos(l - i)\\theta$ and $S = \\sin(l - i)\\theta$ the rotated score of every pair is the same "
+                "number (one):",
+                left=c_l * (cosine * c_i - sine * s_i) + s_l * (sine * c_i + cosine * s_i),
+                right=(c_l**2 + s_l**2) * (c_i**2 + s_i**2),
+                where={cosine: c_l * c_i + s_l * s_i, sine: s_l * c_i - c_l * s_i},
+                establishes=("all rotated scores on a ring are equal",),
+            ),
+            words(
+                "(b) rings of equilibria",
+                "So the weights are uniform and the velocity is minus the mean token, which is zero since the $L$-th "
+                "roots of unity sum to "
+                "zero ($L \\ge 2$): an equilibrium for every $x_0$, and PH-T2 fails although $A = -I$ and $W = I$.",
+                ("all rotated scores on a ring are equal",),
+                "rings are equilibria",
+                uses=("(b) rings: equal scores",),
                 formula="x_l^{\\top}R_{l-i}x_i = |x_0|^2, \\qquad \\sum_i x_i = 0",
             ),
             Reduction(
@@ -170,8 +187,9 @@ def derive_rotary() -> Derivation:
             ),
             Inequality(
                 name="(c) divergence",
-                says="So for $c > 1$ the radius grows from every $r(0) > 0$, at a relative rate that does not "
-                "decrease to zero: divergence; for $0 \\le c < 1$ it shrinks.",
+                says="So for $c > 1$ the radius grows from every $r(0) > 0$, and without bound: a bounded increasing "
+                "solution would "
+                "tend to a zero of the right side. For $0 \\le c < 1$ it shrinks.",
                 hypotheses=(small > big, big > 1),
                 conclusion=(small - big) * (small * big - 1) / (2 * small * big) > 0,
                 uses=("(c) sign",),
@@ -201,7 +219,7 @@ def consensus_still_decays() -> Verdict:
     x = tuple(sp.symbols("x_1 x_2", real=True))
     given = {"B": _minus_identity(), "W": None, "pair_score": quarter_scores(sp.Integer(2))}
     speed = velocity("token-flow", given, (x,) * 4)
-    if all(sp.simplify(v + entry) == 0 for row in speed for v, entry in zip(row, x, strict=True)):
+    if all(identity_verdict(v, -entry).is_holds for row in speed for v, entry in zip(row, x, strict=True)):
         return holds("with rotary scores of the diverging example every consensus state has velocity -x and tends to 0")
     return fails("a consensus state does not decay")
 

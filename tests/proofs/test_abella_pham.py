@@ -1,0 +1,251 @@
+"""The chapters of Abella et al. and Pham et al.: what a statement carries holds, and wrong steps are rejected."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+import eigentoken.proofs.abella as abella
+import eigentoken.proofs.pham as pham
+from eigentoken.proofs.verify import vector_line
+from eigentoken.theory.registry import statements
+from eigentoken.theory.statements import Statement
+from eigentoken.theory.steps import ALL_SIZES, Citation, Computation, Derivation, Identity, Inequality, Reduction
+
+ABELLA = [
+    "AB-E2",
+    "AB-E3",
+    "AB-E4",
+    "AB-E5",
+    "AB-E6",
+    "AB-E7",
+    "AB-E8",
+    "AB-E9",
+    "AB-E10",
+    "AB-L3.1",
+    "AB-L3.2",
+    "AB-L3.3",
+    "AB-T3.1",
+    "AB-T3.2",
+    "AB-X0",
+    "AB-L4.1",
+    "AB-L4.2",
+    "AB-T4.1",
+    "AB-X1",
+    "AB-R4.2",
+    "AB-E15",
+    "AB-L5.1",
+    "AB-T5.1",
+    "AB-R5.1",
+    "AB-L6.1",
+    "AB-T6.1",
+    "AB-X2",
+    "AB-E25",
+    "AB-S7",
+]
+PHAM = [
+    "PH-M",
+    "PH-T1",
+    "PH-C1",
+    "PH-T2",
+    "PH-C2",
+    "PH-C4",
+    "PH-T3",
+    "PH-T4",
+    "PH-T5",
+    "PH-T6",
+    "PH-T7",
+    "PH-T8",
+    "PH-T9",
+]
+IDS = [*ABELLA, *PHAM]
+
+
+def _load() -> None:
+    for package in (abella, pham):
+        for module in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"{package.__name__}.{module.name}")
+
+
+_load()
+
+
+def _statement(name: str) -> Statement:
+    return statements().get(name)
+
+
+def test_every_id_of_the_sheet_is_in_the_book() -> None:
+    found = {each.id for each in statements() if each.id.startswith(("AB-", "PH-"))}
+    assert found == set(IDS)
+
+
+def test_dependencies_are_known_and_acyclic() -> None:
+    for name in IDS:
+        for other in _statement(name).depends:
+            assert other in IDS, f"{name} depends on {other}"
+    order = {name: set(_statement(name).depends) for name in IDS}
+    while order:
+        free = [name for name, needs in order.items() if not needs & set(order)]
+        assert free, f"a circle among {sorted(order)}"
+        for name in free:
+            del order[name]
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_derivation_holds(name: str) -> None:
+    statement = _statement(name)
+    assert statement.derivation is not None, "no statement of the chapters is only stated"
+    outcomes = statement.derivation.check(statement.facts, second=True)
+    for outcome in outcomes:
+        assert outcome.verdict.is_holds, f"{outcome.step.name}: {outcome.verdict.reason}"
+        assert outcome.second is None or not outcome.second.is_fails, f"{outcome.step.name}: {outcome.second.reason}"
+    assert any(not outcome.cited for outcome in outcomes), "at least one step is checked, not cited"
+
+
+@pytest.mark.parametrize("name", [name for name in IDS if _statement(name).vectors])
+def test_vectors_match_all_printed_digits(name: str) -> None:
+    for vector in _statement(name).vectors:
+        line = vector_line(vector)
+        assert line.word == "holds", f"{vector.name}: {line.reason}"
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_counterexamples_and_dropped_conditions_stand(name: str) -> None:
+    statement = _statement(name)
+    examples = () if statement.printed is None else statement.printed.counterexamples
+    for example in examples:
+        assert example.instance, "an exact instance is given"
+        assert example.check().is_holds, example.name
+    for variant in statement.variants:
+        assert variant.witness().is_holds, variant.dropped
+
+
+@pytest.mark.parametrize("name", [name for name in IDS if _statement(name).property_tests])
+def test_properties_hold_on_random_instances(name: str) -> None:
+    for test in _statement(name).property_tests:
+        assert test(12, 3).is_holds
+
+
+def test_a_false_printed_form_has_a_certified_counterexample() -> None:
+    for name in IDS:
+        printed = _statement(name).printed
+        if printed is not None and printed.false:
+            assert printed.counterexamples, name
+
+
+def test_citations_fail_when_a_hypothesis_is_missing() -> None:
+    """Every cited theorem of the chapters is refused when no fact is established."""
+    cited = [
+        step
+        for name in IDS
+        for step in _statement(name).derivation.steps  # type: ignore[union-attr]
+        if isinstance(step, Citation)
+    ]
+    assert len(cited) > 40
+    for step in cited:
+        assert step.theorem.hypotheses, step.name
+        assert step.check(frozenset()).is_fails, step.name
+        for missing in step.theorem.hypotheses:
+            rest = frozenset(step.theorem.hypotheses) - {missing}
+            assert step.check(rest).is_fails, f"{step.name} does not need {missing}"
+
+
+def test_facts_are_needed() -> None:
+    """A statement that lists facts does not check without them."""
+    for name in IDS:
+        statement = _statement(name)
+        for fact in statement.facts:
+            kept = [each for each in statement.facts if each != fact]
+            outcomes = [
+                outcome
+                for outcome in _citations_only(statement.derivation).check(kept)  # type: ignore[arg-type]
+                if outcome.cited
+            ]
+            assert any(outcome.verdict.is_fails or outcome.verdict.is_undecided for outcome in outcomes), (
+                f"{name}: {fact}"
+            )
+
+
+def _citations_only(derivation: Derivation) -> Derivation:
+    """The same derivation with every checked step replaced by one that holds at once: only the facts are looked at."""
+    one = sp.Integer(1)
+    steps = [
+        step
+        if isinstance(step, Citation)
+        else Identity(name=step.name, says=step.says, uses=step.uses, establishes=step.establishes, left=one, right=one)
+        for step in derivation.steps
+    ]
+    return Derivation(tuple(steps))
+
+
+def _identities() -> list[tuple[str, Identity]]:
+    return [
+        (name, step)
+        for name in IDS
+        for step in _statement(name).derivation.steps  # type: ignore[union-attr]
+        if isinstance(step, Identity)
+    ]
+
+
+def test_flipped_sign_and_dropped_factor_are_rejected() -> None:
+    """Every identity of the chapters fails with a side negated or doubled (unless the side is zero), or shifted by one."""
+    tried = 0
+    for name, step in _identities():
+        wrong = [replace(step, right=sp.sympify(step.right) + 1)]
+        if sp.sympify(step.right) != 0:
+            wrong += [replace(step, right=-sp.sympify(step.right)), replace(step, right=2 * sp.sympify(step.right))]
+        for mutant in wrong:
+            tried += 1
+            assert not mutant.check(frozenset()).is_holds, f"{name}, {step.name}: {mutant.right}"
+    assert tried > 100
+
+
+def _inequalities() -> list[tuple[str, Inequality]]:
+    return [
+        (name, step)
+        for name in IDS
+        for step in _statement(name).derivation.steps  # type: ignore[union-attr]
+        if isinstance(step, Inequality)
+    ]
+
+
+@pytest.mark.parametrize(("name", "step"), _inequalities(), ids=lambda each: getattr(each, "name", each))
+def test_negated_conclusions_are_rejected(name: str, step: Inequality) -> None:
+    assert not replace(step, conclusion=sp.Not(step.conclusion)).check(frozenset()).is_holds
+
+
+def test_reductions_reject_a_wrong_claim() -> None:
+    """Every reduction fails when its claim is doubled, or a list of claims is negated."""
+    count = 0
+    for name in IDS:
+        for step in _statement(name).derivation.steps:  # type: ignore[union-attr]
+            if not isinstance(step, Reduction):
+                continue
+            if isinstance(step.claimed, tuple):
+                wrong = tuple(each + 1 for each in step.claimed)
+            elif step.claimed.terms:
+                wrong = step.claimed * 2
+            else:
+                continue
+            count += 1
+            assert not replace(step, claimed=wrong).check(frozenset()).is_holds, f"{name}, {step.name}"
+    assert count > 20
+
+
+def test_computations_say_their_size() -> None:
+    for name in IDS:
+        for step in _statement(name).derivation.steps:  # type: ignore[union-attr]
+            if isinstance(step, Computation):
+                assert step.scope != ALL_SIZES, f"{name}, {step.name}"
+
+
+def test_steps_print() -> None:
+    for name in IDS:
+        for step in _statement(name).derivation.steps:  # type: ignore[union-attr]
+            text = step.display()
+            assert "None" not in text
+            assert text.count("{") == text.count("}"), f"{name}, {step.name}: {text}"
