@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from eigentoken.theory.ball_spectra import ball_spectrum
-from eigentoken.theory.classification import Classification
+from eigentoken.theory.classification import Classification, Eigenvalue
 from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.exactness.decisions import sign
 from eigentoken.theory.exactness.elements import ExactnessLimit
@@ -347,6 +347,10 @@ def _spectrum_notes(instance: Instance, found: Linearization) -> tuple[str, ...]
 # ---------------------------------------------------------------------- 2-cycles
 
 
+def _size(entry: Eigenvalue) -> float:
+    return entry.value.real
+
+
 def _two_cycle(setting: Setting, field: Field, image: State, norms: list[Any], reason: str) -> Classification:
     """``{x, f(x)}`` is a 2-cycle: multipliers per step, that is the square roots of the moduli for ``f o f``."""
     instance = setting.instance
@@ -372,7 +376,12 @@ def _two_cycle(setting: Setting, field: Field, image: State, norms: list[Any], r
         found = linearization(spectral_factors(field, reduced_blocks(matrix, groups, instance.d - 1)), Time.MAP)
         entries = moduli_entries(field, found, halved=not mirrored)
     except (ExactnessLimit, ArithmeticError) as limit:
-        return replace(base, stable=undecided(f"the spectrum was not found: {limit}"), linearization="undecided")
+        if not mirrored:
+            return replace(base, stable=undecided(f"the spectrum was not found: {limit}"), linearization="undecided")
+        listed = _with_balls(base, groups, str(limit))
+        moduli = [replace(entry, value=complex(abs(entry.value)), enclosure="") for entry in listed.spectrum]
+        note = "f(x) = -x: the spectrum lists moduli of multipliers per step (two steps have their squares)"
+        return replace(listed, spectrum=tuple(sorted(moduli, key=_size)), notes=(*listed.notes, note))
     what = "f(x) = -x: " if mirrored else ""
     note = f"{what}the spectrum lists moduli of multipliers per step (two steps have their squares)"
     return replace(

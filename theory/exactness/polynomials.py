@@ -20,6 +20,7 @@ Polynomial = list[Any]
 
 LARGEST_EXACT_BLOCK = 12
 LARGEST_NORM = 60
+LARGEST_MIXED_NORM = 16
 
 
 def characteristic_polynomial(field: Field, matrix: list[list[Any]]) -> Polynomial:
@@ -43,11 +44,12 @@ def characteristic_polynomial(field: Field, matrix: list[list[Any]]) -> Polynomi
 
 
 def _common_denominator(field: Field, values: list[Any]) -> Any:
+    """A polynomial that every denominator divides; it is not reduced, so that the quotients are exact."""
     common = field.context.constant(1)
     for value in values:
         if value.den is not None:
             common = common * (value.den / common.gcd(value.den))
-    return reduce_polynomial(field, common)
+    return common
 
 
 def _faddeev_leverrier(field: Field, matrix: list[list[Any]]) -> list[Any]:
@@ -204,7 +206,8 @@ def _trager(field: Field, polynomial: Polynomial) -> list[Polynomial]:
     size = len(polynomial) - 1
     for _, order, _ in relations:
         size *= order
-    if size > LARGEST_NORM:
+    mixed = len(used) > len(relations)
+    if size > (LARGEST_MIXED_NORM if mixed else LARGEST_NORM) or (mixed and len(cleared) > LARGEST_MIXED_NORM):
         return [polynomial]
     gens = context.gens()
     lifted = [(place, context.from_dict({(0, *p): c for p, c in r.to_dict().items()})) for place, _, r in relations]
