@@ -1,0 +1,230 @@
+"""Speed and memory of the certified linear algebra, as ratios to a peer in one run, against the targets.
+
+    python benchmarks/bench_certified.py [--slow] [--flint] [--write docs/tables/certified_speed.md]
+
+One BLAS thread.  Peer and certified code alternate; the best of several rounds of each is compared.  ``--slow`` adds
+d = 4096 (definiteness only beyond 1600 unless there is an hour), ``--flint`` the peer python-flint at d = 384 (a minute).
+"""
+
+# ruff: noqa: E402 - the number of threads must be set before numpy is loaded
+
+from __future__ import annotations
+
+import os
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_name] = "1"
+
+import argparse
+import contextlib
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import flint
+import numpy as np
+import scipy.linalg
+import torch
+from scipy.linalg.lapack import dgeev, dgeev_lwork, dpotrf
+
+from eigentoken.numerics.certify import certify
+from eigentoken.numerics.definiteness import cholesky_bound
+from eigentoken.numerics.enclosures import Enclosure
+from eigentoken.numerics.heads import batch_core_spectra, batch_inertia
+from eigentoken.numerics.probe import probe_numpy, probe_torch
+from eigentoken.numerics.recheck import recheck
+from eigentoken.numerics.spectra import eigenvalue_discs
+
+torch.set_num_threads(1)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison: seconds of the peer and of the certified code, and the target of their ratio."""
+
+    what: str
+    size: str
+    peer: float
+    ours: float
+    ratio: float
+    target: str
+    met: bool | None
+
+    def markdown(self) -> str:
+        verdict = {True: "met", False: "**missed**", None: ""}[self.met]
+        cells = (
+            self.what,
+            self.size,
+            _seconds(self.peer),
+            _seconds(self.ours),
+            f"{self.ratio:.3g}",
+            self.target,
+            verdict,
+        )
+        return "| " + " | ".join(cells) + " |"
+
+
+def _seconds(value: float) -> str:
+    return f"{value * 1e3:.3g} ms" if value < 1 else f"{value:.3g} s"
+
+
+def alternate(peer: Callable[[], Any], ours: Callable[[], Any], rounds: int) -> tuple[float, float]:
+    """Best times of both, in alternation."""
+    best = [float("inf"), float("inf")]
+    for _ in range(rounds):
+        for k, run in enumerate((peer, ours)):
+            start = time.perf_counter()
+            run()
+            best[k] = min(best[k], time.perf_counter() - start)
+    return best[0], best[1]
+
+
+def at_most(what: str, size: str, times: tuple[float, float], limit: float | None) -> Row:
+    ratio = times[1] / times[0]
+    target = "" if limit is None else f"<= {limit:g}"
+    return Row(what, size, *times, ratio, target, None if limit is None else ratio <= limit)
+
+
+def at_least(what: str, size: str, times: tuple[float, float], limit: float) -> Row:
+    ratio = times[0] / times[1]
+    return Row(what, size, *times, ratio, f">= {limit:g} times faster", ratio >= limit)
+
+
+def definiteness(d: int, rng: np.random.Generator) -> list[Row]:
+    a = rng.standard_normal((d, d))
+    s = a @ a.T / d + np.eye(d)
+    s = 0.5 * (s + s.T)
+    enclosure = Enclosure.from_floats(s)
+    matrix, rho = enclosure.symmetric_part  # checked finite and symmetric once, when the weights are read
+
+    def peer() -> None:
+        dpotrf(s.copy().T, lower=1, clean=0, overwrite_a=1)
+
+    def ours() -> None:
+        if cholesky_bound(matrix, rho) is None:
+            raise SystemExit("not decided")
+
+    rounds = 60 if d <= 800 else 7
+    rows = [at_most("definiteness / LAPACK Cholesky", f"d = {d}", alternate(peer, ours, rounds), 1.15)]
+    if d <= 1600:
+        whole = alternate(peer, lambda: certify("positive-definite", s), 5)
+        rows.append(at_most("certify(): reading, hash, sharp margin, certificate", f"d = {d}", whole, None))
+    return rows
+
+
+def spectrum(d: int, rng: np.random.Generator) -> list[Row]:
+    a = rng.standard_normal((d, d))
+    work = int(dgeev_lwork(d, compute_vl=0, compute_vr=1)[0])
+
+    def peer() -> None:
+        dgeev(np.array(a, order="F"), compute_vl=0, compute_vr=1, lwork=work, overwrite_a=1)
+
+    def ours() -> None:
+        if eigenvalue_discs(a, 0.0, symmetric=False) is None:
+            raise SystemExit("no discs")
+
+    rows = [at_most("all eigenvalue discs / geev", f"d = {d}", alternate(peer, ours, 3 if d < 1000 else 1), 1.4)]
+    if d <= 800:
+        tracemalloc.start()
+        ours()
+        peak = tracemalloc.get_traced_memory()[1] / (8 * d * d) + 1  # and the matrix itself
+        tracemalloc.stop()
+        rows.append(Row("memory of the discs, in d x d arrays", f"d = {d}", 0.0, 0.0, peak, "<= 6", peak <= 6))
+    return rows
+
+
+def stored(d: int, rng: np.random.Generator) -> list[Row]:
+    a = rng.standard_normal((d, d)) / np.sqrt(d) + 3.0 / d
+    verdict = certify("dominant-real-part", a)
+    if verdict.certificate is None or "lyapunov" not in verdict.certificate.arrays:
+        raise SystemExit(f"no stored certificate at d = {d}: {verdict.reason}")
+
+    def ours() -> None:
+        if not recheck(verdict.certificate, a).is_holds:
+            raise SystemExit("the re-check does not agree")
+
+    times = alternate(lambda: np.linalg.eigvals(a), ours, 3 if d < 1000 else 1)
+    return [at_most("re-check of a stored dominance certificate / eigvals", f"d = {d}", times, 0.5)]
+
+
+def heads(rng: np.random.Generator) -> list[Row]:
+    count, d, d_h = 144, 768, 64
+    query, key, value = (torch.from_numpy(rng.standard_normal((count, d_h, d)).astype(np.float32)) for _ in range(3))
+    output = torch.from_numpy(rng.standard_normal((count, d, d_h)).astype(np.float32))
+    s = rng.standard_normal((d, d))
+    s = s + s.T
+
+    def ours() -> None:
+        decided = [h for h in batch_inertia(query, key) if h.inertia is not None]
+        found = [c for c in batch_core_spectra(output, value) if c.discs is not None]
+        if len(decided) != count or len(found) != count:
+            raise SystemExit("not all heads were decided")
+
+    one, batch = alternate(lambda: np.linalg.eigvalsh(s), ours, 3)
+    return [
+        at_least(
+            "144 heads: one eigvalsh each / inertia and core spectrum", "d = 768, d_h = 64", (one * count, batch), 10
+        )
+    ]
+
+
+def against_flint(d: int, rng: np.random.Generator) -> list[Row]:
+    a = rng.standard_normal((d, d))
+    exact = flint.acb_mat(flint.arb_mat(d, d, [float(v) for v in a.ravel()]))
+
+    def peer() -> None:
+        flint.ctx.prec = 53
+        with contextlib.suppress(ValueError):  # 53 bits may not suffice: its time counts all the same
+            exact.eig(algorithm="rump")
+
+    times = alternate(peer, lambda: eigenvalue_discs(a, 0.0, symmetric=False), 1)
+    ours = min(times[1], alternate(lambda: None, lambda: eigenvalue_discs(a, 0.0, symmetric=False), 3)[1])
+    return [at_least("python-flint eigenvalues / all discs", f"d = {d}", (times[0], ours), 400)]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run, print the table, say which targets are missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--slow", action="store_true", help="add d = 4096")
+    parser.add_argument("--quick", action="store_true", help="d = 384 only")
+    parser.add_argument("--flint", action="store_true", help="add python-flint at d = 384 (about a minute)")
+    parser.add_argument("--write", type=Path, help="write the table to this file")
+    options = parser.parse_args(arguments)
+    rng = np.random.default_rng(0)
+    probe_numpy().require()
+    probe_torch().require()
+    scipy.linalg.cholesky(np.eye(4))
+    sizes = [384] if options.quick else [384, 768, 1600] + ([4096] if options.slow else [])
+    rows: list[Row] = []
+    for d in sizes:
+        rows += definiteness(d, rng)
+    for d in sizes:
+        rows += spectrum(d, rng)
+        rows += stored(d, rng)
+    if not options.quick:
+        rows += heads(rng)
+    if options.flint:
+        rows += against_flint(384, rng)
+    missed = [f"{row.what} at {row.size}" for row in rows if row.met is False]
+    lines = [
+        "<!-- written by benchmarks/bench_certified.py: do not edit -->",
+        "| what | size | peer | certified | ratio | target | |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+        *(row.markdown() for row in rows),
+        "",
+        "Missed: " + ("; ".join(missed) if missed else "none") + ".",
+    ]
+    text = "\n".join(lines) + "\n"
+    print(text)
+    if options.write:
+        options.write.parent.mkdir(parents=True, exist_ok=True)
+        options.write.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
