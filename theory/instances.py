@@ -27,6 +27,7 @@ from eigentoken.theory.systems import SYSTEMS, Space, System
 __all__ = ["ExactMatrix", "ExactVector", "Instance", "InstanceError", "check_on_manifold", "read_instance"]
 
 LARGEST_STATE = 240
+LARGEST_NUMBER = 10**100
 IGNORED_KEYS = frozenset({"schema", "$schema", "title", "note"})
 
 ExactVector = tuple[sympy.Expr, ...]
@@ -224,8 +225,11 @@ def _number(where: str, value: Any) -> sympy.Expr:
         ) from None
     except ExactnessLimit as problem:
         raise InstanceError(f"{where} is too involved, got {_short(value)}: {problem}") from None
-    if not expression_ball(number, 128).is_finite():
+    size = expression_ball(number, 128)
+    if not size.is_finite():
         raise InstanceError(f"{where} must be a finite real number, got {_short(value)}: write it in simpler terms")
+    if not number.is_zero and not bool(abs(size) < LARGEST_NUMBER):
+        raise InstanceError(f"{where} must be below 1e100 in modulus, got {_short(value)}: rescale the system")
     return number
 
 

@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from eigentoken.theory.classify import classify
 from eigentoken.theory.instances import Instance, InstanceError, read_instance
+from eigentoken.theory.systems import SYSTEMS
 
 GOOD: dict[str, Any] = {
     "system": "attention-map",
@@ -137,6 +140,41 @@ def test_the_document_of_an_answer() -> None:
     assert set(found["stable"]) >= {"verdict", "margin", "reason", "certificate"}
     for entry in found["spectrum"]:
         assert set(entry) >= {"exact", "float", "multiplicity"}
+
+
+SCRAPS = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-3, 3),
+        st.floats(),
+        st.sampled_from(
+            ["1", "0", "sqrt(2)", "ln(3)", "3/5", "x", "", "full", "causal", "1/0", "sqrt(-1)", "((", "e^e^e"]
+        ),
+        st.text(max_size=4),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(["F", "M", "U"]), inner, max_size=2)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from(["V", "M", "alpha", "tokens", "mask", "heads", "P", "W", "extra"]), SCRAPS),
+    st.data(),
+)
+def test_scraps_are_refused_or_read(scraps: dict[str, Any], data: st.DataObject) -> None:
+    """Whatever stands in a field: an instance, or one line; never another exception."""
+    system = data.draw(st.sampled_from([*SYSTEMS, "none", None]))
+    document = {**GOOD, **scraps, "system": system}
+    try:
+        instance = read_instance(document)
+    except InstanceError as problem:
+        assert "\n" not in str(problem)
+    else:
+        assert instance.n >= 1
 
 
 def test_latex_and_html() -> None:

@@ -52,6 +52,7 @@ def value_of(text: str) -> tuple[int | None, float]:
         "exp(sqrt(2)*ln(3))*exp(-sqrt(2)*ln(3)) - 1",
         "cos(2*pi/5) - (sqrt(5)-1)/4",
         "tanh(ln(3)) - 4/5",
+        "(pi+1)^2 - pi^2 - 2*pi - 1",
         "sqrt(2+sqrt(2))*sqrt(2-sqrt(2)) - sqrt(2)",
     ],
 )

@@ -31,7 +31,8 @@ LARGEST_EXPANDED_ROOT = 8
 LARGEST_POWER = 4000
 MOST_SHARED_POWERS = 64
 MOST_GENERATORS = 24
-FACTOR_LIMIT = 100_000
+FACTOR_LIMIT = 50_000
+FULLY_FACTORED = 10**14
 ONE = sympy.Integer(1)
 
 T = TypeVar("T")
@@ -39,7 +40,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Generator:
-    """``base^step`` with step = 1/k (kind ``root``), ``exp(base step)`` (``exp``) or ``ln(base)`` (``log``)."""
+    """``base^step``, step = 1/k (kind ``root``), ``exp(base step)`` (``exp``), ``ln(base)`` (``log``), pi (``constant``)."""
 
     kind: str
     base: sympy.Expr
@@ -50,7 +51,9 @@ class Generator:
         share = exponent * self.step
         if self.kind == "root":
             return self.base**share
-        return sympy.exp(self.base * share) if self.kind == "exp" else sympy.log(self.base) ** exponent
+        if self.kind == "exp":
+            return sympy.exp(self.base * share)
+        return (self.base if self.kind == "constant" else sympy.log(self.base)) ** exponent
 
 
 @dataclass(frozen=True)
@@ -191,6 +194,9 @@ class Field:
             return math.prod((self.number(factor) for factor in value.args), start=self.one)
         if value is sympy.E:
             return self.exp(self.one)
+        if value is sympy.pi:
+            index, _ = self._find("constant", value)
+            return Element(self, self.gen(index))
         if isinstance(value, sympy.exp):
             return self.exp(self.number(value.args[0]))
         if isinstance(value, sympy.log):
@@ -377,7 +383,28 @@ def _positive(value: sympy.Expr) -> bool:
 
 def _prime_powers(value: sympy.Rational) -> dict[int, int]:
     """``value = prod p^k``; a large cofactor without small prime factor stays whole."""
-    powers: dict[int, int] = dict(sympy.factorint(int(value.p), limit=FACTOR_LIMIT))
-    for prime, power in sympy.factorint(int(value.q), limit=FACTOR_LIMIT).items():
-        powers[int(prime)] = powers.get(int(prime), 0) - int(power)
-    return {int(prime): int(power) for prime, power in powers.items() if prime != 1}
+    powers: dict[int, int] = {}
+    for integer, direction in ((int(value.p), 1), (int(value.q), -1)):
+        for base, power in _factored(integer):
+            powers[base] = powers.get(base, 0) + direction * power
+    return {base: power for base, power in powers.items() if power}
+
+
+def _factored(integer: int) -> list[tuple[int, int]]:
+    """Prime powers, by trial division only where the integer is large, its cofactor reduced to its smallest root."""
+    if integer < FULLY_FACTORED:
+        return [(int(prime), int(power)) for prime, power in sympy.factorint(integer).items()] if integer > 1 else []
+    listed = []
+    for prime in sympy.primerange(FACTOR_LIMIT):
+        power = 0
+        while integer % prime == 0:
+            integer, power = integer // prime, power + 1
+        if power:
+            listed.append((int(prime), power))
+    exponent = 1
+    for root in (2, 3, 5, 7):
+        base, exact = sympy.integer_nthroot(integer, root)
+        while exact and integer > 1:
+            integer, exponent = int(base), exponent * root
+            base, exact = sympy.integer_nthroot(integer, root)
+    return [*listed, (integer, exponent)] if integer > 1 else listed

@@ -27,6 +27,7 @@ __all__ = ["NumberError", "exact_number"]
 
 LONGEST_TEXT = 400
 LARGEST_EXPONENT = 200
+LARGEST_BITS = 8000
 LARGEST_DECIMAL_EXPONENT = 400
 
 _TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z]+)|(\*\*|[-+*/^()]))")
@@ -185,7 +186,12 @@ def _power(base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
     if exponent.is_Integer:
         if exponent <= 0 and _sign(base) == 0:
             raise NumberError("zero to a power that is not positive")
-        return base**exponent
+        if base.is_Rational and max(base.p.bit_length(), base.q.bit_length()) * abs(exponent) > LARGEST_BITS:
+            raise NumberError(f"a power with more than {LARGEST_BITS} bits")
+        power = base**exponent
+        if power.is_Pow and power.args[1].is_Rational and abs(power.args[1]) > LARGEST_EXPONENT:
+            raise NumberError(f"exponent {power.args[1]} beyond {LARGEST_EXPONENT}")
+        return power
     if _sign(base) <= 0:
         raise NumberError("a power that is not an integer needs a positive base")
     return base**exponent if exponent.is_Rational else sympy.exp(sympy.expand(exponent * sympy.log(base)))
