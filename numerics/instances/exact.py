@@ -21,7 +21,7 @@ from eigentoken.numerics.instances.rational import rounded, sphere_point
 from eigentoken.theory import terms
 from eigentoken.theory.instances import Instance, InstanceError
 from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, Polygonal, Zero
-from eigentoken.theory.systems import Space, Time
+from eigentoken.theory.systems import Space
 
 __all__ = ["ExactDraft", "batch_of", "draft", "turned"]
 
@@ -209,6 +209,4 @@ def _tokens(plan: Plan, batch: Batch, denominator: int, diagonal: bool) -> tuple
     x = batch.tokens[0].tolist()
     if batch.system.space is Space.EUCLIDEAN:
         return tuple(tuple(rounded(a, denominator) for a in token) for token in x)
-    if batch.system.time is Time.MAP or batch.system.space in (Space.SPHERE, Space.ELLIPSOID):
-        return tuple(sphere_point(token, denominator) for token in x)
-    return None
+    return tuple(sphere_point(token, denominator) for token in x)

@@ -10,7 +10,9 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.numerics.lab.documents import encode
 from eigentoken.numerics.lab.targets import Target, call_predicate
+from eigentoken.numerics.readings.certified_claims import classified
 from eigentoken.numerics.readings.exact_values import Case
 from eigentoken.theory.readings import CERTIFIED, LATEX
 from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
@@ -41,6 +43,17 @@ class Certified:
         }
 
 
+class ExactInstance(SimpleNamespace):
+    """One instance for a free predicate: parameters and tokens as sympy matrices of exact numbers."""
+
+    def is_equilibrium(self) -> bool:
+        """Decided exactly; raises where it is not decided."""
+        verdict = classified(self._case).equilibrium
+        if verdict.is_undecided:
+            raise ValueError(verdict.reason)
+        return bool(verdict.is_holds)
+
+
 def instance_digest(case: Case) -> str:
     """sha256 of the exact instance with its k and p."""
     document = {"instance": case.instance.as_dict(), "k": case.k, "p": case.p}
@@ -66,7 +79,8 @@ def _predicate_verdict(target: Target, case: Case) -> Verdict:
         for name, value in case.instance.parameters.items()
     }
     tokens = sp.Matrix([list(token) for token in case.instance.tokens])
-    exact = SimpleNamespace(**parameters, tokens=tokens, n=case.n, d=case.d, k=case.k, p=case.p, q=case.q)
+    sizes = {"n": case.n, "d": case.d, "k": case.k, "p": case.p, "q": case.q}
+    exact = ExactInstance(**parameters, tokens=tokens, **sizes, _case=case)
     try:
         answer = call_predicate(target.conjecture, exact)
     except Exception:
@@ -91,9 +105,13 @@ def certify_case(target: Target, case: Case) -> Certified | None:
         return None
     digest = {"instance": instance_digest(case)}
     document = {"instance": case.instance.as_dict(), "k": case.k, "p": case.p}
-    certificates = [Certificate("lab/condition", text, VerdictWord.HOLDS, digest, document) for text, _ in listed]
+    certificates = [
+        Certificate("lab/condition", text, VerdictWord.HOLDS, digest, {**document, "statement": encode(condition)})
+        for (text, _), (condition, _) in zip(listed, _asked(target), strict=True)
+    ]
     claim = "holds_if" if target.claim is None else LATEX(target.claim)
-    details = {"kind": "" if verdict.certificate is None else verdict.certificate.kind}
+    details: dict[str, Any] = {"kind": "" if verdict.certificate is None else verdict.certificate.kind}
+    details["statement"] = None if target.claim is None else encode(target.claim)
     if verdict.certificate is not None:
         details["data"] = dict(verdict.certificate.data)
     certificates.append(Certificate("lab/claim", claim, VerdictWord.FAILS, digest, {**document, **details}))

@@ -15,7 +15,7 @@ from eigentoken.theory.claims import Claim
 from eigentoken.theory.conditions import Condition
 from eigentoken.theory.systems import SYSTEMS
 
-__all__ = ["Conjecture", "ConjectureError", "TEMPLATE", "load", "new"]
+__all__ = ["TEMPLATE", "Conjecture", "ConjectureError", "load", "new"]
 
 
 class ConjectureError(ValueError):

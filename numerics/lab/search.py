@@ -71,7 +71,7 @@ class UnitResult:
 def units(target: Target, seed: int) -> Iterator[Unit]:
     """The endless list of work for a target, cheap and telling methods first."""
     number = 0
-    plan = (
+    plan: tuple[tuple[str, int], ...] = (
         ("equilibria", 400), ("basins", 128), ("batches", 256), ("equilibria", 1500), ("ascent", 24), ("basins", 512),
     ) if target.about_limits else (
         ("enumeration", 1500), ("batches", 1500), ("ascent", 48), ("batches", 4000), ("hypothesis", 60), ("ascent", 96),

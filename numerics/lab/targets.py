@@ -13,8 +13,10 @@ from torch import Tensor
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.plans import Contradiction, Plan, plan_for
 from eigentoken.numerics.lab.conjectures import Conjecture, ConjectureError
+from eigentoken.numerics.readings.trajectories import problem_of
 from eigentoken.theory.claims import AlmostEveryConverges, Claim, Converges, Diverges, ForwardInvariant, Iff, When
 from eigentoken.theory.readings import GENERATED, OBSERVED
+from eigentoken.theory.systems import Time
 
 __all__ = ["Target", "predicate_violation", "targets"]
 
@@ -76,7 +78,18 @@ def targets(conjecture: Conjecture) -> list[Target]:
     return found
 
 
-def one_instance(batch: Batch, index: int) -> SimpleNamespace:
+class FloatInstance(SimpleNamespace):
+    """One instance for a free predicate: parameters and tokens as numpy arrays."""
+
+    def is_equilibrium(self) -> bool:
+        """Does the state stay where it is (within rounding)?  The exact instance decides this exactly."""
+        batch: Batch = self._batch
+        moved = problem_of(batch).advance(batch.tokens, 0.0)
+        rest = moved - batch.tokens if batch.system.time is Time.MAP else moved
+        return bool(rest.abs().max() < 1e-9)
+
+
+def one_instance(batch: Batch, index: int) -> FloatInstance:
     """One instance of a batch with numpy arrays as attributes, for predicates."""
 
     def plain(value: Any) -> Any:
@@ -86,9 +99,9 @@ def one_instance(batch: Batch, index: int) -> SimpleNamespace:
         return value[index].numpy() if value.ndim > 1 else float(value[index])
 
     parameters = {name: plain(value) for name, value in batch.parameters.items()}
-    return SimpleNamespace(
-        **parameters, tokens=batch.tokens[index].numpy(), n=batch.n, d=batch.d, k=batch.k, p=batch.p, q=batch.q
-    )
+    tokens = batch.tokens[index].numpy()
+    one = batch.take([index])
+    return FloatInstance(**parameters, tokens=tokens, n=batch.n, d=batch.d, k=batch.k, p=batch.p, q=batch.q, _batch=one)
 
 
 def call_predicate(conjecture: Conjecture, instance: Any) -> Any:

@@ -185,7 +185,10 @@ def _(claim: claims.Vanishes, batch: Batch) -> Tensor:
 
 @OBSERVED.register(claims.Nonnegative)
 def _(claim: claims.Nonnegative, batch: Batch) -> Tensor:
-    return -observe(claim.observable, batch, batch.tokens) - 1e-10
+    value = observe(claim.observable, batch, batch.tokens)
+    if claim.strict:  # zero violates a strict claim: within rounding of zero it is shown as ON_BOUNDARY
+        return torch.where(value.abs() < 1e-11, torch.full_like(value, ON_BOUNDARY), -value)
+    return -value - 1e-10
 
 
 # --- limits ----------------------------------------------------------------------------------------------------------

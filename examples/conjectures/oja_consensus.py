@@ -1,0 +1,19 @@
+"""True: principal consensus of the Oja map is stable exactly below the flip threshold (PM-L4)."""
+
+import sympy as sp
+
+from eigentoken.numerics.lab import Conjecture
+from eigentoken.theory.claims import Iff, Stable
+from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.points import ConsensusAt
+from eigentoken.theory.terms import Eigenvalue, alpha, d, matrix, n
+
+V = matrix("V")
+
+threshold = Conjecture(
+    name="principal consensus is stable exactly below the flip threshold",
+    system="oja-map",
+    conditions=[Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0), Relation(n >= 2)],
+    claims=[Iff(Stable(ConsensusAt(V, 1)), Relation(alpha * (sp.Abs(Eigenvalue(V, d)) - Eigenvalue(V, 1)) < 2))],
+    expect="survives",
+)
