@@ -47,7 +47,6 @@ from eigentoken.theory.jacobians import (
 from eigentoken.theory.nearby import nearby_equilibrium
 from eigentoken.theory.point_shapes import Shape, Undecided, attention_ranks, certain_zero, shape_of
 from eigentoken.theory.point_spectra import (
-    Linearization,
     StabilityWord,
     interchangeable,
     linearization,
@@ -55,6 +54,7 @@ from eigentoken.theory.point_spectra import (
     spectral_factors,
 )
 from eigentoken.theory.spectrum_tables import eigenvalue_entry, moduli_entries, spectrum_entries
+from eigentoken.theory.stability_verdicts import spectrum_notes, stability, stability_verdict
 from eigentoken.theory.systems import Space, Time
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
@@ -233,9 +233,7 @@ def _equilibrium(setting: Setting, field: Field, heights: Any) -> Classification
     except (ExactnessLimit, ArithmeticError) as limit:
         return _with_balls(base, groups, str(limit))
     base = replace(base, spectrum=entries, linearization=str(found.word), unstable_dimension=found.outside)
-    return replace(
-        base, stable=_stability(found, instance.system.time), notes=base.notes + _spectrum_notes(instance, found)
-    )
+    return replace(base, stable=stability(found, instance.system.time), notes=base.notes + spectrum_notes(found))
 
 
 def _arithmetic(field: Field) -> str:
@@ -295,7 +293,7 @@ def _with_balls(base: Classification, groups: list[list[int]], limit: str) -> Cl
         return replace(base, stable=undecided(reason), linearization="undecided", arithmetic="exact, spectrum open")
     entries, word, gap = found
     time = base.instance.system.time
-    verdict = _verdict(word, gap, time, entries, word is StabilityWord.UNSTABLE, "ball arithmetic")
+    verdict = stability_verdict(word, gap, time, entries, word is StabilityWord.UNSTABLE, "ball arithmetic")
     return replace(
         base,
         spectrum=entries,
@@ -304,44 +302,6 @@ def _with_balls(base: Classification, groups: list[list[int]], limit: str) -> Cl
         arithmetic="exact, spectrum by balls",
         notes=(*base.notes, note),
     )
-
-
-def _stability(found: Linearization, time: Time) -> Verdict:
-    return _verdict(found.word, found.gap, time, found.eigenvalues, found.not_inside, "exact spectrum")
-
-
-def _verdict(word: StabilityWord, gap: float, time: Time, eigenvalues: Any, not_inside: bool, how: str) -> Verdict:
-    bound = "spectral radius" if time is Time.MAP else "spectral abscissa"
-    limit = "1" if time is Time.MAP else "0"
-    if not eigenvalues:
-        return holds("the state space is discrete: there are no tangent directions")
-    if word is StabilityWord.STABLE:
-        reason = f"linearly asymptotically stable: {bound} below {limit} by at least {gap:.6g} ({how})"
-        return holds(reason, margin=gap, unit=bound)
-    if word is StabilityWord.UNSTABLE:
-        reason = f"linearly unstable: {bound} above {limit} by at least {gap:.6g} ({how})"
-        return fails(reason, margin=gap, unit=bound)
-    if word is StabilityWord.MARGINAL:
-        return fails(
-            f"not linearly asymptotically stable: {bound} exactly {limit} ({how}); the linearization is silent about "
-            "Lyapunov stability and nonlinear instability"
-        )
-    if not_inside:
-        return fails(
-            f"not linearly asymptotically stable: some eigenvalue is not inside, {bound} at least {limit} ({how}); "
-            "whether it is above was not decided"
-        )
-    return undecided(f"the {bound} was not told apart from {limit} ({how})")
-
-
-def _spectrum_notes(instance: Instance, found: Linearization) -> tuple[str, ...]:
-    notes = []
-    if found.word is StabilityWord.MARGINAL:
-        total = sum(count for _, count in found.boundary)
-        notes.append(f"{total} of the eigenvalues are exactly on the boundary of the stability region")
-    if any(not root.is_real for root, _ in found.eigenvalues):
-        notes.append("a complex eigenvalue has its float as a pair [re, im]")
-    return tuple(notes)
 
 
 # ---------------------------------------------------------------------- 2-cycles
@@ -389,6 +349,6 @@ def _two_cycle(setting: Setting, field: Field, image: State, norms: list[Any], r
         spectrum=entries,
         linearization=str(found.word),
         unstable_dimension=found.outside,
-        stable=_stability(found, Time.MAP),
+        stable=stability(found, Time.MAP),
         notes=(*base.notes, note),
     )

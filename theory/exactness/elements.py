@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq, fmpq_mat
 
 if TYPE_CHECKING:
-    from eigentoken.theory.exactness.fields import Field, Generator
+    from eigentoken.theory.exactness.fields import Field
+    from eigentoken.theory.exactness.generators import Generator
 
 __all__ = ["Element", "ExactnessLimit", "MissingGenerator", "Scalar"]
 

@@ -22,6 +22,14 @@ from flint import Ordering, arb, fmpq, fmpq_mpoly_ctx
 
 from eigentoken.theory.exactness.balls import PRECISIONS, expression_ball, precision, rational_ball
 from eigentoken.theory.exactness.elements import LARGEST_ALGEBRA, Element, ExactnessLimit, MissingGenerator, Scalar
+from eigentoken.theory.exactness.generators import (
+    ONE,
+    Generator,
+    certainly_positive,
+    common_measure,
+    prime_powers,
+    to_sympy,
+)
 from eigentoken.theory.exactness.nested_roots import expressed_root
 
 __all__ = ["RATIONALS", "ExactnessLimit", "Field", "Generator", "MissingGenerator", "in_smallest_field"]
@@ -31,29 +39,8 @@ LARGEST_EXPANDED_ROOT = 8
 LARGEST_POWER = 4000
 MOST_SHARED_POWERS = 64
 MOST_GENERATORS = 24
-FACTOR_LIMIT = 50_000
-FULLY_FACTORED = 10**14
-ONE = sympy.Integer(1)
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Generator:
-    """``base^step``, step = 1/k (kind ``root``), ``exp(base step)`` (``exp``), ``ln(base)`` (``log``), pi (``constant``)."""
-
-    kind: str
-    base: sympy.Expr
-    step: sympy.Rational = ONE
-
-    def power(self, exponent: int) -> sympy.Expr:
-        """This generator to an integer power, as a sympy number."""
-        share = exponent * self.step
-        if self.kind == "root":
-            return self.base**share
-        if self.kind == "exp":
-            return sympy.exp(self.base * share)
-        return (self.base if self.kind == "constant" else sympy.log(self.base)) ** exponent
 
 
 @dataclass(frozen=True)
@@ -151,7 +138,7 @@ class Field:
         listed = list(self.generators)
         for index, known in enumerate(listed):
             if (known.kind, known.base) == (generator.kind, generator.base):
-                finer = Generator(known.kind, known.base, _common_measure(known.step, generator.step))
+                finer = Generator(known.kind, known.base, common_measure(known.step, generator.step))
                 if finer.kind == "exp" and max(known.step, generator.step) > MOST_SHARED_POWERS * finer.step:
                     continue
                 if finer.step.q > LARGEST_ORDER and finer.kind == "root":
@@ -216,10 +203,12 @@ class Field:
         """``base^exponent`` for a positive base."""
         if base.is_Rational:
             result = self.one
-            for prime, power in _prime_powers(base).items():
+            for prime, power in prime_powers(base).items():
                 result = result * self._generator_power("root", sympy.Integer(prime), power * exponent)
             return result
-        if isinstance(base, sympy.exp) or (base.is_Pow and base.args[1].is_Rational and _positive(base.args[0])):
+        if isinstance(base, sympy.exp) or (
+            base.is_Pow and base.args[1].is_Rational and certainly_positive(base.args[0])
+        ):
             if base.is_Pow:
                 return self.number(base.args[0] ** (base.args[1] * exponent))
             return self.exp(self.number(base.args[0] * exponent))
@@ -260,15 +249,15 @@ class Field:
         """``ln(value)`` for a positive number, as a sum over primes where it is rational."""
         if value.is_Rational:
             total = 0 * self.one
-            for prime, power in _prime_powers(value).items():
+            for prime, power in prime_powers(value).items():
                 index, _ = self._find("log", sympy.Integer(prime))
                 total = total + int(power) * Element(self, self.gen(index))
             return total
         if isinstance(value, sympy.exp):
             return self.number(value.args[0])
-        if value.is_Mul and all(_positive(factor) for factor in value.args):
+        if value.is_Mul and all(certainly_positive(factor) for factor in value.args):
             return sum((self.log(factor) for factor in value.args), 0 * self.one)
-        if value.is_Pow and value.args[0] is not sympy.E and _positive(value.args[0]):
+        if value.is_Pow and value.args[0] is not sympy.E and certainly_positive(value.args[0]):
             return self.number(value.args[1]) * self.log(value.args[0])
         element = self.number(value)
         expression = self.expression(element)
@@ -276,7 +265,7 @@ class Field:
             return self.log(expression)
         numerator, denominator = sympy.fraction(sympy.together(expression))
         content, primitive = numerator.as_content_primitive()
-        if (denominator != 1 or content != 1) and _positive(denominator) and _positive(primitive):
+        if (denominator != 1 or content != 1) and certainly_positive(denominator) and certainly_positive(primitive):
             below = self.log(denominator) if denominator != 1 else 0
             return self.log(content) + self._log_atom(primitive) - below
         return self._log_atom(expression)
@@ -289,7 +278,7 @@ class Field:
     def exp(self, value: Any) -> Any:
         """``exp(value)`` of an element: ``exp(c ln b) = b^c``, and one generator for each other monomial."""
         if not isinstance(value, Element):
-            return self.one if value == 0 else self._generator_power("exp", sympy.Integer(1), _to_sympy(value))
+            return self.one if value == 0 else self._generator_power("exp", sympy.Integer(1), to_sympy(value))
         if value.num == 0:
             return self.one
         if value.den is not None:
@@ -298,7 +287,7 @@ class Field:
             return self._opaque_exp(value)
         result = self.one
         for powers, coefficient in value.num.to_dict().items():
-            exponent = _to_sympy(coefficient)
+            exponent = to_sympy(coefficient)
             occurring = [(self._generator_at(place), power) for place, power in enumerate(powers) if power]
             if len(occurring) == 1 and occurring[0][0].kind == "log" and occurring[0][1] == 1:
                 base = occurring[0][0].base
@@ -323,10 +312,10 @@ class Field:
 
     def _opaque_exp(self, value: Element) -> Any:
         """``exp(value)`` as a power of one generator without relations, shared by all rational multiples of the value."""
-        coefficients = [_to_sympy(coefficient) for coefficient in value.num.to_dict().values()]
+        coefficients = [to_sympy(coefficient) for coefficient in value.num.to_dict().values()]
         content = coefficients[0]
         for coefficient in coefficients[1:]:
-            content = _common_measure(content, coefficient)
+            content = common_measure(content, coefficient)
         content = abs(content) if coefficients[0] > 0 else -abs(content)
         primitive = self.expression(Element(self, value.num / fmpq(int(content.p), int(content.q))))
         return self._generator_power("exp", primitive, content)
@@ -339,7 +328,7 @@ class Field:
     def expression(self, value: Any) -> sympy.Expr:
         """The element as a sympy number, for people."""
         if not isinstance(value, Element):
-            return _to_sympy(value)
+            return to_sympy(value)
         numerator = self._polynomial_expression(value.num)
         return numerator if value.den is None else numerator / self._polynomial_expression(value.den)
 
@@ -347,7 +336,7 @@ class Field:
         terms = []
         for powers, coefficient in polynomial.to_dict().items():
             factors = [self._generator_at(place).power(power) for place, power in enumerate(powers) if power]
-            terms.append(math.prod(factors, start=_to_sympy(coefficient)))
+            terms.append(math.prod(factors, start=to_sympy(coefficient)))
         return sympy.Add(*terms)
 
 
@@ -364,47 +353,3 @@ def in_smallest_field(computation: Callable[[Field], T], start: Field = RATIONAL
         except MissingGenerator as missing:
             ground = ground.extended(missing.generator)
     raise ExactnessLimit("the field of the instance kept growing")
-
-
-def _to_sympy(value: Any) -> sympy.Rational:
-    ratio = fmpq(value)
-    return sympy.Rational(int(ratio.p), int(ratio.q))
-
-
-def _common_measure(left: sympy.Rational, right: sympy.Rational) -> sympy.Rational:
-    """The largest rational number of which both are integer multiples."""
-    return sympy.Rational(math.gcd(int(left.p * right.q), int(right.p * left.q)), int(left.q * right.q))
-
-
-def _positive(value: sympy.Expr) -> bool:
-    """Certainly positive, by a ball; ``False`` where the ball does not say."""
-    return bool(expression_ball(value, 256) > 0)
-
-
-def _prime_powers(value: sympy.Rational) -> dict[int, int]:
-    """``value = prod p^k``; a large cofactor without small prime factor stays whole."""
-    powers: dict[int, int] = {}
-    for integer, direction in ((int(value.p), 1), (int(value.q), -1)):
-        for base, power in _factored(integer):
-            powers[base] = powers.get(base, 0) + direction * power
-    return {base: power for base, power in powers.items() if power}
-
-
-def _factored(integer: int) -> list[tuple[int, int]]:
-    """Prime powers, by trial division only where the integer is large, its cofactor reduced to its smallest root."""
-    if integer < FULLY_FACTORED:
-        return [(int(prime), int(power)) for prime, power in sympy.factorint(integer).items()] if integer > 1 else []
-    listed = []
-    for prime in sympy.primerange(FACTOR_LIMIT):
-        power = 0
-        while integer % prime == 0:
-            integer, power = integer // prime, power + 1
-        if power:
-            listed.append((int(prime), power))
-    exponent = 1
-    for root in (2, 3, 5, 7):
-        base, exact = sympy.integer_nthroot(integer, root)
-        while exact and integer > 1:
-            integer, exponent = int(base), exponent * root
-            base, exact = sympy.integer_nthroot(integer, root)
-    return [*listed, (integer, exponent)] if integer > 1 else listed
