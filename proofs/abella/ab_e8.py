@@ -12,6 +12,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import det_spd, det_tokens, numbers
+from eigentoken.proofs.flow_properties import gradient_identity, metric_is_positive, tangent_field
 from eigentoken.theory.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.observables_attention import ellipsoid_potential
 from eigentoken.theory.registry import register
@@ -149,6 +150,7 @@ AB_E8 = register(
                 ("0.114687339668491", "0.043193542577166", "-0.030095720402233"),
             ),
         ),
+        property_tests=(tangent_field,),
     )
 )
 
@@ -164,6 +166,7 @@ AB_E9 = register(
         "is a Riemannian "
         "metric on $(\\mathbb{R}^d \\setminus 0)^{\\ell}$, and so is its restriction to $(\\mathcal{E}_P)^{\\ell}$.",
         derive=derive_metric,
+        property_tests=(metric_is_positive,),
     )
 )
 
@@ -179,5 +182,6 @@ AB_E10 = register(
         "$(\\mathcal{E}_P)^{\\ell}$.",
         derive=derive_potential,
         vectors=(Vector("V_P at the data of AB-T3.1", potential_example, ("-11.037455826366",)),),
+        property_tests=(gradient_identity,),
     )
 )

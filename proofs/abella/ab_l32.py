@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
+from eigentoken.proofs.flow_properties import gradient_identity
 from eigentoken.proofs.tensor_reductions import EXACT
 from eigentoken.theory.ball_evaluation import sign
 from eigentoken.theory.conditions import PositiveDefinite, Symmetric
@@ -105,5 +106,6 @@ AB_L32 = register(
                 nonsymmetric_fails,
             ),
         ),
+        property_tests=(gradient_identity,),
     )
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
+from eigentoken.proofs.flow_properties import speed_is_bounded
 from eigentoken.proofs.tensor_reductions import applied
 from eigentoken.proofs.textbook import UNIFORMLY_CONTINUOUS_COMPOSITION, words
 from eigentoken.theory.conditions import BoundedInTime, PositiveDefinite, Symmetric, UniformlyContinuous
@@ -101,5 +102,6 @@ AB_L42 = register(
             "AB-L4.1: scores and weights are bounded",
         ),
         derive=derive,
+        property_tests=(speed_is_bounded,),
     )
 )

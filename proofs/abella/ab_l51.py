@@ -14,6 +14,7 @@ import sympy as sp
 from eigentoken.proofs.abella.ab_e4 import layer_data
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import numbers
+from eigentoken.proofs.flow_properties import causal_structure
 from eigentoken.proofs.tensor_reductions import applied, functional, tokens_of_symbols, velocity
 from eigentoken.proofs.textbook import CARATHEODORY, words
 from eigentoken.theory.algebra import causal_mask
@@ -194,6 +195,7 @@ AB_E15 = register(
                 ("-0.151090386673747", "0.094528604269742", "-0.073571766201174"),
             ),
         ),
+        property_tests=(causal_structure,),
     )
 )
 

@@ -96,8 +96,7 @@ def derive() -> Derivation:
 def nonempty_domain() -> Verdict:
     """U = diag(3, 2, 1), y_0 = (0, 1, 1)/sqrt 2: the first coordinate stays 0, the ratio of the others decays like e^{-s}."""
     b, c = sp.symbols("b c", positive=True)
-    value = ((sp.Integer(3), sp.Integer(0), sp.Integer(0)), (sp.Integer(0), sp.Integer(2), sp.Integer(0)))
-    value = (*value, (sp.Integer(0), sp.Integer(0), sp.Integer(1)))
+    value = tuple(tuple(sp.Integer(3 - p if p == q else 0) for q in range(3)) for p in range(3))
     speed = velocity("oja-flow", {"V": value}, ((sp.Integer(0), b, c),))[0]
     ratio_rate = sp.simplify((speed[2] * b - c * speed[1]) / b**2 / (c / b))
     if speed[0] == 0 and ratio_rate == -1:

@@ -10,6 +10,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
+from eigentoken.proofs.flow_properties import sigma_cancels
 from eigentoken.theory.conditions import Nonsingular
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement
@@ -122,5 +123,6 @@ AB_R51 = register(
                 ),
             ),
         ),
+        property_tests=(sigma_cancels,),
     )
 )

@@ -13,6 +13,7 @@ import sympy as sp
 from eigentoken.proofs.abella.ab_e8 import data
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import FLOATS, as_floats
+from eigentoken.proofs.flow_properties import potential_decreases
 from eigentoken.proofs.tensor_reductions import velocity
 from eigentoken.proofs.textbook import LASALLE, LOJASIEWICZ, words
 from eigentoken.proofs.trajectories import integrate
@@ -175,6 +176,7 @@ AB_L33 = register(
         depends=("AB-T3.1", "AB-E8"),
         facts=LASALLE_FACTS,
         derive=derive_lasalle,
+        property_tests=(potential_decreases,),
     )
 )
 

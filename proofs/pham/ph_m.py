@@ -11,6 +11,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import as_numbers, det_tokens, numbers
+from eigentoken.proofs.flow_properties import key_identity
 from eigentoken.proofs.tensor_reductions import EXACT, all_equal, matrix_of_symbols, tokens_of_symbols, velocity
 from eigentoken.proofs.textbook import COMPARISON
 from eigentoken.theory.conditions import Nonsingular
@@ -185,5 +186,6 @@ PH_M = register(
         "wording and strength.",
         derive=derive,
         vectors=(Vector("velocity of token 1", field_example, ("-0.181401274760940", "0.120096620803755")),),
+        property_tests=(key_identity,),
     )
 )

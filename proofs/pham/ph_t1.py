@@ -8,6 +8,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import numbers
+from eigentoken.proofs.flow_properties import two_token_gap
 from eigentoken.proofs.pham.ph_m import A, B, W, calculus_rules, data, soft_average, token_field
 from eigentoken.proofs.tensor_reductions import velocity
 from eigentoken.theory.ball_evaluation import evaluate, sign
@@ -262,5 +263,6 @@ PH_C1 = register(
                 ("-1.556230589874906", "0.456230589874905", "0.223478771639634"),
             ),
         ),
+        property_tests=(two_token_gap,),
     )
 )

@@ -11,6 +11,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import FLOATS, as_floats, numbers
+from eigentoken.proofs.flow_properties import conserved_height, rotations_grow
 from eigentoken.proofs.pham.ph_m import A, W, calculus_rules, data, log_sum_exp_step, soft_average, token_field
 from eigentoken.proofs.pham.ph_t1 import variance_steps
 from eigentoken.proofs.tensor_reductions import applied, velocity
@@ -397,6 +398,7 @@ PH_C2 = register(
                 ("0.866025403784439", "148.413159102577"),
             ),
         ),
+        property_tests=(rotations_grow,),
     )
 )
 
@@ -412,5 +414,6 @@ PH_C4 = register(
         "divergence along $u$. $\\operatorname{sym} W \\succ 0$ with $W = AB$ forces $B$ invertible.",
         depends=("PH-M",),
         derive=derive_singular,
+        property_tests=(conserved_height,),
     )
 )

@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
+from eigentoken.proofs.flow_properties import encoded_is_shifted
 from eigentoken.proofs.pham.ph_m import A, W
 from eigentoken.proofs.textbook import words
 from eigentoken.theory.conditions import NegativeDefinite, PositiveDefinite, Symmetric
@@ -79,5 +80,6 @@ PH_T6 = register(
         depends=("PH-M", "PH-T2"),
         facts=("PH-T2: all tokens tend to zero",),
         derive=derive,
+        property_tests=(encoded_is_shifted,),
     )
 )

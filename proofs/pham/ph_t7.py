@@ -12,6 +12,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import FLOATS
+from eigentoken.proofs.flow_properties import heights_between_extremes, modified_form
 from eigentoken.proofs.pham.ph_m import B, W
 from eigentoken.proofs.tensor_reductions import all_equal, velocity
 from eigentoken.proofs.textbook import words
@@ -393,6 +394,7 @@ PH_T7 = register(
             ),
             Vector("r(3) from 0.6", radius_example, ("0.91650198395690",)),
         ),
+        property_tests=(heights_between_extremes,),
     )
 )
 
@@ -427,5 +429,6 @@ PH_T8 = register(
             ),
         ),
         vectors=(Vector("|x_1|(8) for lambda = 0.3, 0.5, 1, 0", shifted_example, ("0.448", "0.336", "0.239", "75.9")),),
+        property_tests=(modified_form,),
     )
 )

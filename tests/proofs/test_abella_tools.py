@@ -1,0 +1,152 @@
+"""The tools behind the two chapters: enclosures contain the truth, refusals refuse, property tests can fail."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import sympy as sp
+from flint import arb
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eigentoken.proofs import textbook
+from eigentoken.proofs.abella.ab_r42 import probability
+from eigentoken.proofs.abella.ab_t51 import bad_start_between
+from eigentoken.proofs.calculus_steps import TOKEN_I, TOKEN_J, expression_latex, field_of, tensor_step
+from eigentoken.proofs.deterministic_data import det_matrix, det_spd, det_tokens, symmetric_eigenpairs
+from eigentoken.proofs.flow_properties import _positive, _vanishes
+from eigentoken.proofs.tensor_reductions import all_equal, applied, functional
+from eigentoken.proofs.textbook import about, words
+from eigentoken.proofs.trajectories import NoEnclosure, ball, enclose, integrate, precision
+from eigentoken.theory.calculus import Assumptions, Letter, dot, vector
+from eigentoken.theory.observables_attention import solve
+from eigentoken.theory.steps import Citation, Theorem
+
+
+def test_enclosures_contain_closed_forms() -> None:
+    with precision(40):
+        (decay,) = enclose(lambda t, x: [-x[0]], ["1"], 2, steps=10, digits=40)
+        assert decay.contains(arb(-2).exp())
+        assert decay.rad() < 1e-10
+        (logistic,) = enclose(lambda t, x: [x[0] * (1 - x[0])], ["1/10"], 3, steps=24, digits=40)
+        assert logistic.contains(1 / (1 + 9 * arb(-3).exp()))
+        (clock,) = enclose(lambda t, x: [2 * t * x[0]], ["1"], 1, steps=16, digits=40)
+        assert clock.contains(arb(1).exp())
+        angle = enclose(lambda t, x: [x[1], -x[0]], ["0", "1"], "3/2", steps=12, digits=40)
+        assert angle[0].contains((arb(3) / 2).sin()) and angle[1].contains((arb(3) / 2).cos())
+
+
+@given(st.integers(-30, 30), st.integers(1, 20))
+def test_enclosure_of_a_riccati_equation(numerator: int, length: int) -> None:
+    """``a' = 1 - a^2`` from any start inside (-1, 1) has the closed form tanh(artanh a_0 + t)."""
+    start, end = sp.Rational(numerator, 31), sp.Rational(length, 10)
+    with precision(40):
+        (found,) = enclose(lambda t, x: [1 - x[0] * x[0]], [start], end, steps=10, digits=40)
+        assert found.contains((ball(start).atanh() + ball(end)).tanh())
+
+
+def test_no_enclosure_through_a_blow_up() -> None:
+    with pytest.raises(NoEnclosure):
+        enclose(lambda t, x: [x[0] * x[0]], ["1"], 2, steps=20)
+
+
+def test_floats_agree_with_enclosures() -> None:
+    (found,) = enclose(lambda t, x: [x[0] * (1 - x[0])], ["1/10"], 3, steps=24, digits=40)
+    assert abs(integrate(lambda t, x: [x[0] * (1 - x[0])], [0.1], [3.0])[0][0] - float(found.mid())) < 1e-12
+
+
+def test_functional_refuses_what_is_not_linear() -> None:
+    y, X, m = sp.symbols("y X m")
+    assert functional(X - m * y, {X: m, y: sp.Integer(1)}) == 0
+    for wrong in (X * y, X + 1, X**2):
+        with pytest.raises(ValueError, match="not linear"):
+            functional(wrong, {X: m, y: m})
+    assert applied("a", "b", X - m * y, {X: m, y: sp.Integer(1)}, sp.Integer(0)).check(frozenset()).is_holds
+    assert applied("a", "b", X + m * y, {X: m, y: sp.Integer(1)}, sp.Integer(0)).check(frozenset()).is_fails
+
+
+def test_comparison_of_lists_can_say_no() -> None:
+    x = sp.Symbol("x")
+    assert all_equal([(x + 1) ** 2], [x**2 + 2 * x + 1]).is_holds
+    assert all_equal([(x + 1) ** 2], [x**2 + 1]).is_fails
+    assert all_equal([], []).is_fails
+    with pytest.raises(ValueError, match="zip"):
+        all_equal([x], [x, x])
+
+
+def test_tensor_steps_reject_a_changed_sign_in_the_system() -> None:
+    """The conserved form of the ellipsoid flow is not conserved by the push without its tangent part."""
+    letter = Letter("P")
+    rules = Assumptions(symmetric=frozenset({"P"}), unit={"y": (letter,)})
+    field = field_of("ellipsoid-flow", {"P": letter}, rules)
+    right = tensor_step("a", "b", derive=lambda: field, claimed=field, rules=rules, left="x")
+    wrong = tensor_step("a", "b", derive=lambda: field, claimed=field * -1, rules=rules, left="x")
+    assert right.check(frozenset()).is_holds
+    assert not wrong.check(frozenset()).is_holds
+    assert "y_{" in right.display()
+
+
+def test_latex_of_expressions() -> None:
+    x_i, x_j = vector("x", TOKEN_I), vector("x", TOKEN_J)
+    assert expression_latex(dot(x_i, x_j, (Letter("W"),)) * 2) == r"2 (x_{i}^{\top} W x_{j})"
+    assert expression_latex(x_i - x_i) == "0"
+    assert expression_latex(dot(x_i, x_i) ** -1) == r"\frac{1}{(x_{i}^{\top} x_{i})}"
+
+
+def test_arguments_in_words_are_marked_and_need_their_facts() -> None:
+    step = words("limit", "Clear.", ("a fact",), "a conclusion")
+    assert isinstance(step, Citation)
+    assert "not machine-checked" in step.theorem.reference
+    assert step.check(frozenset()).is_fails
+    assert step.check(frozenset({"a fact"})).is_holds
+
+
+def test_textbook_theorems_have_hypotheses_references_and_bibtex() -> None:
+    theorems = [each for each in vars(textbook).values() if isinstance(each, Theorem)]
+    assert len(theorems) >= 20
+    for each in theorems:
+        assert each.hypotheses and each.conclusion and each.reference
+        assert each.bibtex.startswith("@") and each.bibtex.count("{") == each.bibtex.count("}")
+    spoken = about(textbook.CANTOR, "the hulls")
+    assert all(each.endswith("(the hulls)") for each in (*spoken.hypotheses, spoken.conclusion))
+
+
+def test_deterministic_data_of_the_sheet() -> None:
+    assert f"{float(det_tokens(3, 3)[0][0]):.15f}" == "0.239249329213982"
+    assert f"{float(det_matrix(3)[0][0]):.15f}" == "-0.801143615546934"
+    values, _ = symmetric_eigenpairs(det_spd(3))
+    assert min(values) > 0.5 - 1e-30
+
+
+@given(st.integers(0, 10**6))
+def test_solving_by_normal_equations(seed: int) -> None:
+    source = random.Random(seed)
+    d = source.choice((1, 2, 3, 4))
+    matrix = sp.Matrix(d, d, lambda *_: sp.Rational(source.randint(-9, 9), source.randint(1, 4)))
+    side = [sp.Rational(source.randint(-9, 9)) for _ in range(d)]
+    if matrix.det() == 0:
+        return
+    (found,) = solve(matrix.tolist(), (side,))
+    assert matrix * sp.Matrix(found) == sp.Matrix(side)
+
+
+def test_property_tests_can_fail() -> None:
+    assert _vanishes(lambda source: [ball(0)])(3, 0).is_holds
+    assert _vanishes(lambda source: [ball("1/1000")])(3, 0).is_fails
+    assert _vanishes(lambda source: [arb(0, 1)])(3, 0).is_undecided
+    assert _positive(lambda source: [ball(1)])(3, 0).is_holds
+    assert _positive(lambda source: [ball(-1)])(3, 0).is_fails
+    assert _positive(lambda source: [ball(0)])(3, 0).is_undecided
+
+
+def test_no_bad_start_is_claimed_where_there_is_none() -> None:
+    """An interval that lies on one side of the bad angle is not certified."""
+    assert bad_start_between("3.5994", "3.5995").is_holds
+    assert bad_start_between("3.5995", "3.5996").is_undecided
+    assert bad_start_between("3.2", "3.3").is_undecided
+    assert bad_start_between("3.1", "3.7").is_undecided, "the interval contains pi"
+
+
+def test_wendel_counts() -> None:
+    assert probability(1, 1) == 1 and probability(3, 2) == 1 and probability(4, 2) == sp.Rational(7, 8)
