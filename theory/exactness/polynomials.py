@@ -206,7 +206,7 @@ def _trager(field: Field, polynomial: Polynomial) -> list[Polynomial]:
     size = len(polynomial) - 1
     for _, order, _ in relations:
         size *= order
-    mixed = len(used) > len(relations)
+    mixed = 0 < len(relations) < len(used)
     if size > (LARGEST_MIXED_NORM if mixed else LARGEST_NORM) or (mixed and len(cleared) > LARGEST_MIXED_NORM):
         return [polynomial]
     gens = context.gens()
