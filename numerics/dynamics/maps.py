@@ -15,6 +15,10 @@ from eigentoken.theory.systems import Time
 __all__ = ["Orbit", "iterate"]
 
 
+#: How many numbers of a batch are taken through all layers at once: what a processor's cache holds.
+CHUNK = 1 << 16
+
+
 @dataclass(frozen=True)
 class Orbit:
     """The last state of an iteration, the one before it, and what was recorded.
@@ -52,6 +56,18 @@ def iterate(
     """
     if problem.system.time is not Time.MAP:
         raise ValueError(f"{problem.system.name} is a flow: follow it (eigentoken.numerics.dynamics.flows.follow)")
+    if every is None and observe is None and x.ndim == 3 and x.numel() > 2 * CHUNK and not problem.batched:
+        size = max(1, CHUNK // (x.shape[-2] * x.shape[-1]))
+        runs = [
+            iterate(
+                problem, part, layers, stop_distance=stop_distance, check_every=check_every, first_layer=first_layer
+            )
+            for part in x.split(size)
+        ]
+        final, previous, settled, finite = (
+            torch.cat([getattr(run, name) for run in runs]) for name in ("final", "previous", "settled", "finite")
+        )
+        return Orbit(final, previous, max(run.layers for run in runs), [], None, {}, settled, finite)
     times: list[int] = []
     states: list[Tensor] = []
     observed: dict[str, list[Any]] = {}

@@ -35,6 +35,14 @@ class Problem:
         groups: list[Mapping[str, Any]] = [self.parameters, *self.parameters.get("heads", [])]
         return not any(callable(value) for group in groups for name, value in group.items() if name != "pair_score")
 
+    @property
+    def batched(self) -> bool:
+        """Some parameter may differ between the instances of a batch."""
+        groups: list[Mapping[str, Any]] = [self.parameters, *self.parameters.get("heads", [])]
+        values = [value for group in groups for name, value in group.items() if name != "heads" and value is not None]
+        plain = (float, int, str)
+        return any(not (isinstance(v, plain) or (isinstance(v, Tensor) and v.ndim in (0, 2))) for v in values)
+
     def advance(self, x: Tensor, t: Any = None) -> Tensor:
         moved: Tensor = self.system.advance(self.algebra, self.parameters, x, self.mask, t)
         return moved
@@ -182,6 +190,7 @@ class _Compressed:
         self._source: Tensor | None = None
         self._product: Tensor | None = None
         self._last: tuple[float, Any] | None = None
+        self._scaled = torch.empty_like(self.rows)
 
     def __call__(self, t: Any) -> Any:
         if isinstance(t, float) and self._last is not None and self._last[0] == t:
@@ -197,7 +206,7 @@ class _Compressed:
             return compress(value, self.basis)
         if self._product is None or self._source is not value.matrix:
             self._source, self._product = value.matrix, (value.matrix @ self.basis).contiguous()
-        return (self.rows * value.scale) @ self._product
+        return torch.mul(self.rows, value.scale, out=self._scaled) @ self._product
 
 
 def _probe_time(instance: Problem) -> Any:

@@ -258,3 +258,19 @@ def test_a_wrong_twin_is_caught() -> None:
     assert not torch.allclose(
         system.advance(Wrong(), parameters, x), system.advance(TorchAlgebra(), parameters, x), atol=1e-3
     )
+
+
+@pytest.mark.parametrize("name", ["token-flow", "attention-map"])
+def test_absolute_positions_added_in_every_layer(name: str) -> None:
+    """PH-T6 (ii): positions are added to the tokens before anything else, in torch as in the loops."""
+    system = SYSTEMS[name]
+    parameters, x = instance(system, seed=12)
+    positions = torch.randn(N, D, generator=torch.Generator().manual_seed(13), dtype=torch.float64)
+    fast = system.advance(TorchAlgebra(), parameters | {"positions": positions}, x)
+    loops = system.advance(
+        LoopAlgebra(math.exp, math.sqrt),
+        as_loops(parameters | {"positions": positions}, float),
+        tuple(map(tuple, x.tolist())),
+    )
+    assert torch.allclose(fast, torch.tensor(loops, dtype=torch.float64), atol=1e-13)
+    assert not torch.allclose(fast, system.advance(TorchAlgebra(), parameters, x), atol=1e-3)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from eigentoken.numerics.dynamics.basins import random_tokens
 from eigentoken.numerics.dynamics.flows import follow, tableau
-from eigentoken.numerics.dynamics.maps import iterate
+from eigentoken.numerics.dynamics.maps import CHUNK, iterate
 from eigentoken.numerics.dynamics.matrices import RowScaled
 from eigentoken.numerics.dynamics.observables import ellipsoid_potential, planar_first_integral
 from eigentoken.numerics.dynamics.problem import Problem, problem
@@ -240,3 +240,16 @@ def test_divergence_is_reported_not_hidden() -> None:
     line = problem("token-flow", {"B": [[1.0]], "W": [[1.0]]})
     run = follow(line, tensor([[1.0], [2.0]]), 1e4, max_steps=1500)
     assert not bool(run.finite) or float(run.final.abs().max()) > 1e100
+
+
+def test_large_batches_are_cut_without_changing_anything() -> None:
+    step = problem("attention-map", {"V": det_spd(3), "M": det_matrix(3), "alpha": 0.3})
+    x = random_tokens(CHUNK // 4, 4, 3, seed=6)
+    assert x.numel() > 2 * CHUNK
+    whole, part = iterate(step, x, 7), iterate(step, x[5000:5003], 7)
+    assert torch.allclose(whole.final[5000:5003], part.final, atol=1e-14)
+    assert torch.allclose(whole.previous[5000:5003], part.previous, atol=1e-14)
+    each = det_spd(3).expand(len(x), 3, 3) * torch.linspace(0.5, 2, len(x), dtype=torch.float64).reshape(-1, 1, 1)
+    own = iterate(problem("oja-map", {"V": each, "alpha": 0.3}), x, 3)
+    alone = iterate(problem("oja-map", {"V": each[77], "alpha": 0.3}), x[77], 3)
+    assert torch.allclose(own.final[77], alone.final, atol=1e-14)
