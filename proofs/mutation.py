@@ -1,0 +1,279 @@
+"""Mutants of derivations: one small change at a time, to see that the checkers say no.
+
+A mutant flips the sign of a term, drops a term or a factor, changes a number or an exponent, turns a relation around, makes
+a strict relation weak or a weak one strict, drops a hypothesis, or takes away an established fact that a citation needs.
+A mutant is *killed* when the changed step no longer holds.  One that still holds is not by itself a fault: the changed
+statement may be true (a weaker conclusion, a hypothesis that was not needed).  Such a mutant counts as *true* only if
+an arithmetic that shares no code with the checker proves it as well; every other survivor is reported as a survivor.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.normal_form import identity_verdict
+from eigentoken.theory.statements import Statement
+from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality, Reduction, Step
+from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+
+__all__ = ["KillReport", "Mutant", "all_mutants", "changed_expressions", "kill_rate", "mutants"]
+
+_WEAKER = {sp.StrictGreaterThan: sp.GreaterThan, sp.StrictLessThan: sp.LessThan}
+_STRICTER = {weak: strict for strict, weak in _WEAKER.items()}
+_TURNED = {
+    sp.StrictGreaterThan: sp.StrictLessThan,
+    sp.StrictLessThan: sp.StrictGreaterThan,
+    sp.GreaterThan: sp.LessThan,
+    sp.LessThan: sp.GreaterThan,
+    sp.Equality: sp.Unequality,
+    sp.Unequality: sp.Equality,
+}
+
+
+def changed_expressions(expression: Any) -> Iterator[tuple[str, Any]]:
+    """Every expression or relation that differs by one small change, with what was changed.
+
+    >>> x, y = sp.symbols("x y")
+    >>> sorted(str(changed) for _, changed in changed_expressions(x - y))
+    ['-x - y', '-y', 'x', 'x + y']
+    """
+    whole = sp.sympify(expression)
+    seen = {whole}
+    for what, changed in _changes(whole):
+        if changed not in seen:
+            seen.add(changed)
+            yield what, changed
+
+
+def _changes(expression: Any) -> Iterator[tuple[str, Any]]:
+    yield from _here(expression)
+    for place, part in enumerate(expression.args):
+        if isinstance(expression, sp.Pow) and place == 1:
+            continue
+        for what, changed in _changes(part):
+            arguments = (*expression.args[:place], changed, *expression.args[place + 1 :])
+            yield what, expression.func(*arguments)
+
+
+def _here(expression: Any) -> Iterator[tuple[str, Any]]:
+    """Changes at the root of the expression."""
+    if expression.is_Number:
+        yield f"number {expression} becomes {expression + 1}", expression + 1
+    elif expression.is_Add:
+        for place, term in enumerate(expression.args):
+            rest = expression.args[:place] + expression.args[place + 1 :]
+            yield f"sign of {term} flipped", expression.func(*rest, -term)
+            yield f"term {term} dropped", expression.func(*rest)
+    elif expression.is_Mul:
+        for place, part in enumerate(expression.args):
+            if not part.is_Number:
+                rest = expression.args[:place] + expression.args[place + 1 :]
+                yield f"factor {part} dropped", expression.func(*rest)
+    elif isinstance(expression, sp.Pow) and expression.exp.is_Integer:
+        yield f"exponent of {expression} raised", expression.base ** (expression.exp + 1)
+    elif isinstance(expression, tuple(_TURNED)):
+        yield f"{expression} turned around", _TURNED[expression.func](*expression.args)
+        if expression.func in _WEAKER:
+            yield f"{expression} made weak", _WEAKER[expression.func](*expression.args)
+        if expression.func in _STRICTER:
+            yield f"{expression} made strict", _STRICTER[expression.func](*expression.args)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A derivation with one change, in the step at ``place``; ``facts`` are those of the statement, perhaps fewer."""
+
+    statement: str
+    description: str
+    derivation: Derivation
+    original: Derivation
+    place: int
+    facts: tuple[str, ...]
+
+    @property
+    def step(self) -> Step:
+        return self.derivation.steps[self.place]
+
+
+def all_mutants(statement: Statement) -> Iterator[Mutant]:
+    """Every mutant of the derivation of a statement, in the order of the steps."""
+    derivation = statement.derivation
+    if derivation is None:
+        return
+    for place, step in enumerate(derivation.steps):
+        for description, changed in _changed_steps(step):
+            steps = (*derivation.steps[:place], changed, *derivation.steps[place + 1 :])
+            yield Mutant(
+                statement.id, f"{step.name}: {description}", Derivation(steps), derivation, place, statement.facts
+            )
+        if isinstance(step, Citation):
+            for hypothesis in step.theorem.hypotheses:
+                yield _without(statement, derivation, place, hypothesis)
+
+
+def _changed_steps(step: Step) -> Iterator[tuple[str, Step]]:
+    if isinstance(step, Identity):
+        for side in ("left", "right"):
+            for what, changed in changed_expressions(getattr(step, side)):
+                yield f"{side}: {what}", replace(step, **{side: changed})
+    elif isinstance(step, Inequality):
+        for what, changed in changed_expressions(step.conclusion):
+            yield f"conclusion: {what}", replace(step, conclusion=changed)
+        for index, hypothesis in enumerate(step.hypotheses):
+            others = step.hypotheses[:index], step.hypotheses[index + 1 :]
+            yield f"hypothesis {hypothesis} dropped", replace(step, hypotheses=(*others[0], *others[1]))
+            for what, changed in changed_expressions(hypothesis):
+                yield f"hypothesis: {what}", replace(step, hypotheses=(*others[0], changed, *others[1]))
+    elif isinstance(step, Reduction):
+        for what, claim in _changed_claims(step.claimed):
+            yield f"claim: {what}", replace(step, claimed=claim)
+
+
+def _changed_claims(claimed: Any) -> Iterator[tuple[str, Any]]:
+    """Claims are tuples of expressions, expressions of the dimension-free calculus, or something else (left alone)."""
+    if isinstance(claimed, tuple) and all(isinstance(each, sp.Basic) for each in claimed):
+        for place, each in enumerate(claimed):
+            for what, changed in changed_expressions(each):
+                yield f"entry {place + 1}, {what}", (*claimed[:place], changed, *claimed[place + 1 :])
+    elif hasattr(claimed, "terms") and hasattr(claimed, "mapped"):
+        for index, (monomial, value) in enumerate(claimed.terms.items()):
+            for word, factor in (("sign flipped", -1), ("doubled", 2)):
+                terms = {**claimed.terms, monomial: factor * value}
+                yield f"term {index + 1} {word}", type(claimed)(terms)
+            yield f"term {index + 1} dropped", type(claimed)({k: v for k, v in claimed.terms.items() if k != monomial})
+
+
+def _without(statement: Statement, derivation: Derivation, place: int, fact: str) -> Mutant:
+    """The derivation in which nothing establishes the fact."""
+    steps = tuple(
+        replace(step, establishes=tuple(each for each in step.establishes if each != fact))
+        for step in derivation.steps[:place]
+    )
+    facts = tuple(each for each in statement.facts if each != fact)
+    changed = Derivation((*steps, *derivation.steps[place:]))
+    name = derivation.steps[place].name
+    return Mutant(statement.id, f"{name}: nothing establishes {fact!r}", changed, derivation, place, facts)
+
+
+def mutants(statement: Statement) -> Iterator[tuple[str, Derivation]]:
+    """Descriptions and mutated derivations."""
+    for mutant in all_mutants(statement):
+        yield mutant.description, mutant.derivation
+
+
+@dataclass(frozen=True)
+class KillReport:
+    """What became of a sample of mutants.
+
+    ``true`` are changed inequalities that a second solver proves as well, and changed expressions that are equal to the
+    original: not faults.  ``survivors`` are accepted mutants that nothing else confirms: each one is a hole.
+    """
+
+    killed: int = 0
+    true: tuple[str, ...] = ()
+    survivors: tuple[str, ...] = ()
+
+    @property
+    def rate(self) -> float:
+        """Killed mutants among those that are wrong."""
+        wrong = self.killed + len(self.survivors)
+        return self.killed / wrong if wrong else 1.0
+
+
+@dataclass
+class _Judge:
+    """Checks the changed step of a mutant; what a reduction derives is computed once."""
+
+    seconds: float
+    derived: dict[tuple[str, int], Any] = field(default_factory=dict)
+
+    def verdict(self, mutant: Mutant) -> Verdict:
+        """The checker's word on the changed step; a checker that raises has not accepted it."""
+        try:
+            return self._asked(mutant)
+        except (ArithmeticError, TypeError, ValueError) as problem:
+            return undecided(f"the checker raised {type(problem).__name__}: {problem}")
+
+    def _asked(self, mutant: Mutant) -> Verdict:
+        step = mutant.step
+        if isinstance(step, Inequality):
+            from eigentoken.theory.real_arithmetic import prove
+
+            return prove(step.hypotheses, step.conclusion, seconds=self.seconds)
+        if isinstance(step, Reduction):
+            key = (mutant.statement, mutant.place)
+            if key not in self.derived:
+                self.derived[key] = step.derive()
+            return step.agrees(self.derived[key], step.claimed)
+        if isinstance(step, Citation):
+            return step.check(frozenset(_facts_before(mutant)))
+        return step.check(frozenset())
+
+    def still_true(self, mutant: Mutant) -> Verdict:
+        """Is the changed statement true, by other means than the checker that accepted it?"""
+        step, original = mutant.step, mutant.original.steps[mutant.place]
+        if isinstance(step, Inequality):
+            verdict = step.second_opinion()
+            return fails("no second opinion") if verdict is None else verdict
+        if isinstance(step, Identity) and isinstance(original, Identity):
+            sides = zip(original.sides(), step.sides(), strict=True)
+            same = all(identity_verdict(old, new).is_holds for old, new in sides)
+            return holds("equal to the original") if same else fails("it differs from the original")
+        if isinstance(step, Reduction) and isinstance(original, Reduction) and isinstance(step.claimed, tuple):
+            pairs = zip(original.claimed, step.claimed, strict=True)
+            same = all(identity_verdict(old, new).is_holds for old, new in pairs)
+            return holds("equal to the original") if same else fails("it differs from the original")
+        return fails("nothing confirms it")
+
+
+def _facts_before(mutant: Mutant) -> Iterator[str]:
+    """The facts at the changed step, taking every earlier step as good."""
+    yield from mutant.facts
+    for step in mutant.derivation.steps[: mutant.place]:
+        yield from step.establishes
+        if isinstance(step, Citation):
+            yield step.theorem.conclusion
+
+
+def kill_rate(
+    statements: Iterable[Statement],
+    count: int,
+    seed: int,
+    *,
+    seconds: float = 5.0,
+    progress: Callable[[Mutant, str], None] | None = None,
+) -> KillReport:
+    """Sample mutants of the statements, one statement after the other, and see which are killed.
+
+    Undecided counts as killed: the derivation is then not accepted.
+    """
+    source = random.Random(seed)
+    pools = [(list(all_mutants(each))) for each in statements]
+    pools = [pool for pool in pools if pool]
+    sample: list[Mutant] = []
+    while pools and len(sample) < count:
+        for pool in list(pools):
+            if len(sample) < count:
+                sample.append(pool.pop(source.randrange(len(pool))))
+            if not pool:
+                pools.remove(pool)
+    judge = _Judge(seconds)
+    killed, true, survivors = 0, [], []
+    for mutant in sample:
+        text = f"{mutant.statement}, {mutant.description}"
+        if not judge.verdict(mutant).is_holds:
+            killed, word = killed + 1, "killed"
+        elif judge.still_true(mutant).is_holds:
+            true.append(text)
+            word = "true"
+        else:
+            survivors.append(text)
+            word = "survived"
+        if progress is not None:
+            progress(mutant, word)
+    return KillReport(killed, tuple(true), tuple(survivors))

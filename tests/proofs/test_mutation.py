@@ -1,0 +1,109 @@
+"""Mutants of the derivations: small changes are rejected, and what survives is accounted for."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from eigentoken.proofs.mutation import all_mutants, changed_expressions, kill_rate, mutants
+from eigentoken.theory.registry import statements
+from eigentoken.theory.statements import Kind, Source, Statement
+from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality, Theorem
+
+x = sp.Symbol("x", real=True)
+
+CHAPTER = [each for each in statements() if each.id.startswith(("PM-", "CT-"))]
+#: Statements whose steps are quick to re-check, for the everyday run.
+QUICK = [
+    each
+    for each in CHAPTER
+    if each.id in {"PM-L1", "PM-L2", "PM-L3", "PM-L4", "PM-L5", "PM-L6", "PM-L7", "PM-L13", "PM-L15", "PM-N4", "PM-R3", "PM-S2",
+                   "PM-T2", "PM-CX1", "PM-DIFF", "CT-2", "CT-3", "CT-4", "CT-7"}
+]  # fmt: skip
+
+
+def statement(*steps: object, facts: tuple[str, ...] = ()) -> Statement:
+    return Statement(
+        id="TEST",
+        kind=Kind.LEMMA,
+        source=Source("here", ""),
+        title="",
+        facts=facts,
+        derive=lambda: Derivation(tuple(steps)),  # type: ignore[arg-type]
+    )
+
+
+def test_changes_are_different_from_the_original() -> None:
+    expression = (1 + x) ** 2 / (2 - x)
+    changed = [each for _, each in changed_expressions(expression)]
+    assert expression not in changed
+    assert (1 - x) ** 2 / (2 - x) in changed
+    assert (1 + x) ** 2 in changed
+    assert (1 + x) ** 3 / (2 - x) in changed
+
+
+def test_relations_are_turned_and_loosened() -> None:
+    changed = {str(each) for _, each in changed_expressions(x > 1)}
+    assert {"x < 1", "x >= 1", "x > 2"} <= changed
+
+
+def test_every_mutant_differs_in_one_step() -> None:
+    for mutant in all_mutants(next(each for each in CHAPTER if each.id == "PM-L4")):
+        pairs = zip(mutant.derivation.steps, mutant.original.steps, strict=True)
+        assert [place for place, (new, old) in enumerate(pairs) if new != old] == [mutant.place]
+
+
+def test_a_true_identity_kills_all_its_mutants() -> None:
+    report = kill_rate([statement(Identity(name="a", says="", left=(1 + x) ** 2, right=1 + 2 * x + x**2))], 50, 0)
+    assert report.killed > 5 and report.survivors == () and report.rate == 1.0
+
+
+def test_a_weaker_true_inequality_is_called_true_not_killed() -> None:
+    report = kill_rate([statement(Inequality(name="a", says="", hypotheses=(x > 1,), conclusion=x > 0))], 20, 0)
+    assert any("made weak" in each for each in report.true)
+    assert report.killed >= 2 and report.survivors == ()
+
+
+def test_taking_away_a_fact_kills_the_citation() -> None:
+    theorem = Theorem("t", "a theorem", ("fact one", "fact two"), "conclusion", "book")
+    step = Identity(name="a", says="", left=x, right=x, establishes=("fact one",))
+    cited = Citation(name="b", says="", theorem=theorem, uses=("a",))
+    found = [
+        each
+        for each in all_mutants(statement(step, cited, facts=("fact two",)))
+        if "nothing establishes" in each.description
+    ]
+    assert len(found) == 2
+    report = kill_rate([statement(step, cited, facts=("fact two",))], 100, 0)
+    assert report.survivors == ()
+
+
+def test_a_checker_that_accepts_everything_is_caught() -> None:
+    """A reduction whose comparison always says holds leaves survivors."""
+    from eigentoken.theory.steps import Reduction
+    from eigentoken.theory.verdicts import holds
+
+    blind = Reduction(
+        name="blind", says="", derive=lambda: (x,), claimed=(x + 1,), agrees=lambda *_: holds("sure"), shows=str
+    )
+    report = kill_rate([statement(blind)], 10, 0)
+    assert report.survivors and report.rate < 1
+
+
+def test_mutants_are_pairs() -> None:
+    description, derivation = next(iter(mutants(CHAPTER[0])))
+    assert isinstance(description, str) and isinstance(derivation, Derivation)
+
+
+def test_sampled_mutants_of_the_chapter_are_killed() -> None:
+    report = kill_rate(QUICK, 57, 3, seconds=3)
+    assert report.survivors == ()
+    assert report.killed >= 35
+    assert report.killed + len(report.true) == 57
+
+
+@pytest.mark.slow
+def test_a_larger_sample_of_mutants_is_killed() -> None:
+    report = kill_rate(CHAPTER, 150, 1, seconds=3)
+    assert report.survivors == ()
+    assert report.killed >= 100
