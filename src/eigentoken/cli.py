@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from eigentoken.commands import book, certified, dynamics, exact, site, weights
+from eigentoken.commands import book, certified, dynamics, exact, lab, site, weights
 from eigentoken.output import settings
 
 __all__ = ["app", "main"]
@@ -25,7 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (book, exact, certified, weights, dynamics, site):
+for module in (book, exact, certified, weights, lab, dynamics, site):
     module.add_to(app)
 
 

@@ -40,7 +40,18 @@ def recheck_document(
         return list(_report(document, _stored(path), source, seconds, done))
     if kind in (["verdict"], ["certificate"]):
         return [_single(path, document, source, seconds)]
-    raise ValueError(f"{path} holds {document['schema']}: expected a check report, a verdict or a certificate")
+    if kind == ["refutation"]:
+        return list(_refutation(document))
+    raise ValueError(
+        f"{path} holds {document['schema']}: expected a check report, a refutation, a verdict or a certificate"
+    )
+
+
+def _refutation(document: dict[str, Any]) -> Iterator[Rechecked]:
+    from eigentoken.numerics.lab.recheck import recheck_report
+
+    for where, verdict in recheck_report(document):
+        yield Rechecked(where, "counterexample", "holds", str(verdict.word), verdict.reason)
 
 
 def _single(path: Path, document: dict[str, Any], source: str | None, seconds: float) -> Rechecked:

@@ -1,0 +1,102 @@
+"""The conjecture lab on the command line: ``refute``, ``conjecture new``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eigentoken.output import say, show_json
+
+__all__ = ["add_to"]
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("refute")(refute)
+    group = typer.Typer(help="Conjecture files.", rich_markup_mode=None, no_args_is_help=True)
+    group.command("new")(new)
+    app.add_typer(group, name="conjecture")
+
+
+def refute(
+    file: Annotated[Path, typer.Argument(metavar="FILE.py", help="A file with conjectures.")],
+    seconds: Annotated[float, typer.Option(help="Time for each conjecture.")] = 60.0,
+    instances: Annotated[int | None, typer.Option(help="At most so many instances each (repeatable runs).")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the search.")] = 0,
+    drop: Annotated[bool, typer.Option("--drop", help="Also try it with each condition removed.")] = False,
+    jobs: Annotated[int, typer.Option(help="Parallel workers.", min=1)] = 2,
+    backend: Annotated[str, typer.Option(help="loky, or dask with --address.")] = "loky",
+    address: Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster, tcp://host:port.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON report to a file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write an HTML report.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Search for a counterexample to the conjectures in a file; certify what breaks them.
+
+    Exit code 1 if one is refuted.  A violation that does not certify is a candidate, never a refutation.
+    Example: eigentoken refute examples/conjectures/polygonal_instability.py --seconds 60
+    """
+    from eigentoken.numerics.lab import refute as search
+
+    report = search(file, seconds, instances, seed, jobs, backend, address, drop, watch=_watch())
+    document = {key: value for key, value in report.as_dict().items() if key != "schema"}
+    if output is not None:
+        import json as codec
+
+        output.parent.mkdir(parents=True, exist_ok=True)
+        text = codec.dumps({"schema": "eigentoken/refutation/1", **document}, indent=1, default=str)
+        output.write_text(text + "\n", encoding="utf-8")
+    if html is not None:
+        from eigentoken.lab_page import refutation_html
+
+        html.parent.mkdir(parents=True, exist_ok=True)
+        html.write_text(refutation_html(document), encoding="utf-8")
+    if json:
+        show_json("refutation", document)
+    else:
+        _show(document)
+    raise typer.Exit(1 if report.refuted else 0)
+
+
+def _watch() -> Any:
+    if not sys.stderr.isatty():
+        return None
+
+    def line(progress: Any) -> None:
+        print(f"\r\x1b[2K{progress}", end="", file=sys.stderr, flush=True)
+
+    return line
+
+
+def _show(document: dict[str, Any]) -> None:
+    colours = {"refuted": "red", "candidate": "yellow", "survived": "green"}
+    for result in document["results"]:
+        say(f"{result['name']}: {result['verdict']}", colours.get(result["verdict"], ""))
+        say(f"  {result['meaning']}")
+        found = result["counterexample"]
+        if found is not None:
+            for name, value in found["instance"].items():
+                say(f"    {name} = {value}")
+        for each in result["dropped"]:
+            word = {True: "needed", False: "not needed in this search", None: "undecided"}[each["needed"]]
+            say(f"  without {each['condition']}: {word}; {each['says']}")
+
+
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE.py")],
+    name: Annotated[
+        str, typer.Option(help="The conjecture in words.")
+    ] = "principal consensus is stable for every step",
+    force: Annotated[bool, typer.Option("--force", help="Write over an existing file.")] = False,
+) -> None:
+    """Write a starting file for a conjecture.
+
+    Example: eigentoken conjecture new mine.py
+    """
+    from eigentoken.numerics.lab import new as write
+
+    say(f"wrote {write(file, name, force=force)}; run: eigentoken refute {file}")
