@@ -100,6 +100,10 @@ class Classification:
         }
 
     def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def latex(self) -> str:
+        """The class and the table of its spectrum; needs amsmath alone."""
         rows = [rf"{entry.latex()} & {entry.multiplicity}" for entry in self.spectrum]
         table = (
             r"\begin{array}{lr} \text{eigenvalue} & \text{multiplicity} \\ \hline "

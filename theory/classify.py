@@ -4,7 +4,8 @@ The classes are those of Li and Altafini, for all systems:
 
 - ``consensus``: all tokens equal;
 - ``bipartite``: tokens at v and at -v, v an eigenvector of the layer matrix ``F = sum_h F_h``;
-- ``polygonal``: no token is pushed, ``u_i = 0`` for all i (zero means where F is nonsingular);
+- ``polygonal``: no token is pushed, ``u_i = 0`` for all i (zero means where F is nonsingular; in Euclidean space, where
+  every equilibrium has ``u_i = 0``: zero means);
 - ``clustering``: every other equilibrium;
 - ``2-cycle``: of a map, ``f(f(x)) = x`` and ``f(x) != x``;
 - ``not-an-equilibrium``, and ``undecided`` where neither exact nor ball arithmetic tells.
@@ -218,7 +219,7 @@ def _among_tokens(setting: Setting, at: State, targets: State) -> tuple[State, l
 def _equilibrium(setting: Setting, field: Field, heights: Any) -> Classification:
     instance = setting.instance
     shape = shape_of(setting, field)
-    at_rest = all(certain_zero(entry) for token in setting.influence() for entry in token)
+    at_rest = _at_rest(setting)
     said = "f(x) = x" if instance.system.time is Time.MAP else "the velocity is zero"
     verdict = holds(f"{said}, exactly ({_arithmetic(field)})")
     kinds = _kinds(shape, at_rest)
@@ -241,6 +242,14 @@ def _arithmetic(field: Field) -> str:
         return "rational arithmetic"
     shown = ", ".join(str(generator.power(1)) for generator in field.generators)
     return f"arithmetic in Q({shown})"
+
+
+def _at_rest(setting: Setting) -> bool:
+    """No token is pushed; in Euclidean space, where that holds at every equilibrium: all weighted means are zero."""
+    pushes = setting.influence()
+    if setting.instance.system.space is Space.EUCLIDEAN:
+        pushes = setting.algebra().average(setting.attention()[0], setting.tokens)
+    return all(certain_zero(entry) for token in pushes for entry in token)
 
 
 def _kinds(shape: Shape, at_rest: bool) -> list[str]:
@@ -315,7 +324,7 @@ def _two_cycle(setting: Setting, field: Field, image: State, norms: list[Any], r
     """``{x, f(x)}`` is a 2-cycle: multipliers per step, that is the square roots of the moduli for ``f o f``."""
     instance = setting.instance
     shape = shape_of(setting, field)
-    at_rest = all(certain_zero(entry) for token in setting.influence() for entry in token)
+    at_rest = _at_rest(setting)
     base = Classification(
         instance,
         "2-cycle",

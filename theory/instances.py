@@ -92,6 +92,10 @@ class Instance:
         return document
 
     def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def latex(self) -> str:
+        """Parameters and tokens (as columns), aligned; needs amsmath alone."""
         lines = []
         for parameter in self.system.parameters:
             value = self.parameters[parameter.name]

@@ -172,6 +172,23 @@ def test_a_wrong_symmetry_is_noticed() -> None:
     assert len(matrix) == 3
 
 
+def test_a_wrong_factorization_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Factors are multiplied out again: a factorization that lies sends the spectrum to balls, not to the answer."""
+    instance = Instance.of(
+        "attention-map", [[0, 1]] * 2 + [[0, -1]] * 2, V=diagonal(1, -2), M=[[1, 1], [0, -2]], alpha="1/4"
+    )
+    exact = classify(instance)
+    honest = polynomials._transcendental_factors
+
+    def lying(field: Any, polynomial: Any) -> Any:
+        return [([factor[0] + 1, *factor[1:]], count) for factor, count in honest(field, polynomial)]
+
+    monkeypatch.setattr(polynomials, "_transcendental_factors", lying)
+    found = classify(instance)
+    assert found.arithmetic == "exact, spectrum by balls"
+    assert found.stable.word == exact.stable.word
+
+
 def test_undecided_is_said_not_guessed() -> None:
     """An eigenvector relation that rests on an identity between logarithms which the field does not know."""
     hidden = "ln(1+sqrt(2)) + ln(sqrt(2)-1)"

@@ -327,6 +327,10 @@ def test_pham_necessity_vector() -> None:
     found = classify(Instance.of("token-flow", tokens, B=[[-1, -4], [0, -1]], W=[[1, 4], [0, 1]]))
     assert (found.kind, found.clusters, found.attention_rank) == ("polygonal", 3, (1,))
     assert found.equilibrium.is_holds
+    kernel = classify(Instance.of("token-flow", [[1, 0], [2, 0]], B=diagonal(0, -1), W=diagonal(1, 1)))
+    assert (kernel.kind, kernel.clusters, kernel.attention_rank) == ("clustering", 2, (2,))
+    line = classify(Instance.of("token-flow", [[1, 0], [1, 0]], B=diagonal(0, -1), W=diagonal(1, 1)))
+    assert (line.kind, line.also, line.k) == ("consensus", (), 1)
     origin = classify(Instance.of("token-flow", [[0, 0]] * 3, B=[[-1, -4], [0, -1]], W=[[1, 4], [0, 1]]))
     assert origin.kind == "consensus"
     # linearization at 0 is x_l' = B mean(x): B once, and zero
