@@ -121,7 +121,8 @@ def eigenvalue_intervals(matrix: Array, rho: float) -> tuple[Array, float, Array
     delta = up(frobenius_above(gram) + up(gamma(n + 1) * (norm_x * norm_x + n) + n**3 * TINY, 8))
     if not delta < 0.5:
         return None
-    return w, up(first + delta * (norm_s + norm_w) + rho, 8), x
+    error = up(first + delta * (norm_s + norm_w) + rho, 8)
+    return (w, error, x) if math.isfinite(error) else None
 
 
 def equilibrated(matrix: Array, rho: float) -> tuple[Array, float, NDArray[np.int64]] | None:

@@ -66,6 +66,7 @@ class Enclosure:
             raise MatrixError(f"{name} must be a matrix (two axes), got {values.ndim} axes of shape {values.shape}")
         if values.size == 0:
             raise MatrixError(f"{name} is empty, shape {values.shape}: a condition needs at least one row and column")
+        _refuse_flushed(values, name)
         slack = _checked_radius(radius)
         largest = float(max(-values.min(), values.max()))  # NaN propagates through both
         if not math.isfinite(largest):
@@ -173,6 +174,15 @@ class Enclosure:
             flipped,
             self.given_slack,
         )
+
+
+def _refuse_flushed(values: Array, name: str) -> None:
+    """Where the process treats subnormal numbers as zero, a matrix that has some cannot be read as what it is."""
+    tiny = np.full(1, 5e-324)
+    if bool((tiny == 0.0).any()) or bool((tiny * 1.0 == 0.0).any()):
+        bits = values.view(np.int64) & 0x7FFFFFFFFFFFFFFF
+        if bool(((bits > 0) & (bits < 0x0010000000000000)).any()):
+            raise MatrixError(f"{name} has subnormal entries and this process flushes them to zero: switch that off")
 
 
 def _checked_radius(radius: float) -> float:

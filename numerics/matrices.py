@@ -70,6 +70,8 @@ def as_enclosure(matrix: Any, radius: Any = 0.0, name: str = "matrix") -> Enclos
     if type(matrix).__module__.partition(".")[0] == "flint":
         rational = [[Fraction(int(e.p), int(e.q)) for e in row] for row in _flint_rows(matrix)]
         return Enclosure.from_exact(_exact(rational, name), _radius_above(bound), name)
+    if isinstance(matrix, np.ma.MaskedArray):
+        raise MatrixError(f"{name} is a masked array: fill it first, nothing is known about masked entries")
     if isinstance(matrix, np.ndarray):
         return _from_numpy(matrix, _radius_above(bound), name)
     if hasattr(matrix, "tolist"):

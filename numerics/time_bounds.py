@@ -42,8 +42,8 @@ _FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh",
 def _evaluate(node: ast.AST, t: Any) -> Any:
     if isinstance(node, ast.Expression):
         return _evaluate(node.body, t)
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
-        exact = Fraction(str(node.value)) if isinstance(node.value, float) else Fraction(node.value)
+    exact: Any = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(exact, Fraction):
         return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
     if isinstance(node, ast.Name) and node.id == "t":
         return t
@@ -56,8 +56,9 @@ def _evaluate(node: ast.AST, t: Any) -> Any:
         return _BINARY[type(node.op)](_evaluate(node.left, t), _evaluate(node.right, t))
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
         exponent = node.right
-        if isinstance(exponent, ast.Constant) and isinstance(exponent.value, int) and 0 <= exponent.value <= 64:
-            return _evaluate(node.left, t) ** exponent.value
+        power: Any = exponent.value if isinstance(exponent, ast.Constant) else None
+        if isinstance(power, Fraction) and power.denominator == 1 and 0 <= power <= 64:
+            return _evaluate(node.left, t) ** int(power)
         raise MatrixError("a power in a formula must have an integer exponent from 0 to 64")
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
         if node.func.id == "abs":
@@ -67,11 +68,21 @@ def _evaluate(node: ast.AST, t: Any) -> Any:
     raise MatrixError(f"a formula may use t, pi, numbers, + - * / **, abs and {', '.join(_FUNCTIONS)}")
 
 
+def _expression(text: str) -> ast.Expression:
+    """The tree of a formula, with every number as the exact rational that was written."""
+    tree = ast.parse(text, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant):
+            number = isinstance(node.value, int | float) and not isinstance(node.value, bool)
+            node.value = exact_number(ast.get_source_segment(text, node) or "") if number else None  # type: ignore[assignment]
+    return tree
+
+
 def _parsed(formula: Sequence[Sequence[Any]]) -> list[list[ast.Expression]]:
     rows = []
     for row in formula:
         try:
-            rows.append([ast.parse(str(entry).replace("^", "**"), mode="eval") for entry in row])
+            rows.append([_expression(str(entry).replace("^", "**").strip()) for entry in row])
         except (SyntaxError, ValueError):
             raise MatrixError(f"cannot read a formula in the row {list(row)!r}") from None
     if not rows or len({len(row) for row in rows}) != 1 or not rows[0]:

@@ -24,7 +24,11 @@ __all__ = ["confirm_discs", "confirm_eigenvector", "confirm_leader"]
 
 EXACT_SIZE = 40
 _NUDGES = tuple(Fraction(sign, 1 << bits) for bits in (3000, 1200, 400, 90, 56, 40) for sign in (0, 1, -1))
-BALL_SIZE = 110
+BALL_SECONDS = 5e-6  # measured on a loaded machine: balls take at most about this times n^3
+
+
+def _balls_fit(n: int, until: float) -> bool:
+    return n <= 40 or BALL_SECONDS * n**3 < until - time.monotonic()
 
 
 def confirm_leader(document: Document, matrix: Exact, reach: Fraction, until: float) -> str | None:
@@ -60,7 +64,7 @@ def confirm_leader(document: Document, matrix: Exact, reach: Fraction, until: fl
         return _confirm_exact(matrix, order, beta, kind, until)
     if kind == "simple-real" and n > 64 and "lyapunov" in document.arrays:
         return _confirm_lyapunov(document, matrix, order, beta, reach)
-    if n <= BALL_SIZE:
+    if _balls_fit(n, until):
         for refined in (False, True) if n <= 40 else (False,):
             found = balls.discs(matrix.numerators, matrix.denominator, reach, refined=refined)
             if found is not None and _separated(found, order, beta, kind):
@@ -310,8 +314,8 @@ def confirm_discs(document: Document, matrix: Exact, reach: Fraction, until: flo
         stored = [tuple(Fraction(v) for v in disc) for disc in zip(*columns, strict=True)]
     if len(stored) != n or facts.get("size") != n or any(disc[2] < 0 for disc in stored):
         return "there must be one disc for each eigenvalue"
-    if n > BALL_SIZE:
-        return f"undecided: discs of size {n} are too large for balls"
+    if not _balls_fit(n, until):
+        return f"undecided: discs of size {n} are too large for balls within the time limit"
     old, flint.ctx.prec = flint.ctx.prec, 256
     try:
         components = _components(stored)
@@ -399,8 +403,8 @@ def confirm_eigenvector(document: Document, matrix: Exact, reach: Fraction, unti
         return "undecided: the vector was not given" if vector is None else "the vector does not fit"
     if n == 1:
         return None
-    if n > BALL_SIZE:
-        return f"undecided: an eigenvector of size {n} is too large for balls"
+    if not _balls_fit(n, until):
+        return f"undecided: an eigenvector of size {n} is too large for balls within the time limit"
     facts = document.data["facts"]
     sine, beta = fraction_of(facts["sine"]), fraction_of(facts["beta"])
     symmetric = bool(matrix.numerators == matrix.numerators.transpose())

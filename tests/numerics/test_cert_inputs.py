@@ -187,3 +187,17 @@ def test_exact_numbers() -> None:
     for wrong in (None, "1//3", "", "nan", float("nan"), object()):
         with pytest.raises(MatrixError):
             exact_number(wrong)
+
+
+def test_flushed_subnormals_and_masks_are_refused() -> None:
+    tiny = np.array([[0.0, 5e-324], [0.0, 0.0]])
+    if torch.set_flush_denormal(True):
+        try:
+            with pytest.raises(MatrixError, match="subnormal"):
+                certify("symmetric", tiny)
+            assert certify("symmetric", np.eye(2)).is_holds
+        finally:
+            torch.set_flush_denormal(False)
+    assert certify("symmetric", tiny).is_fails
+    with pytest.raises(MatrixError, match="masked"):
+        certify("symmetric", np.ma.masked_equal(np.eye(2), 0.0))
