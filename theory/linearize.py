@@ -77,7 +77,7 @@ class Linearization:
         return jacobian_block(self.derivative, self.assumptions)
 
     def _repr_latex_(self) -> str:
-        from eigentoken.theory.printing import jacobian_latex
+        from eigentoken.theory.printing_expressions import jacobian_latex
 
         return f"$$\n{jacobian_latex(self)}\n$$"
 

@@ -297,7 +297,7 @@ def _masked(found: Linearization, response: Response, letters: _Letters) -> Entr
 def _two_groups(found: Linearization, responses: dict[str, Response], letters: _Letters) -> list[Entry]:
     entries = []
     for name, kind, size in (("+", "plus", P), ("-", "minus", Q)):
-        eigenvectors = rf"\eta\otimes v_\ell,\ \eta\text{{ zero-sum on the tokens at }}{name}v_k"
+        eigenvectors = rf"\eta\otimes v_\ell,\ \eta\text{{ zero-sum at }}{name}v_k"
         own = letters.clean(responses[kind].own, kind)
         entries.append(_entry(found, own, size - 1, title=f"disagreement at {name}v_k", eigenvectors=eigenvectors))
     kinds = ("plus", "minus")

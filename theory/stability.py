@@ -46,6 +46,8 @@ class Equality:
     left: sp.Expr
     right: sp.Expr
     because: str = ""
+    shown: str = ""
+    "LaTeX name of the left side, where its formula is long"
 
     def check(self) -> Verdict:
         """By the normal form of rational, exponential and hyperbolic functions."""

@@ -38,6 +38,7 @@ T = sp.Symbol("t", real=True, nonnegative=True)
 #: kappa = alpha lambda_k, mu = alpha lambda_l, and mu for the extreme eigenvalues.
 KAPPA, MU, MU_1, MU_2 = sp.symbols("kappa mu mu_1 mu_2", real=True)
 BETWEEN = (B1 < 1, B2 > -1, B2 <= B1)
+_FACTORS = (KAPPA - MU) * (KAPPA * B1 * B2 - MU * (B1 + B2) / 2)
 INSIDE = (B1 < 1, B1 > -1, B2 < 1, B2 > -1)
 
 
@@ -88,9 +89,11 @@ class BipartiteLetters:
         x, y, w = sp.symbols("x y w", real=True)
         return (
             *listed,
-            Equality("factorized determinant of G", G.det(), (KAPPA - MU) * (KAPPA * B1 * B2 - MU * (B1 + B2) / 2)),
-            Equality("factorized 1 - T + D", 1 - trace + det, G.det() / (m[0] * m[1])),
-            Equality("determinant of the map block", det, (1 + MU) * (1 + MU * (B1 + B2) / 2) / (m[0] * m[1])),
+            Equality("factorized determinant of G", G.det(), _FACTORS, shown=r"\det G"),
+            Equality("factorized 1 - T + D", 1 - trace + det, _FACTORS / (m[0] * m[1]), shown="1-T+D"),
+            Equality(
+                "determinant of the map block", det, (1 + MU) * (1 + MU * (B1 + B2) / 2) / (m[0] * m[1]), shown="D"
+            ),
             Lemma("the off-diagonal product is not negative", INSIDE, product >= 0, "so that all eigenvalues are real"),
             Lemma("real eigenvalues", (w >= 0,), (x + y) ** 2 - 4 * (x * y - w) >= 0, "w is the off-diagonal product"),
             Lemma(
@@ -243,7 +246,7 @@ def oja_bipartite() -> Criterion:
     plus, minus = 1 + KAPPA * delta, 1 - KAPPA * delta
     proof = (
         *letters.reduction(),
-        Equality("1 - T + D", 1 - B.trace() + B.det(), delta**2 * KAPPA * (MU - KAPPA) / (plus * minus)),
+        Equality("1 - T + D", 1 - B.trace() + B.det(), delta**2 * KAPPA * (MU - KAPPA) / (plus * minus), shown="1-T+D"),
         Lemma("on the principal eigenvector", (*between, KAPPA > 0, MU < KAPPA), sp.Not(below)),
         Lemma("on any other, direction of lambda_1", (*between, MU > 0, MU > KAPPA), sp.Not(below)),
     )

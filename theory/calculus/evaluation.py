@@ -9,12 +9,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
 from eigentoken.theory.calculus.assumptions import Assumptions
-from eigentoken.theory.calculus.atoms import Base, Delta, Dot, Exp, Index, Mask, Norm, SumExp, Word
+from eigentoken.theory.calculus.atoms import Base, Delta, Dot, Exp, Index, Mask, Norm, SumExp, Word, indices_of
 from eigentoken.theory.calculus.derivative import instance
 from eigentoken.theory.calculus.expressions import Expression, opened, thawed
 
@@ -40,12 +41,13 @@ class Numbers:
     convert: Callable[[sp.Expr], Any]
     masks: Mapping[str, Sequence[Sequence[int]]] = field(default_factory=dict)
     assumptions: Assumptions = field(default_factory=Assumptions)
+    _known: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def scalar(self, expression: Expression, place: Place | None = None) -> Any:
         """The value of a scalar; free indices (counted from 0) are given in ``place``."""
         total: Any = 0
         for monomial, coefficient in expression.terms.items():
-            outside = self.convert(coefficient.subs(self.scalars))
+            outside = self._number(coefficient)
             for inner in self._places(monomial.bound, place or {}):
                 total = total + outside * self._product(monomial.factors, inner)
         return total
@@ -56,7 +58,7 @@ class Numbers:
         for monomial, coefficient in expression.terms.items():
             if monomial.arrow is None:
                 raise TypeError("a vector was expected, got a scalar term: call scalar(...)")
-            outside = self.convert(coefficient.subs(self.scalars))
+            outside = self._number(coefficient)
             for inner in self._places(monomial.bound, place or {}):
                 scale = outside * self._product(monomial.factors, inner)
                 arrow = self._applied(monomial.arrow[0], self._base(monomial.arrow[1], inner), inner)
@@ -66,6 +68,18 @@ class Numbers:
             raise ValueError("the expression is identically zero and has no dimension")
         return total
 
+    def _number(self, coefficient: sp.Expr) -> Any:
+        if coefficient not in self._known:
+            self._known[coefficient] = self.convert(coefficient.subs(self.scalars))
+        return self._known[coefficient]
+
+    def _remembered(self, thing: Any, place: Place, compute: Callable[[], Any]) -> Any:
+        """The value of an atom only depends on where its own indices are."""
+        key = (thing, tuple((index, place[index]) for index in indices_of(thing) if index in place))
+        if key not in self._known:
+            self._known[key] = compute()
+        return self._known[key]
+
     def _places(self, bound: Sequence[Index], place: Place) -> Any:
         for values in itertools.product(*(range(self.sizes[index.kind]) for index in bound)):
             yield {**place, **dict(zip(bound, values, strict=True))}
@@ -73,7 +87,7 @@ class Numbers:
     def _product(self, factors: Any, place: Place) -> Any:
         product: Any = 1
         for atom, power in factors:
-            value = self._atom(atom, place)
+            value = self._remembered(atom, place, partial(self._atom, atom, place))
             for _ in range(abs(power)):
                 product = product * value if power > 0 else product / value
         return product
@@ -107,7 +121,8 @@ class Numbers:
             for index in base.indices:
                 value = value[place[index]]
             return value
-        return self.vector(instance(self.assumptions.definitions[base.name], *base.indices), place)
+        definition = self.assumptions.definitions[base.name]
+        return self._remembered(base, place, lambda: self.vector(instance(definition, *base.indices), place))
 
     def _applied(self, word: Word, value: Sequence[Any], place: Place) -> list[Any]:
         result = list(value)

@@ -1,0 +1,149 @@
+"""LaTeX of systems, Jacobians, spectra and criteria: it compiles with amsmath alone, and says what was derived."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+
+import pytest
+import sympy as sp
+
+from eigentoken.theory.linearize import linearize
+from eigentoken.theory.masked_spectra import masked_bipartite_spectrum
+from eigentoken.theory.polygonal_spectra import antipodal_spectrum, polygonal_derivative, polygonal_spectrum
+from eigentoken.theory.printing import criterion_latex, formula, proof_latex, spectrum_latex, system_latex
+from eigentoken.theory.printing_expressions import expression_latex, jacobian_latex
+from eigentoken.theory.spectra import bipartite_spectrum, consensus_spectrum
+from eigentoken.theory.stability import consensus_criterion, nonsymmetric_criterion, two_cycle_criterion
+from eigentoken.theory.stability_bipartite import bipartite_criterion
+from eigentoken.theory.systems import SYSTEMS, system
+
+a, b, m = sp.symbols("alpha b_1 m_1", positive=True)
+k, l = sp.Symbol("lambda_k", real=True), sp.Symbol("lambda_l", real=True)
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        (1 / m, r"\frac{1}{m_{1}}"),
+        ((1 + a * l) / (1 + a * k), r"\frac{1 + \alpha \lambda_\ell}{1 + \alpha \lambda_k}"),
+        (l - k, r"\lambda_\ell - \lambda_k"),
+        (-a * l * (b - 1), r"\alpha \lambda_\ell (1 - b_{1})"),
+        (a * b * k + 1, r"1 + \alpha \lambda_k b_{1}"),
+        (sp.Abs(k) < 2, r"\lvert \lambda_k\rvert < 2"),
+        (sp.And(k > 0, l < k), r"\lambda_k > 0\ \text{and}\ \lambda_\ell < \lambda_k"),
+        (sp.false, r"\text{never}"),
+    ],
+)
+def test_formulas(expression, expected):
+    assert formula(expression) == expected
+
+
+def value_of(latex, table):
+    """The number that a printed formula says, by an evaluator that shares nothing with the printer."""
+    text = latex
+    for name, number in sorted(table.items(), key=lambda pair: -len(pair[0])):
+        text = text.replace(name, f" ({number!r}) ")
+    text = re.sub(r"\\sqrt\{([^{}]*)\}", r" ((\1)**0.5) ", text)
+    while r"\frac" in text:
+        text = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r" ((\1)/(\2)) ", text)
+        text = re.sub(r"\^\{([^{}]*)\}", r"**(\1)", text)
+    text = re.sub(r"\^\{([^{}]*)\}", r"**(\1)", text)
+    assert "\\" not in text, text
+    text = re.sub(r"(?<=[\d)])\s+(?=[\d(])", "*", re.sub(r"\s+", " ", text))
+    text = text.replace(")(", ")*(")
+    return eval(text, {"__builtins__": {}})
+
+
+def test_printed_formulas_have_the_value_of_the_expression():
+    names = {a: r"\alpha", b: "b_{1}", m: "m_{1}", k: r"\lambda_k", l: r"\lambda_\ell"}
+    draw = random.Random(4)
+
+    def grow(depth):
+        if depth == 0:
+            return draw.choice([*names, sp.Integer(draw.randint(-3, 3)), sp.Rational(1, 2)])
+        x, y = grow(depth - 1), grow(depth - 1)
+        return draw.choice([x + y, x - y, x * y, x / (y**2 + 1), x**2, -x * (y - 1)])
+
+    for _ in range(60):
+        expression = sp.factor(grow(3)) if draw.random() < 0.5 else grow(3)
+        numbers = {symbol: draw.randint(1, 9) / 4 for symbol in names}
+        table = {names[symbol]: number for symbol, number in numbers.items()}
+        printed = value_of(formula(expression), table)
+        exact = float(expression.subs({symbol: sp.Rational(number) for symbol, number in numbers.items()}))
+        assert printed == pytest.approx(exact, rel=1e-9, abs=1e-9), (expression, formula(expression))
+
+
+def test_the_attention_jacobian_reads_like_the_paper():
+    text = jacobian_latex(linearize(system("attention-map"), tangent=False))
+    assert (
+        r"\bigl(I-\hat y_i\hat y_i^\top \bigr)\Bigl(\delta_{il}I+\alpha \frac{\partial u_i}{\partial x_l}\Bigr)" in text
+    )
+    assert r"a_{il}\,V +a_{il}\,Vx_{l}\,x_{i}^\top M" in text
+    assert r"\delta_{il}\,\sum_{j}\,a_{ij}\,Vx_{j}\,x_{j}^\top M^\top" in text
+    assert r"-a_{il}\,V\bar x_{i}\,x_{i}^\top M" in text
+    assert r"-\delta_{il}\,V\bar x_{i}\,\bar x_{i}^\top M^\top" in text
+
+
+def test_the_unit_extension_is_not_printed_as_the_homogeneous_one():
+    with pytest.raises(ValueError, match="structured Jacobian"):
+        jacobian_latex(linearize(system("oja-map"), tangent=False, extension="unit"))
+
+
+def document():
+    parts = []
+    for each in SYSTEMS.values():
+        parts += [
+            system_latex(each),
+            jacobian_latex(linearize(each, tangent=False)),
+            spectrum_latex(consensus_spectrum(each)),
+        ]
+    spectra = (
+        consensus_spectrum(system("attention-map"), mask="causal"),
+        consensus_spectrum(system("oja-map"), extension="unit", fixed_point=False),
+        bipartite_spectrum(system("attention-map")),
+        bipartite_spectrum(system("multihead-flow"), heads=2),
+        masked_bipartite_spectrum(system("attention-map")),
+        polygonal_spectrum(system("oja-map")),
+        antipodal_spectrum(system("attention-map")),
+    )
+    parts += [spectrum_latex(each) for each in spectra]
+    parts.append(expression_latex(polygonal_derivative(system("oja-map"))[0]))
+    body = "\n\n".join(f"\\[\n{part}\n\\]" for part in parts)
+    criteria = (
+        consensus_criterion(system("oja-map")),
+        two_cycle_criterion(system("oja-map")),
+        nonsymmetric_criterion(system("multihead-map")),
+        bipartite_criterion(),
+    )
+    body += "\n\n".join(criterion_latex(each) + proof_latex(each) for each in criteria)
+    # amsfonts only for the blackboard R, which the base fonts lack
+    head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\usepackage{amsfonts}\n\\begin{document}\n"
+    return f"{head}{body}\n\\end{{document}}\n"
+
+
+def test_no_sympy_noise():
+    text = document()
+    assert r"\left" not in text
+    assert "_root" not in text
+    assert "Abs" not in text
+    assert "slot" not in text
+    assert "operatorname{and}" not in text
+
+
+@pytest.mark.needs_latex
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_it_compiles(tmp_path):
+    (tmp_path / "all.tex").write_text(document())
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-1500:]
+    assert "undefined" not in done.stdout.lower()
