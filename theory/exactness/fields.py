@@ -60,6 +60,8 @@ class Field:
         for index, generator in enumerate(self.generators):
             if generator.kind == "root":
                 base = self.number(generator.base)
+                if base.den is not None:
+                    raise ExactnessLimit("the base of a nested root has a denominator")
                 order = int(generator.step.q)
                 relation = self.gen(index) ** order - base.num
                 self._cache["relations"].insert(0, (len(names) - 1 - index, order, relation))
