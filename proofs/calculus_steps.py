@@ -96,7 +96,7 @@ def tensor_step(
     uses: tuple[str, ...] = (),
     establishes: tuple[str, ...] = (),
 ) -> Reduction:
-    """``left = claimed``, where ``left`` names what ``derive`` computes from the system."""
+    """``left = claimed``, where ``left`` names what ``derive`` computes from the system; the claim is kept in normal form."""
 
     def agrees(derived: Expression, wanted: Expression) -> Verdict:
         rest = normal_form(derived - wanted, rules)
@@ -110,9 +110,9 @@ def tensor_step(
         uses=uses,
         establishes=establishes,
         derive=derive,
-        claimed=claimed,
+        claimed=normal_form(claimed, rules),
         agrees=agrees,
-        shows=lambda wanted: f"{left} = {expression_latex(normal_form(wanted, rules))}",
+        shows=lambda wanted: f"{left} = {expression_latex(wanted)}",
     )
 
 

@@ -20,7 +20,7 @@ import sympy as sp
 from eigentoken.theory.algebra import LoopAlgebra, causal_mask
 from eigentoken.theory.normal_form import identity_verdict
 from eigentoken.theory.printing_words import scalar_latex
-from eigentoken.theory.steps import Identity, Reduction
+from eigentoken.theory.steps import ALL_SIZES, Identity, Reduction
 from eigentoken.theory.systems import system
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
@@ -33,6 +33,7 @@ __all__ = [
     "functional",
     "image",
     "matrix_of_symbols",
+    "slope",
     "tokens_of_symbols",
     "velocity",
 ]
@@ -154,3 +155,29 @@ def applied(
     return Identity(
         name=name, says=says, left=expression, right=right, where=dict(products), uses=uses, establishes=establishes
     )
+
+
+def slope(
+    name: str,
+    says: str,
+    of: Any,
+    by: Any,
+    claimed: Any,
+    *,
+    at: Any = None,
+    order: int = 1,
+    scope: str = ALL_SIZES,
+    uses: tuple[str, ...] = (),
+    establishes: tuple[str, ...] = (),
+) -> Reduction:
+    """``d/ds (of) = claimed`` (at ``s = at``, where given): the derivative is computed, the claim is data, both are printed."""
+
+    def derived() -> list[Any]:
+        found = sp.diff(of, by, order)
+        return [found if at is None else found.subs(by, at)]
+
+    mark = f"d^{order}" if order > 1 else "d"
+    below = f"d{scalar_latex(by)}" + (f"^{order}" if order > 1 else "")
+    where = "" if at is None else rf"\bigg|_{{{scalar_latex(by)} = {scalar_latex(at)}}}"
+    text = rf"\frac{{{mark}}}{{{below}}}\left[{scalar_latex(of)}\right]{where} = <0>"
+    return from_system(name, says, derived, lambda: [claimed], text, scope, uses=uses, establishes=establishes)

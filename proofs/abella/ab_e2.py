@@ -13,7 +13,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import as_numbers, numbers
 from eigentoken.proofs.flow_properties import differential_of_projection, on_the_ellipsoid
-from eigentoken.proofs.tensor_reductions import applied
+from eigentoken.proofs.tensor_reductions import applied, slope
 from eigentoken.theory.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.observables import apply_matrix, dot
 from eigentoken.theory.registry import register
@@ -60,12 +60,14 @@ def derive_differential() -> Derivation:
     curve = (x + step * X) / sp.sqrt(q + 2 * step * m + step**2 * r)
     return Derivation(
         (
-            Identity(
-                name="differential",
-                says="Along $x + sX$ the form is $q + 2sm + s^2 r$ with $q = x^{\\top}Wx$, $m = x^{\\top}WX$, "
+            slope(
+                "differential",
+                "Along $x + sX$ the form is $q + 2sm + s^2 r$ with $q = x^{\\top}Wx$, $m = x^{\\top}WX$, "
                 "$r = X^{\\top}WX$. The derivative at $s = 0$, in each coordinate:",
-                left=sp.diff(curve, step).subs(step, 0),
-                right=PROJECTED,
+                curve,
+                step,
+                PROJECTED,
+                at=0,
                 establishes=("the differential of the projection",),
             ),
             Identity(

@@ -13,6 +13,7 @@ from eigentoken.proofs.abella.ab_e4 import layer_data
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import numbers
 from eigentoken.proofs.flow_properties import tangent_field
+from eigentoken.proofs.tensor_reductions import slope
 from eigentoken.proofs.textbook import TAYLOR
 from eigentoken.theory.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.registry import register
@@ -45,13 +46,15 @@ def derive() -> Derivation:
     push = sp.Symbol("p", real=True)
     return Derivation(
         (
-            Identity(
-                name="first order in the step",
-                says="Put $V_{\\eta} \\to \\tau V_{\\eta}$ in (6): the token moves to $\\pi_W(y + \\tau u)$ with "
+            slope(
+                "first order in the step",
+                "Put $V_{\\eta} \\to \\tau V_{\\eta}$ in (6): the token moves to $\\pi_W(y + \\tau u)$ with "
                 "$u = \\sum \\alpha U y_j$. On the ellipsoid the form along the curve is $1 + 2\\tau m + \\tau^2 r$, "
                 "$m = y^{\\top}Wu$; its derivative at $\\tau = 0$, in each coordinate, is the field of (7).",
-                left=sp.diff(curve, tau).subs(tau, 0),
-                right=u - m * y,
+                curve,
+                tau,
+                u - m * y,
+                at=0,
                 establishes=("value and first derivative agree",),
             ),
             tensor_step(

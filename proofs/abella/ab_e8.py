@@ -62,9 +62,7 @@ def derive_flow() -> Derivation:
 
 def derive_metric() -> Derivation:
     """Each summand of g is a positive multiple of a positive definite form."""
-    weight, form = sp.symbols("Z_i F_i", positive=True)
-    exponential = sp.Symbol("E_i", positive=True)
-    root = sp.Symbol("r", positive=True)
+    weight, form, root, exponential = sp.symbols("Z_i F_i r E_i", real=True)
     return Derivation(
         (
             Inequality(

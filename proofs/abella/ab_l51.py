@@ -15,7 +15,7 @@ from eigentoken.proofs.abella.ab_e4 import layer_data
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import numbers
 from eigentoken.proofs.flow_properties import causal_structure
-from eigentoken.proofs.tensor_reductions import applied, functional, tokens_of_symbols, velocity
+from eigentoken.proofs.tensor_reductions import applied, functional, slope, tokens_of_symbols, velocity
 from eigentoken.proofs.textbook import CARATHEODORY, words
 from eigentoken.theory.algebra import causal_mask
 from eigentoken.theory.registry import register
@@ -72,7 +72,7 @@ def derive_model() -> Derivation:
 
 def derive_lemma() -> Derivation:
     """A scalar Riccati equation with a closed form."""
-    slope = functional(FIELD, {target: sp.Integer(1), y: a})
+    growth = functional(FIELD, {target: sp.Integer(1), y: a})
     return Derivation(
         (
             applied(
@@ -88,7 +88,7 @@ def derive_lemma() -> Derivation:
                 name="decrease",
                 says="The function (17), $V(a) = \\tfrac23 - a + \\tfrac{a^3}{3}$, has $V'(a) = a^2 - 1$ and "
                 "$\\dot V = -\\bar\\alpha\\,V'(a)^2$.",
-                left=sp.diff(POTENTIAL, a) * slope,
+                left=sp.diff(POTENTIAL, a) * growth,
                 right=-rate * (a**2 - 1) ** 2,
                 uses=("scalar equation",),
             ),
@@ -107,13 +107,14 @@ def derive_lemma() -> Derivation:
                 ),
                 uses=("factors of V",),
             ),
-            Identity(
-                name="closed form",
-                says="In the time $s = \\int_0^t\\bar\\alpha$ the solution is $a = \\tanh(\\operatorname{artanh} a_0 "
+            slope(
+                "closed form",
+                "In the time $s = \\int_0^t\\bar\\alpha$ the solution is $a = \\tanh(\\operatorname{artanh} a_0 "
                 "+ s)$ (with "
                 "$u = \\operatorname{artanh} a_0$): both sides of $\\tfrac{da}{ds} = 1 - a^2$.",
-                left=sp.diff(sp.tanh(sp.Symbol("u", real=True) + s), s),
-                right=1 - sp.tanh(sp.Symbol("u", real=True) + s) ** 2,
+                sp.tanh(sp.Symbol("u", real=True) + s),
+                s,
+                1 - sp.tanh(sp.Symbol("u", real=True) + s) ** 2,
                 uses=("scalar equation",),
             ),
             Citation(

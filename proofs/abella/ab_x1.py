@@ -51,6 +51,7 @@ def derive() -> Derivation:
     claimed = (rate * difference).summed(TOKEN_J, HEAD)
 
     h_i, h_j, top, start = sp.symbols("h_i h_j H h_0", positive=True)
+    low, other, weight_ij = sp.symbols("h_i h_j alpha_ij", real=True)
     s, a, a_ij, u, big, small = sp.symbols("s a a_ij u M m", real=True)
     alpha_ij, c_1, delta, root, heads, e2 = sp.symbols("alpha_ij c_1 delta r eta E", positive=True)
     r_i, r_j = sp.symbols("rho_i rho_j", nonnegative=True)
@@ -83,8 +84,8 @@ def derive() -> Derivation:
                 says="At a lowest token, $h_i \\le h_j$ for all $j$, every summand of $\\dot h_i = "
                 "\\sum\\alpha_{ij}(h_j - s\\,h_i)$ is "
                 "nonnegative; so $\\min_i h_i$ does not decrease.",
-                hypotheses=(alpha_ij > 0, h_i <= h_j, s <= 1),
-                conclusion=alpha_ij * (h_j - s * h_i) >= 0,
+                hypotheses=(weight_ij > 0, low > 0, low <= other, s <= 1),
+                conclusion=weight_ij * (other - s * low) >= 0,
                 uses=("products of tokens",),
             ),
             Inequality(
@@ -92,8 +93,8 @@ def derive() -> Derivation:
                 says="At $h_i = 0$ with one $h_j > 0$ the height grows: a closed hemisphere with an interior token is "
                 "left at once "
                 "for the open one.",
-                hypotheses=(alpha_ij > 0, h_j > 0),
-                conclusion=alpha_ij * (h_j - s * 0) > 0,
+                hypotheses=(weight_ij > 0, other > 0, sp.Eq(low, 0)),
+                conclusion=weight_ij * (other - s * low) > 0,
             ),
             Citation(
                 name="heights stay",

@@ -10,7 +10,7 @@ from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import numbers
 from eigentoken.proofs.flow_properties import two_token_gap
 from eigentoken.proofs.pham.ph_m import A, B, W, calculus_rules, data, soft_average, token_field
-from eigentoken.proofs.tensor_reductions import velocity
+from eigentoken.proofs.tensor_reductions import from_system, velocity
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.claims import Increases
 from eigentoken.theory.conditions import NegativeDefinite, Nonsingular, PositiveDefinite, Relation, Symmetric
@@ -18,7 +18,7 @@ from eigentoken.theory.observables import apply_matrix, dot
 from eigentoken.theory.observables_attention import pair_form
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Vector
-from eigentoken.theory.steps import Computation, Derivation, Identity, Inequality
+from eigentoken.theory.steps import ALL_SIZES, Computation, Derivation, Identity, Inequality
 from eigentoken.theory.systems import system
 from eigentoken.theory.terms import n
 from eigentoken.theory.verdicts import Verdict, fails, holds
@@ -34,16 +34,18 @@ def variance_steps() -> tuple[Any, ...]:
         .subs({sp.Derivative(zeroth, s): first, sp.Derivative(first, s): second})
         .subs({zeroth: e_0, first: e_1, second: e_2})
     )
-    p_i, p_j = sp.symbols("p_i p_j", positive=True)
+    p_i, p_j = sp.symbols("p_i p_j", real=True)
     c_i, c_j = sp.symbols("c_i c_j", real=True)
     return (
-        Identity(
-            name="slope of a softmax average",
-            says="Let $E_m(s) = \\sum_i c_i^m e^{b_i + s c_i}$, so that $E_0' = E_1$ and $E_1' = E_2$. The average "
+        from_system(
+            "slope of a softmax average",
+            "Let $E_m(s) = \\sum_i c_i^m e^{b_i + s c_i}$, so that $E_0' = E_1$ and $E_1' = E_2$. The average "
             "$E_1/E_0$ of the $c_i$ has the slope "
             "$\\operatorname{Var} = E_2/E_0 - (E_1/E_0)^2$.",
-            left=slope,
-            right=e_2 / e_0 - (e_1 / e_0) ** 2,
+            lambda: [slope],
+            lambda: [e_2 / e_0 - (e_1 / e_0) ** 2],
+            "\\frac{d}{ds}\\,\\frac{E_1}{E_0} = <0>",
+            ALL_SIZES,
         ),
         Identity(
             name="variance as a sum of squares",

@@ -14,7 +14,7 @@ from eigentoken.proofs.deterministic_data import FLOATS, as_floats, numbers
 from eigentoken.proofs.flow_properties import conserved_height, rotations_grow
 from eigentoken.proofs.pham.ph_m import A, W, calculus_rules, data, log_sum_exp_step, soft_average, token_field
 from eigentoken.proofs.pham.ph_t1 import variance_steps
-from eigentoken.proofs.tensor_reductions import applied, velocity
+from eigentoken.proofs.tensor_reductions import applied, slope, velocity
 from eigentoken.proofs.textbook import JENSEN, LASALLE, words
 from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.ball_evaluation import evaluate
@@ -214,8 +214,7 @@ def nonsymmetric_diverges() -> Verdict:
 def derive_rotation() -> Derivation:
     """Consensus states move by B, whose eigenvalues have positive real part."""
     t = sp.Symbol("t", real=True)
-    half = sp.Rational(1, 2)
-    c, s = sp.symbols("c s", real=True)
+    b, c, s = sp.symbols("b c s", real=True)
     return Derivation(
         (
             Computation(
@@ -231,15 +230,17 @@ def derive_rotation() -> Derivation:
                 says="A consensus state moves by $\\dot x = Bx$, and $|x|^2$ by $2x^{\\top}\\operatorname{sym}(B)\\,x "
                 "= |x|^2$ since $\\operatorname{sym} B = \\tfrac12 I$: the norm "
                 "is $e^{t/2}|x(0)|$.",
-                left=2 * half * (c**2 + s**2),
+                left=2 * (c * (c / 2 + b * s) + s * (-b * c + s / 2)),
                 right=c**2 + s**2,
+                where={b: sp.sqrt(3) / 2},
                 uses=("the matrices",),
             ),
-            Identity(
-                name="the norm",
-                says="Indeed $f = e^{t/2}$ solves $\\tfrac{d}{dt}f^2 = f^2$.",
-                left=sp.diff(sp.exp(t / 2) ** 2, t),
-                right=sp.exp(t),
+            slope(
+                "the norm",
+                "Indeed $f = e^{t/2}$ has $\\tfrac{d}{dt}f^2 = f^2$.",
+                sp.exp(t),
+                t,
+                sp.exp(t / 2) ** 2,
                 uses=("growth",),
             ),
         )

@@ -9,6 +9,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import FLOATS, as_floats, as_numbers, numbers
 from eigentoken.proofs.pham.ph_m import B, soft_average, token_field
+from eigentoken.proofs.tensor_reductions import slope
 from eigentoken.proofs.textbook import COMPARISON, DANSKIN
 from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.claims import Diverges, ForwardInvariant
@@ -17,7 +18,7 @@ from eigentoken.theory.observables import dot
 from eigentoken.theory.points import Hemisphere
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Vector
-from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.steps import Citation, Derivation, Inequality
 from eigentoken.theory.systems import system
 from eigentoken.theory.terms import Eigenvalue
 
@@ -63,11 +64,12 @@ def derive() -> Derivation:
                 uses=("averages lie between the extremes",),
                 formula="D^+\\min_l h_l \\ge \\lambda\\min_l h_l, \\qquad D^+\\max_l h_l \\le \\lambda\\max_l h_l",
             ),
-            Identity(
-                name="comparison equation",
-                says="$m\\,e^{\\lambda t}$ solves $\\dot h = \\lambda h$.",
-                left=sp.diff(low * sp.exp(lam * t), t),
-                right=lam * (low * sp.exp(lam * t)),
+            slope(
+                "comparison equation",
+                "$m\\,e^{\\lambda t}$ solves $\\dot h = \\lambda h$.",
+                low * sp.exp(lam * t),
+                t,
+                lam * (low * sp.exp(lam * t)),
                 uses=("extremes",),
                 establishes=("a scalar differential inequality holds for the upper Dini derivative",),
             ),

@@ -14,7 +14,7 @@ from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import FLOATS
 from eigentoken.proofs.flow_properties import heights_between_extremes, modified_form
 from eigentoken.proofs.pham.ph_m import B, W
-from eigentoken.proofs.tensor_reductions import all_equal, velocity
+from eigentoken.proofs.tensor_reductions import all_equal, slope, velocity
 from eigentoken.proofs.textbook import words
 from eigentoken.proofs.trajectories import ball, enclose, integrate
 from eigentoken.theory.ball_evaluation import evaluate, sign
@@ -124,20 +124,25 @@ def derive_rotary() -> Derivation:
                 right=x,
                 where={mass: sp.Integer(1)},
             ),
-            Identity(
-                name="(a) linearisation at zero",
-                says="At $x_i = \\epsilon z_i$ all scores are $\\epsilon^2c_i$, whatever the matrices $W_{li}$ are: "
+            slope(
+                "(a) linearisation at zero",
+                "At $x_i = \\epsilon z_i$ all scores are $\\epsilon^2c_i$, whatever the matrices $W_{li}$ are: "
                 "the softmax average of the $z_i$ (coordinatewise) has the plain mean as its first order, so "
                 "$\\dot x_l = B\\bar x$ to first order, and the next term is cubic.",
-                left=sp.diff(_small_average(), SMALL).subs(SMALL, 0),
-                right=sum(sp.symbols("z_1 z_2 z_3", real=True)) / 3,
+                _small_average(),
+                SMALL,
+                sum(sp.symbols("z_1 z_2 z_3", real=True)) / 3,
+                at=0,
                 scope="3 tokens",
             ),
-            Identity(
-                name="(a) no second order",
-                says="Its second derivative vanishes.",
-                left=sp.diff(_small_average(), SMALL, 2).subs(SMALL, 0),
-                right=sp.Integer(0),
+            slope(
+                "(a) no second order",
+                "Its second derivative vanishes.",
+                _small_average(),
+                SMALL,
+                sp.Integer(0),
+                at=0,
+                order=2,
                 scope="3 tokens",
                 uses=("(a) linearisation at zero",),
             ),
@@ -261,13 +266,14 @@ def derive_diagonal() -> Derivation:
     moved = score_part + t * inverse_form
     return Derivation(
         (
-            Identity(
-                name="the form of A",
-                says="Adding $\\lambda I$ to the scores with $V$ fixed: $(W + \\lambda I)B^{-1} = A + \\lambda "
+            slope(
+                "the form of A",
+                "Adding $\\lambda I$ to the scores with $V$ fixed: $(W + \\lambda I)B^{-1} = A + \\lambda "
                 "B^{-1}$. On a vector $z$, with $w = z^{\\top}Az$ and $b = z^{\\top}B^{-1}z$, the form is $w + tb$ at "
                 "$\\lambda = t$, and its slope is",
-                left=sp.diff(moved, t),
-                right=inverse_form,
+                moved,
+                t,
+                inverse_form,
             ),
             Inequality(
                 name="direction",

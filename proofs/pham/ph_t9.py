@@ -13,11 +13,12 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import as_numbers, numbers, symmetric_eigenpairs
+from eigentoken.proofs.tensor_reductions import from_system
 from eigentoken.proofs.textbook import SYLVESTER
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
-from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.steps import Citation, Derivation, Inequality
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
 
@@ -33,15 +34,16 @@ def derive() -> Derivation:
                 hypotheses=(e > 0, sp.Eq(sp.exp(soft), 1 + e)),
                 conclusion=soft > 0,
             ),
-            Identity(
-                name="unit triangular",
-                says="A unit lower triangular matrix has determinant 1, so $S = "
+            from_system(
+                "unit triangular",
+                "A unit lower triangular matrix has determinant 1, so $S = "
                 "L\\,\\operatorname{diag}(\\epsilon\\odot s)\\,L^{\\top}$ is congruent to "
                 "$\\operatorname{diag}(\\epsilon\\odot s)$ (written for $D = 3$; in general the "
                 "determinant of a triangular matrix is the product of its diagonal).",
-                left=lower.det(),
-                right=sp.Integer(1),
-                scope="d = 3",
+                lambda: [lower.det()],
+                lambda: [sp.Integer(1)],
+                "\\det L = <0>",
+                "d = 3",
                 establishes=("two symmetric matrices are congruent by an invertible matrix",),
             ),
             Citation(
