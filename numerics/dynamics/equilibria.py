@@ -45,6 +45,8 @@ def certify_equilibrium(
     """
     if not problem.autonomous:
         raise ValueError(f"{problem.system.name}: parameters depend on time, so there is no equilibrium to certify")
+    if "pair_score" in problem.parameters:
+        raise ValueError(f"{problem.system.name}: rotary scores are not certified; leave pair_score out")
     n, d = x.shape
     centre = [[float(entry) for entry in row] for row in x.tolist()]
     if n * (d + 1) > largest:
@@ -202,12 +204,16 @@ def _conclude(balls: _BallSystem, box: arb_mat, size: float) -> Equilibrium:
             return Equilibrium(mixed, undecided(reason), centre, size)
     data = {
         "system": balls.problem.system.name,
-        "centre": [str(box[k, 0].mid()) for k in range(balls.size)],
+        "n": n,
+        "d": d,
+        "parameters": _hexadecimal(balls.problem.parameters),
+        "mask": balls.mask,
+        "centre": [box[k, 0].mid().str(40, radius=False) for k in range(balls.size)],
         "radius": repr(size),
         "cycle": cycle,
     }
     word = "2-cycle" if cycle else "equilibrium"
-    certificate = Certificate("krawczyk", f"exactly one {word} in the box", VerdictWord.HOLDS, data=data)
+    certificate = Certificate("equilibrium-krawczyk", f"exactly one {word} in the box", VerdictWord.HOLDS, data=data)
     exists = holds(f"the box of radius {size:.0e} holds exactly one {word} (Krawczyk)", certificate=certificate)
     return Equilibrium(exists, _stability(balls, box, cycle), centre, size, cycle)
 
@@ -239,17 +245,30 @@ def _stability(balls: _BallSystem, box: arb_mat, cycle: bool) -> Verdict:
     word = "map" if balls.is_map else "flow"
     if positive_definite(form):
         data = {"form": S.tolist(), "kind": word}
-        certificate = Certificate("lyapunov", "asymptotically stable", VerdictWord.HOLDS, data=data)
+        certificate = Certificate("equilibrium-lyapunov", "asymptotically stable", VerdictWord.HOLDS, data=data)
         return holds("a positive definite form decreases under the linearization", certificate=certificate)
     _, vectors = np.linalg.eigh(S)
     v = arb_mat(size, 1, [arb(float(entry)) for entry in vectors[:, 0]])
     if (v.transpose() * form * v)[0, 0] < 0:
         data = {"form": S.tolist(), "direction": vectors[:, 0].tolist(), "kind": word}
-        certificate = Certificate("lyapunov", "asymptotically stable", VerdictWord.FAILS, data=data)
+        certificate = Certificate("equilibrium-lyapunov", "asymptotically stable", VerdictWord.FAILS, data=data)
         return fails(
             "an indefinite form decreases: some eigenvalue is unstable (inertia theorem)", certificate=certificate
         )
     return undecided("the sign of the proposed Lyapunov form is not certain")
+
+
+def _hexadecimal(value: Any) -> Any:
+    """Parameters as exact text: every float in hexadecimal."""
+    if isinstance(value, Tensor):
+        return _hexadecimal(value.tolist())
+    if hasattr(value, "dense"):
+        return _hexadecimal(value.dense())
+    if isinstance(value, dict):
+        return {name: _hexadecimal(entry) for name, entry in value.items() if name != "pair_score"}
+    if isinstance(value, list | tuple):
+        return [_hexadecimal(entry) for entry in value]
+    return None if value is None else float(value).hex()
 
 
 def _as_balls(value: Any) -> Any:
