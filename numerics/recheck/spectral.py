@@ -1,8 +1,7 @@
 """Re-check of facts about the whole spectrum: who is ahead, discs, the principal eigenvector.
 
-Exact, for small matrices without slack: roots of the characteristic polynomial beyond a score are counted by the Routh
-array (for moduli after ``x = beta (1 + w) / (1 - w)``), real ones by Sturm's theorem.  Symmetric matrices: signs of
-``M -+ beta I`` (Bauer and Fike).  Otherwise balls, or for large matrices a stored Lyapunov or Stein matrix.
+Exact counts of roots for small matrices without slack (:mod:`.exact_leaders`); signs of ``M -+ beta I`` for symmetric
+ones (Bauer and Fike); otherwise balls, or for large matrices a stored Lyapunov or Stein matrix (:mod:`.floats`).
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ import flint
 import numpy as np
 
 from eigentoken.numerics.recheck import balls, floats, rational
-from eigentoken.numerics.recheck.reading import Document, Exact, RecheckError, fraction_of
+from eigentoken.numerics.recheck.exact_leaders import confirm_exactly
+from eigentoken.numerics.recheck.reading import Document, Exact, fraction_of
 from eigentoken.numerics.recheck.signs import at_least
 
 __all__ = ["confirm_discs", "confirm_eigenvector", "confirm_leader"]
 
 EXACT_SIZE = 40
-_NUDGES = tuple(Fraction(sign, 1 << bits) for bits in (3000, 1200, 400, 90, 56, 40) for sign in (0, 1, -1))
 BALL_SECONDS = 5e-6  # measured on a loaded machine: balls take at most about this times n^3
 
 
@@ -53,7 +52,7 @@ def confirm_leader(document: Document, matrix: Exact, reach: Fraction, until: fl
     if kind in ("tie", "multiple-real", "multiple-pair"):
         if reach != 0:
             return "an exact tie has no margin"
-        return _confirm_exact(matrix, order, beta, kind, until)
+        return confirm_exactly(matrix, order, beta, kind, until)
     if kind not in ("simple-real", "simple-pair", "non-real"):
         return f"unknown kind {kind!r}"
     if kind == "simple-real" and _may_be_symmetric(matrix):
@@ -61,7 +60,7 @@ def confirm_leader(document: Document, matrix: Exact, reach: Fraction, until: fl
         if why is None:
             return None
     if reach == 0 and n <= EXACT_SIZE:
-        return _confirm_exact(matrix, order, beta, kind, until)
+        return confirm_exactly(matrix, order, beta, kind, until)
     if kind == "simple-real" and n > 64 and "lyapunov" in document.arrays:
         return _confirm_lyapunov(document, matrix, order, beta, reach)
     if _balls_fit(n, until):
@@ -121,135 +120,6 @@ def _confirm_symmetric(matrix: Exact, order: str, beta: Fraction, reach: Fractio
     if below is None and at_least(matrix, -beta, 0, n, 0, reach, until, None) is None:
         return None
     return "the moduli do not separate at the given score"
-
-
-def _beyond(p: flint.fmpq_poly, order: str, beta: Fraction) -> int | None:
-    """Roots beyond beta (with multiplicity), None if one may lie on the boundary."""
-    at = flint.fmpq(beta.numerator, beta.denominator)
-    if order == "real-part":
-        return rational.roots_right(p(flint.fmpq_poly([at, 1])))
-    if beta < 0:
-        return int(p.degree())
-    if beta == 0:
-        return None
-    n = p.degree()
-    plus, minus = flint.fmpq_poly([at, at]), flint.fmpq_poly([1, -1])
-    total = flint.fmpq_poly([0])
-    for k in range(n + 1):
-        total = total + plus**k * minus ** (n - k) * p[k]
-    if total.degree() != n:
-        return None
-    return rational.roots_right(total)
-
-
-def _real_beyond(p: flint.fmpq_poly, order: str, beta: Fraction) -> int:
-    count = rational.real_roots_above(p, beta)
-    if order == "modulus":
-        mirrored = flint.fmpq_poly([p[k] * (-1) ** k for k in range(p.degree() + 1)])
-        count += rational.real_roots_above(mirrored, beta)
-    return count
-
-
-def _confirm_exact(matrix: Exact, order: str, beta: Fraction, kind: str, until: float) -> str | None:
-    p = rational.characteristic(matrix.numerators, matrix.denominator, until)
-    largest = max((abs(int(e)) for e in matrix.numerators.entries()), default=0)
-    size = abs(beta) or Fraction(largest, int(matrix.denominator)) or Fraction(1)
-    free = rational.square_free(p)
-    why: str | None = "no root count at the given score"
-    for share in _NUDGES:  # another score nearby is as good, where the Routh array is singular at this one
-        if time.monotonic() > until:
-            raise rational.LateError("the time limit was reached in counting roots")
-        score = beta + share * size
-        count, distinct = _beyond(p, order, score), _beyond(free, order, score)
-        if count is None or distinct is None:
-            continue
-        why = _judge(p, order, score, kind, count, distinct)
-        if why is None:
-            return None
-    return why
-
-
-def _judge(p: flint.fmpq_poly, order: str, beta: Fraction, kind: str, count: int, distinct: int) -> str | None:
-    if kind == "simple-real":
-        return None if count == 1 else f"{count} eigenvalues are beyond the given score, not one"
-    if kind == "multiple-real":
-        return None if count >= 2 and distinct == 1 else f"{distinct} distinct eigenvalues are beyond the given score"
-    if kind in ("simple-pair", "non-real", "multiple-pair"):
-        many = count >= 4 and distinct == 2
-        enough = {"simple-pair": count == 2, "non-real": count >= 1, "multiple-pair": many}[kind]
-        real = _real_beyond(p, order, beta)
-        return None if enough and real == 0 else f"{count} eigenvalues, {real} of them real, are beyond the given score"
-    return _confirm_tie(p, order, beta, distinct)
-
-
-def _confirm_tie(p: flint.fmpq_poly, order: str, beta: Fraction, distinct: int) -> str | None:
-    """All leaders beyond beta tie: they are roots of a polynomial whose roots come in groups of one score."""
-    free = rational.square_free(p)
-    for shared in _tied_parts(free, order):
-        if shared.degree() > 0 and distinct >= 2 and _beyond(shared, order, beta) == distinct:
-            return None
-    return "the tie of the leaders is not confirmed"
-
-
-def _tied_parts(free: flint.fmpq_poly, order: str) -> list[flint.fmpq_poly]:
-    """Divisors of p: every root of one has another root of p with the same score."""
-    parts = []
-    if order == "modulus":
-        mirrored = flint.fmpq_poly([free[k] * (-1) ** k for k in range(free.degree() + 1)])
-        without_zero = free // flint.fmpq_poly([0, 1]) if free[0] == 0 else free
-        parts.append(without_zero.gcd(mirrored))
-        whole = without_zero.numer()
-        for factor, _ in whole.factor()[1]:
-            if factor.degree() > 1 and factor.deflation()[1] > 1:
-                parts.append(flint.fmpq_poly(factor))
-    for value in _rational_roots(free):
-        group = _same_score(free, order, value)
-        if group is not None:
-            parts.append(group)
-    return parts
-
-
-def _rational_roots(p: flint.fmpq_poly) -> list[Fraction]:
-    factors = p.numer().factor()[1]
-    return [-Fraction(int(f[0]), int(f[1])) for f, _ in factors if f.degree() == 1]
-
-
-def _same_score(p: flint.fmpq_poly, order: str, a: Fraction) -> flint.fmpq_poly | None:
-    """The divisor of p with **exactly** the roots that share the score of the rational root a, if they are all on it.
-
-    Line: ``q(y) = p(a + y)``; the roots with ``y`` and ``-y`` both roots form ``g = gcd(q(y), q(-y))``; written
-    ``y^e h(y^2)``, all of them are purely imaginary iff h has only negative roots (counted by Sturm's theorem).
-    Circle: ``x = a (1 + w) / (1 - w)`` maps it to the line; a root ``-a`` goes to infinity and is put back.
-    """
-    at = flint.fmpq(a.numerator, a.denominator)
-    if order == "real-part":
-        q = p(flint.fmpq_poly([at, 1]))
-    else:
-        if a == 0:
-            return None
-        n = p.degree()
-        plus, minus = flint.fmpq_poly([at, at]), flint.fmpq_poly([1, -1])
-        q = flint.fmpq_poly([0])
-        for k in range(n + 1):
-            q = q + plus**k * minus ** (n - k) * p[k]
-    turned = flint.fmpq_poly([q[k] * (-1) ** k for k in range(q.degree() + 1)])
-    g = q.gcd(turned)
-    if g.degree() < 2:
-        return None
-    reduced = g // flint.fmpq_poly([0, 1]) if g[0] == 0 else g
-    h = flint.fmpq_poly([reduced[2 * k] for k in range(reduced.degree() // 2 + 1)])
-    negative = flint.fmpq_poly([h[k] * (-1) ** k for k in range(h.degree() + 1)])
-    if h.degree() < 1 or rational.real_roots_above(negative, Fraction(0)) != h.degree():
-        return None
-    # back to x: each factor y -> x - a, or w -> (x - a) / (x + a)
-    degree = g.degree()
-    if order == "real-part":
-        return g(flint.fmpq_poly([-at, 1]))
-    above, under = flint.fmpq_poly([-at, 1]), flint.fmpq_poly([at, 1])
-    back = flint.fmpq_poly([0])
-    for k in range(degree + 1):
-        back = back + above**k * under ** (degree - k) * g[k]
-    return p.gcd(back)
 
 
 def _separated(found: balls.BallDiscs, order: str, beta: Fraction, kind: str) -> bool:
@@ -439,8 +309,3 @@ def confirm_eigenvector(document: Document, matrix: Exact, reach: Fraction, unti
         return None if total / norm <= _ball(sine) else "the angle is not confirmed"
     finally:
         flint.ctx.prec = old
-
-
-def unreadable(error: Exception) -> RecheckError:
-    """One line for a malformed certificate."""
-    return RecheckError(f"malformed certificate: {error!r}"[:200])
