@@ -28,7 +28,7 @@ def pages() -> list[Path]:
 
 def run(command: str, folder: Path) -> str:
     """What a console command prints, as on a terminal of 80 columns without colour."""
-    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "EIGENTOKEN_DOCS": "1"}
+    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "EXAMPLES": str(ROOT / "examples" / "conjectures")}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     ran = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
     printed = ran.stdout + ran.stderr
