@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import sympy as sp
@@ -21,7 +22,7 @@ from eigentoken.theory.statements import Statement
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality, Reduction, Step
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
-__all__ = ["KillReport", "Mutant", "all_mutants", "changed_expressions", "kill_rate", "mutants"]
+__all__ = ["KillReport", "Mutant", "all_mutants", "changed_expressions", "kill_rate", "mutants", "refuting_point"]
 
 _WEAKER = {sp.StrictGreaterThan: sp.GreaterThan, sp.StrictLessThan: sp.LessThan}
 _STRICTER = {weak: strict for strict, weak in _WEAKER.items()}
@@ -150,14 +151,19 @@ def _changed_claims(claimed: Any) -> Iterator[tuple[str, Any]]:
 
 def _without(statement: Statement, derivation: Derivation, place: int, fact: str) -> Mutant:
     """The derivation in which nothing establishes the fact."""
-    steps = tuple(
-        replace(step, establishes=tuple(each for each in step.establishes if each != fact))
-        for step in derivation.steps[:place]
-    )
+    steps = tuple(_silent(step, fact) for step in derivation.steps[:place])
     facts = tuple(each for each in statement.facts if each != fact)
     changed = Derivation((*steps, *derivation.steps[place:]))
     name = derivation.steps[place].name
     return Mutant(statement.id, f"{name}: nothing establishes {fact!r}", changed, derivation, place, facts)
+
+
+def _silent(step: Step, fact: str) -> Step:
+    """The step without that fact, whether it is established or concluded from a cited theorem."""
+    quiet = replace(step, establishes=tuple(each for each in step.establishes if each != fact))
+    if isinstance(quiet, Citation) and quiet.theorem.conclusion == fact:
+        return replace(quiet, theorem=replace(quiet.theorem, conclusion=""))
+    return quiet
 
 
 def mutants(statement: Statement) -> Iterator[tuple[str, Derivation]]:
@@ -204,6 +210,9 @@ class _Judge:
         if isinstance(step, Inequality):
             from eigentoken.theory.real_arithmetic import prove
 
+            point = refuting_point(step)
+            if point is not None:
+                return fails(f"false at {point}")
             return prove(step.hypotheses, step.conclusion, seconds=self.seconds)
         if isinstance(step, Reduction):
             key = (mutant.statement, mutant.place)
@@ -229,6 +238,51 @@ class _Judge:
             same = all(identity_verdict(old, new).is_holds for old, new in pairs)
             return holds("equal to the original") if same else fails("it differs from the original")
         return fails("nothing confirms it")
+
+
+_SMALL = tuple(Fraction(top, bottom) for bottom in (1, 2, 5) for top in range(-7, 8))
+
+
+def refuting_point(step: Inequality, tries: int = 600) -> dict[str, str] | None:
+    """An exact rational point where every hypothesis is true and the conclusion is false, if a short search finds one.
+
+    Only rational expressions with ``Abs``, ``Max``, ``Min`` are evaluated, in exact fractions.
+
+    >>> x = sp.Symbol("x", real=True)
+    >>> refuting_point(Inequality(name="a", says="", hypotheses=(x > 0,), conclusion=x < 0)) is None
+    False
+    """
+    whole = sp.And(sp.And(*step.hypotheses), sp.Not(step.conclusion))
+    if whole in (sp.true, sp.false) or not _is_rational(whole):
+        return None
+    symbols = sorted(whole.free_symbols, key=str)
+    constants = {each: sp.Dummy() for each in whole.atoms(sp.Rational) if not each.is_Integer}
+    fixed = [Fraction(int(each.p), int(each.q)) for each in constants]
+    functions = {"Abs": abs, "Max": max, "Min": min}
+    ask = sp.lambdify([*symbols, *constants.values()], whole.xreplace(constants), [functions])
+    source = random.Random(len(str(whole)))
+    for _ in range(tries):
+        values = [_allowed(source, symbol) for symbol in symbols]
+        try:
+            if ask(*values, *fixed):
+                return {str(symbol): str(value) for symbol, value in zip(symbols, values, strict=True)}
+        except ZeroDivisionError:
+            continue
+    return None
+
+
+def _is_rational(statement: Any) -> bool:
+    functions = {type(each) for each in statement.atoms(sp.Function)}
+    powers = statement.atoms(sp.Pow)
+    return functions <= {sp.Abs, sp.Max, sp.Min} and all(each.exp.is_Integer for each in powers)
+
+
+def _allowed(source: random.Random, symbol: Any) -> Fraction:
+    """A small number that respects the assumptions of the symbol."""
+    value = Fraction(source.randint(1, 9)) if symbol.is_integer else source.choice(_SMALL)
+    if symbol.is_positive or symbol.is_nonnegative:
+        value = abs(value) or Fraction(1, 3)
+    return value
 
 
 def _facts_before(mutant: Mutant) -> Iterator[str]:

@@ -30,9 +30,9 @@ def _split(first: int, total: int, score: str) -> dict[str, Any]:
 
 @cache
 def every_split() -> Verdict:
-    """V = diag(1, 1/4, 1/8), M = 3 I, alpha = 1/2, n = 10: all splits 1 <= p <= 9 are stable, exactly."""
+    """V = diag(1, 1/4, 1/8), M = (ln 20) I, alpha = 1/2, n = 10: all splits 1 <= p <= 9 are stable, exactly."""
     return all_of(
-        {f"p = {first}": point_is(_split(first, 10, "3"), "bipartite", stable="stable") for first in range(5, 10)}
+        {f"p = {first}": point_is(_split(first, 10, "ln(20)"), "bipartite", stable="stable") for first in range(5, 10)}
     )
 
 
@@ -53,12 +53,12 @@ def derive() -> Derivation:
             ),
             Computation(
                 name="ten tokens",
-                says="$V = \\operatorname{diag}(1, \\frac14, \\frac18)$, $M = 3I$, $\\alpha = \\frac12$, $n = 10$: "
+                says="$V = \\operatorname{diag}(1, \\frac14, \\frac18)$, $M = (\\ln 20)I$, $\\alpha = \\frac12$, $n = 10$: "
                 "all nine splits on $v_1$ are asymptotically stable (those with $p < 5$ by "
                 "exchanging the sides), by exact classification.",
                 run=every_split,
                 formula=r"p = 5, \dots, 9",
-                scope="n = 10, d = 3, M = 3I",
+                scope="n = 10, d = 3, M = (ln 20) I",
             ),
         )
     )
@@ -95,7 +95,7 @@ PM_N6 = register(
         text=(
             r"For any ratio $\lambda_2/\lambda_1 < 1$ a large score $s = v_1^{\top}Mv_1$ makes every split on "
             r"$v_1$ stable. For $V = \operatorname{diag}(1, \frac14, \frac18)$, "
-            r"$\alpha = \frac12$, $n = 10$ and $M = 3I$ all splits are stable; of uniformly random starts most end "
+            r"$\alpha = \frac12$, $n = 10$ and $M = (\ln 20)I$ all splits are stable; of uniformly random starts most end "
             r"bipartite "
             r"(observed for $M = 10I$ by the property test of this statement)."
         ),
@@ -103,14 +103,14 @@ PM_N6 = register(
         derive=derive,
         printed=Printed(
             text=r"Stable bipartite points appear to be rare, and their basin of attraction is very small.",
-            wrong=r"Not in general: for $M = cI$ with $c \geq 3$ every split is stable, and most or all random "
+            wrong=r"Not in general: for $M = (\ln 20)I$ every split of ten tokens is stable, and most or all random "
             r"starts end bipartite.",
             counterexamples=(
                 Counterexample(
                     "all splits stable",
-                    r"$V = \operatorname{diag}(1, \frac14, \frac18)$, $M = 3I$, $\alpha = \frac12$, $n = 10$: "
+                    r"$V = \operatorname{diag}(1, \frac14, \frac18)$, $M = (\ln 20)I$, $\alpha = \frac12$, $n = 10$: "
                     r"every split is asymptotically stable.",
-                    _split(8, 10, "3"),
+                    _split(8, 10, "ln(20)"),
                     every_split,
                 ),
             ),
