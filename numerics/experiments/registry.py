@@ -182,8 +182,9 @@ def recipe(
     """Registers a function as the recipe of a figure; ``heavy`` ones may use all threads of torch."""
 
     def register(function: Callable[[Context], Result]) -> Callable[[Context], Result]:
-        if name in _RECIPES and _RECIPES[name].function.__module__ != function.__module__:
-            raise ValueError(f"recipe {name!r} is defined twice: in {_RECIPES[name].function.__module__} already")
+        known = _RECIPES.get(name)
+        if known is not None and known.function.__code__.co_filename != function.__code__.co_filename:
+            raise ValueError(f"recipe {name!r} is defined twice: in {known.function.__module__} already")
         _RECIPES[name] = Recipe(name, paper, figure, title, settings, claim, function, heavy)
         return function
 

@@ -128,6 +128,9 @@ def test_what_needs_a_model_says_so_without_a_loader() -> None:
 
 
 def test_bad_names_and_scales_are_refused() -> None:
+    assert registry.recipes()
+    with pytest.raises(ValueError, match="defined twice"):
+        registry.recipe("abella-1", paper="", figure="", title="", settings="", claim="")(dummy("abella-1").function)
     with pytest.raises(ValueError, match="unknown recipe"):
         registry.recipe_named("abella-99")
     with pytest.raises(ValueError, match="scale"):
