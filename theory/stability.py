@@ -8,7 +8,7 @@ spectrum or a wrong closed form makes a lemma fail.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from eigentoken.theory.verdicts import Verdict, all_of
 __all__ = [
     "Criterion",
     "Equality",
+    "alpha_star",
     "consensus_criterion",
     "entry_is_stable",
     "instability_of_other_consensus",
@@ -260,6 +261,33 @@ def two_cycle_criterion(system: System) -> Criterion:
         "f(v_k) = -v_k, and the multipliers of the cycle are squares of those of -f; an eigenvalue at or below lambda_k "
         "gives one of modulus at least 1, so that k is last and simple.",
     )
+
+
+def alpha_star(lambda_1: Any, others: Iterable[Any]) -> sp.Expr:
+    """``min 2 (lambda_1 - Re lambda) / (|lambda|^2 - lambda_1^2)`` over the other eigenvalues with ``|lambda| > lambda_1``.
+
+    Principal consensus of a map is stable iff ``alpha < alpha*`` (``lambda_1 > 0`` of largest real part, simple); the
+    equivalence for each eigenvalue is proved in :func:`nonsymmetric_criterion`.  Without such an eigenvalue it is infinite.
+
+    >>> alpha_star(1, [sp.Rational(9, 10) + 3 * sp.I, sp.Rational(9, 10) - 3 * sp.I])
+    20/881
+    >>> alpha_star(2, [1, sp.Rational(-3, 2)])
+    oo
+    """
+    top = sp.sympify(lambda_1)
+    if top.is_positive is not True:
+        raise ValueError(f"lambda_1 must be positive, got {lambda_1}: no step makes consensus stable otherwise")
+    bounds = [sp.oo]
+    for each in others:
+        real, imaginary = sp.sympify(each).as_real_imag()
+        if (top - real).is_positive is not True:
+            raise ValueError(f"lambda_1 = {lambda_1} must have the largest real part, got the eigenvalue {each}")
+        excess = sp.expand(real**2 + imaginary**2 - top**2)
+        if excess.is_positive:
+            bounds.append(2 * (top - real) / excess)
+        elif excess.is_positive is None:
+            raise ValueError(f"cannot decide whether |{each}| exceeds {lambda_1}: give exact numbers")
+    return sp.Min(*bounds)
 
 
 def nonsymmetric_criterion(system: System) -> Criterion:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import sympy as sp
 
-from eigentoken.theory.calculus import DIMENSION, TOKENS
+from eigentoken.theory.calculus import DIMENSION, SLOT, TOKENS, Norm, factor, prove_equal, vector
+from eigentoken.theory.circle_spectra import circle_spectrum, consensus_set_derivative, consensus_set_identity
 from eigentoken.theory.masked_spectra import masked_bipartite_spectrum, signed_response
 from eigentoken.theory.polygonal_spectra import antipodal_blocks, antipodal_spectrum, polygonal_spectrum
 from eigentoken.theory.spectra import LAMBDA_K, LAMBDA_L, bipartite_spectrum, consensus_spectrum, zero_spectrum
@@ -253,6 +254,48 @@ def test_antipodal_blocks_are_derived(name):
 def test_the_signed_point_needs_an_eigenvector():
     _, response = signed_response(system("attention-map"), "anything")
     assert response.own == 1 / sp.Symbol("m_i", positive=True)
+
+
+def test_the_consensus_set_only_knows_the_layer_matrix():
+    for name in ("oja-map", "attention-map", "multihead-map"):
+        assert consensus_set_identity(system(name)).is_holds
+    derivative, rules = consensus_set_derivative(system("attention-map"))
+    plain = vector("w", SLOT) / factor(Norm("r", (SLOT,)))
+    assert not prove_equal(derivative, plain, rules).is_holds
+
+
+def test_circle_of_a_complex_pair():
+    """In frames that turn with the circle the Jacobian has the derived multipliers."""
+    spectrum = circle_spectrum(system("attention-map"))
+    assert spectrum.count_check().is_holds
+    assert spectrum.tangent[0].value == 1
+    real, imaginary, step, n = R(1), R(2), R(3, 10), 3
+    others = [R(1, 2), R(-1, 3)]
+    F = mp.matrix(4, 4)
+    F[0, 0] = F[1, 1] = mp.mpf(1)
+    F[1, 0], F[0, 1] = mp.mpf(2), -mp.mpf(2)
+    F[2, 2], F[3, 3] = mp.mpf(1) / 2, -mp.mpf(1) / 3
+    draw = random.Random(8)
+    parameters = {"V": numeric.rows(F), "M": numeric.rows(numeric.random_matrix(4, draw)), "alpha": mp.mpf(3) / 10}
+    tokens = [[mp.mpf(3) / 5, mp.mpf(4) / 5, mp.mpf(0), mp.mpf(0)]] * n
+    full = numeric.jacobian("attention-map", parameters, tokens)
+    angle = mp.atan2(mp.mpf(6) / 10, mp.mpf(13) / 10)
+    assert abs(angle - mp.mpf("0.432407775571")) < mp.mpf("0.51e-12")
+
+    def frame(turn):
+        c, s = mp.cos(turn), mp.sin(turn)
+        z = (c * tokens[0][0] - s * tokens[0][1], s * tokens[0][0] + c * tokens[0][1])
+        columns = mp.matrix(4 * n, 3 * n)
+        for i in range(n):
+            columns[4 * i, 3 * i], columns[4 * i + 1, 3 * i] = -z[1], z[0]
+            columns[4 * i + 2, 3 * i + 1] = columns[4 * i + 3, 3 * i + 2] = mp.mpf(1)
+        return columns
+
+    matrix = frame(angle).T * (full * frame(0))
+    found = spectrum.at(
+        {"alpha": step, "a": real, "b": imaginary, "n": n, "d": 4}, {"lambda_l": others}, numeric.number
+    )
+    numeric.assert_spectrum(matrix, found)
 
 
 # -- the test vectors of the papers ---------------------------------------------------------------------------------------

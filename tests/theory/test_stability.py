@@ -15,6 +15,7 @@ from eigentoken.theory.spectra import bipartite_spectrum
 from eigentoken.theory.stability import (
     Criterion,
     Equality,
+    alpha_star,
     consensus_criterion,
     instability_of_other_consensus,
     nonsymmetric_criterion,
@@ -62,6 +63,25 @@ def test_bipartite_proofs(build):
     criterion = build()
     failing = {lemma: verdict.reason for lemma, verdict in criterion.verdicts().items() if not verdict.is_holds}
     assert not failing
+
+
+def test_alpha_star():
+    star = alpha_star(1, [sp.Rational(9, 10) + 3 * sp.I, sp.Rational(9, 10) - 3 * sp.I])
+    assert abs(star - sp.Float("0.0227014755959", 20)) < sp.Float("5e-14", 20)
+    assert alpha_star(1, [sp.Rational(1, 2), -1]) == sp.oo
+    assert alpha_star(sp.Rational(1, 2), [-1]) == 4
+    with pytest.raises(ValueError, match="positive"):
+        alpha_star(-2, [1])
+    with pytest.raises(ValueError, match="largest real part"):
+        alpha_star(1, [2])
+    draw = random.Random(9)
+    for _ in range(300):
+        others = [complex(draw.uniform(-3, 0.99), draw.uniform(-3, 3)) for _ in range(3)]
+        star = float(alpha_star(1, [sp.Rational(z.real) + sp.I * sp.Rational(z.imag) for z in others]))
+        for factor in (0.99, 1.01):
+            step = factor * star if math.isfinite(star) else 100.0
+            stable = max(abs(1 + step * z) for z in others) < 1 + step
+            assert stable == (factor < 1 or not math.isfinite(star))
 
 
 def test_a_wrong_threshold_is_refuted():
