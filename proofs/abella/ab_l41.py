@@ -84,7 +84,7 @@ def derive() -> Derivation:
                 "printed lower bound",
                 "The printed $c_1 = 1/(\\sqrt d\\,\\ell\\,e^{2K^2b})$ is weaker.",
                 1 / (root * ell * high**2) <= WEIGHT,
-                establishes=("the weights are at least c_1",),
+                establishes=("the weights are bounded below",),
             ),
             Inequality(
                 name="printed upper bound",
@@ -92,7 +92,7 @@ def derive() -> Derivation:
                 hypotheses=(*RANGE, root >= 1),
                 conclusion=high**2 >= WEIGHT,
                 uses=("scores",),
-                establishes=("the weights are at most c_2",),
+                establishes=("the weights are bounded above",),
             ),
             Reduction(
                 name="attained",

@@ -139,7 +139,7 @@ def derive_lemma() -> Derivation:
                 "\\to y_0$; $a_0 = -1$ is the "
                 "fixed point $-y_0$.",
                 ("the height solves a Riccati equation", "the rate has infinite integral"),
-                "y_0 attracts the sphere without -y_0",
+                "the fixed token attracts all but its antipode",
                 uses=("closed form", "distance", "positive"),
             ),
         )

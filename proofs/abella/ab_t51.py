@@ -59,8 +59,8 @@ def derive() -> Derivation:
                 "$\\dot a = A(1 - a^2) + o(1)$: once $|a| \\le 1 - \\epsilon$ the height grows at a rate bounded "
                 "below, so $a \\to 1$ or "
                 "$a \\to -1$.",
-                ("the heights solve a perturbed Riccati equation", "AB-L4.1: the weights are at least c_1"),
-                "each token tends to y_1 or to -y_1",
+                ("the heights solve a perturbed Riccati equation", "AB-L4.1: the weights are bounded below"),
+                "each token tends to the first one or to its antipode",
                 uses=("heights",),
             ),
             Inequality(
@@ -91,7 +91,11 @@ def derive() -> Derivation:
                 "$y_j - (y^{\\top}y_j)y \\to 0$. So $\\tfrac{d}{dt}|y - \\tilde y|^2 \\ge 2\\bigl(h(i-1)c_1 - "
                 "o(1)\\bigr)|y - \\tilde y|^2$ for late times: "
                 "a bounded difference must be zero.",
-                ("solutions near the antipode separate", "P is bounded in time", "each token tends to y_1 or to -y_1"),
+                (
+                    "solutions near the antipode separate",
+                    "P is bounded in time",
+                    "each token tends to the first one or to its antipode",
+                ),
                 "there is at most one bad start",
                 uses=("two solutions near the antipode", "dichotomy"),
             ),
@@ -102,7 +106,10 @@ def derive() -> Derivation:
                 "The starts that tend to $y_1$ form an open set, and those near which a solution is inside the "
                 "hemisphere of $y_1$ from "
                 "some time on stay there (AB-X1); a limit point of $y^{(T)}$ as $T \\to \\infty$ is not among them.",
-                ("each token tends to y_1 or to -y_1", "AB-X1: exponential consensus from an open hemisphere"),
+                (
+                    "each token tends to the first one or to its antipode",
+                    "AB-X1: exponential consensus from an open hemisphere",
+                ),
                 "there is at least one bad start",
                 uses=("dichotomy",),
             ),
@@ -281,7 +288,7 @@ AB_T51 = register(
         facts=(
             "P is bounded in time",
             "the sphere has positive dimension",
-            "AB-L4.1: the weights are at least c_1",
+            "AB-L4.1: the weights are bounded below",
             "AB-X1: exponential consensus from an open hemisphere",
         ),
         derive=derive,

@@ -110,7 +110,7 @@ def derive() -> Derivation:
                 "1$ drive token $i$.",
                 (
                     "AB-L6.1: v attracts the open hemisphere",
-                    "AB-L4.1: the weights are at least c_1",
+                    "AB-L4.1: the weights are bounded below",
                     "the hemisphere is forward invariant",
                 ),
                 "the driving system converges",
@@ -314,7 +314,7 @@ AB_T61 = register(
         facts=(
             "the matrix is symmetric",
             "AB-L6.1: v attracts the open hemisphere",
-            "AB-L4.1: the weights are at least c_1",
+            "AB-L4.1: the weights are bounded below",
         ),
         derive=derive,
         printed=Printed(
