@@ -269,6 +269,26 @@ def test_rows_of_attention_sum_to_one_and_signs_do_not_matter():
     assert prove_equal(minus, algebra.attention(x(SLOT), M, None, False)).is_holds
 
 
+def test_zero_averages_are_rows_not_columns():
+    """sum_j a_ij x_j = 0 does not make sum_i exp(x_i^T M x_j) x_i vanish, unless M is symmetric."""
+    rules = Assumptions(zero_averages=frozenset({"x"}))
+    score = exponential(dot(x(i), x(j), matrix("M")))
+    assert is_zero((score * x(j)).summed(j), rules).is_holds
+    assert not is_zero((score * x(i)).summed(i), rules).is_holds
+    symmetric = rules.extended(symmetric=frozenset({"M"}))
+    assert is_zero((score * x(i)).summed(i), symmetric).is_holds
+    pair = score * exponential(dot(x(l), x(j), matrix("M")))
+    assert not is_zero((pair * x(j)).summed(j), rules).is_holds
+
+
+def test_products_of_matrices_of_heads_are_left_alone():
+    rules = Assumptions(products={("A", "B"): matrix("W")})
+    heads = vector("z").applied((Letter("A", False, (HEAD,)), Letter("B", False, (HEAD,))))
+    assert not is_zero(heads - vector("z").applied(matrix("W")), rules).is_holds
+    assert is_zero(vector("z").applied(matrix("A", "B")) - vector("z").applied(matrix("W")), rules).is_holds
+    assert is_zero(vector("z").applied(matrix("B^T", "A^T")) - vector("z").applied(matrix("W^T")), rules).is_holds
+
+
 def test_bound_indices_may_have_any_name():
     first = (dot(x(i), x(j), matrix("A")) * dot(x(j), x(l))).summed(i, j, l)
     second = (dot(x(l), x(i), matrix("A")) * dot(x(j), x(i))).summed(l, j, i)

@@ -8,7 +8,6 @@ proof that the expression vanishes for all n and d; a nonzero one says nothing b
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import sympy as sp
@@ -31,8 +30,9 @@ from eigentoken.theory.calculus.atoms import (
     transpose,
 )
 from eigentoken.theory.calculus.expressions import Expression, Monomial, frozen, row_sum, thawed
+from eigentoken.theory.calculus.spelling import least_spelling, oriented
 
-__all__ = ["least_spelling", "normal_form"]
+__all__ = ["normal_form"]
 
 
 def normal_form(expression: Expression, assumptions: Assumptions) -> Expression:
@@ -89,10 +89,11 @@ def _reduce_word(word: Word, rules: Assumptions) -> tuple[sp.Expr, Word | None] 
             scale, other = rules.replaced[each.name]
             if other is None:
                 return sp.Integer(0), None
+            other = tuple(Letter(part.name, part.transposed, each.indices or part.indices) for part in other)
             return scale, before + (transpose(other) if each.transposed else other) + after
         if each.transposed and each.name in rules.symmetric:
             return sp.Integer(1), (*before, Letter(each.name, False, each.indices), *after)
-        if after:
+        if after and not each.indices and not after[0].indices:
             following = after[0]
             untransposed = not each.transposed and not following.transposed
             if untransposed and (each.name, following.name) in rules.products:
@@ -147,15 +148,6 @@ def _words(monomial: Monomial, rules: Assumptions) -> Reduction | None:
 # -- inner products ------------------------------------------------------------------------------------------------
 
 
-def _oriented(atom: Dot, rules: Assumptions) -> Dot:
-    flipped_word = tuple(
-        Letter(each.name, False, each.indices) if each.name in rules.symmetric else each
-        for each in transpose(atom.word)
-    )
-    flipped = Dot(atom.right, flipped_word, atom.left)
-    return min(atom, flipped, key=lambda each: (sum(part.transposed for part in each.word), repr(each)))
-
-
 def _dot_value(atom: Dot, rules: Assumptions) -> tuple[sp.Expr, tuple[tuple[Any, int], ...]] | None:
     left, word, right = atom
     if left == right:
@@ -189,9 +181,9 @@ def _dots(monomial: Monomial, rules: Assumptions) -> Reduction | None:
                     raise ZeroDivisionError(f"{each} is zero in a denominator")
                 return []
             return [(_with(monomial, each, *((atom, p * power) for atom, p in replaced)), value**power)]
-        oriented = _oriented(each, rules)
-        if oriented != each:
-            return [(_with(monomial, each, (oriented, power)), sp.Integer(1))]
+        preferred = oriented(each, rules)
+        if preferred != each:
+            return [(_with(monomial, each, (preferred, power)), sp.Integer(1))]
     return None
 
 
@@ -355,7 +347,7 @@ def _single_place(
     if isinstance(place, Base) and place.indices == (index,):
         if not weights and place.name in rules.zero_sums:
             return []
-        if place.name in rules.zero_averages and _is_one_row(index, place.name, weights):
+        if place.name in rules.zero_averages and _is_one_row(index, place.name, weights, rules):
             return []
         if weights or place.name not in rules.means:
             return None
@@ -371,8 +363,11 @@ def _single_place(
     return [(Monomial(bound, others, changed), scale)]
 
 
-def _is_one_row(index: Index, family: str, weights: list[tuple[Any, int]]) -> bool:
-    """The factors are one row of attention in the index: ``exp(x_i^T M x_j)`` times what does not depend on j."""
+def _is_one_row(index: Index, family: str, weights: list[tuple[Any, int]], rules: Assumptions) -> bool:
+    """The factors are one row of attention with the index as key: ``exp(x_i^T M x_j)`` times what does not depend on j.
+
+    A column (the index as query) is not a row, unless M is symmetric.
+    """
     scores = [
         (monomial, value)
         for each, _ in weights
@@ -383,7 +378,11 @@ def _is_one_row(index: Index, family: str, weights: list[tuple[Any, int]]) -> bo
     if len(scores) != 1 or scores[0][1] != 1 or len(scores[0][0].factors) != 1:
         return False
     atom, power = scores[0][0].factors[0]
-    return power == 1 and isinstance(atom, Dot) and {atom.left.name, atom.right.name} == {family}
+    if power != 1 or not isinstance(atom, Dot) or len(atom.word) != 1 or {atom.left.name, atom.right.name} != {family}:
+        return False
+    (matrix,) = atom.word
+    is_key = atom.right.indices == (index,) if not matrix.transposed else atom.left.indices == (index,)
+    return (is_key or matrix.name in rules.symmetric) and atom.left != atom.right
 
 
 def _replace(holder: Any, old: Any, new: Any) -> Any:
@@ -393,42 +392,3 @@ def _replace(holder: Any, old: Any, new: Any) -> Any:
         parts = [_replace(part, old, new) for part in holder]
         return type(holder)(*parts) if hasattr(holder, "_fields") else tuple(parts)
     return holder
-
-
-# -- spelling --------------------------------------------------------------------------------------------------------
-
-
-def least_spelling(monomial: Monomial, rules: Assumptions) -> Monomial:
-    """The monomial with its bound indices named 1, 2, ... so that its text is the least one."""
-    kinds: dict[str, list[Index]] = {}
-    for index in monomial.bound:
-        kinds.setdefault(index.kind, []).append(index)
-    names = {kind: [Index(kind, str(place + 1)) for place in range(len(found))] for kind, found in kinds.items()}
-    spellings = []
-    for orders in itertools.product(*(itertools.permutations(found) for found in kinds.values())):
-        table: dict[Index, Index] = {}
-        for kind, order in zip(kinds, orders, strict=True):
-            table.update(zip(order, names[kind], strict=True))
-        renamed = map_indices(monomial, table)
-        factors = tuple(sorted(((_respelled(each, rules), power) for each, power in renamed.factors), key=repr))
-        spellings.append(Monomial(tuple(sorted(renamed.bound)), factors, renamed.arrow))
-    return min(spellings, key=repr)
-
-
-def _respelled(atom: Any, rules: Assumptions) -> Any:
-    """The factor with its inner products in the preferred direction, after a change of names."""
-    if isinstance(atom, Dot):
-        return _oriented(atom, rules)
-    if isinstance(atom, Exp):
-        return Exp(_respelled_terms(atom.exponent, rules))
-    if isinstance(atom, SumExp):
-        return SumExp(atom.bound, _respelled_terms(atom.exponent, rules), tuple(sorted(atom.masks)))
-    return atom
-
-
-def _respelled_terms(terms: Any, rules: Assumptions) -> Any:
-    changed = []
-    for monomial, value in terms:
-        factors = tuple(sorted(((_respelled(each, rules), power) for each, power in monomial.factors), key=repr))
-        changed.append((Monomial(monomial.bound, factors, monomial.arrow), value))
-    return tuple(sorted(changed, key=repr))
