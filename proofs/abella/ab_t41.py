@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.ab_x1 import antipodal_pair_stays, unbounded_freezes
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.tensor_reductions import velocity
 from eigentoken.proofs.textbook import CAUCHY_SCHWARZ, words
@@ -18,7 +19,7 @@ from eigentoken.theory.claims import Converges, ForwardInvariant
 from eigentoken.theory.conditions import BoundedInTime, InHemisphere, PositiveDefinite, Symmetric
 from eigentoken.theory.points import ConsensusSet, Hemisphere
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Inequality
 from eigentoken.theory.terms import matrix
 from eigentoken.theory.verdicts import Verdict, fails, holds
@@ -138,6 +139,10 @@ AB_T41 = register(
             "AB-X1: exponential consensus from an open hemisphere",
         ),
         derive=derive,
+        variants=(
+            Variant("InHemisphere()", "An antipodal pair on the circle, $P = 0$, does not move.", antipodal_pair_stays),
+            Variant('BoundedInTime("P")', "See AB-X1: with $P(t) = e^{2t}I$ the gap freezes.", unbounded_freezes),
+        ),
         printed=Printed(
             text="With $P_{\\eta}$ bounded and uniformly continuous: the consensus set in $H^+(v)$ is attractive, by "
             "the strict Lyapunov "

@@ -12,7 +12,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import FLOATS, as_floats, det_matrix, scaled
-from eigentoken.proofs.tensor_reductions import applied
+from eigentoken.proofs.tensor_reductions import applied, velocity
 from eigentoken.proofs.textbook import FUBINI, words
 from eigentoken.proofs.trajectories import ball, enclose, integrate, precision
 from eigentoken.theory.algebra import causal_mask
@@ -24,7 +24,7 @@ from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, 
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
 from eigentoken.theory.systems import system
 from eigentoken.theory.terms import d, matrix
-from eigentoken.theory.verdicts import Verdict, holds, undecided
+from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.words_flows import IsIdentity
 
 U = matrix("U")
@@ -269,6 +269,15 @@ def unbounded_causal_freezes() -> Verdict:
     return undecided("the enclosure does not separate the angle from 0.85")
 
 
+def discrete_sphere_stays() -> Verdict:
+    """On S^0 = {1, -1} no token moves: the starts with different tokens, of positive measure, never reach consensus."""
+    one = sp.Integer(1)
+    speed = velocity("causal-flow", {"U": None, "P": ((one,),)}, ((one,), (-one,), (one,)))
+    if all(entry == 0 for row in speed for entry in row):
+        return holds("tokens 1, -1, 1 on S^0 have velocity zero exactly")
+    return fails(f"the velocity is {speed}")
+
+
 AB_T51 = register(
     Statement(
         id="AB-T5.1",
@@ -335,6 +344,7 @@ AB_T51 = register(
                 "With $P(t) = e^{2t}I$ on the circle the second token freezes away from the first.",
                 unbounded_causal_freezes,
             ),
+            Variant("Relation(d >= 2)", "On $S^0$ no token moves.", discrete_sphere_stays),
         ),
     )
 )

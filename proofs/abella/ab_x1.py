@@ -12,6 +12,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.deterministic_data import FLOATS, as_floats, det_matrix, det_tokens, diagonal, numbers, scaled
+from eigentoken.proofs.tensor_reductions import velocity
 from eigentoken.proofs.textbook import CANTOR, CARATHEODORY, CAUCHY_SCHWARZ, COMPARISON, DANSKIN, words
 from eigentoken.proofs.trajectories import ball, enclose, integrate, precision
 from eigentoken.theory.claims import Converges, ForwardInvariant
@@ -23,7 +24,7 @@ from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vecto
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
 from eigentoken.theory.systems import system
 from eigentoken.theory.terms import ell, matrix
-from eigentoken.theory.verdicts import Verdict, holds, undecided
+from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.words_flows import IsIdentity
 
 W, U = matrix("W"), matrix("U")
@@ -230,6 +231,17 @@ def unbounded_freezes() -> Verdict:
     return undecided("the enclosure does not separate the gap from 0.66")
 
 
+def antipodal_pair_stays() -> Verdict:
+    """Tokens e_1, -e_1 on the circle with P = 0 lie in no open hemisphere and do not move."""
+    one, nil = sp.Integer(1), sp.Integer(0)
+    zero, unit = ((nil, nil), (nil, nil)), ((one, nil), (nil, one))
+    given = {"heads": [{"U": None, "P": zero}], "W": unit}
+    speed = velocity("ellipsoid-multihead-flow", given, ((one, nil), (-one, nil)))
+    if all(entry == 0 for row in speed for entry in row):
+        return holds("tokens e_1 and -e_1 have velocity zero exactly, so they never reach consensus")
+    return fails(f"the velocity is {speed}")
+
+
 def _sphere_data() -> tuple[Any, Any, Any]:
     scalars = numbers()
     metric = diagonal(scalars.one, 2 * scalars.one, 3 * scalars.one)
@@ -348,6 +360,7 @@ AB_X1 = register(
                 "On the circle with $P(t) = e^{2t}I$ and two tokens at angle 1 the gap freezes near $0.66128$.",
                 unbounded_freezes,
             ),
+            Variant("InHemisphere()", "An antipodal pair on the circle, $P = 0$, does not move.", antipodal_pair_stays),
         ),
     )
 )

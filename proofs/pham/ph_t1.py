@@ -17,7 +17,7 @@ from eigentoken.theory.conditions import NegativeDefinite, Nonsingular, Positive
 from eigentoken.theory.observables import apply_matrix, dot
 from eigentoken.theory.observables_attention import pair_form
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import ALL_SIZES, Computation, Derivation, Identity, Inequality
 from eigentoken.theory.systems import system
 from eigentoken.theory.terms import n
@@ -137,6 +137,24 @@ def pair_example() -> list[Any]:
     return [2 * dot(gap, apply_matrix(form, change))]
 
 
+def nonsymmetric_decreases() -> Verdict:
+    """W = I, B = [[0, -1], [2, 0]]: A = W B^{-1} is not symmetric, and the pair form of (1/2, 0), (-1/2, 0) decreases."""
+    value = ((sp.Integer(0), sp.Integer(-1)), (sp.Integer(2), sp.Integer(0)))
+    score = ((sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(1)))
+    half = sp.Rational(1, 2)
+    tokens = ((half, sp.Integer(0)), (-half, sp.Integer(0)))
+    speed = velocity("token-flow", {"B": value, "W": score}, tokens)
+    form = sp.Matrix(score) * sp.Matrix(value).inv()
+    gap = sp.Matrix([a - b for a, b in zip(*tokens, strict=True)])
+    change = sp.Matrix([a - b for a, b in zip(*speed, strict=True)])
+    rate = (change.T * form * gap + gap.T * form * change)[0]
+    if form != form.T and sign(rate) == -1:
+        return holds(
+            f"A = {form.tolist()} is not symmetric, and the pair form decreases at the rate {sp.simplify(rate)}"
+        )
+    return fails(f"the rate is {rate}")
+
+
 # -- PH-C1 -------------------------------------------------------------------------------------------------------------
 
 
@@ -241,6 +259,14 @@ PH_T1 = register(
         "derivative of a distance.",
         depends=("PH-M",),
         derive=derive,
+        variants=(
+            Variant(
+                "Symmetric(A)",
+                "$W = I$, $B = \\begin{pmatrix}0&-1\\\\2&0\\end{pmatrix}$, $x_{1,2} = \\pm\\tfrac12 e_1$: the form "
+                "$\\delta^{\\top}A\\delta$ decreases.",
+                nonsymmetric_decreases,
+            ),
+        ),
         vectors=(Vector("rate of the pair (1, 2)", pair_example, ("2.22952606081200",)),),
     )
 )

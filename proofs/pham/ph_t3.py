@@ -16,7 +16,7 @@ from eigentoken.proofs.trajectories import ball, enclose, integrate, precision
 from eigentoken.theory.claims import Diverges
 from eigentoken.theory.conditions import NotAllEqual, PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
 from eigentoken.theory.terms import n
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
@@ -112,6 +112,15 @@ def middle_token_stays() -> Verdict:
     return fails(f"the middle token moves with {speed[1][0]}")
 
 
+def negative_form_decays() -> Verdict:
+    """A = -1, W = 1 (B = -1): consensus states on the line have velocity -x and tend to zero."""
+    x = sp.Symbol("x", real=True)
+    speed = velocity("token-flow", {"B": ((sp.Integer(-1),),), "W": _ONE}, ((x,), (x,)))
+    if all(sp.simplify(row[0] + x) == 0 for row in speed):
+        return holds("with A = -1 every consensus state has velocity -x exactly")
+    return fails(f"the velocity is {speed}")
+
+
 def _pair_field(exp: Any) -> Any:
     """First token and gap of two tokens on the line, W = B = 1: ``x' = x + g - g/(1 + e^{xg})`` and the gap's own rate."""
 
@@ -184,6 +193,9 @@ PH_T3 = register(
                     check=gap_stays_bounded,
                 ),
             ),
+        ),
+        variants=(
+            Variant("PositiveDefinite(A)", "$A = -1$, $W = 1$: tokens tend to zero (PH-T2).", negative_form_decays),
         ),
         vectors=(
             Vector(

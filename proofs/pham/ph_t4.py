@@ -9,6 +9,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import FLOATS, as_floats, as_numbers, numbers
 from eigentoken.proofs.pham.ph_m import B, soft_average, token_field
+from eigentoken.proofs.pham.ph_t3 import middle_token_stays, negative_form_decays
 from eigentoken.proofs.tensor_reductions import slope
 from eigentoken.proofs.textbook import COMPARISON, DANSKIN
 from eigentoken.proofs.trajectories import integrate
@@ -17,7 +18,7 @@ from eigentoken.theory.conditions import InHemisphere, Relation, SimpleTop
 from eigentoken.theory.observables import dot
 from eigentoken.theory.points import Hemisphere
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Inequality
 from eigentoken.theory.systems import system
 from eigentoken.theory.terms import Eigenvalue
@@ -143,6 +144,14 @@ PH_T4 = register(
         depends=("PH-M",),
         facts=("the function is a maximum of finitely many differentiable functions of time",),
         derive=derive,
+        variants=(
+            Variant(
+                "InHemisphere(B, left=True)",
+                "$W = B = 1$, tokens $1, 0, -1$: the middle token stays at 0.",
+                middle_token_stays,
+            ),
+            Variant("Relation(Eigenvalue(B, 1) > 0)", "$B = -1$: consensus states decay.", negative_form_decays),
+        ),
         vectors=(
             Vector(
                 "heights at 0 and the bounds at t = 2",

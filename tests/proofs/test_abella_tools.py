@@ -21,7 +21,10 @@ from eigentoken.proofs.textbook import about, words
 from eigentoken.proofs.trajectories import NoEnclosure, ball, enclose, integrate, precision
 from eigentoken.theory.calculus import Assumptions, Letter, dot, vector
 from eigentoken.theory.observables_attention import solve
+from eigentoken.theory.readings import LATEX, SYMBOLIC
 from eigentoken.theory.steps import Citation, Theorem
+from eigentoken.theory.terms import matrix
+from eigentoken.theory.words_flows import IsIdentity
 
 
 def test_enclosures_contain_closed_forms() -> None:
@@ -146,6 +149,11 @@ def test_no_bad_start_is_claimed_where_there_is_none() -> None:
     assert bad_start_between("3.5995", "3.5996").is_undecided
     assert bad_start_between("3.2", "3.3").is_undecided
     assert bad_start_between("3.1", "3.7").is_undecided, "the interval contains pi"
+
+
+def test_the_word_identity_is_read() -> None:
+    assert LATEX(IsIdentity(matrix("U"))) == "U = I"
+    assert "U = I" in str(SYMBOLIC(IsIdentity(matrix("U"))))
 
 
 def test_wendel_counts() -> None:
