@@ -77,7 +77,7 @@ def _here(expression: Any) -> Iterator[tuple[str, Any]]:
                 yield f"factor {part} dropped", expression.func(*rest)
     elif isinstance(expression, sp.Pow) and expression.exp.is_Integer:
         yield f"exponent of {expression} raised", expression.base ** (expression.exp + 1)
-    elif isinstance(expression, tuple(_TURNED)):
+    elif expression.func in _TURNED:
         yield f"{expression} turned around", _TURNED[expression.func](*expression.args)
         if expression.func in _WEAKER:
             yield f"{expression} made weak", _WEAKER[expression.func](*expression.args)

@@ -126,14 +126,14 @@ def advance_groups(
 ) -> tuple[tuple[Any, ...], ...]:
     """One step (map) or the velocity (flow) at groups of equal tokens."""
     algebra = _exact(groups, positive)
-    return SYSTEMS[name].advance(algebra, parameters, _state(groups))  # type: ignore[no-any-return]
+    return SYSTEMS[name].advance(algebra, parameters, _state(groups))
 
 
 def push_groups(
     name: str, parameters: Mapping[str, Any], groups: Sequence[tuple[Any, Sequence[Any]]]
 ) -> tuple[tuple[Any, ...], ...]:
     """The influence ``u_i`` at groups of equal tokens."""
-    return SYSTEMS[name].influence(_exact(groups, (1,)), parameters, _state(groups))  # type: ignore[no-any-return]
+    return SYSTEMS[name].influence(_exact(groups, (1,)), parameters, _state(groups))
 
 
 def attention_groups(score: Any, groups: Sequence[tuple[Any, Sequence[Any]]]) -> tuple[tuple[Any, ...], ...]:

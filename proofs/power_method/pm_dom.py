@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
@@ -13,8 +16,8 @@ from eigentoken.theory.steps import Derivation, Inequality
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
 
-def _raw(name: str, groups: list[tuple[object, tuple[int, int]]]) -> object:
-    def run() -> list[object]:
+def _raw(name: str, groups: list[tuple[Any, tuple[int, int]]]) -> Callable[[], list[Any]]:
+    def run() -> list[Any]:
         from eigentoken.proofs.token_groups import push_groups
 
         free = sp.Symbol("nu", real=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
@@ -43,7 +44,7 @@ def derive() -> Derivation:
             tensor(
                 name,
                 f"The {title}: the scores $x_i^{{\\top}}Mx_j$ are even, the push is odd; normalising commutes with the sign.",
-                lambda name=name: _steps(name, -1),
+                partial(_steps, name, -1),
                 _steps(name, 1)[0],
                 formula,
                 establishes=("the maps are odd",) if name == "multihead-map" else (),
