@@ -92,7 +92,7 @@ def derive() -> Derivation:
             ),
             Computation(
                 name="recursion",
-                says="The counts $2^{\\ell}P_{\\ell,d-1}$ satisfy Schl\\\"afli's recursion for the regions of $\\ell$ "
+                says="The counts $2^{\\ell}P_{\\ell,d-1}$ satisfy Schläfli's recursion for the regions of $\\ell$ "
                 "hyperplanes in general "
                 "position, from which Wendel's law follows.",
                 scope="l <= 25, d <= 19",

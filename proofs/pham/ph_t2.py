@@ -14,7 +14,7 @@ from eigentoken.proofs.deterministic_data import FLOATS, as_floats, numbers
 from eigentoken.proofs.flow_properties import conserved_height, rotations_grow
 from eigentoken.proofs.pham.ph_m import A, W, calculus_rules, data, log_sum_exp_step, soft_average, token_field
 from eigentoken.proofs.pham.ph_t1 import variance_steps
-from eigentoken.proofs.tensor_reductions import applied, slope, velocity
+from eigentoken.proofs.tensor_reductions import applied, from_system, slope, velocity
 from eigentoken.proofs.textbook import JENSEN, LASALLE, words
 from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.ball_evaluation import evaluate
@@ -150,6 +150,27 @@ def derive() -> Derivation:
                 theorem=LASALLE,
                 uses=("sign", "radially unbounded", "equality"),
                 formula="x_l(t) \\to 0 \\quad\\text{for all } l",
+            ),
+            from_system(
+                "one-dimensional pair",
+                "How slow the decay is: for $D = 1$, $L = 2$, $W = 1$, $B = -1$ and tokens $x, -x$ the registered "
+                "system gives",
+                lambda: velocity("token-flow", {"B": ((sp.Integer(-1),),), "W": ((sp.Integer(1),),)}, ((x,), (-x,)))[0],
+                lambda: [-x * sp.tanh(x**2)],
+                "\\dot x = <0>",
+                "2 tokens, d = 1",
+            ),
+            slope(
+                "cubic at zero",
+                "whose first two derivatives at 0 vanish (here the second): the leading term is cubic, and $|x| \\sim "
+                "(2t)^{-1/2}$.",
+                -x * sp.tanh(x**2),
+                x,
+                sp.Integer(0),
+                at=0,
+                order=2,
+                scope="2 tokens, d = 1",
+                uses=("one-dimensional pair",),
             ),
             applied(
                 "necessity, indefinite W",
