@@ -20,7 +20,16 @@ from eigentoken.theory.jacobians import Jet
 from eigentoken.theory.normal_form import numerator_polynomial
 from eigentoken.theory.systems import SYSTEMS
 
-__all__ = ["GroupAlgebra", "Unresolved", "advance_groups", "attention_groups", "known_root", "push_groups", "slopes"]
+__all__ = [
+    "GroupAlgebra",
+    "Unresolved",
+    "advance_groups",
+    "attention_groups",
+    "known_root",
+    "push_groups",
+    "slopes",
+    "step_slopes",
+]
 
 
 class Unresolved(ValueError):
@@ -103,6 +112,15 @@ def slopes(
     )
     after = SYSTEMS[name].advance(algebra, parameters, state)
     return [tuple(entry.slopes.get(0, sp.Integer(0)) for entry in token) for token in after]
+
+
+def step_slopes(name: str, parameters: Mapping[str, Any], token: Sequence[Any]) -> tuple[Any, ...]:
+    """The derivative of a map in its step size at 0, for a single token of length 1."""
+    algebra = GroupAlgebra(_jet_exp, _jet_root(known_root((1,))), sp.Integer(1), (sp.Integer(1),))
+    state = (tuple(Jet(sp.sympify(entry), {}) for entry in token),)
+    step = Jet(sp.Integer(0), {0: sp.Integer(1)})
+    (after,) = SYSTEMS[name].advance(algebra, {**parameters, "alpha": step}, state)
+    return tuple(entry.slopes.get(0, sp.Integer(0)) for entry in after)
 
 
 def _jet_exp(number: Any) -> Jet:

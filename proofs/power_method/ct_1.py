@@ -62,14 +62,19 @@ def _projected(name: str) -> Any:
     return push - dot(token, push) * token
 
 
+def _in_the_step() -> list[Any]:
+    """The derivative of the map in alpha at alpha = 0, for one token under an arbitrary push (c, omega)."""
+    from eigentoken.proofs.token_groups import step_slopes
+
+    push = [[sp.Symbol("c", real=True), 0], [sp.Symbol("omega", real=True), 0]]
+    return list(step_slopes("oja-map", {"V": push}, (1, 0)))
+
+
 def derive() -> Derivation:
     """The flow is the first-order part of the map; velocities at consensus and at two antipodal groups."""
     w1, w2, free = sp.symbols("nu omega nu'", real=True)
     generic = [[w1, w2], [w2, free]]
     size = sp.Symbol("E", positive=True)
-    a, c, omega = sp.symbols("alpha c omega", real=True)
-    length = sp.sqrt((1 + a * c) ** 2 + a**2 * omega**2)
-    first_order = sp.diff((1 + a * c) / length, a).subs(a, 0), sp.diff(a * omega / length, a).subs(a, 0)
     heights = sp.And(sp.Eq((p * size**2 - q) / (p * size**2 + q), 0), sp.Eq((q * size**2 - p) / (q * size**2 + p), 0))
     sides = [(p, (1, 0)), (q, (-1, 0))]
     return Derivation(
@@ -86,8 +91,8 @@ def derive() -> Derivation:
                 "first order",
                 "It is the first-order part of the map: with $u_i = cx_i + \\omega e$, the derivative of "
                 "$y_i/\\lVert y_i\\rVert$ in $\\alpha$ at $0$ has the coordinates",
-                lambda: first_order,
-                (0, omega),
+                _in_the_step,
+                (0, sp.Symbol("omega", real=True)),
                 r"\frac{\mathrm d}{\mathrm d\alpha}f_i\Big|_{\alpha=0} = \left(<1>,\ <2>\right)",
             ),
             grouped(

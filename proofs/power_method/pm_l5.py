@@ -11,9 +11,10 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.exact_points import decimals, instance, multipliers, point_is
+from eigentoken.proofs.exact_points import decimals, instance, multipliers
 from eigentoken.proofs.power_method.bipartite import X, Y, pairs_moved, sides_moved
 from eigentoken.proofs.power_method.pm_a1 import ASSUMPTION_1
+from eigentoken.proofs.power_method.pm_cx1 import TV9, attracting
 from eigentoken.proofs.power_method.symbols import LK, LL, V, alpha, d, delta, ell, k, lam, n, p, q
 from eigentoken.proofs.reductions import grouped
 from eigentoken.proofs.textbook_maps import INTERMEDIATE_VALUE
@@ -21,7 +22,7 @@ from eigentoken.theory.claims import SpectrumIs, Unstable, When
 from eigentoken.theory.conditions import AllOf, Relation
 from eigentoken.theory.points import BipartiteAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
 
 MP, MM = 1 + alpha * LK * delta, 1 - alpha * LK * delta
@@ -183,7 +184,6 @@ _MP, _MM = 1 + alpha * _LK * _DELTA, 1 - alpha * _LK * _DELTA
 _TRACE = (1 + alpha * _LL * p / n) / _MP + (1 + alpha * _LL * q / n) / _MM
 _DET = (1 + alpha * _LL) / (_MP * _MM)
 FIXED = Relation(alpha * sp.Abs(_LK * _DELTA) < 1)
-TV9 = instance("oja-map", [["1", "0"], ["-1", "0"]], V=[["1", "0"], ["0", "-1/2"]], alpha="1/4")
 
 PM_L5 = register(
     Statement(
@@ -222,7 +222,7 @@ PM_L5 = register(
             r"0$ the spectral "
             r"radius is 1 and the linearisation is silent (PM-L6, PM-CX1)."
         ),
-        depends=("PM-L1", "PM-A1"),
+        depends=("PM-L1", "PM-A1", "PM-CX1"),
         derive=derive,
         printed=Printed(
             text=r"All bipartite consensus equilibria of the Oja map, also those aligned with $v_1$, are unstable.",
@@ -239,7 +239,7 @@ PM_L5 = register(
                     r"multipliers "
                     r"$\frac78$ and $1$; stable by PM-CX1.",
                     TV9,
-                    lambda: point_is(TV9, "bipartite", stable="marginal"),
+                    lambda: attracting(TV9, "7/8"),
                 ),
             ),
         ),
@@ -260,6 +260,13 @@ PM_L5 = register(
                 decimals("0.946669152862065", "0.963089720162484", "12/11 * 2", "1.19668749049458", "1.56837881130605"),
             ),
             Vector("TV2, block k = 1, l = 2", lowest_block, decimals("61/28", "81/70", "-3/140")),
+        ),
+        variants=(
+            Variant(
+                "p != q",
+                "n = 2, p = q = 1, k = 1, V = diag(1, -1/2): no multiplier above 1 (and stable, PM-CX1)",
+                lambda: attracting(TV9, "7/8"),
+            ),
         ),
     )
 )

@@ -23,7 +23,7 @@ from eigentoken.theory.claims import Unstable, When
 from eigentoken.theory.conditions import Relation
 from eigentoken.theory.points import AntipodalAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Inequality
 
 
@@ -295,6 +295,13 @@ PM_L6 = register(
         vectors=(
             Vector("TV8", lambda: multipliers(TV8), decimals("15/16", "1", "9/8")),
             Vector("n = 4, silent", lambda: multipliers(FOUR), decimals("0.875", "1 * 3")),
+        ),
+        variants=(
+            Variant(
+                "lambda_2 > 0",
+                "V = diag(1, -1/2), n = 2, w = (12, 5)/13: no multiplier above 1 (and stable, PM-CX1)",
+                lambda: attracting(TILTED, "629/676"),
+            ),
         ),
     )
 )

@@ -13,7 +13,7 @@ from eigentoken.theory.claims import Unstable, When
 from eigentoken.theory.conditions import AnyOf, Relation, SimpleTop, Symmetric
 from eigentoken.theory.points import BipartiteAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Derivation, Identity, Inequality
 from eigentoken.theory.terms import SpectralNorm
 
@@ -134,6 +134,13 @@ PM_R10 = register(
                 "TV7b",
                 lambda: multipliers(TV7B),
                 decimals("0.512136331040234", "0.674757554026823 * 2", "0.843446942533528"),
+            ),
+        ),
+        variants=(
+            Variant(
+                "s >= 0 or |lambda_k| <= lambda_1",
+                "TV7a: s = -ln 3, lambda_2 = -2, lambda_1 = 1, stable",
+                lambda: point_is(TV7A, "bipartite", stable="stable"),
             ),
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.pm_l1 import flipped
 from eigentoken.proofs.power_method.symbols import V, alpha
 from eigentoken.proofs.reductions import recalled, tensor
 from eigentoken.proofs.textbook_maps import DESCENT_SEQUENCES
@@ -12,7 +13,7 @@ from eigentoken.theory.claims import Converges
 from eigentoken.theory.conditions import Relation, Symmetric
 from eigentoken.theory.points import SomeEquilibrium
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Printed, Source, Statement
+from eigentoken.theory.statements import Kind, Printed, Source, Statement, Variant
 from eigentoken.theory.steps import Citation, Derivation, Inequality
 from eigentoken.theory.terms import SpectralNorm
 
@@ -124,6 +125,13 @@ PM_R3 = register(
             wrong=r"True in a stronger form: all of them converge, not only generically, and for a bound without "
             r"$\lambda_1$.",
             false=False,
+        ),
+        variants=(
+            Variant(
+                "alpha |lambda_d| < 1",
+                "V = diag(1/2, -1), alpha = 41/10: consensus on v_2 is sent to its negative and back, for ever",
+                flipped,
+            ),
         ),
     )
 )
