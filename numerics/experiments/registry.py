@@ -179,7 +179,7 @@ _RECIPES: dict[str, Recipe] = {}
 def recipe(
     name: str, *, paper: str, figure: str, title: str, settings: str, claim: str, heavy: bool = False
 ) -> Callable[[Callable[[Context], Result]], Callable[[Context], Result]]:
-    """Registers a function as the recipe of a figure; ``heavy`` ones may use all threads of torch."""
+    """Registers a function as the recipe of a figure; ``heavy`` ones use all threads of torch, except when quick."""
 
     def register(function: Callable[[Context], Result]) -> Callable[[Context], Result]:
         known = _RECIPES.get(name)
@@ -212,7 +212,7 @@ def run(listed: Recipe, context: Context) -> Outcome:
     """Run one recipe: "agrees" if every claim does, "differs" if one does not, "cannot run" with the reason."""
     begin = time.perf_counter()
     try:
-        with torch_threads(small=not listed.heavy):
+        with torch_threads(small=not listed.heavy or context.scale == "quick"):
             result = listed.function(context)
     except CannotRun as lacking:
         return Outcome(listed, "cannot run", str(lacking), time.perf_counter() - begin, context.scale, context.seed)
