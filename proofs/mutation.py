@@ -40,8 +40,8 @@ def changed_expressions(expression: Any) -> Iterator[tuple[str, Any]]:
     """Every expression or relation that differs by one small change, with what was changed.
 
     >>> x, y = sp.symbols("x y")
-    >>> sorted(str(changed) for _, changed in changed_expressions(x - y))
-    ['-x - y', '-y', 'x', 'x + y']
+    >>> sorted(str(changed) for _, changed in changed_expressions(x + y))
+    ['-x + y', 'x', 'x - y', 'y']
     """
     whole = sp.sympify(expression)
     seen = {whole}
