@@ -28,7 +28,7 @@ from eigentoken.theory.calculus import (
     zero,
 )
 from eigentoken.theory.calculus.atoms import Dot, Norm
-from eigentoken.theory.calculus.derivative import substitute
+from eigentoken.theory.calculus.derivative import Direction, substitute
 from eigentoken.theory.calculus.expressions import Monomial
 from eigentoken.theory.linearize import PERTURBATION, linearize, norm_name
 from eigentoken.theory.spectra import LAMBDA_L
@@ -104,7 +104,7 @@ def circle_spectrum(system: System) -> Spectrum:
     turned = vector("e") * real - vector("z") * imaginary
 
     def response(test: Expression, own: Expression, mean: Expression) -> sp.Expr:
-        families = {"y": lambda: along, PERTURBATION: lambda index: own, MEAN: lambda index: mean}
+        families: Direction = {"y": lambda: along, PERTURBATION: lambda index: own, MEAN: lambda index: mean}
         value = normal_form(dot(test, substitute(derivative, families)), plane)
         return _number(value, real**2 + imaginary**2)
 

@@ -32,7 +32,7 @@ from eigentoken.theory.calculus.atoms import (
 from eigentoken.theory.calculus.expressions import Expression, Monomial, frozen, row_sum, thawed
 from eigentoken.theory.calculus.spelling import least_spelling, oriented
 
-__all__ = ["normal_form"]
+__all__ = ["least_spelling", "normal_form"]
 
 
 def normal_form(expression: Expression, assumptions: Assumptions) -> Expression:
