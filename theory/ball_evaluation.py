@@ -51,6 +51,8 @@ def evaluate(expression: Any, digits: int = 40) -> Any:
 def _ball(expression: Any) -> Any:
     if expression.is_Rational:
         return acb(fmpq(int(expression.p), int(expression.q)))
+    if expression.is_Float:  # a binary float is an exact rational
+        return _ball(sp.Rational(expression))
     if expression is sp.pi:
         return acb(arb.pi())
     if expression is sp.E:

@@ -77,7 +77,10 @@ def value_ball(expression: Any, point: Mapping[Any, Any], digits: int = 40) -> A
     """An enclosure (``flint.acb``) of the expression at an exact point, or ``None`` where it is not defined."""
     from eigentoken.theory.ball_evaluation import evaluate
 
-    return evaluate(sp.sympify(expression).xreplace(dict(point)), digits)
+    try:
+        return evaluate(sp.sympify(expression).xreplace(dict(point)), digits)
+    except ValueError:  # a function that balls do not know: nothing is said
+        return None
 
 
 def identity_verdict(left: Any, right: Any, *, points: int = 12) -> Verdict:
