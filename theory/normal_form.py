@@ -20,6 +20,12 @@ from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 __all__ = ["identity_verdict", "numerator_polynomial", "rational_point", "value_ball"]
 
 
+def _exact(expression: Any) -> Any:
+    """Binary floats as the rationals that they are: float arithmetic could round a difference to zero."""
+    read = sp.sympify(expression)
+    return read.xreplace({each: sp.Rational(each) for each in read.atoms(sp.Float)})
+
+
 def _prepared(expression: Any) -> Any:
     """Hyperbolic functions as exponentials, products of exponentials split, powers expanded."""
     rewritten = sp.sympify(expression).replace(
@@ -92,7 +98,7 @@ def identity_verdict(left: Any, right: Any, *, points: int = 12) -> Verdict:
     >>> identity_verdict(sp.cosh(2 * x), 1 - 2 * sp.sinh(x) ** 2).word.value
     'fails'
     """
-    difference = sp.sympify(left) - sp.sympify(right)
+    difference = _exact(left) - _exact(right)
     if numerator_polynomial(difference) == 0:
         return holds("normal form: the difference is the zero polynomial over independent generators")
     for seed in range(points):
