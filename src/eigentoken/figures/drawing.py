@@ -159,12 +159,12 @@ def _sphere(axes: Any, panel: SpherePaths) -> None:
     for name, direction in panel.directions:
         tip = np.asarray(direction, dtype=float) * 1.25
         axes.plot(*np.stack((np.zeros(3), tip)).T, color=COLOURS[1], linewidth=1.6)
-        axes.text(*(tip * 1.12), name, color=COLOURS[1], fontsize=9)
+        axes.text(*(tip * 1.2), name, color=COLOURS[1], fontsize=9)
     reach = float(np.abs(ball).max()) * (1.3 if panel.directions else 1.05)
     axes.set_xlim(-reach, reach)
     axes.set_ylim(-reach, reach)
     axes.set_zlim(-reach, reach)
-    axes.set_box_aspect((1, 1, 1), zoom=1.4 if panel.directions else 1.15)
+    axes.set_box_aspect((1, 1, 1), zoom=1.3 if panel.directions else 1.15)
     ticks = [-round(reach / 2, 1), 0, round(reach / 2, 1)]
     axes.set_xticks(ticks)
     axes.set_yticks(ticks)
