@@ -3,7 +3,7 @@ with that and why we know, how the corrected form is derived, and what was run f
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,25 @@ from eigentoken.theory.readings import LATEX
 from eigentoken.theory.statements import Evidence, Statement
 from eigentoken.theory.steps import ALL_SIZES, Citation
 
-__all__ = ["Story", "story"]
+__all__ = ["Story", "dropped_latex", "story"]
+
+_GREEK = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "lambda",
+    "mu",
+    "nu",
+    "kappa",
+    "theta",
+    "omega",
+    "rho",
+    "sigma",
+    "tau",
+    "eta",
+    "epsilon",
+]
 
 
 @dataclass(frozen=True)
@@ -71,28 +89,34 @@ class Story:
         }
 
     def sections(self) -> Iterator[tuple[str, list[str]]]:
-        """Headings and lines, in the order in which a reader wants them."""
+        """Headings and paragraphs, in the order in which a reader wants them.
+
+        Leading spaces of a paragraph are its hanging indent when it is wrapped: they are counted up to the first word
+        after a marker (``1. ``, ``if    ``).
+        """
         told = self.statement
-        yield f"{told.id}  {told.title}", [f"{told.kind}, {told.source}; status: {self.status}"]
+        yield f"{told.id}  {plain_text(told.title)}", [f"{told.kind}, {told.source}; status: {self.status}"]
         if told.printed is not None:
             label = "As printed (false)" if told.printed.false else "As printed (imprecise)"
-            yield label, [plain_text(told.printed.text), f"What is wrong: {plain_text(told.printed.wrong)}"]
-            for example in told.printed.counterexamples:
-                shown = json.dumps(example.instance, ensure_ascii=False)
-                yield f"Counterexample {example.name}", [plain_text(example.says), shown]
+            lines = [plain_text(told.printed.text), f"What is wrong: {plain_text(told.printed.wrong)}"]
+            lines += [f"Counterexample {each.name}: {plain_text(each.says)}" for each in told.printed.counterexamples]
+            yield label, lines
         yield "Statement" if told.printed is None else "Corrected statement", list(self._statement_lines())
         if told.derivation is not None:
             yield "Derivation", list(self._step_lines())
         if told.variants:
             yield (
                 "Conditions that are needed",
-                [f"without {plain_text(each.dropped)}: {plain_text(each.says)}" for each in told.variants],
+                [
+                    f"without {plain_text(dropped_latex(told, each.dropped))}: {plain_text(each.says)}"
+                    for each in told.variants
+                ],
             )
-        yield "Evidence", [self._evidence_line()]
-        if told.depends:
-            yield "Depends on", [", ".join(told.depends)]
         if told.notes:
             yield "Notes", [plain_text(told.notes)]
+        if told.depends:
+            yield "Depends on", [", ".join(told.depends)]
+        yield "Evidence", [self.evidence_sentence()]
         if told.source.paper in BIBLIOGRAPHY:
             yield "BibTeX", BIBLIOGRAPHY[told.source.paper].splitlines()
 
@@ -112,19 +136,49 @@ class Story:
         for number, step in enumerate(steps, 1):
             how = f"cited: {step.theorem.name}" if isinstance(step, Citation) else f"checked: {step.kind}"
             limit = "" if step.scope == ALL_SIZES else f", only for {step.scope}"
-            yield f"{number}. {plain_text(step.says)} [{how}{limit}]"
+            mark = f"{number}.".ljust(3 if len(steps) < 10 else 4)
+            yield f"{mark}{plain_text(step.says)} [{how}{limit}]"
             formula = plain_text(step.display())
             if formula:
-                yield f"   {formula}"
+                yield " " * len(mark) + formula
 
-    def _evidence_line(self) -> str:
+    def evidence_sentence(self) -> str:
+        """What was run for exactly this text, in one sentence."""
         found = self.evidence
         if found is None:
-            return "nothing recorded for this text: run `eigentoken verify " + self.statement.id + "`"
+            return f"No run is recorded for this text: `eigentoken verify {self.statement.id}` makes one."
+        scopes = f" Checked only for listed sizes: {'; '.join(found.scopes)}." if found.scopes else ""
         return (
             f"{found.checked} steps checked, {found.cited} cited, {found.second} with a second opinion, "
-            f"{found.vectors} vectors, {found.counterexamples} counterexamples, {found.tested} instances tested"
+            f"{found.vectors} vectors, {found.counterexamples} counterexamples, {found.tested} instances tested.{scopes}"
         )
+
+
+def dropped_latex(told: Statement, dropped: str) -> str:
+    """A dropped condition as text with mathematics: the statement's own word where it is one, else its formula.
+
+    >>> from eigentoken.theory.statements import Kind, Source
+    >>> dropped_latex(Statement("X", Kind.LEMMA, Source("", ""), ""), "alpha |lambda_k| < 1 or n odd")
+    '$\\\\alpha |\\\\lambda_{k}| < 1 \\\\text{ or } n \\\\text{ odd }$'
+    """
+    name = re.match(r"(\w+)\(", dropped)
+    same = [each for each in told.conditions if name and type(each).__name__ == name.group(1)]
+    if len(same) == 1:
+        return f"${LATEX(same[0])}$"
+    if name and name.group(1)[0].isupper() and len(name.group(1)) > 1:
+        return f"`{dropped}`"
+    if "$" in dropped:
+        return dropped
+
+    def word(found: re.Match[str]) -> str:
+        text, below = found.group(1), f"_{{{found.group(2)}}}" if found.group(2) else ""
+        if text in _GREEK:
+            return rf"\{text}{below}"
+        return f"{text}{below}" if len(text) == 1 or below else rf"\text{{ {text} }}"
+
+    formula = re.sub(r"([A-Za-z]+)(?:_(\w+))?", word, dropped)
+    formula = formula.replace("<=", r"\leq").replace(">=", r"\geq").replace("!=", r"\neq")
+    return f"${formula}$"
 
 
 def story(statement: Statement) -> Story:

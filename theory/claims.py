@@ -203,13 +203,9 @@ def _(claim: TwoCycle) -> str:
 
 @LATEX.register(SpectrumIs)
 def _(claim: SpectrumIs) -> str:
-    from eigentoken.theory.printing_words import scalar_latex
+    from eigentoken.theory.printing_words import spectrum_latex
 
-    rows = r",\ ".join(
-        rf"{scalar_latex(value)}" + ("" if count == 1 else rf"\ \big[{scalar_latex(count)}\text{{ times}}\big]")
-        for value, count in claim.classes
-    )
-    return rf"\text{{the spectrum at }} {LATEX(claim.place)} \text{{ is }} {rows}"
+    return rf"\text{{the spectrum at }} {LATEX(claim.place)} \text{{ is }} {spectrum_latex(claim.classes)}"
 
 
 @LATEX.register(Stable)

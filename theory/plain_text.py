@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 __all__ = ["plain_text"]
 
 _SYMBOLS = {
-    r"\lambda": "λ", r"\alpha": "α", r"\beta": "β", r"\gamma": "γ", r"\delta": "δ", r"\Delta": "Δ", r"\epsilon": "ε",
-    r"\varepsilon": "ε", r"\eta": "η", r"\theta": "θ", r"\Theta": "Θ", r"\kappa": "κ", r"\mu": "μ", r"\nu": "ν",
-    r"\xi": "ξ", r"\pi": "π", r"\Pi": "Π", r"\rho": "ρ", r"\sigma": "σ", r"\Sigma": "Σ", r"\tau": "τ", r"\phi": "φ",
-    r"\varphi": "φ", r"\omega": "ω", r"\Lambda": "Λ", r"\zeta": "ζ", r"\psi": "ψ", r"\ell": "ℓ", r"\leq": "≤",
-    r"\le": "≤", r"\geq": "≥", r"\ge": "≥", r"\neq": "≠", r"\ne": "≠", r"\succeq": "⪰", r"\succ": "≻", r"\prec": "≺",
-    r"\preceq": "⪯", r"\iff": "⇔", r"\implies": "⇒", r"\Rightarrow": "⇒", r"\to": "→", r"\mapsto": "↦", r"\infty": "∞",
-    r"\sum": "Σ", r"\prod": "Π", r"\int": "∫", r"\in": "∈", r"\notin": "∉", r"\subset": "⊂", r"\cap": "∩", r"\cup": "∪",
-    r"\setminus": "∖", r"\exists": "∃", r"\forall": "∀", r"\wedge": "and", r"\vee": "or", r"\lor": "or", r"\land": "and",
-    r"\neg": "not", r"\pm": "±", r"\mp": "∓", r"\cdot": "·", r"\times": "×", r"\otimes": "⊗", r"\dots": "…",
-    r"\ldots": "…", r"\cdots": "…", r"\top": "ᵀ", r"\perp": "⊥", r"\parallel": "∥", r"\lVert": "‖", r"\rVert": "‖",
-    r"\|": "‖", r"\approx": "≈", r"\sim": "∼", r"\propto": "∝", r"\equiv": "≡", r"\angle": "∠", r"\partial": "∂",
-    r"\nabla": "∇", r"\mathbb R": "ℝ", r"\mathbb{R}": "ℝ", r"\langle": "⟨", r"\rangle": "⟩", r"\dot": "d/dt ",
+    "lambda": "λ", "alpha": "α", "beta": "β", "gamma": "γ", "Gamma": "Γ", "delta": "δ", "Delta": "Δ", "epsilon": "ε",
+    "varepsilon": "ε", "eta": "η", "theta": "θ", "Theta": "Θ", "vartheta": "θ", "kappa": "κ", "mu": "μ", "nu": "ν",
+    "xi": "ξ", "pi": "π", "Pi": "Π", "rho": "ρ", "sigma": "σ", "Sigma": "Σ", "tau": "τ", "phi": "φ", "Phi": "Φ",
+    "varphi": "φ", "omega": "ω", "Omega": "Ω", "Lambda": "Λ", "zeta": "ζ", "psi": "ψ", "Psi": "Ψ", "chi": "χ",
+    "ell": "ℓ", "leq": "≤", "le": "≤", "leqslant": "≤", "geq": "≥", "ge": "≥", "neq": "≠", "ne": "≠", "succeq": "⪰",
+    "succ": "≻", "prec": "≺", "preceq": "⪯", "gg": "≫", "ll": "≪", "iff": "⇔", "Leftrightarrow": "⇔", "implies": "⇒",
+    "Rightarrow": "⇒", "Longrightarrow": "⇒", "to": "→", "rightarrow": "→", "longrightarrow": "→", "mapsto": "↦",
+    "infty": "∞", "sum": "Σ", "prod": "Π", "int": "∫", "in": "∈", "notin": "∉", "subset": "⊂", "subseteq": "⊆",
+    "cap": "∩", "cup": "∪", "bigcap": "⋂", "bigcup": "⋃", "setminus": "∖", "emptyset": "∅", "exists": "∃",
+    "forall": "∀", "wedge": "and", "vee": "or", "lor": "or", "land": "and", "neg": "not ", "pm": "±", "mp": "∓",
+    "cdot": "·", "times": "×", "otimes": "⊗", "oplus": "⊕", "circ": "∘", "dots": "…", "ldots": "…", "cdots": "…",
+    "vdots": "⋮", "ddots": "⋱", "top": "ᵀ", "perp": "⊥", "parallel": "∥", "lVert": "‖", "rVert": "‖", "Vert": "‖",
+    "|": "‖", "lvert": "|", "rvert": "|", "mid": "|", "vert": "|", "approx": "≈", "sim": "∼", "propto": "∝",
+    "equiv": "≡", "angle": "∠", "partial": "∂", "nabla": "∇", "langle": "⟨", "rangle": "⟩", "star": "*", "ast": "*",
+    "prime": "′", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉", "uparrow": "↑", "downarrow": "↓",
+    "colon": ":", "backslash": "∖", "imath": "i", "Re": "Re", "Im": "Im", "square": "□", "L": "Ł", "l": "ł", "S": "§",
 }  # fmt: skip
+_SPACES = {",", ";", ":", " ", "quad", "qquad", "\\", "enspace", "par", "newline"}
+_SILENT = {
+    "left", "right", "displaystyle", "textstyle", "limits", "nolimits", "ensuremath", "big", "Big", "bigg", "Bigg",
+    "bigl", "bigr", "Bigl", "Bigr", "biggl", "biggr", "bigm", "!", "/", "-", "itshape", "upshape", "noindent",
+}  # fmt: skip
+_WRAPPERS = {
+    "text", "mathrm", "mathbf", "textbf", "operatorname", "mathcal", "emph", "textit", "boldsymbol", "mathit", "texttt",
+    "mbox", "mathsf", "mathfrak", "textrm", "textsc", "underline", "substack", "mathop", "cite", "eqref", "ref",
+}  # fmt: skip
+_ACCENTS = {
+    "bar": "\u0304", "overline": "\u0304", "hat": "\u0302", "widehat": "\u0302", "tilde": "\u0303",
+    "widetilde": "\u0303", "dot": "\u0307", "ddot": "\u0308", "vec": "\u20d7",
+}  # fmt: skip
+_TEXT_ACCENTS = {"'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "c": "\u0327"}
+_DOUBLE = str.maketrans("RNZCPESQ", "ℝℕℤℂℙ𝔼𝕊ℚ")
 _SUBSCRIPTS = str.maketrans("0123456789+-", "₀₁₂₃₄₅₆₇₈₉₊₋")
-_SUPERSCRIPTS = str.maketrans("0123456789+-ᵀ", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ")
-_GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
-_WRAPPERS = re.compile(
-    r"\\(?:text|mathrm|mathbf|textbf|operatorname\*?|mathcal|mathbb|emph|textit|boldsymbol|mathit)" + _GROUP
-)
-_FRACTION = re.compile(r"\\[td]?frac" + _GROUP + _GROUP)
-_ROOT = re.compile(r"\\sqrt" + _GROUP)
-_ACCENT = re.compile(r"\\(bar|hat|tilde|widehat|widetilde|overline)\s*(?:" + _GROUP + r"|(\w))")
-_ACCENTS = {"bar": "\u0304", "hat": "\u0302", "tilde": "\u0303"}
+_SUPERSCRIPTS = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
+_RAISED = "₀₁₂₃₄₅₆₇₈₉₊₋⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ*⊥′∘"
+_MATRICES = {"pmatrix": "()", "bmatrix": "[]", "vmatrix": "||", "matrix": "  ", "smallmatrix": "  "}
 
 
 def plain_text(latex: str) -> str:
@@ -37,40 +51,131 @@ def plain_text(latex: str) -> str:
 
     >>> plain_text(r"\\alpha \\left(|\\lambda_{d}(V)| - \\lambda_{1}(V)\\right) < 2")
     'α (|λ_d(V)| - λ₁(V)) < 2'
-    >>> plain_text(r"\\frac{1 + \\alpha \\lambda_{k}}{2}")
-    '(1 + α λ_k)/(2)'
+    >>> plain_text(r"\\frac{1 + \\alpha \\lambda_{k}}{2} = \\tfrac12\\sum_ja_{ij}")
+    '(1 + α λ_k)/2 = 1/2 Σ_j a_ij'
+    >>> plain_text(r"$V = \\big(\\begin{smallmatrix}2&1\\\\1&2\\end{smallmatrix}\\big)$")
+    'V = (2 1; 1 2)'
     """
-    text = latex.replace("$", "").replace(r"\left", "").replace(r"\right", "").replace("\n", " ")
-    text = re.sub(r"\\(?:big|Big|bigg|Bigg)[lr]?", "", text)
-    for _ in range(8):
-        before = text
-        text = _WRAPPERS.sub(r"\1", text)
-        text = _FRACTION.sub(r"(\1)/(\2)", text)
-        text = _ROOT.sub(r"√(\1)", text)
-        text = _ACCENT.sub(_accented, text)
-        if text == before:
-            break
-    text = re.sub(r"\\(?:,|;|:|!|quad|qquad|displaystyle|textstyle|limits|ensuremath)(?![a-zA-Z])", " ", text)
-    text = text.replace(r"\ ", " ").replace("~", " ").replace(r"\{", "\x01").replace(r"\}", "\x02")
-    for name in sorted(_SYMBOLS, key=len, reverse=True):
-        text = re.sub(re.escape(name) + r"(?![a-zA-Z])", _SYMBOLS[name], text)
-    text = re.sub(r"\^" + _GROUP, lambda found: _script(found.group(1), "^", _SUPERSCRIPTS), text)
-    text = re.sub(r"\^(\w|ᵀ|\+)", lambda found: _script(found.group(1), "^", _SUPERSCRIPTS), text)
-    text = re.sub(r"_" + _GROUP, lambda found: _script(found.group(1), "_", _SUBSCRIPTS), text)
-    text = re.sub(r"_(\w)", lambda found: _script(found.group(1), "_", _SUBSCRIPTS), text)
-    text = re.sub(r"\\([a-zA-Z]+)", r"\1", text).replace("{", "").replace("}", "").replace("\\", "")
-    text = text.replace("\x01", "{").replace("\x02", "}")
-    return re.sub(r"\s+", " ", text).strip()
+    text = _Reader(latex.replace("$", "").replace("``", "“").replace("''", "”")).until("")
+    text = text.replace("---", "—").replace("--", "–")
+    text = re.sub(r"\0(?=[\w(√⟨∂])", " ", text).replace("\0", "")
+    text = re.sub(r"(^|[(=<>≤≥⇒,]\s*)- (?=\S)", r"\1-", re.sub(r"\s+", " ", text))
+    return re.sub(r" ([,;)]|\.(?!\S))", r"\1", text).replace("( ", "(").strip()
 
 
-def _accented(found: re.Match[str]) -> str:
-    inside = found.group(2) if found.group(2) is not None else found.group(3)
-    mark = _ACCENTS.get(found.group(1).removeprefix("wide").replace("overline", "bar"), "")
-    return f"{inside}{mark}" if len(inside) == 1 else f"{found.group(1)}({inside})"
+class _Reader:
+    """A reader of the little LaTeX that occurs: commands, groups, scripts, fractions, matrices."""
+
+    def __init__(self, source: str) -> None:
+        self.source, self.place = source, 0
+
+    def until(self, end: str) -> str:
+        """Everything up to ``end`` (which is consumed), as Unicode."""
+        out: list[str] = []
+        while self.place < len(self.source):
+            if end and self.source.startswith(end, self.place):
+                self.place += len(end)
+                break
+            _append(out, self.item())
+        return "".join(out)
+
+    def item(self) -> str:
+        """The next thing: a command with its arguments, a group, a script or a character."""
+        sign = self.source[self.place]
+        self.place += 1
+        if sign == "\\":
+            return self.command()
+        if sign == "{":
+            return self.until("}")
+        if sign in "^_":
+            return _script(self.argument(), sign)
+        return {"~": " ", "&": " ", "\n": " "}.get(sign, sign)
+
+    def argument(self) -> str:
+        while self.place < len(self.source) and self.source[self.place] == " ":
+            self.place += 1
+        return self.item().strip() if self.place < len(self.source) else ""
+
+    def command(self) -> str:
+        found = re.compile(r"[a-zA-Z]+\*?|.", re.S).match(self.source, self.place)
+        if found is None:
+            return ""
+        name = found.group().rstrip("*") if len(found.group()) > 1 else found.group()
+        self.place = found.end()
+        if name in ("frac", "tfrac", "dfrac"):
+            return f"{_grouped(self.argument())}/{_grouped(self.argument())}\0"
+        if name == "binom":
+            return f"C({self.argument()}, {self.argument()})"
+        if name == "sqrt":
+            return f"√{_grouped(self.argument(), always=True)}"
+        if name in _ACCENTS or (name in _TEXT_ACCENTS and name != "c"):
+            inside = self.argument()
+            mark = _ACCENTS.get(name) or _TEXT_ACCENTS[name]
+            return f"{inside}{mark}" if len(inside) == 1 else f"{name}({inside})"
+        if name == "mathbb":
+            return self.argument().translate(_DOUBLE)
+        if name == "begin":
+            return self.environment()
+        return self.word(name)
+
+    def word(self, name: str) -> str:
+        if name in _WRAPPERS:
+            inside = self.argument_as_is() if name == "text" else self.argument()
+            return f"{inside} " if name == "operatorname" and self._letter_next() else inside
+        if name in ("label", "phantom", "vspace", "hspace", "color"):
+            self.argument()
+            return ""
+        if name in _SILENT:
+            if name in ("left", "right") and self.source.startswith(".", self.place):
+                self.place += 1
+            return ""
+        if name in _SPACES:
+            return " "
+        if name in _SYMBOLS:
+            return f" {_SYMBOLS[name]} " if _SYMBOLS[name] in ("and", "or") else _SYMBOLS[name]
+        return f"{name} " if len(name) > 1 and self._letter_next() else name
+
+    def argument_as_is(self) -> str:
+        return self.item() if self.place < len(self.source) else ""
+
+    def _letter_next(self) -> bool:
+        return re.match(r"\s*[\w\\]", self.source[self.place :]) is not None
+
+    def environment(self) -> str:
+        """Matrices row by row, with a semicolon between rows; other environments as their content."""
+        name = self.argument()
+        content = self.until_end(name)
+        rows: list[str] = [plain_text(re.sub(r"(?<!\\)&", " ", row)) for row in re.split(r"\\\\", content)]
+        if name in _MATRICES:
+            left, right = _MATRICES[name]
+            return f"{left}{'; '.join(rows)}{right}".strip()
+        return ("; " if name == "cases" else " ").join(rows)
+
+    def until_end(self, name: str) -> str:
+        stop = self.source.find(rf"\end{{{name}}}", self.place)
+        stop = len(self.source) if stop < 0 else stop
+        content = self.source[self.place : stop]
+        self.place = stop + len(rf"\end{{{name}}}")
+        return content
 
 
-def _script(inside: str, sign: str, digits: dict[int, int]) -> str:
-    moved = inside.strip().translate(digits)
-    if all(letter in "₀₁₂₃₄₅₆₇₈₉₊₋⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ" for letter in moved):
+def _append(out: list[str], piece: str) -> None:
+    """Put a space where a script in plain letters would run into the next letter: ``λ_k b_i``."""
+    if piece and out and re.match(r"[^\W_]", piece) and piece[0] not in _RAISED and re.search(r"[_^][^\W_]+$", out[-1]):
+        out.append(" ")
+    out.append(piece)
+
+
+def _grouped(inside: str, always: bool = False) -> str:
+    inside = inside.rstrip("\0")
+    simple = re.fullmatch(r"[-−]?[\w₀-₉⁰-⁹ᵀ√|]+(\([^()]*\))?", inside) is not None
+    return inside if simple and not (always and len(inside) > 1) else f"({inside})"
+
+
+def _script(inside: str, sign: str) -> str:
+    digits: Callable[[str], str] = lambda text: text.translate(_SUBSCRIPTS if sign == "_" else _SUPERSCRIPTS)  # noqa: E731
+    moved = digits(inside)
+    if moved and all(letter in _RAISED for letter in moved):
         return moved
-    return f"{sign}{inside}" if len(inside) == 1 else f"{sign}({inside})"
+    plain = r"[^\W_]+" if sign == "_" else r"[^\W_]"
+    return f"{sign}{inside}" if re.fullmatch(plain, inside) else f"{sign}({inside})"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from eigentoken.proofs.bibliography import ABELLA, HERE, LI_ALTAFINI, PHAM
 from eigentoken.proofs.typeset.document import (
     Block,
     Document,
+    Figure,
     Heading,
     Paragraph,
     references,
@@ -25,19 +27,40 @@ CHAPTERS = {
 }
 
 
+GRAPH = "graph.pdf"
+
+
 def of_book(statements: Iterable[Statement]) -> Document:
-    """All statements, a section for each paper and a subsection for each statement, and the errata at the end."""
-    listed = list(statements)
-    blocks: list[Block] = []
+    """All statements, a section for each paper and a subsection for each statement, the graph and the errata."""
+    listed = sorted(statements, key=_place)
+    blocks: list[Block] = [
+        Heading(1, "How to read this book"),
+        Paragraph(
+            "Every formula below is printed from the object that `eigentoken verify` checks. After the number of a step "
+            "stands how it is known: an identity by normal form, an inequality by a decision procedure for the reals, a "
+            "computation in exact or ball arithmetic, a derivation from the system itself, a theorem that is cited with "
+            "its hypotheses, or an argument in words, which no machine has checked. Where a source is false or imprecise "
+            "as printed, its form and the counterexample stand before the derivation; they are collected in the errata."
+        ),
+        Figure(GRAPH, "Which statement leans on which: what is needed stands to the left."),
+    ]
     papers = [*CHAPTERS, *sorted({each.source.paper for each in listed} - set(CHAPTERS))]
     for paper in papers:
         chapter = [each for each in listed if each.source.paper == paper]
         if chapter:
             blocks.append(Heading(1, CHAPTERS.get(paper, paper)))
         for told in chapter:
-            blocks += [Heading(2, f"{told.id}: {told.title}", label=told.id), *statement_blocks(told)]
+            blocks += [Heading(2, f"{told.id}: {told.title}", label=told.id), *statement_blocks(told, titled=False)]
     blocks += [Heading(1, "Errata"), *errata(listed)]
     return Document("The book of statements", tuple(blocks), references(listed))
+
+
+def _place(told: Statement) -> tuple[bool, str, list[tuple[int, str]]]:
+    """The reading order inside a chapter: definitions first, then by letter and number (L2 before L10)."""
+    family = told.id.split("-")[0]
+    pieces = re.findall(r"\d+|[^\d]+", told.id.removeprefix(family))
+    order = [(int(each), "") if each.isdigit() else (0, each) for each in pieces]
+    return (str(told.kind) != "definition", family, order)
 
 
 def errata(statements: Iterable[Statement]) -> Iterator[Block]:

@@ -6,16 +6,32 @@ Everything in it comes from the objects that ``eigentoken verify`` checks: formu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY
-from eigentoken.proofs.story import story
+from eigentoken.proofs.story import dropped_latex, story
+from eigentoken.proofs.typeset.references import parse
 from eigentoken.theory.readings import LATEX
 from eigentoken.theory.statements import Statement
-from eigentoken.theory.steps import ALL_SIZES, Citation, Step
+from eigentoken.theory.steps import ALL_SIZES, Citation, Derivation, Step
 
-__all__ = ["Block", "Display", "Document", "Heading", "Items", "Paragraph", "StatementBox", "of_statement"]
+__all__ = [
+    "Argument",
+    "Block",
+    "Display",
+    "Document",
+    "End",
+    "Figure",
+    "Heading",
+    "Items",
+    "Paragraph",
+    "StatementBox",
+    "of_statement",
+    "references",
+    "statement_blocks",
+]
 
 
 @dataclass(frozen=True)
@@ -48,6 +64,31 @@ class Items:
 
 
 @dataclass(frozen=True)
+class Argument:
+    """One step: its number, how it is justified (in words), what it says, its numbered formula, what comes after."""
+
+    number: int
+    how: str
+    says: str
+    formula: str = ""
+    label: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class End:
+    """The end of a derivation."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture made by the face, named in the document by its file."""
+
+    name: str
+    caption: str
+
+
+@dataclass(frozen=True)
 class StatementBox:
     """The theorem environment: kind, id, title, blocks inside."""
 
@@ -57,7 +98,7 @@ class StatementBox:
     blocks: tuple[Block, ...]
 
 
-Block = Heading | Paragraph | Display | Items | StatementBox
+Block = Heading | Paragraph | Display | Items | Argument | End | Figure | StatementBox
 
 
 @dataclass(frozen=True)
@@ -68,31 +109,67 @@ class Document:
 
 
 _WORDS = {
-    "identity": "an identity, checked by normal form",
-    "inequality": "checked by a decision procedure for the reals",
+    "identity": "identity, by normal form",
+    "inequality": "by a decision procedure for real arithmetic",
     "reduction": "derived from the system and compared by normal form",
     "computation": "computed in exact or ball arithmetic",
 }
 
 
-def _justification(step: Step) -> str:
-    if isinstance(step, Citation):
-        how = f"cited: {step.theorem.name}, {step.theorem.reference}" if step.theorem.reference else step.theorem.name
+def _justification(step: Step, numbers: Mapping[str, int]) -> str:
+    """How the step is known, from which steps, and for which sizes, in words."""
+    if isinstance(step, Citation) and not step.theorem.bibtex and "not machine-checked" in step.theorem.reference:
+        parts = ["argued in words, not machine-checked"]
+    elif isinstance(step, Citation):
+        cite = rf" \cite{{{parse(step.theorem.bibtex).key}}}" if step.theorem.bibtex else ""
+        where = f": {step.theorem.reference}" if step.theorem.reference else ""
+        parts = [f"cited, {step.theorem.name}{where}{cite}"]
     else:
-        how = _WORDS.get(step.kind, step.kind)
-    scope = "" if step.scope == ALL_SIZES else f"; only for {step.scope}"
-    return f"({how}{scope})"
+        parts = [_WORDS.get(step.kind, step.kind)]
+    if step.uses:
+        parts.append(f"from {_step_list(sorted(numbers[each] for each in step.uses))}")
+    if step.scope != ALL_SIZES:
+        parts.append(f"only for {step.scope}")
+    return "; ".join(parts)
+
+
+def _step_list(numbers: list[int]) -> str:
+    """``Step 3``, ``Steps 1 and 3``, ``Steps 1, 2 and 5``."""
+    if len(numbers) == 1:
+        return f"Step {numbers[0]}"
+    return f"Steps {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+
+
+def _discharged(step: Step, derivation: Derivation) -> str:
+    """Where each hypothesis of a cited theorem comes from."""
+    if not isinstance(step, Citation) or not step.theorem.hypotheses:
+        return ""
+    found = []
+    for hypothesis in step.theorem.hypotheses:
+        source = "assumed"
+        for number, earlier in enumerate(derivation.steps, 1):
+            if earlier is step:
+                break
+            concluded = isinstance(earlier, Citation) and earlier.theorem.conclusion == hypothesis
+            if hypothesis in earlier.establishes or concluded:
+                source = f"Step {number}"
+                break
+        found.append(f"{hypothesis} ({source})")
+    letters = re.compile(r"(?<![$A-Za-z0-9_-])(-?[A-Za-z]_[A-Za-z0-9]+)")  # facts are named in ASCII: y_1
+    return f"What it needs: {letters.sub(lambda match: f'${match.group()}$', '; '.join(found))}."
 
 
 def _statement_blocks(told: Statement) -> Iterator[Block]:
     if told.text:
         yield Paragraph(told.text)
     if told.conditions:
-        named = f", for {', '.join(told.systems)}" if told.systems else ""
-        yield Paragraph(f"Assume{named}:")
+        named = (
+            f" for the system{'s' if len(told.systems) > 1 else ''} {', '.join(f'`{each}`' for each in told.systems)}"
+        )
+        yield Paragraph(f"{'In formulas' if told.text else 'Assume'}{named if told.systems else ''}: if")
         yield Items(tuple(f"${LATEX(each)}$" for each in told.conditions))
     if told.claims:
-        yield Paragraph("Then:" if told.conditions else "Claim:")
+        yield Paragraph("then" if told.conditions else "Claim:")
         yield Items(tuple(f"${LATEX(each)}$" for each in told.claims))
 
 
@@ -100,48 +177,49 @@ def _step_blocks(told: Statement) -> Iterator[Block]:
     if told.derivation is None:
         return
     yield Heading(3, "Derivation")
-    for number, step in enumerate(told.derivation.steps, 1):
-        yield Paragraph(f"{step.says} {_justification(step)}", strong=f"Step {number}.")
-        formula = step.display()
-        if formula:
-            yield Display(formula, label=f"{told.id}-{number}")
+    steps = told.derivation.steps
+    numbers = {step.name: number for number, step in enumerate(steps, 1)}
+    for number, step in enumerate(steps, 1):
+        how, after = _justification(step, numbers), _discharged(step, told.derivation)
+        yield Argument(number, how, step.says, step.display(), f"{told.id}-{number}", after)
+    yield End()
 
 
 def _printed_blocks(told: Statement) -> Iterator[Block]:
     if told.printed is None:
         return
-    word = "is false as printed" if told.printed.false else "is imprecise as printed"
-    yield Heading(3, f"The source {word}")
+    word = "false as printed" if told.printed.false else "imprecise as printed"
+    yield Heading(3, f"The source is {word}")
     yield Paragraph(told.printed.text, strong="Printed.")
     yield Paragraph(told.printed.wrong, strong="What is wrong.")
     for example in told.printed.counterexamples:
-        yield Paragraph(example.says, strong=f"Counterexample {example.name}.")
+        yield Paragraph(example.says, strong=f"Counterexample ({example.name}).")
 
 
-def statement_blocks(told: Statement) -> Iterator[Block]:
+def statement_blocks(told: Statement, *, titled: bool = True) -> Iterator[Block]:
     """The blocks of one statement: box, printed form, derivation, needed conditions, evidence."""
-    kind = "lemma" if told.kind == "conjecture" else str(told.kind)
-    yield StatementBox(kind, told.id, told.title, tuple(_statement_blocks(told)))
+    yield StatementBox(str(told.kind), told.id, told.title if titled else "", tuple(_statement_blocks(told)))
     yield from _printed_blocks(told)
     yield from _step_blocks(told)
     if told.variants:
         yield Heading(3, "Conditions that are needed")
-        yield Items(tuple(f"Without {each.dropped}: {each.says}" for each in told.variants))
+        yield Items(tuple(f"Without {dropped_latex(told, each.dropped)}: {each.says}" for each in told.variants))
     if told.notes:
         yield Paragraph(told.notes, strong="Note.")
     known = story(told)
-    yield Paragraph(f"{told.source}. Status: {known.status}. {known._evidence_line()}.", strong="Source and evidence.")
+    yield Paragraph(
+        f"{told.source}. Status: {known.status}. {known.evidence_sentence()}", strong="Source and evidence."
+    )
 
 
 def references(statements: Iterable[Statement]) -> dict[str, str]:
-    """BibTeX of what the statements cite: the papers, and the textbooks behind cited theorems."""
+    """BibTeX of what the statements cite, by key: the papers, and the textbooks behind cited theorems."""
     found: dict[str, str] = {}
     for told in statements:
-        if told.source.paper in BIBLIOGRAPHY:
-            found[told.source.paper] = BIBLIOGRAPHY[told.source.paper]
+        entries = [BIBLIOGRAPHY.get(told.source.paper, "")]
         for step in told.derivation.steps if told.derivation else ():
-            if isinstance(step, Citation) and step.theorem.bibtex:
-                found[step.theorem.key] = step.theorem.bibtex
+            entries.append(step.theorem.bibtex if isinstance(step, Citation) else "")
+        found |= {parse(entry).key: entry for entry in entries if entry}
     return found
 
 

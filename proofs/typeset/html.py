@@ -5,17 +5,34 @@ from __future__ import annotations
 import re
 from html import escape
 
-from eigentoken.proofs.typeset.document import Block, Display, Document, Heading, Items, Paragraph
+from eigentoken.proofs.typeset.breaking import broken
+from eigentoken.proofs.typeset.document import (
+    Argument,
+    Block,
+    Display,
+    Document,
+    End,
+    Figure,
+    Heading,
+    Items,
+    Paragraph,
+)
+from eigentoken.proofs.typeset.markdown import to_unicode
+from eigentoken.proofs.typeset.references import parse
 
 __all__ = ["inline", "to_html_body"]
 
 
 def to_html_body(document: Document) -> str:
-    """The document as HTML, from ``<h1>`` on."""
-    parts = [f"<h1>{inline(document.title)}</h1>", *(_block(block) for block in document.blocks)]
+    """The document as HTML, from ``<h1>`` on; formulas and references are numbered."""
+    render = _Renderer(document)
+    parts = [f"<h1>{render.text(document.title)}</h1>", *(render.block(block) for block in document.blocks)]
     if document.bibliography:
+        found = [parse(entry) for entry in document.bibliography.values()]
+        items = "".join(f'<li id="ref-{escape(each.key)}">{inline(each.sentence())}</li>' for each in found)
         entries = "\n\n".join(escape(entry) for entry in document.bibliography.values())
-        parts.append(f'<h2>References</h2><pre class="bibtex">{entries}</pre>')
+        parts.append(f"<h2>References</h2><ol>{items}</ol><details><summary>BibTeX</summary>")
+        parts.append(f'<pre class="bibtex">{entries}</pre></details>')
     return "\n".join(parts)
 
 
@@ -29,23 +46,46 @@ def inline(text: str) -> str:
         safe = escape(part, quote=False)
         safe = re.sub(r"\\(?:emph|textit)\{([^}]*)\}", r"<em>\1</em>", safe)
         safe = re.sub(r"\\textbf\{([^}]*)\}", r"<b>\1</b>", safe)
-        safe = safe.replace("``", "“").replace("''", "”").replace("~", "&nbsp;").replace(r"\%", "%").replace(r"\_", "_")
-        out.append(safe)
+        safe = re.sub(r"(?<!`)`([^`]+)`", r"<code>\1</code>", safe)
+        out.append(to_unicode(safe).replace(r"\_", "_"))
     return "".join(out)
 
 
-def _block(block: Block) -> str:
-    if isinstance(block, Heading):
-        identity = f' id="{escape(block.label)}"' if block.label else ""
-        return f"<h{block.level + 1}{identity}>{inline(block.text)}</h{block.level + 1}>"
-    if isinstance(block, Paragraph):
-        strong = f"<b>{inline(block.strong)}</b> " if block.strong else ""
-        return f"<p>{strong}{inline(block.text)}</p>"
-    if isinstance(block, Display):
-        return rf'<div class="display">\[{escape(block.latex, quote=False)}\]</div>'
-    if isinstance(block, Items):
-        tag = "ol" if block.numbered else "ul"
-        return f"<{tag}>{''.join(f'<li>{inline(item)}</li>' for item in block.items)}</{tag}>"
-    inside = "\n".join(_block(each) for each in block.blocks)
-    head = f"<b>{block.kind.capitalize()} {escape(block.name)}</b> ({inline(block.title)})"
-    return f'<section class="statement"><p>{head}</p>{inside}</section>'
+class _Renderer:
+    def __init__(self, document: Document) -> None:
+        self.equations = 0
+        self.numbers = {key: number for number, key in enumerate(document.bibliography, 1)}
+
+    def text(self, text: str) -> str:
+        parts = re.split(r"\\cite\{([^}]*)\}", text)
+        links = [f'<a href="#ref-{escape(key)}">[{self.numbers.get(key, key)}]</a>' for key in parts[1::2]]
+        return "".join(inline(words) + link for words, link in zip(parts[::2], [*links, ""], strict=True))
+
+    def formula(self, latex: str) -> str:
+        self.equations += 1
+        body = escape(broken(latex), quote=False)
+        return rf'<div class="display">\[{body} \tag{{{self.equations}}}\]</div>'
+
+    def block(self, block: Block) -> str:
+        if isinstance(block, Heading):
+            identity = f' id="{escape(block.label)}"' if block.label else ""
+            return f"<h{block.level + 1}{identity}>{self.text(block.text)}</h{block.level + 1}>"
+        if isinstance(block, Paragraph):
+            strong = f"<b>{self.text(block.strong)}</b> " if block.strong else ""
+            return f"<p>{strong}{self.text(block.text)}</p>"
+        if isinstance(block, Display):
+            return self.formula(block.latex)
+        if isinstance(block, Argument):
+            text = f'<p><b>Step {block.number}</b> <em class="how">({self.text(block.how)}).</em> {self.text(block.says)}</p>'
+            text += self.formula(block.formula) if block.formula else ""
+            return text + (f'<p class="needs">{self.text(block.after)}</p>' if block.after else "")
+        if isinstance(block, Items):
+            tag = "ol" if block.numbered else "ul"
+            return f"<{tag}>{''.join(f'<li>{self.text(item)}</li>' for item in block.items)}</{tag}>"
+        if isinstance(block, End):
+            return '<p class="end">∎</p>'
+        if isinstance(block, Figure):
+            return f"<p><em>{self.text(block.caption)}</em></p>"
+        inside = "\n".join(self.block(each) for each in block.blocks)
+        head = f"<b>{block.kind.capitalize()} {escape(block.name)}</b>{f' ({self.text(block.title)})' if block.title else ''}"
+        return f'<section class="statement"><p>{head}</p>{inside}</section>'

@@ -1,163 +1,198 @@
 """LaTeX: a standalone document that compiles with amsmath, amsthm and hyperref, and fits the page.
 
-A formula wider than the line is first broken at its implication and its commas, then, if one line is still too wide,
-scaled to the line by ``\\fitted``; so displays are never overfull.
+A formula wider than the line is broken (:mod:`eigentoken.proofs.typeset.breaking`); if one line is still too wide it is
+scaled to the line by ``\\fitted``, so displays are never overfull.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-from eigentoken.proofs.typeset.document import Block, Display, Document, Heading, Items, Paragraph
+from eigentoken.proofs.typeset.breaking import WIDE, broken, width
+from eigentoken.proofs.typeset.document import (
+    Argument,
+    Block,
+    Display,
+    Document,
+    End,
+    Figure,
+    Heading,
+    Items,
+    Paragraph,
+    StatementBox,
+)
+from eigentoken.proofs.typeset.references import parse
 from eigentoken.theory.plain_text import plain_text
 
-__all__ = ["broken", "to_latex"]
+__all__ = ["escape", "to_latex"]
 
+KINDS = (
+    "lemma", "theorem", "proposition", "definition", "remark", "extension", "counterexample", "conjecture",
+)  # fmt: skip
+#: An inline formula longer than this is displayed: it could not be broken over two lines.
+LONG = 58
 PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \usepackage{lmodern}
-\usepackage[margin=28mm]{geometry}
+\usepackage[margin=27mm]{geometry}
 \usepackage{amsmath,amssymb,amsthm,graphicx,microtype,booktabs}
 \usepackage[hidelinks]{hyperref}
+% the name of a statement is its id: "Lemma PM-L4 (title)."
+\newtheoremstyle{named}{8pt plus 2pt}{8pt plus 2pt}{\itshape}{}{\bfseries}{.}{.5em}{\thmname{#1}#3}
+\newtheoremstyle{namedupright}{8pt plus 2pt}{8pt plus 2pt}{}{}{\bfseries}{.}{.5em}{\thmname{#1}#3}
+\theoremstyle{named}
 \newtheorem*{lemma}{Lemma}
 \newtheorem*{theorem}{Theorem}
 \newtheorem*{proposition}{Proposition}
-\theoremstyle{definition}
+\newtheorem*{extension}{Extension}
+\newtheorem*{conjecture}{Conjecture}
+\theoremstyle{namedupright}
 \newtheorem*{definition}{Definition}
 \newtheorem*{remark}{Remark}
-\newtheorem*{extension}{Extension}
 \newtheorem*{counterexample}{Counterexample}
+% a step: its number, its justification in words, then what it says
+\newcommand{\step}[2]{\par\addvspace{6pt plus 2pt}\noindent\textbf{Step #1} {\small\itshape(#2)}\textbf{.}\enspace\ignorespaces}
+\newcommand{\needs}[1]{\par\nobreak\noindent{\small #1}\par}
+\newcommand{\parthead}[1]{\par\addvspace{10pt plus 3pt}\noindent{\bfseries\itshape #1.}\par\nobreak\addvspace{3pt}}
+\newenvironment{conditions}{\begin{list}{\textbullet}{\setlength{\itemsep}{1pt}\setlength{\parsep}{0pt}%
+  \setlength{\topsep}{3pt}\setlength{\leftmargin}{2.2em}}}{\end{list}}
+% scale a box that is wider than the line; the ratio goes to the log
 \newsavebox{\fitbox}
-\newcommand{\fitted}[1]{\sbox{\fitbox}{$\displaystyle #1$}%
-  \ifdim\wd\fitbox>0.92\linewidth\resizebox{0.92\linewidth}{!}{\usebox{\fitbox}}\else\usebox{\fitbox}\fi}
+\newcommand{\fitted}[2][0.92]{\sbox{\fitbox}{$\displaystyle #2$}%
+  \ifdim\wd\fitbox>#1\linewidth\wlog{fitted \the\wd\fitbox\space to \the\linewidth}%
+  \resizebox{#1\linewidth}{!}{\usebox{\fitbox}}\else\usebox{\fitbox}\fi}
 \setlength{\emergencystretch}{3em}
+\makeatletter\@beginparpenalty=10000\makeatother % no page break between a heading and its list
 \allowdisplaybreaks
 """
-_WIDE = 74
 
 
-def to_latex(document: Document, *, contents: bool = False, front: str = "", back: str = "") -> str:
+def to_latex(document: Document, *, contents: bool = False) -> str:
     """The whole file, ready for latexmk."""
+    render = _Renderer(document)
     lines = [PREAMBLE, rf"\title{{{escape(document.title)}}}", r"\author{eigentoken}", r"\date{}"]
     lines += [r"\begin{document}", r"\maketitle"]
     if contents:
-        lines.append(r"\tableofcontents")
-    lines.append(front)
-    lines += [_block(each) for each in document.blocks]
-    lines.append(back)
-    if document.bibliography:
-        lines += [r"\section*{References}", r"\begin{itemize}"]
-        lines += [rf"\item {_reference(entry)}" for entry in document.bibliography.values()]
-        lines += [r"\end{itemize}", "% BibTeX", *_commented(document.bibliography.values())]
+        lines += [r"\tableofcontents", r"\clearpage"]
+    lines += [render.block(each) for each in document.blocks]
+    lines += _bibliography(document.bibliography.values())
     lines.append(r"\end{document}")
     return "\n".join(lines) + "\n"
 
 
-def _commented(entries: object) -> list[str]:
-    return ["% " + line for entry in entries for line in str(entry).splitlines()]  # type: ignore[attr-defined]
-
-
-def _reference(entry: str) -> str:
-    """A BibTeX entry as one line of text."""
-
-    def field(name: str) -> str:
-        found = re.search(rf"{name}\s*=\s*\{{(.*?)\}}\s*(?:,\s*\n|\n\}}|\}}\s*$)", entry, re.S)
-        return " ".join(found.group(1).split()) if found else ""
-
-    parts = [field("author"), rf"\emph{{{field('title')}}}", field("journal"), field("publisher"), field("note")]
-    return ", ".join(part for part in [*parts, field("year")] if part and part != r"\emph{}") + "."
+def _bibliography(entries: Iterable[str]) -> list[str]:
+    """The reference list, and the BibTeX it was made from as comments."""
+    found = [parse(entry) for entry in entries]
+    if not found:
+        return []
+    items = [rf"\bibitem{{{each.key}}} {escape(each.sentence())}" for each in found]
+    comments = ["% " + line for entry in entries for line in entry.splitlines()]
+    return [r"\begin{thebibliography}{99}", *items, r"\end{thebibliography}", "% The same as BibTeX:", *comments]
 
 
 def escape(text: str) -> str:
-    """Escape what is special outside mathematics, leaving dollar-delimited parts and commands alone."""
-    parts = re.split(r"(\$[^$]*\$)", text)
-    safe = [part if part.startswith("$") else re.sub(r"(?<!\\)([%&#_])", r"\\\1", part) for part in parts]
-    return "".join(safe)
+    """Escape what is special outside mathematics, leaving dollar-delimited parts and commands alone.
+
+    >>> escape("50% of $x_1$ with l <= 3 (see `eigentoken verify`)")
+    '50\\\\% of $x_1$ with l $\\\\leq$ 3 (see \\\\texttt{eigentoken verify})'
+    """
+    return "".join(part if part.startswith("$") else _escaped(part) for part in re.split(r"(\$[^$]*\$)", text))
 
 
-def _block(block: Block) -> str:
-    if isinstance(block, Heading):
-        command = {1: "section", 2: "subsection", 3: "paragraph"}[block.level]
-        label = rf"\label{{{block.label}}}" if block.label else ""
-        return rf"\{command}{{{escape(block.text)}}}{label}" + (r"\mbox{}" if block.level == 3 else "")
-    if isinstance(block, Paragraph):
-        strong = rf"\textbf{{{escape(block.strong)}}} " if block.strong else ""
-        return f"\n{strong}{escape(block.text)}\n"
-    if isinstance(block, Display):
-        label = rf"\label{{{block.label}}}" if block.label else ""
-        return rf"\begin{{equation}}{label}" + "\n" + rf"\fitted{{{broken(block.latex)}}}" + "\n" + r"\end{equation}"
-    if isinstance(block, Items):
-        kind = "enumerate" if block.numbered else "itemize"
-        items = "\n".join(rf"\item {_item(each)}" for each in block.items)
-        return rf"\begin{{{kind}}}" + f"\n{items}\n" + rf"\end{{{kind}}}"
-    inside = "\n".join(_block(each) for each in block.blocks)
-    title = f"{escape(block.name)}: {escape(block.title)}"
-    return rf"\begin{{{block.kind}}}[{{{title}}}]\mbox{{}}" + f"\n{inside}\n" + rf"\end{{{block.kind}}}"
+def _escaped(words: str) -> str:
+    words = re.sub(r"(?<!\\)([%&#])", r"\\\1", words)
+    words = re.sub(r"(?<![`])`([^`']+)`", r"\\texttt{\1}", words)
+    parts = re.split(r"(\\(?:cite|label|hyperref|ref|eqref)(?:\[[^\]]*\])?\{[^}]*\})", words)
+    for index in range(0, len(parts), 2):
+        parts[index] = re.sub(r"(?<!\\)_", r"\\_", parts[index])
+        parts[index] = re.sub(r"(?<!\\)\^(\w|\([^)]*\))", r"$^{\1}$", parts[index])
+        parts[index] = parts[index].replace("<=", r"$\leq$").replace(">=", r"$\geq$")
+    return re.sub(r'"([^"]*)"', r"``\1''", "".join(parts))
 
 
-def _item(text: str) -> str:
-    """An item that is one formula may be too wide for its line: break or scale it like a display."""
-    formula = re.fullmatch(r"\$([^$]*)\$", text)
-    if formula and len(plain_text(text)) > _WIDE - 8:
-        return rf"\fitted{{{broken(formula.group(1), _WIDE - 8)}}}"
-    return escape(text)
+class _Renderer:
+    """Blocks as LaTeX; ids of statements that have a place in this document become links to it."""
+
+    def __init__(self, document: Document) -> None:
+        labels = [each.label for each in document.blocks if isinstance(each, Heading) and each.label]
+        longest_first = sorted(labels, key=len, reverse=True)
+        self._ids = (
+            re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, longest_first))})(?![\w.'-]*[\w'])") if labels else None
+        )
+
+    def text(self, words: str) -> str:
+        if self._ids is None:
+            return escape(words)
+        parts = re.split(r"(\$[^$]*\$)", words)
+        linked = [each if each.startswith("$") else self._ids.sub(r"\\hyperref[\1]{\1}", each) for each in parts]
+        return escape("".join(linked))
+
+    def flowing(self, words: str) -> str:
+        """Words in which a formula that is too long for a line stands by itself, with the punctuation that follows."""
+        parts = re.split(r"(\$[^$]*\$[.,;:]?)", words)
+        for index in range(1, len(parts), 2):
+            formula, mark = parts[index].rsplit("$", 1)
+            if width(formula[1:]) > LONG or r"\displaystyle" in formula:
+                parts[index] = "\n" + rf"\[\fitted{{{broken(formula[1:])}}}{mark}\]" + "\n"
+            else:
+                parts[index] = self.text(parts[index])
+        return "".join(part if index % 2 else self.text(part) for index, part in enumerate(parts))
+
+    def block(self, block: Block) -> str:
+        if isinstance(block, Heading):
+            return _heading(block)
+        if isinstance(block, Paragraph):
+            strong = rf"\noindent\textbf{{{escape(block.strong)}}} " if block.strong else r"\noindent "
+            return f"\n\\par\\smallskip{strong}{self.flowing(block.text)}\n"
+        if isinstance(block, Argument):
+            return self._argument(block)
+        if isinstance(block, Display):
+            return _display(block.latex, block.label)
+        if isinstance(block, Items):
+            items = "\n".join(rf"\item {self._item(each)}" for each in block.items)
+            kind = "enumerate" if block.numbered else "conditions"
+            return rf"\begin{{{kind}}}" + f"\n{items}\n" + rf"\end{{{kind}}}"
+        if isinstance(block, Figure):
+            picture = rf"\includegraphics[width=\linewidth,height=0.85\textheight,keepaspectratio]{{{block.name}}}"
+            shown = rf"\IfFileExists{{{block.name}}}{{{picture}}}{{(the picture {escape(block.name)} is not here)}}"
+            return rf"\begin{{figure}}[htbp]\centering {shown}\caption{{{self.text(block.caption)}}}\end{{figure}}"
+        if isinstance(block, End):
+            return r"\nopagebreak\hfill$\square$\par"
+        return self._box(block)
+
+    def _argument(self, block: Argument) -> str:
+        text = rf"\step{{{block.number}}}{{{self.text(block.how)}}} {self.flowing(block.says)}"
+        if block.formula:
+            text += "\n" + _display(block.formula, block.label)
+        return text + (rf"\needs{{{self.text(block.after)}}}" if block.after else "")
+
+    def _box(self, block: StatementBox) -> str:
+        kind = block.kind if block.kind in KINDS else "remark"
+        # a list directly after the head would begin beside it
+        inside = "\n".join(self.block(each) for each in block.blocks).replace(r"\par\smallskip\noindent ", "", 1)
+        title = rf" {{\normalfont({escape(block.title)})}}" if block.title else ""
+        head = rf"\ {escape(block.name)}{title}"
+        return rf"\begin{{{kind}}}[{{{head}}}]" + f"\n{inside.strip()}\n" + rf"\end{{{kind}}}"
+
+    def _item(self, text: str) -> str:
+        """An item that is one formula may be too wide for its line: break or scale it like a display."""
+        formula = re.fullmatch(r"\$([^$]*)\$", text)
+        if formula and width(text) > WIDE:
+            return rf"\fitted[0.99]{{{broken(formula.group(1)).replace('aligned}', 'aligned}[t]', 1)}}}"
+        return self.text(text)
 
 
-def broken(latex: str, wide: int = _WIDE) -> str:
-    """Break a wide formula at its top-level implication, equivalence, ``where`` and commas."""
-    if len(plain_text(latex)) <= wide or r"\begin{" in latex:
-        return latex
-    pieces = [latex]
-    for sign in (
-        r"\qquad \text{where",
-        r"\implies",
-        r"\iff",
-        r",\ ",
-        r",\quad ",
-        r"\text{ is ",
-        r"\wedge",
-        r"\vee",
-        " = ",
-    ):
-        if all(len(plain_text(piece)) <= wide for piece in pieces):
-            break
-        pieces = [part for piece in pieces for part in _split(piece, sign, wide)]
-    if len(pieces) == 1:
-        return latex
-    lines = _filled(pieces, wide)
-    return r"\begin{aligned} & " + r" \\ & ".join(lines) + r" \end{aligned}"
+def _heading(block: Heading) -> str:
+    label = rf"\label{{{block.label}}}" if block.label else ""
+    if block.level == 3:
+        return rf"\parthead{{{escape(block.text)}}}{label}"
+    command = {1: "section", 2: "subsection"}[block.level]
+    plain = re.sub(r"[\\{}$%&#_^~]", "", plain_text(block.text))
+    return rf"\{command}{{\texorpdfstring{{{escape(block.text)}}}{{{plain}}}}}{label}"
 
 
-def _filled(pieces: list[str], wide: int) -> list[str]:
-    lines = [pieces[0]]
-    for piece in pieces[1:]:
-        if len(plain_text(lines[-1] + piece)) <= wide:
-            lines[-1] += " " + piece
-        else:
-            lines.append(r"\quad " + piece)
-    return lines
-
-
-def _split(piece: str, sign: str, wide: int) -> list[str]:
-    """Split before each top-level occurrence of the sign, outside braces and \\left...\\right."""
-    if len(plain_text(piece)) <= wide:
-        return [piece]
-    depth, cuts, index = 0, [0], 0
-    while index < len(piece):
-        if piece.startswith(r"\left", index) and not piece.startswith((r"\leftarrow", r"\leftrightarrow"), index):
-            depth += 1
-        elif piece.startswith(r"\right", index) and not piece.startswith(r"\rightarrow", index):
-            depth -= 1
-        elif piece[index] == "{" and (index == 0 or piece[index - 1] != "\\"):
-            depth += 1
-        elif piece[index] == "}" and (index == 0 or piece[index - 1] != "\\"):
-            depth -= 1
-        if depth == 0 and index > 0 and piece.startswith(sign, index):
-            cut = index + len(sign) if sign.startswith(",") else index
-            if cut > cuts[-1]:
-                cuts.append(cut)
-        index += 1
-    return [
-        piece[start:end] for start, end in zip(cuts, [*cuts[1:], len(piece)], strict=True) if piece[start:end].strip()
-    ]
+def _display(latex: str, label: str) -> str:
+    name = rf"\label{{{label}}}" if label else ""
+    return rf"\begin{{equation}}{name}" + "\n" + rf"\fitted{{{broken(latex)}}}" + "\n" + r"\end{equation}"

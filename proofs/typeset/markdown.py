@@ -2,29 +2,105 @@
 
 from __future__ import annotations
 
-from eigentoken.proofs.typeset.document import Block, Display, Document, Heading, Items, Paragraph
+import re
 
-__all__ = ["to_markdown"]
+from eigentoken.proofs.typeset.breaking import broken
+from eigentoken.proofs.typeset.document import (
+    Argument,
+    Block,
+    Display,
+    Document,
+    End,
+    Figure,
+    Heading,
+    Items,
+    Paragraph,
+)
+from eigentoken.proofs.typeset.references import parse
+
+__all__ = ["to_markdown", "to_unicode"]
 
 
 def to_markdown(document: Document) -> str:
-    """The document as Markdown."""
-    lines = [f"# {document.title}", ""]
+    """The document as Markdown; formulas are numbered through."""
+    render = _Renderer(document)
+    lines = [f"# {render.text(document.title)}", ""]
     for block in document.blocks:
-        lines += [*_block(block), ""]
+        lines += [*render.block(block), ""]
     if document.bibliography:
-        lines += ["## References", "", "```bibtex", *document.bibliography.values(), "```", ""]
-    return "\n".join(lines)
+        found = [parse(entry) for entry in document.bibliography.values()]
+        lines += ["## References", ""]
+        lines += [f"{number}. {_words(each.sentence())}" for number, each in enumerate(found, 1)]
+        lines += ["", "```bibtex", *document.bibliography.values(), "```", ""]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
 
-def _block(block: Block) -> list[str]:
-    if isinstance(block, Heading):
-        return [f"{'#' * (block.level + 1)} {block.text}"]
-    if isinstance(block, Paragraph):
-        return [f"**{block.strong}** {block.text}" if block.strong else block.text]
-    if isinstance(block, Display):
-        return ["$$", block.latex, "$$"]
-    if isinstance(block, Items):
-        return [f"{'1.' if block.numbered else '-'} {item}" for item in block.items]
-    inside = [line for each in block.blocks for line in [*_block(each), ""]]
-    return [f"> **{block.kind.capitalize()} {block.name}** ({block.title})", ">", *(f"> {line}" for line in inside)]
+def _words(text: str) -> str:
+    """The little LaTeX of words as Markdown."""
+    text = re.sub(r"\\(?:emph|textit)\{([^{}]*)\}", r"*\1*", text)
+    text = re.sub(r"\\textbf\{([^{}]*)\}", r"**\1**", text).replace("``", "“").replace("''", "”")
+    return to_unicode(text)
+
+
+def to_unicode(text: str) -> str:
+    """LaTeX accents, dashes and ties of words as characters.
+
+    >>> to_unicode(r"Rodr{\\'i}guez, pages 1--2")
+    'Rodríguez, pages 1–2'
+    """
+    accent = re.compile(r"""\{?\\(['`"^~])\{?(\w|\\i)\}?\}?""")
+    text = accent.sub(lambda found: _accented(found.group(2), found.group(1)), text)
+    for latex, letter in (
+        (r"{\L}", "Ł"),
+        (r"{\l}", "ł"),
+        ("--", "–"),
+        ("~", "\u00a0"),
+        (r"\%", "%"),
+        ("{", ""),
+        ("}", ""),
+    ):
+        text = text.replace(latex, letter)
+    return text
+
+
+def _accented(letter: str, accent: str) -> str:
+    import unicodedata
+
+    marks = {"'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303"}
+    return unicodedata.normalize("NFC", letter.removeprefix("\\") + marks[accent])
+
+
+class _Renderer:
+    def __init__(self, document: Document) -> None:
+        self.equations = 0
+        self.numbers = {key: number for number, key in enumerate(document.bibliography, 1)}
+
+    def text(self, text: str) -> str:
+        text = re.sub(r"\\cite\{([^}]*)\}", lambda found: f"[{self.numbers.get(found.group(1), found.group(1))}]", text)
+        parts = re.split(r"(\$[^$]*\$)", text)
+        return "".join(part if part.startswith("$") else _words(part) for part in parts)
+
+    def formula(self, latex: str) -> list[str]:
+        self.equations += 1
+        return ["", "$$", f"{broken(latex)} \\tag{{{self.equations}}}", "$$"]
+
+    def block(self, block: Block) -> list[str]:
+        if isinstance(block, Heading):
+            return [f"{'#' * (block.level + 1)} {self.text(block.text)}"]
+        if isinstance(block, Paragraph):
+            return [f"**{self.text(block.strong)}** {self.text(block.text)}" if block.strong else self.text(block.text)]
+        if isinstance(block, Display):
+            return self.formula(block.latex)
+        if isinstance(block, Argument):
+            lines = [f"**Step {block.number}** *({self.text(block.how)}).* {self.text(block.says)}"]
+            lines += self.formula(block.formula) if block.formula else []
+            return lines + (["", self.text(block.after)] if block.after else [])
+        if isinstance(block, Items):
+            return [f"{'1.' if block.numbered else '-'} {self.text(item)}" for item in block.items]
+        if isinstance(block, End):
+            return ["∎"]
+        if isinstance(block, Figure):
+            return [f"*{self.text(block.caption)}*"]
+        inside = [line for each in block.blocks for line in [*self.block(each), ""]]
+        head = f"**{block.kind.capitalize()} {block.name}**{f' ({self.text(block.title)})' if block.title else ''}."
+        return [f"> {head}", ">", *(f"> {line}".rstrip() for line in inside)]

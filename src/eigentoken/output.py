@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["WORD_STYLES", "progress", "say", "settings", "show_json", "styled", "table"]
+__all__ = ["WORD_STYLES", "progress", "say", "say_hanging", "settings", "show_json", "styled", "table"]
 
 WORD_STYLES = {"holds": "green", "fails": "red", "undecided": "yellow", "corrected": "magenta", "derived": "green"}
 
@@ -43,6 +43,26 @@ def say(text: str, style: str = "") -> None:
     """One line (or paragraph) for a person; silent under ``--quiet``."""
     if not settings.quiet:
         _console().print(text, style=style or None, markup=False)
+
+
+def say_hanging(text: str, indent: str = "  ") -> None:
+    """A paragraph with a hanging indent: continuation lines begin under the first word after a marker.
+
+    A marker is ``1. ``, or a word followed by two spaces or more (``if    ``, ``then  ``); leading spaces are kept.
+    """
+    if settings.quiet:
+        return
+    import re
+    import textwrap
+
+    marker = re.match(r" *(?:\d+\. +|\w+ {2,})?", text)
+    deeper = indent + " " * (len(marker.group()) if marker else 0)
+    console = _console()
+    lines = textwrap.wrap(
+        indent + text, max(40, console.width), subsequent_indent=deeper, break_long_words=False, break_on_hyphens=False
+    )
+    for line in lines or [""]:
+        console.print(line, markup=False, soft_wrap=True)
 
 
 def styled(word: str) -> Any:

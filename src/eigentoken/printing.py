@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 __all__ = ["FORMATS", "Written", "render", "write"]
 
@@ -26,7 +27,7 @@ class Written:
     missing: tuple[str, ...] = ()
 
 
-def render(document: object, form: str, **options: object) -> str:
+def render(document: Any, form: str, **options: object) -> str:
     """The text of a document in ``tex``, ``md`` or ``html``."""
     from eigentoken.pages import page
     from eigentoken.proofs.typeset.html import to_html_body
@@ -36,31 +37,54 @@ def render(document: object, form: str, **options: object) -> str:
     if form == "tex":
         return to_latex(document, **options)  # type: ignore[arg-type]
     if form == "md":
-        return to_markdown(document)  # type: ignore[arg-type]
-    return page(document.title, to_html_body(document))  # type: ignore[attr-defined, arg-type]
+        return to_markdown(document)
+    return page(document.title, to_html_body(document))
 
 
 def write(
-    document: object, forms: Sequence[str], target: Path, *, graph: Path | None = None, **options: object
+    document: Any, forms: Sequence[str], target: Path, *, graph: Path | None = None, **options: object
 ) -> Written:
-    """Write ``target`` with each format's own ending; a PDF is made from the .tex in a folder of its own."""
+    """Write ``target`` with each format's own ending, and a ``.bib`` beside the .tex; a PDF is made from the .tex."""
     written: list[Path] = []
     missing: list[str] = []
-    for form in forms:
-        path = target.with_suffix(f".{form}")
+    if "tex" in forms or "pdf" in forms:
+        source = render(document, "tex", **options)
+        written += _write_tex(document, source, target, graph)
+    for form in [each for each in forms if each != "tex"]:
+        path = _ending(target, form)
+        if form == "pdf" and shutil.which("latexmk") is None:
+            missing.append(NO_LATEX)
+            continue
         if form == "pdf":
-            source = render(document, "tex", **options)
-            if "tex" not in forms:
-                target.with_suffix(".tex").write_text(source, encoding="utf-8")
-                written.append(target.with_suffix(".tex"))
-            if shutil.which("latexmk") is None:
-                missing.append(NO_LATEX)
-                continue
             compile_pdf(source, path, graph)
         else:
-            path.write_text(render(document, form, **(options if form == "tex" else {})), encoding="utf-8")
+            path.write_text(render(document, form), encoding="utf-8")
         written.append(path)
     return Written(tuple(written), tuple(missing))
+
+
+def _ending(target: Path, form: str) -> Path:
+    """``target`` with this format's ending; a dot inside a name such as ``ab-l3.1`` is not an ending."""
+    known = target.suffix.lower() in {f".{each}" for each in (*FORMATS, "bib")}
+    return target.with_suffix(f".{form}") if known else target.with_name(f"{target.name}.{form}")
+
+
+def _write_tex(document: Any, source: str, target: Path, graph: Path | None) -> list[Path]:
+    from eigentoken.proofs.typeset.references import bib_file
+
+    tex = _ending(target, "tex")
+    tex.write_text(source, encoding="utf-8")
+    written = [tex]
+    if document.bibliography:
+        bib = _ending(target, "bib")
+        bib.write_text(bib_file(document.bibliography.values()), encoding="utf-8")
+        written.append(bib)
+    if graph is not None:
+        picture = tex.with_name("graph.pdf")
+        if picture != graph:
+            shutil.copy(graph, picture)
+        written.append(picture)
+    return written
 
 
 def compile_pdf(source: str, target: Path, graph: Path | None = None) -> str:

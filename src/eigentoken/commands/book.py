@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from eigentoken.output import progress, say, show_json, styled, table
+from eigentoken.output import progress, say, say_hanging, show_json, styled, table
 
 __all__ = ["add_to"]
 
@@ -64,7 +65,7 @@ def show(name: Annotated[str, typer.Argument(metavar="ID")], json: JsonFlag = Fa
     for heading, lines in told.sections():
         say(heading, "bold")
         for line in lines:
-            say(f"  {line}")
+            say_hanging(line)
 
 
 def verify(
@@ -139,7 +140,9 @@ def derive(
         print(render(document, forms[0], **(options if forms[0] == "tex" else {})), end="")
         return
     output.parent.mkdir(parents=True, exist_ok=True)
-    done = write(document, forms, output, **options)
+    with tempfile.TemporaryDirectory() as folder:
+        graph = _graph(Path(folder)) if every and {"tex", "pdf"} & set(forms) else None
+        done = write(document, forms, output, graph=graph, **options)
     if json:
         show_json("derive", {"files": [str(path) for path in done.files], "missing": list(done.missing)})
     else:
@@ -147,6 +150,13 @@ def derive(
             say(f"wrote {path}")
     for line in done.missing:
         print(f"eigentoken: {line}", file=sys.stderr)
+
+
+def _graph(folder: Path) -> Path:
+    from eigentoken.figures.dependencies import draw_dependencies
+    from eigentoken.theory.registry import statements
+
+    return draw_dependencies(statements(), folder / "graph.pdf")
 
 
 def _document(name: str | None, every: bool) -> tuple[Any, dict[str, Any], list[str]]:

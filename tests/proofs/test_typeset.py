@@ -1,0 +1,196 @@
+"""The printed book: every document is well formed in every format, LaTeX compiles cleanly, and nothing unchecked is printed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from eigentoken.printing import compile_pdf, render, write
+from eigentoken.proofs.typeset.book import of_book, of_errata
+from eigentoken.proofs.typeset.breaking import WIDE, broken, width
+from eigentoken.proofs.typeset.document import Argument, Document, Heading, Items, Paragraph, of_statement, references
+from eigentoken.proofs.typeset.latex import escape, to_latex
+from eigentoken.proofs.typeset.markdown import to_markdown
+from eigentoken.proofs.typeset.references import bib_file, parse
+from eigentoken.theory.registry import statements
+from eigentoken.theory.statements import Kind, Source, Statement
+from eigentoken.theory.steps import ALL_SIZES, Citation
+
+SAMPLE = ("PM-L4", "PM-L15", "AB-T5.1", "PH-T2")
+IDS = [each.id for each in statements()]
+#: A line that sticks out by more than this many points is seen by a reader.
+NOTICEABLE = 5.0
+#: A display scaled below this is hard to read.
+SMALLEST = 0.7
+
+
+def complaints(log: str) -> list[str]:
+    """What a reader of the pages would notice, from LaTeX's log."""
+    joined = log.replace("\n", " ")
+    found = [
+        line for line in log.splitlines() if re.match(r"(LaTeX|Package hyperref) Warning: .*(undefined|multiply)", line)
+    ]
+    found += [each.group() for each in re.finditer(r"There were undefined references|Missing character[^!]*!", joined)]
+    wide = re.finditer(r"Overfull \\hbox \(([\d.]+)pt too wide\)", joined)
+    found += [each.group() for each in wide if float(each.group(1)) > NOTICEABLE]
+    for each in re.finditer(r"fitted ([\d.]+)pt to ([\d.]+)pt", joined):
+        ratio = float(each.group(2)) / float(each.group(1))
+        found += [f"a display is scaled to {ratio:.2f}"] if ratio < SMALLEST else []
+    return found
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_every_statement_has_balanced_latex_with_all_its_steps(name: str) -> None:
+    told = statements().get(name)
+    source = to_latex(of_statement(told))
+    body = source[source.index(r"\begin{document}") :]
+    assert body.count("{") - body.count(r"\{") == body.count("}") - body.count(r"\}")
+    assert body.replace(r"\$", "").count("$") % 2 == 0
+    begun, ended = re.findall(r"\\begin\{(\w+\*?)\}", body), re.findall(r"\\end\{(\w+\*?)\}", body)
+    assert sorted(begun) == sorted(ended)
+    labels, cited = re.findall(r"\\label\{([^}]*)\}", body), set(re.findall(r"\\cite\{([^}]*)\}", body))
+    assert len(labels) == len(set(labels))
+    assert cited <= set(re.findall(r"\\bibitem\{([^}]*)\}", body))
+    steps = told.derivation.steps if told.derivation else ()
+    assert body.count(r"\step{") == len(steps)
+    for step in steps:
+        if step.scope != ALL_SIZES:
+            assert f"only for {escape(step.scope)}" in body
+        if isinstance(step, Citation) and "not machine-checked" in step.theorem.reference:
+            assert "argued in words, not machine-checked" in body
+
+
+def test_markdown_and_html_carry_the_same_formulas_with_the_same_numbers() -> None:
+    for name in SAMPLE:
+        told = statements().get(name)
+        document = of_statement(told)
+        count = sum(isinstance(each, Argument) and bool(each.formula) for each in document.blocks)
+        assert count > 0
+        for text in (to_markdown(document), render(document, "html")):
+            tags = [int(each) for each in re.findall(r"\\tag\{(\d+)\}", text)]
+            assert tags == list(range(1, count + 1))
+            assert r"\cite" not in text.split("</style>")[-1]
+            assert r"\fitted" not in text
+
+
+def test_katex_knows_every_environment_of_the_html() -> None:
+    """KaTeX rejects some of LaTeX; none of that may be in a formula of the book."""
+    for name in IDS:
+        body = to_markdown(of_statement(statements().get(name)))
+        for refused in (r"\label", r"\ref{", r"\eqref", "multline", r"\DeclareMathOperator", r"\mbox"):
+            assert refused not in body, (name, refused)
+
+
+def test_the_book_has_every_statement_the_graph_and_the_errata() -> None:
+    source = to_latex(of_book(statements()), contents=True)
+    for name in IDS:
+        assert rf"\label{{{name}}}" in source
+    assert r"\tableofcontents" in source
+    assert "graph.pdf" in source
+    linked = set(re.findall(r"\\hyperref\[([^\]]*)\]", source))
+    assert linked
+    assert linked <= set(IDS)
+    wrong = [each for each in statements() if each.printed is not None]
+    errata = to_markdown(of_errata(statements()))
+    assert all(f"**{each.id}.**" in errata for each in wrong)
+    assert errata.count("False as printed") == sum(each.printed.false for each in wrong if each.printed)
+
+
+def test_definitions_come_before_what_uses_them_and_ten_after_nine() -> None:
+    headings = [each.label for each in of_book(statements()).blocks if isinstance(each, Heading) and each.label]
+    assert headings.index("PM-L9") < headings.index("PM-L10")
+    assert headings.index("PM-E8") < headings.index("PM-L1")
+
+
+def test_words_are_escaped_and_mathematics_is_not() -> None:
+    assert escape("50% & a_b, (1 + 1)^m, $x_1 & 2$") == r"50\% \& a\_b, (1 + 1)$^{m}$, $x_1 & 2$"
+    assert escape(r"l <= 3 by \cite{a_b}") == r"l $\leq$ 3 by \cite{a_b}"
+    assert escape('run `eigentoken verify` "now"') == r"run \texttt{eigentoken verify} ``now''"
+
+
+def test_long_formulas_are_broken_outside_brackets_only() -> None:
+    term = r"\left(a_{1} + b_{1} + c_{1} + d_{1}\right)"
+    lines = broken(" + ".join([term] * 9)).split(r"\\ &")
+    assert len(lines) > 1
+    for line in lines:
+        assert line.count(r"\left(") == line.count(r"\right)")
+        assert width(line.replace(r"\begin{aligned} &", "").replace(r"\end{aligned}", "")) <= WIDE + 4
+    assert broken("a = b") == "a = b"
+    fraction = r"\frac{" + " + ".join("abcdefghijklm") + "}{" + " + ".join("nopqrstuvwxyz") + "}"
+    assert width(fraction) < 60
+
+
+def test_bibtex_is_read_with_nested_braces_and_written_back() -> None:
+    entry = "@article{Key, author = {{\\L}ojasiewicz, Stanis{\\l}aw and B, C.}, title = {On {T}his}, year = {1984}}"
+    found = parse(entry)
+    assert (found.kind, found.key, found.fields["title"]) == ("article", "Key", "On {T}his")
+    assert found.sentence() == r"Stanis{\l}aw {\L}ojasiewicz and C. B, \emph{On {T}his}, (1984)."
+    everything = references(statements())
+    assert all(parse(each).key == key for key, each in everything.items())
+    assert bib_file(everything.values()).count("@") >= len(everything)
+    with pytest.raises(ValueError, match="BibTeX"):
+        parse("no entry")
+
+
+def test_a_statement_without_a_derivation_is_printed_as_what_it_is() -> None:
+    told = Statement("X-1", Kind.CONJECTURE, Source("nobody", ""), "A guess with 5% doubt", text="$x = x$.")
+    source = to_latex(of_statement(told))
+    assert r"\begin{conjecture}[{\ X-1 {\normalfont(A guess with 5\% doubt)}}]" in source
+    assert r"\step{" not in source[source.index(r"\begin{document}") :]
+
+
+def test_without_latex_the_tex_is_written_and_the_remedy_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    done = write(of_statement(statements().get("PM-L4")), ["pdf"], tmp_path / "pm-l4")
+    assert [path.name for path in done.files] == ["pm-l4.tex", "pm-l4.bib"]
+    assert "latexmk" in done.missing[0]
+    assert "texlive" in done.missing[0]
+    assert r"\begin{document}" in (tmp_path / "pm-l4.tex").read_text()
+
+
+def test_a_dot_in_an_id_is_not_an_ending(tmp_path: Path) -> None:
+    done = write(of_statement(statements().get("AB-L3.1")), ["tex", "md"], tmp_path / "AB-L3.1")
+    assert [path.name for path in done.files] == ["AB-L3.1.tex", "AB-L3.1.bib", "AB-L3.1.md"]
+
+
+@pytest.mark.needs_latex
+@pytest.mark.skipif(shutil.which("latexmk") is None, reason="latexmk is not installed")
+def test_latex_that_does_not_compile_is_told_and_bad_pages_are_seen(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="did not compile"):
+        compile_pdf(to_latex(Document("x", (Paragraph(r"\nosuchcommand"),))), tmp_path / "bad.pdf")
+    wide = Document("x", (Paragraph("W" * 200), Items(("see \\ref{nowhere}",))))
+    seen = " ".join(complaints(compile_pdf(to_latex(wide), tmp_path / "wide.pdf")))
+    assert "too wide" in seen
+    assert "undefined" in seen
+
+
+@pytest.mark.needs_latex
+@pytest.mark.skipif(shutil.which("latexmk") is None, reason="latexmk is not installed")
+@pytest.mark.parametrize("name", ["PM-L15", "AB-T5.1"])
+def test_a_sample_compiles_without_complaint(name: str, tmp_path: Path) -> None:
+    log = compile_pdf(to_latex(of_statement(statements().get(name))), tmp_path / "paper.pdf")
+    assert (tmp_path / "paper.pdf").stat().st_size > 10_000
+    assert complaints(log) == []
+
+
+@pytest.mark.slow
+@pytest.mark.needs_latex
+@pytest.mark.skipif(shutil.which("latexmk") is None, reason="latexmk is not installed")
+@pytest.mark.parametrize("name", IDS)
+def test_every_derivation_compiles_without_complaint(name: str, tmp_path: Path) -> None:
+    log = compile_pdf(to_latex(of_statement(statements().get(name))), tmp_path / "paper.pdf")
+    assert complaints(log) == []
+
+
+@pytest.mark.slow
+@pytest.mark.needs_latex
+@pytest.mark.skipif(shutil.which("latexmk") is None, reason="latexmk is not installed")
+def test_the_book_compiles_without_complaint(tmp_path: Path) -> None:
+    from eigentoken.figures.dependencies import draw_dependencies
+
+    graph = draw_dependencies(statements(), tmp_path / "drawn.pdf")
+    log = compile_pdf(to_latex(of_book(statements()), contents=True), tmp_path / "book.pdf", graph)
+    assert complaints(log) == []
