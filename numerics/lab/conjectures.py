@@ -112,7 +112,7 @@ def load(path: str | Path) -> list[Conjecture]:
     if not unique:
         raise ConjectureError("states no conjecture: assign Conjecture(...) to a name at the top level", str(file))
     names = [each.name for each in unique]
-    twice = next((each for each in unique if names.count(each.name) > 1), None)
+    twice = next((each for number, each in enumerate(unique) if each.name in names[:number]), None)
     if twice is not None:
         raise ConjectureError(
             f"two conjectures are called {twice.name!r}: give each its own name", str(file), twice.line

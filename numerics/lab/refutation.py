@@ -107,7 +107,8 @@ def refute_conjecture(
             stopped = "instances"
             break
         chunk = list(islice(stream, workers.width))
-        for (aim, _), result in zip(chunk, workers.run(chunk), strict=True):
+        results = list(workers.run(chunk))  # all of them, so that no worker is left in the middle of a unit
+        for (aim, _), result in zip(chunk, results, strict=True):
             tally.add(result)
             if watch is not None:
                 watch(tally.progress(conjecture.name, result.unit.method, time.monotonic() - start))

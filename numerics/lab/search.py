@@ -21,6 +21,7 @@ from eigentoken.numerics.instances.sampling import branches, condition_violation
 from eigentoken.numerics.instances.structured import structured_batches
 from eigentoken.numerics.lab.ascent import climb
 from eigentoken.numerics.lab.targets import Target
+from eigentoken.numerics.readings import load
 from eigentoken.numerics.readings.batched_jacobians import spectrum
 from eigentoken.numerics.readings.trajectories import distance, problem_of
 from eigentoken.theory.claims import AlmostEveryConverges, Converges
@@ -86,6 +87,7 @@ def units(target: Target, seed: int) -> Iterator[Unit]:
 
 def run_unit(target: Target, unit: Unit) -> UnitResult:
     """Do one unit of work."""
+    load()
     torch.set_num_threads(1)
     work = {
         "enumeration": _enumeration,

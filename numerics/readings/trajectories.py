@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from eigentoken.numerics.dynamics.maps import iterate
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra
 from eigentoken.numerics.instances.batches import Batch
@@ -34,6 +33,8 @@ LARGE = 1e6
 #: Large Euclidean tokens attend almost to one token each, so the bound of the step need not grow with them for ever.
 MOST_STIFF = 30.0
 STILL = 1e-9
+#: Layers between two looks at which instances have come to rest.
+LOOK = 32
 
 
 def problem_of(batch: Batch) -> Problem:
@@ -58,16 +59,34 @@ class Run:
 
 def run(batch: Batch, layers: int = LAYERS) -> Run:
     """Follow every instance: ``layers`` layers of a map, or a flow for a fixed number of steps."""
-    problem = problem_of(batch)
     with torch.no_grad():
         if batch.system.time is Time.MAP:
-            orbit = iterate(problem, batch.tokens, layers, stop_distance=STILL / 10)
-            moved = torch.linalg.vector_norm(orbit.final - orbit.previous, dim=-1).amax(-1)
-            final, finite = orbit.final, orbit.finite
+            final, moved, finite = _map(batch, layers)
         else:
-            final, moved, finite = _flow(problem, batch)
+            final, moved, finite = _flow(problem_of(batch), batch)
         size = torch.linalg.vector_norm(final, dim=-1).amax(-1)
     return Run(final, torch.nan_to_num(moved, nan=torch.inf), torch.nan_to_num(size, nan=torch.inf), finite)
+
+
+def _map(batch: Batch, layers: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Layer after layer; instances that are at rest, or only change sign, leave the batch at the next look."""
+    final, moved = batch.tokens.clone(), torch.full((batch.count,), torch.inf, dtype=torch.float64)
+    running = torch.arange(batch.count)
+    active, x = batch, batch.tokens
+    problem = problem_of(active)
+    done = 0
+    while done < layers and len(running):
+        for layer in range(done, min(layers, done + LOOK)):
+            before, x = x, problem.advance(x, layer)
+        done += LOOK
+        step = torch.linalg.vector_norm(x - before, dim=-1).amax(-1)
+        flip = torch.linalg.vector_norm(x + before, dim=-1).amax(-1)
+        final[running], moved[running] = x, step
+        going = (torch.minimum(step, flip) > STILL / 10) & torch.isfinite(step)
+        if not bool(going.all()):
+            running, active, x = running[going], active.take(going), x[going]
+            problem = problem_of(active)
+    return final, moved, torch.isfinite(final).all(-1).all(-1)
 
 
 def _flow(problem: Problem, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:

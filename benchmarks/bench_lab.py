@@ -1,0 +1,98 @@
+"""Throughput of the lab against the same property run one by one under Hypothesis, on this machine, in one run.
+
+Prints the instances per second of both for a spectrum claim (stability of bipartite points of the attention map) and a
+trajectory claim (convergence of the Oja map), at n = 8 and d = 8, and their ratios.  Run with ``OMP_NUM_THREADS=1``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.numerics.instances.plans import Plan, plan_for
+from eigentoken.numerics.instances.sampling import sample
+from eigentoken.numerics.instances.strategies import plan_instances
+from eigentoken.theory.claims import AlmostEveryConverges, Claim, Stable
+from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.points import BipartiteAt, ConsensusAt
+from eigentoken.theory.readings import GENERATED, OBSERVED
+from eigentoken.theory.terms import Eigenvalue, SpectralNorm, alpha, matrix
+
+V = matrix("V")
+CONDITIONS = (
+    Symmetric(V),
+    SimpleTop(V),
+    Relation(Eigenvalue(V, 1) > 0),
+    Relation(alpha * SpectralNorm(V) < sp.Rational(1, 2)),
+)
+CASES: dict[str, tuple[str, Claim, int, int]] = {
+    "spectrum": ("attention-map", Stable(BipartiteAt(V, 1)), 20_000, 150),
+    "trajectory": ("oja-map", AlmostEveryConverges(ConsensusAt(V, 1)), 2_000, 15),
+}
+
+
+def planned(system: str, claim: Claim) -> Plan:
+    plan: Plan = GENERATED(claim, plan_for(system, CONDITIONS).sized((8,), (8,)))
+    return plan
+
+
+def batched(plan: Plan, claim: Claim, count: int) -> float:
+    """Instances per second in batches: drawing, conditions and claim together."""
+    start = time.perf_counter()
+    drawn = sample(plan, count, 1, cells_at_most=8)
+    for batch in drawn.batches:
+        OBSERVED(claim, batch)
+    return drawn.count / (time.perf_counter() - start)
+
+
+def one_by_one(plan: Plan, claim: Claim, count: int) -> float:
+    """The same property under Hypothesis, one instance at a time."""
+    from hypothesis import HealthCheck, Phase, given, settings
+
+    looked = 0
+
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(plan_instances(plan))
+    def look(batch: Any) -> None:
+        nonlocal looked
+        looked += 1
+        OBSERVED(claim, batch)
+
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        look()
+    return looked / (time.perf_counter() - start)
+
+
+def measure(report: Callable[[str], None] = print) -> dict[str, dict[str, float]]:
+    """Both rates and their ratio, for each kind of claim."""
+    found: dict[str, dict[str, float]] = {}
+    for name, (system, claim, many, few) in CASES.items():
+        plan = planned(system, claim)
+        batched(plan, claim, 64)  # warm up
+        single = one_by_one(plan, claim, few)
+        rate = batched(plan, claim, many)
+        found[name] = {"batched": rate, "one_by_one": single, "ratio": rate / single}
+        report(f"{name}: {rate:.0f}/s in batches, {single:.1f}/s one by one, ratio {rate / single:.0f}")
+    return found
+
+
+if __name__ == "__main__":
+    quiet = "--json" in sys.argv
+    result = measure((lambda text: None) if quiet else print)
+    if quiet:
+        print(json.dumps({"schema": "eigentoken/benchmark/1", "lab": result}))

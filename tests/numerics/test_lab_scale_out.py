@@ -1,0 +1,95 @@
+"""The same search on one core, on several processes, and on a Dask cluster that loses a worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from eigentoken.numerics.lab import Conjecture, refute
+from eigentoken.numerics.lab.scale_out import Workers
+from eigentoken.theory.claims import Unstable
+from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.points import BipartiteAt
+from eigentoken.theory.terms import Eigenvalue, SpectralNorm, alpha, k, matrix, p, q
+
+V = matrix("V")
+CONDITIONS = (
+    Symmetric(V),
+    SimpleTop(V),
+    Relation(Eigenvalue(V, 1) > 0),
+    Relation(alpha * SpectralNorm(V) < sp.Rational(1, 2)),
+)
+FALSE = Conjecture("any split", "oja-map", CONDITIONS, Unstable(BipartiteAt(V, k)), n=[3, 4], d=[2, 3])
+TRUE = Conjecture(
+    "unequal", "oja-map", (*CONDITIONS, Relation(sp.Ne(p, q))), Unstable(BipartiteAt(V, k)), n=[3], d=[2, 3]
+)
+
+
+def outcome(report: Any) -> dict[str, Any]:
+    """What must not depend on the workers: everything but the time."""
+    document = report.as_dict()
+    for result in document["results"]:
+        for key in ("seconds", "meaning"):
+            result.pop(key)
+    return document
+
+
+def test_processes_give_the_same_result() -> None:
+    alone = refute(FALSE, seconds=300, seed=4)
+    shared = refute(FALSE, seconds=300, seed=4, jobs=2)
+    assert alone.results[0].word == "refuted"
+    assert outcome(alone) == outcome(shared)
+
+
+@pytest.mark.slow
+def test_processes_try_the_same_instances() -> None:
+    alone = refute(TRUE, seconds=600, instances=6000, seed=4)
+    shared = refute(TRUE, seconds=600, instances=6000, seed=4, jobs=2)
+    assert alone.results[0].stopped == shared.results[0].stopped == "instances"
+    assert outcome(alone) == outcome(shared)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_that_loses_a_worker_loses_nothing() -> None:
+    """Three worker processes behind a scheduler on loopback; one is killed while it works."""
+    distributed = pytest.importorskip("distributed")
+    alone = refute(TRUE, seconds=600, instances=4000, seed=6)
+    with distributed.LocalCluster(
+        n_workers=3, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+    ) as cluster:
+        with distributed.Client(cluster.scheduler_address) as client:
+            pids = list(client.run(os.getpid).values())
+        assert len(set(pids)) == 3
+        killed: list[int] = []
+
+        def kill_one(progress: Any) -> None:
+            if not killed:  # a moment later, while units are running
+                killed.append(pids[0])
+                threading.Timer(0.5, os.kill, (pids[0], signal.SIGKILL)).start()
+
+        shared = refute(
+            TRUE,
+            seconds=600,
+            instances=4000,
+            seed=6,
+            backend="dask",
+            address=cluster.scheduler_address,
+            watch=kill_one,
+        )
+    assert killed
+    assert outcome(alone) == outcome(shared)
+
+
+def test_bad_workers_are_refused() -> None:
+    with pytest.raises(ValueError, match="backend must be one of"):
+        Workers(1, "threads")
+    with pytest.raises(ValueError, match="address"):
+        Workers(1, "dask")
+    with pytest.raises(ValueError, match="jobs"):
+        Workers(0)
