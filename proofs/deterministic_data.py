@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from eigentoken.theory.algebra import LoopAlgebra
-from eigentoken.theory.observables import apply_matrix, dot
+from eigentoken.theory.observables import dot
 
 __all__ = [
     "BALLS",
@@ -170,8 +170,3 @@ def symmetric_eigenpairs(matrix: Sequence[Sequence[Any]]) -> tuple[list[Any], li
     values, vectors = mpmath.eigsy(mpmath.matrix([list(row) for row in matrix]))
     d = len(matrix)
     return [values[k] for k in range(d)], [tuple(vectors[a, k] for a in range(d)) for k in range(d)]
-
-
-def quadratic(matrix: Sequence[Sequence[Any]], x: Sequence[Any]) -> Any:
-    """``x^T M x``."""
-    return dot(x, apply_matrix(matrix, x))

@@ -6,7 +6,7 @@ as further symbols, and a linear functional ``X -> u^T X`` as the substitution o
 (:func:`functional` refuses what is not linear).  *Summand by summand.*  An identity between sums over j that holds for
 each summand holds for every number of tokens.
 
-*From the system.*  ``velocity`` and ``image`` evaluate the registered systems on symbols, so that a changed sign there breaks
+*From the system.*  ``velocity`` evaluates the registered systems on symbols, so that a changed sign there breaks
 the derivations; these reductions are for listed sizes and say so, unless the dimension-free calculus carries them.
 """
 
@@ -31,7 +31,6 @@ __all__ = [
     "circle_point",
     "from_system",
     "functional",
-    "image",
     "matrix_of_symbols",
     "slope",
     "tokens_of_symbols",
@@ -84,11 +83,6 @@ def velocity(name: str, parameters: Mapping[str, Any], x: Sequence[Sequence[Any]
     if mask is None and chosen.mask == "causal":
         mask = causal_mask(len(x))
     return chosen.advance(EXACT, parameters, tuple(tuple(token) for token in x), mask)
-
-
-def image(name: str, parameters: Mapping[str, Any], x: Sequence[Sequence[Any]], mask: Any = None) -> Any:
-    """The next state of the registered map at x, in exact expressions."""
-    return velocity(name, parameters, x, mask)
 
 
 def all_equal(derived: Iterable[Any], claimed: Iterable[Any]) -> Verdict:

@@ -32,6 +32,21 @@ U = matrix("U")
 
 def derive() -> Derivation:
     """Heights against the first token, uniqueness and position of the bad start."""
+    from eigentoken.proofs.calculus_steps import TOKEN_I, TOKEN_J, along_flow, field_of, tensor_step, token
+    from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, Mask, exponential, factor
+    from eigentoken.theory.calculus import dot as inner
+    from eigentoken.theory.calculus.atoms import Dot
+    from eigentoken.theory.calculus.expressions import row_sum
+
+    rules = Assumptions(unit={"y": ()})
+    flow = field_of("causal-flow", {"U": None, "P": Letter("P")}, rules)
+    pair = inner(token(TOKEN_I), token(TOKEN_J), (Letter("P"),))
+    mask = Mask("c", TOKEN_I, TOKEN_J)
+    masked = factor(mask) * exponential(pair) * factor(row_sum(pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
+
+    def height(at: Any) -> Any:
+        return factor(Dot(Base("v"), (), Base("y", (at,))))
+
     y_i, y_j = sp.symbols("y_i y_j", real=True)
     a, b, p, q, weight, c = sp.symbols("a atilde p q alpha_ij c", real=True)
     y, z, target = sp.symbols("y ytilde y_1", real=True)
@@ -40,6 +55,18 @@ def derive() -> Derivation:
     rate, error = sp.symbols("A epsilon", real=True)
     return Derivation(
         (
+            tensor_step(
+                "heights from the system",
+                "For a fixed vector $v$ (it will be $y_1$, which does not move, AB-E15), along the registered causal "
+                "flow with $U = I$ (mask "
+                "$c_{ij} = 1$ for $j \\le i$), for every number of tokens and every dimension:",
+                derive=lambda: along_flow(height(TOKEN_I), flow, rules),
+                claimed=(masked * (height(TOKEN_J) - inner(token(TOKEN_I), token(TOKEN_J)) * height(TOKEN_I))).summed(
+                    TOKEN_J
+                ),
+                rules=rules,
+                left="\\tfrac{d}{dt}\\,v^{\\top}y_i",
+            ),
             applied(
                 "heights",
                 "Token 1 is fixed (AB-E15). Let $a = y_1^{\\top}y_i$ and $e_j = y_j - y_1$, $p = e_j^{\\top}y_1$, $q "
@@ -50,6 +77,7 @@ def derive() -> Derivation:
                 weight * (y_j - (a + q) * y_i),
                 {y_j: 1 + p, y_i: a},
                 weight * (1 - a**2) + weight * (p - q * a),
+                uses=("heights from the system",),
                 establishes=("the heights solve a perturbed Riccati equation",),
             ),
             words(

@@ -45,6 +45,24 @@ MULTIPLIER = (mu / index - lam) / root
 
 def derive() -> Derivation:
     """Heights against v, invariance, induction over the tokens, and the local spectrum."""
+    from eigentoken.proofs.calculus_steps import TOKEN_I, TOKEN_J, along_flow, field_of, tensor_step, token
+    from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, Mask, exponential, factor
+    from eigentoken.theory.calculus import dot as inner
+    from eigentoken.theory.calculus.atoms import Dot
+    from eigentoken.theory.calculus.expressions import row_sum
+
+    value, letter = Letter("U"), Letter("P")
+    rules = Assumptions(
+        symmetric=frozenset({"U"}), unit={"y": ()}, eigen={("U", False, "v"): lam, ("U", True, "v"): lam}
+    )
+    field = field_of("causal-flow", {"U": value, "P": letter}, rules)
+    pair = inner(token(TOKEN_I), token(TOKEN_J), (letter,))
+    mask = Mask("c", TOKEN_I, TOKEN_J)
+    masked = factor(mask) * exponential(pair) * factor(row_sum(pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
+
+    def height(at: Any) -> Any:
+        return factor(Dot(Base("v"), (), Base("y", (at,))))
+
     y_i, Uy_j, v, w = sp.symbols("y_i Uy_j v w", real=True)
     b_i, b_j, s, p, q, weight, own, rho, eps = sp.symbols("b_i b_j s p q alpha_ij alpha_ii rho epsilon", real=True)
     before = sp.Symbol("A", positive=True)
@@ -56,6 +74,18 @@ def derive() -> Derivation:
     own_term = lam * v + eps * mu * w - (lam + eps**2 * mu) * (v + eps * w)
     return Derivation(
         (
+            tensor_step(
+                "heights from the system",
+                "Let $b_i = v^{\\top}y_i$ with $Uv = \\lambda v$, $U$ symmetric. Along the registered causal flow "
+                "(mask $c_{ij} = 1$ for $j \\le i$), for "
+                "every number of tokens and every dimension:",
+                derive=lambda: along_flow(height(TOKEN_I), field, rules),
+                claimed=(
+                    masked * (height(TOKEN_J) * lam - inner(token(TOKEN_I), token(TOKEN_J), (value,)) * height(TOKEN_I))
+                ).summed(TOKEN_J),
+                rules=rules,
+                left="\\dot b_i",
+            ),
             applied(
                 "heights",
                 "Let $b_i = v^{\\top}y_i$, $Uv = \\lambda v$, $s = y_i^{\\top}Uy_j$. Apply $v^{\\top}$ to the summand "
@@ -64,6 +94,7 @@ def derive() -> Derivation:
                 weight * (Uy_j - s * y_i),
                 {Uy_j: lam * b_j, y_i: b_i},
                 weight * (lam * b_j - s * b_i),
+                uses=("heights from the system",),
                 establishes=("the heights obey a scalar equation",),
             ),
             Inequality(

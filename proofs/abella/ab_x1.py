@@ -72,6 +72,17 @@ def derive() -> Derivation:
                 left="\\dot w_i",
                 establishes=("the projected tokens follow a linear consensus protocol",),
             ),
+            tensor_step(
+                "heights",
+                "The heights themselves move by $\\dot h_i = \\sum_{\\eta,j}\\alpha^{\\eta}_{ij}(h_j - s_{ij}h_i)$ "
+                "with $s_{ij} = y_i^{\\top}Wy_j$.",
+                derive=lambda: along_flow(height(TOKEN_I), field, rules),
+                claimed=(
+                    weight * (height(TOKEN_J) - dot(token(TOKEN_I), token(TOKEN_J), (metric,)) * height(TOKEN_I))
+                ).summed(TOKEN_J, HEAD),
+                rules=rules,
+                left="\\dot h_i",
+            ),
             Citation(
                 name="products of tokens",
                 says="$s = y_i^{\\top}Wy_j \\le |y_i|_W|y_j|_W = 1$, and $h_i \\le H = \\max_{\\mathcal{E}_W} "
@@ -87,7 +98,7 @@ def derive() -> Derivation:
                 "nonnegative; so $\\min_i h_i$ does not decrease.",
                 hypotheses=(weight_ij > 0, low > 0, low <= other, s <= 1),
                 conclusion=weight_ij * (other - s * low) >= 0,
-                uses=("products of tokens",),
+                uses=("products of tokens", "heights"),
             ),
             Inequality(
                 name="interior of a closed hemisphere",

@@ -70,6 +70,19 @@ def derive() -> Derivation:
                 left="\\dot w_i",
                 establishes=("the projected tokens follow a linear protocol",),
             ),
+            tensor_step(
+                "heights",
+                "The heights move by $\\dot h_i = \\sum_j\\alpha_{ij}(\\lambda h_j - s_{ij}h_i)$, $s_{ij} = "
+                "y_i^{\\top}WUy_j$; at $h_i = 0$ the rate is "
+                "$\\lambda\\sum_j\\alpha_{ij}h_j > 0$, so the half space is forward invariant.",
+                derive=lambda: along_flow(height(TOKEN_I), field, rules),
+                claimed=(
+                    weight
+                    * (height(TOKEN_J) * lam - dot(token(TOKEN_I), token(TOKEN_J), (metric, value)) * height(TOKEN_I))
+                ).summed(TOKEN_J, HEAD),
+                rules=rules,
+                left="\\dot h_i",
+            ),
             Identity(
                 name="deviation",
                 says="With $w_i = v/(u^{\\top}v) + r_i$ (scaled to $u^{\\top}v = 1$) and $Uv = \\lambda v$ the "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import sympy as sp
@@ -12,6 +13,7 @@ import sympy as sp
 import eigentoken.proofs.abella as abella
 import eigentoken.proofs.pham as pham
 from eigentoken.proofs.verify import vector_line
+from eigentoken.theory.calculus import CalculusAlgebra, dot
 from eigentoken.theory.registry import statements
 from eigentoken.theory.statements import Statement
 from eigentoken.theory.steps import ALL_SIZES, Citation, Computation, Derivation, Identity, Inequality, Reduction
@@ -249,3 +251,31 @@ def test_steps_print() -> None:
             text = step.display()
             assert "None" not in text
             assert text.count("{") == text.count("}"), f"{name}, {step.name}: {text}"
+
+
+@pytest.mark.parametrize("name", ["AB-E8", "AB-T3.1", "AB-X0", "AB-X1", "AB-X2", "AB-T5.1", "AB-T6.1"])
+def test_a_flipped_sign_in_the_tangent_part_of_the_systems_breaks_the_chapter(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flipped(self: CalculusAlgebra, x: Any, u: Any, metric: Any = None) -> Any:
+        return u + dot(x, u, () if metric is None else (metric,)) * x
+
+    monkeypatch.setattr(CalculusAlgebra, "tangent", flipped)
+    statement = _statement(name)
+    assert statement.derive is not None
+    assert not all(outcome.verdict.is_holds for outcome in statement.derive().check(statement.facts))
+
+
+@pytest.mark.parametrize("name", ["PH-M", "PH-T1", "PH-T2", "PH-T3", "PH-T4"])
+def test_a_flipped_sign_in_the_push_of_the_token_flow_breaks_the_chapter(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = CalculusAlgebra.apply
+
+    def flipped(self: CalculusAlgebra, matrix: Any, x: Any) -> Any:
+        return plain(self, matrix, x) * -1
+
+    monkeypatch.setattr(CalculusAlgebra, "apply", flipped)
+    statement = _statement(name)
+    assert statement.derive is not None
+    assert not all(outcome.verdict.is_holds for outcome in statement.derive().check(statement.facts))
