@@ -154,8 +154,8 @@ def _one_negative(p: Floats, x: Floats, r: Floats) -> bool:
     error = _more((2 * n + 4) * U * float(np.abs(x) @ (np.abs(p) @ np.abs(x))))
     if not value + error < 0:
         return False
-    lifted = p + np.outer(r, r)
-    lifted = 0.5 * (lifted + lifted.T)
+    lifted = np.outer(r, r)  # exactly symmetric, as p is
+    lifted += p
     return definite_above(lifted, 0.0, _more(6 * U * (_frobenius(p) + float(r @ r) * (1 + n * U))))
 
 
@@ -172,9 +172,8 @@ def beyond_real_part(a: Floats, lost: float, beta: float, reach: float, p: Float
     n = a.shape[0]
     k = p @ a
     norm_p, norm_a, two_p = _frobenius(p), _frobenius(a), _two(p)
-    q = (2 * beta) * p - (k + k.T)
+    q = (2 * beta) * p - (k + k.T)  # exactly symmetric
     error = _more(2 * (n + 1) * U * norm_p * norm_a + 4 * U * (2 * abs(beta) * norm_p + 2 * norm_p * norm_a))
-    q = 0.5 * (q + q.T)
     return definite_above(q, _more(2 * two_p * (reach + lost)), error) and _one_negative(p, x, r)
 
 
