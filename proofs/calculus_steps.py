@@ -134,7 +134,7 @@ def expression_latex(expression: Expression) -> str:
 
 
 def _term(monomial: Monomial, value: Any) -> str:
-    free = {index.name for index in Expression({monomial: sp.Integer(1)}).free_indices}
+    free = {_index(index, {}) for index in Expression({monomial: sp.Integer(1)}).free_indices}
     fresh = iter(each for each in _BOUND_NAMES if each not in free)
     heads = iter(("h", "g"))
     names = {index: next(heads) if index.kind == "head" else next(fresh) for index in monomial.bound}
@@ -158,7 +158,7 @@ def _power(text: str, power: int) -> str:
 
 
 def _index(index: Index, names: dict[Index, str]) -> str:
-    return names.get(index, r"m" if index.name == "*" else index.name)
+    return names.get(index, {"*": "m", "slot": "i"}.get(index.name, index.name))
 
 
 def _indices(indices: tuple[Index, ...], names: dict[Index, str]) -> str:

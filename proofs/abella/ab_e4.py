@@ -17,7 +17,6 @@ from eigentoken.proofs.flow_properties import order_of_factors, tangent_field
 from eigentoken.proofs.tensor_reductions import EXACT, all_equal, matrix_of_symbols, tokens_of_symbols
 from eigentoken.theory.ball_evaluation import sign
 from eigentoken.theory.observables import apply_matrix, dot
-from eigentoken.theory.printing_words import scalar_latex
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
 from eigentoken.theory.steps import Derivation, Identity, Reduction
@@ -86,51 +85,56 @@ def derive_matrix_form() -> Derivation:
 
 
 def derive_layer() -> Derivation:
-    """The registered map puts its image on the ellipsoid and its weights sum to 1/sqrt(d) for each head."""
+    """The registered layer, for every number of tokens and heads and every dimension."""
+    from eigentoken.proofs.calculus_steps import HEAD, TOKEN_J, tensor_step
+    from eigentoken.theory.calculus import (
+        ALPHA,
+        DIMENSION,
+        SLOT,
+        Assumptions,
+        CalculusAlgebra,
+        Letter,
+        exponential,
+        factor,
+        one,
+        vector,
+    )
+    from eigentoken.theory.calculus import dot as inner
+    from eigentoken.theory.calculus.algebra import COLUMN
+    from eigentoken.theory.calculus.expressions import row_sum
+
     chosen = system("ellipsoid-map")
-    tokens = tokens_of_symbols(2, 2)
-    metric = ((sp.Symbol("w_1", positive=True), sp.Integer(0)), (sp.Integer(0), sp.Symbol("w_2", positive=True)))
-    heads = [{"U": matrix_of_symbols(2, f"u{h}"), "P": matrix_of_symbols(2, f"p{h}")} for h in (1, 2)]
+    value, score, metric = Letter("U", False, (HEAD,)), Letter("P", False, (HEAD,)), Letter("W")
+    rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})
+    here, other = vector("y", SLOT), vector("y", TOKEN_J)
+    pair = inner(here, other, (score,))
+    weight = exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
 
-    def row_sums() -> list[Any]:
-        return [sum(row) for head in heads for row in EXACT.attention(tokens, head["P"], None, chosen.over_root_d)]
+    def row_sums() -> Any:
+        weights = CalculusAlgebra(rules).attention(here, score, None, chosen.over_root_d)
+        return weights.summed(COLUMN)
 
-    def pushed() -> list[Any]:
-        parameters = {"heads": heads, "W": metric, "alpha": sp.Integer(1)}
-        raw = chosen.raw_step(EXACT, parameters, tokens)
-        return [entry for row in raw for entry in row]
-
-    def written() -> list[Any]:
-        entries = []
-        for i in range(2):
-            for a in range(2):
-                total = tokens[i][a]
-                for head in heads:
-                    scores = [EXACT.exp(dot(tokens[i], apply_matrix(head["P"], tokens[k]))) for k in range(2)]
-                    for j in range(2):
-                        total += scores[j] / (sp.sqrt(2) * sum(scores)) * apply_matrix(head["U"], tokens[j])[a]
-                entries.append(total)
-        return entries
+    def pushed() -> Any:
+        given = {"heads": [{"U": value, "P": score}], "W": metric, "alpha": ALPHA}
+        return chosen.raw_step(CalculusAlgebra(rules), given, here)
 
     return Derivation(
         (
-            Reduction(
-                name="row sums of the system",
-                says="In the registered layer the weights of each head and token sum to $1/\\sqrt d$.",
-                scope=SIZES,
+            tensor_step(
+                "row sums of the system",
+                "In the registered layer the weights of each head $h$ and token sum to $1/\\sqrt d$.",
                 derive=row_sums,
-                claimed=(1 / sp.sqrt(2),) * 4,
-                agrees=all_equal,
-                shows=lambda claimed: f"\\sum_j \\alpha^{{\\eta}}_{{ij}} = {scalar_latex(claimed[0])}\\quad (d = 2)",
+                claimed=one() / sp.sqrt(DIMENSION),
+                rules=rules,
+                left="\\sum_j \\alpha^{h}_{ij}",
             ),
-            Reduction(
-                name="componentwise",
-                says="Before normalisation the registered layer is the sum of (6), written out with loops.",
-                scope=SIZES,
+            tensor_step(
+                "componentwise",
+                "Before normalisation the registered layer, with values scaled by $\\alpha$, is the sum of (6).",
                 derive=pushed,
-                claimed=tuple(written()),
-                agrees=all_equal,
-                shows=lambda _: "y_i + \\sum_{\\eta=1}^{h} \\sum_{j=1}^{\\ell} \\alpha^{\\eta}_{ij}\\, U_{\\eta} y_j",
+                claimed=here + (weight * other).applied((value,)).summed(TOKEN_J, HEAD) * ALPHA,
+                rules=rules,
+                left="y_i + \\alpha\\,u_i",
             ),
         )
     )

@@ -65,7 +65,7 @@ def derive() -> Derivation:
                 derive=tangent_push,
                 claimed=field_of("ellipsoid-multihead-flow", given, rules),
                 rules=rules,
-                left="u_{\\mathrm{slot}} - (y_{\\mathrm{slot}}^{\\top} W u_{\\mathrm{slot}})\\,y_{\\mathrm{slot}}",
+                left="u_i - (y_i^{\\top} W u_i)\\,y_i",
                 uses=("first order in the step",),
             ),
             Citation(

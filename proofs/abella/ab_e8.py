@@ -41,11 +41,11 @@ def derive_flow() -> Derivation:
         (
             tensor_step(
                 "special case",
-                "Model (7) with $h = 1$, $U = I$ and $W = P$ (slot: the token that moves) is model (8).",
+                "Model (7) with $h = 1$, $U = I$ and $W = P$ is model (8).",
                 derive=general,
                 claimed=field,
                 rules=rules,
-                left="\\dot y_{\\mathrm{slot}}",
+                left="\\dot y_i",
             ),
             tensor_step(
                 "stays on the ellipsoid",

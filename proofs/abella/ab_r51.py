@@ -49,7 +49,7 @@ def derive() -> Derivation:
         (
             tensor_step(
                 "the value matrix cancels",
-                "Put $X = Uy_j$ (written for token $y_{\\mathrm{slot}}$): $\\sigma_y X = U^{-1}X - "
+                "Put $X = Uy_j$: $\\sigma_y X = U^{-1}X - "
                 "(y^{\\top}U^{\\top}X)\\,y$, and with "
                 "$W = U^{\\top}U$ this is the summand of (20).",
                 derive=pushed,

@@ -83,7 +83,7 @@ def derive() -> Derivation:
                 derive=carried,
                 claimed=_sphere_field(),
                 rules=rules,
-                left="\\dot z_{\\mathrm{slot}}",
+                left="\\dot z_i",
                 establishes=("the system is conjugate to the case P = I",),
             ),
             Identity(

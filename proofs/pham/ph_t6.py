@@ -41,7 +41,7 @@ def derive() -> Derivation:
                 derive=encoded,
                 claimed=plain,
                 rules=rules,
-                left="\\dot x_{\\mathrm{slot}}",
+                left="\\dot x_i",
                 establishes=("the shifted tokens follow the plain model",),
             ),
             words(
