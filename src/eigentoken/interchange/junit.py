@@ -14,8 +14,8 @@ def to_junit(results: Sequence[Any]) -> str:
     root = ElementTree.Element("testsuites", name="eigentoken verify")
     for each in results:
         bad = [line for line in each.lines if not line.good]
-        counts = {"tests": str(len(each.lines)), "failures": str(len(bad))}
-        suite = ElementTree.SubElement(root, "testsuite", name=each.id, **counts)
+        counts = {"name": each.id, "tests": str(len(each.lines)), "failures": str(len(bad))}
+        suite = ElementTree.SubElement(root, "testsuite", counts)
         for line in each.lines:
             case = ElementTree.SubElement(
                 suite, "testcase", classname=each.id, name=_clean(f"{line.what}: {line.name}")
