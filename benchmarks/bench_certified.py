@@ -180,7 +180,7 @@ def against_flint(d: int, rng: np.random.Generator) -> list[Row]:
     def peer() -> None:
         flint.ctx.prec = 53
         with contextlib.suppress(ValueError):  # 53 bits may not suffice: its time counts all the same
-            exact.eig(algorithm="rump")
+            exact.eig()
 
     times = alternate(peer, lambda: eigenvalue_discs(a, 0.0, symmetric=False), 1)
     return [at_least("python-flint eigenvalues / all discs", f"d = {d}", times, 400)]
