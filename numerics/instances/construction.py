@@ -23,6 +23,8 @@ from eigentoken.theory import terms
 __all__ = ["construct", "solve_derived"]
 
 SCORE_CANDIDATES = 12
+#: Steps beyond this are nobody's, and floating point loses what they do.
+LARGEST_STEP = 1e3
 
 
 def construct(
@@ -280,8 +282,10 @@ def _inside(low: Tensor, high: Tensor, count: int, generator: torch.Generator) -
     edge = torch.rand(count, generator=generator, dtype=torch.float64)
     tiny = 10 ** (-1 - 3 * torch.rand(count, generator=generator, dtype=torch.float64))
     free = torch.exp(1.5 * torch.randn(count, generator=generator, dtype=torch.float64) - 0.5)
+    low = torch.where(low > LARGEST_STEP, torch.full_like(low, torch.nan), low)  # a threshold at rounding: left out
+    high = torch.minimum(high, torch.where(high > LARGEST_STEP, 2 * low + LARGEST_STEP, high))
     bounded = torch.isfinite(high)
     between = low + (high - low) * torch.where(edge < 0.15, tiny, torch.where(edge > 0.85, 1 - tiny, share))
     above = torch.where(edge < 0.3, low * (1 + tiny), low) + torch.where((edge < 0.3) & (low > 0), 0.0, free)
     step = torch.where(bounded, between, above)
-    return torch.where(step > 0, step, free)
+    return torch.where(step > 0, step, torch.where(low.isnan(), low, free))

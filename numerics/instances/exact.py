@@ -159,10 +159,41 @@ def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
             alpha = rounded(float(value[0]), denominator)
         elif isinstance(value, Tensor):
             matrices[name] = rows(name, value)
+    if not _respect_derived(plan, ready, matrices, denominator):
+        return None
     tokens = _tokens(plan, ready, denominator, diagonal is not None)
     if tokens is None or (alpha is not None and alpha <= 0):
         return None
     return ExactDraft(batch.system.name, matrices, tuple(heads), alpha, tokens, batch.k, batch.p, batch.mask)
+
+
+def _respect_derived(plan: Plan, batch: Batch, matrices: dict[str, Rows], denominator: int) -> bool:
+    """For a term such as ``A = W B^-1`` with demands of its own: round A and W, and solve for B exactly."""
+    from sympy import Inverse, Matrix, MatrixSymbol, Rational
+
+    for term, asked in plan.matrices.items():
+        if isinstance(term, MatrixSymbol) or not term.is_MatMul or len(term.args) != 2:
+            continue
+        left, right = term.args
+        if not (isinstance(right, Inverse) and getattr(left, "name", "") in matrices):
+            continue
+        value = batch.matrix(term)[0].tolist()
+        d = len(value)
+        grid = [[rounded(value[i][j], denominator) for j in range(d)] for i in range(d)]
+        if asked.symmetric:
+            grid = [[grid[min(i, j)][max(i, j)] for j in range(d)] for i in range(d)]
+
+        def exact(rows: Any) -> Matrix:
+            return Matrix([[Rational(entry.numerator, entry.denominator) for entry in row] for row in rows])
+
+        middle = exact(grid)
+        if middle.det() == 0:
+            return False
+        solved = middle.inv() * exact(matrices[left.name])
+        matrices[right.arg.name] = tuple(
+            tuple(Fraction(int(solved[i, j].p), int(solved[i, j].q)) for j in range(d)) for i in range(d)
+        )
+    return True
 
 
 def _on_the_unit_metric(batch: Batch) -> Batch:

@@ -111,6 +111,8 @@ class Plan:
     n: tuple[int, ...] = (2, 3, 4, 5, 8)
     d: tuple[int, ...] = (2, 3, 4, 8)
     mentioned: frozenset[Any] = frozenset()
+    sizes_given: bool = False
+    "The sizes were asked for: no others are tried where these do not fit."
 
     def demand(self, term: Any, asked: MatrixPlan) -> Plan:
         """Ask something more of a matrix term; the symmetric part of X is asked of X."""
@@ -152,7 +154,8 @@ class Plan:
 
     def sized(self, n: tuple[int, ...] | None = None, d: tuple[int, ...] | None = None) -> Plan:
         """Only these sizes."""
-        return replace(self, n=self.n if n is None else n, d=self.d if d is None else d)
+        given = self.sizes_given or n is not None or d is not None
+        return replace(self, n=self.n if n is None else n, d=self.d if d is None else d, sizes_given=given)
 
     @property
     def splits(self) -> bool:
@@ -175,7 +178,9 @@ class Plan:
     def shapes(self) -> list[tuple[int, int, int, int]]:
         """All (n, d, k, p) that the integer relations allow, smallest first."""
         whole = [each for each in self.relations if _only_sizes(each)]
-        found = self._shapes(self.n, self.d, whole) or self._shapes(range(1, 10), range(1, 10), whole)
+        found = self._shapes(self.n, self.d, whole)
+        if not found and not self.sizes_given:
+            found = self._shapes(range(1, 10), range(2, 10), whole) or self._shapes(range(1, 10), (1,), whole)
         if not found:
             asked = ", ".join(str(each) for each in whole) or f"n in {self.n}, d in {self.d}"
             raise Contradiction(f"no sizes satisfy {asked}")

@@ -60,8 +60,8 @@ def _shaped(plan: Plan, shape: tuple[int, int, int, int], count: int, generator:
     if not bool(batch.finite.all()):
         batch = batch.take(batch.finite)
     batch = tokens_for(plan, batch, "structured", generator)
-    if plan.place is None and not plan.euclidean and plan.hemisphere is None:
-        batch = batch.at(_axis_tokens(batch, generator))
+    if plan.place is None and plan.hemisphere is None and plan.distinct is not False:
+        batch = batch.at(_mirrored_tokens(batch, generator) if plan.euclidean else _axis_tokens(batch, generator))
     return batch.take(batch.finite)
 
 
@@ -80,6 +80,17 @@ def _axis_tokens(batch: Batch, generator: torch.Generator) -> Tensor:
     from eigentoken.numerics.instances.states import on_manifold
 
     return on_manifold(batch, table[index])
+
+
+def _mirrored_tokens(batch: Batch, generator: torch.Generator) -> Tensor:
+    """Euclidean tokens x, -x, ... with a token at 0 for odd n; for half of the instances all tokens are integers."""
+    half = torch.randint(-2, 3, (batch.count, (batch.n + 1) // 2, batch.d), generator=generator).to(torch.float64)
+    parts = [half[:, : batch.n // 2], -half[:, : batch.n // 2]]
+    if batch.n % 2:
+        parts.append(torch.zeros(batch.count, 1, batch.d, dtype=torch.float64))
+    free = torch.randint(-2, 3, (batch.count, batch.n, batch.d), generator=generator).to(torch.float64)
+    chosen = torch.rand(batch.count, 1, 1, generator=generator) < 0.5
+    return torch.where(chosen, torch.cat(parts, 1), free)
 
 
 def _candidates(plan: Plan, asked: MatrixPlan, d: int, score: bool, metric: bool) -> Tensor:

@@ -91,10 +91,8 @@ def _gradient(target: Target, batch: Batch) -> dict[str, Tensor] | None:
 
 
 def _moved(target: Target, batch: Batch, directions: dict[str, Tensor], reach: Tensor) -> Batch:
-    total = (
-        sum(value.reshape(batch.count, -1).square().sum(-1) for value in directions.values()).sqrt().clamp_min(1e-12)
-    )
-    share = reach / total
+    squares = torch.stack([value.reshape(batch.count, -1).square().sum(-1) for value in directions.values()])
+    share = reach / squares.sum(0).sqrt().clamp_min(1e-12)
 
     def step(name: str, value: Tensor) -> Tensor:
         return value + share.reshape(-1, *([1] * (value.ndim - 1))) * directions[name]

@@ -12,11 +12,15 @@ from eigentoken.theory.observables import Observable
 from eigentoken.theory.points import Place
 from eigentoken.theory.readings import WORDS
 
-__all__ = ["DocumentError", "decode", "encode"]
+__all__ = ["DocumentError", "UnknownObservable", "decode", "encode"]
 
 
 class DocumentError(ValueError):
     """A document that does not say a word of the language."""
+
+
+class UnknownObservable(DocumentError):
+    """An observable that a conjecture file defined itself: it cannot be read from a report alone."""
 
 
 _FUNCTIONS: dict[str, Any] = {

@@ -15,7 +15,7 @@ from eigentoken.numerics.lab.conjectures import Conjecture, load
 from eigentoken.numerics.lab.report import DroppedLine, Progress, Report, Result
 from eigentoken.numerics.lab.scale_out import Workers
 from eigentoken.numerics.lab.search import Finding, Unit, UnitResult, units
-from eigentoken.numerics.lab.shrink import shrink
+from eigentoken.numerics.lab.shrink import debunked, shrink
 from eigentoken.numerics.lab.targets import Target, targets
 from eigentoken.theory.readings import LATEX
 
@@ -109,7 +109,7 @@ def refute_conjecture(
         chunk = list(islice(stream, workers.width))
         results = list(workers.run(chunk))  # all of them, so that no worker is left in the middle of a unit
         for (aim, _), result in zip(chunk, results, strict=True):
-            tally.add(result)
+            tally.add(result, aim)
             if watch is not None:
                 watch(tally.progress(conjecture.name, result.unit.method, time.monotonic() - start))
             found = _certified(aim, aims.index(aim), result, failed, end, seed)
@@ -163,7 +163,7 @@ class _Tally:
         self.corners: dict[str, int] = {}
         self.candidate: dict[str, Any] | None = None
 
-    def add(self, result: UnitResult) -> None:
+    def add(self, result: UnitResult, aim: Target) -> None:
         self.tried += result.tried
         self.units += 1
         self.unsettled += result.unsettled
@@ -171,8 +171,9 @@ class _Tally:
         self.methods[method] = self.methods.get(method, 0) + result.tried
         for name, count in result.corners.items():
             self.corners[name] = self.corners.get(name, 0) + count
-        self.best = max(self.best, result.best)
-        for finding in result.findings:
+        seen = [finding for finding in result.findings if not debunked(aim, finding)]
+        self.best = max(self.best, result.best if seen or result.best < 0 else 0.0)
+        for finding in seen:
             if self.candidate is None or finding.violation > self.candidate["violation"]:
                 self.candidate = _candidate(finding)
 

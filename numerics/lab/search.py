@@ -173,7 +173,7 @@ def _equilibria(target: Target, unit: Unit) -> UnitResult:
     inner = target.inner
     name = target.plan.system.value
     if not isinstance(inner, Converges | AlmostEveryConverges):
-        return _batches(target, replace(unit, size=min(unit.size, 128)))
+        return _enumeration(target, replace(unit, size=4 * unit.size))
     places: list[Any] = [AntipodalAt()]
     if name is not None:
         places += [BipartiteAt(matrix(name), k), ConsensusAt(matrix(name), k)]

@@ -21,13 +21,13 @@ from eigentoken.numerics.instances.plans import Contradiction, Plan
 from eigentoken.numerics.instances.rational import LADDER, weight
 from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
 from eigentoken.numerics.instances.structured import structured_batches
-from eigentoken.numerics.lab.certify import Certified, certify_case
+from eigentoken.numerics.lab.certify import Certified, certify_case, claim_verdict
 from eigentoken.numerics.lab.search import Finding
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.exact_values import Case
 from eigentoken.numerics.readings.trajectories import run
 
-__all__ = ["shrink"]
+__all__ = ["debunked", "shrink"]
 
 PER_SHAPE = 96
 #: A finding that is clearly violated is shrunk to one that is, not to a boundary case.
@@ -49,6 +49,17 @@ def shrink(target: Target, finding: Finding, seconds: float = 20.0, seed: int = 
             if found is not None:
                 return _simplified(target, plan, *found, end=end, floor=floor)
     return None
+
+
+def debunked(target: Target, finding: Finding) -> bool:
+    """Is the violation an artefact of rounding?  At a rational instance next to it the claim certainly holds."""
+    if target.about_limits or target.claim is None:
+        return False
+    made = draft(finding.plan, finding.batch, LADDER[-1])
+    instance = None if made is None else made.instance()
+    if made is None or instance is None:
+        return False
+    return claim_verdict(target, Case(instance, made.k, made.p)).is_holds
 
 
 def _smaller_shapes(plan: Plan, batch: Batch) -> list[tuple[int, int, int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -56,12 +56,10 @@ def targets(conjecture: Conjecture) -> list[Target]:
     try:
         plan = plan_for(conjecture.system, conjecture.conditions)
         sizes = {"n": conjecture.n, "d": conjecture.d}
-        plan = plan.sized(*(None if sizes[each] is None else tuple(sizes[each]) for each in ("n", "d")))  # type: ignore[arg-type]
+        plan = plan.sized(*(None if given is None else tuple(given) for given in sizes.values()))
         if conjecture.n is None:
-            plan = plan.sized(n=(1, *plan.n))
+            plan = replace(plan, n=(1, *plan.n))
         if conjecture.mask is not None:
-            from dataclasses import replace
-
             plan = replace(plan, mask=conjecture.mask)
         plan.shapes()
     except Contradiction as problem:
@@ -69,13 +67,22 @@ def targets(conjecture: Conjecture) -> list[Target]:
     for claim in conjecture.claims:
         for side in (True, False) if isinstance(claim, Iff) else (True,):
             try:
-                found.append(Target(conjecture, claim, GENERATED(claim, plan, side), side))
+                made = Target(conjecture, claim, GENERATED(claim, plan, side), side)
+                found.append(replace(made, plan=_small(made)) if hasattr(made.inner, "observable") else made)
             except Contradiction as problem:
                 if side:
                     raise conjecture.error(f"{conjecture.name}: {problem}") from None
     if conjecture.holds_if is not None:
         found.append(Target(conjecture, None, plan))
     return found
+
+
+def _small(target: Target) -> Plan:
+    """Observables are written with loops: small sizes, unless others were asked for."""
+    plan, conjecture = target.plan, target.conjecture
+    n = tuple(each for each in plan.n if each <= 4) if conjecture.n is None else plan.n
+    d = tuple(each for each in plan.d if each <= 3) if conjecture.d is None else plan.d
+    return replace(plan, n=n or plan.n, d=d or plan.d)
 
 
 class FloatInstance(SimpleNamespace):

@@ -122,7 +122,12 @@ def tangent_frames(batch: Batch, rows: Sequence[int]) -> Tensor:
     if batch.system.space is Space.EUCLIDEAN:
         return torch.eye(batch.d, dtype=torch.float64).expand(batch.count, len(rows), batch.d, batch.d)
     normal = _lowered(batch.tokens[:, list(rows)], _metric(batch))
-    return torch.linalg.qr(normal.unsqueeze(-1), mode="complete").Q[..., 1:]
+    unit = normal / torch.linalg.vector_norm(normal, dim=-1, keepdim=True)
+    side = torch.where(unit[..., :1] < 0, -1.0, 1.0).to(unit.dtype)
+    mirror = torch.cat([unit[..., :1] + side, unit[..., 1:]], -1)  # Householder: sends the normal to the first axis
+    scale = 2 / mirror.square().sum(-1)[..., None, None]
+    reflection = torch.eye(batch.d, dtype=unit.dtype) - scale * mirror.unsqueeze(-1) * mirror.unsqueeze(-2)
+    return reflection[..., 1:]
 
 
 def spectrum(batch: Batch) -> Spectrum:

@@ -20,7 +20,7 @@ from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.jacobians import Jet, ball_setting
 from eigentoken.theory.observables import Observable
 from eigentoken.theory.readings import CERTIFIED
-from eigentoken.theory.systems import Time
+from eigentoken.theory.systems import Space, Time
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
 __all__ = ["classified", "observable_sign", "rate_sign"]
@@ -270,7 +270,22 @@ def _(claim: claims.Diverges, case: Case) -> Verdict:
     found = classified(case)
     if found.equilibrium.is_holds:
         return fails("the start is an equilibrium, so no token moves (exact)")
+    if claim.every and _mirrored_with_zero(case):
+        return fails(
+            "the tokens are a set with -x for each x, so a token at 0 stays there: its velocity is odd (exact)"
+        )
     return undecided("the start moves: nothing was certified about its limit")
+
+
+def _mirrored_with_zero(case: Case) -> bool:
+    """Full attention commutes with ``x -> -x`` and with permutations: a token at 0 of a mirrored state never moves."""
+    if case.instance.mask is not None or case.instance.system.space is not Space.EUCLIDEAN:
+        return False
+    tokens = [tuple(token) for token in case.instance.tokens]
+    if not any(all(entry == 0 for entry in token) for token in tokens):
+        return False
+    mirrored = [tuple(-entry for entry in token) for token in tokens]
+    return sorted(tokens, key=str) == sorted(mirrored, key=str)
 
 
 @CERTIFIED.register(claims.ForwardInvariant)

@@ -245,3 +245,36 @@ def test_words_survive_their_documents(name: str) -> None:
 def test_documents_make_only_words(document: Any) -> None:
     with pytest.raises(DocumentError):
         decode(document)
+
+
+@pytest.mark.parametrize("method", ["enumeration", "batches", "ascent", "hypothesis"])
+def test_methods_search_by_themselves(method: str) -> None:
+    """Each method alone sees that bipartite points may be stable, and counts what it tried."""
+    from eigentoken.numerics.lab.search import Unit, run_unit
+    from eigentoken.numerics.lab.targets import targets
+
+    (target,) = targets(FALSE["PM-R10"])
+    size = {"enumeration": 800, "batches": 800, "ascent": 60, "hypothesis": 60}[method]
+    results = [run_unit(target, Unit(method, seed, size)) for seed in range(3)]
+    assert all(result.tried > 0 for result in results)
+    found = [finding for result in results for finding in result.findings]
+    assert found or method == "hypothesis"
+    assert all(finding.violation > 0 and finding.method == method for finding in found)
+
+
+def test_ascent_climbs_and_keeps_the_conditions() -> None:
+    from eigentoken.numerics.instances.sampling import condition_violation, sample
+    from eigentoken.numerics.lab.ascent import climb
+    from eigentoken.numerics.lab.targets import targets
+
+    (target,) = targets(FALSE["PM-R10"])
+    climbed = 0
+    for batch in sample(target.plan, 40, 3, cells_at_most=6).batches:
+        before = target.violation(batch)
+        after, looked = climb(target, batch)
+        assert looked >= batch.count
+        assert float(condition_violation(target.plan, after).max()) < 0
+        gain = target.violation(after) - before
+        assert float(gain.nan_to_num().min()) >= -1e-9
+        climbed += int((gain > 1e-6).sum())
+    assert climbed > 0

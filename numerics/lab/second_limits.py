@@ -1,0 +1,165 @@
+"""Attracting sets elsewhere, by the second arithmetic: contraction regions, exact starts, manifolds, growing consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+from mpmath import iv
+
+from eigentoken.numerics.lab.second_arithmetic import exact_charpoly, interval, interval_jacobian, is_definite
+from eigentoken.theory import points
+from eigentoken.theory.systems import Time
+
+if TYPE_CHECKING:
+    from eigentoken.numerics.lab.second_look import SecondLook
+
+__all__ = ["limit_truth"]
+
+
+def limit_truth(look: SecondLook, word: Any, data: Mapping[str, Any]) -> bool | None:
+    """``False`` where the attracting set elsewhere is confirmed; a limit claim is never confirmed."""
+    kind, inner = data.get("kind", ""), data.get("data", {})
+    if kind == "limit/contraction":
+        return False if _contracts(look, inner) and _far(look, word.place, inner) else None
+    if kind == "limit/exact-start":
+        return False if look.at_rest() and _not_at(look, word.place) else None
+    if kind == "limit/attracting-manifold":
+        return False if _manifold(look) and _not_at(look, word.place) else None
+    if kind == "limit/growing-consensus":
+        return False if _grows(look) else None
+    return None
+
+
+def _contracts(look: SecondLook, data: Mapping[str, Any]) -> bool:
+    def rows(value: Any) -> list[list[Any]]:
+        return [[_fraction(entry) for entry in row] for row in value]
+
+    shape, centre = rows(data["shape"]), rows(data["centre"])
+    eps, rate, pull = (_fraction(data[each]) for each in ("eps", "rate", "pull"))
+    floats = np.array([[float(Fraction(entry)) for entry in row] for row in data["shape"]])
+    widths = float(Fraction(data["eps"])) * np.sqrt(np.diag(np.linalg.inv(floats))) * 1.02
+    size = len(shape)
+    if not is_definite(shape):
+        return False
+    for a in range(size):  # the box holds the ellipsoid
+        corner = (iv.mpf(float(widths[a])) / eps) ** 2
+        bordered = [[*row, iv.mpf(int(i == a))] for i, row in enumerate(shape)]
+        bordered.append([*(iv.mpf(int(i == a)) for i in range(size)), corner])
+        if not is_definite(bordered):
+            return False
+    box = _box(look, data)
+    given = pull if look.pulled() else None
+    _, matrix = interval_jacobian(look.instance, box, given)
+    image, _ = interval_jacobian(look.instance, centre, given)
+    discrete = look.instance.system.time is Time.MAP
+    product = [[_sum(shape[i][k] * matrix[k][j] for k in range(size)) for j in range(size)] for i in range(size)]
+    if discrete:
+        gap = [
+            [rate * rate * shape[i][j] - _sum(matrix[k][i] * product[k][j] for k in range(size)) for j in range(size)]
+            for i in range(size)
+        ]
+        room = (1 - rate) * eps
+        moved = [b - a for x, y in zip(centre, image, strict=True) for a, b in zip(x, y, strict=True)]
+    else:
+        gap = [[-(product[i][j] + product[j][i]) - 2 * rate * shape[i][j] for j in range(size)] for i in range(size)]
+        room = rate * eps
+        moved = [b for y in image for b in y]
+    half = [[(gap[i][j] + gap[j][i]) / 2 for j in range(size)] for i in range(size)]
+    square = _sum(moved[i] * shape[i][j] * moved[j] for i in range(size) for j in range(size))
+    return bool((rate.b < 1 or not discrete) and is_definite(half) and square.b < (room * room).a)
+
+
+def _far(look: SecondLook, place: Any, data: Mapping[str, Any]) -> bool:
+    """No state of the box is at the place: tokens stay apart, or off the eigenvector, in interval arithmetic."""
+    box = _box(look, data)
+
+    def parted(x: list[Any], y: list[Any]) -> tuple[bool, bool]:
+        product = _sum(a * b for a, b in zip(x, y, strict=True))
+        norms = _sum(a * a for a in x) * _sum(b * b for b in y)
+        return bool((product * product - norms).b < 0), bool(product.b < 0)
+
+    for i, x in enumerate(box):
+        for y in box[:i]:
+            apart, opposite = parted(x, y)
+            if isinstance(place, points.ConsensusAt | points.ConsensusSet) and (apart or opposite):
+                return True
+            if isinstance(place, points.BipartiteAt) and apart:
+                return True
+    if isinstance(place, points.ConsensusAt):
+        vector = look.eigenvector(look.matrix(place.term), int(sp.sympify(place.index).subs(look.sizes())))
+        return vector is not None and any(parted(x, [interval(e) for e in vector])[0] for x in box)
+    return isinstance(place, points.Zero) and any(a.a > 0 or a.b < 0 for x in box for a in x)
+
+
+def _box(look: SecondLook, data: Mapping[str, Any]) -> list[list[Any]]:
+    floats = np.array([[float(Fraction(entry)) for entry in row] for row in data["shape"]])
+    widths = float(Fraction(data["eps"])) * np.sqrt(np.diag(np.linalg.inv(floats))) * 1.02
+    d = look.instance.d
+    return [
+        [_fraction(x) + iv.mpf([-float(widths[i * d + a]), float(widths[i * d + a])]) for a, x in enumerate(token)]
+        for i, token in enumerate(data["centre"])
+    ]
+
+
+def _not_at(look: SecondLook, place: Any) -> bool:
+    tokens = [sp.Matrix(token) for token in look.instance.tokens]
+    equal = all(token == tokens[0] for token in tokens)
+    if isinstance(place, points.ConsensusSet):
+        return not equal
+    if isinstance(place, points.Zero):
+        return any(token != sp.zeros(look.instance.d, 1) for token in tokens)
+    if isinstance(place, points.ConsensusAt):
+        if not equal:
+            return True
+        vector = look.eigenvector(look.matrix(place.term), int(sp.sympify(place.index).subs(look.sizes())))
+        return vector is not None and sp.Matrix.hstack(vector, tokens[0]).rank() == 2
+    return False
+
+
+def _manifold(look: SecondLook) -> bool:
+    score = look.instance.system.score
+    skew = score is None or look.named(score) == -look.named(score).T
+    polynomial = exact_charpoly(look.instance)
+    if not skew or polynomial is None or look.instance.system.time is not Time.MAP or look.instance.mask is not None:
+        return False
+    if look.instance.n != 2 or list(look.instance.tokens[0]) != [-entry for entry in look.instance.tokens[1]]:
+        return False
+    z = polynomial.gen
+    rest, times = polynomial, 0
+    while rest.eval(1) == 0:
+        rest, times = rest.quo(sp.Poly(z - 1, z)), times + 1
+    square_free = rest.quo(rest.gcd(rest.diff()))
+    inside = square_free.count_roots(-1, 1) == square_free.degree() and square_free.eval(-1) != 0
+    return bool(times == look.instance.d - 1 and inside and look.at_rest())
+
+
+def _grows(look: SecondLook) -> bool:
+    from scipy.linalg import solve_continuous_lyapunov
+
+    if len(set(look.instance.tokens)) != 1 or all(entry == 0 for entry in look.instance.tokens[0]):
+        return False
+    value = look.named(str(look.instance.system.value))
+    floats = np.array([[float(entry) for entry in value.row(i)] for i in range(value.rows)])
+    form = solve_continuous_lyapunov(floats.T, np.eye(value.rows))
+    H = [[iv.mpf(float(form[min(i, j), max(i, j)])) for j in range(value.rows)] for i in range(value.rows)]
+    B = [[interval(entry) for entry in value.row(i)] for i in range(value.rows)]
+    size = value.rows
+    product = [[_sum(H[i][k] * B[k][j] for k in range(size)) for j in range(size)] for i in range(size)]
+    gap = [[product[i][j] + product[j][i] for j in range(size)] for i in range(size)]
+    return is_definite(H) and is_definite(gap)
+
+
+def _fraction(value: Any) -> Any:
+    number = Fraction(str(value))
+    return iv.mpf(number.numerator) / iv.mpf(number.denominator)
+
+
+def _sum(values: Any) -> Any:
+    total: Any = iv.mpf(0)
+    for value in values:
+        total = total + value
+    return total
