@@ -8,6 +8,7 @@ Python blocks of one file share their names, top to bottom; a block ```python no
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shlex
@@ -130,7 +131,47 @@ def words_table() -> Iterator[str]:
         yield f"| `{name}` | {kind} | {(word.__doc__ or '').strip().splitlines()[0].replace('|', chr(92) + '|')} |"
 
 
+def reference() -> Iterator[str]:
+    """Every public module with its first sentence, and its public names with theirs."""
+    for room in ("theory", "numerics", "models", "proofs", "src/eigentoken"):
+        package = "eigentoken" if room.startswith("src") else f"eigentoken.{room}"
+        yield f"## {package}"
+        yield ""
+        for path in sorted((ROOT / room).rglob("*.py")):
+            parts = path.relative_to(ROOT / room).with_suffix("").parts
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            text = ast.get_docstring(tree)
+            if parts[-1] in {"__init__", "__main__"} or text is None or parts[0] in {"power_method", "abella", "pham"}:
+                continue
+            yield f"### `{'.'.join([package, *parts])}`"
+            yield ""
+            yield _first(text)
+            yield ""
+            public = _public_names(tree)
+            for node in tree.body:
+                if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in public:
+                    yield f"- `{_signature(node)}`: {_first(ast.get_docstring(node) or '')}"
+            yield ""
+
+
+def _first(text: str) -> str:
+    """The first sentence or paragraph, on one line."""
+    return " ".join(text.strip().split("\n\n")[0].split())
+
+
+def _public_names(tree: ast.Module) -> set[str]:
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
+            return {each.value for each in ast.walk(node.value) if isinstance(each, ast.Constant)}  # type: ignore[misc]
+    return set()
+
+
+def _signature(node: ast.FunctionDef | ast.ClassDef) -> str:
+    return node.name if isinstance(node, ast.ClassDef) else f"{node.name}({ast.unparse(node.args)})"
+
+
 TABLES = {
+    "reference": reference,
     "commands": commands_table,
     "conditions": conditions_table,
     "systems": systems_table,
