@@ -7,6 +7,7 @@ from typing import Any
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.exact_points import decimals, instance, multipliers, point_is
 from eigentoken.proofs.power_method.antipodal import AGAINST, OMEGA2, OMEGA3, PAIR, TOGETHER, G, antipodal_slopes
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
@@ -88,5 +89,6 @@ CT_7 = register(
             ),
         ),
         vectors=(Vector("TV10", lambda: multipliers(TV10_FLOW), decimals("-3", "-1")),),
+        property_tests=(OnInstances("point_checks", "antipodal_points_of_the_flow"),),
     )
 )

@@ -8,6 +8,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.exact_points import instance, point_is
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement
@@ -119,5 +120,6 @@ CT_8 = register(
         ),
         depends=("CT-1", "CT-6"),
         derive=derive,
+        property_tests=(OnInstances("point_checks", "energy_rate"),),
     )
 )

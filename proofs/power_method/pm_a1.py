@@ -14,6 +14,7 @@ from eigentoken.theory.conditions import Nonsingular, Relation, SimpleTop, Symme
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Vector
 from eigentoken.theory.steps import Derivation, Inequality
+from eigentoken.theory.verdicts import Verdict
 
 #: V = V^T nonsingular, lambda_1 > lambda_2 >= ... >= lambda_d, lambda_1 > 0.
 ASSUMPTION_1 = (Symmetric(V), Nonsingular(V), SimpleTop(V), Relation(lam(V, 1) > 0))
@@ -49,6 +50,15 @@ def generic_eigenvalues() -> Sequence[Any]:
     return sorted((value for value, count in matrix.eigenvals().items() for _ in range(count)), reverse=True)
 
 
+def generated_satisfy_it(instances: int, seed: int) -> Verdict:
+    """The value matrices that the book's own generator makes for the assumption satisfy it (eigenvalues in doubles)."""
+    from eigentoken.proofs.map_checks import generated_values, standing_assumption
+    from eigentoken.proofs.property_checks import look
+
+    drawn = iter(generated_values(instances, seed))
+    return look(lambda _: standing_assumption(next(drawn)), instances, seed)
+
+
 PM_A1 = register(
     Statement(
         id="PM-A1",
@@ -64,5 +74,6 @@ PM_A1 = register(
         ),
         derive=derive,
         vectors=(Vector("eigenvalues of V in TV13 and TV14", generic_eigenvalues, decimals("7/6", "-1/2")),),
+        property_tests=(generated_satisfy_it,),
     )
 )

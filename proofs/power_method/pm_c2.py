@@ -9,6 +9,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import alpha, any_score, n
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import grouped, recalled
 from eigentoken.proofs.textbook_maps import NORMALLY_HYPERBOLIC_CIRCLE
 from eigentoken.theory.registry import register
@@ -119,5 +120,6 @@ PM_C2 = register(
         derive=derive,
         vectors=(Vector("angle per layer", rotation, ("0.432407775571",)),),
         notes="That the averaged contraction rates are uniform along the circle is argued in words.",
+        property_tests=(OnInstances("point_checks", "rotating_consensus"),),
     )
 )

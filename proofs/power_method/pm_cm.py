@@ -11,6 +11,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import alpha, any_score, n
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement
@@ -121,5 +122,8 @@ PM_CM = register(
             r"x_i^+ = \frac1rP\delta x_i$."
         ),
         derive=derive,
+        property_tests=(OnInstances("map_checks", "consensus_manifold"),),
+        notes="The steps are checked for two heads; that more heads merge two at a time, because the push is a sum over the "
+        "heads, is argued in words (the random instances have one to three heads).",
     )
 )

@@ -6,6 +6,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import V, alpha
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import recalled
 from eigentoken.proofs.textbook_maps import INVERSE_FUNCTION
 from eigentoken.theory.conditions import Relation
@@ -108,5 +109,6 @@ PM_DIFF = register(
         text=r"If $\alpha\lVert V\rVert < 1/\sqrt2$, the Oja map is a local diffeomorphism of $(S^{d-1})^n$.",
         depends=("PM-L2", "PM-DOM"),
         derive=derive,
+        property_tests=(OnInstances("map_checks", "local_diffeomorphism"),),
     )
 )

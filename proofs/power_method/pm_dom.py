@@ -9,6 +9,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import B1, B2, LK, E, alpha, any_score, delta, n, p, q
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant
@@ -102,5 +103,6 @@ PM_DOM = register(
         ),
         derive=derive,
         variants=(Variant("alpha |V| < 1", "V = diag(1, -1), alpha = 1: y = 0 at consensus on e_2", degenerate),),
+        property_tests=(OnInstances("map_checks", "domain"),),
     )
 )

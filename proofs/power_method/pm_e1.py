@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement
@@ -75,5 +76,6 @@ PM_E1 = register(
             r"$K_h = W_K^{h\top}$ and $U = [U_1 \cdots U_H] = W_O^{\top}$."
         ),
         derive=lambda: Derivation((layer_step("layer"),)),
+        property_tests=(OnInstances("map_checks", "layer"),),
     )
 )

@@ -8,6 +8,7 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.exact_points import image
 from eigentoken.proofs.power_method.pm_e8 import raw
 from eigentoken.proofs.power_method.pm_l2 import TV14
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Vector
@@ -56,5 +57,6 @@ PM_E10 = register(
                 ("0.646796544678355", "0.762662592364501", "0.542322929504641", "-0.840170125708778"),
             ),
         ),
+        property_tests=(OnInstances("map_checks", "oja_influence"),),
     )
 )

@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement
@@ -66,5 +67,6 @@ PM_E2 = register(
         text=r"$U_h$, $V_h$, $Q_h$, $K_h$ do not depend on the layer $\tau$ (ALBERT): the system is autonomous.",
         depends=("PM-E1",),
         derive=derive,
+        property_tests=(OnInstances("map_checks", "shared_weights"),),
     )
 )

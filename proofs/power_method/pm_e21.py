@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_e1 import layer_step
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement
@@ -72,5 +73,6 @@ PM_E21 = register(
         ),
         depends=("PM-E3",),
         derive=derive,
+        property_tests=(OnInstances("map_checks", "multihead_map"),),
     )
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.alignment import never_decreases, non_normal
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Vector
 from eigentoken.theory.steps import Derivation
@@ -26,5 +27,6 @@ PM_E4 = register(
         depends=("PM-E3",),
         derive=lambda: Derivation(never_decreases()),
         vectors=(Vector("F = [[1, 5], [0, 0]], x ~ (1, -0.4)", non_normal, ("0.928477", "0.000000")),),
+        property_tests=(OnInstances("map_checks", "mean_increment"),),
     )
 )

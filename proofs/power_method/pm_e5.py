@@ -6,6 +6,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.alignment import never_decreases
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement
 from eigentoken.theory.steps import Derivation, Inequality
@@ -42,5 +43,6 @@ PM_E5 = register(
         ),
         depends=("PM-E4",),
         derive=derive,
+        property_tests=(OnInstances("map_checks", "share_of_increments"),),
     )
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.projection import projection_steps
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement
 from eigentoken.theory.steps import Derivation
@@ -21,5 +22,6 @@ PM_E7 = register(
         ),
         depends=("PM-E3",),
         derive=lambda: Derivation(projection_steps()),
+        property_tests=(OnInstances("map_checks", "eigenvector_plane"),),
     )
 )

@@ -7,6 +7,7 @@ from typing import Any
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.exact_points import image
 from eigentoken.proofs.power_method.pm_l10 import TV13
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Vector
@@ -74,5 +75,6 @@ PM_E8 = register(
                 ("0.629483284357403", "0.777014024786308", "0.478762999997917", "-0.877944183779923"),
             ),
         ),
+        property_tests=(OnInstances("map_checks", "attention_map"),),
     )
 )

@@ -11,6 +11,7 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.exact_points import DIGITS, image, instance, state_jacobian
 from eigentoken.proofs.power_method.pm_a1 import GENERIC_V
 from eigentoken.proofs.power_method.pm_l2 import GENERIC_TOKENS
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Printed, Source, Statement, Vector
@@ -227,5 +228,6 @@ PM_L10 = register(
                 ),
             ),
         ),
+        property_tests=(OnInstances("map_checks", "attention_jacobian"),),
     )
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.bipartite import one_moved
 from eigentoken.proofs.power_method.symbols import G2, G3, M1, M2, Z1, Z2, E, V, alpha
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.conditions import Symmetric
 from eigentoken.theory.registry import register
@@ -81,5 +82,6 @@ PM_L12 = register(
         ),
         depends=("PM-L9",),
         derive=derive,
+        property_tests=(OnInstances("map_checks", "bipartite_jacobian"),),
     )
 )

@@ -23,6 +23,7 @@ from eigentoken.proofs.power_method.antipodal import (
     antipodal_slopes,
 )  # fmt: skip
 from eigentoken.proofs.power_method.symbols import alpha, d, n
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import grouped, tensor
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
@@ -221,5 +222,6 @@ PM_L15 = register(
             Vector("TV10, symmetric M", lambda: multipliers(TV10_SYMMETRIC), decimals("4/10", "9/10")),
             Vector("TV10, M = -2V", lambda: multipliers(TV10_GRADIENT), decimals("6/10", "9/10")),
         ),
+        property_tests=(OnInstances("point_checks", "antipodal_points"),),
     )
 )

@@ -14,6 +14,7 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.exact_points import image, instance, state_jacobian
 from eigentoken.proofs.power_method.pm_a1 import GENERIC_V
 from eigentoken.proofs.power_method.symbols import alpha
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
@@ -181,5 +182,6 @@ PM_L2 = register(
                 ),
             ),
         ),
+        property_tests=(OnInstances("map_checks", "oja_jacobian"),),
     )
 )

@@ -303,5 +303,7 @@ PM_L6 = register(
                 lambda: attracting(TILTED, "629/676"),
             ),
         ),
+        notes="That nearby fixed points have $W = 0$ is argued in words; the compactness of the state space (a product of "
+        "spheres) is entered as a fact.",
     )
 )

@@ -10,6 +10,7 @@ from eigentoken.proofs.exact_points import instance, multipliers
 from eigentoken.proofs.power_method.bipartite import X, Y, pairs_moved, sides_moved
 from eigentoken.proofs.power_method.pm_l14 import block
 from eigentoken.proofs.power_method.symbols import B1, B2, LL, M1, M2, V, alpha, b1, b2, m1, m2, mu
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.conditions import Symmetric
 from eigentoken.theory.registry import register
@@ -93,5 +94,6 @@ PM_N4_PRIME = register(
         depends=("PM-L14", "PM-R7"),
         derive=derive,
         vectors=(Vector("moduli", moduli, ("0.65411032", "0.65485765")),),
+        property_tests=(OnInstances("point_checks", "bipartite_cycles"),),
     )
 )

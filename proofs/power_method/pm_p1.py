@@ -11,6 +11,7 @@ from eigentoken.proofs.exact_points import image
 from eigentoken.proofs.power_method.pm_l1 import fixed_token
 from eigentoken.proofs.power_method.pm_l10 import TV13
 from eigentoken.proofs.power_method.symbols import V
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.theory.conditions import Symmetric
 from eigentoken.theory.registry import register
@@ -133,5 +134,6 @@ PM_P1 = register(
                 ),
             ),
         ),
+        property_tests=(OnInstances("point_checks", "kernel_condition"),),
     )
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_l1 import FLIPPED, flipped
 from eigentoken.proofs.power_method.symbols import d, n
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement
@@ -87,5 +88,6 @@ PM_R1 = register(
                 ),
             ),
         ),
+        property_tests=(OnInstances("point_checks", "signed_states"),),
     )
 )

@@ -11,6 +11,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.symbols import B1, B2, LK, E, alpha, any_score, n
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.algebra import LoopAlgebra
 from eigentoken.theory.registry import register
@@ -134,5 +135,6 @@ PM_R2 = register(
         ),
         depends=("PM-L3",),
         derive=derive,
+        property_tests=(OnInstances("point_checks", "extrinsic_at_consensus"),),
     )
 )

@@ -133,5 +133,7 @@ PM_R3 = register(
                 flipped,
             ),
         ),
+        notes="That the cost is real analytic (a polynomial on a product of spheres) and that the state space is compact is "
+        "entered as a fact, not checked.",
     )
 )

@@ -7,6 +7,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.exact_points import decimals, instance, multipliers, point_is
 from eigentoken.proofs.power_method.symbols import alpha
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Vector
 from eigentoken.theory.steps import Computation, Derivation, Inequality
@@ -59,5 +60,6 @@ PM_R4 = register(
         depends=("PM-L4", "PM-T2"),
         derive=derive,
         vectors=(Vector("alpha = 10", lambda: multipliers(LARGE), decimals("-4/11", "1/11 * 2")),),
+        property_tests=(OnInstances("point_checks", "step_bound"),),
     )
 )

@@ -9,6 +9,7 @@ from eigentoken.proofs.exact_points import image, instance
 from eigentoken.proofs.power_method.pm_l1 import fixed_token
 from eigentoken.proofs.power_method.pm_l8 import attention_push
 from eigentoken.proofs.power_method.symbols import V, n
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.conditions import Symmetric
 from eigentoken.theory.registry import register
@@ -85,5 +86,6 @@ PM_R6 = register(
                 ),
             ),
         ),
+        property_tests=(OnInstances("point_checks", "common_token"),),
     )
 )

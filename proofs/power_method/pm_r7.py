@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement
@@ -76,5 +77,6 @@ PM_R7 = register(
             r"2-cycle of $f$ iff $x$ is a fixed point of $-f$."
         ),
         derive=derive,
+        property_tests=(OnInstances("point_checks", "odd"),),
     )
 )

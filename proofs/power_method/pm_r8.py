@@ -5,6 +5,7 @@ from __future__ import annotations
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_r2 import bipartite
 from eigentoken.proofs.power_method.symbols import M1, M2, p, q
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement
@@ -59,5 +60,6 @@ PM_R8 = register(
         ),
         depends=("PM-R2", "PM-L12"),
         derive=derive,
+        property_tests=(OnInstances("point_checks", "extrinsic_at_bipartite"),),
     )
 )

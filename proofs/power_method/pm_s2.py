@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.proofs.textbook_maps import DETERMINANT_LEMMA
 from eigentoken.theory.registry import register
@@ -114,5 +115,6 @@ PM_S2 = register(
             ),
             false=False,
         ),
+        property_tests=(OnInstances("point_checks", "shifted_spectrum"),),
     )
 )

@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement
@@ -99,5 +100,6 @@ PM_S3 = register(
         ),
         depends=("PM-S1",),
         derive=derive,
+        property_tests=(OnInstances("point_checks", "steered_layer"),),
     )
 )

@@ -106,5 +106,7 @@ PM_T1 = register(
                 lambda: point_is(BEYOND, "consensus", stable="unstable"),
             ),
         ),
+        notes="The step with heads is checked for two heads; that more heads merge two at a time, because the push is a sum "
+        "over the heads, is argued in words.",
     )
 )
