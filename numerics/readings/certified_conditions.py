@@ -27,7 +27,7 @@ def verdict_of(truth: bool | None, said: str) -> Verdict:
 
 @CERTIFIED.register(conditions.Symmetric)
 def _(condition: conditions.Symmetric, case: Case) -> Verdict:
-    return verdict_of(case.is_symmetric(condition.term), f"{condition.term} is symmetric")
+    return _guarded(lambda: verdict_of(case.is_symmetric(condition.term), f"{condition.term} is symmetric"))
 
 
 def _definite(condition: Any, case: Case, sense: int, weak: bool, said: str) -> Verdict:

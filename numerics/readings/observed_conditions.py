@@ -84,8 +84,8 @@ def _(condition: conditions.InHemisphere, batch: Batch) -> Tensor:
     return ROUNDING - best_height(batch.tokens, batch.extra.get("w"))
 
 
-def best_height(tokens: Tensor, w: Tensor | None = None, rounds: int = 200) -> Tensor:
-    """``max_w min_i w^T x_i`` over unit w, from below (perceptron steps on the worst token)."""
+def best_height(tokens: Tensor, w: Tensor | None = None, rounds: int = 60) -> Tensor:
+    """``min_i w^T x_i`` for a unit w that makes it positive if any does (perceptron steps, then a linear program)."""
     x = tokens / torch.linalg.vector_norm(tokens, dim=-1, keepdim=True).clamp_min(1e-300)
     w = x.mean(1) if w is None else w
     best = torch.full((len(x),), -torch.inf, dtype=torch.float64)
@@ -97,7 +97,20 @@ def best_height(tokens: Tensor, w: Tensor | None = None, rounds: int = 200) -> T
         if bool((best > 0).all()):
             break
         w = unit + 0.3 * x[torch.arange(len(x)), index]
+    for b in (best <= 0).nonzero().flatten().tolist():  # not found by steps: a linear program decides
+        best[b] = max(float(best[b]), _height_by_program(x[b]))
     return best
+
+
+def _height_by_program(x: Tensor) -> float:
+    """``max t`` with ``x_i^T w >= t``, ``|w_a| <= 1``, turned into a height for a unit w."""
+    from scipy.optimize import linprog
+
+    n, d = x.shape
+    rows = torch.cat([-x, torch.ones(n, 1, dtype=x.dtype)], 1).numpy()
+    found = linprog([0.0] * d + [-1.0], A_ub=rows, b_ub=[0.0] * n, bounds=[(-1, 1)] * d + [(None, 1)])
+    length = float((found.x[:d] ** 2).sum() ** 0.5) if found.success else 0.0
+    return float(found.x[-1]) / length if length > 1e-12 else 0.0
 
 
 @OBSERVED.register(conditions.NotAllEqual)
