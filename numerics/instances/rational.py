@@ -25,7 +25,7 @@ def sphere_point(x: Sequence[float], denominator: int) -> tuple[Fraction, ...]:
 
     With ``y = x_rest / (1 + |x_a|)`` rounded, the point is ``(1 - |y|^2, 2 y) / (1 + |y|^2)`` up to the sign of the axis.
 
-    >>> sphere_point([0.6, 0.8], 2)
+    >>> sphere_point([0.6, 0.8], 3)
     (Fraction(3, 5), Fraction(4, 5))
     """
     axis = max(range(len(x)), key=lambda i: abs(x[i]))
