@@ -202,7 +202,6 @@ def _planes(source: Source, plane: Array, matrix: Array) -> Found:
     return {
         "projection": gap(value, np.linalg.norm(basis.T @ x) / np.linalg.norm(x)),
         "the measure": gap(float(measured[0]), value),
-        "at least 0": above(value, 0.0),
         "at most 1": above(-value, -1.0),
         "invariant plane": gap(plane_correlation(inside, plane), 1.0),
     }
@@ -383,10 +382,18 @@ def domain(source: Source) -> Found:
 DIFFEOMORPHIC = 0.5**0.5
 
 
-def local_diffeomorphism(source: Source) -> Found:
-    """PM-DIFF: below ``1/sqrt 2`` the derivative keeps its rank and, by continuity from alpha = 0, its orientation.
+def least_stretch(reach: float) -> float:
+    """``(sqrt(1 - rho^2) - rho)/(1 + rho)``, ``rho = alpha |V|``: the proof of PM-DIFF with a right-hand side.
 
-    ``J + sum_i yhat_i x_i^T`` has the determinant of the tangent block; the projections along y_i are bounded as in the proof.
+    ``J dx = e`` gives ``dx_i = Pi_i (r_i e_i - alpha V mean(dx))`` with ``|Pi_i| <= (1 - rho^2)^{-1/2}`` and ``r_i <= 1 + rho``.
+    """
+    return float((np.sqrt(1 - reach**2) - reach) / (1 + reach))
+
+
+def local_diffeomorphism(source: Source) -> Found:
+    """PM-DIFF: below ``1/sqrt 2`` the derivative has the smallest singular value that the proof gives, and its orientation.
+
+    ``J + sum_i yhat_i x_i^T`` has the determinant of the tangent block, which is 1 at alpha = 0 and never vanishes.
     """
     n, d = shape(source)
     value = source.normal(size=(d, d))
@@ -398,7 +405,7 @@ def local_diffeomorphism(source: Source) -> Found:
     y = x + alpha * model.influence(x)
     oblique = [np.linalg.norm(np.eye(d) - np.outer(y[i], x[i]) / (x[i] @ y[i]), 2) for i in range(n)]
     return {
-        "rank": 0.0 if np.linalg.svd(block)[1].min() > 1e-6 else 1.0,
+        "smallest singular value": above(np.linalg.svd(block)[1].min(), least_stretch(float(reach))),
         "orientation": 0.0 if np.linalg.det(jacobian + radial_map(after, x)) > 0 else 1.0,
         "projection": above(-np.array(oblique), -1 / np.sqrt(1 - reach**2)),
     }
