@@ -114,6 +114,9 @@ def derive(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write; stdout if not given.")] = None,
     every: Annotated[bool, typer.Option("--all", help="The whole book.")] = False,
     errata: Annotated[bool, typer.Option("--errata", help="What is wrong in print, from the registry.")] = False,
+    coq: Annotated[
+        Path | None, typer.Option("--coq", help="Write scalar lemmas that coqc accepts as .v files to this folder.")
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """The derivation of a statement, printed from what is checked, compilable as it stands.
@@ -121,6 +124,9 @@ def derive(
     Every step is checked before it is printed; exit code 1 if one does not check.
     Example: eigentoken derive PM-L4 --format tex,pdf -o pm-l4
     """
+    if coq is not None:
+        _derive_coq(name, every, coq, json)
+        return
     from eigentoken.printing import FORMATS, render, write
 
     forms = [each.strip() for each in form.split(",") if each.strip()]
@@ -150,6 +156,29 @@ def derive(
             say(f"wrote {path}")
     for line in done.missing:
         print(f"eigentoken: {line}", file=sys.stderr)
+
+
+def _derive_coq(name: str | None, every: bool, folder: Path, json: bool) -> None:
+    """Write the Coq files of one statement, or of all; what coqc does not accept is said, not written as proved."""
+    from eigentoken.proofs.coq import export
+    from eigentoken.theory.registry import statements
+
+    if (name is None) == (not every):
+        raise ValueError("derive --coq needs one ID, or --all: `eigentoken statements` lists the ids")
+    chosen = list(statements()) if name is None else [statements().get(name)]
+    with progress("coqc", len(chosen)) as advance:
+        results = export(chosen, folder, done=lambda: advance())
+    counts = {kind: sum(len(getattr(each, kind)) for each in results) for kind in ("accepted", "refused", "missing")}
+    if json:
+        files = [
+            {"id": each.id, "file": str(each.path), **{k: list(getattr(each, k)) for k in counts}} for each in results
+        ]
+        show_json("coq", {**counts, "files": files})
+        return
+    for each in results:
+        rest = [*each.refused, *each.missing]
+        say(f"{each.path}: {len(each.accepted)} accepted" + (f"; not proved there: {', '.join(rest)}" if rest else ""))
+    say(f"coqc accepted {counts['accepted']} of {sum(counts.values())} lemmas", "bold")
 
 
 def _graph(folder: Path) -> Path:

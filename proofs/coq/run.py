@@ -1,0 +1,209 @@
+"""Run coqc: keep the lemmas that it accepts, and say of the others that it did not."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from eigentoken.proofs.coq.lemmas import CoqLemma, lemmas_of
+from eigentoken.theory.statements import Statement
+
+__all__ = ["PRELUDE", "Exported", "accepts", "export", "file_text"]
+
+NO_COQ = "coqc is not installed (Debian: coq): only lemmas that it accepts are written, so there is nothing to write"
+SECONDS = 40
+PRELUDE = r"""From Coq Require Import Reals Lra Psatz.
+Open Scope R_scope.
+
+(* Quotients: l - r = n / d, and what the sign of n * d says of l and r. *)
+Lemma quot_gt (l r n d : R) : l - r = n / d -> d <> 0 -> n * d > 0 -> l > r.
+Proof.
+  intros E D P. assert (Q : n / d = (n * d) * (/ d * / d)) by (field; assumption).
+  assert (0 < / d * / d) by (change (0 < Rsqr (/ d)); apply Rsqr_pos_lt, Rinv_neq_0_compat; assumption).
+  assert (n / d > 0) by (rewrite Q; apply Rmult_gt_0_compat; lra). lra.
+Qed.
+Lemma quot_ge (l r n d : R) : l - r = n / d -> d <> 0 -> n * d >= 0 -> l >= r.
+Proof.
+  intros E D P. assert (Q : n / d = (n * d) * (/ d * / d)) by (field; assumption).
+  assert (0 < / d * / d) by (change (0 < Rsqr (/ d)); apply Rsqr_pos_lt, Rinv_neq_0_compat; assumption).
+  assert (n / d >= 0) by (rewrite Q; apply Rle_ge, Rmult_le_pos; lra). lra.
+Qed.
+Lemma quot_eq (l r n d : R) : l - r = n / d -> d <> 0 -> n = 0 -> l = r.
+Proof. intros E D P. subst n. unfold Rdiv in E. lra. Qed.
+Lemma quot_ne (l r n d : R) : l - r = n / d -> d <> 0 -> n <> 0 -> l <> r.
+Proof.
+  intros E D P F. apply P. assert (n / d = 0) by lra.
+  assert (n = n / d * d) by (field; assumption). rewrite H0, H. ring.
+Qed.
+Lemma quot_gt_inv (l r n d : R) : l - r = n / d -> d <> 0 -> l > r -> n * d > 0.
+Proof.
+  intros E D P. assert (n * d = (n / d) * (d * d)) by (field; assumption).
+  assert (n / d > 0) by lra. assert (d * d > 0) by (change (0 < Rsqr d); apply Rsqr_pos_lt; assumption). nra.
+Qed.
+Lemma quot_ge_inv (l r n d : R) : l - r = n / d -> d <> 0 -> l >= r -> n * d >= 0.
+Proof.
+  intros E D P. assert (n * d = (n / d) * (d * d)) by (field; assumption).
+  assert (n / d >= 0) by lra. assert (d * d > 0) by (change (0 < Rsqr d); apply Rsqr_pos_lt; assumption). nra.
+Qed.
+Lemma quot_eq_inv (l r n d : R) : l - r = n / d -> d <> 0 -> l = r -> n = 0.
+Proof.
+  intros E D P. assert (n / d = 0) by lra.
+  assert (n = n / d * d) by (field; assumption). rewrite H0, H. ring.
+Qed.
+Lemma quot_ne_inv (l r n d : R) : l - r = n / d -> d <> 0 -> l <> r -> n <> 0.
+Proof. intros E D P F. apply P. subst n. unfold Rdiv in E. lra. Qed.
+Lemma exp_to_nat (x : R) (k : nat) : exp x ^ k = exp (INR k * x).
+Proof.
+  induction k as [|k IH]; [simpl; rewrite Rmult_0_l, exp_0; reflexivity|].
+  rewrite S_INR. simpl pow. rewrite IH, <- exp_plus. f_equal. ring.
+Qed.
+
+Lemma opposite_pos (a : R) : a < 0 -> - a > 0. Proof. lra. Qed.
+Lemma opposite_neg (a : R) : a > 0 -> - a < 0. Proof. lra. Qed.
+Lemma opposite_ge (a : R) : a <= 0 -> - a >= 0. Proof. lra. Qed.
+Lemma opposite_le (a : R) : a >= 0 -> - a <= 0. Proof. lra. Qed.
+Lemma product_pos (a b : R) : a > 0 -> b > 0 -> a * b > 0. Proof. intros; nra. Qed.
+Lemma product_pos_neg (a b : R) : a < 0 -> b < 0 -> a * b > 0. Proof. intros; nra. Qed.
+Lemma product_neg (a b : R) : a > 0 -> b < 0 -> a * b < 0. Proof. intros; nra. Qed.
+Lemma product_neg_pos (a b : R) : a < 0 -> b > 0 -> a * b < 0. Proof. intros; nra. Qed.
+Lemma product_ge (a b : R) : a >= 0 -> b >= 0 -> a * b >= 0. Proof. intros; nra. Qed.
+Lemma product_ge_le (a b : R) : a <= 0 -> b <= 0 -> a * b >= 0. Proof. intros; nra. Qed.
+Lemma product_le (a b : R) : a >= 0 -> b <= 0 -> a * b <= 0. Proof. intros; nra. Qed.
+Lemma product_le_ge (a b : R) : a <= 0 -> b >= 0 -> a * b <= 0. Proof. intros; nra. Qed.
+Lemma sum_pos (a b : R) : a > 0 -> b > 0 -> a + b > 0. Proof. lra. Qed.
+Lemma square_pos (a : R) : a <> 0 -> a ^ 2 > 0.
+Proof. intros H. assert (P := Rsqr_pos_lt a H). unfold Rsqr in P. simpl. lra. Qed.
+Lemma square_ge (a : R) : a ^ 2 >= 0. Proof. nra. Qed.
+Lemma power_pos (a : R) (k : nat) : a > 0 -> a ^ k > 0. Proof. intros; apply pow_lt; lra. Qed.
+
+Ltac hypotheses := repeat match goal with H : _ /\ _ |- _ => destruct H | H : _ \/ _ |- _ => destruct H end.
+Ltac cases := hypotheses; unfold Rabs, Rmax, Rmin in *;
+  repeat match goal with
+    | |- context [Rcase_abs ?x] => destruct (Rcase_abs x)
+    | H : context [Rcase_abs ?x] |- _ => destruct (Rcase_abs x)
+    | |- context [Rle_dec ?x ?y] => destruct (Rle_dec x y)
+    | H : context [Rle_dec ?x ?y] |- _ => destruct (Rle_dec x y)
+  end.
+Ltac linear := timeout 3 lra.
+Ltac products := timeout 10 nra.
+(* The sign of a product from the signs of its factors. *)
+Ltac sign := first [ assumption | linear | lazymatch goal with
+  | |- ?a * ?b > 0 => first [ solve [apply product_pos; sign] | solve [apply product_pos_neg; sign] ]
+  | |- ?a * ?b < 0 => first [ solve [apply product_neg; sign] | solve [apply product_neg_pos; sign] ]
+  | |- ?a * ?b >= 0 => first [ solve [apply product_ge; sign] | solve [apply product_ge_le; sign] ]
+  | |- ?a * ?b <= 0 => first [ solve [apply product_le; sign] | solve [apply product_le_ge; sign] ]
+  | |- - ?a > 0 => apply opposite_pos; sign
+  | |- - ?a < 0 => apply opposite_neg; sign
+  | |- - ?a >= 0 => apply opposite_ge; sign
+  | |- - ?a <= 0 => apply opposite_le; sign
+  | |- ?a ^ 2 >= 0 => apply square_ge
+  | |- ?a ^ 2 > 0 => first [ solve [apply power_pos; sign] | solve [apply square_pos; sign] ]
+  | |- ?a ^ ?k > 0 => apply power_pos; sign
+  | |- ?a + ?b > 0 => first [ solve [apply sum_pos; sign] | products ]
+  | |- ?a <> 0 => first [ solve [apply Rgt_not_eq; sign] | solve [apply Rlt_not_eq; sign] ]
+  | |- _ => products
+  end ].
+Ltac simple_polynomial := first [ assumption | linear | products | (let F := fresh in intro F; first [ linear | products ]) ].
+Ltac polynomial := first [ solve [sign] | solve [simple_polynomial] ].
+Ltac nonzero := repeat split; repeat first
+  [ assumption | apply Rmult_integral_contrapositive_currified | apply pow_nonzero | apply Rinv_neq_0_compat ];
+  first
+  [ assumption
+  | (apply Rgt_not_eq; linear) | (apply Rlt_not_eq; linear)
+  | solve [apply Rgt_not_eq; sign] | solve [apply Rlt_not_eq; sign]
+  | (match goal with H : ?p <> 0 |- ?q <> 0 => let F := fresh in intro F; apply H; first [ linear | products ] end)
+  | (apply Rgt_not_eq; products) | (apply Rlt_not_eq; products)
+  | (let F := fresh in intro F; first [ linear | products ]) ].
+Ltac by_signs x := destruct (Rtotal_order x 0) as [?|[?|?]].
+Ltac exponents := rewrite ?exp_to_nat, <- ?exp_Ropp, <- ?exp_plus; f_equal; simpl INR; field.
+"""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What came of one statement's lemmas: accepted, refused (coqc did not accept), missing (no form in Coq)."""
+
+    id: str
+    path: Path
+    accepted: tuple[str, ...]
+    refused: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+def accepts(text: str, seconds: int = SECONDS) -> bool:
+    """Does coqc accept this file?  A file with ``Admitted`` or an axiom of its own is never accepted."""
+    if any(word in text for word in ("Admitted", "Axiom", "Parameter", "admit")):
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "lemma.v"
+        path.write_text(text, encoding="utf-8")
+        try:
+            ran = subprocess.run(["coqc", "-q", path.name], cwd=folder, capture_output=True, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return ran.returncode == 0
+
+
+def proved(lemma: CoqLemma, seconds: int = SECONDS) -> CoqLemma | None:
+    """The lemma with the first of its scripts that coqc accepts, or none."""
+    for script in (lemma.proof, *lemma.others()):
+        tried = replace(lemma, proof=script)
+        if accepts(f"{PRELUDE}\n{tried.text()}", seconds):
+            return tried
+    return None
+
+
+def file_text(told: Statement, accepted: Sequence[CoqLemma], others: Sequence[tuple[CoqLemma, str]]) -> str:
+    """One file: the prelude, the lemmas that coqc accepted, and the others as comments that say so."""
+    head = (
+        f"(* {told.id}: {told.title.replace('(*', '( *')}\n   {told.source}.\n"
+        "   Written by eigentoken: every lemma that is stated below was accepted by coqc. *)\n"
+    )
+    remarks = [f"(* NOT PROVED HERE: {each.name}, {each.source}: {why}. *)\n" for each, why in others]
+    return "\n".join([head, PRELUDE, *(each.text() for each in accepted), *remarks])
+
+
+def export(
+    statements: Iterable[Statement],
+    folder: Path,
+    *,
+    jobs: int = 2,
+    seconds: int = SECONDS,
+    done: Callable[[], None] = lambda: None,
+) -> list[Exported]:
+    """Write ``ID.v`` for every statement with scalar lemmas; only what coqc accepts is written as proved."""
+    if shutil.which("coqc") is None:
+        raise ValueError(NO_COQ)
+    folder.mkdir(parents=True, exist_ok=True)
+    results = []
+    for told in statements:
+        lemmas = lemmas_of(told)
+        tried = [each for each in lemmas if not each.missing]
+        with ThreadPoolExecutor(jobs) as pool:
+            good = dict(zip(tried, pool.map(lambda each: proved(each, seconds), tried), strict=True))
+        done()
+        if not lemmas:
+            continue
+        accepted = [found for each in tried if (found := good[each]) is not None]
+        others = [
+            (each, each.missing or "coqc did not accept the proof within its time limit")
+            for each in lemmas
+            if not good.get(each)
+        ]
+        path = folder / f"{told.id.replace(chr(39), '_prime').replace('-', '_').replace('.', '_')}.v"
+        path.write_text(file_text(told, accepted, others), encoding="utf-8")
+        results.append(
+            Exported(
+                told.id,
+                path,
+                tuple(each.name for each in accepted),
+                tuple(each.name for each in tried if good[each] is None),
+                tuple(each.name for each in lemmas if each.missing),
+            )
+        )
+    return results

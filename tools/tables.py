@@ -1,0 +1,75 @@
+"""Write docs/tables/statements.md: for each statement what was checked, cited, tested and confirmed, from the ledger.
+
+``python tools/tables.py`` writes it; ``--check`` exits with 1 where the page is not what would be written.  The numbers
+are those that ``eigentoken verify --record`` stored for exactly the present text of each statement; a statement whose
+text changed since then shows no numbers and the status ``stated``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from eigentoken.proofs.verify import evidence_of, status_of
+from eigentoken.theory.plain_text import plain_text
+from eigentoken.theory.registry import statements
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "tables" / "statements.md"
+COLUMNS = (
+    "id",
+    "title",
+    "source",
+    "steps checked",
+    "cited",
+    "second opinion",
+    "instances tested",
+    "vectors",
+    "counterexamples",
+    "sizes",
+    "status",
+)
+
+
+def statements_table() -> str:
+    """The page, made from the registry and the ledger."""
+    lines = [
+        "<!-- written by tools/tables.py: do not edit -->",
+        "# The book of statements",
+        "",
+        "Steps are checked by a machine or cited (a textbook theorem with its hypotheses, or an argument in words);",
+        "a second opinion is an arithmetic that shares no code with the first; instances are random and satisfy the",
+        "conditions. `eigentoken verify` runs all of it again.",
+        "",
+        f"| {' | '.join(COLUMNS)} |",
+        f"|{' --- |' * len(COLUMNS)}",
+    ]
+    totals = [0] * 6
+    for told in statements():
+        found = evidence_of(told)
+        numbers = (
+            []
+            if found is None
+            else [found.checked, found.cited, found.second, found.tested, found.vectors, found.counterexamples]
+        )
+        totals = [old + new for old, new in zip(totals, numbers or [0] * 6, strict=True)]
+        sizes = "" if found is None else "; ".join(found.scopes) or "all"
+        cells = [told.id, plain_text(told.title), str(told.source), *(str(each) for each in numbers or [""] * 6)]
+        lines.append(f"| {' | '.join([*(each.replace('|', '/') for each in cells), sizes, str(status_of(told))])} |")
+    lines.append(f"| {len(statements())} statements | | | {' | '.join(map(str, totals))} | | |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    text = statements_table()
+    if arguments[:1] == ["--check"]:
+        fresh = PAGE.exists() and PAGE.read_text(encoding="utf-8") == text
+        print("docs/tables/statements.md is " + ("up to date" if fresh else "stale: run python tools/tables.py"))
+        return 0 if fresh else 1
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
+    PAGE.write_text(text, encoding="utf-8")
+    print("wrote docs/tables/statements.md")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
