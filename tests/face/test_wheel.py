@@ -37,7 +37,8 @@ def test_the_wheel_has_all_rooms_and_no_tests(wheel: Path) -> None:
         on_disk = {f"eigentoken/{path.relative_to(ROOT)}" for path in (ROOT / room).rglob("*.py")}
         assert inside == on_disk
     assert "eigentoken/cli.py" in names
-    assert not [name for name in names if "test_" in name or name.startswith(("tests/", "benchmarks/"))]
+    assert not [name for name in names if Path(name).name.startswith("test_") or "tests" in Path(name).parts]
+    assert not [name for name in names if "benchmarks" in Path(name).parts or "conftest" in name]
 
 
 def test_the_installed_wheel_runs_elsewhere(wheel: Path, tmp_path: Path) -> None:
