@@ -24,7 +24,7 @@ from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings import load
 from eigentoken.numerics.readings.batched_jacobians import spectrum
 from eigentoken.numerics.readings.trajectories import distance, problem_of
-from eigentoken.theory.claims import AlmostEveryConverges, Converges
+from eigentoken.theory.claims import AlmostEveryConverges, Converges, Diverges
 from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt
 from eigentoken.theory.systems import Space, Time
 from eigentoken.theory.terms import k, matrix
@@ -173,7 +173,9 @@ def _equilibria(target: Target, unit: Unit) -> UnitResult:
     inner = target.inner
     name = target.plan.system.value
     if not isinstance(inner, Converges | AlmostEveryConverges):
-        return _enumeration(target, replace(unit, size=4 * unit.size))
+        if isinstance(inner, Diverges):
+            return _enumeration(target, replace(unit, size=4 * unit.size))
+        return _batches(target, replace(unit, size=min(unit.size, 128)))
     places: list[Any] = [AntipodalAt()]
     if name is not None:
         places += [BipartiteAt(matrix(name), k), ConsensusAt(matrix(name), k)]

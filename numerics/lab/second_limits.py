@@ -10,7 +10,14 @@ import numpy as np
 import sympy as sp
 from mpmath import iv
 
-from eigentoken.numerics.lab.second_arithmetic import exact_charpoly, interval, interval_jacobian, is_definite
+from eigentoken.numerics.lab.second_arithmetic import (
+    EXACT,
+    counts_outside,
+    exact_charpoly,
+    interval,
+    interval_jacobian,
+    is_definite,
+)
 from eigentoken.theory import points
 from eigentoken.theory.systems import Time
 
@@ -27,6 +34,8 @@ def limit_truth(look: SecondLook, word: Any, data: Mapping[str, Any]) -> bool | 
         return False if _contracts(look, inner) and _far(look, word.place, inner) else None
     if kind == "limit/exact-start":
         return False if look.at_rest() and _not_at(look, word.place) else None
+    if kind == "limit/stable-cycle":
+        return False if _turns_stably(look) and _not_at(look, word.place) else None
     if kind == "limit/attracting-manifold":
         return False if _manifold(look) and _not_at(look, word.place) else None
     if kind == "limit/growing-consensus":
@@ -118,6 +127,18 @@ def _not_at(look: SecondLook, place: Any) -> bool:
         vector = look.eigenvector(look.matrix(place.term), int(sp.sympify(place.index).subs(look.sizes())))
         return vector is not None and sp.Matrix.hstack(vector, tokens[0]).rank() == 2
     return False
+
+
+def _turns_stably(look: SecondLook) -> bool:
+    """``f(x) = -x`` exactly, and no multiplier of f at x (up to sign that of -f, which fixes x) is on or outside the circle."""
+    if look.instance.system.time is not Time.MAP:
+        return False
+    exact, _ = interval_jacobian(look.instance, kind=EXACT)
+    pairs = [(a, b) for x, y in zip(look.instance.tokens, exact, strict=True) for a, b in zip(x, y, strict=True)]
+    if any(sp.simplify(a + b) != 0 for a, b in pairs):
+        return False
+    _, matrix = interval_jacobian(look.instance)
+    return counts_outside(matrix, Time.MAP, 1.0) == 0
 
 
 def _manifold(look: SecondLook) -> bool:

@@ -211,6 +211,7 @@ def _simplified(target: Target, plan: Plan, made: ExactDraft, found: Certified, 
 def _simpler(value: Fraction) -> list[Fraction]:
     options = {Fraction(0), Fraction(1), Fraction(-1), Fraction(2), Fraction(-2), Fraction(1, 2), Fraction(-1, 2)}
     options |= {Fraction(sign, size) for sign in (1, -1) for size in (3, 4)}
+    options |= {Fraction(sign * size) for sign in (1, -1) for size in (3, 4, 5, 6, 8, 10)}
     for denominator in (1, 2, 3, 4, 10):
         options.add(Fraction(round(value * denominator), denominator))
     return sorted((each for each in options if weight(each) < weight(value)), key=weight)

@@ -59,6 +59,7 @@ FALSE = {
         (SimpleTop(F), Relation(Eigenvalue(F, 1) > 0), Relation(n >= 2)),
         Stable(ConsensusAt(F, 1)),
     ),
+    "PM-N4 any step": Conjecture("PM-N4", "oja-map", A1, AlmostEveryConverges(ConsensusAt(V, 1)), n=(3,)),
     "AB-L6.1": Conjecture("AB-L6.1", "causal-flow", (*TOP, Relation(sp.Eq(n, 1))), Converges(ConsensusAt(U, 1))),
     "AB-T6.1 anywhere": Conjecture("AB-T6.1", "causal-flow", TOP, AlmostEveryConverges(ConsensusAt(U, 1))),
     "PH-T2 not symmetric": Conjecture(
