@@ -103,7 +103,7 @@ def test_files_run_under_pytest(tmp_path: Path) -> None:
     )
     (tmp_path / "conjecture_false.py").write_text((EXAMPLES / "any_step.py").read_text())
     (tmp_path / "conjecture_bad.py").write_text("x = (\n")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "eigentoken.pytest_plugin"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command += [
         "-c",
         "/dev/null",
