@@ -37,6 +37,12 @@ def test_the_wheel_has_all_rooms_and_no_tests(wheel: Path) -> None:
         on_disk = {f"eigentoken/{path.relative_to(ROOT)}" for path in (ROOT / room).rglob("*.py")}
         assert inside == on_disk
     assert "eigentoken/cli.py" in names
+    listed = subprocess.run(
+        ["git", "ls-files", "theory", "numerics", "models", "proofs", "src"], cwd=ROOT, capture_output=True, text=True
+    )
+    for name in listed.stdout.splitlines():
+        if not name.endswith(".py"):  # data: schemas, assets, the ledger
+            assert f"eigentoken/{name.removeprefix('src/eigentoken/')}" in names, name
     assert not [name for name in names if Path(name).name.startswith("test_") or "tests" in Path(name).parts]
     assert not [name for name in names if "benchmarks" in Path(name).parts or "conftest" in name]
 

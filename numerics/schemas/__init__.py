@@ -1,0 +1,1 @@
+"""The JSON schema of a certificate."""

@@ -1,0 +1,1 @@
+"""Files that pages are made of: style, scripts, KaTeX with its licence."""
