@@ -121,6 +121,9 @@ def _identity(left: Any, right: Any) -> tuple[str, str]:
         f"set (r{i} := sqrt {term(each, names)}) in *; clearbody r{i}; subst {term(each, names)}."
         for i, each in enumerate(radicands)
     ]
+    if nonzero:
+        product = " * ".join(f"({each.removesuffix(' <> 0')})" for each in nonzero)
+        script.append(f"assert (AllNonzero : {product} <> 0) by nonzero.")
     exponentials = set().union(*(each.atoms(sp.exp) for each in (left, right, *_denominator_factors([left, right]))))
     script += _exponential_script(exponentials, names)
     script.append("first [reflexivity | ring | (field; nonzero) | (field_simplify_eq; [ring | nonzero])].")
@@ -147,6 +150,10 @@ def _exponential_script(nodes: Iterable[Any], names: Names) -> list[str]:
         generator, letter = f"exp ({term(unit, names)} / {share})", letters[unit]
         lines.append(f"pose proof (exp_pos ({term(unit, names)} / {share})) as P{letter}.")
         lines.append(f"set ({letter} := {generator}) in *; clearbody {letter}.")
+        lines.append(
+            f"try (assert (With{letter} := Rmult_integral_contrapositive_currified _ _ AllNonzero "
+            f"(Rgt_not_eq _ _ P{letter})); clear AllNonzero; rename With{letter} into AllNonzero)."
+        )
     return lines
 
 
@@ -234,13 +241,21 @@ class _Inequality:
         return "\n".join(line for line in script if line)
 
     def _undetermined(self) -> list[Any]:
-        """At most three symbols whose sign the hypotheses do not fix: a proof by cases may need it."""
+        """At most three parts whose sign no hypothesis says outright: a proof by cases may need them."""
+        said = {each.lhs for each in self.given if each.is_Relational and each.rhs.is_number and each.lhs.is_Symbol}
+        said |= {each.rhs for each in self.given if each.is_Relational and each.lhs.is_number and each.rhs.is_Symbol}
+        strict = [
+            each
+            for each in self.given
+            if each.is_Relational and {each.lhs, each.rhs} & said and 0 in (each.lhs, each.rhs)
+        ]
+        known = {side for each in strict for side in (each.lhs, each.rhs)}
+        ends = [each for each in _relations_of(self.goal) if each.is_Relational]
+        factors = [factor for each in ends for factor in _factors_of(each.lhs - each.rhs)]
         symbols = sorted(set().union(*(each.free_symbols for each in (*self.given, self.goal))), key=str)
-        free = []
-        for symbol in symbols:
-            fixed = [inequality_by_cvc5(self.given, each, seconds=2).is_holds for each in (symbol >= 0, symbol <= 0)]
-            free += [] if any(fixed) else [symbol]
-        return free[:3]
+        return [
+            each for each in dict.fromkeys([*(f for f in factors if len(str(f)) < 40), *symbols]) if each not in known
+        ][:3]
 
 
 def _conjuncts(statement: Any) -> list[Any]:
@@ -261,6 +276,7 @@ def _quotient(relation: Any) -> tuple[str, Any, Any, Any, Any]:
         rule = "gt" if isinstance(relation, sp.StrictGreaterThan | sp.StrictLessThan) else "ge"
         if isinstance(relation, sp.StrictLessThan | sp.LessThan):
             left, right = right, left
+            rule = "le" if rule == "ge" else rule
     top, bottom = _fraction(left - right)
     return rule, left, right, top, bottom
 

@@ -17,7 +17,8 @@ __all__ = ["PRELUDE", "Exported", "accepts", "export", "file_text"]
 
 NO_COQ = "coqc is not installed (Debian: coq): only lemmas that it accepts are written, so there is nothing to write"
 SECONDS = 40
-PRELUDE = r"""From Coq Require Import Reals Lra Psatz.
+PRELUDE = r"""From Coq Require Import Nsatz.
+From Coq Require Import Reals Lra Psatz.
 Open Scope R_scope.
 
 (* Quotients: l - r = n / d, and what the sign of n * d says of l and r. *)
@@ -33,6 +34,8 @@ Proof.
   assert (0 < / d * / d) by (change (0 < Rsqr (/ d)); apply Rsqr_pos_lt, Rinv_neq_0_compat; assumption).
   assert (n / d >= 0) by (rewrite Q; apply Rle_ge, Rmult_le_pos; lra). lra.
 Qed.
+Lemma quot_le (l r n d : R) : l - r = n / d -> d <> 0 -> n * d >= 0 -> r <= l.
+Proof. intros E D P. apply Rge_le. exact (quot_ge l r n d E D P). Qed.
 Lemma quot_eq (l r n d : R) : l - r = n / d -> d <> 0 -> n = 0 -> l = r.
 Proof. intros E D P. subst n. unfold Rdiv in E. lra. Qed.
 Lemma quot_ne (l r n d : R) : l - r = n / d -> d <> 0 -> n <> 0 -> l <> r.
@@ -50,6 +53,8 @@ Proof.
   intros E D P. assert (n * d = (n / d) * (d * d)) by (field; assumption).
   assert (n / d >= 0) by lra. assert (d * d > 0) by (change (0 < Rsqr d); apply Rsqr_pos_lt; assumption). nra.
 Qed.
+Lemma quot_le_inv (l r n d : R) : l - r = n / d -> d <> 0 -> r <= l -> n * d >= 0.
+Proof. intros E D P. apply (quot_ge_inv l r n d E D). apply Rle_ge. exact P. Qed.
 Lemma quot_eq_inv (l r n d : R) : l - r = n / d -> d <> 0 -> l = r -> n = 0.
 Proof.
   intros E D P. assert (n / d = 0) by lra.
@@ -109,7 +114,33 @@ Ltac sign := first [ assumption | linear | lazymatch goal with
   | |- _ => products
   end ].
 Ltac simple_polynomial := first [ assumption | linear | products | (let F := fresh in intro F; first [ linear | products ]) ].
-Ltac polynomial := first [ solve [sign] | solve [simple_polynomial] ].
+(* The same without products of hypotheses: quick. *)
+Ltac quick_sign := first [ assumption | linear | lazymatch goal with
+  | |- ?a * ?b > 0 => first [ solve [apply product_pos; quick_sign] | solve [apply product_pos_neg; quick_sign] ]
+  | |- ?a * ?b < 0 => first [ solve [apply product_neg; quick_sign] | solve [apply product_neg_pos; quick_sign] ]
+  | |- ?a * ?b >= 0 => first [ solve [apply product_ge; quick_sign] | solve [apply product_ge_le; quick_sign] ]
+  | |- ?a * ?b <= 0 => first [ solve [apply product_le; quick_sign] | solve [apply product_le_ge; quick_sign] ]
+  | |- - ?a > 0 => apply opposite_pos; quick_sign
+  | |- - ?a < 0 => apply opposite_neg; quick_sign
+  | |- - ?a >= 0 => apply opposite_ge; quick_sign
+  | |- - ?a <= 0 => apply opposite_le; quick_sign
+  | |- ?a ^ 2 >= 0 => apply square_ge
+  | |- ?a ^ 2 > 0 => first [ solve [apply power_pos; quick_sign] | solve [apply square_pos; quick_sign] ]
+  | |- ?a ^ ?k > 0 => apply power_pos; quick_sign
+  | |- ?a + ?b > 0 => apply sum_pos; quick_sign
+  | |- ?a <> 0 => first [ solve [apply Rgt_not_eq; quick_sign] | solve [apply Rlt_not_eq; quick_sign] ]
+  | |- _ => linear
+  end ].
+(* A hypothesis whose sign contradicts the signs of its factors. *)
+Ltac clash := exfalso; match goal with
+  | H : ?x > 0 |- _ => assert (x <= 0) by (solve [quick_sign]); lra
+  | H : ?x >= 0 |- _ => assert (x < 0) by (solve [quick_sign]); lra
+  | H : ?x < 0 |- _ => assert (x >= 0) by (solve [quick_sign]); lra
+  | H : ?x <= 0 |- _ => assert (x > 0) by (solve [quick_sign]); lra
+  | H : ?x = 0 |- _ => assert (x > 0) by (solve [quick_sign]); lra
+  | H : ?x = 0 |- _ => assert (x < 0) by (solve [quick_sign]); lra
+  end.
+Ltac polynomial := first [ solve [quick_sign] | solve [clash] | solve [sign] | solve [simple_polynomial] ].
 Ltac nonzero := repeat split; repeat first
   [ assumption | apply Rmult_integral_contrapositive_currified | apply pow_nonzero | apply Rinv_neq_0_compat ];
   first
@@ -117,6 +148,7 @@ Ltac nonzero := repeat split; repeat first
   | (apply Rgt_not_eq; linear) | (apply Rlt_not_eq; linear)
   | solve [apply Rgt_not_eq; sign] | solve [apply Rlt_not_eq; sign]
   | (match goal with H : ?p <> 0 |- ?q <> 0 => let F := fresh in intro F; apply H; first [ linear | products ] end)
+  | (match goal with H : ?p <> 0 |- ?q <> 0 => let F := fresh in intro F; apply H; solve [timeout 5 nsatz] end)
   | (apply Rgt_not_eq; products) | (apply Rlt_not_eq; products)
   | (let F := fresh in intro F; first [ linear | products ]) ].
 Ltac by_signs x := destruct (Rtotal_order x 0) as [?|[?|?]].
