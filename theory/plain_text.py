@@ -147,8 +147,7 @@ class _Reader:
         content = self.until_end(name)
         rows: list[str] = [plain_text(re.sub(r"(?<!\\)&", " ", row)) for row in re.split(r"\\\\", content)]
         if name in _MATRICES:
-            left, right = _MATRICES[name]
-            return f"{left}{'; '.join(rows)}{right}".strip()
+            return f"{_MATRICES[name][0]}{'; '.join(rows)}{_MATRICES[name][1]}".strip()
         return ("; " if name == "cases" else " ").join(rows)
 
     def until_end(self, name: str) -> str:

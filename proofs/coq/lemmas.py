@@ -353,8 +353,8 @@ def _goal_script(goal: Any, names: Names, splits: str = "") -> str:
         return f"intro; hypotheses. {_goal_script(goal.args[1], names, splits)}"
     if goal.is_Relational and _has_quotient(goal):
         rule, left, right, top, bottom = _quotient(goal)
-        parts = " ".join(f"({term(each, names)})" for each in (left, right, top, bottom))
-        return f"apply (quot_{rule} {parts}); [field; nonzero | nonzero | {splits}cases; polynomial]."
+        quotient = " ".join(f"({term(each, names)})" for each in (left, right, top, bottom))
+        return f"apply (quot_{rule} {quotient}); [field; nonzero | nonzero | {splits}cases; polynomial]."
     return f"all: {splits}cases; polynomial."
 
 
