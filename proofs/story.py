@@ -147,7 +147,7 @@ class Story:
         found = self.evidence
         if found is None:
             return f"No run is recorded for this text: `eigentoken verify {self.statement.id}` makes one."
-        scopes = f" Checked only for listed sizes: {'; '.join(found.scopes)}." if found.scopes else ""
+        scopes = f" Some steps only for {'; '.join(found.scopes)}." if found.scopes else ""
         return (
             f"{found.checked} steps checked, {found.cited} cited, {found.second} with a second opinion, "
             f"{found.vectors} vectors, {found.counterexamples} counterexamples, {found.tested} instances tested.{scopes}"
