@@ -10,6 +10,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export HF_HUB_OFFLINE := 1
+export PYTHONHASHSEED := 0
 export HYPOTHESIS_PROFILE ?= ci
 
 .PHONY: demo test test-all lint typecheck format bench book docs install install-test clean

@@ -125,9 +125,9 @@ class Inequality(Step):
         return prove(self.hypotheses, self.conclusion)
 
     def second_opinion(self) -> Verdict | None:
-        from eigentoken.theory.second_inequality import inequality_by_cvc5
+        from eigentoken.theory.second_guard import guarded_inequality
 
-        return inequality_by_cvc5(self.hypotheses, self.conclusion)
+        return guarded_inequality(self.hypotheses, self.conclusion)
 
     def display(self) -> str:
         given = r",\ ".join(scalar_latex(each) for each in self.hypotheses)
