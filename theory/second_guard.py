@@ -38,6 +38,8 @@ def guarded_inequality(hypotheses: Sequence[Any], conclusion: Any, seconds: floa
     with _LOCK:
         helper = _helper()
         try:
+            if helper.stdin is None or helper.stdout is None:
+                raise OSError("the helper process has no pipes")
             _send(helper.stdin, (tuple(hypotheses), conclusion))
             ready, _, _ = select.select([helper.stdout], [], [], seconds)
             if ready:
