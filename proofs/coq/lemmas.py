@@ -109,6 +109,9 @@ def _identity(left: Any, right: Any) -> tuple[str, str]:
     positive = [f"{term(each, names)} > 0" for each in radicands]
     premises = [*(condition(each, names) for each in facts), *positive, *nonzero]
     script = ["intros."]
+    if nonzero:
+        product = " * ".join(f"({each.removesuffix(' <> 0')})" for each in nonzero)
+        script.append(f"assert (AllNonzero : {product} <> 0) by nonzero.")
     script += [
         f"assert (Root{i} : {term(each, names)} = (sqrt {term(each, names)}) ^ 2) by (symmetry; apply pow2_sqrt; lra)."
         for i, each in enumerate(radicands)
@@ -121,9 +124,6 @@ def _identity(left: Any, right: Any) -> tuple[str, str]:
         f"set (r{i} := sqrt {term(each, names)}) in *; clearbody r{i}; subst {term(each, names)}."
         for i, each in enumerate(radicands)
     ]
-    if nonzero:
-        product = " * ".join(f"({each.removesuffix(' <> 0')})" for each in nonzero)
-        script.append(f"assert (AllNonzero : {product} <> 0) by nonzero.")
     exponentials = set().union(*(each.atoms(sp.exp) for each in (left, right, *_denominator_factors([left, right]))))
     script += _exponential_script(exponentials, names)
     script.append("first [reflexivity | ring | (field; nonzero) | (field_simplify_eq; [ring | nonzero])].")
@@ -329,12 +329,13 @@ def _exponential_facts(statements: list[Any], names: Names) -> list[str]:
     shown = [term(each, names) for each in arguments]
     parts = [f"pose proof (exp_pos {u}); pose proof (exp_ineq1_le {u})" for u in shown]
     pairs = [("0", u) for u in shown] + [(v, u) for index, u in enumerate(shown) for v in shown[:index]]
-    for one, two in pairs[:4]:
+    for number, (one, two) in enumerate(pairs[:4]):
+        t = f"T{number}"
         parts.append(
-            f"destruct (Rtotal_order {one} {two}) as [T|[T|T]]; [pose proof (exp_increasing {one} {two} T) "
-            f"| pose proof (f_equal exp T) | pose proof (exp_increasing {two} {one} T)]; clear T || idtac"
+            f"(destruct (Rtotal_order {one} {two}) as [{t}|[{t}|{t}]]; [pose proof (exp_increasing {one} {two} {t}) "
+            f"| pose proof (f_equal exp {t}) | pose proof (exp_increasing {two} {one} {t})])"
         )
-    return ["; ".join([*parts, "rewrite ?exp_0 in *"]).replace("; clear T || idtac", "") + "."] if parts else []
+    return ["; ".join([*parts, "rewrite ?exp_0 in *"]) + "."] if parts else []
 
 
 def _goal_script(goal: Any, names: Names, splits: str = "") -> str:
