@@ -162,9 +162,9 @@ def system_latex(system: System) -> str:
             rf"a{head}_{{ij}}&=\frac{{\exp(x_i^\top {score}x_j)}}{{\sum_{{{below}}}\exp(x_i^\top {score}x_l)}},"
         )
     spaces = {
-        Space.SPHERE: r"x_i\in S^{d-1}=\{x\in\mathbb R^d:\ x^\top x=1\}",
-        Space.ELLIPSOID: rf"x_i\in\{{x\in\mathbb R^d:\ x^\top {metric}x=1\}},\quad {metric}={metric}^\top\succ0",
-        Space.EUCLIDEAN: r"x_i\in\mathbb R^d",
+        Space.SPHERE: r"x_i\in S^{d-1}=\{x\in\mathbf R^d:\ x^\top x=1\}",
+        Space.ELLIPSOID: rf"x_i\in\{{x\in\mathbf R^d:\ x^\top {metric}x=1\}},\quad {metric}={metric}^\top\succ0",
+        Space.EUCLIDEAN: r"x_i\in\mathbf R^d",
     }
     domain = r";\quad\text{defined where every }y_i\neq0" if system.time is Time.MAP else ""
     step = r",\quad\alpha>0" if system.time is Time.MAP else ""

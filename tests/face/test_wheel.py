@@ -51,8 +51,21 @@ def test_the_installed_wheel_runs_elsewhere(wheel: Path, tmp_path: Path) -> None
     """A clean venv that sees this environment's libraries but not this checkout."""
     place = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
+    python = place / "bin" / "python"
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(python),
+        "install",
+        "--no-deps",
+        "--no-index",
+        "-q",
+        str(wheel),
+    ]
+    subprocess.run(install, check=True, capture_output=True)
     site = next((place / "lib").glob("python3*")) / "site-packages"
-    zipfile.ZipFile(wheel).extractall(site)
     libraries = Path(next(path for path in sys.path if path.endswith("site-packages")))
     # libraries without the editable hooks: a plain path entry is not processed for .pth files
     environment = {**os.environ, "PYTHONPATH": str(libraries), "PYTHONNOUSERSITE": "1"}
@@ -61,11 +74,11 @@ def test_the_installed_wheel_runs_elsewhere(wheel: Path, tmp_path: Path) -> None
         "import eigentoken.numerics;"
         "print(eigentoken.__file__); print(s.__file__); print(p.__file__)"
     )
-    run = [str(place / "bin" / "python"), "-c", code]
+    run = [str(python), "-c", code]
     printed = subprocess.run(run, capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert printed.returncode == 0, printed.stderr
     assert all(line.startswith(str(site)) for line in printed.stdout.split()), printed.stdout
-    run = [str(place / "bin" / "python"), "-m", "eigentoken", "show", "PM-L4", "--json"]
+    run = [str(place / "bin" / "eigentoken"), "show", "PM-L4", "--json"]
     shown = subprocess.run(run, capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert shown.returncode == 0, shown.stderr
     assert '"id": "PM-L4"' in shown.stdout

@@ -119,8 +119,8 @@ def document():
         bipartite_criterion(),
     )
     body += "\n\n".join(criterion_latex(each) + proof_latex(each) for each in criteria)
-    # amsfonts only for the blackboard R, which the base fonts lack
-    head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\usepackage{amsfonts}\n\\begin{document}\n"
+    # amsmath alone
+    head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n"
     return f"{head}{body}\n\\end{{document}}\n"
 
 
