@@ -9,7 +9,7 @@ undecided.  "holds" means that so many instances were tried and none violates: e
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from eigentoken.proofs.deterministic_data import BALLS, times, transposed
@@ -33,6 +33,7 @@ __all__ = [
     "on_the_ellipsoid",
     "order_of_factors",
     "potential_decreases",
+    "potential_decreases_for",
     "rotations_grow",
     "sigma_cancels",
     "speed_is_bounded",
@@ -199,6 +200,19 @@ def potential_decreases(source: random.Random) -> Iterable[Any]:
     tokens = _tokens(source, d, score)
     speed = system("ellipsoid-flow").advance(BALLS, {"P": score}, tokens)
     yield -_potential(SERIES, score, _series(tokens, speed))[1]
+
+
+def potential_decreases_for(rows: Sequence[Sequence[str]]) -> Test:
+    """``-dV_P/dt > 0`` from random starts of ten tokens, for the matrix P that is given in exact decimals."""
+
+    @_positive
+    def numbers(source: random.Random) -> Iterable[Any]:
+        score = tuple(tuple(ball(entry) for entry in row) for row in rows)
+        tokens = _tokens(source, len(score), score, count=10)
+        speed = system("ellipsoid-flow").advance(BALLS, {"P": score}, tokens)
+        yield -_potential(SERIES, score, _series(tokens, speed))[1]
+
+    return numbers
 
 
 @_positive

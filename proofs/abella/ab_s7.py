@@ -19,6 +19,7 @@ from eigentoken.proofs.deterministic_data import (
     numbers,
     symmetric_eigenpairs,
 )
+from eigentoken.proofs.flow_properties import potential_decreases_for
 from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.observables_attention import ellipsoid_potential
 from eigentoken.theory.registry import register
@@ -155,6 +156,7 @@ AB_S7 = register(
         "is not reproduced here.",
         depends=("AB-T3.2", "AB-X0", "AB-T4.1", "AB-T5.1", "AB-T6.1", "AB-X2"),
         derive=derive,
+        property_tests=(potential_decreases_for(P_71),),
         vectors=(
             Vector(
                 "eigenvalues of P (7.1), of U (7.3), and v",

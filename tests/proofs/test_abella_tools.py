@@ -158,3 +158,11 @@ def test_the_word_identity_is_read() -> None:
 
 def test_wendel_counts() -> None:
     assert probability(1, 1) == 1 and probability(3, 2) == 1 and probability(4, 2) == sp.Rational(7, 8)
+
+
+def test_the_printed_matrix_decreases_its_potential_and_a_skew_one_does_not() -> None:
+    from eigentoken.proofs.flow_properties import potential_decreases_for
+    from eigentoken.theory.registry import statements
+
+    assert statements().get("AB-S7").property_tests[0](20, 1).is_holds
+    assert potential_decreases_for((("1", "2", "0"), ("-2", "1", "0"), ("0", "0", "1")))(20, 1).is_fails
