@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import re
 import sys
 from collections.abc import Iterator
 from importlib.metadata import entry_points
@@ -24,8 +25,13 @@ class UnknownStatement(ValueError):
     """No statement has that id; the message suggests the nearest ones."""
 
 
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Ids in the order of a reader: PM-L2 before PM-L10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
 class Registry:
-    """Statements by id, in the order of registration."""
+    """Statements by id, in the order of a reader whatever was imported first."""
 
     def __init__(self) -> None:
         self._statements: dict[str, Statement] = {}
@@ -56,7 +62,7 @@ class Registry:
         return self
 
     def __iter__(self) -> Iterator[Statement]:
-        return iter(self._statements.values())
+        return iter(sorted(self._statements.values(), key=lambda each: _natural(each.id)))
 
     def __len__(self) -> int:
         return len(self._statements)

@@ -7,7 +7,6 @@ text changed since then shows no numbers and the status ``stated``.
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
@@ -31,11 +30,6 @@ COLUMNS = (
 )
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
-    """Ids in the order of a reader: PM-L2 before PM-L10."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
-
-
 def statements_table() -> str:
     """The page, made from the registry and the ledger."""
     lines = [
@@ -50,7 +44,7 @@ def statements_table() -> str:
         f"|{' --- |' * len(COLUMNS)}",
     ]
     totals = [0] * 6
-    for told in sorted(statements(), key=lambda each: _natural(each.id)):  # the same whoever imported what first
+    for told in statements():
         found = evidence_of(told)
         numbers = (
             []

@@ -47,10 +47,21 @@ def _options(
     settings.quiet = quiet
 
 
+def _global_first(arguments: list[str]) -> list[str]:
+    """``--quiet`` and ``--debug`` may stand anywhere before a ``--``; the parser wants them before the command.
+
+    >>> _global_first(["check", "sample:rxnmapper", "--quiet"])
+    ['--quiet', 'check', 'sample:rxnmapper']
+    """
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    moved = [each for each in arguments[:end] if each in ("--quiet", "--debug")]
+    return moved + [each for each in arguments[:end] if each not in moved] + arguments[end:]
+
+
 def main() -> None:
     """The entry point: bad input is one line and exit 2, never a traceback."""
     try:
-        app()
+        app(args=_global_first(sys.argv[1:]))
     except (ValueError, OSError) as problem:
         _stop(problem, 2, "error")
     except KeyboardInterrupt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import eigentoken.commands
 from eigentoken.checking import CheckOptions, check
 from eigentoken.checking.formats import to_json, write_report
 from eigentoken.checking.recheck import recheck_document
@@ -23,6 +25,8 @@ from eigentoken.interchange.model_card import to_model_card
 from eigentoken.interchange.sarif import to_sarif
 from eigentoken.proofs.verify import Line, Verified
 from eigentoken.schemas import names, schema
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "conjectures"
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +75,57 @@ def test_commands_print_what_their_schema_says(arguments: list[str]) -> None:
     printed = CliRunner().invoke(app, arguments)
     assert printed.exit_code == 0, printed.output
     _validate(json.loads(printed.stdout))
+
+
+def test_every_document_that_a_command_prints_has_a_published_schema() -> None:
+    """No list to keep: the kinds are read off the calls of ``show_json`` in the commands."""
+    folder = Path(eigentoken.commands.__file__).parent
+    calls = [
+        node.args[0]
+        for file in folder.glob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "show_json"
+    ]
+    printed = {each.value for each in calls if isinstance(each, ast.Constant)}
+    assert len(calls) >= 18
+    assert all(isinstance(each, ast.Constant) for each in calls)
+    assert printed <= set(names()), f"no schema for {sorted(printed - set(names()))}"
+
+
+def test_the_other_commands_print_what_their_schema_says(model: Path, tmp_path: Path) -> None:
+    derived = ["derive", "PM-L4", "--format", "tex", "-o", str(tmp_path / "l4.tex"), "--json"]
+    steered = ["steer", str(model), "--direction", "random", "-o", str(tmp_path / "steered"), "--json"]
+    drawn = ["reproduce", "abella-2", "--quick", "-o", str(tmp_path / "figures"), "--json"]
+    attacked = [
+        ["refute", str(EXAMPLES / name), "--instances", "200", "--jobs", "1", "--json", *more]
+        for name, more in (("polygonal_instability.py", ["--drop"]), ("oja_consensus.py", []))
+    ]
+    for arguments, code in (
+        (["certify", "--json"], 0),
+        (derived, 0),
+        (["derive", "PM-L4", "--coq", str(tmp_path / "coq"), "--json"], 0),
+        (steered, 0),
+        (drawn, 0),
+        (attacked[0], 1),
+        (attacked[1], 0),
+    ):
+        printed = CliRunner().invoke(app, arguments)
+        assert printed.exit_code == code, printed.output
+        document = json.loads(printed.stdout)
+        _validate(document)
+        with pytest.raises(jsonschema.ValidationError):
+            _validate({name: value for name, value in document.items() if name == "schema"})
+
+
+def test_a_refutation_without_its_counterexample_is_not_one(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    attack = ["refute", str(EXAMPLES / "polygonal_instability.py"), "--instances", "200", "--jobs", "1"]
+    assert CliRunner().invoke(app, [*attack, "-o", str(path)]).exit_code == 1
+    document = json.loads(path.read_text(encoding="utf-8"))
+    _validate(document)
+    for change in ({"counterexample": None}, {"verdict": "survived"}, {"verdict": "proved"}):
+        with pytest.raises(jsonschema.ValidationError):
+            _validate({**document, "results": [{**document["results"][0], **change}]})
 
 
 def test_classify_and_certify_print_what_their_schema_says(tmp_path: Path) -> None:

@@ -120,6 +120,13 @@ def test_the_registry_refuses_doubles_dangling_names_and_circles() -> None:
         registry.graph()
 
 
+def test_the_order_is_a_readers_whatever_was_imported_first() -> None:
+    registry = Registry()
+    for name in ("PM-L10", "PM-L2", "AB-T3.1", "PM-E1", "AB-T3.2"):
+        registry.register(_statement(name))
+    assert [each.id for each in registry] == ["AB-T3.1", "AB-T3.2", "PM-E1", "PM-L2", "PM-L10"]
+
+
 def test_a_mistyped_id_gets_a_suggestion() -> None:
     registry = Registry()
     registry.register(_statement("PM-L4"))
