@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -34,6 +36,16 @@ def browser() -> Iterator[Any]:
         opened = driver.chromium.launch(executable_path=chromium, args=FLAGS)
         yield opened
         opened.close()
+
+
+def _large_report() -> ModuleType:
+    place = Path(__file__).resolve().parents[2] / "benchmarks" / "large_report.py"
+    spec = importlib.util.spec_from_file_location("eigentoken_benchmarks_large_report", place)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 class Visit:
@@ -135,38 +147,9 @@ def test_the_script_computes_what_the_loops_compute(browser: Any, atlas: Path, n
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page of 48 layers with 25 heads, from one small layer's records."""
-    from eigentoken.checking.html import report_html
-    from eigentoken.checking.report import Report
-
-    return _report_page(tmp_path_factory.mktemp("report"), report_html, Report)
-
-
-def _report_page(folder: Path, report_html: Any, make: Any) -> Path:
-    verdict = {"verdict": "holds", "margin": 0.5, "unit": "spectral norm", "reason": "because", "certificate": None}
-    verdict |= {"details": {"eigenvalue": {"re": 1.0, "im": 0.0, "radius": 1e-9}}}
-    head = {"score_norm": [1.0, 2.0], "score_inertia": verdict, "value_inertia": verdict, "value_leader": verdict}
-    layers = [
-        {
-            "layer": index,
-            "weights_of": index,
-            "discs": [[math.cos(k) * (1 - k / 1700), math.sin(k) * (1 - k / 1700), 1e-8] for k in range(1600)],
-            "leaders": dict.fromkeys(("real-part", "modulus", "step"), verdict),
-            "cases": {"real-part": "1", "modulus": "1", "step": "1"},
-            "regime": {"regime": "none", "reason": "why"},
-            "norm": [1.0, 1.0],
-            "score_inertia": verdict,
-            "heads": [{"head": number, **head} for number in range(25)],
-            "convention": "as stored",
-        }
-        | {key: [1.0, 1.0] for key in ("leading_eigenvalue", "gap", "alpha_star")}
-        | {key: [1.0, 1.0] for key in ("distance_to_symmetric", "distance_to_identity")}
-        for index in range(48)
-    ]
-    model = {"source": "synthetic", "description": "48 layers, 25 heads", "files": []}
-    document = {"model": model, "layers": layers, "statements": [], "observed": [], "conventions": "", "version": "0"}
-    path = folder / "report.html"
-    path.write_text(report_html(make(document)), encoding="utf-8")
+    """A page of 48 layers with 25 heads, the one that the benchmark opens too."""
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(_large_report().page(layers=48, heads=25), encoding="utf-8")
     return path
 
 

@@ -50,7 +50,6 @@ def test_links_between_pages_resolve() -> None:
                 assert (path.parent / target).exists(), (path.name, target)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.ipynb")), ids=lambda path: path.name)
 @pytest.mark.filterwarnings("ignore")
 def test_a_notebook_runs(path: Path) -> None:
