@@ -16,6 +16,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.deadline import tick
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.construction import construct
 from eigentoken.numerics.instances.plans import Contradiction, Plan
@@ -23,7 +24,7 @@ from eigentoken.numerics.instances.spectra import CORNERS
 from eigentoken.theory import terms
 from eigentoken.theory.readings import GENERATED, OBSERVED, SYMBOLIC
 
-__all__ = ["Sample", "branches", "condition_violation", "sample"]
+__all__ = ["Sample", "branches", "condition_violation", "corner_names", "sample"]
 
 MOST_ROUNDS = 6
 FEWEST_CELLS = 44
@@ -45,12 +46,13 @@ class Sample:
         """Instances by named corner: spectra, small sizes, even n, equal splits."""
         found: dict[str, int] = {}
         for batch in self.batches:
-            for name in _names(batch):
+            for name in corner_names(batch):
                 found[name] = found.get(name, 0) + batch.count
         return dict(sorted(found.items()))
 
 
-def _names(batch: Batch) -> Iterator[str]:
+def corner_names(batch: Batch) -> Iterator[str]:
+    """The named corners that the instances of a batch are in."""
     yield batch.corner
     if batch.n <= 2:
         yield f"n = {batch.n}"
@@ -106,6 +108,7 @@ def sample(
     for round_ in range(MOST_ROUNDS):
         share = max(1, -(-max(count - have, 1) // len(order))) * (1 if round_ == 0 else 2)
         for number in order:
+            tick()
             each, shape, corner = cells[number]
             own = torch.Generator().manual_seed(_mixed(seed, number, round_))
             try:

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.deadline import tick
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.plans import MatrixPlan
 from eigentoken.numerics.instances.sampling import condition_violation
@@ -39,6 +40,7 @@ def climb(target: Target, batch: Batch, steps: int = STEPS) -> tuple[Batch, int]
         height = _objective(target, batch)
     looked = batch.count
     for _ in range(steps):
+        tick()
         directions = _gradient(target, batch)
         if directions is None:
             break

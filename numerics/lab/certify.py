@@ -5,17 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any
 
-import sympy as sp
-
 from eigentoken.numerics.lab.documents import encode
-from eigentoken.numerics.lab.targets import Target, call_predicate
-from eigentoken.numerics.readings.certified_claims import classified
+from eigentoken.numerics.lab.predicates import predicate_home, predicate_verdict
+from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.exact_values import Case
 from eigentoken.theory.readings import CERTIFIED, LATEX
-from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
+from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord
 
 __all__ = ["Certified", "certify_case", "claim_verdict"]
 
@@ -43,17 +40,6 @@ class Certified:
         }
 
 
-class ExactInstance(SimpleNamespace):
-    """One instance for a free predicate: parameters and tokens as sympy matrices of exact numbers."""
-
-    def is_equilibrium(self) -> bool:
-        """Decided exactly; raises where it is not decided."""
-        verdict = classified(self._case).equilibrium
-        if verdict.is_undecided:
-            raise ValueError(verdict.reason)
-        return bool(verdict.is_holds)
-
-
 def instance_digest(case: Case) -> str:
     """sha256 of the exact instance with its k and p."""
     document = {"instance": case.instance.as_dict(), "k": case.k, "p": case.p}
@@ -65,31 +51,8 @@ def claim_verdict(target: Target, case: Case) -> Verdict:
     if target.claim is not None:
         found: Verdict = CERTIFIED(target.claim, case)
         return found
-    return _predicate_verdict(target, case)
-
-
-def _predicate_verdict(target: Target, case: Case) -> Verdict:
-    """The free predicate on exact numbers: an exact answer counts, a float does not."""
-    parameters = {
-        name: [SimpleNamespace(**{part: sp.Matrix(rows) for part, rows in head.items()}) for head in value]
-        if name == "heads"
-        else sp.Matrix(value)
-        if isinstance(value, tuple)
-        else value
-        for name, value in case.instance.parameters.items()
-    }
-    tokens = sp.Matrix([list(token) for token in case.instance.tokens])
-    sizes = {"n": case.n, "d": case.d, "k": case.k, "p": case.p, "q": case.q}
-    exact = ExactInstance(**parameters, tokens=tokens, **sizes, _case=case)
-    try:
-        answer = call_predicate(target.conjecture, exact)
-    except Exception:
-        return undecided("the predicate does not run on exact numbers (sympy matrices): it stays a float comparison")
-    if answer in (True, sp.true):
-        return holds("the predicate is true of the exact numbers")
-    if answer in (False, sp.false):
-        return fails("the predicate is false of the exact numbers")
-    return undecided(f"the predicate gave {answer!r} on exact numbers")
+    assert callable(target.conjecture.holds_if)
+    return predicate_verdict(target.conjecture.holds_if, case)
 
 
 def certify_case(target: Target, case: Case) -> Certified | None:
@@ -112,6 +75,8 @@ def certify_case(target: Target, case: Case) -> Certified | None:
     claim = "holds_if" if target.claim is None else LATEX(target.claim)
     details: dict[str, Any] = {"kind": "" if verdict.certificate is None else verdict.certificate.kind}
     details["statement"] = None if target.claim is None else encode(target.claim)
+    if target.claim is None:
+        details["predicate"] = predicate_home(target.conjecture)
     if verdict.certificate is not None:
         details["data"] = dict(verdict.certificate.data)
     certificates.append(Certificate("lab/claim", claim, VerdictWord.FAILS, digest, {**document, **details}))

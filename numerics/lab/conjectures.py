@@ -13,6 +13,7 @@ from typing import Any
 
 from eigentoken.theory.claims import Claim
 from eigentoken.theory.conditions import Condition
+from eigentoken.theory.points import Place
 from eigentoken.theory.systems import SYSTEMS
 
 __all__ = ["TEMPLATE", "Conjecture", "ConjectureError", "load", "new"]
@@ -35,17 +36,19 @@ class ConjectureError(ValueError):
 class Conjecture:
     """``conditions => claims`` for one system: a statement with no derivation.
 
-    ``holds_if`` is a free predicate of one instance for what the language has no word for: it is given an object with
-    the parameters as attributes (``instance.V``, ``instance.alpha``, ``instance.tokens``), numpy arrays in the search and
-    sympy matrices of exact numbers when a counterexample is certified; the conjecture says that it is always true.  ``n``
-    and ``d`` restrict the sizes that are tried.
+    ``holds_if`` is a free predicate of one instance for what the language has no word for
+    (:mod:`eigentoken.numerics.lab.predicates`): a function, or ``"file.py:function"``.  It is given an object with the
+    parameters as attributes (``instance.V``, ``instance.alpha``, ``instance.tokens``), numpy arrays in the search and
+    sympy matrices of exact numbers when a counterexample is certified; the conjecture says that it is always true.  ``at``
+    puts the tokens that it is given at a place.  ``n`` and ``d`` restrict the sizes that are tried.
     """
 
     name: str
     system: str
     conditions: Sequence[Condition] = ()
     claims: Sequence[Claim] = ()
-    holds_if: Callable[[Any], Any] | None = field(default=None, compare=False)
+    holds_if: Callable[[Any], Any] | str | None = field(default=None, compare=False)
+    at: Place | None = None
     n: Sequence[int] | None = None
     d: Sequence[int] | None = None
     mask: Any = None
@@ -53,6 +56,8 @@ class Conjecture:
     "What the author expects: ``survives``, ``refuted`` or ``open``; used when the file is run under pytest."
     file: str = field(default="", compare=False, repr=False)
     line: int = field(default=0, compare=False, repr=False)
+    predicate_file: str = field(default="", compare=False, repr=False)
+    predicate_name: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.file:
@@ -63,6 +68,18 @@ class Conjecture:
             given = getattr(self, part)
             object.__setattr__(self, part, (given,) if isinstance(given, Condition | Claim) else tuple(given))
         self._check()
+        if isinstance(self.holds_if, str):
+            self._resolve(self.holds_if)
+
+    def _resolve(self, text: str) -> None:
+        from eigentoken.numerics.lab.predicates import resolved
+
+        try:
+            found = resolved(text, self.file)
+        except Exception as problem:
+            raise self.error(f"{self.name}: {problem}") from None
+        for name, value in zip(("holds_if", "predicate_file", "predicate_name"), found, strict=True):
+            object.__setattr__(self, name, value)
 
     def _check(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -79,6 +96,10 @@ class Conjecture:
                 raise self.error(f"{self.name}: {claim!r} is not a claim: use words of eigentoken.theory.claims")
         if not self.claims and self.holds_if is None:
             raise self.error(f"{self.name}: nothing is claimed: give claims or holds_if")
+        if self.holds_if is not None and not callable(self.holds_if) and not isinstance(self.holds_if, str):
+            raise self.error(f"{self.name}: holds_if must be a function or 'file.py:function', got {self.holds_if!r}")
+        if self.at is not None and (not isinstance(self.at, Place) or self.holds_if is None):
+            raise self.error(f"{self.name}: at must be a place for the free predicate holds_if, got {self.at!r}")
         if self.expect not in {"open", "survives", "refuted"}:
             raise self.error(f"{self.name}: expect must be open, survives or refuted, got {self.expect!r}")
 

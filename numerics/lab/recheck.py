@@ -10,18 +10,28 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from eigentoken.numerics.lab.documents import DocumentError, UnknownObservable, decode
+from eigentoken.numerics.lab.predicates import run_again
 from eigentoken.numerics.lab.second_look import SecondLook
+from eigentoken.numerics.readings.exact_values import Case
 from eigentoken.theory.instances import InstanceError, read_instance
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
 __all__ = ["recheck", "recheck_report"]
 
 
-def recheck_report(report: Mapping[str, Any]) -> list[tuple[str, Verdict]]:
-    """Every certificate of every counterexample of a report of ``refute``."""
+def recheck_report(
+    report: Mapping[str, Any], *, run_predicates: bool = False, beside: Path | None = None
+) -> list[tuple[str, Verdict]]:
+    """Every certificate of every counterexample of a report of ``refute``.
+
+    A free predicate is code: it is run again only with ``run_predicates``, from the file that the certificate names (or one
+    of that name in the folder ``beside``), and only if that file is still the one that was run.
+    """
+    options: dict[str, Any] = {"run_predicates": run_predicates, "beside": beside}
     listed = []
     for result in report.get("results", []):
         parts = [(result["name"], result.get("counterexample"))]
@@ -30,16 +40,18 @@ def recheck_report(report: Mapping[str, Any]) -> list[tuple[str, Verdict]]:
         ]
         for name, counterexample in parts:
             if counterexample is not None:
-                listed += [(f"{name}: {what}", verdict) for what, verdict in recheck(counterexample)]
+                listed += [(f"{name}: {what}", verdict) for what, verdict in recheck(counterexample, **options)]
     return listed
 
 
-def recheck(counterexample: Mapping[str, Any]) -> list[tuple[str, Verdict]]:
+def recheck(
+    counterexample: Mapping[str, Any], *, run_predicates: bool = False, beside: Path | None = None
+) -> list[tuple[str, Verdict]]:
     """The verdict of the second arithmetic for each certificate of one counterexample."""
     listed = []
     for certificate in counterexample["certificates"]:
         try:
-            verdict = _one(certificate, counterexample)
+            verdict = _one(certificate, counterexample, run_predicates, beside)
         except UnknownObservable as problem:
             verdict = undecided(str(problem))
         except (DocumentError, InstanceError, KeyError, TypeError, ValueError) as problem:
@@ -48,14 +60,19 @@ def recheck(counterexample: Mapping[str, Any]) -> list[tuple[str, Verdict]]:
     return listed
 
 
-def _one(certificate: Mapping[str, Any], counterexample: Mapping[str, Any]) -> Verdict:
+def _one(
+    certificate: Mapping[str, Any], counterexample: Mapping[str, Any], run_predicates: bool, beside: Path | None
+) -> Verdict:
     data = certificate["data"]
     document = {"instance": data["instance"], "k": data["k"], "p": data["p"]}
     digest = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
     if certificate["inputs"].get("instance") != digest or data["instance"] != counterexample["instance"]:
         return fails("the numbers are not those that were certified: the digest differs")
     if data.get("statement") is None:
-        return undecided("a free predicate has no second arithmetic")
+        if not run_predicates:
+            return undecided("a free predicate is code, and was not run again: ask for it with --run-predicates")
+        case = Case(read_instance(data["instance"]), int(data["k"]), int(data["p"]))
+        return run_again(data.get("predicate"), case, beside)
     look = SecondLook(read_instance(data["instance"]), int(data["k"]), int(data["p"]))
     word = decode(data["statement"])
     if certificate["kind"] == "lab/condition":

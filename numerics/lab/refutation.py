@@ -8,22 +8,22 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from eigentoken.numerics.deadline import OutOfTime, limited
 from eigentoken.numerics.instances.plans import Contradiction
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.lab.certify import Certified
 from eigentoken.numerics.lab.conjectures import Conjecture, load
 from eigentoken.numerics.lab.report import DroppedLine, Progress, Report, Result
 from eigentoken.numerics.lab.scale_out import Workers
-from eigentoken.numerics.lab.search import Finding, Unit, UnitResult, units
+from eigentoken.numerics.lab.search import Finding, Unit, UnitResult, joined, units
 from eigentoken.numerics.lab.shrink import debunked, shrink
 from eigentoken.numerics.lab.targets import Target, targets
 from eigentoken.theory.readings import LATEX
 
 __all__ = ["refute", "refute_conjecture"]
 
-#: Attempts to certify one kind of violation, and the seconds for each.
+#: Attempts to certify one kind of violation.
 ATTEMPTS = 6
-SHRINK_SECONDS = 15.0
 
 Watcher = Callable[[Progress], None]
 
@@ -51,6 +51,7 @@ def refute(
     prepared = [(conjecture, _prepared(conjecture, seed)) for conjecture in listed]
     results = []
     with Workers(jobs, backend, address) as workers:
+        workers.warm()
         for conjecture, aims in prepared:
             result = refute_conjecture(conjecture, aims, workers, seconds, instances, seed, watch)
             if drop:
@@ -95,28 +96,32 @@ def refute_conjecture(
     watch: Watcher | None = None,
 ) -> Result:
     """Search until a counterexample certifies, the time is over, or enough instances were tried."""
-    start = time.monotonic()
+    start = time.time()
     end = start + seconds
     tally = _Tally()
     stream = _rounds(aims, seed)
     found: tuple[Finding, Certified] | None = None
     stopped = "time"
     failed: dict[int, int] = {}
-    while found is None and time.monotonic() < end:
+    while found is None and time.time() < end:
         if instances is not None and tally.tried >= instances:
             stopped = "instances"
             break
         chunk = list(islice(stream, workers.width))
-        results = list(workers.run(chunk))  # all of them, so that no worker is left in the middle of a unit
+        results = list(workers.run(chunk, end))  # all of them, so that no worker is left in the middle of a unit
         for (aim, _), result in zip(chunk, results, strict=True):
-            tally.add(result, aim)
+            try:
+                with limited(end):
+                    tally.add(result, aim)
+            except OutOfTime:
+                break
             if watch is not None:
-                watch(tally.progress(conjecture.name, result.unit.method, time.monotonic() - start))
+                watch(tally.progress(conjecture.name, result.unit.method, time.time() - start))
             found = _certified(aim, aims.index(aim), result, failed, end, seed)
             if found is not None:
                 stopped = "counterexample"
                 break
-            if time.monotonic() > end or (instances is not None and tally.tried >= instances):
+            if time.time() > end or (instances is not None and tally.tried >= instances):
                 break
     word = "refuted" if found else "candidate" if tally.candidate is not None else "survived"
     return Result(
@@ -127,11 +132,12 @@ def refute_conjecture(
         seed=seed,
         tried=tally.tried,
         units=tally.units,
-        seconds=time.monotonic() - start,
+        seconds=time.time() - start,
         best=tally.best,
         stopped=stopped,
         methods=tally.methods,
         corners=tally.corners,
+        volume=tally.volume,
         unsettled=tally.unsettled,
         found_by=found[0].method if found else "",
         counterexample=found[1] if found else None,
@@ -144,9 +150,9 @@ def _certified(
     aim: Target, number: int, result: UnitResult, failed: dict[int, int], end: float, seed: int
 ) -> tuple[Finding, Certified] | None:
     for finding in result.findings:
-        if failed.get(number, 0) >= ATTEMPTS or time.monotonic() > end:
+        if failed.get(number, 0) >= ATTEMPTS or time.time() > end:
             return None
-        certified = shrink(aim, finding, min(SHRINK_SECONDS, max(2.0, end - time.monotonic())), seed)
+        certified = shrink(aim, finding, end, seed)
         if certified is not None:
             return finding, certified
         failed[number] = failed.get(number, 0) + 1
@@ -161,6 +167,7 @@ class _Tally:
         self.best = float("-inf")
         self.methods: dict[str, int] = {}
         self.corners: dict[str, int] = {}
+        self.volume: dict[str, tuple[float, float]] = {}
         self.candidate: dict[str, Any] | None = None
 
     def add(self, result: UnitResult, aim: Target) -> None:
@@ -171,7 +178,8 @@ class _Tally:
         self.methods[method] = self.methods.get(method, 0) + result.tried
         for name, count in result.corners.items():
             self.corners[name] = self.corners.get(name, 0) + count
-        seen = [finding for finding in result.findings if not debunked(aim, finding)]
+        self.volume = joined(self.volume, result.volume)
+        seen = [each for each in result.findings if not each.hint and not debunked(aim, each)]
         self.best = max(self.best, result.best if seen or result.best < 0 else 0.0)
         for finding in seen:
             if self.candidate is None or finding.violation > self.candidate["violation"]:

@@ -60,6 +60,7 @@ class Result:
     stopped: str
     methods: dict[str, int] = field(default_factory=dict)
     corners: dict[str, int] = field(default_factory=dict)
+    volume: dict[str, tuple[float, float]] = field(default_factory=dict)
     unsettled: int = 0
     found_by: str = ""
     counterexample: Certified | None = None
@@ -85,6 +86,9 @@ class Result:
                 "a candidate, not a refutation"
             )
         corners = f"; corners reached: {', '.join(self.corners)}" if self.corners else ""
+        if self.volume:
+            ranges = (f"{name} in [{low:.3g}, {high:.3g}]" for name, (low, high) in self.volume.items())
+            corners += f"; search volume: {', '.join(ranges)}"
         open_ones = f"; {self.unsettled} trajectories did not settle and say nothing" if self.unsettled else ""
         return f"no counterexample among {looked}{corners}{open_ones}; this is no proof: the status stays tested"
 
@@ -105,6 +109,7 @@ class Result:
             "stopped": self.stopped,
             "methods": self.methods,
             "corners": self.corners,
+            "volume": {name: list(ends) for name, ends in self.volume.items()},
             "unsettled": self.unsettled,
             "found_by": self.found_by,
             "counterexample": None if self.counterexample is None else self.counterexample.as_dict(),

@@ -13,6 +13,7 @@ from typing import Any
 
 from eigentoken.numerics.lab.search import Unit, UnitResult, run_unit
 from eigentoken.numerics.lab.targets import Target
+from eigentoken.numerics.readings import load as readings
 
 __all__ = ["BACKENDS", "Workers"]
 
@@ -55,16 +56,26 @@ class Workers(AbstractContextManager["Workers"]):
             return max(2, 2 * sum(self._client.nthreads().values()))
         return 1 if self.jobs == 1 else 2 * self.jobs
 
-    def run(self, work: Sequence[tuple[Target, Unit]]) -> Iterator[UnitResult]:
-        """The results of the units, in their order."""
-        if self.backend == "sequential" or (self.backend == "loky" and self.jobs == 1):
+    @property
+    def alone(self) -> bool:
+        """Is the work done here, without other processes?"""
+        return self.backend == "sequential" or (self.backend == "loky" and self.jobs == 1)
+
+    def warm(self) -> None:
+        """Start the processes of this machine, so that their imports take no time of a search."""
+        if not self.alone and self.backend == "loky":
+            list(self._parallel(readings, [()] * self.jobs))
+
+    def run(self, work: Sequence[tuple[Target, Unit]], end: float | None = None) -> Iterator[UnitResult]:
+        """The results of the units, in their order; ``end`` is the time of the clock at which each of them stops."""
+        if self.alone:
             for target, unit in work:
-                yield run_unit(target, unit)
+                yield run_unit(target, unit, end)
             return
         done = 0
         while done < len(work):
             try:
-                for result in self._parallel(work[done:]):
+                for result in self._parallel(run_unit, [(*each, end) for each in work[done:]]):
                     done += 1
                     yield result
             except _lost_workers() as problem:
@@ -72,7 +83,7 @@ class Workers(AbstractContextManager["Workers"]):
                 if self.restarts > MOST_RESTARTS:
                     raise RuntimeError(f"workers were lost {self.restarts} times, last: {problem}") from problem
 
-    def _parallel(self, work: Sequence[tuple[Target, Unit]]) -> Iterator[Any]:
+    def _parallel(self, function: Any, work: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
         from joblib import Parallel, delayed, parallel_config
 
         settings: dict[str, Any] = {"backend": self.backend}
@@ -80,7 +91,7 @@ class Workers(AbstractContextManager["Workers"]):
             settings |= {"n_jobs": self.jobs, "inner_max_num_threads": 1}
         context: Any = parallel_config(**settings) if settings else nullcontext()
         with context:
-            yield from Parallel(return_as="generator", batch_size=1)(delayed(run_unit)(*each) for each in work)
+            yield from Parallel(return_as="generator", batch_size=1)(delayed(function)(*each) for each in work)
 
 
 def _lost_workers() -> tuple[type[BaseException], ...]:

@@ -15,9 +15,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.deadline import OutOfTime, limited, tick
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.plans import Contradiction, Plan
-from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
+from eigentoken.numerics.instances.sampling import branches, condition_violation, corner_names, sample
 from eigentoken.numerics.instances.structured import structured_batches
 from eigentoken.numerics.lab.ascent import climb
 from eigentoken.numerics.lab.targets import Target
@@ -54,6 +55,8 @@ class Finding:
     plan: Plan
     violation: float
     method: str
+    hint: bool = False
+    "Not a violation that was seen, only a place where one may be certified: never a candidate."
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +70,8 @@ class UnitResult:
     corners: dict[str, int] = field(default_factory=dict)
     unsettled: int = 0
     error: str = ""
+    volume: dict[str, tuple[float, float]] = field(default_factory=dict)
+    "The smallest and the largest n, d, step and matrix norm that were looked at."
 
 
 def units(target: Target, seed: int) -> Iterator[Unit]:
@@ -85,122 +90,161 @@ def units(target: Target, seed: int) -> Iterator[Unit]:
             number += 1
 
 
-def run_unit(target: Target, unit: Unit) -> UnitResult:
-    """Do one unit of work."""
+def run_unit(target: Target, unit: Unit, end: float | None = None) -> UnitResult:
+    """Do one unit of work; at ``end`` (a time of the clock) it stops with what it has."""
     load()
     torch.set_num_threads(1)
-    work = {
-        "enumeration": _enumeration,
-        "batches": _batches,
-        "ascent": _ascent,
-        "hypothesis": _hypothesis,
-        "equilibria": _equilibria,
-        "basins": _batches,
-    }
+    gathered = _Gathered(unit)
     try:
-        return work[unit.method](target, unit)
+        with limited(end):
+            for piece in _WORK[unit.method](target, unit):
+                gathered.add(piece)
+    except OutOfTime:
+        pass
     except Contradiction as problem:
         return UnitResult(unit, 0, float("-inf"), error=str(problem))
+    return gathered.result()
 
 
-def _gathered(
-    unit: Unit, seen: list[tuple[Batch, Tensor, Plan]], tried: int, corners: dict[str, int] | None = None, most: int = 6
-) -> UnitResult:
-    """The best instances over all batches, and the counts."""
-    findings: list[Finding] = []
-    best = float("-inf")
-    unsettled = 0
-    for batch, values, plan in seen:
-        known = ~values.isnan()
-        unsettled += int((~known).sum())
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A batch that was looked at: its violations, the plan it belongs to, how many were tried, under which corners."""
+
+    batch: Batch
+    values: Tensor
+    plan: Plan
+    tried: int
+    corners: tuple[str, ...] = ()
+    hints: Tensor | None = None
+
+
+class _Gathered:
+    """The best instances over all pieces, and the counts."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.tried = self.unsettled = 0
+        self.best = float("-inf")
+        self.findings: list[Finding] = []
+        self.corners: dict[str, int] = {}
+        self.volume: dict[str, tuple[float, float]] = {}
+
+    def add(self, piece: Piece) -> None:
+        self.tried += piece.tried
+        for name in piece.corners:
+            self.corners[name] = self.corners.get(name, 0) + piece.batch.count
+        self.volume = joined(self.volume, _volume(piece.batch))
+        known = ~piece.values.isnan()
+        self.unsettled += int((~known).sum())
         if not bool(known.any()):
-            continue
-        clean = torch.where(known, values, torch.full_like(values, -torch.inf))
-        best = max(best, float(clean.max()))
+            return
+        clean = torch.where(known, piece.values, torch.full_like(piece.values, -torch.inf))
+        hints = torch.zeros_like(known) if piece.hints is None else piece.hints
+        if not bool(hints.all()):
+            self.best = max(self.best, float(clean[~hints].max()))
         for index in clean.argsort(descending=True)[:2].tolist():
-            if float(clean[index]) > SEEN:
-                findings.append(Finding(batch.take([index]), plan, float(clean[index]), unit.method))
-    findings.sort(
-        key=lambda each: (each.violation < 1e-4, each.batch.n * each.batch.d, each.batch.n, -min(each.violation, 1.0))
-    )
-    return UnitResult(unit, tried, best, tuple(findings[:most]), corners or {}, unsettled)
+            value, hint = float(clean[index]), bool(hints[index])
+            if value > SEEN:
+                self.findings.append(Finding(piece.batch.take([index]), piece.plan, value, self.unit.method, hint))
+
+    def result(self, most: int = 6) -> UnitResult:
+        def simplest(each: Finding) -> tuple[Any, ...]:
+            return each.violation < 1e-4, each.batch.n * each.batch.d, each.batch.n, -min(each.violation, 1.0)
+
+        found = tuple(sorted(self.findings, key=simplest)[:most])
+        return UnitResult(self.unit, self.tried, self.best, found, self.corners, self.unsettled, volume=self.volume)
 
 
-def _batches(target: Target, unit: Unit) -> UnitResult:
+def joined(
+    first: dict[str, tuple[float, float]], second: dict[str, tuple[float, float]]
+) -> dict[str, tuple[float, float]]:
+    """The ranges that hold both."""
+    both = dict(first)
+    for name, (low, high) in second.items():
+        known = both.get(name, (low, high))
+        both[name] = (min(low, known[0]), max(high, known[1]))
+    return both
+
+
+def _volume(batch: Batch) -> dict[str, tuple[float, float]]:
+    found = {"n": (float(batch.n), float(batch.n)), "d": (float(batch.d), float(batch.d))}
+    for group in (batch.parameters, *batch.parameters.get("heads", ())):
+        for name, value in group.items():
+            if isinstance(value, Tensor) and value.numel():
+                sizes = value if value.ndim == 1 else torch.linalg.matrix_norm(value)
+                label = name if value.ndim == 1 else f"|{name}|"
+                found = joined(found, {label: (float(sizes.min()), float(sizes.max()))})
+    return found
+
+
+def _batches(target: Target, unit: Unit) -> Iterator[Piece]:
     cells = max(6, unit.size // 64) if target.about_limits else None
-    drawn = sample(target.plan, unit.size, unit.seed, cells_at_most=cells)
-    seen = [(batch, target.violation(batch), target.plan) for batch in drawn.batches]
-    return _gathered(unit, seen, drawn.count, drawn.corners)
+    for batch in sample(target.plan, unit.size, unit.seed, cells_at_most=cells).batches:
+        tick()
+        yield Piece(batch, target.violation(batch), target.plan, batch.count, tuple(corner_names(batch)))
 
 
-def _enumeration(target: Target, unit: Unit) -> UnitResult:
-    seen: list[tuple[Batch, Tensor, Plan]] = []
-    tried = 0
+def _enumeration(target: Target, unit: Unit) -> Iterator[Piece]:
     for plan in branches(target.plan):
         for batch in structured_batches(plan, unit.size, unit.seed):
+            tick()
             good = condition_violation(plan, batch) < 0
-            if not bool(good.any()):
-                continue
-            kept = batch.take(good)
-            tried += kept.count
-            seen.append((kept, target.violation(kept), plan))
-    return _gathered(unit, seen, tried, {"small structured matrices": tried})
+            if bool(good.any()):
+                kept = batch.take(good)
+                yield Piece(kept, target.violation(kept), plan, kept.count, ("small structured matrices",))
 
 
-def _ascent(target: Target, unit: Unit) -> UnitResult:
-    drawn = sample(target.plan, unit.size, unit.seed, cells_at_most=8)
-    seen = []
-    tried = 0
-    for batch in drawn.batches:
+def _ascent(target: Target, unit: Unit) -> Iterator[Piece]:
+    for batch in sample(target.plan, unit.size, unit.seed, cells_at_most=8).batches:
         climbed, looked = climb(target, batch)
-        tried += looked
-        seen.append((climbed, target.violation(climbed), target.plan))
-    return _gathered(unit, seen, tried)
+        yield Piece(climbed, target.violation(climbed), target.plan, looked)
 
 
-def _hypothesis(target: Target, unit: Unit) -> UnitResult:
+def _hypothesis(target: Target, unit: Unit) -> Iterator[Piece]:
     from eigentoken.numerics.lab.steered import steered_search
 
     seen, tried = steered_search(target, unit.size, unit.seed)
-    return _gathered(unit, [(batch, value, target.plan) for batch, value in seen], tried)
+    for number, (batch, value) in enumerate(seen):
+        yield Piece(batch, value, target.plan, tried if number == 0 else 0)
 
 
 # --- equilibria elsewhere --------------------------------------------------------------------------------------------
 
 
-def _equilibria(target: Target, unit: Unit) -> UnitResult:
+def _equilibria(target: Target, unit: Unit) -> Iterator[Piece]:
     """Equilibria away from the claimed limit: any one refutes "every", an attracting one refutes "almost every"."""
     inner = target.inner
     name = target.plan.system.value
     if not isinstance(inner, Converges | AlmostEveryConverges):
         if isinstance(inner, Diverges):
-            return _enumeration(target, replace(unit, size=4 * unit.size))
-        return _batches(target, replace(unit, size=min(unit.size, 128)))
+            yield from _enumeration(target, replace(unit, size=4 * unit.size))
+        else:
+            yield from _batches(target, replace(unit, size=min(unit.size, 128)))
+        return
     places: list[Any] = [AntipodalAt()]
     if name is not None:
         places += [BipartiteAt(matrix(name), k), ConsensusAt(matrix(name), k)]
     if target.plan.system.space is Space.EUCLIDEAN:
-        return _consensus_growth(target, unit)
-    seen: list[tuple[Batch, Tensor, Plan]] = []
-    tried = 0
+        yield from _consensus_growth(target, unit)
+        return
     for number, place in enumerate(places):
-        plan = target.plan.at(place)
+        plan = replace(target.plan.at(place), timed=())  # constant parameters: an equilibrium stays one
         try:
             drawn = list(_near(plan, unit, number))
         except (Contradiction, ValueError):
             continue
         for batch in drawn:
-            tried += batch.count
+            tick()
             away = distance(inner.place, batch, batch.tokens)
             moved = problem_of(batch).advance(batch.tokens, 0.0)
             rest = moved - batch.tokens if batch.system.time is Time.MAP else moved
             still = torch.linalg.vector_norm(rest, dim=-1).amax(-1) < 1e-8
             found = spectrum(batch).margin()
-            attracting = torch.where(found.abs() < 1e-9, torch.full_like(found, 1e-3), -found)
+            marginal = (found.abs() < 1e-9) & (not isinstance(inner, Converges))
+            attracting = torch.where(marginal, torch.full_like(found, 1e-3), -found)
             value = torch.ones_like(found) if isinstance(inner, Converges) else attracting
             value = torch.where(still & (away > 1e-2), value, torch.full_like(value, -1.0))
-            seen.append((batch, value, plan))
-    return _gathered(unit, seen, tried)
+            yield Piece(batch, value, plan, batch.count, hints=marginal)
 
 
 def _near(plan: Plan, unit: Unit, number: int) -> Iterator[Batch]:
@@ -212,14 +256,23 @@ def _near(plan: Plan, unit: Unit, number: int) -> Iterator[Batch]:
     yield from sample(plan, unit.size, unit.seed + number).batches
 
 
-def _consensus_growth(target: Target, unit: Unit) -> UnitResult:
+def _consensus_growth(target: Target, unit: Unit) -> Iterator[Piece]:
     """Euclidean flows: equal tokens move by the value matrix alone, so its spectrum decides; also resting states."""
     drawn = sample(replace(target.plan, distinct=None), unit.size, unit.seed)
-    seen: list[tuple[Batch, Tensor, Plan]] = []
     name = str(target.plan.system.value)
     for batch in drawn.batches:
         growth = torch.linalg.eigvals(batch.named(name)).real.amin(-1)
         equal = batch.at(batch.tokens[:, :1].expand_as(batch.tokens).clone())
         good = condition_violation(target.plan, equal) < 0
-        seen.append((equal, torch.where(good, growth, torch.full_like(growth, -1.0)), target.plan))
-    return _gathered(unit, seen, drawn.count)
+        value = torch.where(good, growth, torch.full_like(growth, -1.0))
+        yield Piece(equal, value, target.plan, equal.count)
+
+
+_WORK = {
+    "enumeration": _enumeration,
+    "batches": _batches,
+    "ascent": _ascent,
+    "hypothesis": _hypothesis,
+    "equilibria": _equilibria,
+    "basins": _batches,
+}

@@ -7,14 +7,14 @@ stands.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import torch
 
+from eigentoken.numerics.deadline import OutOfTime, limited, tick
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact import ExactDraft, batch_of, draft
 from eigentoken.numerics.instances.plans import Contradiction, Plan
@@ -30,30 +30,51 @@ from eigentoken.numerics.readings.trajectories import run
 __all__ = ["debunked", "shrink"]
 
 PER_SHAPE = 96
+#: Certificates that are tried for one finding, at most.
+CERTIFICATES = 120
 #: A finding that is clearly violated is shrunk to one that is, not to a boundary case.
 STRICT = 1e-5
 
 
-def shrink(target: Target, finding: Finding, seconds: float = 20.0, seed: int = 0) -> Certified | None:
-    """The simplest certified counterexample that was reached within the time, or ``None``."""
-    end = time.monotonic() + seconds
-    plan = finding.plan
+class Spent(Exception):
+    """The certificates that may be tried for one finding are used up."""
+
+
+@dataclass
+class _Shrinking:
+    """One finding on its way to an exact counterexample: the best so far, and how many certificates may still be tried."""
+
+    target: Target
+    plan: Plan
+    floor: float
+    left: int = CERTIFICATES
+    best: Certified | None = None
+
+
+def shrink(target: Target, finding: Finding, end: float | None = None, seed: int = 0) -> Certified | None:
+    """The simplest certified counterexample that was reached, or ``None``.
+
+    The work is bounded by a number of certificates, so that the outcome does not depend on the speed of the machine; at
+    ``end`` (a time of the clock) it stops with what it has.
+    """
     floor = STRICT if finding.violation > 10 * STRICT and not target.about_limits else -1e-9
-    for shape in _smaller_shapes(plan, finding.batch):
-        if time.monotonic() > end:
-            break
-        for batch in _candidates(target, plan, shape, finding, seed, floor):
-            if time.monotonic() > end:
-                break
-            found = _rounded(target, plan, batch, end, floor)
-            if found is not None:
-                return _simplified(target, plan, *found, end=end, floor=floor)
-    return None
+    job = _Shrinking(target, finding.plan, floor)
+    try:
+        with limited(end):
+            for shape in _smaller_shapes(finding.plan, finding.batch):
+                for batch in _candidates(target, finding.plan, shape, finding, seed, floor):
+                    made = _rounded(job, batch)
+                    if made is not None:
+                        _simplify(job, made)
+                        return job.best
+    except (OutOfTime, Spent):
+        pass
+    return job.best
 
 
 def debunked(target: Target, finding: Finding) -> bool:
     """Is the violation an artefact of rounding?  At a rational instance next to it the claim certainly holds."""
-    if target.about_limits or target.claim is None:
+    if target.about_limits:
         return False
     made = draft(finding.plan, finding.batch, LADDER[-1])
     instance = None if made is None else made.instance()
@@ -115,39 +136,33 @@ def _violations(target: Target, finding: Finding, batch: Batch) -> torch.Tensor:
     return torch.nan_to_num(target.violation(batch), nan=-1.0)
 
 
-def _rounded(target: Target, plan: Plan, batch: Batch, end: float, floor: float) -> tuple[ExactDraft, Certified] | None:
+def _rounded(job: _Shrinking, batch: Batch) -> ExactDraft | None:
     """The coarsest rounding that certifies."""
     for denominator in LADDER:
-        if time.monotonic() > end:
-            return None
-        made = draft(plan, batch, denominator)
-        found = None if made is None else _tested(target, plan, made, floor)
-        if made is not None and found is not None:
-            return made, found
-    if target.about_limits and plan.place is None:
-        return _at_the_limit(target, plan, batch, end, floor)
+        tick()
+        made = draft(job.plan, batch, denominator)
+        if made is not None and _tested(job, made):
+            return made
+    if job.target.about_limits and job.plan.place is None:
+        return _at_the_limit(job, batch)
     return None
 
 
-def _at_the_limit(
-    target: Target, plan: Plan, batch: Batch, end: float, floor: float
-) -> tuple[ExactDraft, Certified] | None:
+def _at_the_limit(job: _Shrinking, batch: Batch) -> ExactDraft | None:
     """For a trajectory that settles elsewhere: look for a certified attracting region around its end."""
     finish = run(batch)
     if not bool(finish.finite.all()):
         return None
     ended = batch.at(finish.final)
     for denominator in LADDER:
-        if time.monotonic() > end:
-            return None
-        made = draft(plan, ended, denominator)
+        tick()
+        made = draft(job.plan, ended, denominator)
         if made is None:
             continue
         settled = _settled_draft(made)
         for each in (made, settled):
-            found = None if each is None else _tested(target, plan, each, floor)
-            if each is not None and found is not None:
-                return each, found
+            if each is not None and _tested(job, each):
+                return each
     return None
 
 
@@ -172,40 +187,43 @@ def _groups(tokens: Any) -> tuple[int, ...]:
     return tuple(listed.index(token) for token in listed)
 
 
-def _tested(target: Target, plan: Plan, made: ExactDraft, floor: float) -> Certified | None:
-    """A quick look in floating point, then the certificate."""
+def _tested(job: _Shrinking, made: ExactDraft) -> bool:
+    """A quick look in floating point, then the certificate, which becomes the best so far."""
+    target, plan = job.target, job.plan
     instance = made.instance()
     if instance is None:
-        return None
+        return False
     batch = batch_of(instance, made.k, made.p, _groups(made.tokens))
     worst = condition_violation(replace(plan, conditions=tuple((c, True) for c in target.conjecture.conditions)), batch)
     if float(worst[0]) > 1e-9:
-        return None
+        return False
     if not target.about_limits and target.claim is not None:
         value = float(target.violation(batch)[0])
-        if not value > floor:
-            return None
-    return certify_case(target, Case(instance, made.k, made.p))
+        if not value > job.floor:
+            return False
+    if job.left == 0:
+        raise Spent
+    job.left -= 1
+    found = certify_case(target, Case(instance, made.k, made.p))
+    job.best = found or job.best
+    return found is not None
 
 
 # --- simpler numbers -------------------------------------------------------------------------------------------------
 
 
-def _simplified(target: Target, plan: Plan, made: ExactDraft, found: Certified, end: float, floor: float) -> Certified:
+def _simplify(job: _Shrinking, made: ExactDraft) -> None:
     """Replace one number at a time by a simpler one, as long as the counterexample still certifies."""
     improved = True
-    while improved and time.monotonic() < end:
+    while improved:
         improved = False
         for place, value in _numbers(made):
             for simpler in _simpler(value):
-                if time.monotonic() > end:
-                    return found
+                tick()
                 tried = _with(made, place, simpler)
-                better = None if tried == made else _tested(target, plan, tried, floor)
-                if better is not None:
-                    made, found, improved = tried, better, True
+                if tried != made and _tested(job, tried):
+                    made, improved = tried, True
                     break
-    return found
 
 
 def _simpler(value: Fraction) -> list[Fraction]:

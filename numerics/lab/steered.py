@@ -7,6 +7,7 @@ import warnings
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.deadline import tick
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.strategies import plan_instances
 from eigentoken.numerics.lab.targets import Target
@@ -34,6 +35,7 @@ def steered_search(goal: Target, examples: int, seed: int) -> tuple[list[tuple[B
     @given(plan_instances(goal.plan))
     def look(batch: Batch) -> None:
         nonlocal looked
+        tick()
         looked += 1
         value = goal.violation(batch)
         height = float(value[0])

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.deadline import tick
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra
 from eigentoken.numerics.instances.batches import Batch
@@ -76,6 +77,7 @@ def _map(batch: Batch, layers: int) -> tuple[Tensor, Tensor, Tensor]:
     problem = problem_of(active)
     done = 0
     while done < layers and len(running):
+        tick()
         for layer in range(done, min(layers, done + LOOK)):
             before, x = x, problem.advance(x, layer)
         done += LOOK
@@ -100,6 +102,7 @@ def _flow(problem: Problem, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
     values, scores = _strengths(problem, batch)
     speed = torch.full_like(clock, torch.inf)
     for step_number in range(FLOW_STEPS):
+        tick()
         size = torch.linalg.vector_norm(x, dim=-1).amax(-1) if euclidean else torch.ones_like(clock)
         one = problem.advance(x, clock)
         speed = torch.linalg.vector_norm(one, dim=-1).amax(-1)

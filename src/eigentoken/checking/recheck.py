@@ -26,7 +26,12 @@ class Rechecked:
 
 
 def recheck_document(
-    path: Path, *, source: str | None = None, seconds: float = 60.0, done: Callable[[], None] = lambda: None
+    path: Path,
+    *,
+    source: str | None = None,
+    seconds: float = 60.0,
+    done: Callable[[], None] = lambda: None,
+    run_predicates: bool = False,
 ) -> list[Rechecked]:
     """A check report, a verdict of ``certify --json``, or a saved certificate; ``source`` replaces the model or matrix."""
     try:
@@ -41,16 +46,16 @@ def recheck_document(
     if kind in (["verdict"], ["certificate"]):
         return [_single(path, document, source, seconds)]
     if kind == ["refutation"]:
-        return list(_refutation(document))
+        return list(_refutation(document, run_predicates, path.parent))
     raise ValueError(
         f"{path} holds {document['schema']}: expected a check report, a refutation, a verdict or a certificate"
     )
 
 
-def _refutation(document: dict[str, Any]) -> Iterator[Rechecked]:
+def _refutation(document: dict[str, Any], run_predicates: bool, beside: Path) -> Iterator[Rechecked]:
     from eigentoken.numerics.lab.recheck import recheck_report
 
-    for where, verdict in recheck_report(document):
+    for where, verdict in recheck_report(document, run_predicates=run_predicates, beside=beside):
         yield Rechecked(where, "counterexample", "holds", str(verdict.word), verdict.reason)
 
 

@@ -78,6 +78,10 @@ def recheck(
     document: Annotated[Path, typer.Argument(metavar="REPORT.json")],
     source: Annotated[str | None, typer.Option(help="The model or matrix, if it is elsewhere now.")] = None,
     seconds: Annotated[float, typer.Option(help="Time limit for each certificate.", min=0)] = 60.0,
+    run_predicates: Annotated[
+        bool,
+        typer.Option("--run-predicates", help="Run the free predicates of a refutation again: this runs their file."),
+    ] = False,
     json: JsonFlag = False,
 ) -> None:
     """Re-verify every certificate of a report with an independent arithmetic, and the hashes of the weights.
@@ -87,7 +91,9 @@ def recheck(
     from eigentoken.checking.recheck import recheck_document
 
     with progress("re-checking") as advance:
-        found = recheck_document(document, source=source, seconds=seconds, done=lambda: advance())
+        found = recheck_document(
+            document, source=source, seconds=seconds, done=lambda: advance(), run_predicates=run_predicates
+        )
     words = [each.agrees for each in found]
     verdict = "fails" if "fails" in words else "undecided" if "undecided" in words else "holds"
     if json:

@@ -1,0 +1,72 @@
+"""A time after which work stops where it is: by an alarm in the main thread, by :func:`tick` in the loops elsewhere.
+
+The end is a time of the wall clock (``time.time()``), so that it can be sent to another process.  :class:`OutOfTime` is no
+``Exception``: nothing that handles errors takes it for one.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+__all__ = ["OutOfTime", "limited", "tick"]
+
+_LOCAL = threading.local()
+
+
+class OutOfTime(BaseException):
+    """The time that was given is over."""
+
+
+def tick() -> None:
+    """Raise :class:`OutOfTime` where the end of an enclosing :func:`limited` has passed."""
+    end = getattr(_LOCAL, "end", None)
+    if end is not None and time.time() >= end:
+        raise OutOfTime
+
+
+@contextmanager
+def limited(end: float | None) -> Iterator[None]:
+    """Work inside the block stops at ``end`` with :class:`OutOfTime`, which the caller of the block handles.
+
+    An alarm that was set before (by a test runner, say) is set again afterwards.
+
+    >>> import itertools
+    >>> try:
+    ...     with limited(time.time() + 0.01):
+    ...         for _ in itertools.count():
+    ...             pass
+    ... except OutOfTime:
+    ...     print("stopped")
+    stopped
+    """
+    if end is None:
+        yield
+        return
+    outer = getattr(_LOCAL, "end", None)
+    _LOCAL.end = end if outer is None else min(end, outer)
+    alarm = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+    start = time.time()
+    try:
+        tick()
+        if alarm:
+            before = signal.signal(signal.SIGALRM, _ring)
+            waiting, _ = signal.setitimer(signal.ITIMER_REAL, max(1e-6, _LOCAL.end - start))
+        try:
+            yield
+        finally:
+            if alarm:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, before)
+                if waiting:
+                    signal.setitimer(signal.ITIMER_REAL, max(1e-6, waiting - (time.time() - start)))
+    finally:
+        _LOCAL.end = outer
+
+
+def _ring(number: int, frame: FrameType | None) -> None:
+    raise OutOfTime
