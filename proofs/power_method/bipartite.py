@@ -11,9 +11,19 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.proofs.power_method.symbols import LK, LL, E, alpha, any_score, p, q, symmetric_value
+from eigentoken.proofs.power_method.symbols import LK, LL, E, alpha, any_score, d, p, q, symmetric_value
+from eigentoken.proofs.reductions import grouped
+from eigentoken.theory.steps import Identity, Reduction
 
-__all__ = ["X", "Y", "one_moved", "pairs_moved", "sides_moved"]
+__all__ = [
+    "bipartite_count",
+    "bipartite_moves",
+    "one_moved",
+    "pairs_moved",
+    "sides_moved",
+    "written_determinant",
+    "written_trace",
+]
 
 #: Sizes of the moves of the two sides.
 X, Y = sp.symbols("xi_1 xi_2", real=True)
@@ -68,3 +78,51 @@ def sides_moved(name: str, lengths: Sequence[Any]) -> Callable[[], list[Any]]:
         return [found[0], found[1], found[3], found[4]]
 
     return run
+
+
+#: Names of the three reductions of :func:`bipartite_moves`.
+MOVES = ("pairs, first side", "pairs, second side", "sides")
+
+
+def bipartite_moves(
+    name: str,
+    own: tuple[Any, Any],
+    block: Any,
+    says: tuple[str, str, str],
+    shown: tuple[str, str, str],
+    establishes: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ()),
+    lengths: Sequence[Any] = (1,),
+) -> tuple[Reduction, ...]:
+    """The spectrum at a bipartite point: ``own`` on pairs of each side, the 2 x 2 ``block`` on the sides as wholes."""
+    still = (0,) * 7
+    sides = (0, block[0, 0] * X + block[0, 1] * Y, 0, block[1, 0] * X + block[1, 1] * Y)
+    claimed = [(0, own[0], 0, 0, -own[0], *still), (0, own[1], 0, 0, -own[1], *still), sides]
+    derived = [pairs_moved(name, lengths, 1), pairs_moved(name, lengths, -1), sides_moved(name, lengths)]
+    return tuple(
+        grouped(MOVES[place], says[place], derived[place], claimed[place], shown[place], establishes=establishes[place])
+        for place in range(3)
+    )
+
+
+def bipartite_count() -> Identity:
+    """Pairs of both sides and the sides as wholes span the tangent space: (p-1) + (q-1) + 2 = n for each direction."""
+    with sp.evaluate(False):
+        left = (p - 1) * (d - 1) + (q - 1) * (d - 1) + 2 * (d - 1)
+    return Identity(
+        name="count",
+        says="For each of the $d - 1$ directions these are $n = p + q$ independent vectors: the spectrum is complete.",
+        left=left,
+        right=(p + q) * (d - 1),
+        uses=MOVES,
+    )
+
+
+def written_trace(block: Any) -> Any:
+    """``b_11 + b_22``, kept as a sum for print (the checkers evaluate it)."""
+    return sp.Add(block[0, 0], block[1, 1], evaluate=False)
+
+
+def written_determinant(block: Any) -> Any:
+    """``b_11 b_22 - b_12 b_21``, kept as it stands for print."""
+    products = [sp.Mul(block[0, 0], block[1, 1], evaluate=False), -sp.Mul(block[0, 1], block[1, 0], evaluate=False)]
+    return sp.Add(*products, evaluate=False)

@@ -6,10 +6,9 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.exact_points import decimals, instance, multipliers
-from eigentoken.proofs.power_method.bipartite import X, Y, pairs_moved, sides_moved
+from eigentoken.proofs.power_method.bipartite import bipartite_count, bipartite_moves
 from eigentoken.proofs.power_method.pm_a1 import ASSUMPTION_1
 from eigentoken.proofs.power_method.symbols import LK, LL, V, d, delta, ell, k, lam, n, p, q
-from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.claims import SpectrumIs, Unstable, When
 from eigentoken.theory.conditions import AllOf, Relation
 from eigentoken.theory.points import BipartiteAt
@@ -26,27 +25,22 @@ def derive() -> Derivation:
     root = sp.Eq(z**2 - LL * z + bal**2 * LK * (LL - LK), 0)
     return Derivation(
         (
-            grouped(
-                "pairs",
-                "Two tokens at $v_k$ against each other,",
-                pairs_moved("oja-flow", (1,), 1),
-                (0, -LK * delta, 0, 0, LK * delta, 0, 0, 0, 0, 0, 0, 0),
-                r"-\lambda_k\delta = <2>,\ p - 1 \text{ times}",
+            *bipartite_moves(
+                "oja-flow",
+                (-LK * delta, LK * delta),
+                block,
+                (
+                    "Two tokens at $v_k$ are moved against each other.",
+                    "Two tokens at $-v_k$ are moved against each other.",
+                    "The sides are moved as wholes along $v_\\ell$.",
+                ),
+                (
+                    r"-\lambda_k\delta = <2>,\ p - 1 \text{ times}",
+                    r"\lambda_k\delta = <2>,\ q - 1 \text{ times}",
+                    r"\dot\xi_1 = <2>, \qquad \dot\xi_2 = <4>",
+                ),
             ),
-            grouped(
-                "pairs below",
-                "two tokens at $-v_k$,",
-                pairs_moved("oja-flow", (1,), -1),
-                (0, LK * delta, 0, 0, -LK * delta, 0, 0, 0, 0, 0, 0, 0),
-                r"\lambda_k\delta = <2>,\ q - 1 \text{ times}",
-            ),
-            grouped(
-                "sides",
-                "and the sides as wholes along $v_\\ell$.",
-                sides_moved("oja-flow", (1,)),
-                (0, block[0, 0] * X + block[0, 1] * Y, 0, block[1, 0] * X + block[1, 1] * Y),
-                r"\dot\xi_1 = <2>, \qquad \dot\xi_2 = <4>",
-            ),
+            bipartite_count(),
             Identity(name="trace", says="The trace of the block.", left=block.trace(), right=LL, uses=("sides",)),
             Identity(
                 name="determinant",
@@ -73,8 +67,9 @@ def derive() -> Derivation:
             Identity(
                 name="p = q",
                 says="For $p = q$ the determinant vanishes: the block has the eigenvalues $0$ and $\\lambda_\\ell$.",
-                left=block.det().subs(q, p),
-                right=sp.Integer(0) * LL,
+                left=delta**2 * LK * (LL - LK),
+                right=0,
+                where={q: p},
                 uses=("trace", "determinant"),
             ),
         )

@@ -152,14 +152,14 @@ def derive() -> Derivation:
             ),
             grouped(
                 "collinear: together",
-                "For tokens $\\pm w$, half and half: all along $\\xi$ gives $V|_{w^\\perp}$,",
+                "For tokens $\\pm w$, half and half: all along $\\xi$ gives $V|_{w^\\perp}$.",
                 antipodal_slopes("oja-flow", TOGETHER),
                 (*together, *together),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right)",
             ),
             grouped(
                 "collinear: against",
-                "and the halves against each other do not move.",
+                "The halves moved against each other stay where they are.",
                 antipodal_slopes("oja-flow", AGAINST),
                 (0,) * 8,
                 r"\xi \mapsto 0",

@@ -6,9 +6,8 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.exact_points import decimals, instance, multipliers
-from eigentoken.proofs.power_method.bipartite import X, Y, pairs_moved, sides_moved
+from eigentoken.proofs.power_method.bipartite import bipartite_count, bipartite_moves
 from eigentoken.proofs.power_method.symbols import B1, B2, LK, LL, V, b1, b2, bbar, d, ell, k, lam, p, q, score
-from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.claims import SpectrumIs
 from eigentoken.theory.conditions import Symmetric
 from eigentoken.theory.points import BipartiteAt
@@ -23,58 +22,45 @@ def derive() -> Derivation:
     block = sp.Matrix(
         [[LL * (1 + b1) / 2 - LK * b1, LL * (1 - b1) / 2], [LL * (1 - b2) / 2, LL * (1 + b2) / 2 - LK * b2]]
     )
-    claimed = block.subs({b1: B1, b2: B2})
     return Derivation(
         (
-            grouped(
-                "pairs",
-                "Two tokens at $v_k$ against each other, any scores, $E = e^s$,",
-                pairs_moved("attention-flow", (1,), 1),
-                (0, -LK * B1, 0, 0, LK * B1, 0, 0, 0, 0, 0, 0, 0),
-                r"-\lambda_kb_1 = <2>,\ p - 1 \text{ times}",
+            *bipartite_moves(
+                "attention-flow",
+                (-LK * B1, -LK * B2),
+                block.subs({b1: B1, b2: B2}),
+                (
+                    "Two tokens at $v_k$ are moved against each other, any scores, $E = e^s$.",
+                    "Two tokens at $-v_k$ are moved against each other.",
+                    "The sides are moved as wholes along $v_\\ell$.",
+                ),
+                (
+                    r"-\lambda_kb_1 = <2>,\ p - 1 \text{ times}",
+                    r"-\lambda_kb_2 = <2>,\ q - 1 \text{ times}",
+                    r"\dot\xi_1 = <2>, \qquad \dot\xi_2 = <4>",
+                ),
+                ((), (), ("the block of the flow at a bipartite point",)),
             ),
-            grouped(
-                "pairs below",
-                "two tokens at $-v_k$,",
-                pairs_moved("attention-flow", (1,), -1),
-                (0, -LK * B2, 0, 0, LK * B2, 0, 0, 0, 0, 0, 0, 0),
-                r"-\lambda_kb_2 = <2>,\ q - 1 \text{ times}",
-            ),
-            grouped(
-                "sides",
-                "and the sides as wholes along $v_\\ell$.",
-                sides_moved("attention-flow", (1,)),
-                (0, claimed[0, 0] * X + claimed[0, 1] * Y, 0, claimed[1, 0] * X + claimed[1, 1] * Y),
-                r"\dot\xi_1 = <2>, \qquad \dot\xi_2 = <4>",
-                establishes=("the block of the flow at a bipartite point",),
-            ),
+            bipartite_count(),
             Identity(
                 name="trace",
-                says="The trace of the block,",
+                says="The trace of the block.",
                 left=block.trace(),
                 right=LL * (1 + bbar) - 2 * LK * bbar,
                 uses=("sides",),
             ),
             Identity(
                 name="determinant",
-                says="its determinant,",
+                says="Its determinant.",
                 left=block.det(),
                 right=(LK - LL) * (LK * b1 * b2 - LL * bbar),
                 uses=("sides",),
             ),
             Identity(
                 name="real",
-                says="and its discriminant, a square plus a nonnegative term: the spectrum is real.",
+                says="Its discriminant is a square plus a nonnegative term: the spectrum is real.",
                 left=block.trace() ** 2 - 4 * block.det(),
                 right=(block[0, 0] - block[1, 1]) ** 2 + LL**2 * (1 - b1) * (1 - b2),
                 uses=("sides",),
-            ),
-            Identity(
-                name="count",
-                says="These are all.",
-                left=((p - 1) + (q - 1) + 2) * (d - 1),
-                right=(p + q) * (d - 1),
-                uses=("pairs", "pairs below", "sides"),
             ),
         )
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.power_method.bipartite import written_trace
 from eigentoken.proofs.power_method.pm_n3 import (
     CRITERION_FIRST,
     CRITERION_LAST,
@@ -44,14 +45,14 @@ def derive() -> Derivation:
             ),
             Identity(
                 name="trace",
-                says="Minus its trace is the trace of $\\lambda_k\\operatorname{diag}(b) - \\lambda_\\ell S$,",
-                left=-block.trace(),
-                right=(D1 + D2).subs(plain),
+                says="Minus its trace is the trace of $\\lambda_k\\operatorname{diag}(b) - \\lambda_\\ell S$.",
+                left=-written_trace(block),
+                right=sp.Add(D1.subs(plain), D2.subs(plain), evaluate=False),
                 uses=("from CT-5",),
             ),
             Identity(
                 name="determinant",
-                says="and its determinant is that of the same form.",
+                says="Its determinant is that of the same form.",
                 left=block.det(),
                 right=DET.subs(plain),
                 uses=("from CT-5",),
@@ -65,7 +66,7 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="definite",
-                says="with $D = d_1d_2 - o$, $o \\geq 0$, this says that the form is positive definite: the "
+                says="With $D = d_1d_2 - o$, $o \\geq 0$, this says that the form is positive definite: the "
                 "condition of PM-N3, which does not contain $\\alpha$.",
                 hypotheses=(off >= 0, sp.Eq(det, one * two - off), det > 0, one + two > 0),
                 conclusion=sp.And(one > 0, two > 0),

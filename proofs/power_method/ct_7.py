@@ -31,21 +31,21 @@ def derive() -> Derivation:
             grouped(
                 "pairs",
                 "As in PM-L15, with $c_{21} = \\rho^{\\top}\\xi$, $c_{12} = \\rho'^{\\top}\\xi$: two tokens of a "
-                "half against each other,",
+                "half against each other.",
                 antipodal_slopes("attention-flow", PAIR),
                 (*own, *(-each for each in own), *(0,) * 8),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right) = \omega\rho^{\top}\xi",
             ),
             grouped(
                 "together",
-                "both halves together,",
+                "Both halves are moved together.",
                 antipodal_slopes("attention-flow", TOGETHER),
                 (*together, *together),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right) = (V|_{w^\perp} + \omega\rho^{\top})\xi",
             ),
             grouped(
                 "against",
-                "and the halves against each other.",
+                "The halves are moved against each other.",
                 antipodal_slopes("attention-flow", AGAINST),
                 (*against, *(-each for each in against)),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right) = \omega(\rho + \rho')^{\top}\xi",

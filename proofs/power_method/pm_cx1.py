@@ -92,14 +92,14 @@ def derive() -> Derivation:
             ),
             grouped(
                 "along the manifold",
-                "Moving the tokens against each other along $\\xi \\perp w$ has the multiplier 1,",
+                "Moving the tokens against each other along $\\xi \\perp w$ has the multiplier 1.",
                 antipodal_slopes("oja-map", ONE_EACH_AGAINST),
                 (*against, *(-each for each in against)),
                 r"(\xi, -\xi) \mapsto <2>\,(\xi, -\xi)",
             ),
             grouped(
                 "transverse",
-                "and moving them together has the matrix $I + \\alpha V|_{w^\\perp}$, $V|_{w^\\perp}\\xi = g_2\\xi "
+                "Moving them together has the matrix $I + \\alpha V|_{w^\\perp}$, $V|_{w^\\perp}\\xi = g_2\\xi "
                 "+ g_3e_3 + g_4e_4$.",
                 antipodal_slopes("oja-map", ONE_EACH_TOGETHER),
                 (*together, *together),
@@ -110,8 +110,9 @@ def derive() -> Derivation:
                 says="Together these are all tangent directions, and the multiplier 1 of the first kind has the "
                 "dimension of the "
                 "manifold of fixed points.",
-                left=(d - 1) + (d - 1),
-                right=(n * (d - 1)).subs(n, 2),
+                left=sp.Add(d - 1, d - 1, evaluate=False),
+                right=n * (d - 1),
+                where={n: 2},
                 uses=("along the manifold", "transverse"),
                 establishes=("the multiplier 1 has exactly the multiplicity of the dimension of that manifold",),
             ),

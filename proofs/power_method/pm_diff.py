@@ -49,7 +49,7 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="norm of the projection",
-                says="so $\\lVert\\Pi_iz\\rVert^2 \\leq (1 + T^2)\\lVert z\\rVert^2$, $1 + T^2 = "
+                says="So $\\lVert\\Pi_iz\\rVert^2 \\leq (1 + T^2)\\lVert z\\rVert^2$, $1 + T^2 = "
                 "1/\\cos^2\\angle(x_i, y_i)$.",
                 hypotheses=(),
                 conclusion=(z2 - tan * z1) ** 2 + z3**2 <= (1 + tan**2) * (z1**2 + z2**2 + z3**2),
@@ -65,7 +65,7 @@ def derive() -> Derivation:
             Inequality(
                 name="contraction",
                 says="So $D = \\lVert\\delta\\bar x\\rVert$ satisfies $D \\leq fD$ with $f = c/\\sqrt{1-c^2}$; for "
-                "$c^2 < \\frac12$ this forces $D = 0$,",
+                "$c^2 < \\frac12$ this forces $D = 0$.",
                 hypotheses=(
                     c >= 0,
                     c**2 < sp.Rational(1, 2),
@@ -79,7 +79,7 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="no kernel",
-                says="and then $\\delta_i = -\\Pi_i\\alpha V\\delta\\bar x = 0$ for every $i$: its norm $h$ is at "
+                says="Then $\\delta_i = -\\Pi_i\\alpha V\\delta\\bar x = 0$ for every $i$: its norm $h$ is at "
                 "most $fD = 0$.",
                 hypotheses=(height >= 0, height <= factor * mean, sp.Eq(mean, 0)),
                 conclusion=sp.Eq(height, 0),

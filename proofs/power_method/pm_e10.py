@@ -1,27 +1,13 @@
-"""PM-E10: the multi-agent Oja map.  Reference: Li-Altafini, eq. (10)."""
+"""PM-E10: the influence of the Oja map.  Reference: Li-Altafini, eq. (10)."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.exact_points import image
-from eigentoken.proofs.power_method.pm_e8 import raw
-from eigentoken.proofs.power_method.pm_l2 import TV14
+from eigentoken.proofs.power_method.pm_e9 import TV14_IMAGE, printed_steps
 from eigentoken.proofs.property_checks import OnInstances
-from eigentoken.proofs.reductions import tensor
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.statements import Kind, Source, Statement
 from eigentoken.theory.steps import Derivation
-
-
-def _printed() -> Any:
-    """``x_i + (alpha/n) sum_j V x_j``."""
-    from eigentoken.theory.calculus import ALPHA, TOKENS, Index, matrix, vector
-
-    i, j = Index("token", "i"), Index("token", "j")
-    return vector("x", i) + vector("x", j).applied(matrix("V")).summed(j) * (ALPHA / TOKENS)
-
 
 PM_E10 = register(
     Statement(
@@ -32,31 +18,8 @@ PM_E10 = register(
         systems=("oja-map",),
         text=r"$y_i = x_i + \alpha u$ with the influence $u = \frac1n\sum_jVx_j = V\bar x$, the same for all tokens.",
         depends=("PM-E9",),
-        derive=lambda: Derivation(
-            (
-                tensor(
-                    "raw step",
-                    "The registered Oja map is the printed formula, for all $n$ and $d$.",
-                    lambda: raw("oja-map", True),
-                    _printed(),
-                    r"y_i = x_i + \frac{\alpha}{n}\sum_jVx_j",
-                ),
-                tensor(
-                    "no scores",
-                    "It is the attention map with $M = 0$.",
-                    lambda: raw("attention-map", False),
-                    _printed(),
-                    r"M = 0 \implies a_{ij} = \frac1n",
-                ),
-            )
-        ),
-        vectors=(
-            Vector(
-                "TV14, image",
-                lambda: image(TV14),
-                ("0.646796544678355", "0.762662592364501", "0.542322929504641", "-0.840170125708778"),
-            ),
-        ),
+        derive=lambda: Derivation(printed_steps()),
+        vectors=(TV14_IMAGE,),
         property_tests=(OnInstances("map_checks", "oja_influence"),),
     )
 )

@@ -39,7 +39,7 @@ def derive() -> Derivation:
             grouped(
                 "autonomous",
                 "With weights that do not depend on $\\tau$ the push does not depend on $\\tau$ (here two tokens "
-                "in the plane, symbolic weights),",
+                "in the plane, symbolic weights).",
                 lambda: _push(False),
                 (0, 0, 0, 0),
                 r"\partial_\tau u = \left(<1>,\ <2>;\ <3>,\ <4>\right)",
@@ -47,7 +47,7 @@ def derive() -> Derivation:
             ),
             grouped(
                 "layer-varying",
-                "while a value matrix whose entry (1,1) changes at the rate $\\rho$ gives",
+                "But a value matrix whose entry (1,1) changes at the rate $\\rho$ gives",
                 lambda: _push(True),
                 (rho * mean, 0, rho * mean, 0),
                 r"\partial_\tau u = \left(<1>,\ <2>;\ <3>,\ <4>\right)",

@@ -12,7 +12,13 @@ from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Vector
-from eigentoken.theory.steps import Derivation
+from eigentoken.theory.steps import Derivation, Reduction
+
+TV14_IMAGE = Vector(
+    "TV14, image",
+    lambda: image(TV14),
+    ("0.646796544678355", "0.762662592364501", "0.542322929504641", "-0.840170125708778"),
+)
 
 
 def _printed() -> Any:
@@ -21,6 +27,26 @@ def _printed() -> Any:
 
     i, j = Index("token", "i"), Index("token", "j")
     return vector("x", i) + vector("x", j).applied(matrix("V")).summed(j) * (ALPHA / TOKENS)
+
+
+def printed_steps() -> tuple[Reduction, ...]:
+    """The registered map is the printed formula, and the attention map without scores."""
+    return (
+        tensor(
+            "raw step",
+            "The registered Oja map is the printed formula, for all $n$ and $d$.",
+            lambda: raw("oja-map", True),
+            _printed(),
+            r"y_i = x_i + \frac{\alpha}{n}\sum_jVx_j",
+        ),
+        tensor(
+            "no scores",
+            "It is the attention map with $M = 0$.",
+            lambda: raw("attention-map", False),
+            _printed(),
+            r"M = 0 \implies a_{ij} = \frac1n",
+        ),
+    )
 
 
 PM_E9 = register(
@@ -32,31 +58,8 @@ PM_E9 = register(
         systems=("oja-map",),
         text=r"$x_i^+ = y_i/\lVert y_i\rVert$, $y_i = x_i + \alpha u$, $u = \frac1n\sum_jVx_j$.",
         depends=("PM-E8",),
-        derive=lambda: Derivation(
-            (
-                tensor(
-                    "raw step",
-                    "The registered Oja map is the printed formula, for all $n$ and $d$.",
-                    lambda: raw("oja-map", True),
-                    _printed(),
-                    r"y_i = x_i + \frac{\alpha}{n}\sum_jVx_j",
-                ),
-                tensor(
-                    "no scores",
-                    "It is the attention map with $M = 0$.",
-                    lambda: raw("attention-map", False),
-                    _printed(),
-                    r"M = 0 \implies a_{ij} = \frac1n",
-                ),
-            )
-        ),
-        vectors=(
-            Vector(
-                "TV14, image",
-                lambda: image(TV14),
-                ("0.646796544678355", "0.762662592364501", "0.542322929504641", "-0.840170125708778"),
-            ),
-        ),
+        derive=lambda: Derivation(printed_steps()),
+        vectors=(TV14_IMAGE,),
         property_tests=(OnInstances("map_checks", "oja_map"),),
     )
 )

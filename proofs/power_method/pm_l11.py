@@ -44,14 +44,14 @@ def derive() -> Derivation:
             recalled(
                 "PM-L3",
                 "the Jacobian at consensus is (1/m) P (delta_ij I + alpha V / n)",
-                "So the spectrum is that of PM-L3,",
+                "So the spectrum is that of PM-L3.",
                 r"J_{ij} = \frac1m P_{v_k}\Big(\delta_{ij}I + \frac{\alpha}{n}V\Big)",
                 uses=("blocks",),
             ),
             recalled(
                 "PM-L4",
                 "stable iff the step is below the threshold",
-                "and stability is that of PM-L4.",
+                "Stability is that of PM-L4.",
                 r"\alpha(|\lambda_d| - \lambda_1) < 2",
                 uses=("blocks",),
             ),

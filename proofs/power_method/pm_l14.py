@@ -9,7 +9,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.exact_points import decimals, instance, multipliers
-from eigentoken.proofs.power_method.bipartite import X, Y, pairs_moved, sides_moved
+from eigentoken.proofs.power_method.bipartite import bipartite_count, bipartite_moves
 from eigentoken.proofs.power_method.symbols import (
     B1,
     B2,
@@ -34,7 +34,6 @@ from eigentoken.proofs.power_method.symbols import (
     q,
     score,
 )  # fmt: skip
-from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.claims import SpectrumIs
 from eigentoken.theory.conditions import Relation, Symmetric
 from eigentoken.theory.points import BipartiteAt
@@ -59,43 +58,32 @@ LENGTHS = {m1: 1 + kappa * b1, m2: 1 + kappa * b2}
 
 def derive() -> Derivation:
     """The three ways to move tokens; then determinant, value at one and discriminant of the block."""
-    lengths = (M1, M2)
     found = block()
-    claimed = found.subs({mu: alpha * LL, b1: B1, b2: B2, m1: M1, m2: M2})
     return Derivation(
         (
-            grouped(
-                "pairs, first side",
-                "Two tokens at $v_k$ are moved along $\\xi$ and $-\\xi$ (any tangent $\\xi$, any $M$; $E = e^s$).",
-                pairs_moved("attention-map", lengths, 1),
-                (0, 1 / M1, 0, 0, -1 / M1, 0, 0, 0, 0, 0, 0, 0),
-                r"\frac{1}{m_1} = <2>,\ p - 1 \text{ times for each } \ell",
-                establishes=("class 3 multipliers are 1/m_1 and 1/m_2",),
+            *bipartite_moves(
+                "attention-map",
+                (1 / M1, 1 / M2),
+                found.subs({mu: alpha * LL, b1: B1, b2: B2, m1: M1, m2: M2}),
+                (
+                    "Two tokens at $v_k$ are moved along $\\xi$ and $-\\xi$ (any tangent $\\xi$, any $M$; $E = e^s$).",
+                    "Likewise at $-v_k$.",
+                    "The sides are moved as wholes by $\\xi_1 v_\\ell$ and $\\xi_2 v_\\ell$, which gives the block "
+                    "$B_\\ell$ of the statement with $b_1 = \\frac{pE - q/E}{pE + q/E}$, $b_2 = \\frac{qE - p/E}{qE + p/E}$.",
+                ),
+                (
+                    r"\frac{1}{m_1} = <2>,\ p - 1 \text{ times for each } \ell",
+                    r"\frac{1}{m_2} = <2>,\ q - 1 \text{ times for each } \ell",
+                    r"\xi_1^+ = <2>, \qquad \xi_2^+ = <4>",
+                ),
+                (
+                    ("class 3 multipliers are 1/m_1 and 1/m_2",),
+                    (),
+                    ("class 2 multipliers are the eigenvalues of B_l",),
+                ),
+                (M1, M2),
             ),
-            grouped(
-                "pairs, second side",
-                "Likewise at $-v_k$.",
-                pairs_moved("attention-map", lengths, -1),
-                (0, 1 / M2, 0, 0, -1 / M2, 0, 0, 0, 0, 0, 0, 0),
-                r"\frac{1}{m_2} = <2>,\ q - 1 \text{ times for each } \ell",
-            ),
-            grouped(
-                "sides",
-                "The sides are moved as wholes by $\\xi_1 v_\\ell$ and $\\xi_2 v_\\ell$, which gives the block "
-                "$B_\\ell$ of the "
-                "statement with $b_1 = \\frac{pE - q/E}{pE + q/E}$, $b_2 = \\frac{qE - p/E}{qE + p/E}$.",
-                sides_moved("attention-map", lengths),
-                (0, claimed[0, 0] * X + claimed[0, 1] * Y, 0, claimed[1, 0] * X + claimed[1, 1] * Y),
-                r"\xi_1^+ = <2>, \qquad \xi_2^+ = <4>",
-                establishes=("class 2 multipliers are the eigenvalues of B_l",),
-            ),
-            Identity(
-                name="count",
-                says="For each of the $d-1$ directions these are $n$ independent vectors.",
-                left=((p - 1) + (q - 1) + 2) * (d - 1),
-                right=(p + q) * (d - 1),
-                uses=("pairs, first side", "pairs, second side", "sides"),
-            ),
+            bipartite_count(),
             Identity(
                 name="determinant",
                 says="With $\\mu = \\alpha\\lambda_\\ell$, $\\kappa = \\alpha\\lambda_k$, $m_i = 1 + \\kappa b_i$.",

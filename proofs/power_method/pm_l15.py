@@ -94,14 +94,14 @@ def derive() -> Derivation:
                 "$\\rho' = P_wM^{\\top}w$ "
                 "(so $c_{21} = \\rho^{\\top}\\xi$, $c_{12} = \\rho'^{\\top}\\xi$). Two tokens at $w$ are moved "
                 "along $\\xi$ and $-\\xi$, any "
-                "unit $\\xi \\perp w$: the matrix is $I + \\alpha\\omega\\rho^{\\top}$,",
+                "unit $\\xi \\perp w$: the matrix is $I + \\alpha\\omega\\rho^{\\top}$.",
                 antipodal_slopes("attention-map", PAIR),
                 (*own, *minus, *still, *still),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right) = \xi + \alpha\,\omega\,\rho^{\top}\xi",
             ),
             grouped(
                 "pairs below",
-                "and the same for two tokens at $-w$.",
+                "The same for two tokens at $-w$.",
                 antipodal_slopes("attention-map", PAIR_BELOW),
                 (*own, *minus, *still, *still),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right)",
@@ -126,7 +126,7 @@ def derive() -> Derivation:
             Identity(
                 name="count",
                 says="These are all: $n - 2$, $1$ and $1$ copies of the $d - 1$ tangent directions.",
-                left=(n - 2) * (d - 1) + (d - 1) + (d - 1),
+                left=sp.Add((n - 2) * (d - 1), d - 1, d - 1, evaluate=False),
                 right=n * (d - 1),
                 uses=("pairs", "pairs below", "together", "against each other"),
                 establishes=("the spectrum at antipodal polygonal points",),

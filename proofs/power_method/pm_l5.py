@@ -12,11 +12,10 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.exact_points import decimals, instance, multipliers
-from eigentoken.proofs.power_method.bipartite import X, Y, pairs_moved, sides_moved
+from eigentoken.proofs.power_method.bipartite import bipartite_count, bipartite_moves, written_trace
 from eigentoken.proofs.power_method.pm_a1 import ASSUMPTION_1
 from eigentoken.proofs.power_method.pm_cx1 import TV9, attracting
 from eigentoken.proofs.power_method.symbols import LK, LL, V, alpha, d, delta, ell, k, lam, n, p, q
-from eigentoken.proofs.reductions import grouped
 from eigentoken.proofs.textbook_maps import INTERMEDIATE_VALUE
 from eigentoken.theory.claims import SpectrumIs, Unstable, When
 from eigentoken.theory.conditions import AllOf, Relation
@@ -39,7 +38,6 @@ def block(eigenvalue: Any, m_plus: Any, m_minus: Any, share: Any) -> sp.Matrix:
 
 def derive() -> Derivation:
     """The spectrum from the map; then a multiplier above 1 for p != q, first for k = 1, then for k != 1."""
-    lengths = (MP, MM)
     first = block(LL, MP, MM, p / SIZE)
     trace, determinant = first.trace(), first.det()
     l1, share, bal, mp, mm = sp.symbols("lambda_1 phi delta m_+ m_-", real=True)
@@ -51,36 +49,25 @@ def derive() -> Derivation:
     inside = (l1 > 0, share > 0, share < 1, mp > 0, mm > 0)
     return Derivation(
         (
-            grouped(
-                "pairs, first side",
-                "Two tokens at $v_k$ are moved along $\\xi$ and $-\\xi$, for any tangent $\\xi$.",
-                pairs_moved("oja-map", lengths, 1),
-                (0, 1 / MP, 0, 0, -1 / MP, 0, 0, 0, 0, 0, 0, 0),
-                r"\text{multiplier } <2>,\ p - 1 \text{ times for each } \ell",
+            *bipartite_moves(
+                "oja-map",
+                (1 / MP, 1 / MM),
+                first,
+                (
+                    "Two tokens at $v_k$ are moved along $\\xi$ and $-\\xi$, for any tangent $\\xi$.",
+                    "Likewise at $-v_k$.",
+                    "The sides are moved as wholes by $\\xi_1 v_\\ell$ and $\\xi_2 v_\\ell$: a $2 \\times 2$ block "
+                    "$B_\\ell$.",
+                ),
+                (
+                    r"\text{multiplier } <2>,\ p - 1 \text{ times for each } \ell",
+                    r"\text{multiplier } <2>,\ q - 1 \text{ times for each } \ell",
+                    r"\xi_1^+ = <2>, \qquad \xi_2^+ = <4>",
+                ),
+                ((), (), ("the blocks of the bipartite Jacobian",)),
+                (MP, MM),
             ),
-            grouped(
-                "pairs, second side",
-                "Likewise at $-v_k$.",
-                pairs_moved("oja-map", lengths, -1),
-                (0, 1 / MM, 0, 0, -1 / MM, 0, 0, 0, 0, 0, 0, 0),
-                r"\text{multiplier } <2>,\ q - 1 \text{ times for each } \ell",
-            ),
-            grouped(
-                "sides",
-                "The sides are moved as wholes by $\\xi_1 v_\\ell$ and $\\xi_2 v_\\ell$: a $2 \\times 2$ block "
-                "$B_\\ell$.",
-                sides_moved("oja-map", lengths),
-                (0, first[0, 0] * X + first[0, 1] * Y, 0, first[1, 0] * X + first[1, 1] * Y),
-                r"\xi_1^+ = <2>, \qquad \xi_2^+ = <4>",
-                establishes=("the blocks of the bipartite Jacobian",),
-            ),
-            Identity(
-                name="count",
-                says="For each of the $d - 1$ directions these are $n$ independent vectors: the spectrum is complete.",
-                left=((p - 1) + (q - 1) + 2) * (d - 1),
-                right=SIZE * (d - 1),
-                uses=("pairs, first side", "pairs, second side", "sides"),
-            ),
+            bipartite_count(),
             Identity(
                 name="determinant",
                 says="The determinant of $B_\\ell$.",
@@ -147,16 +134,18 @@ def derive() -> Derivation:
             ),
             Identity(
                 name="p = q: trace",
-                says="For $p = q$ the block has the eigenvalues $1$ and $1 + \\alpha\\lambda_\\ell$: this trace,",
-                left=trace.subs(q, p),
-                right=1 + (1 + alpha * LL),
+                says="For $p = q$ the block has the eigenvalues $1$ and $1 + \\alpha\\lambda_\\ell$: this is the trace.",
+                left=written_trace(first),
+                right=sp.Add(1, 1 + alpha * LL, evaluate=False),
+                where={q: p},
                 uses=("sides",),
             ),
             Identity(
                 name="p = q: determinant",
-                says="and this determinant; all other multipliers are 1.",
-                left=determinant.subs(q, p),
-                right=1 * (1 + alpha * LL),
+                says="This is the determinant; all other multipliers are 1.",
+                left=(1 + alpha * LL) / (MP * MM),
+                right=1 + alpha * LL,
+                where={q: p},
                 uses=("sides", "pairs, first side"),
             ),
         )

@@ -141,21 +141,21 @@ def derive() -> Derivation:
                 "collinear: together",
                 "If the tokens are $\\pm w$, half and half, moving all of them along $\\xi \\perp w$ has the "
                 "matrix $I + \\alpha V|_{w^\\perp}$; "
-                "all other moves have the multiplier 1, here halves against each other,",
+                "all other moves have the multiplier 1, as the next two steps say.",
                 antipodal_slopes("oja-map", TOGETHER),
                 (*together, *together),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right)",
             ),
             grouped(
                 "collinear: against",
-                "halves against each other,",
+                "The halves are moved against each other.",
                 antipodal_slopes("oja-map", AGAINST),
                 (*against, *(-each for each in against)),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right)",
             ),
             grouped(
                 "collinear: pairs",
-                "and two tokens of one half against each other. So it is linearly unstable iff $V|_{w^\\perp}$ has "
+                "Two tokens of one half are moved against each other. So it is linearly unstable iff $V|_{w^\\perp}$ has "
                 "a positive eigenvalue.",
                 antipodal_slopes("oja-map", PAIR),
                 (*against, *(-each for each in against), 0, 0, 0, 0, 0, 0, 0, 0),
@@ -174,13 +174,13 @@ def derive() -> Derivation:
                 "$V|_{w^\\perp}$ has the eigenvalue $\\lambda_1$; for "
                 "$\\gamma < 0$ exchange the signs). Two tokens at $w$ can be moved to unit vectors with the sum "
                 "$2w - \\epsilon v_1$, since "
-                "its squared norm $4 - 4\\epsilon\\gamma + \\epsilon^2$ is at most 4 for small $\\epsilon$,",
+                "its squared norm $4 - 4\\epsilon\\gamma + \\epsilon^2$ is at most 4 for small $\\epsilon$.",
                 hypotheses=(eps > 0, gamma > 0, eps <= 4 * gamma),
                 conclusion=4 - 4 * eps * gamma + eps**2 <= 4,
             ),
             Inequality(
                 name="nearby",
-                says="and they stay near $w$: with half the sum $m$, $\\lVert m - w\\rVert = \\epsilon/2$ and an "
+                says="They stay near $w$: with half the sum $m$, $\\lVert m - w\\rVert = \\epsilon/2$ and an "
                 "orthogonal part of squared length "
                 "$M = 1 - \\lVert m\\rVert^2 = \\epsilon\\gamma - \\epsilon^2/4$, the squared distance is $D = "
                 "\\epsilon^2/4 + M + 2\\,(m-w)^{\\top}e\\sqrt M \\leq "

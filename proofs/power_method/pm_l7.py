@@ -96,14 +96,14 @@ def derive() -> Derivation:
                 name="lower bound",
                 says="$-\\frac12\\Delta\\bar x^{\\top}V\\Delta\\bar x \\leq "
                 "\\frac12\\lambda_d^-\\lVert\\Delta\\bar x\\rVert^2$ with $\\lambda_d^- = "
-                "\\max(0, -\\lambda_d)$,",
+                "\\max(0, -\\lambda_d)$.",
                 theorem=RAYLEIGH_BOUND,
                 formula=r"z^{\top}Vz \geq \lambda_d\lVert z\rVert^2",
                 uses=("increment of W",),
             ),
             Citation(
                 name="mean",
-                says="and $\\lVert\\Delta\\bar x\\rVert^2$ is at most the mean of the squared steps.",
+                says="The number $\\lVert\\Delta\\bar x\\rVert^2$ is at most the mean of the squared steps.",
                 theorem=VARIANCE,
                 formula=r"\lVert\Delta\bar x\rVert^2 \leq \frac1n\sum_i\lVert\Delta x_i\rVert^2",
                 uses=("one token",),
@@ -149,7 +149,7 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="the printed rate",
-                says="which is better than the truncated rate of the paper: its inequality holds exactly.",
+                says="This is better than the truncated rate of the paper: its inequality holds exactly.",
                 hypotheses=(c >= 0,),
                 conclusion=1 / (1 + c) ** 2 >= 1 - 2 * c,
                 uses=("rate",),

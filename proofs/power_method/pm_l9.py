@@ -12,6 +12,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.exact_points import instance
+from eigentoken.proofs.power_method.bipartite import written_determinant, written_trace
 from eigentoken.proofs.power_method.symbols import (
     B1,
     B2,
@@ -93,16 +94,16 @@ def derive() -> Derivation:
                 name="trace",
                 says="The quotient matrix $\\big(\\begin{smallmatrix}(1+b_1)/2 & (1-b_1)/2 \\\\ (1-b_2)/2 & "
                 "(1+b_2)/2\\end{smallmatrix}"
-                "\\big)$ has the eigenvalues $1$ and $\\bar b = (b_1+b_2)/2$: this trace,",
-                left=rows.trace(),
+                "\\big)$ has the eigenvalues $1$ and $\\bar b = (b_1+b_2)/2$: this is the trace.",
+                left=written_trace(rows),
                 right=1 + bbar,
             ),
             Identity(
                 name="determinant",
-                says="and this determinant. All other eigenvalues of $A$ are 0: zero-sum vectors of a side are in "
+                says="This is the determinant. All other eigenvalues of $A$ are 0: zero-sum vectors of a side are in "
                 "its kernel.",
-                left=rows.det(),
-                right=1 * bbar,
+                left=written_determinant(rows),
+                right=bbar,
             ),
             Identity(
                 name="second eigenvalue",

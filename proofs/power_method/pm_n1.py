@@ -110,7 +110,7 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="step, converse",
-                says="and conversely: it holds for every $\\alpha$ if $|\\lambda_\\ell| \\leq \\lambda_1$, and "
+                says="Conversely it holds for every $\\alpha$ if $|\\lambda_\\ell| \\leq \\lambda_1$, and "
                 "otherwise iff $\\alpha < "
                 "2(\\lambda_1 - \\operatorname{Re}\\lambda_\\ell)/(|\\lambda_\\ell|^2 - \\lambda_1^2)$.",
                 hypotheses=(top > 0, bound),

@@ -82,7 +82,7 @@ def reduction_steps() -> tuple[Identity | Inequality, ...]:
         ),
         Inequality(
             name="two real roots, converse",
-            says="And conversely.",
+            says="The converse.",
             hypotheses=(z1 < 1, z2 < 1),
             conclusion=sp.And((1 - z1) * (1 - z2) > 0, z1 + z2 < 2),
         ),
@@ -112,7 +112,7 @@ def reduction_steps() -> tuple[Identity | Inequality, ...]:
         ),
         Inequality(
             name="class 3, converse",
-            says="And conversely.",
+            says="The converse.",
             hypotheses=(kappa * b1 > 0,),
             conclusion=sp.And(1 / (1 + kappa * b1) < 1, 1 / (1 + kappa * b1) > -1),
         ),
@@ -127,13 +127,13 @@ def above_minus_one() -> tuple[Inequality, ...]:
         Inequality(
             name="above -1: diagonal",
             says="For $\\alpha\\lVert V\\rVert < 1$, that is $|\\kappa|, |\\mu| < 1$: the diagonal entries of "
-            "$2I + \\kappa\\operatorname{diag}(b) + \\mu S$ are positive,",
+            "$2I + \\kappa\\operatorname{diag}(b) + \\mu S$ are positive.",
             hypotheses=(*RANGE, *small),
             conclusion=sp.And(up1 > 0, up2 > 0),
         ),
         Inequality(
             name="above -1: determinant",
-            says="and so is its determinant: no multiplier of $B_\\ell$ is at or below $-1$.",
+            says="So is its determinant: no multiplier of $B_\\ell$ is at or below $-1$.",
             hypotheses=(*RANGE, *small),
             conclusion=up1 * up2 - mu**2 * (1 - b1) * (1 - b2) / 4 > 0,
         ),
@@ -230,9 +230,10 @@ def in_s_and_t() -> tuple[Identity | Inequality, ...]:
         ),
         Identity(
             name="imbalance",
-            says="With $t = \\frac12\\ln(p/q)$.",
-            left=sp.cosh(2 * T).subs(T, sp.log(p / q) / 2).rewrite(sp.exp),
+            says="The term $\\cosh 2t$ is a number of the split.",
+            left=sp.cosh(2 * T),
             right=(p / q + q / p) / 2,
+            where={T: sp.log(p / q) / 2},
         ),
         Identity(
             name="balanced",
@@ -242,37 +243,37 @@ def in_s_and_t() -> tuple[Identity | Inequality, ...]:
         ),
         Inequality(
             name="sign of s",
-            says="With $E = e^s$: $\\bar b > 0$ forces $s > 0$,",
+            says="With $E = e^s$: $\\bar b > 0$ forces $s > 0$.",
             hypotheses=(p >= q, first + second > 0),
             conclusion=E > 1,
         ),
         Inequality(
             name="sign of s, converse",
-            says="and $s > 0$ gives $\\bar b > 0$ and $b_1 > 0$, so that the side of $p \\geq q$ tokens contracts.",
+            says="Conversely $s > 0$ gives $\\bar b > 0$ and $b_1 > 0$, so that the side of $p \\geq q$ tokens contracts.",
             hypotheses=(p >= q, E > 1),
             conclusion=sp.And(first + second > 0, first > 0),
         ),
         Inequality(
             name="second side",
-            says="$b_2 > 0$ iff $e^{2s} > p/q$, that is $s > t$,",
+            says="$b_2 > 0$ iff $e^{2s} > p/q$, that is $s > t$.",
             hypotheses=(second > 0,),
             conclusion=p / q < E**2,
         ),
         Inequality(
             name="second side, converse",
-            says="and conversely.",
+            says="The converse.",
             hypotheses=(p / q < E**2,),
             conclusion=second > 0,
         ),
         Inequality(
             name="both negative",
-            says="Both heights are negative iff $s < -t$,",
+            says="Both heights are negative iff $s < -t$.",
             hypotheses=(p >= q, first < 0, second < 0),
             conclusion=q / p > E**2,
         ),
         Inequality(
             name="both negative, converse",
-            says="and conversely.",
+            says="The converse.",
             hypotheses=(p >= q, q / p > E**2),
             conclusion=sp.And(first < 0, second < 0),
         ),

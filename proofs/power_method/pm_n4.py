@@ -52,14 +52,14 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="necessary: step",
-                says="Conversely the direction $v_1$ forces the step beyond the threshold,",
+                says="Conversely the direction $v_1$ forces the step beyond the threshold.",
                 hypotheses=(top > 0, top > LK, size > 0, sp.Abs(1 + alpha * top) < size),
                 conclusion=alpha * (sp.Abs(LK) - top) > 2,
                 uses=("flip",),
             ),
             Inequality(
                 name="necessary: last",
-                says="and an eigenvalue $\\lambda_\\ell \\leq \\lambda_k$ other than $\\lambda_k$ gives a modulus "
+                says="An eigenvalue $\\lambda_\\ell \\leq \\lambda_k$ other than $\\lambda_k$ gives a modulus "
                 "of at least 1: $k = d$, and $\\lambda_d$ is simple.",
                 hypotheses=(size > 0, other <= LK),
                 conclusion=sp.Abs(1 + alpha * other) >= size,

@@ -52,14 +52,14 @@ def derive() -> Derivation:
             grouped(
                 "pairs",
                 "If $m_1, m_2 < 0$, the point is sent to its negative. Two tokens of the first side against each "
-                "other,",
+                "other.",
                 pairs_moved("attention-map", lengths, 1),
                 (0, -1 / M1, 0, 0, 1 / M1, 0, 0, 0, 0, 0, 0, 0),
                 r"\frac{1}{|m_1|} = <2>",
             ),
             grouped(
                 "sides",
-                "and the sides as wholes: the block of PM-L14 with $|m_i|$ for $m_i$.",
+                "The sides as wholes: the block of PM-L14 with $|m_i|$ for $m_i$.",
                 sides_moved("attention-map", lengths),
                 (0, claimed[0, 0] * X + claimed[0, 1] * Y, 0, claimed[1, 0] * X + claimed[1, 1] * Y),
                 r"\xi_1^+ = <2>, \qquad \xi_2^+ = <4>",

@@ -39,13 +39,13 @@ def derive() -> Derivation:
             Inequality(
                 name="nonnegative scores",
                 says="If $s \\geq 0$ and $p \\geq q$, then $b_1 \\geq 0$, and $\\lambda_k < 0 < \\lambda_1$ makes "
-                "the first diagonal entry negative,",
+                "the first diagonal entry negative.",
                 hypotheses=(*RANGE, kappa < 0, mu > 0, b1 >= 0),
                 conclusion=D1 < 0,
             ),
             Inequality(
                 name="small modulus",
-                says="and if $|\\lambda_k| \\leq \\lambda_1$, one of the three numbers is negative whatever the "
+                says="If $|\\lambda_k| \\leq \\lambda_1$, one of the three numbers is negative whatever the "
                 "heights are.",
                 hypotheses=(*RANGE, kappa < 0, mu > 0, -kappa <= mu),
                 conclusion=negative,

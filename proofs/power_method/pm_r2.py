@@ -77,7 +77,7 @@ def derive() -> Derivation:
             ),
             grouped(
                 "homogeneous, pairs",
-                "and so has a zero-sum one: the extrinsic eigenvalues are $0$, $n$ times.",
+                "So has a zero-sum one: the extrinsic eigenvalues are $0$, $n$ times.",
                 consensus("homogeneous", 1, pair),
                 (0, 0, 0),
                 r"<1>,\ <2>,\ <3>",
@@ -86,28 +86,28 @@ def derive() -> Derivation:
                 "unit, all",
                 "Extension with $\\lVert x_i\\rVert = 1$ put in, $r_i^2 = 1 + 2\\alpha x_i^{\\top}u_i + "
                 "\\alpha^2\\lVert u_i\\rVert^2$, $m = 1 + \\alpha\\lambda_k > 0$: a "
-                "common radial move",
+                "common radial move has the multiplier",
                 consensus("unit", 1, everyone),
                 (1 / m**2,),
                 r"<1>",
             ),
             grouped(
                 "unit, pairs",
-                "and a zero-sum one have the same multiplier $1/m^2$: $n$ times, no splitting.",
+                "A zero-sum one has the same multiplier $1/m^2$: $n$ times, no splitting.",
                 consensus("unit", 1, pair),
                 (1 / m**2, -1 / m**2, 0),
                 r"<1>,\ <2>,\ <3>",
             ),
             grouped(
                 "unit, all, negative m",
-                "For $m < 0$ both are $-1/m^2 = \\operatorname{sgn}(m)/m^2$,",
+                "For $m < 0$ both are $-1/m^2 = \\operatorname{sgn}(m)/m^2$.",
                 consensus("unit", -1, everyone),
                 (-1 / m**2,),
                 r"<1>",
             ),
             grouped(
                 "unit, pairs, negative m",
-                "again $n$ times.",
+                "Again $n$ times.",
                 consensus("unit", -1, pair),
                 (-1 / m**2, 1 / m**2, 0),
                 r"<1>,\ <2>,\ <3>",

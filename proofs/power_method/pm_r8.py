@@ -36,7 +36,7 @@ def derive() -> Derivation:
             ),
             grouped(
                 "second side",
-                "and on the second side.",
+                "Likewise on the second side.",
                 bipartite("unit", second),
                 (1 / M2**2, 0, 0),
                 r"<1>,\ <2>,\ <3>",

@@ -42,7 +42,7 @@ def derive() -> Derivation:
             tensor(
                 "right eigenvector",
                 "If $Fw = \\lambda_kw$, then $(\\zeta I - F)w = (\\zeta - \\lambda_k)w$, so $(\\zeta I - F)^{-1}w "
-                "= w/(\\zeta - \\lambda_k)$,",
+                "= w/(\\zeta - \\lambda_k)$.",
                 lambda: _resolvent("right"),
                 _scaled("w"),
                 r"(\zeta I - F)w = (\zeta - \lambda_k)w",
@@ -50,7 +50,7 @@ def derive() -> Derivation:
             ),
             tensor(
                 "left eigenvector",
-                "and if $z^{\\top}F = \\lambda_kz^{\\top}$, likewise from the left. Either way $z^{\\top}(\\zeta I "
+                "If $z^{\\top}F = \\lambda_kz^{\\top}$, likewise from the left. Either way $z^{\\top}(\\zeta I "
                 "- F)^{-1}w = z^{\\top}w/(\\zeta - \\lambda_k) = 1/(\\zeta - \\lambda_k)$.",
                 lambda: _resolvent("left"),
                 _scaled("z"),

@@ -59,7 +59,7 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="tangent",
-                says="and the part $c$ across is at most $1 + \\alpha\\lVert u_i\\rVert$: the tangent of the angle "
+                says="The part $c$ across is at most $1 + \\alpha\\lVert u_i\\rVert$: the tangent of the angle "
                 "to $\\pm w$ is bounded when the denominator is positive.",
                 hypotheses=(push >= 0, across >= 0, across <= reach, sp.Abs(along) >= pull - reach, pull > reach),
                 conclusion=across / sp.Abs(along) <= reach / (pull - reach),

@@ -59,7 +59,7 @@ def derive() -> Derivation:
             recalled(
                 "PM-L4",
                 "stable iff the step is below the threshold",
-                "stability is that of PM-L4.",
+                "Stability is that of PM-L4.",
                 r"\alpha(|\lambda_d| - \lambda_1) < 2",
                 uses=("blocks",),
             ),

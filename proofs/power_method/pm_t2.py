@@ -32,14 +32,14 @@ def derive() -> Derivation:
             Inequality(
                 name="step",
                 says="With $N = \\lVert V\\rVert = \\max(\\lambda_1, |\\lambda_d|)$ the bound $\\alpha N < "
-                "\\frac12$ is below the threshold of PM-L4,",
+                "\\frac12$ is below the threshold of PM-L4.",
                 hypotheses=(top > 0, sp.Abs(last) <= norm, top <= norm, *small),
                 conclusion=alpha * (sp.Abs(last) - top) < 2,
             ),
             recalled(
                 "PM-L4",
                 "stable iff the step is below the threshold",
-                "so principal consensus is asymptotically stable by PM-L4.",
+                "So principal consensus is asymptotically stable by PM-L4.",
                 r"\alpha(|\lambda_d| - \lambda_1) < 2",
                 uses=("step",),
             ),

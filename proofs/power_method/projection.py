@@ -1,4 +1,4 @@
-"""The step shared by PM-E6 and PM-E7: a projection onto a plane does not lengthen."""
+"""What PM-E6 and PM-E7 share: the correlation with a plane, and that a projection does not lengthen."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
-from eigentoken.theory.steps import Inequality
+from eigentoken.theory.statements import Kind, Source, Statement
+from eigentoken.theory.steps import Derivation, Inequality
 
-__all__ = ["projection_steps"]
+__all__ = ["plane_correlation", "projection_steps"]
 
 
 def _twice() -> tuple[Any, Any]:
@@ -46,4 +49,22 @@ def projection_steps() -> tuple[Any, ...]:
             conclusion=sp.And(shadow / length >= 0, shadow / length <= 1),
             uses=("projection",),
         ),
+    )
+
+
+def plane_correlation(name: str, place: str, title: str, plane: str, case: str) -> Statement:
+    """The definition of the correlation with a plane; ``plane`` says which, ``case`` names its property test."""
+    return Statement(
+        id=name,
+        kind=Kind.DEFINITION,
+        source=Source(LI_ALTAFINI, place),
+        title=title,
+        systems=("multihead-map",),
+        text=(
+            rf"{plane}: $\Pi_S = S(S^{{\top}}S)^{{-1}}S^{{\top}}$ and "
+            r"$\operatorname{corr}(x_i, \Pi_Sx_i) = \lVert\Pi_Sx_i\rVert/\lVert x_i\rVert \in [0, 1]$."
+        ),
+        depends=("PM-E3",),
+        derive=lambda: Derivation(projection_steps()),
+        property_tests=(OnInstances("map_checks", case),),
     )
