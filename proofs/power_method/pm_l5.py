@@ -130,7 +130,10 @@ def derive() -> Derivation:
                 hypotheses=(sp.Ne(small, 0), 1 + small > 0, 1 - small > 0),
                 conclusion=sp.And(1 / sp.Min(1 + small, 1 - small) > 1, sp.Ne(1 + small, 1 - small)),
                 uses=("k > 1, m+ smaller", "k > 1, m- smaller"),
-                establishes=("bipartite points with p != q are unstable",),
+                establishes=(
+                    "bipartite points with p != q are unstable",
+                    "bipartite points with p != q have a multiplier above 1",
+                ),
             ),
             Identity(
                 name="p = q: trace",

@@ -146,6 +146,7 @@ def derive() -> Derivation:
                 hypotheses=(*token, c >= 0, c < 1, r >= 1 - c, r <= 1 + c, alpha * low <= c, low >= 0),
                 conclusion=moved / 2 * weight >= (r**2 - a**2) / (alpha * (1 + c) ** 2),
                 uses=("collected",),
+                establishes=("W decreases by at least a multiple of the squared tangential pushes",),
             ),
             Inequality(
                 name="the printed rate",

@@ -1,16 +1,21 @@
 """PM-T2: the Oja map: what is stable, and where almost every start goes.
 
+Almost every start converges to principal consensus if n != 2 or lambda_2 > 0: for n >= 3 by a cross-ratio argument (new here).
 Reference: Li-Altafini, Theorem 2 (the almost-everywhere claim is false for n = 2, lambda_2 < 0).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.cross_ratio import ONLY_EQUAL_TOKENS, cross_ratio_steps
 from eigentoken.proofs.power_method.pm_a1 import ASSUMPTION_1
 from eigentoken.proofs.power_method.pm_cx1 import TV9, attracting
-from eigentoken.proofs.power_method.symbols import V, alpha, k, lam, n
+from eigentoken.proofs.power_method.symbols import V, alpha, d, k, lam, n
+from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import recalled
 from eigentoken.proofs.textbook_maps import CENTRE_STABLE_MAPS, INTERLACING
 from eigentoken.theory.claims import AlmostEveryConverges, Stable, Unstable, When
@@ -18,8 +23,35 @@ from eigentoken.theory.conditions import AnyOf, Relation
 from eigentoken.theory.points import ConsensusAt
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant
-from eigentoken.theory.steps import Citation, Derivation, Inequality
+from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality, Theorem
 from eigentoken.theory.terms import SpectralNorm
+
+COLLINEAR_OR_PRINCIPAL = "almost every trajectory converges to principal consensus or to a collinear polygonal point"
+CENTRE_STABLE_REST = replace(
+    CENTRE_STABLE_MAPS,
+    hypotheses=(
+        "the map is a local diffeomorphism",
+        "every orbit converges to a fixed point",
+        "non-principal consensus points have a multiplier above 1",
+        "bipartite points with p != q have a multiplier above 1",
+        "polygonal points with tokens that are not collinear are linearly unstable",
+    ),
+    conclusion=COLLINEAR_OR_PRINCIPAL,
+)
+NULL_SUBMANIFOLDS = Theorem(
+    key="Lee-Smooth",
+    name="the fact that submanifolds of positive codimension are null sets",
+    hypotheses=(
+        COLLINEAR_OR_PRINCIPAL,
+        ONLY_EQUAL_TOKENS,
+        "the exceptional starts lie in finitely many submanifolds of positive codimension",
+    ),
+    conclusion="almost every trajectory converges to a principal consensus point if n >= 3",
+    reference="Lee, Introduction to Smooth Manifolds, Corollary 6.12",
+    bibtex="""@book{Lee-Smooth,
+  author = {Lee, John M.}, title = {Introduction to Smooth Manifolds}, edition = {2}, publisher = {Springer}, year = {2012}
+}""",
+)
 
 
 def derive() -> Derivation:
@@ -48,10 +80,11 @@ def derive() -> Derivation:
                 says="Every other consensus point is fixed ($1 + \\alpha\\lambda_k > 0$) and expands along $v_1$.",
                 hypotheses=(sp.Abs(kth) <= norm, kth < top, *small),
                 conclusion=sp.And(1 + alpha * kth > 0, (1 + alpha * top) / (1 + alpha * kth) > 1),
+                establishes=("non-principal consensus points have a multiplier above 1",),
             ),
             recalled(
                 "PM-L5",
-                "bipartite points with p != q are unstable",
+                "bipartite points with p != q have a multiplier above 1",
                 "Bipartite points with $p \\neq q$ have a multiplier above 1 by PM-L5.",
                 r"p \neq q",
             ),
@@ -61,21 +94,14 @@ def derive() -> Derivation:
                 "So do polygonal points whose tokens are not collinear, by PM-L6.",
                 r"\bar x = 0",
             ),
-            Inequality(
-                name="odd n",
-                says="Collinear polygonal points have half of the tokens at each of $\\pm w$: $n = 2h$, which is "
-                "impossible for odd $n$.",
-                hypotheses=(sp.Eq(n, 2 * half),),
-                conclusion=sp.Ne(n, 2 * half + 1),
-            ),
             Citation(
                 name="positive second eigenvalue",
-                says="And if $\\lambda_2 > 0$, they have a multiplier $1 + \\alpha\\lambda_{\\max}(V|_{w^\\perp}) "
-                "> 1$ too. In both cases every fixed "
-                "point other than principal consensus has a multiplier above 1.",
+                says="Collinear polygonal points have half of the tokens at each of $\\pm w$. If $\\lambda_2 > 0$, they have a "
+                "multiplier $1 + \\alpha\\lambda_{\\max}(V|_{w^\\perp}) > 1$ too: then every fixed point other than "
+                "principal consensus has a multiplier above 1.",
                 theorem=INTERLACING,
                 formula=r"\lambda_{\max}(V|_{w^\perp}) \geq \lambda_2 > 0",
-                uses=("other consensus points", "from PM-L5", "from PM-L6", "odd n"),
+                uses=("other consensus points", "from PM-L5", "from PM-L6"),
                 establishes=("every other fixed point has a multiplier above 1",),
             ),
             recalled(
@@ -91,14 +117,45 @@ def derive() -> Derivation:
                 r"\det \mathrm{d}f \neq 0",
             ),
             Citation(
-                name="almost every start",
+                name="almost every start, positive second eigenvalue",
                 says="The stable sets of the other fixed points are contained in countably many preimages of "
                 "centre-stable manifolds "
                 "of positive codimension.",
                 theorem=CENTRE_STABLE_MAPS,
-                formula=r"n \text{ odd or } \lambda_2 > 0 \implies x(\tau) \to \pm(v_1, \dots, v_1) \text{ for "
-                r"almost every } x(0)",
+                formula=r"\lambda_2 > 0 \implies x(\tau) \to \pm(v_1, \dots, v_1) \text{ for almost every } x(0)",
                 uses=("positive second eigenvalue", "from PM-R3", "from PM-DIFF"),
+            ),
+            Citation(
+                name="almost every start, up to collinear points",
+                says="For any $\\lambda_2$ the same argument leaves principal consensus and the collinear polygonal points.",
+                theorem=CENTRE_STABLE_REST,
+                formula=r"x(\tau) \to \pm(v_1, \dots, v_1) \text{ or } x(\tau) \to (\pm w, \dots, \pm w) \text{ for "
+                r"almost every } x(0)",
+                uses=("other consensus points", "from PM-L5", "from PM-L6", "from PM-R3", "from PM-DIFF"),
+            ),
+            Inequality(
+                name="two on each side",
+                says="If $n \\geq 3$, a collinear polygonal point ($n = 2h$) has $h \\geq 2$ tokens on each side (none exists "
+                "for odd $n$).",
+                hypotheses=(sp.Eq(n, 2 * half), n >= 3),
+                conclusion=half >= sp.Rational(3, 2),
+            ),
+            *cross_ratio_steps(),
+            Identity(
+                name="codimension",
+                says="Starts with two equal tokens, $x_i = x_j$, form manifolds of dimension $(n-1)(d-1)$ in one of dimension "
+                "$n(d-1)$.",
+                left=sp.Add(n * (d - 1), -(n - 1) * (d - 1), evaluate=False),
+                right=d - 1,
+                uses=("collapse",),
+                establishes=("the exceptional starts lie in finitely many submanifolds of positive codimension",),
+            ),
+            Citation(
+                name="almost every start, n >= 3",
+                says="They are a null set for $d \\geq 2$. So for $n \\geq 3$ no sign of $\\lambda_2$ is needed.",
+                theorem=NULL_SUBMANIFOLDS,
+                formula=r"n \geq 3 \implies x(\tau) \to \pm(v_1, \dots, v_1) \text{ for almost every } x(0)",
+                uses=("almost every start, up to collinear points", "two on each side", "collapse", "codimension"),
             ),
         )
     )
@@ -116,7 +173,7 @@ PM_T2 = register(
             Stable(ConsensusAt(V, 1)),
             When(Relation(lam(V, k) < lam(V, 1)), Unstable(ConsensusAt(V, k))),
             When(
-                AnyOf((Relation(sp.Eq(sp.Mod(n, 2), 1)), Relation(lam(V, 2) > 0))),
+                AnyOf((Relation(sp.Ne(n, 2)), Relation(lam(V, 2) > 0))),
                 AlmostEveryConverges(ConsensusAt(V, 1)),
             ),
         ),
@@ -125,13 +182,12 @@ PM_T2 = register(
             r"stable and all other consensus "
             r"points are unstable; bipartite points with $p \neq q$, and polygonal points with tokens that are not "
             r"collinear, are unstable. "
-            r"Almost every trajectory converges to $\pm v_1$ consensus \emph{if $n$ is odd or $\lambda_2 > 0$}. "
-            r"For $n = 2$, $\lambda_2 < 0$ this is "
-            r"false (PM-CX1). For even $n \geq 4$ and $\lambda_2 \leq 0$ the collinear polygonal points are "
-            r"unstable (PM-L6), but the "
-            r"almost-everywhere claim is not proved here."
+            r"Almost every trajectory converges to $\pm v_1$ consensus \emph{if $n \neq 2$ or $\lambda_2 > 0$} ($d \geq 2$). "
+            r"For $n = 2$, $\lambda_2 < 0$ this is false (PM-CX1). For even $n \geq 4$ and $\lambda_2 < 0$ the collinear "
+            r"polygonal points may have no multiplier above 1, and the null basin is a matter of the cross-ratio of four "
+            r"tokens."
         ),
-        depends=("PM-A1", "PM-L4", "PM-L5", "PM-L6", "PM-R3", "PM-DIFF", "PM-CX1"),
+        depends=("PM-A1", "PM-L4", "PM-L5", "PM-L6", "PM-L7", "PM-R3", "PM-DIFF", "PM-CX1"),
         facts=("the matrix is symmetric", "it is compressed to a hyperplane"),
         derive=derive,
         printed=Printed(
@@ -154,12 +210,10 @@ PM_T2 = register(
             ),
         ),
         variants=(
-            Variant("n odd or lambda_2 > 0", "n = 2, V = diag(1, -1/2): PM-CX1", lambda: attracting(TV9, "7/8")),
+            Variant("n != 2 or lambda_2 > 0", "n = 2, V = diag(1, -1/2): PM-CX1", lambda: attracting(TV9, "7/8")),
         ),
-        notes=(
-            "Not proved: the almost-everywhere claim for even n >= 4 with lambda_2 <= 0. It is supported by "
-            "simulation (PM-L6 gives "
-            "instability of each such point, which is weaker than a null basin)."
-        ),
+        notes="The audit proved the almost-everywhere claim for odd n or lambda_2 > 0 and left even n >= 4 open; the "
+        "cross-ratio closes it.",
+        property_tests=(OnInstances("property_checks_cross_ratio", "cross_ratio"),),
     )
 )
