@@ -6,6 +6,7 @@ functions of time; for a map the time is the layer number, so a function of it i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,7 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from eigentoken.numerics.dynamics.matrices import Rotary, RowScaled, StructuredMatrix, compress
+from eigentoken.numerics.dynamics.fused import FusedHeads
+from eigentoken.numerics.dynamics.matrices import Rotary, StructuredMatrix, compress
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, mask_tensor
 from eigentoken.theory.systems import Space, System, Time, system
 
@@ -28,6 +30,7 @@ class Problem:
     parameters: Mapping[str, Any]
     mask: Any = None
     algebra: TorchAlgebra = field(default_factory=TorchAlgebra)
+    fused: FusedHeads | None = None
 
     @property
     def autonomous(self) -> bool:
@@ -44,6 +47,9 @@ class Problem:
         return any(not (isinstance(v, plain) or (isinstance(v, Tensor) and v.ndim in (0, 2))) for v in values)
 
     def advance(self, x: Tensor, t: Any = None) -> Tensor:
+        if self.fused is not None and self.system.time is Time.FLOW:
+            push = self.fused(x, t)
+            return push if self.system.space is Space.EUCLIDEAN else self.algebra.tangent(x, push, self.metric(t))
         moved: Tensor = self.system.advance(self.algebra, self.parameters, x, self.mask, t)
         return moved
 
@@ -73,9 +79,9 @@ class Problem:
         ``d/n`` times cheaper for n < d.  ``None`` where it does not apply.
         """
         n, d = x.shape[-2:]
-        values = [value for value, _ in self.heads(_probe_time(self))]
+        heads = self.heads(_probe_time(self))
         awkward = "positions" in self.parameters or "pair_score" in self.parameters
-        if n >= d or awkward or any(value is not None for value in values):
+        if n >= d or awkward or any(value is not None for value, _ in heads):
             return None
         basis = torch.linalg.qr(x.mT).Q
         parameters = {
@@ -83,7 +89,13 @@ class Problem:
             for name, value in self.parameters.items()
         }
         algebra = replace(self.algebra, root_dimension=self.algebra.root_dimension or d)
-        return SpanReduction(replace(self, parameters=parameters, algebra=algebra), x @ basis, basis)
+        fused = None
+        if all(score is not None for _, score in heads):
+            groups = self.parameters["heads"] if self.system.multihead else [self.parameters]
+            scale = 1.0 / math.sqrt(algebra.root_dimension or d) if self.system.over_root_d else 1.0
+            fused = FusedHeads([group[self.system.score] for group in groups], basis, self.mask, scale)
+        reduced = replace(self, parameters=parameters, algebra=algebra, fused=fused)
+        return SpanReduction(reduced, x @ basis, basis)
 
 
 @dataclass(frozen=True)
@@ -177,36 +189,15 @@ def _reduced(group: Mapping[str, Any], basis: Tensor) -> dict[str, Any]:
     return reduced
 
 
+@dataclass(frozen=True)
 class _Compressed:
-    """``Q^T M(t) Q``; for ``M(t) = diag(scale) M'`` the product ``M' Q`` is made once.
+    """``Q^T M(t) Q``."""
 
-    The last matrix is kept: the stages of a step that fall on one time share it.
-    """
-
-    def __init__(self, function: Callable[[Any], Any], basis: Tensor) -> None:
-        self.function = function
-        self.basis = basis
-        self.rows = basis.mT.contiguous()
-        self._source: Tensor | None = None
-        self._product: Tensor | None = None
-        self._last: tuple[float, Any] | None = None
-        self._scaled = torch.empty_like(self.rows)
+    function: Callable[[Any], Any]
+    basis: Tensor
 
     def __call__(self, t: Any) -> Any:
-        if isinstance(t, float) and self._last is not None and self._last[0] == t:
-            return self._last[1]
-        value = self._at(t)
-        if isinstance(t, float):
-            self._last = (t, value)
-        return value
-
-    def _at(self, t: Any) -> Any:
-        value = self.function(t)
-        if not isinstance(value, RowScaled):
-            return compress(value, self.basis)
-        if self._product is None or self._source is not value.matrix:
-            self._source, self._product = value.matrix, (value.matrix @ self.basis).contiguous()
-        return torch.mul(self.rows, value.scale, out=self._scaled) @ self._product
+        return compress(self.function(t), self.basis)
 
 
 def _probe_time(instance: Problem) -> Any:

@@ -253,3 +253,50 @@ def test_large_batches_are_cut_without_changing_anything() -> None:
     own = iterate(problem("oja-map", {"V": each, "alpha": 0.3}), x, 3)
     alone = iterate(problem("oja-map", {"V": each[77], "alpha": 0.3}), x[77], 3)
     assert torch.allclose(own.final[77], alone.final, atol=1e-14)
+
+
+def fused_cases() -> dict[str, tuple[str, Any, Any]]:
+    generator = torch.Generator().manual_seed(11)
+
+    def square() -> Tensor:
+        return torch.randn(7, 7, generator=generator, dtype=torch.float64)
+
+    first, second, third = square(), square(), square()
+    scale = torch.rand(7, generator=generator, dtype=torch.float64)
+    each = torch.stack([square() for _ in range(3)])
+    moving = {"P": lambda t: RowScaled((1 + t) * scale, first)}
+    other = {"P": lambda t: RowScaled(math.cos(t) * scale, second)}
+    metric = square()
+    return {
+        "two modulated heads": ("ellipsoid-multihead-flow", {"heads": [moving, other], "W": None}, "causal"),
+        "modulated, moving and constant": (
+            "ellipsoid-multihead-flow",
+            {"heads": [moving, {"P": lambda t: math.sin(t) * third}, {"P": third}], "W": metric @ metric.mT},
+            "full",
+        ),
+        "one matrix an instance": ("causal-flow", {"P": each}, "causal"),
+        "any mask": ("causal-flow", {"P": first}, [[1, 0, 0], [1, 1, 0], [1, 0, 1]]),
+        "modulated an instance": (
+            "causal-flow",
+            {"P": lambda t: RowScaled(torch.stack([scale, 2 * scale, t * scale]), first)},
+            "causal",
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", fused_cases())
+def test_fused_heads_are_the_heads_one_by_one(name: str) -> None:
+    """The kernel of the reduced flow against the system's own definition, at several times and in any order of them."""
+    system, parameters, mask = fused_cases()[name]
+    flow = problem(system, parameters, mask)
+    x = flow.retract(random_tokens(3, 3, 7, seed=12), 0.0)
+    reduction = flow.span_reduction(x)
+    assert reduction is not None
+    assert reduction.problem.fused is not None
+    for t in (0.3, 0.3, 1.1, 0.3):
+        fast = reduction.lift(reduction.problem.advance(reduction.coordinates, t))
+        assert torch.allclose(fast, flow.advance(x, t), atol=1e-12), t
+    slow = Problem(flow.system, reduction.problem.parameters, flow.mask, reduction.problem.algebra)
+    assert torch.allclose(
+        slow.advance(reduction.coordinates, 1.1), reduction.problem.advance(reduction.coordinates, 1.1)
+    )
