@@ -5,7 +5,11 @@ score of every point of all other discs, that disc is disjoint from the others, 
 own mirror image; so the eigenvalue is real, simple and strictly dominant.  If a whole component of discs off the real
 axis scores above every disc that touches the axis, a non-real eigenvalue is ahead of every real one.  Scores are
 Lipschitz (1, 1, |alpha|), so a disc of radius r has scores within ``lip r`` of its center's.  Because radii grow
-linearly with a further perturbation rho (``growth``), the largest rho that keeps the separation is a certified margin.
+linearly with a further perturbation rho (``growth``), the largest rho that keeps the separation is a certified margin,
+and the ``score`` at which the discs would touch then is what a certificate names: with ``l`` the lowest score of the
+leaders and growth g, ``rho = min_j (l - h_j) / (g + g_j)`` and ``beta = l - g rho >= h_j + g_j rho`` for all j.  A re-check
+in the same normalised basis has radii and rates that are not larger (its inverse is exact or its residual sharper), so
+that it can confirm every smaller margin.
 
 From exact roots (:mod:`eigentoken.numerics.exact_spectra`) where the discs do not separate.
 
@@ -43,14 +47,15 @@ class Dominance:
 
     ``kind``: ``simple-real``, ``simple-pair``, ``non-real``, ``multiple-real``, ``multiple-pair``, ``tie`` or
     ``unknown`` (see :class:`~eigentoken.numerics.exact_spectra.Leader`).  ``separation``: two scores with all leaders
-    above the second and everybody else below the first.  ``margin``: the kind persists under every perturbation of
-    that spectral norm.
+    above the second and everybody else below the first.  ``margin``: the kind persists, and ``score`` stays between,
+    under every perturbation of that spectral norm.
     """
 
     kind: str
     by: str
     margin: float = 0.0
     separation: tuple[float, float] | None = None
+    score: float | None = None
     leader: tuple[complex, float] | None = None
     rung: str = ""
     tried: tuple[str, ...] = ()
@@ -113,7 +118,7 @@ def _climb(enclosure: Enclosure, by: str, alpha: Fraction | None, deadline: Dead
     n = enclosure.shape[0]
     if n == 1:
         center = float(enclosure.center[0, 0])
-        return Dominance("simple-real", by, math.inf, None, (complex(center), enclosure.radius), "one by one", ())
+        return Dominance("simple-real", by, math.inf, leader=(complex(center), enclosure.radius), rung="one by one")
     known = Dominance("unknown", by)
     if by == "step" and alpha == 0 and enclosure.slack == 0 and enclosure.exact is not None:  # every score is 1
         leader = leading_eigenvalue(enclosure.exact, by, alpha, deadline)
@@ -129,8 +134,6 @@ def _climb(enclosure: Enclosure, by: str, alpha: Fraction | None, deadline: Dead
             continue
         found = _from_discs(discs, by, step, step_error)
         known = replace(found, tried=known.tried)
-        if not enclosure.center_is_symmetric:  # another basis of eigenvectors must be able to confirm the margin
-            known = replace(known, margin=known.margin / 4)
         if known.kind != "unknown":
             return known
     if enclosure.slack > 0 or not enclosure.has_exact or enclosure.exact is None:
@@ -181,7 +184,7 @@ def _isolated(
     low = float((middle[top] - inflate(spread[top], 2)).min())
     low -= 4 * UNIT * abs(low)
     if not bool(others.any()):
-        reach, margin = -math.inf, math.inf
+        reach, margin, score = -math.inf, math.inf, middle_score(-math.inf, low)
     else:
         high = middle[others] + inflate(spread[others], 2)
         high = high + 4 * UNIT * np.abs(high)
@@ -190,8 +193,10 @@ def _isolated(
             return None
         rate = float(growth[top].max()) + growth[others]
         margin = down(float(((low - high) / np.maximum(rate * (1 + 4 * UNIT), 1e-300)).min()), 8)
+        score = low - float(growth[top].max()) * margin
+        score = score if reach < score < low else middle_score(reach, low)
     center = complex(discs.centers[i])
-    return Dominance(kind, by, margin, (reach, low), (center, float(discs.radii[i])), discs.method, (), i, discs)
+    return Dominance(kind, by, margin, (reach, low), score, (center, float(discs.radii[i])), discs.method, (), i, discs)
 
 
 def _ahead_off_axis(discs: Discs, by: str, step: float, step_error: float, best: int) -> tuple[float, float] | None:
@@ -212,14 +217,15 @@ def _non_real(discs: Discs, by: str, step: float, step_error: float, best: int) 
     if found is None:
         return None
     rho = abs(complex(discs.centers[best]).imag) / max(float(discs.growth[best]), 1e-300)
-    margin = 0.0
+    margin, last = 0.0, found
     for _ in range(30):
-        if rho > 0 and _ahead_off_axis(discs.grown(rho), by, step, step_error, best) is not None:
-            margin = down(rho)
+        after = _ahead_off_axis(discs.grown(rho), by, step, step_error, best) if rho > 0 else None
+        if after is not None:
+            margin, last = down(rho), after
             break
         rho *= 0.5
     leader = (complex(discs.centers[best]), float(discs.radii[best]))
-    return Dominance("non-real", by, margin, found, leader, discs.method, (), best, discs)
+    return Dominance("non-real", by, margin, found, middle_score(*last), leader, discs.method, (), best, discs)
 
 
 def eigenvector_angle(found: Dominance) -> tuple[Array, float] | None:

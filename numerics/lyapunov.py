@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigentoken.numerics.definiteness import cholesky_bound
-from eigentoken.numerics.dominance import Dominance, middle_score, scaled_step
+from eigentoken.numerics.dominance import Dominance, scaled_step
 from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.rounding import UNIT, Array, down, frobenius_above, gamma, spectral_norm_above, up
 
@@ -43,14 +43,14 @@ def lyapunov_certificate(enclosure: Enclosure, found: Dominance, alpha: Fraction
     discs = found.discs
     if found.kind != "simple-real" or discs is None or discs.size < _SMALLEST or enclosure.center_is_symmetric:
         return None
-    if discs.vectors is None or discs.inverse is None or found.separation is None:
+    if discs.vectors is None or discs.inverse is None or found.score is None:
         return None
     with np.errstate(all="ignore"):
         a, centers = enclosure.center, discs.centers
         if found.by == "step":
             step, _ = scaled_step(enclosure, alpha)
             a, centers = step * a + np.eye(a.shape[0]), 1.0 + step * centers
-        beta = middle_score(*found.separation)
+        beta = found.score
         stored = _build(a, centers, beta, found, discs.vectors, discs.inverse)
         if stored is None or found.by != "step":
             return _supported(a, beta, found.by, stored, enclosure.radius)

@@ -16,7 +16,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from eigentoken.numerics.dominance import Dominance, discs_of, dominance, eigenvector_angle, middle_score, scores
+from eigentoken.numerics.dominance import Dominance, discs_of, dominance, eigenvector_angle, scores
 from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.exact_matrices import OutOfTime
 from eigentoken.numerics.exact_spectra import exact_roots, score_of, score_polynomial
@@ -102,24 +102,21 @@ def leader_facts(enclosure: Enclosure, found: Dominance, alpha: Fraction | None)
 
 
 def _separating_score(enclosure: Enclosure, found: Dominance, alpha: Fraction | None) -> Fraction | None:
-    if found.separation is not None:
-        below, above = found.separation
-        middle = Fraction(middle_score(below, above))
+    if found.score is not None:
+        middle = Fraction(found.score)
         scale = Fraction(1) if found.by == "step" else Fraction(2) ** enclosure.exponent
         return middle * scale
     if found.exact is None or not found.exact.roots:
         return None
     old, flint.ctx.prec = flint.ctx.prec, 4200
     try:
-        top = [score_of(r.ball, found.by, alpha) for r in found.exact.roots]
-        rest = [score_of(r.ball, found.by, alpha) for r in found.exact.others]
+        low = min(_fraction(score_of(r.ball, found.by, alpha).lower()) for r in found.exact.roots)
+        rest = [_fraction(score_of(r.ball, found.by, alpha).upper()) for r in found.exact.others]
     finally:
         flint.ctx.prec = old
-    low = min(_fraction(score.lower()) for score in top)
     if not rest:
         return low - 1 if found.by == "real-part" or low <= 0 else low / 2
-    high = max(_fraction(score.upper()) for score in rest)
-    return (low + high) / 2
+    return (low + max(rest)) / 2
 
 
 def _fraction(value: Any) -> Fraction:

@@ -3,8 +3,10 @@
 ``recheck(certificate, inputs)`` reads the inputs to exact numbers, compares their content hashes, asks whether the
 facts imply the word and the margin (:mod:`.meaning`), and then confirms the facts: by exact rational arithmetic for
 small matrices (:mod:`.rational`), by FLINT balls for medium ones (:mod:`.balls`), by a minimal float verifier that
-trusts matrix products only for large ones (:mod:`.floats`).  The answer is ``holds`` (agrees), ``fails`` (does not
-agree) or ``undecided``.  Nothing here imports the rest of :mod:`eigentoken.numerics`; a test reads the imports.
+trusts matrix products only for large ones (:mod:`.floats`, :mod:`.bases`).  The answer is ``holds`` (it agrees),
+``fails`` (it does not agree: the certificate was changed, is about something else, or its facts are shown false) or
+``undecided`` (neither, with what was tried).  Nothing here imports the rest of :mod:`eigentoken.numerics`; a test reads
+the imports.
 """
 
 from __future__ import annotations
@@ -18,8 +20,11 @@ import flint
 import numpy as np
 
 from eigentoken.numerics.recheck import floats, rational
+from eigentoken.numerics.recheck.covering import confirm_discs
+from eigentoken.numerics.recheck.leaders import confirm_leader
 from eigentoken.numerics.recheck.meaning import implied
 from eigentoken.numerics.recheck.reading import (
+    UNCONFIRMED,
     Document,
     Exact,
     RecheckError,
@@ -29,10 +34,12 @@ from eigentoken.numerics.recheck.reading import (
     read_document,
 )
 from eigentoken.numerics.recheck.signs import at_least, direction_below, symmetric_exact
-from eigentoken.numerics.recheck.spectral import confirm_discs, confirm_eigenvector, confirm_leader
+from eigentoken.numerics.recheck.vectors import confirm_eigenvector
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
 __all__ = ["RecheckError", "recheck"]
+
+PRIME = 2305843009213693921  # not the prime of the issuer
 
 
 def recheck(certificate: Any, inputs: Any, *, time_limit: float = 60.0) -> Verdict:
@@ -50,14 +57,14 @@ def recheck(certificate: Any, inputs: Any, *, time_limit: float = 60.0) -> Verdi
             why = _confirm(document, inputs, until)
     except RecheckError as error:
         return fails(f"the re-check does not agree: {error}")
-    except rational.LateError as late:
-        return undecided(f"not re-checked: {late}")
+    except (rational.LateError, np.linalg.LinAlgError, MemoryError) as late:
+        return undecided(f"neither confirmed nor shown false: {late}")
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
         return fails(f"the re-check does not agree: malformed certificate ({type(error).__name__}: {error})"[:300])
     if why is None:
         return holds(f"re-checked: {document.condition} {document.verdict}, from {document.kind} facts")
-    if why.startswith("undecided: "):
-        return undecided(f"not re-checked: {why.removeprefix('undecided: ')}")
+    if why.startswith(UNCONFIRMED):
+        return undecided(f"neither confirmed nor shown false: {why.removeprefix(UNCONFIRMED)}")
     return fails(f"the re-check does not agree: {why}")
 
 
@@ -207,12 +214,12 @@ def _norm_above(matrix: Exact, bound: Fraction, until: float) -> str | None:
     if gap.shape[0] <= 64:
         positive = rational.counts(gap.numerators, until)[0]
         return None if positive >= 1 else "the norm does not exceed the stated bound"
-    rows = gap.numerators.tolist()
-    top = max(abs(int(e)) for row in rows for e in row) or 1
-    values = np.array([[int(e) / top for e in row] for row in rows])
+    values = gap.rounded[0]
     direction = np.ascontiguousarray(np.linalg.eigh(0.5 * (values + values.T))[1][:, -1])
     flipped = Exact(lambda: (-gap.numerators, gap.denominator), None, "", gap.shape)
-    return None if direction_below(flipped, direction, Fraction(0)) else "the norm is not confirmed to exceed the bound"
+    if direction_below(flipped, direction, Fraction(0)):
+        return None
+    return at_least(gap, Fraction(0), 1, 0, 0, Fraction(0), until, None)
 
 
 def _confirm_core(facts: Mapping[str, Any], terms: Any, exact: Mapping[str, Exact]) -> str | None:
@@ -229,8 +236,7 @@ def _confirm_core(facts: Mapping[str, Any], terms: Any, exact: Mapping[str, Exac
     rows = (q.numerators * k.denominator).tolist() + (k.numerators * q.denominator).tolist()
     z = flint.fmpz_mat(rows)
     claimed = tuple(int(facts[name]) for name in ("positive", "negative", "zero"))
-    prime = 2305843009213693921
-    if int(flint.nmod_mat(z, prime).rank()) == 2 * d_h:
+    if int(flint.nmod_mat(z, PRIME).rank()) == 2 * d_h:
         found: tuple[int, int, int] = (d_h, d_h, d - 2 * d_h)
     else:
         reduced = flint.fmpq_mat(z.transpose()).rref()[0]  # pivot columns of Z^T: independent rows of Z
@@ -253,8 +259,10 @@ def _confirm_core(facts: Mapping[str, Any], terms: Any, exact: Mapping[str, Exac
 def _confirm_rank(facts: Mapping[str, Any], matrix: Exact, until: float) -> str | None:
     full = min(matrix.shape)
     if "rank_at_least" in facts:
-        found = int(flint.nmod_mat(matrix.numerators, 2305843009213693921).rank())  # another prime than the issuer's
-        return None if found >= int(facts["rank_at_least"]) else "the rank is not confirmed from below"
+        found = int(flint.nmod_mat(matrix.numerators, PRIME).rank())  # never above the rank
+        if found < int(facts["rank_at_least"]):
+            found = rational.rank(matrix.numerators, until)
+        return None if found >= int(facts["rank_at_least"]) else f"the rank is {found}"
     rank, beyond = int(facts["rank"]), fraction_of(facts.get("beyond", "0"))
     if rank == full and beyond > 0:
         if full <= 64:
@@ -267,7 +275,7 @@ def _confirm_rank(facts: Mapping[str, Any], matrix: Exact, until: float) -> str 
             if Fraction(max(reach, 0.0)) >= beyond * Fraction(2) ** -e:
                 return None
         return at_least(_gram(matrix, Fraction(0), 1), Fraction(0), full, 0, 0, beyond * beyond, until, None)
-    if rank == full and int(flint.nmod_mat(matrix.numerators, 2305843009213693921).rank()) == full:
+    if rank == full and int(flint.nmod_mat(matrix.numerators, PRIME).rank()) == full:
         return None
     found = rational.rank(matrix.numerators, until)
     return None if found == rank else f"the rank is {found}"

@@ -15,7 +15,7 @@ from typing import Any
 import flint
 import numpy as np
 
-__all__ = ["BallDiscs", "congruence_counts", "discs"]
+__all__ = ["ATTEMPTS", "BallDiscs", "congruence_counts", "discs"]
 
 PRECISION = 160
 
@@ -28,6 +28,11 @@ class BallDiscs:
     radii: list[Any]
     columns: Any
     inverse: Any
+    precision: int = PRECISION
+
+
+#: How candidates are found and at how many bits: floats; a finer approximation; both finer.
+ATTEMPTS = ("float basis", "refined basis", "refined basis, 800 bits")
 
 
 def _arb(value: Fraction) -> Any:
@@ -39,24 +44,33 @@ def _matrix(numerators: flint.fmpz_mat, denominator: flint.fmpz) -> Any:
 
 
 def discs(
-    numerators: flint.fmpz_mat, denominator: flint.fmpz, reach: Fraction, *, vector: Any = None, refined: bool = False
+    numerators: flint.fmpz_mat,
+    denominator: flint.fmpz,
+    reach: Fraction,
+    *,
+    attempt: str = ATTEMPTS[0],
 ) -> BallDiscs | None:
-    """Discs of every matrix within ``reach``; ``vector`` (floats) replaces the closest column of the candidate X.
+    """Discs of every matrix within ``reach``.
 
-    Candidates come from numpy, or (``refined``) from FLINT's uncertified approximation at working precision.
+    Candidates come from numpy, or (refined) from FLINT's uncertified approximation at working precision.
     """
-    old, flint.ctx.prec = flint.ctx.prec, PRECISION + int(numerators.nrows())
+    old, flint.ctx.prec = flint.ctx.prec, (800 if "800" in attempt else PRECISION) + int(numerators.nrows())
     try:
-        return _discs(numerators, denominator, reach, vector, refined=refined)
+        return _discs(numerators, denominator, reach, refined="refined" in attempt)
     except (ZeroDivisionError, np.linalg.LinAlgError, OverflowError):
         return None
     finally:
         flint.ctx.prec = old
 
 
+def _exponent(value: Any) -> int:
+    mantissa, exponent = value.mid().man_exp()
+    return int(abs(mantissa)).bit_length() + int(exponent) if mantissa else -(10**6)
+
+
 def _columns(matrix: Any, n: int, *, refined: bool) -> list[list[Any]]:
-    largest = max((abs(matrix[i, j]) for i in range(n) for j in range(n)), key=lambda a: float(a.mid()))
-    scale = 1 / largest.mid() if largest > 0 else flint.arb(1)
+    """Columns of length one (of a power-of-two multiple, so that LAPACK sees the digits that the issuer saw)."""
+    scale = flint.arb(2) ** -max(_exponent(matrix[i, j]) for i in range(n) for j in range(n))
     if refined:
         _, right = (flint.acb_mat(matrix) * flint.acb(scale)).eig(right=True, algorithm="approx")
         columns = [[right[i, j].mid() for i in range(n)] for j in range(n)]
@@ -71,25 +85,11 @@ def _columns(matrix: Any, n: int, *, refined: bool) -> list[list[Any]]:
     return columns
 
 
-def _candidates(matrix: Any, n: int, vector: Any, *, refined: bool) -> Any:
-    columns = _columns(matrix, n, refined=refined)
-    if vector is not None:
-        given = [flint.acb(float(v)) for v in vector]
-        overlap = [
-            abs(sum((a.conjugate() * b for a, b in zip(column, given, strict=True)), flint.acb(0)))
-            for column in columns
-        ]
-        best = max(range(n), key=lambda j: float(overlap[j].mid()))
-        columns[best] = given
-    return flint.acb_mat(n, n, [columns[j][i] for i in range(n) for j in range(n)])
-
-
-def _discs(
-    numerators: flint.fmpz_mat, denominator: flint.fmpz, reach: Fraction, vector: Any, *, refined: bool
-) -> BallDiscs | None:
+def _discs(numerators: flint.fmpz_mat, denominator: flint.fmpz, reach: Fraction, *, refined: bool) -> BallDiscs | None:
     n = numerators.nrows()
     matrix = _matrix(numerators, denominator)
-    x = _candidates(matrix, n, vector, refined=refined)
+    columns = _columns(matrix, n, refined=refined)
+    x = flint.acb_mat(n, n, [columns[j][i] for i in range(n) for j in range(n)])
     inverse = x.inv()
     similar = inverse * (flint.acb_mat(matrix) * x)
     centers, radii = [], []
@@ -111,14 +111,16 @@ def _discs(
             return None
         centers.append(center)
         radii.append(flint.arb(radius.upper()))
-    return BallDiscs(centers, radii, x, inverse)
+    return BallDiscs(centers, radii, x, inverse, flint.ctx.prec)
 
 
 def _spectral_above(x: Any, n: int) -> Any:
-    """``||X||_2^2 <= ||X^* X||_inf`` (largest row sum of moduli)."""
+    """``||X||_2`` is at most ``||X||_F``, and its square at most ``||X^* X||_inf`` (largest row sum of moduli)."""
     gram = x.conjugate().transpose() * x
     sums = [sum((abs(gram[i, j]) for j in range(n)), flint.arb(0)).upper() for i in range(n)]
-    return flint.arb(max(sums, key=float)).sqrt() * (1 + flint.arb(2) ** -40)
+    rows = flint.arb(max(sums, key=float))
+    trace = flint.arb(sum((gram[i, i].real for i in range(n)), flint.arb(0)).upper())
+    return (rows if float(rows) < float(trace) else trace).sqrt() * (1 + flint.arb(2) ** -40)
 
 
 def congruence_counts(

@@ -13,7 +13,7 @@ from fractions import Fraction
 import flint
 
 from eigentoken.numerics.recheck import rational
-from eigentoken.numerics.recheck.reading import Exact
+from eigentoken.numerics.recheck.reading import Exact, unconfirmed
 
 __all__ = ["confirm_exactly"]
 
@@ -48,12 +48,12 @@ def _real_beyond(p: flint.fmpq_poly, order: str, beta: Fraction) -> int:
 
 
 def confirm_exactly(matrix: Exact, order: str, beta: Fraction, kind: str, until: float) -> str | None:
-    """None if the leaders beyond beta are of that kind, else why not."""
+    """None if the leaders beyond beta are of that kind, else why not (false at beta itself, or unconfirmed)."""
     p = rational.characteristic(matrix.numerators, matrix.denominator, until)
     largest = max((abs(int(e)) for e in matrix.numerators.entries()), default=0)
     size = abs(beta) or Fraction(largest, int(matrix.denominator)) or Fraction(1)
     free = rational.square_free(p)
-    why: str | None = "no root count at the given score"
+    stated: str | None = None
     for share in _NUDGES:  # another score nearby is as good, where the Routh array is singular at this one
         if time.monotonic() > until:
             raise rational.LateError("the time limit was reached in counting roots")
@@ -64,7 +64,8 @@ def confirm_exactly(matrix: Exact, order: str, beta: Fraction, kind: str, until:
         why = _judge(p, order, score, kind, count, distinct)
         if why is None:
             return None
-    return why
+        stated = why if share == 0 else stated
+    return stated if stated is not None else unconfirmed("exact root counts at and near the given score")
 
 
 def _judge(p: flint.fmpq_poly, order: str, beta: Fraction, kind: str, count: int, distinct: int) -> str | None:
@@ -82,11 +83,13 @@ def _judge(p: flint.fmpq_poly, order: str, beta: Fraction, kind: str, count: int
 
 def _confirm_tie(p: flint.fmpq_poly, order: str, beta: Fraction, distinct: int) -> str | None:
     """All leaders beyond beta tie: they are roots of a polynomial whose roots come in groups of one score."""
+    if distinct < 2:
+        return f"{distinct} distinct eigenvalues are beyond the given score: no tie"
     free = rational.square_free(p)
     for shared in _tied_parts(free, order):
-        if shared.degree() > 0 and distinct >= 2 and _beyond(shared, order, beta) == distinct:
+        if shared.degree() > 0 and _beyond(shared, order, beta) == distinct:
             return None
-    return "the tie of the leaders is not confirmed"
+    return unconfirmed("mirror images, orbits and common lines or circles of the tied roots")
 
 
 def _tied_parts(free: flint.fmpq_poly, order: str) -> list[flint.fmpq_poly]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,30 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Document", "Exact", "RecheckError", "exact_input", "form_terms", "fraction_of", "read_document"]
+__all__ = [
+    "Document",
+    "Exact",
+    "RecheckError",
+    "exact_input",
+    "form_terms",
+    "fraction_of",
+    "read_document",
+    "unconfirmed",
+]
 
 Floats = NDArray[np.float64]
 
 
 class RecheckError(ValueError):
     """A certificate or an input that cannot be read: one line."""
+
+
+UNCONFIRMED = "undecided: "
+
+
+def unconfirmed(*tried: str) -> str:
+    """Why facts could not be confirmed, though nothing shows them false: what was tried."""
+    return UNCONFIRMED + "tried " + "; ".join(tried)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +69,22 @@ class Exact:
     @property
     def denominator(self) -> flint.fmpz:
         return self._pair[1]
+
+    @cached_property
+    def rounded(self) -> tuple[Floats, int, float]:
+        """``(values, e, rho)``: the matrix is within ``rho 2^e`` of ``values 2^e`` (Frobenius); largest entry near 1."""
+        source = self.near if self.floats is None else (self.floats, 0.0)
+        if source is not None:
+            held, distance = source
+            largest = float(np.abs(held).max())
+            e = math.frexp(largest)[1] if largest > 0 else 0
+            return np.ldexp(held, -e), e, held.size * 2.0**-1000 + math.ldexp(distance, -e) * (1 + 2.0**-40)
+        top = max((abs(int(v)) for v in self.numerators.entries()), default=1) or 1
+        e = top.bit_length() - int(self.denominator).bit_length()
+        factor = Fraction(2) ** -e / int(self.denominator)
+        p, q = factor.numerator, factor.denominator
+        values = np.array([[int(v) * p / q for v in row] for row in self.numerators.tolist()], dtype=np.float64)
+        return values, e, float(np.linalg.norm(values)) * 2.0**-52 + 2.0**-900
 
 
 @dataclass(frozen=True)
@@ -100,6 +134,8 @@ def exact_input(matrix: Any) -> Exact:
     """The exact value and content hash of one input."""
     if isinstance(matrix, str | Path):
         matrix = _from_file(str(matrix))
+    if type(matrix).__module__.partition(".")[0] == "torch" and matrix.is_floating_point():
+        matrix = matrix.detach().cpu().double().numpy()  # exact: every float type of torch is within float64
     if isinstance(matrix, np.ndarray) and matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 8:
         values = np.ascontiguousarray(matrix, dtype=np.float64)
         if values.ndim != 2 or not np.isfinite(values).all():
@@ -181,6 +217,20 @@ def form_terms(terms: Any, inputs: Mapping[str, Exact]) -> Exact:
         floats = None if given.floats is None else np.ascontiguousarray(given.floats.T)
         rows, columns = given.shape
         return Exact(lambda: (given.numerators.transpose(), given.denominator), floats, "", (columns, rows))
+    shapes = {_term_shape(term, inputs) for term in terms}
+    if len(shapes) != 1:
+        raise RecheckError("the terms of the certificate do not fit together")
+    return Exact(lambda: _sum_of_products(terms, inputs), None, "", shapes.pop())
+
+
+def _term_shape(term: Any, inputs: Mapping[str, Exact]) -> tuple[int, int]:
+    shapes = [inputs[name].shape[::-1] if turned else inputs[name].shape for name, turned in term]
+    if any(left[1] != right[0] for left, right in pairwise(shapes)):
+        raise RecheckError("the factors of the certificate do not fit together")
+    return shapes[0][0], shapes[-1][1]
+
+
+def _sum_of_products(terms: Any, inputs: Mapping[str, Exact]) -> tuple[flint.fmpz_mat, flint.fmpz]:
     total: tuple[flint.fmpz_mat, flint.fmpz] | None = None
     for term in terms:
         part: tuple[flint.fmpz_mat, flint.fmpz] | None = None
@@ -192,8 +242,7 @@ def form_terms(terms: Any, inputs: Mapping[str, Exact]) -> Exact:
             total = part if total is None else (total[0] * part[1] + part[0] * total[1], total[1] * part[1])
     if total is None:
         raise RecheckError("the certificate names no input")
-    formed = total
-    return Exact(lambda: formed, None, "", (formed[0].nrows(), formed[0].ncols()))
+    return total
 
 
 def read_document(source: Any) -> Document:

@@ -44,11 +44,14 @@ def at_least(
     if n <= EXACT_SIZE or zero:
         return _exactly(matrix, shift, positive, negative, zero, beyond, until)
     if positive <= 1 and negative <= 1:
-        return _by_directions(matrix, shift, positive, negative, beyond)
+        return _by_directions(matrix, shift, positive, negative, beyond, until)
     with np.errstate(all="ignore"):
         found = _by_floats(matrix, shift, beyond, transform)
         if found[0] >= positive and found[1] >= negative:
             return None
+        false = _contradicted(matrix, shift, positive, negative, beyond)
+        if false is not None:
+            return false
     if n <= 400:
         shifted = rational.shifted(matrix.numerators, matrix.denominator, shift)
         approximate = _nearest(matrix, shift)
@@ -60,16 +63,34 @@ def at_least(
     return _exactly(matrix, shift, positive, negative, zero, beyond, until)
 
 
-def _by_directions(matrix: Exact, shift: Fraction, positive: int, negative: int, beyond: Fraction) -> str | None:
+def _contradicted(matrix: Exact, shift: Fraction, positive: int, negative: int, beyond: Fraction) -> str | None:
+    """Shown false: so many eigenvalues are certified below ``beyond`` that too few can be above it, or mirrored."""
+    n = matrix.shape[0]
+    if positive:
+        below = _by_floats(matrix, shift - beyond, Fraction(0), None)[1]
+        if below + positive > n:
+            return f"{below} eigenvalues are below the bound, so that {positive} of {n} cannot be above it"
+    if negative:
+        above = _by_floats(matrix, shift + beyond, Fraction(0), None)[0]
+        if above + negative > n:
+            return f"{above} eigenvalues are above the bound, so that {negative} of {n} cannot be below it"
+    return None
+
+
+def _by_directions(
+    matrix: Exact, shift: Fraction, positive: int, negative: int, beyond: Fraction, until: float
+) -> str | None:
     """One eigenvalue on a side, by one vector (from floats, not trusted) in exact arithmetic."""
     vectors = np.linalg.eigh(_nearest(matrix, shift))[1]
     moved = rational.shifted(matrix.numerators, matrix.denominator, shift)
-    if negative and not direction_below(Exact(lambda: moved, None, "", matrix.shape), vectors[:, 0], -beyond):
-        return "no direction confirms an eigenvalue below the bound"
     turned = (-moved[0], moved[1])
-    if positive and not direction_below(Exact(lambda: turned, None, "", matrix.shape), vectors[:, -1], -beyond):
-        return "no direction confirms an eigenvalue above the bound"
-    return None
+    below = not negative or direction_below(Exact(lambda: moved, None, "", matrix.shape), vectors[:, 0], -beyond)
+    above = not positive or direction_below(Exact(lambda: turned, None, "", matrix.shape), vectors[:, -1], -beyond)
+    if below and above:
+        return None
+    with np.errstate(all="ignore"):
+        false = _contradicted(matrix, shift, positive, negative, beyond)
+    return false if false is not None else _exactly(matrix, shift, positive, negative, 0, beyond, until)
 
 
 def _exactly(
@@ -92,34 +113,21 @@ def _exactly(
 
 def _nearest(matrix: Exact, shift: Fraction) -> Floats:
     """A float approximation of ``M + shift I``, scaled near 1 (a candidate maker only)."""
-    n = matrix.shape[0]
-    q = int(matrix.denominator)
-    rows = matrix.numerators.tolist()
-    top = max((abs(int(e)) for row in rows for e in row), default=1) or 1
-    values = np.array([[int(e) / top for e in row] for row in rows], dtype=np.float64)
-    values[np.arange(n), np.arange(n)] += float(shift * q / top)
-    return values
+    values, e, _ = matrix.rounded
+    result = values.copy()
+    result.flat[:: values.shape[0] + 1] += floats.nearest_float(shift * Fraction(2) ** -e)
+    return result
 
 
 def _by_floats(matrix: Exact, shift: Fraction, beyond: Fraction, transform: Floats | None) -> tuple[int, int]:
     """Counts by the minimal float verifier; the exact matrix is rounded once, with a bound."""
-    n = matrix.shape[0]
-    if matrix.floats is not None:
-        values, e, rho = floats.scaled(matrix.floats)
-    else:
-        top = max((abs(int(v)) for v in matrix.numerators.entries()), default=1) or 1
-        e = top.bit_length() - int(matrix.denominator).bit_length()
-        factor = Fraction(2) ** -e / int(matrix.denominator)
-        values = np.array(
-            [[int(v) * factor.numerator / factor.denominator for v in row] for row in matrix.numerators.tolist()]
-        )
-        rho = float(np.linalg.norm(values)) * 2.0**-52 + 2.0**-900
+    values, e, rho = matrix.rounded
     scale = Fraction(2) ** -e
-    moved, bound = float(shift * scale), float(beyond * scale)
+    moved, bound = floats.nearest_float(shift * scale), floats.nearest_float(beyond * scale)
     if not (math.isfinite(moved) and math.isfinite(bound)):
         return 0, 0
     target = values.copy()
-    target[np.arange(n), np.arange(n)] += moved
+    target.flat[:: target.shape[0] + 1] += moved
     rho += 2.0**-51 * (abs(moved) + float(np.abs(values.diagonal()).max(initial=0.0)))
     return floats.sign_counts(target, rho, bound * (1 + 2.0**-50) + 2.0**-1000, transform)
 

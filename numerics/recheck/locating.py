@@ -1,0 +1,130 @@
+"""Where discs lie: on which side of a score, off the real axis, apart from each other; for floats and for balls.
+
+A score is the real part, the modulus, or ``|1 + alpha lambda|``; it is Lipschitz with constant 1, 1, ``|alpha|``.
+Comparisons are decided with bounds on every rounding: an entry is true only where the whole disc is on that side.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+from numpy.typing import NDArray
+
+from eigentoken.numerics.recheck.balls import BallDiscs
+from eigentoken.numerics.recheck.bases import FloatDiscs
+from eigentoken.numerics.recheck.floats import nearest_float, scaled_above
+
+__all__ = ["BallPlaces", "FloatPlaces", "Places", "Score", "arb_of"]
+
+Mask = NDArray[np.bool_]
+SLIP = 2.0**-49  # relative: 16 u, above the few roundings of one comparison
+
+
+def arb_of(value: Fraction) -> Any:
+    return flint.arb(flint.fmpq(value.numerator, value.denominator))
+
+
+@dataclass(frozen=True)
+class Score:
+    """``by``: real-part, modulus, or step with its alpha."""
+
+    by: str
+    alpha: Fraction | None = None
+
+
+class Places(ABC):
+    """Discs that hold the spectrum of every matrix of a set; a component of k discs holds k eigenvalues."""
+
+    @abstractmethod
+    def sides(self, score: Score, beta: Fraction) -> tuple[Mask, Mask]:
+        """(wholly beyond beta, wholly inside beta)."""
+
+    @abstractmethod
+    def off_axis(self) -> Mask:
+        """Discs that do not touch the real axis."""
+
+    @abstractmethod
+    def near(self, index: int) -> Mask:
+        """Discs that are not shown to be disjoint from this one."""
+
+    def component(self, index: int) -> Mask:
+        """The discs that may be connected with this one."""
+        found = np.zeros_like(self.near(index))
+        frontier = [index]
+        found[index] = True
+        while frontier:
+            fresh = self.near(frontier.pop()) & ~found
+            found |= fresh
+            frontier.extend(np.flatnonzero(fresh).tolist())
+        return found
+
+
+@dataclass(frozen=True)
+class BallPlaces(Places):
+    """Discs in balls."""
+
+    discs: BallDiscs
+
+    def sides(self, score: Score, beta: Fraction) -> tuple[Mask, Mask]:
+        old, flint.ctx.prec = flint.ctx.prec, self.discs.precision
+        try:
+            bound = arb_of(beta)
+            step = None if score.alpha is None else arb_of(score.alpha)
+            beyond, inside = [], []
+            for center, radius in zip(self.discs.centers, self.discs.radii, strict=True):
+                if score.by == "real-part":
+                    middle, spread = center.real, radius
+                elif step is None:
+                    middle, spread = abs(center), radius
+                else:
+                    middle, spread = abs(1 + step * center), abs(step) * radius
+                beyond.append(bool(middle - spread > bound))
+                inside.append(bool(middle + spread < bound))
+            return np.array(beyond), np.array(inside)
+        finally:
+            flint.ctx.prec = old
+
+    def off_axis(self) -> Mask:
+        return np.array([abs(c.imag) > r for c, r in zip(self.discs.centers, self.discs.radii, strict=True)])
+
+    def near(self, index: int) -> Mask:
+        c, r = self.discs.centers, self.discs.radii
+        return np.array([not abs(c[index] - c[j]) > r[index] + r[j] for j in range(len(c))])
+
+
+@dataclass(frozen=True)
+class FloatPlaces(Places):
+    """Discs in floats, in units of ``2^exponent``."""
+
+    discs: FloatDiscs
+    exponent: int
+
+    def sides(self, score: Score, beta: Fraction) -> tuple[Mask, Mask]:
+        re, im, radii = self.discs.re, self.discs.im, self.discs.radii
+        size = np.hypot(re, im)
+        with np.errstate(all="ignore"):
+            if score.by == "real-part":
+                middle, spread = re, radii
+            elif score.alpha is None:
+                middle, spread = size, radii + SLIP * size
+            else:
+                alpha = score.alpha * Fraction(2) ** self.exponent
+                step = nearest_float(alpha)
+                middle = np.hypot(1.0 + step * re, step * im)
+                spread = abs(step) * radii * (1 + SLIP) + SLIP * (1.0 + abs(step) * size)
+            high = scaled_above(beta, 0 if score.by == "step" else self.exponent)
+            low = -scaled_above(-beta, 0 if score.by == "step" else self.exponent)
+            spread = spread * (1 + SLIP) + SLIP * np.abs(middle) + 2.0**-1000
+            return np.asarray(middle - spread > high), np.asarray(middle + spread < low)
+
+    def off_axis(self) -> Mask:
+        return np.asarray(np.abs(self.discs.im) > self.discs.radii)
+
+    def near(self, index: int) -> Mask:
+        z, r = self.discs.re + 1j * self.discs.im, self.discs.radii
+        return np.asarray(~(np.abs(z - z[index]) * (1 - SLIP) > (r + r[index]) * (1 + SLIP)))
