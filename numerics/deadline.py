@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["OutOfTime", "limited", "tick"]
+__all__ = ["OutOfTime", "is_over", "limited", "patient", "tick"]
 
 _LOCAL = threading.local()
 
@@ -22,11 +22,31 @@ class OutOfTime(BaseException):
     """The time that was given is over."""
 
 
+def is_over() -> bool:
+    """Has the end of an enclosing :func:`limited` passed?"""
+    end = getattr(_LOCAL, "end", None)
+    return end is not None and time.time() >= end
+
+
 def tick() -> None:
     """Raise :class:`OutOfTime` where the end of an enclosing :func:`limited` has passed."""
-    end = getattr(_LOCAL, "end", None)
-    if end is not None and time.time() >= end:
+    if is_over() and not getattr(_LOCAL, "patient", False):
         raise OutOfTime
+
+
+@contextmanager
+def patient() -> Iterator[None]:
+    """No alarm rings inside the block: for code that must not be interrupted, and asks :func:`is_over` itself."""
+    alarm = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+    waiting = signal.setitimer(signal.ITIMER_REAL, 0)[0] if alarm else 0.0
+    start = time.time()
+    _LOCAL.patient = True
+    try:
+        yield
+    finally:
+        _LOCAL.patient = False
+        if waiting:
+            signal.setitimer(signal.ITIMER_REAL, max(1e-6, waiting - (time.time() - start)))
 
 
 @contextmanager

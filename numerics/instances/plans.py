@@ -103,6 +103,7 @@ class Plan:
     place: Place | None = None
     hemisphere: HemispherePlan | None = None
     distinct: bool | None = None
+    opposite: bool | None = None
     timed: tuple[str, ...] = ()
     commute: tuple[tuple[Any, Any], ...] = ()
     shared_top: tuple[str, ...] = ()

@@ -53,6 +53,8 @@ def tokens_for(plan: Plan, batch: Batch, corner: str, generator: torch.Generator
         x = x[:, :1] + 0.05 * x
     elif corner == "tie at the top" and batch.n > 1:
         x = torch.cat([x[:, :1], -x[:, :1] + 0.05 * x[:, 1:]], 1)
+    if plan.opposite and batch.n > 1:
+        x = torch.cat([x[:, :-1], -x[:, :1]], 1)
     if plan.distinct is False:
         x = x[:, :1].expand_as(x).clone()
     batch = batch.at(on_manifold(batch, x))

@@ -10,6 +10,7 @@ from typing import Any
 from eigentoken.numerics.lab.documents import encode
 from eigentoken.numerics.lab.predicates import predicate_home, predicate_verdict
 from eigentoken.numerics.lab.targets import Target
+from eigentoken.numerics.readings.bracketed_starts import holds_on_arc
 from eigentoken.numerics.readings.exact_values import Case
 from eigentoken.theory.readings import CERTIFIED, LATEX
 from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord
@@ -66,6 +67,12 @@ def certify_case(target: Target, case: Case) -> Certified | None:
     verdict = claim_verdict(target, case)
     if not verdict.is_fails:
         return None
+    if verdict.certificate is not None and verdict.certificate.kind == "limit/bracketed-start":
+        m = int(
+            verdict.certificate.data["m"]
+        )  # the start is somewhere on an arc: the conditions must hold on all of it
+        if not all(holds_on_arc(condition, case, m) for condition in target.conjecture.conditions):
+            return None
     digest = {"instance": instance_digest(case)}
     document = {"instance": case.instance.as_dict(), "k": case.k, "p": case.p}
     certificates = [

@@ -73,7 +73,7 @@ def _one(
             return undecided("a free predicate is code, and was not run again: ask for it with --run-predicates")
         case = Case(read_instance(data["instance"]), int(data["k"]), int(data["p"]))
         return run_again(data.get("predicate"), case, beside)
-    look = SecondLook(read_instance(data["instance"]), int(data["k"]), int(data["p"]))
+    look = SecondLook(read_instance(data["instance"]), int(data["k"]), int(data["p"]), _arc(counterexample))
     word = decode(data["statement"])
     if certificate["kind"] == "lab/condition":
         truth = look.condition(word)
@@ -83,3 +83,11 @@ def _one(
     if truth is None:
         return undecided("the second arithmetic has no method for this")
     return holds("the second arithmetic agrees") if truth else fails("the second arithmetic finds the opposite")
+
+
+def _arc(counterexample: Mapping[str, Any]) -> int | None:
+    """The arc on which the last token is, where the claim was refuted by a start that is only known to be on one."""
+    for certificate in counterexample["certificates"]:
+        if certificate["data"].get("kind") == "limit/bracketed-start":
+            return int(certificate["data"]["data"]["m"])
+    return None

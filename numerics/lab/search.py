@@ -3,7 +3,8 @@
 ``enumeration`` goes through small structured matrices, ``batches`` draws thousands of instances by construction,
 ``ascent`` climbs the violation by its gradient through the spectrum or the dynamics and goes back to the conditions after
 each step, ``hypothesis`` lets Hypothesis steer with ``target()``, ``equilibria`` looks for attracting equilibria away from
-a claimed limit, ``basins`` follows many starts.
+a claimed limit, ``basins`` follows many starts, ``arcs`` looks for starts between two that reach consensus from opposite
+sides.
 """
 
 from __future__ import annotations
@@ -20,19 +21,20 @@ from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.plans import Contradiction, Plan
 from eigentoken.numerics.instances.sampling import branches, condition_violation, corner_names, sample
 from eigentoken.numerics.instances.structured import structured_batches
+from eigentoken.numerics.lab.arcs import on_circles, starts_between
 from eigentoken.numerics.lab.ascent import climb
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings import load
 from eigentoken.numerics.readings.batched_jacobians import spectrum
 from eigentoken.numerics.readings.trajectories import distance, problem_of
 from eigentoken.theory.claims import AlmostEveryConverges, Converges, Diverges
-from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt
+from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet
 from eigentoken.theory.systems import Space, Time
 from eigentoken.theory.terms import k, matrix
 
 __all__ = ["METHODS", "Finding", "Unit", "UnitResult", "run_unit", "units"]
 
-METHODS = ("enumeration", "batches", "ascent", "hypothesis", "equilibria", "basins")
+METHODS = ("enumeration", "batches", "ascent", "hypothesis", "equilibria", "basins", "arcs")
 
 #: Violations below this are rounding.
 SEEN = 1e-9
@@ -82,6 +84,8 @@ def units(target: Target, seed: int) -> Iterator[Unit]:
     ) if target.about_limits else (
         ("enumeration", 1500), ("batches", 1500), ("ascent", 48), ("batches", 4000), ("hypothesis", 60), ("ascent", 96),
     )  # fmt: skip
+    if isinstance(target.inner, Converges) and isinstance(target.inner.place, ConsensusSet) and on_circles(target.plan):
+        plan = (("arcs", 200), *plan)
     if target.claim is None:
         plan = (("enumeration", 600), ("batches", 600), ("hypothesis", 60), ("batches", 1500))
     while True:
@@ -268,6 +272,11 @@ def _consensus_growth(target: Target, unit: Unit) -> Iterator[Piece]:
         yield Piece(equal, value, target.plan, equal.count)
 
 
+def _arcs(target: Target, unit: Unit) -> Iterator[Piece]:
+    for batch, value, tried in starts_between(target.plan, unit.seed):
+        yield Piece(batch, value, target.plan, tried)
+
+
 _WORK = {
     "enumeration": _enumeration,
     "batches": _batches,
@@ -275,4 +284,5 @@ _WORK = {
     "hypothesis": _hypothesis,
     "equilibria": _equilibria,
     "basins": _batches,
+    "arcs": _arcs,
 }

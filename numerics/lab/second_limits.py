@@ -18,7 +18,8 @@ from eigentoken.numerics.lab.second_arithmetic import (
     interval_jacobian,
     is_definite,
 )
-from eigentoken.theory import points
+from eigentoken.numerics.lab.second_flows import arc_is_opposed
+from eigentoken.theory import claims, points
 from eigentoken.theory.systems import Time
 
 if TYPE_CHECKING:
@@ -38,9 +39,17 @@ def limit_truth(look: SecondLook, word: Any, data: Mapping[str, Any]) -> bool | 
         return False if _turns_stably(look) and _not_at(look, word.place) else None
     if kind == "limit/attracting-manifold":
         return False if _manifold(look) and _not_at(look, word.place) else None
+    if kind == "limit/bracketed-start":
+        return False if _bracketed(look, word, inner) else None
     if kind == "limit/growing-consensus":
         return False if _grows(look) else None
     return None
+
+
+def _bracketed(look: SecondLook, word: Any, data: Mapping[str, Any]) -> bool:
+    if not isinstance(word, claims.Converges) or not isinstance(word.place, points.ConsensusSet):
+        return False
+    return arc_is_opposed(look.instance, int(data["m"]), str(data["time"]), int(data["steps"]))
 
 
 def _contracts(look: SecondLook, data: Mapping[str, Any]) -> bool:

@@ -25,6 +25,7 @@ from eigentoken.theory import claims, conditions, terms
 from eigentoken.theory.instances import Instance
 from eigentoken.theory.systems import Space, Time
 from eigentoken.theory.words_flows import IsIdentity
+from eigentoken.theory.words_lab import NoneOpposite, NotAllZero
 
 __all__ = ["SecondLook"]
 
@@ -32,9 +33,10 @@ __all__ = ["SecondLook"]
 class SecondLook:
     """One exact instance, seen by sympy, Fractions and mpmath intervals."""
 
-    def __init__(self, instance: Instance, k: int, p: int) -> None:
+    def __init__(self, instance: Instance, k: int, p: int, arc: int | None = None) -> None:
+        """With ``arc`` the last token is anywhere within an angle of ``2 atan(1/arc)`` of the one that is given."""
         iv.dps = DIGITS
-        self.instance, self.k, self.p = instance, k, p
+        self.instance, self.k, self.p, self.arc = instance, k, p, arc
 
     # -- conditions ------------------------------------------------------------------------------------------------
 
@@ -92,7 +94,12 @@ class SecondLook:
             first, second = self.matrix(word.first), self.matrix(word.second)
             return bool(first * second == second * first)
         if isinstance(word, conditions.NotAllEqual):
-            return len(set(self.instance.tokens)) > 1
+            fixed = self.instance.tokens if self.arc is None else self.instance.tokens[:-1]
+            return True if len(set(fixed)) > 1 else None if self.arc else False
+        if isinstance(word, NoneOpposite):
+            return self._none_opposite()
+        if isinstance(word, NotAllZero):
+            return None if self.arc else any(entry != 0 for token in self.instance.tokens for entry in token)
         if isinstance(word, conditions.BoundedInTime | conditions.UniformlyContinuous):
             return True
         if isinstance(word, IsIdentity):
@@ -112,8 +119,18 @@ class SecondLook:
             return bool(roots[0] < 0)
         return bool(roots[-1] >= 0 if isinstance(word, conditions.PositiveSemidefinite) else roots[-1] > 0)
 
+    def _none_opposite(self) -> bool | None:
+        """Exact; on an arc, minus the first token is outside: the cosine of the angle is below that of the half width."""
+        first, *others = (sp.Matrix(token) for token in self.instance.tokens)
+        if any(sp.simplify(token + first) == sp.zeros(self.instance.d, 1) for token in others):
+            return False
+        if self.arc is None or not others:
+            return True
+        cosine = -(first.T * others[-1])[0, 0]
+        return True if cosine < sp.Rational(self.arc**2 - 1, self.arc**2 + 1) else None
+
     def _hemisphere(self, word: conditions.InHemisphere) -> bool | None:
-        if word.normal is None:
+        if word.normal is None or self.arc is not None:
             return None
         value = self.matrix(word.normal)
         vector = self.eigenvector(value.T if word.left else value, 1)

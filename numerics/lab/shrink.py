@@ -61,6 +61,11 @@ def shrink(target: Target, finding: Finding, end: float | None = None, seed: int
     job = _Shrinking(target, finding.plan, floor)
     try:
         with limited(end):
+            if finding.method == "arcs":  # the smallest already; the trajectories of others show nothing of it
+                made = _rounded(job, finding.batch)
+                if made is not None:
+                    _simplify(job, made)
+                return job.best
             for shape in _smaller_shapes(finding.plan, finding.batch):
                 for batch in _candidates(target, finding.plan, shape, finding, seed, floor):
                     made = _rounded(job, batch)

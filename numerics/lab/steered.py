@@ -7,7 +7,7 @@ import warnings
 import torch
 from torch import Tensor
 
-from eigentoken.numerics.deadline import tick
+from eigentoken.numerics.deadline import is_over, patient
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.strategies import plan_instances
 from eigentoken.numerics.lab.targets import Target
@@ -35,7 +35,8 @@ def steered_search(goal: Target, examples: int, seed: int) -> tuple[list[tuple[B
     @given(plan_instances(goal.plan))
     def look(batch: Batch) -> None:
         nonlocal looked
-        tick()
+        if is_over():  # the rest of the examples are drawn and not looked at
+            return
         looked += 1
         value = goal.violation(batch)
         height = float(value[0])
@@ -43,7 +44,7 @@ def steered_search(goal: Target, examples: int, seed: int) -> tuple[list[tuple[B
             target(max(-1e6, min(1e6, height)))
             seen.append((height, batch, value))
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), patient():
         warnings.simplefilter("ignore", HypothesisWarning)
         try:
             look()

@@ -8,6 +8,8 @@
 * a manifold of equilibria ``(w, -w)`` whose boundary multipliers are exactly as many as its dimension, all others inside:
   it is normally attracting (cited: Aulbach, Continuous and Discrete Dynamics near Manifolds of Equilibria, 1984), so an
   open set of starts tends to it;
+* two starts on the circle that reach consensus from opposite sides: some start between them reaches none
+  (:mod:`eigentoken.numerics.readings.bracketed_starts`);
 * consensus starts of the Euclidean flow, where ``x' = B x`` exactly, with every eigenvalue of B in the open right half.
 """
 
@@ -21,6 +23,7 @@ import numpy as np
 import sympy as sp
 from flint import arb, fmpq
 
+from eigentoken.numerics.readings.bracketed_starts import bracketing_arc, turn
 from eigentoken.numerics.readings.exact_places import at_place, same_tokens
 from eigentoken.numerics.readings.exact_values import BITS, Case, zero
 from eigentoken.theory import claims, terms
@@ -330,6 +333,15 @@ def limit_verdict(claim: Any, case: Case) -> Verdict:
         manifold = _attracting_manifold(case, found)
         if manifold is not None:
             return _refuted(case, "attracting-manifold", manifold, {"dimension": case.d - 1})
+    arc = bracketing_arc(place, case) if every else None
+    if arc is not None:
+        ends = [[str(a) for a in turn(case.instance.tokens[-1], arc.m, sign)] for sign in (-1, 1)]
+        reason = (
+            f"with the other tokens as given, some last token on the short arc from ({', '.join(ends[0])}) to "
+            f"({', '.join(ends[1])}) reaches no consensus: its ends do, from opposite sides (validated integration to "
+            f"t = {arc.time})"
+        )
+        return _refuted(case, "bracketed-start", reason, {**arc.as_data(), "ends": ends})
     return undecided("no attracting set away from the place was certified at this state")
 
 

@@ -1,0 +1,230 @@
+"""A start that is known to lie on an arc: between two starts of the last token that reach consensus from opposite sides.
+
+On the circle (d = 2) with U = I, tokens that are in an open half circle at some time go to consensus inside their cone
+(AB-X1, full or causal attention), so their lifted angles have limits that differ by multiples of 2 pi: the *sheets*.  Starts
+with the same sheets form an open set.  If the last token is moved along an arc whose ends have different sheets, the arc is
+connected and some start on it reaches no consensus.  The two ends are followed by validated integration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from flint import arb
+
+from eigentoken.numerics.enclosed_trajectories import NoEnclosure, ball, enclose
+from eigentoken.numerics.enclosed_trajectories import precision as digits_of
+from eigentoken.numerics.readings.exact_values import Case, zero
+from eigentoken.theory import conditions, terms
+from eigentoken.theory.instances import Instance
+from eigentoken.theory.points import ConsensusSet, Place
+from eigentoken.theory.systems import Space, Time
+from eigentoken.theory.words_lab import NoneOpposite, NotAllZero
+
+__all__ = ["Arc", "bracketing_arc", "holds_on_arc", "is_circle_flow", "lifted_angles", "turn"]
+
+#: Half widths that are tried, wide ones first: the last token turns by ``+- 2 atan(1/m)``.
+TURNS = (2, 3, 5, 8, 20, 60, 200, 1000)
+DIGITS = 40
+LONGEST = 24.0
+
+
+@dataclass(frozen=True)
+class Arc:
+    """The last token turned by at most ``2 atan(1/m)``; at ``time`` both ends have tokens in a half circle, other sheets."""
+
+    m: int
+    time: Fraction
+    steps: int
+
+    def as_data(self) -> dict[str, Any]:
+        return {"m": self.m, "time": str(self.time), "steps": self.steps}
+
+
+def turn(token: Any, m: int, sign: int) -> tuple[Any, Any]:
+    """The point of the circle turned by ``sign 2 atan(1/m)``: rational where the token is."""
+    c, s = sp.Rational(m * m - 1, m * m + 1), sign * sp.Rational(2 * m, m * m + 1)
+    x, y = token
+    return c * x - s * y, s * x + c * y
+
+
+def is_circle_flow(instance: Instance) -> bool:
+    """A flow on the circle with U = I (every head), full or causal attention."""
+    system = instance.system
+    if system.space is not Space.SPHERE or system.time is not Time.FLOW or instance.d != 2 or instance.n < 2:
+        return False
+    if instance.mask is not None and instance.mask_name != "causal":
+        return False
+    if system.value is None:
+        return True
+    heads = instance.parameters.get("heads", (instance.parameters,))
+    eye = sp.eye(2)
+    return all(all(zero(e) is True for e in sp.Matrix(head[system.value]) - eye) for head in heads)
+
+
+def _scores(instance: Instance) -> list[Any]:
+    """The score matrices of the heads; ``None`` where all weights are equal."""
+    name = instance.system.score
+    heads = instance.parameters.get("heads", (instance.parameters,))
+    found = [None if name is None else head[name] for head in heads]
+    return [None if rows is None or all(e == 0 for row in rows for e in row) else rows for rows in found]
+
+
+def angular_field(instance: Instance, number: Any, root: Any, functions: Any) -> Any:
+    """``theta_i' = sum_h sum_j a_ij sin(theta_j - theta_i)`` in the given numbers; ``functions`` gives exp, sin, cos."""
+    exp, sin, cos = functions
+    scores = [None if rows is None else [[number(e) for e in row] for row in rows] for rows in _scores(instance)]
+    causal = instance.mask is not None
+    n = instance.n
+
+    def field(_: Any, angles: Any) -> list[Any]:
+        places = [(cos(a), sin(a)) for a in angles]
+        speeds = []
+        for i in range(n):
+            seen = range(i + 1) if causal else range(n)
+            total: Any = 0 * angles[i]
+            for rows in scores:
+                pushed: Any = None
+                mass: Any = None
+                for j in seen:
+                    weight: Any = None
+                    if rows is not None:
+                        (x, y), (u, v) = places[i], places[j]
+                        weight = exp(x * (rows[0][0] * u + rows[0][1] * v) + y * (rows[1][0] * u + rows[1][1] * v))
+                    mass = (
+                        (1 if weight is None else weight) if mass is None else mass + (1 if weight is None else weight)
+                    )
+                    if j == i:
+                        continue
+                    sine = places[j][1] * places[i][0] - places[j][0] * places[i][1]
+                    part = sine if weight is None else weight * sine
+                    pushed = part if pushed is None else pushed + part
+                if pushed is not None:
+                    total = total + pushed / mass
+            speeds.append(total / root)
+        return speeds
+
+    return field
+
+
+def lifted_angles(instance: Instance, m: int, sign: int, angle: Any) -> list[Any]:
+    """The angles of the tokens, the last one turned by ``sign 2 atan(1/m)`` along the arc; ``angle(y, x)`` is atan2."""
+    angles = [angle(token[1], token[0]) for token in instance.tokens]
+    small = angle(sp.Integer(1), sp.Integer(m))
+    angles[-1] = angles[-1] + 2 * sign * small
+    return angles
+
+
+def _arb_angle(y: Any, x: Any) -> Any:
+    from eigentoken.theory.exactness.balls import expression_ball
+
+    return arb.atan2(expression_ball(sp.sympify(y), 160), expression_ball(sp.sympify(x), 160))
+
+
+def _float_angle(y: Any, x: Any) -> float:
+    return float(np.arctan2(float(y), float(x)))
+
+
+def _sheets(angles: list[Any]) -> tuple[int, ...] | None:
+    """Multiples of 2 pi by which the tokens are away from a half circle with the first; ``None`` where they are in none."""
+    whole = 2 * arb.pi()
+    sheets = [round(float((a - angles[0]).mid()) / (2 * np.pi)) for a in angles]
+    reduced = [a - angles[0] - k * whole for a, k in zip(angles, sheets, strict=True)]
+    if all(a - b < arb.pi() for a in reduced for b in reduced):
+        return tuple(sheets)
+    return None
+
+
+def _float_run(instance: Instance, starts: list[list[float]]) -> tuple[float, bool]:
+    """A time at which both starts are well inside half circles, and whether their sheets then differ (floats: a proposal)."""
+    root = float(np.sqrt(2.0)) if instance.system.over_root_d else 1.0
+    field = angular_field(instance, float, root, (np.exp, np.sin, np.cos))
+    h, t = 0.05, 0.0
+    states = [np.array(start) for start in starts]
+
+    def inside(x: Any) -> bool:
+        rest = x - x[0] - 2 * np.pi * np.round((x - x[0]) / (2 * np.pi))
+        return bool(rest.max() - rest.min() < np.pi - 0.2)
+
+    while t < LONGEST:
+        for index, x in enumerate(states):
+            one = np.array(field(t, list(x)))
+            two = np.array(field(t, list(x + h / 2 * one)))
+            three = np.array(field(t, list(x + h / 2 * two)))
+            states[index] = x + h / 6 * (one + 2 * two + 2 * three + np.array(field(t, list(x + h * three))))
+        t += h
+        if all(inside(x) for x in states):
+            break
+    else:
+        return t, False
+    sheets = [np.round((x - x[0]) / (2 * np.pi)) for x in states]
+    return t, bool((sheets[0] != sheets[1]).any())
+
+
+def bracketing_arc(place: Place, case: Case) -> Arc | None:
+    """An arc of starts of the last token, around the one of the case, some of which reach no consensus."""
+    instance = case.instance
+    if not isinstance(place, ConsensusSet) or not is_circle_flow(instance):
+        return None
+    for m in TURNS:
+        if holds_on_arc(NoneOpposite(), case, m) is not True:
+            continue  # an arc that holds the antipode of the first token shows nothing new
+        starts = [lifted_angles(instance, m, sign, _float_angle) for sign in (1, -1)]
+        time, differ = _float_run(instance, starts)
+        if differ:
+            arc = Arc(m, Fraction(round(time * 10 + 1), 10), max(8, int(3 * time) + 4))
+            return arc if ends_differ(instance, arc) else None
+    return None
+
+
+def ends_differ(instance: Instance, arc: Arc) -> bool:
+    """Both ends of the arc, enclosed at the time of the arc, are in half circles with different sheets."""
+    found = []
+    for sign in (1, -1):
+        with digits_of(DIGITS):
+            root = arb(2).sqrt() if instance.system.over_root_d else arb(1)
+            functions = (lambda a: a.exp(), lambda a: a.sin(), lambda a: a.cos())
+            field = angular_field(
+                instance, lambda e: ball(sp.Rational(e)) if e.is_Rational else _scored(e), root, functions
+            )
+            start = lifted_angles(instance, arc.m, sign, _arb_angle)
+            try:
+                end = enclose(field, start, arc.time, steps=arc.steps, order=12, digits=DIGITS)
+            except NoEnclosure:
+                return False
+            found.append(_sheets(end))
+    return None not in found and found[0] != found[1]
+
+
+def _scored(value: Any) -> Any:
+    from eigentoken.theory.exactness.balls import expression_ball
+
+    return expression_ball(value, 160)
+
+
+def holds_on_arc(condition: Any, case: Case, m: int) -> bool | None:
+    """Is a condition that holds at the case true for every last token of the arc?  ``None``: not known.
+
+    Conditions on the parameters do not see the arc.
+    """
+    tokens = [sp.Matrix(list(token)) for token in case.instance.tokens]
+    if isinstance(condition, NoneOpposite):
+        reach = sp.Rational(m * m - 1, m * m + 1)  # the cosine of the half width
+        product = (tokens[0].T * tokens[-1])[0, 0]
+        if not product.is_Rational:
+            return None
+        return bool(-product < reach)
+    if isinstance(condition, conditions.NotAllEqual):
+        return True if any(token != tokens[0] for token in tokens[1:-1]) else None
+    if isinstance(condition, conditions.AllOf):
+        parts = [holds_on_arc(part, case, m) for part in condition.parts]
+        return True if all(parts) else None
+    if isinstance(condition, conditions.AnyOf | conditions.Not | conditions.InHemisphere | NotAllZero):
+        return None
+    if isinstance(condition, conditions.Relation):
+        return None if condition.relation.atoms(terms.Angle) else True
+    return True
