@@ -1,27 +1,33 @@
-"""How a layer of a transformer is read as an instance of each system: which weights play which letter.
+"""How a layer of a transformer, or one head of it, is read as an instance of each system: which weights play which letter.
 
-The value letter of a system (V, F, U, B) is the layer matrix ``F = sum_h O_h V_h``; the score letter (M, P, W) is
-``sum_h Q_h^T K_h / scale`` (Pham et al. impose definiteness on this sum, not on single heads); the metric is the
-identity unless it is the score matrix itself.  The step of a map is 1: a layer adds its update once.  Heads enter one
-by one only in the findings (:mod:`eigentoken.numerics.layers.findings`): a single head is singular on R^d whenever
-d_h < d.
+*A layer.*  The value letter of a system (V, F, U, B) is the layer matrix ``F = sum_h O_h V_h``; the score letter (M, P, W)
+is ``sum_h Q_h^T K_h / scale`` (Pham et al. impose definiteness on this sum, not on single heads); the metric is the identity
+unless it is the score matrix itself.  The step of a map is 1: a layer adds its update once.  What a system of several
+heads asks of each head (``U = I``) is asked of each head.
+
+*A head.*  Systems of one head are also read on each head: the value letter is ``U_h = O_h V_h`` and the score letter
+``P_h = Q_h^T K_h / scale``, on the whole of R^d.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from eigentoken.numerics.enclosures import Enclosure
-from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS, Environment
-from eigentoken.numerics.layers.weights import LayerWeights
+from eigentoken.numerics.layers.head_letters import HeadLetters
+from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
+from eigentoken.numerics.layers.letters import Environment, Letters
+from eigentoken.numerics.layers.weights import HeadWeights, LayerWeights
+from eigentoken.theory.conditions import Condition
 from eigentoken.theory.readings import LATEX
-from eigentoken.theory.statements import Kind, Statement
+from eigentoken.theory.statements import Statement
 from eigentoken.theory.systems import System, system
 from eigentoken.theory.verdicts import Verdict, all_of, undecided
 
-__all__ = ["bind", "hypotheses_of", "reads_weights"]
+__all__ = ["bind", "bind_head", "hypotheses_of", "hypotheses_of_head", "reads_heads", "reads_weights"]
 
 
 def bind(listed: System, weights: LayerWeights, memory: dict[Any, Any]) -> Environment:
@@ -35,37 +41,85 @@ def bind(listed: System, weights: LayerWeights, memory: dict[Any, Any]) -> Envir
         scales[listed.score] = weights.scale
     if listed.metric and listed.metric not in matrices:
         size = weights.d
-        made = memory.setdefault(("identity", size), Enclosure.from_floats(np.eye(size), name="identity"))
-        matrices[listed.metric] = made
+        key = ("identity", size)
+        if key not in memory:
+            memory[key] = Enclosure.from_floats(np.eye(size), name="identity")
+        matrices[listed.metric] = memory[key]
     if listed.value:
         matrices.setdefault("F", weights.value)
-    return Environment(f"layer {weights.index}", matrices, scales, memory=memory)
+    heads: tuple[Letters, ...] = ()
+    if listed.multihead:
+        heads = tuple(
+            bind_head(listed, head, memory.setdefault(("head", index), {})) for index, head in enumerate(weights.heads)
+        )
+    where = f"layer {weights.index}"
+    return Environment(where, matrices, scales, heads=heads, light=weights.is_wide, memory=memory)
+
+
+def bind_head(listed: System, head: HeadWeights, memory: dict[Any, Any]) -> Letters:
+    """The letters of one system on one head, through its factors where it is singular by its shapes."""
+    if head.width >= head.d:
+        return _bind_full_head(listed, head, memory)
+    roles = {name: "value" for name in (listed.value, "F") if listed.value and name}
+    return HeadLetters(head, roles | ({listed.score: "score"} if listed.score else {}), memory=memory)
+
+
+def _bind_full_head(listed: System, head: HeadWeights, memory: dict[Any, Any]) -> Environment:
+    matrices: dict[str, Enclosure] = {name: head.value for name in (listed.value, "F") if listed.value and name}
+    scales = {}
+    if listed.score:
+        matrices[listed.score] = head.score
+        scales[listed.score] = head.scale
+    return Environment(head.prefix, matrices, scales, memory=memory)
 
 
 def reads_weights(statement: Statement) -> bool:
-    """Is it a result (not a definition) with conditions, and with a system whose letters a layer can play?"""
-    return statement.kind is not Kind.DEFINITION and bool(statement.conditions) and bool(statement.systems)
+    """Does it put conditions on the parameters of a system, whose letters a layer can play?"""
+    return bool(statement.conditions) and bool(statement.systems)
+
+
+def reads_heads(statement: Statement) -> System | None:
+    """The system of one head that the statement is about, if it has conditions and such a system."""
+    if not reads_weights(statement):
+        return None
+    return next((found for name in statement.systems if not (found := system(name)).multihead), None)
 
 
 def hypotheses_of(statement: Statement, weights: LayerWeights, memory: dict[Any, Any]) -> dict[str, Any]:
     """Every condition of the statement on this layer: verdicts, and which conditions speak of the tokens instead."""
-    environment = bind(system(statement.systems[0]), weights, memory)
+    if not reads_weights(statement):
+        return {"statement": statement.id, "conditions": {}, "about_tokens": [], "applies": None}
+    return _read(statement, bind(system(statement.systems[0]), weights, memory))
+
+
+def hypotheses_of_head(statement: Statement, head: HeadWeights, memory: dict[Any, Any]) -> dict[str, Any] | None:
+    """The same for one head, or ``None`` where the statement is not about a system of one head."""
+    listed = reads_heads(statement)
+    return None if listed is None else _read(statement, bind_head(listed, head, memory))
+
+
+@lru_cache(maxsize=1024)
+def _text(condition: Condition) -> str:
+    """The condition as LaTeX, printed once however many heads it is read on."""
+    return LATEX(condition)
+
+
+def _read(statement: Statement, letters: Letters) -> dict[str, Any]:
     verdicts: dict[str, Verdict] = {}
     about_tokens: list[str] = []
     for condition in statement.conditions:
-        name = LATEX(condition)
+        name = _text(condition)
         if ON_WEIGHTS.find(type(condition)) is None:
             verdicts[name] = undecided(f"{type(condition).__name__} has no reading on weights")
             continue
-        found = ON_WEIGHTS(condition, environment)
+        found = ON_WEIGHTS(condition, letters)
         if found is None:
             about_tokens.append(name)
         else:
             verdicts[name] = found
-    whole = all_of(verdicts) if verdicts else None
     return {
         "statement": statement.id,
         "conditions": verdicts,
         "about_tokens": about_tokens,
-        "applies": whole,
+        "applies": all_of(verdicts) if verdicts else None,
     }

@@ -100,10 +100,12 @@ def wilson_interval(count: int, total: int) -> tuple[float, float]:
 
 
 def observe_layer(
-    layer: int, before: Array, after: Array, F: Array, update_ratios: dict[str, float] | None = None
+    layer: int, before: Array, after: Array, basis: Array, update_ratios: dict[str, float] | None = None
 ) -> LayerObservation:
-    """Measurements of the tokens ``before`` and ``after`` (..., n, d) one layer with the layer matrix F."""
-    basis = principal_subspace(F)
+    """Measurements of the tokens ``before`` and ``after`` (..., n, d) one layer with this basis of its principal subspace.
+
+    ``basis``: (d, 1) or (d, 2), orthonormal columns; see :func:`principal_subspace`.
+    """
     old, new = _correlation(before, basis), _correlation(after, basis)
     change = (new - old).ravel()
     grown = int((change > 0).sum())

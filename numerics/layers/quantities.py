@@ -8,18 +8,36 @@ k-th largest upper end.  Everything else is ball arithmetic on the discs (Arb).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 from flint import acb, arb
 
+from eigentoken.numerics.definiteness import eigenvalue_intervals
 from eigentoken.numerics.dominance import discs_of
 from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.norms import norm_interval
-from eigentoken.numerics.rounding import scale_down, scale_up
+from eigentoken.numerics.rounding import Array, scale_down, scale_up
 from eigentoken.numerics.spectra import Discs
 
-__all__ = ["alpha_star", "ball", "eigenvalue_interval", "norm_of", "real_parts", "spectral_discs"]
+__all__ = [
+    "Interval",
+    "alpha_star",
+    "ball",
+    "divided_interval",
+    "eigenvalue_interval",
+    "in_units",
+    "norm_of",
+    "principal_basis",
+    "real_parts",
+    "scaled_interval",
+    "spectral_discs",
+    "symmetric_extremes",
+    "without_factors",
+]
+
+Interval = tuple[float, float]
 
 
 def spectral_discs(enclosure: Enclosure) -> tuple[Discs, int] | None:
@@ -59,13 +77,13 @@ def _scaled(value: float, exponent: int, *, below: bool) -> float:
     return math.copysign(moved, value)
 
 
-def eigenvalue_interval(enclosure: Enclosure, index: int) -> tuple[float, float] | None:
+def eigenvalue_interval(enclosure: Enclosure, index: int) -> Interval | None:
     """The interval of the real part of the eigenvalue with this rank from the top (1-based)."""
     parts = real_parts(enclosure)
     return None if parts is None else (parts[0][index - 1], parts[1][index - 1])
 
 
-def norm_of(enclosure: Enclosure, divided_by: float = 1.0) -> tuple[float, float]:
+def norm_of(enclosure: Enclosure, divided_by: float = 1.0) -> Interval:
     """The interval of the spectral norm, in the units of the input, divided by a positive scale."""
     low, high = norm_interval(enclosure)
     low, high = scale_down(low, enclosure.exponent), scale_up(high, enclosure.exponent)
@@ -74,12 +92,67 @@ def norm_of(enclosure: Enclosure, divided_by: float = 1.0) -> tuple[float, float
     return math.nextafter(low / divided_by, 0.0), math.nextafter(high / divided_by, math.inf)
 
 
+def without_factors(enclosure: Enclosure) -> Enclosure:
+    """The enclosure with the hashes of its inputs but without the factors themselves: no exact rung, less memory."""
+    inputs = enclosure.inputs
+    return replace(enclosure, _exact=None, _inputs=lambda: inputs)
+
+
+def principal_basis(enclosure: Enclosure) -> Array | None:
+    """Rows that span the leading eigenspace by real part, orthonormal: one real eigenvector, or a pair's plane (floats).
+
+    From the approximate eigenvectors that the discs were made with: for measurements, not for verdicts.
+    """
+    found = spectral_discs(enclosure)
+    if found is None or found[0].vectors is None:
+        return None
+    centers, vectors = found[0].centers, found[0].vectors
+    first = int(np.argmax(centers.real))
+    pair = [first] if centers[first].imag == 0 else [first, first + 1 if centers[first].imag > 0 else first - 1]
+    return np.ascontiguousarray(np.linalg.qr(vectors[:, sorted(pair)])[0].T)
+
+
+def in_units(enclosure: Enclosure, interval: Interval) -> Interval:
+    """An interval of non-negative numbers in the units of the scaled center, in those of the input."""
+    return scale_down(interval[0], enclosure.exponent), scale_up(interval[1], enclosure.exponent)
+
+
+def scaled_interval(interval: Interval, scale: float) -> Interval:
+    """``interval / scale`` for a positive scale, rounded outward."""
+    if scale == 1.0:
+        return interval
+    return math.nextafter(interval[0] / scale, -math.inf), math.nextafter(interval[1] / scale, math.inf)
+
+
+def symmetric_extremes(enclosure: Enclosure) -> tuple[Interval, Interval] | None:
+    """Intervals of the smallest and the largest eigenvalue of sym(M), in the units of the input."""
+    found = eigenvalue_intervals(*enclosure.symmetric_part)
+    if found is None:
+        return None
+    w, e, _ = found
+    low, high = (
+        (
+            _scaled(math.nextafter(float(value) - e, -math.inf), enclosure.exponent, below=True),
+            _scaled(math.nextafter(float(value) + e, math.inf), enclosure.exponent, below=False),
+        )
+        for value in (w[0], w[-1])
+    )
+    return low, high
+
+
+def divided_interval(above: Interval, below: Interval) -> Interval | None:
+    """The quotient of two non-negative intervals, or ``None`` where the divisor may be zero."""
+    if not below[0] > 0:
+        return None
+    return math.nextafter(above[0] / below[1], 0.0), math.nextafter(above[1] / below[0], math.inf)
+
+
 def ball(low: float, high: float) -> arb:
     """The ball that covers an interval with finite ends."""
     return arb(low).union(arb(high))
 
 
-def alpha_star(enclosure: Enclosure) -> tuple[float, float] | None:
+def alpha_star(enclosure: Enclosure) -> Interval | None:
     """The step below which consensus on the leading eigenvector is stable, as an interval (PM-N1).
 
     ``alpha* = min over |lambda_l| > lambda_1 of 2 (lambda_1 - Re lambda_l) / (|lambda_l|^2 - lambda_1^2)``, infinite if

@@ -1,10 +1,19 @@
-"""The regime of a layer in the sense of Pham et al.: convergence, divergence or intermediate, with certified reasons.
+"""The regime of a layer or a head in the sense of Pham et al.: convergence, divergence, intermediate, or none.
 
-With ``W = sum_h Q_h^T K_h``, ``B = sum_h O_h V_h`` (column convention) and ``A = W B^-1``: convergence needs symmetric
-negative definite A and positive definite sym(W) (PH-T2), divergence symmetric positive definite A and positive
+*A layer.*  With ``W = sum_h Q_h^T K_h``, ``B = sum_h O_h V_h`` (column convention) and ``A = W B^-1``: convergence needs
+symmetric negative definite A and positive definite sym(W) (PH-T2), divergence symmetric positive definite A and positive
 definite sym(W) (PH-T3), an indefinite symmetric A is the intermediate regime (PH-T5).  Whatever W is, a real eigenvalue
 ``lambda > 0`` of B makes all tokens of the half space ``u^T x > 0`` diverge (PH-T4).  The signs of sym(A) are reported
 even where A is not symmetric, because the authors' code imposes only those.
+
+*A head.*  ``B = O V`` has rank at most d_h < d, so A does not exist on R^d and no regime holds there: by PH-C4 each
+``u^T x_l`` with ``B^T u = 0`` is constant, in at least d - d_h directions, so tokens neither all converge to 0 nor diverge
+along them.  But the range of O is invariant: tokens ``x_l = O eta_l`` stay there (O injective) and
+
+    ``eta_l' = sum_i p_li (V O) eta_i,   p_li ~ exp(eta_l^T (O^T Q^T K O / scale) eta_i)``
+
+is the same system in R^d_h with ``B_c = V O`` and ``W_c = (Q O)^T (K O) / scale``.  Its regime, with
+``A_c = W_c B_c^-1``, is the regime of the head on the range of O; 0 and infinity are the same in both coordinates.
 """
 
 from __future__ import annotations
@@ -14,15 +23,20 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.numerics.certify import certify
+from eigentoken.numerics.enclosures import product
 from eigentoken.numerics.layers.bindings import bind
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
-from eigentoken.numerics.layers.weights import LayerWeights
+from eigentoken.numerics.layers.letters import Environment
+from eigentoken.numerics.layers.weights import HeadWeights, LayerWeights
 from eigentoken.theory.conditions import NegativeDefinite, PositiveDefinite, Symmetric
 from eigentoken.theory.systems import system
 from eigentoken.theory.terms import matrix
 from eigentoken.theory.verdicts import Verdict
 
-__all__ = ["Regime", "regime"]
+__all__ = ["HeadRegime", "Regime", "head_regime", "regime"]
+
+TIME_LIMIT = 1.0
 
 
 @dataclass(frozen=True)
@@ -38,9 +52,61 @@ class Regime:
         return {"regime": self.name, "reason": self.reason, "verdicts": found}
 
 
+@dataclass(frozen=True)
+class HeadRegime:
+    """The regime on the range of O (all of R^d when d_h = d), and what is conserved beside it.
+
+    ``rank`` is the verdict on the rank of ``B = O V``; ``conserved`` the number of directions u with ``B^T u = 0`` that the
+    shapes guarantee.
+    """
+
+    inside: Regime
+    rank: Verdict
+    conserved: int
+
+    @property
+    def reason(self) -> str:
+        if not self.conserved:
+            return self.inside.reason
+        return (
+            f"on R^d: none, B = O V is singular ({self.rank.reason}) and at least {self.conserved} components of every "
+            f"token are constant (PH-C4); on the invariant range of O: {self.inside.reason}"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "regime": self.inside.name,
+            "on": "range of O" if self.conserved else "R^d",
+            "on_whole_space": "none" if self.conserved else self.inside.name,
+            "reason": self.reason,
+            "conserved_directions": self.conserved,
+            "rank": self.rank.as_dict(),
+            "verdicts": self.inside.as_dict()["verdicts"],
+        }
+
+
 def regime(weights: LayerWeights, memory: dict[Any, Any]) -> Regime:
     """The regime of one layer, all heads together."""
-    environment = bind(system("token-flow"), weights, memory)
+    return _regime(bind(system("token-flow"), weights, memory))
+
+
+def head_regime(head: HeadWeights) -> HeadRegime:
+    """The regime of one head on the range of its output matrix, and what is conserved off it."""
+    if head.width >= head.d:
+        whole = Environment(head.prefix, {"W": head.score, "B": head.value})
+        return HeadRegime(_regime(whole), certify("rank", head.value, time_limit=TIME_LIMIT), 0)
+    value = head.low_rank("value")
+    scores = product(
+        product(head.named("O").transpose, head.named("Q").transpose), product(head.named("K"), head.named("O"))
+    )
+    inside = _regime(Environment(head.prefix, {"W": scores, "B": value.core}))
+    injective = value.first_is_injective
+    if not injective.is_holds:
+        inside = Regime("undecided", f"whether O is injective is not certified: {injective.reason}", inside.verdicts)
+    return HeadRegime(inside, value.rank, head.d - head.width)
+
+
+def _regime(environment: Environment) -> Regime:
     W, B = matrix("W"), matrix("B")
     A = sp.MatMul(W, sp.Inverse(B))
     found = {

@@ -7,6 +7,8 @@ Head h has Q_h, K_h, V_h of shape (d_h, d) and O_h of shape (d, d_h).  The theor
 
 Stored weights are exact numbers; a product is an enclosure that remembers its factors by name (``layer3.O``), so that a
 certificate can be re-checked from the file.  Signs and inertia do not depend on the positive scale; norms divide by it.
+The product of a layer wider than :data:`EXACT_LIMIT` keeps the hashes of its factors but not the factors themselves: no
+exact rung is tried there (its integers would take more memory than the checkpoint), and one layer stays small in memory.
 """
 
 from __future__ import annotations
@@ -19,9 +21,14 @@ from typing import Any
 import numpy as np
 
 from eigentoken.numerics.enclosures import Enclosure, product
+from eigentoken.numerics.layers.low_rank import LowRank
+from eigentoken.numerics.layers.quantities import without_factors
 from eigentoken.numerics.matrices import as_enclosure
 
-__all__ = ["HeadWeights", "LayerWeights"]
+__all__ = ["EXACT_LIMIT", "HeadWeights", "LayerWeights"]
+
+#: The largest width at which a layer's matrices may be turned into exact integers.
+EXACT_LIMIT = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +45,10 @@ class HeadWeights:
     @property
     def width(self) -> int:
         return int(self.Q.shape[0])
+
+    @property
+    def d(self) -> int:
+        return int(self.Q.shape[1])
 
     def named(self, letter: str) -> Enclosure:
         """The stored matrix of that letter, exact."""
@@ -62,9 +73,27 @@ class HeadWeights:
         return product(self.named("O"), self.named("V"))
 
     @cached_property
+    def _products(self) -> dict[str, LowRank]:
+        return {}
+
+    def low_rank(self, role: str) -> LowRank:
+        """``U = O V`` (``value``) or ``Q^T K`` (``score``: the score matrix times the scale) through its factors."""
+        if role not in self._products:
+            factors = (
+                (self.named("O"), self.named("V")) if role == "value" else (self.named("Q").transpose, self.named("K"))
+            )
+            self._products[role] = LowRank(*factors)
+        return self._products[role]
+
+    def release(self) -> None:
+        """Let go of what was made of the stored arrays; it is made again when asked for."""
+        for name in ("_products", "score", "value"):
+            self.__dict__.pop(name, None)
+
+    @property
     def core(self) -> Enclosure:
         """``V O`` (d_h, d_h): its nonzero eigenvalues are those of U."""
-        return product(self.named("V"), self.named("O"))
+        return self.low_rank("value").core
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +122,20 @@ class LayerWeights:
     @cached_property
     def value(self) -> Enclosure:
         """``F = sum_h O_h V_h``: the layer matrix."""
-        return product(self.stacked("O"), self.stacked("V"))
+        return self._kept(product(self.stacked("O"), self.stacked("V")))
 
     @cached_property
     def score(self) -> Enclosure:
         """``S = sum_h Q_h^T K_h``: the scores of all heads together, times the scale."""
-        return product(self.stacked("Q").transpose, self.stacked("K"))
+        return self._kept(product(self.stacked("Q").transpose, self.stacked("K")))
+
+    @property
+    def is_wide(self) -> bool:
+        """Is it wider than :data:`EXACT_LIMIT`?"""
+        return self.d > EXACT_LIMIT
+
+    def _kept(self, found: Enclosure) -> Enclosure:
+        return without_factors(found) if self.is_wide else found
 
     @property
     def scale(self) -> float:

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.layers.bindings import bind, hypotheses_of, reads_weights
-from eigentoken.numerics.layers.findings import examine, low_rank_inertia
-from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS, Environment
+from eigentoken.numerics.layers.findings import examine
+from eigentoken.numerics.layers.head_findings import low_rank_inertia
+from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
+from eigentoken.numerics.layers.letters import Environment
 from eigentoken.numerics.layers.observe import observe_layer, principal_subspace, wilson_interval
 from eigentoken.numerics.layers.quantities import alpha_star, eigenvalue_interval, norm_of
 from eigentoken.numerics.layers.regimes import regime
@@ -198,7 +200,7 @@ def test_observations_of_alignment() -> None:
     F = np.diag([1.0, 0.2, 0.1])
     before = np.random.default_rng(0).standard_normal((5, 7, 3))
     after = before @ (np.eye(3) + F).T
-    seen = observe_layer(0, before, after, F)
+    seen = observe_layer(0, before, after, principal_subspace(F))
     assert seen.probability == 1.0
     assert seen.delta_rho_interval[0] > 0
     assert principal_subspace(np.array([[0.0, -1.0], [1.0, 0.0]])).shape == (2, 2)

@@ -17,6 +17,7 @@
     return node;
   };
   const short = value => value === null || value === undefined ? "-" : Number(value).toPrecision(4);
+  const interval = ends => { const [low, high] = ends.map(short); return low === high ? low : `[${low}, ${high}]`; };
   // viridis-like, colour-blind safe; t in [0, 1]
   const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
   const colour = t => {
@@ -30,6 +31,9 @@
     "leading real part of U = O V": { of: head => head.value_leader.eigenvalue ? head.value_leader.eigenvalue.re : null,
       layer: layer => layer.leaders["real-part"].eigenvalue ? layer.leaders["real-part"].eigenvalue.re : null },
     "leader of U real and simple": { word: head => head.value_leader.verdict, layerWord: layer => layer.leaders["real-part"].verdict },
+    "statements that hold in the head": { of: head => head.holds.length, layer: () => null },
+    "distance of sym(P) to positive definite": { of: head => head.sizes.P.distance_to_positive_definite ? head.sizes.P.distance_to_positive_definite[1] : null, layer: () => null },
+    "distance of U to symmetric": { of: head => head.sizes.U.distance_to_symmetric[1], layer: () => null },
     "inertia of the scores decided": { word: head => head.score_inertia.verdict, layerWord: layer => layer.score_inertia.verdict },
   };
   const select = document.getElementById("colour");
@@ -118,7 +122,25 @@
       verdictRows(list, "inertia of sym(P)", head.score_inertia);
       verdictRows(list, "inertia of sym(U)", head.value_inertia);
       verdictRows(list, "leader of U = O V", head.value_leader);
-      list.append(make("dt", {}, "norm of P"), make("dd", {}, `between ${short(head.score_norm[0])} and ${short(head.score_norm[1])}`));
+      list.append(make("dt", {}, "regime"), make("dd", {}, `${head.regime.regime}: ${head.regime.reason}`));
+      list.append(make("dt", {}, "statements that hold"), make("dd", {}, head.holds.join(", ") || "none"));
+      const sizes = make("table");
+      const top = make("tr"); ["", "norm", "to symmetric", "to I", "sym to ≻ 0", "sym to ≺ 0"].forEach(name => top.append(make("th", {}, name)));
+      sizes.append(top);
+      for (const [name, of] of Object.entries(head.sizes)) {
+        const line = make("tr"); line.append(make("th", {}, name));
+        for (const key of ["norm", "distance_to_symmetric", "distance_to_identity", "distance_to_positive_definite", "distance_to_negative_definite"])
+          line.append(make("td", {}, of[key] ? interval(of[key]) : "-"));
+        sizes.append(line);
+      }
+      list.append(make("dt", {}, "certified sizes (spectral norm)")); const held = make("dd"); held.append(sizes); list.append(held);
+      head.rotary.forEach(each => list.append(make("dt", {}, `rotary, offset ${each.offset}`),
+        make("dd", {}, `|P(δ)| ${interval(each.norm)}, |ΔW(δ)| ${interval(each.change)}` + (each.relative_change ? `, |ΔW| / |P| ${interval(each.relative_change)}` : ""))));
+      const more = make("details"), inner = make("dl");
+      more.append(make("summary", {}, "every condition of the statements about one head"), inner);
+      for (const [name, verdict] of Object.entries(head.conditions)) verdictRows(inner, name, verdict);
+      inner.querySelectorAll("dt").forEach(node => { if (window.katex) { try { katex.render(node.textContent, node, { throwOnError: false }); } catch { /* the LaTeX text stays */ } } });
+      detail.append(more);
     }
     which.value = String(layer.layer);
     cloud();
@@ -155,7 +177,7 @@
   const curves = document.getElementById("curves");
   const plot = (title, series, zero) => {
     if (!series.length) return;
-    const width = 320, height = 200, pad = 38;
+    const width = 320, height = 200, pad = 48;
     const all = series.flatMap(each => each.band ? each.band.flat() : each.values).concat(zero ? [0] : []);
     const low = Math.min(...all), high = Math.max(...all), span = high - low || 1, steps = series[0].values.length;
     const x = i => pad + (steps > 1 ? i / (steps - 1) : 0.5) * (width - pad - 10), y = v => height - 24 - (v - low) / span * (height - 44);

@@ -62,7 +62,7 @@ def to_html(report: Report) -> str:
 
 
 def to_latex(report: Report) -> str:
-    """Two tables (booktabs): the layers, and the statements."""
+    """Three tables (booktabs): the layers, the heads, and the statements."""
     from eigentoken.proofs.typeset.latex import escape
 
     lines = [r"% needs \usepackage{booktabs}", r"\begin{tabular}{lllllll}", r"\toprule"]
@@ -79,10 +79,30 @@ def to_latex(report: Report) -> str:
             layer["regime"]["regime"],
         ]
         lines.append(" & ".join(cells).replace("inf", r"$\infty$") + r" \\")
-    lines += [r"\bottomrule", r"\end{tabular}", "", r"\begin{tabular}{lll}", r"\toprule"]
-    lines += [r"statement & conditions on weights & first obstacle \\", r"\midrule"]
+    lines += [r"\bottomrule", r"\end{tabular}", "", *_heads_table(report), "", r"\begin{tabular}{llrl}", r"\toprule"]
+    lines += [r"statement & in every layer & heads & first obstacle \\", r"\midrule"]
     for each in report.statements:
+        if each["applies"] == "no condition on weights":
+            continue
         obstacle = f"${each['obstacles'][0]['condition']}$" if each["obstacles"] else ""
-        lines.append(rf"{escape(each['id'])} & {each['applies']} & {obstacle} \\")
+        heads = "" if each["heads"] is None else f"{each['heads']['holds']}/{sum(each['heads'].values())}"
+        lines.append(rf"{escape(each['id'])} & {each['applies']} & {heads} & {obstacle} \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
     return "\n".join(lines) + "\n"
+
+
+def _heads_table(report: Report) -> list[str]:
+    """Each head of the distinct layers: norms, distances, leader, regime."""
+    lines = [r"\begin{tabular}{rrlllllll}", r"\toprule"]
+    names = (r"$\|P\|$", r"$\|U\|$", r"$P$ to symmetric", r"$\operatorname{sym}P$ to $\succ 0$", r"$U$ to symmetric")
+    lines += [f"layer & head & {' & '.join(names)} & leader of $U$ & regime " + r"\\", r"\midrule"]
+    for layer in report.layers:
+        if layer["layer"] != layer["weights_of"]:
+            continue
+        for head in layer["heads"]:
+            P, U = head["score"], head["value"]
+            sizes = (P["norm"], U["norm"], P["distance_to_symmetric"], P["distance_to_positive_definite"])
+            cells = [interval(ends, 3) for ends in (*sizes, U["distance_to_symmetric"])]
+            words = (head["value_leader"]["verdict"], head["regime"]["regime"])
+            lines.append(" & ".join([str(layer["layer"]), str(head["head"]), *cells, *words]) + r" \\")
+    return [*lines, r"\bottomrule", r"\end{tabular}"]

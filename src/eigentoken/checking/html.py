@@ -33,7 +33,7 @@ STATEMENTS = (
     "<tr>"
     + "".join(
         f"<th>{name}</th>"
-        for name in ("id", "title", "conditions on weights", "in the way (layers)", "asked of tokens")
+        for name in ("id", "title", "in the layers", "in single heads", "in the way (layers)", "asked of tokens")
     )
     + "</tr>"
 )
@@ -54,8 +54,7 @@ def report_html(report: Report) -> str:
             '<div id="heat" role="grid" aria-label="layers by heads" tabindex="0"></div><p id="legend"></p>',
             '<section id="detail" class="statement" aria-live="polite"><p>Nothing chosen yet.</p></section>',
             '<h2 id="spectrum">Eigenvalues of the layer matrix</h2>',
-            "<p>Certified discs of all eigenvalues of \\(F=\\sum_h O_hV_h\\); the circle \\(|1+\\lambda|\\) through the leader "
-            "decides for a layer with step 1.</p>",
+            CLOUD,
             '<p class="no-print"><label>layer: <select id="which"></select></label></p><div id="cloud"></div>',
             DEPTH,
             '<div id="curves"></div>',
@@ -95,6 +94,11 @@ def slim(report: Report) -> dict[str, Any]:
                         "score_inertia": _verdict(head["score_inertia"]),
                         "value_inertia": _verdict(head["value_inertia"]),
                         "value_leader": _verdict(head["value_leader"]),
+                        "regime": {name: head["regime"][name] for name in ("regime", "reason")},
+                        "sizes": {"P": head["score"], "U": head["value"]},
+                        "conditions": {name: _bare(verdict) for name, verdict in head["verdicts"].items()},
+                        "holds": [each["statement"] for each in head["hypotheses"] if each["applies"] == "holds"],
+                        "rotary": head.get("rotary", []),
                     }
                     for head in layer["heads"]
                 ],
@@ -120,6 +124,11 @@ def _verdict(verdict: dict[str, Any]) -> dict[str, Any]:
     return shown | {"certificate": kept} | ({"eigenvalue": eigenvalue} if eigenvalue else {})
 
 
+def _bare(verdict: dict[str, Any]) -> dict[str, Any]:
+    """A verdict without its certificate (which is in the JSON report)."""
+    return {name: verdict[name] for name in ("verdict", "margin", "unit", "reason")} | {"certificate": None}
+
+
 def _summary(report: Report) -> str:
     words = [each["applies"] for each in report.statements]
     held = [each for each in report.statements if each["applies"] == "holds"]
@@ -140,6 +149,7 @@ def _summary(report: Report) -> str:
     )
     regimes = sorted({layer["regime"]["regime"] for layer in report.layers})
     lines.append(f"<li>Regime in the sense of Pham et al., all heads together: {', '.join(regimes)}.</li>")
+    lines.append(_heads_line(report))
     seen = report.document["observed"]
     if seen:
         first, last = seen[0], seen[-1]
@@ -150,6 +160,17 @@ def _summary(report: Report) -> str:
             f"the principal direction grows, beyond its interval, in {grew} of {len(seen)} layers.</li>"
         )
     return f'<h2 id="summary">Summary</h2><ul>{"".join(lines)}</ul>'
+
+
+def _heads_line(report: Report) -> str:
+    heads = [head for layer in report.layers if layer["layer"] == layer["weights_of"] for head in layer["heads"]]
+    counted = [(each["id"], each["heads"]["holds"]) for each in report.statements if each["heads"]]
+    held = ", ".join(f"{_link(name)} ({count})" for name, count in counted if count)
+    names = sorted({head["regime"]["regime"] for head in heads})
+    return (
+        f"<li>Statements about one head, read on each of {len(heads)} heads: {held or 'none holds'}. Regime of the heads, on "
+        f"the range of \\(O_h\\): {', '.join(names)}.</li>"
+    )
 
 
 def summary_html(report: Report) -> str:
@@ -197,16 +218,22 @@ def _left_out(report: Report) -> str:
 
 def _statement_table(report: Report) -> str:
     rows = []
+    free = [each["id"] for each in report.statements if each["applies"] == "no condition on weights"]
     for each in report.statements:
         word = each["applies"]
+        if word == "no condition on weights":
+            continue
         style = word if word in {"holds", "fails", "undecided"} else ""
         blocked = "<br>".join(f"\\({escape(item['condition'])}\\) ({item['layers']})" for item in each["obstacles"][:4])
         tokens = "<br>".join(f"\\({escape(text)}\\)" for text in each["about_tokens"])
+        counts = each["heads"]
+        heads = "" if counts is None else ", ".join(f"{name} {count}" for name, count in counts.items() if count)
         rows.append(
             f'<tr id="s-{escape(each["id"])}"><td class="id">{escape(each["id"])}</td><td>{escape(each["title"])}</td>'
-            f'<td class="{style}">{word}</td><td>{blocked}</td><td>{tokens}</td></tr>'
+            f'<td class="{style}">{word}</td><td>{heads}</td><td>{blocked}</td><td>{tokens}</td></tr>'
         )
-    return f'<div class="display"><table>{STATEMENTS}{"".join(rows)}</table></div>'
+    rest = f"<p>No condition on weights: {escape(', '.join(free))}.</p>" if free else ""
+    return f'<div class="display"><table>{STATEMENTS}{"".join(rows)}</table></div>{rest}'
 
 
 def _about(report: Report) -> str:

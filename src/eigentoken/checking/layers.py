@@ -17,9 +17,9 @@ def layer_record(layer: Any, statement_ids: Sequence[str]) -> tuple[dict[str, An
 
     weights = weights_of(layer)
     memory: dict[Any, Any] = {}
-    findings = examine(weights, memory=memory)
-    registry = statements()
-    hypotheses = [hypotheses_of(registry.get(name), weights, memory) for name in statement_ids]
+    chosen = [statements().get(name) for name in statement_ids]
+    findings = examine(weights, memory=memory, statements=chosen, pairs=rotary_pairs(layer))
+    hypotheses = [hypotheses_of(each, weights, memory) for each in chosen]
     record = findings.as_dict()
     record["regime"] = regime(weights, memory).as_dict()
     record["hypotheses"] = [
@@ -31,10 +31,9 @@ def layer_record(layer: Any, statement_ids: Sequence[str]) -> tuple[dict[str, An
         }
         for each in hypotheses
     ]
+    record["principal"] = None if layer.folded else findings.principal
     record["convention"] = layer.stamp()
     record["description"] = layer.describe()
-    if layer.rotary is not None:
-        record["rotary"] = [rotary_change(head) for head in layer.heads]
     return record, _arrays([*memory.values(), *findings.verdicts()])
 
 
@@ -57,10 +56,11 @@ def weights_of(layer: Any) -> Any:
     return LayerWeights.from_arrays(layer.weights_of, heads)
 
 
-def rotary_change(head: Any, offsets: Sequence[int] = (1, 8, 64)) -> dict[str, Any]:
-    """``|Delta W(delta)| / |P|`` for a few offsets (Frobenius norms): how much rotary positions change the scores."""
-    from numpy.linalg import norm
+def rotary_pairs(layer: Any) -> Any:
+    """The turned coordinate pairs of a layer's heads as the numerics reads them, or ``None`` without rotary positions."""
+    from eigentoken.numerics.layers.rotary_scores import RotaryPairs
 
-    size = float(norm(head.score_matrix()))
-    changes = {str(offset): float(norm(head.rotary_change(offset))) / size for offset in offsets} if size else {}
-    return {"head": head.index, "relative_change": changes}
+    if layer.rotary is None:
+        return None
+    first, second = layer.rotary.pairs()
+    return RotaryPairs(first.tolist(), second.tolist(), layer.rotary.frequencies)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 __all__ = ["observe", "starting_tokens"]
 
 
-def observe(model: Any, sequences: int, tokens: int, seed: int) -> list[dict[str, Any]]:
-    """One record a layer: distances, E, correlation with the principal direction, sizes of what is left out."""
+def observe(
+    model: Any, sequences: int, tokens: int, seed: int, principal: Mapping[int, Any] | None = None
+) -> list[dict[str, Any]]:
+    """One record a layer: distances, E, correlation with the principal direction, sizes of what is left out.
+
+    ``principal``: rows that span the principal subspace, by the layer that has the weights, where it is known already.
+    """
+    from numpy import asarray
+
     from eigentoken.models.forward import first_states, run_layer
-    from eigentoken.numerics.layers.observe import observe_layer, relative_size
+    from eigentoken.numerics.layers.observe import observe_layer, principal_subspace, relative_size
 
     found = []
     x = first_states(model, starting_tokens(model, sequences, tokens, seed))
@@ -25,7 +33,9 @@ def observe(model: Any, sequences: int, tokens: int, seed: int) -> list[dict[str
             "attention_to_state": relative_size(attention, x),
             "gain_spread": float(gain.max()) - float(gain.min()),
         }
-        found.append(observe_layer(layer.index, x, state.output, layer.update_matrix(), left_out).as_dict())
+        rows = (principal or {}).get(layer.weights_of)
+        basis = principal_subspace(layer.update_matrix()) if rows is None else asarray(rows).T
+        found.append(observe_layer(layer.index, x, state.output, basis, left_out).as_dict())
         x = state.output
     return found
 

@@ -54,7 +54,8 @@ def assemble(
     layers = []
     for index in range(model.n_layers):
         origin = model.reading.weights_of(index)
-        layers.append({**records[origin], "layer": index, "weights_of": origin})
+        kept = {name: value for name, value in records[origin].items() if name != "principal"}
+        layers.append({**kept, "layer": index, "weights_of": origin})
     document = {
         "version": __version__,
         "model": {
@@ -86,7 +87,8 @@ def assemble(
 
 CONVENTIONS = (
     "Tokens are columns; a matrix acts from the left. "
-    "F = sum_h O_h V_h, S = sum_h Q_h^T K_h, all heads of a layer together. "
+    "F = sum_h O_h V_h, S = sum_h Q_h^T K_h, all heads of a layer together; "
+    "a statement about one head is also read on each head, with U_h = O_h V_h and P_h = Q_h^T K_h / scale. "
     "Weights count exactly as stored; products are enclosures. A map takes the step alpha = 1. "
     "Biases, norm gains and the feed-forward are not part of the theorems: their sizes are under left_out."
 )
@@ -117,5 +119,21 @@ def _statement(name: str, layers: Sequence[Mapping[str, Any]]) -> dict[str, Any]
         "applies": applies,
         "layers": per_layer,
         "obstacles": [{"condition": text, "layers": count} for text, count in obstacles.most_common()],
+        "heads": _over_heads(name, layers),
         "about_tokens": tokens,
     }
+
+
+def _over_heads(name: str, layers: Sequence[Mapping[str, Any]]) -> dict[str, int] | None:
+    """In how many heads the conditions on weights hold, fail, are undecided; ``None`` for what is not about one head.
+
+    Layers that share their weights share their heads: they are counted once.
+    """
+    words: Counter[str] = Counter()
+    for layer in layers:
+        if layer["layer"] != layer["weights_of"]:
+            continue
+        for head in layer["heads"]:
+            found = [each["applies"] for each in head["hypotheses"] if each["statement"] == name]
+            words.update(word for word in found if word is not None)
+    return {word: words[word] for word in ("holds", "fails", "undecided")} if words else None

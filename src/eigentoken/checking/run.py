@@ -46,15 +46,26 @@ def check(model: Any, options: CheckOptions | None = None, done: Callable[[], No
     log = _Log(_log_path(loaded, ids, chosen), chosen.fresh)
     wanted = sorted({loaded.reading.weights_of(index) for index in range(loaded.n_layers)})
     missing = [index for index in wanted if index not in log.records]
-    for index, record, arrays in _records(loaded, missing, ids, chosen, isinstance(model, str)):
+    jobs = affordable_jobs(loaded.d, chosen.jobs) if isinstance(model, str) else 1
+    for index, record, arrays in _records(loaded, missing, ids, chosen, jobs):
         log.append(index, record, arrays if chosen.arrays else {})
         done()
     observed = []
     if chosen.sequences:
         from eigentoken.checking.observe import observe
 
-        observed = observe(loaded, chosen.sequences, chosen.tokens, chosen.seed)
+        principal = {index: record["principal"] for index, record in log.records.items()}
+        observed = observe(loaded, chosen.sequences, chosen.tokens, chosen.seed, principal)
     return assemble(loaded, log.records, observed, ids, chosen, log.arrays)
+
+
+#: Bytes that the parallel processes of a check may take together.
+MEMORY = 3e9
+
+
+def affordable_jobs(d: int, jobs: int) -> int:
+    """How many layers of width d fit in memory side by side: some twenty d x d matrices of float64 are alive in each."""
+    return max(1, min(jobs, int(MEMORY // (160.0 * d * d + 3e8))))
 
 
 @lru_cache(maxsize=1)
@@ -74,13 +85,10 @@ def open_model(model: Any) -> Any:
 
 
 def _statement_ids(asked: Sequence[str]) -> tuple[str, ...]:
-    from eigentoken.numerics.layers.bindings import reads_weights
     from eigentoken.theory.registry import statements
 
     registry = statements()
-    if asked:
-        return tuple(registry.get(name).id for name in asked)
-    return tuple(each.id for each in registry if reads_weights(each))
+    return tuple(registry.get(name).id for name in asked) if asked else tuple(each.id for each in registry)
 
 
 def _log_path(loaded: Any, ids: Sequence[str], options: CheckOptions) -> Path:
@@ -170,16 +178,16 @@ class _Log:
 
 
 def _records(
-    loaded: Any, missing: Sequence[int], ids: Sequence[str], options: CheckOptions, by_name: bool
+    loaded: Any, missing: Sequence[int], ids: Sequence[str], options: CheckOptions, jobs: int
 ) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
-    if options.jobs == 1 or len(missing) < 2 or not by_name:
+    if jobs == 1 or len(missing) < 2:
         for index in missing:
             yield index, *_record(loaded, index, ids, options.fold)
         return
     from joblib import Parallel, delayed
 
     work = (delayed(_record_of)(loaded.source, index, ids, options.fold) for index in missing)
-    yield from Parallel(n_jobs=options.jobs, return_as="generator_unordered", inner_max_num_threads=1)(work)
+    yield from Parallel(n_jobs=jobs, return_as="generator_unordered", inner_max_num_threads=1)(work)
 
 
 def _record_of(source: str, index: int, ids: Sequence[str], fold: bool) -> tuple[int, dict[str, Any], dict[str, Any]]:

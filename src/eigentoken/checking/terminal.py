@@ -59,6 +59,7 @@ def _statements(report: Report, plain_text: Any) -> None:
     partly = [f"{name} ({number} of {count})" for name, number in some.items() if number]
     if partly:
         say(f"  hold in some layers: {', '.join(partly)}")
+    _by_head(report)
     obstacles: dict[str, int] = {}
     for each in report.statements:
         for item in each["obstacles"]:
@@ -67,6 +68,22 @@ def _statements(report: Report, plain_text: Any) -> None:
     if most:
         rows = [(plain_text(text), count) for text, count in most]
         table("what is most often in the way", ("condition", "statements"), rows, wrap=("condition",))
+
+
+def _by_head(report: Report) -> None:
+    """One line on the statements about one head, and one on the heads' regimes."""
+    counted = {each["id"]: each["heads"] for each in report.statements if each["heads"]}
+    heads = [head for layer in report.layers if layer["layer"] == layer["weights_of"] for head in layer["heads"]]
+    if not heads:
+        return
+    held = [f"{name} ({words['holds']})" for name, words in counted.items() if words["holds"]]
+    say(f"  in single heads, of {len(heads)}: {', '.join(held) if held else 'no statement holds'}")
+    regimes: dict[str, int] = {}
+    for head in heads:
+        regimes[head["regime"]["regime"]] = regimes.get(head["regime"]["regime"], 0) + 1
+    where = "; each is singular on R^d" if any(head["regime"]["conserved_directions"] for head in heads) else ""
+    shown = ", ".join(f"{name} {count}" for name, count in sorted(regimes.items()))
+    say(f"  regime of the heads on the range of O: {shown}{where}")
 
 
 def _observed(report: Report) -> None:

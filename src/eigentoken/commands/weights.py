@@ -79,7 +79,7 @@ def check(
     from eigentoken.checking import CheckOptions
     from eigentoken.checking import check as run
     from eigentoken.checking.formats import write_report
-    from eigentoken.checking.run import open_model
+    from eigentoken.checking.run import MEMORY, affordable_jobs, open_model
     from eigentoken.theory.registry import statements
 
     for name in [*(statement or []), *(require or [])]:
@@ -88,6 +88,9 @@ def check(
     options = CheckOptions(chosen, jobs, sequences, tokens, seed, fold, arrays, work, fresh)
     loaded = open_model(model)
     count = len({loaded.reading.weights_of(index) for index in range(loaded.n_layers)})
+    if affordable_jobs(loaded.d, jobs) < jobs:
+        few = affordable_jobs(loaded.d, jobs)
+        typer.echo(f"d = {loaded.d}: {few} layer at a time, to stay below {MEMORY / 1e9:g} GB of memory", err=True)
     with progress(f"checking {model}", count) as advance:
         report = run(model, options, done=lambda: advance())
     wanted = {"html": html, "latex": latex, "sarif": sarif, "intoto": intoto, "model-card": model_card, "json": output}

@@ -1,0 +1,199 @@
+"""What is certified of one head, whatever the theorem: rank, inertia, leader, norms, distances, extremes, regime.
+
+``U = O V`` and ``P = Q^T K / scale`` are singular on R^d for d_h < d; everything here goes through their factors
+(:mod:`eigentoken.numerics.layers.low_rank`), so that no d x d matrix of a single head is formed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from eigentoken.numerics.certify import certify
+from eigentoken.numerics.enclosures import Enclosure, product
+from eigentoken.numerics.layers.bindings import hypotheses_of_head
+from eigentoken.numerics.layers.quantities import Interval, in_units, norm_of, scaled_interval, symmetric_extremes
+from eigentoken.numerics.layers.regimes import HeadRegime, head_regime
+from eigentoken.numerics.layers.rotary_scores import RotaryChange, RotaryPairs, rotary_change
+from eigentoken.numerics.layers.weights import HeadWeights
+from eigentoken.numerics.matrices import as_enclosure
+from eigentoken.numerics.norms import distance_to_identity, distance_to_symmetric
+from eigentoken.theory.statements import Statement
+from eigentoken.theory.verdicts import Verdict
+
+__all__ = ["HeadFindings", "MatrixSizes", "examine_head", "low_rank_inertia"]
+
+TIME_LIMIT = 1.0
+
+
+@dataclass(frozen=True)
+class MatrixSizes:
+    """Certified intervals of a matrix M: norm, distances (spectral), and the extreme eigenvalues of sym(M)."""
+
+    norm: Interval
+    to_symmetric: Interval
+    to_identity: Interval
+    extremes: tuple[Interval, Interval] | None
+
+    @property
+    def to_positive_definite(self) -> Interval | None:
+        """How far sym(M) is from the positive semidefinite matrices: ``max(0, -lambda_min)``."""
+        if self.extremes is None:
+            return None
+        low, high = self.extremes[0]
+        return max(0.0, -high), max(0.0, -low)
+
+    @property
+    def to_negative_definite(self) -> Interval | None:
+        """How far sym(M) is from the negative semidefinite matrices: ``max(0, lambda_max)``."""
+        if self.extremes is None:
+            return None
+        low, high = self.extremes[1]
+        return max(0.0, low), max(0.0, high)
+
+    def divided(self, scale: float) -> MatrixSizes:
+        """Of ``M / scale`` (the distance to the identity is left out: it does not scale)."""
+        extremes = None
+        if self.extremes is not None:
+            smallest, largest = (scaled_interval(each, scale) for each in self.extremes)
+            extremes = (smallest, largest)
+        norm, skew = scaled_interval(self.norm, scale), scaled_interval(self.to_symmetric, scale)
+        return MatrixSizes(norm, skew, (0.0, math.inf), extremes)
+
+    @classmethod
+    def of(cls, enclosure: Enclosure) -> MatrixSizes:
+        """Of a whole matrix."""
+        return cls(
+            norm_of(enclosure),
+            in_units(enclosure, distance_to_symmetric(enclosure)),
+            in_units(enclosure, distance_to_identity(enclosure)),
+            symmetric_extremes(enclosure),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        found = {"norm": self.norm, "distance_to_symmetric": self.to_symmetric}
+        if math.isfinite(self.to_identity[1]):
+            found["distance_to_identity"] = self.to_identity
+        listed: dict[str, Any] = {name: list(ends) for name, ends in found.items()}
+        for name, ends in (
+            ("distance_to_positive_definite", self.to_positive_definite),
+            ("distance_to_negative_definite", self.to_negative_definite),
+        ):
+            listed[name] = None if ends is None else list(ends)
+        return listed
+
+
+@dataclass(frozen=True, eq=False)
+class HeadFindings:
+    """One head: U_h and P_h with inertia as (positive, negative, zero), the leader of U_h, sizes, regime, hypotheses."""
+
+    index: int
+    score_inertia: Verdict
+    value_inertia: Verdict
+    value_leader: Verdict
+    score: MatrixSizes
+    value: MatrixSizes
+    regime: HeadRegime
+    hypotheses: tuple[dict[str, Any], ...] = ()
+    rotary: tuple[RotaryChange, ...] = field(default=())
+
+    @property
+    def score_norm(self) -> Interval:
+        return self.score.norm
+
+    def verdicts(self) -> list[Verdict]:
+        """Every verdict about the head."""
+        found = [self.score_inertia, self.value_inertia, self.value_leader, self.regime.rank]
+        found += self.regime.inside.verdicts.values()
+        return found + [verdict for each in self.hypotheses for verdict in each["conditions"].values()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able.  Equal verdicts are listed once in ``verdicts``; a statement's conditions name them."""
+        listed: dict[str, Verdict] = {}
+        hypotheses = []
+        for each in self.hypotheses:
+            conditions = {text: _listed_as(verdict, text, listed) for text, verdict in each["conditions"].items()}
+            applies = None if each["applies"] is None else str(each["applies"].word)
+            hypotheses.append({"statement": each["statement"], "applies": applies, "conditions": conditions})
+        record = {
+            "head": self.index,
+            "score_inertia": self.score_inertia.as_dict(),
+            "value_inertia": self.value_inertia.as_dict(),
+            "value_leader": self.value_leader.as_dict(),
+            "score_norm": list(self.score_norm),
+            "score": self.score.as_dict(),
+            "value": self.value.as_dict(),
+            "regime": self.regime.as_dict(),
+            "verdicts": {name: verdict.as_dict() for name, verdict in listed.items()},
+            "hypotheses": hypotheses,
+        }
+        return record | ({"rotary": [each.as_dict() for each in self.rotary]} if self.rotary else {})
+
+
+def _listed_as(verdict: Verdict, text: str, listed: dict[str, Verdict]) -> str:
+    """The name of an equal verdict in the list, else a new entry under the condition's own text."""
+    for name, other in listed.items():
+        if other == verdict:
+            return name
+    name = text if text not in listed else f"{text} ({len(listed)})"
+    listed[name] = verdict
+    return name
+
+
+def examine_head(
+    index: int,
+    head: HeadWeights,
+    *,
+    memory: dict[Any, Any] | None = None,
+    statements: Sequence[Statement] = (),
+    pairs: RotaryPairs | None = None,
+    time_limit: float = TIME_LIMIT,
+) -> HeadFindings:
+    """All certified findings of one head, and the statements about one head read on it."""
+    kept: dict[Any, Any] = {} if memory is None else memory
+    read = [hypotheses_of_head(each, head, kept) for each in statements]
+    if head.width < head.d:
+        value, score = head.low_rank("value"), head.low_rank("score")
+        leader = value.certify("dominant-real-part")
+        sizes = [
+            MatrixSizes(each.norm, each.to_symmetric, each.to_identity, each.symmetric_extremes)
+            for each in (score, value)
+        ]
+    else:
+        leader = certify("dominant-real-part", head.value, time_limit=time_limit)
+        sizes = [MatrixSizes.of(each) for each in (head.score, head.value)]
+    return HeadFindings(
+        index=index,
+        score_inertia=low_rank_inertia(head.score_factors(), f"{head.prefix}.QK", time_limit),
+        value_inertia=low_rank_inertia(head.value_factors(), f"{head.prefix}.OV", time_limit),
+        value_leader=leader,
+        score=sizes[0].divided(head.scale),
+        value=sizes[1],
+        regime=head_regime(head),
+        hypotheses=tuple(each for each in read if each is not None),
+        rotary=tuple(rotary_change(head, pairs)) if pairs is not None else (),
+    )
+
+
+def low_rank_inertia(factors: Any, name: str, time_limit: float = TIME_LIMIT) -> Verdict:
+    """Inertia of ``sym(L^T R)`` for ``Z = [L; R]`` of shape (2r, d): (r, r, d - 2r) when Z has full row rank.
+
+    ``sym(L^T R) = Z^T J Z / 2`` with ``J = [[0, I], [I, 0]]`` of inertia (r, r, 0), and a congruence by a Z of full row
+    rank adds d - 2r zeros (Sylvester).  Full rank is certified by the definiteness of ``Z Z^T``, which is the
+    certificate of the verdict.
+    """
+    stacked = np.asarray(factors, dtype=np.float64)
+    r, d = stacked.shape[0] // 2, stacked.shape[1]
+    if 2 * r <= d:
+        z = as_enclosure(stacked, name=name)
+        full = certify("positive-definite", product(z, z.transpose), time_limit=time_limit)
+        if full.is_holds:
+            text = f"inertia ({r}, {r}, {d - 2 * r}): [L; R] has full row rank, so sym(L^T R) is congruent to J + 0"
+            details = {"inertia": [r, r, d - 2 * r], "certified": "full row rank of [L; R]"}
+            return replace(full, reason=text, details=details)
+    left, right = as_enclosure(stacked[:r], name=f"{name}.first"), as_enclosure(stacked[r:], name=f"{name}.second")
+    return certify("inertia", product(left.transpose, right), time_limit=time_limit)

@@ -1,0 +1,171 @@
+"""Letters bound to weights: what a condition may ask of the matrices of one layer or one head.
+
+A condition of a theorem speaks of letters (V, M, P, U, W, B) and of terms in them.  :class:`Letters` is what a reading
+needs to know of such a term: a verdict about it, its norm, its real parts.  :class:`Environment` answers for whole
+matrices (a layer, or a head of full width); :class:`~eigentoken.numerics.layers.head_letters.HeadLetters` answers for
+one head through its low-rank factors.  An inverse is never formed: ``sym(X Y^-1)`` is congruent to ``sym(Y^T X)``, and
+``X Y^-1`` is symmetric exactly when ``Y^T X`` is (Y invertible).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.numerics.certify import certify
+from eigentoken.numerics.enclosures import Enclosure, product, total
+from eigentoken.numerics.layers.quantities import norm_of, real_parts, without_factors
+from eigentoken.theory.verdicts import Verdict, fails, undecided
+
+__all__ = ["Environment", "Letters", "NotBound", "in_scaled_units"]
+
+#: Seconds for the exact rung of one question about a large matrix.
+TIME_LIMIT = 1.0
+
+Parts = tuple[list[float], list[float]]
+
+
+class NotBound(ValueError):
+    """A term uses a letter that is not bound to weights, or a form that is not evaluated."""
+
+
+class Letters(ABC):
+    """What can be asked of the letters of one system, read on one layer or head."""
+
+    @property
+    @abstractmethod
+    def step(self) -> Fraction:
+        """alpha of a map."""
+
+    @property
+    @abstractmethod
+    def heads(self) -> tuple[Letters, ...]:
+        """The heads one by one, for a system of several heads (empty otherwise)."""
+
+    @abstractmethod
+    def answer(self, name: str, term: Any) -> Verdict:
+        """The condition of that name (see :func:`eigentoken.numerics.certify.conditions`) on the value of a term."""
+
+    @abstractmethod
+    def norm(self, term: Any) -> tuple[float, float]:
+        """The interval of the spectral norm of a term, divided by the scale of the scores where it is one."""
+
+    @abstractmethod
+    def parts(self, term: Any) -> Parts | None:
+        """Lower and upper ends of the ordered real parts of the spectrum."""
+
+
+@dataclass(frozen=True, eq=False)
+class Environment(Letters):
+    """Letters bound to enclosures of whole matrices.
+
+    ``scales`` are positive numbers by which a matrix is divided in the theorem (the score scale).  ``memory`` is shared
+    by the environments of one layer, so that a question about one matrix is answered once, whatever letter it goes by.
+    ``light``: keep the verdicts but none of the large arrays that they were reached with (what a re-check of a large
+    matrix could use as hints), nor factors of products.
+    """
+
+    where: str
+    matrices: Mapping[str, Enclosure]
+    scales: Mapping[str, float] = field(default_factory=dict)
+    step: Fraction = Fraction(1)
+    heads: tuple[Letters, ...] = ()
+    light: bool = False
+    memory: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def remembered(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+        """Compute once; enclosures in the key count by identity (they are kept alive by the memory itself)."""
+        if key not in self.memory:
+            self.memory[key] = compute()
+        return self.memory[key]
+
+    def enclosure(self, term: Any) -> Enclosure:
+        """The enclosure of a matrix term; scales are left out (they are positive, and asked for by norms alone)."""
+        if isinstance(term, sp.MatrixSymbol):
+            if term.name not in self.matrices:
+                raise NotBound(f"{term.name} is not bound to weights")
+            return self.matrices[term.name]
+        if isinstance(term, sp.Transpose):
+            inner = self.enclosure(term.arg)
+            return self.remembered(("transpose", inner), lambda: inner.transpose)
+        if isinstance(term, sp.MatMul):
+            number, factors = term.as_coeff_matrices()
+            if number != 1 or any(isinstance(each, sp.Inverse | sp.MatPow) for each in factors):
+                raise NotBound(f"{term} is not evaluated")
+            found = tuple(self.enclosure(each) for each in factors)
+            return self.remembered(("product", *found), lambda: product(*found))
+        if isinstance(term, sp.MatAdd):
+            found = tuple(self.enclosure(each) for each in term.args)
+            return self.remembered(("sum", *found), lambda: total(list(found)))
+        raise NotBound(f"{term} is not evaluated")
+
+    def congruent(self, term: Any) -> tuple[Enclosure, Enclosure | None]:
+        """``(Y^T X, Y)`` for ``X Y^-1``, else ``(X, None)``: same definiteness, same symmetry, for invertible Y."""
+        if isinstance(term, sp.MatMul) and isinstance(term.args[-1], sp.Inverse):
+            right = self.enclosure(term.args[-1].arg)
+            left = self.enclosure(sp.MatMul(*term.args[:-1]).doit())
+            return self.remembered(("congruent", right, left), lambda: self._congruence(right, left)), right
+        return self.enclosure(term), None
+
+    def _congruence(self, right: Enclosure, left: Enclosure) -> Enclosure:
+        found = product(right.transpose, left)
+        return without_factors(found) if self.light else found
+
+    def answer(self, name: str, term: Any) -> Verdict:
+        try:
+            found, inverted = self.congruent(term)
+        except NotBound as problem:
+            return undecided(str(problem))
+        verdict = self.ask(name, found)
+        if inverted is not None:
+            return _of_congruent(name, verdict, self.ask("nonsingular", inverted))
+        return in_scaled_units(verdict, self.scales.get(getattr(term, "name", ""), 1.0))
+
+    def norm(self, term: Any) -> tuple[float, float]:
+        found = self.enclosure(term)
+        scale = self.scales.get(term.name, 1.0) if isinstance(term, sp.MatrixSymbol) else 1.0
+        interval: tuple[float, float] = self.remembered(("norm", found, scale), lambda: norm_of(found, scale))
+        return interval
+
+    def parts(self, term: Any) -> Parts | None:
+        found = self.enclosure(term)
+        ends: Parts | None = self.remembered(("real parts", found), lambda: real_parts(found))
+        return ends
+
+    def ask(self, name: str, enclosure: Enclosure, **options: Any) -> Verdict:
+        """``certify``, answered once."""
+        key = (name, enclosure, tuple(sorted(options.items())))
+        verdict: Verdict = self.remembered(key, lambda: self._certified(name, enclosure, options))
+        return verdict
+
+    def _certified(self, name: str, enclosure: Enclosure, options: dict[str, Any]) -> Verdict:
+        verdict = certify(name, enclosure, time_limit=TIME_LIMIT, **options)
+        if self.light:
+            enclosure.__dict__.pop("symmetric_part", None)  # made again when asked for
+            if verdict.certificate is not None:
+                verdict = replace(verdict, certificate=replace(verdict.certificate, arrays={}))
+        return verdict
+
+
+def in_scaled_units(verdict: Verdict, scale: float) -> Verdict:
+    """The verdict was reached for the scores times their scale: the unit of its margin says so."""
+    if scale == 1.0 or not verdict.unit:
+        return verdict
+    return replace(verdict, unit=f"{verdict.unit} of the scores times {scale:.6g}")
+
+
+def _of_congruent(name: str, answer: Verdict, regular: Verdict) -> Verdict:
+    """The verdict about ``X Y^-1`` from the one about ``Y^T X``.  Definiteness of the latter makes Y invertible."""
+    answer = replace(answer, reason=f"Y^T X for X Y^-1: {answer.reason}", unit=f"{answer.unit} of Y^T X")
+    if answer.is_holds and name in {"positive-definite", "negative-definite"}:
+        return answer
+    if regular.is_holds:
+        return answer
+    if regular.is_fails:
+        return fails(f"the inverse does not exist: {regular.reason}")
+    return undecided(f"whether the inverse exists is undecided: {regular.reason}")

@@ -1,0 +1,282 @@
+"""One head's matrix ``M = A B`` (A: d x r, B: r x d, r < d) certified through its factors; M is never formed.
+
+*Compression.*  Let ``Z^T = [A, B^T]`` (d x 2r) and take a float ``Z^T = Q T + E`` with ``||Q^T Q - I|| <= g < 1``.  With the
+polar decomposition ``Q = W H`` (W has orthonormal columns, ``||H - I|| <= g``) and ``[W, W']`` orthogonal,
+
+    ``[W, W']^T M [W, W'] = (T_A T_B^T) (+) 0 + Err,   ||Err|| <= |T_A| e_B + e_A |T_B| + e_A e_B,   e_X = g |T_X| + ||E||``
+
+so up to an orthogonal change of basis M is the small matrix ``C = T_A T_B^T`` (2r x 2r) padded with zeros, within a radius
+that is bounded here: norms, distances and the eigenvalues of sym(M) (Weyl) are those of C and zero, within the radius.
+
+*Spectrum.*  The nonzero eigenvalues of A B are those of the core ``B A`` (r x r), and 0 has multiplicity at least d - r.
+
+*Rank.*  At most r: a fact of the shapes.  It is r when ``A^T A`` and ``B B^T`` are positive definite.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from eigentoken.numerics.certify import certify
+from eigentoken.numerics.enclosures import Enclosure, product
+from eigentoken.numerics.exact_matrices import Deadline
+from eigentoken.numerics.layers.quantities import Interval, in_units, norm_of, real_parts, symmetric_extremes
+from eigentoken.numerics.norms import distance_to_identity, distance_to_symmetric
+from eigentoken.numerics.ranks import RankBounds, rank_of
+from eigentoken.numerics.rounding import TINY, Array, frobenius_above, gamma, scale_down, scale_up, up
+from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+
+__all__ = ["LowRank"]
+
+UNIT = "spectral norm"
+#: Beyond this width no d x d matrix of a single head is formed, not even to decide an exact equality.
+DENSE_LIMIT = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class LowRank:
+    """``M = first second`` with exact factors of shapes (d, r) and (r, d), r < d, or a second one within its radius."""
+
+    first: Enclosure
+    second: Enclosure
+    time_limit: float = 1.0
+
+    def __post_init__(self) -> None:
+        d, r = self.first.shape
+        if self.second.shape != (r, d):
+            raise ValueError(
+                f"the factors must have shapes (d, r) and (r, d), got {self.first.shape}, {self.second.shape}"
+            )
+
+    @property
+    def d(self) -> int:
+        return self.first.shape[0]
+
+    @property
+    def r(self) -> int:
+        return self.first.shape[1]
+
+    @cached_property
+    def core(self) -> Enclosure:
+        """``second first`` (r x r): its nonzero eigenvalues are those of M, with multiplicities."""
+        return product(self.second, self.first)
+
+    @cached_property
+    def _compressed(self) -> tuple[Enclosure, Array | None]:
+        """C with its radius, named as M, and the float basis Q (``None`` where nothing is saved: 2r >= d)."""
+        if 2 * self.r >= self.d:
+            return product(self.first, self.second), None
+        a, shift_a = _of_size_one(self.first.center)
+        b, shift_b = _of_size_one(self.second.center.T)
+        q, t = np.linalg.qr(np.hstack([a, b]))
+        m, r = t.shape[0], self.r
+        size_z = frobenius_above(a) + frobenius_above(b)
+        size_q, size_t = frobenius_above(q), frobenius_above(t)
+        defect = np.hstack([a, b]) - q @ t
+        e = up(frobenius_above(defect) + gamma(m + 3) * up(size_z + size_q * size_t) + 2 * defect.size * TINY, 8)
+        gram = q.T @ q
+        gram.flat[:: m + 1] -= 1.0
+        g = up(frobenius_above(gram) + gamma(self.d + 3) * up(size_q * size_q + m) + m * m * TINY, 8)
+        if not g < 0.5:
+            return product(self.first, self.second), None
+        t_a, t_b = t[:, :r], t[:, r:]
+        size_a, size_b = frobenius_above(t_a), frobenius_above(t_b)
+        e_a = up(g * size_a + e + scale_up(self.first.radius, -shift_a), 8)
+        e_b = up(g * size_b + e + scale_up(self.second.radius, -shift_b), 8)
+        rounding = up(gamma(r + 1) * size_a * size_b + r * m * m * TINY, 8)
+        radius = up(up(size_a * e_b + e_a * size_b + e_a * e_b, 8) + rounding, 8)
+        found = Enclosure(
+            np.ascontiguousarray(t_a @ t_b.T),
+            radius,
+            0.0,
+            self.first.exponent + self.second.exponent + shift_a + shift_b,
+            None,
+            lambda: {**self.first.inputs, **self.second.inputs},
+            tuple(left + right for left in self.first.terms for right in self.second.terms),
+        )
+        return found, q
+
+    @property
+    def compressed(self) -> Enclosure:
+        """C: M in an orthonormal basis is C padded with zeros, within the radius of this enclosure."""
+        return self._compressed[0]
+
+    @cached_property
+    def norm(self) -> Interval:
+        """``||M||`` in the spectral norm."""
+        return norm_of(self.compressed)
+
+    @cached_property
+    def to_symmetric(self) -> Interval:
+        """``||M - M^T|| / 2``: the spectral distance to the symmetric matrices."""
+        return in_units(self.compressed, distance_to_symmetric(self.compressed))
+
+    @cached_property
+    def to_identity(self) -> Interval:
+        """``||M - I||``, at least 1 because M has a kernel."""
+        low, high = in_units(self.compressed, distance_to_identity(self.compressed))
+        beside = up(1.0 + scale_up(self.compressed.radius, self.compressed.exponent))
+        return max(low, 1.0), max(high, beside)
+
+    @cached_property
+    def symmetric_extremes(self) -> tuple[Interval, Interval] | None:
+        """Intervals of the smallest and the largest eigenvalue of sym(M); M has a kernel, so 0 lies between them."""
+        found = symmetric_extremes(self.compressed)
+        if found is None:
+            return None
+        (low, below), (above, high) = found
+        # the zeros beside C move by the radius, too, unless C is certainly on one side: then they stay exactly 0
+        bottom = 0.0 if low > 0 else min(low, -below)
+        top = 0.0 if high < 0 else max(high, -above)
+        return (bottom, min(below, 0.0)), (max(above, 0.0), top)
+
+    @cached_property
+    def _factor_ranks(self) -> tuple[RankBounds, RankBounds]:
+        deadline = Deadline.after(self.time_limit)
+        return rank_of(self.first, deadline), rank_of(self.second, deadline)
+
+    @property
+    def first_is_injective(self) -> Verdict:
+        """Has the first factor rank r?  The margin is the distance to a matrix of smaller rank."""
+        found = self._factor_ranks[0]
+        if found.low == self.r:
+            margin = scale_down(found.margin, self.first.exponent)
+            return holds(f"the first factor has rank {self.r} ({found.rung})", margin=margin, unit=UNIT)
+        return undecided(f"the rank of the first factor is between {found.low} and {found.high}")
+
+    @property
+    def rank(self) -> Verdict:
+        """The rank, which is at most r by the shapes: ``holds`` where both factors are certified to have rank r.
+
+        The margin is that of the weaker factor: the rank stays r while neither factor moves by more.
+        """
+        found = self._factor_ranks
+        low = max(0, found[0].low + found[1].low - self.r)  # Sylvester's rank inequality
+        details = {"rank": [low, min(found[0].high, found[1].high)]}
+        if low == self.r:
+            factors = zip(found, (self.first, self.second), strict=True)
+            margin = min(scale_down(bound.margin, factor.exponent) for bound, factor in factors)
+            reason = f"rank {self.r} of {self.d}: both factors have rank {self.r}"
+            return holds(reason, margin=margin, unit="spectral norm of a factor", details=details)
+        return undecided(f"rank between {low} and {self.r}: a factor is not certified of full rank", details=details)
+
+    def parts(self) -> tuple[list[float], list[float]] | None:
+        """The real parts of the core and d - r zeros, in order: entry k encloses the (k+1)-th largest real part of M."""
+        found = real_parts(self.core)
+        if found is None:
+            return None
+        zeros = [0.0] * (self.d - self.r)
+        return sorted(found[0] + zeros, reverse=True), sorted(found[1] + zeros, reverse=True)
+
+    def certify(self, name: str) -> Verdict:
+        """One of the conditions that theorems put on a matrix, asked of M on the whole of R^d."""
+        if name not in _ASKED:
+            return undecided(f"{name} is not decided through the factors of a head")
+        verdict: Verdict = _ASKED[name](self, name)
+        return verdict
+
+    @property
+    def deficient(self) -> str:
+        return f"the rank is at most {self.r} of {self.d} (the factors are {self.d} x {self.r} and {self.r} x {self.d})"
+
+    def _ask(self, name: str) -> Verdict:
+        """The condition on C, and where that settles the one on M, a verdict whose certificate speaks of M."""
+        compressed, basis = self._compressed
+        verdict = certify(name, compressed, time_limit=self.time_limit)
+        certificate = verdict.certificate
+        if basis is None or certificate is None:
+            return verdict
+        arrays: Mapping[str, Any] = {}
+        if "direction" in certificate.arrays:
+            arrays = {"direction": np.ascontiguousarray(basis @ certificate.arrays["direction"])}
+        data = {**certificate.data, "shape": [self.d, self.d]}
+        return replace(verdict, certificate=replace(certificate, data=data, arrays=arrays))
+
+
+def _of_size_one(matrix: Array) -> tuple[Array, int]:
+    """The matrix times a power of two that brings its largest entry near 1 (subnormal entries lose at most TINY)."""
+    shift = math.frexp(float(np.abs(matrix).max()))[1]
+    return np.ldexp(matrix, -shift), shift
+
+
+def _definite(head: LowRank, name: str) -> Verdict:
+    """A matrix with a kernel is not definite; how far sym(M) is on the other side is certified where it is."""
+    verdict = head._ask(name)
+    if verdict.is_fails:
+        return verdict
+    return fails(f"x^T M x = 0 on the kernel: {head.deficient}", margin=0.0, unit=UNIT)
+
+
+def _semidefinite(head: LowRank, name: str) -> Verdict:
+    verdict = head._ask(name)
+    if verdict.is_fails or head.d > DENSE_LIMIT:
+        return (
+            verdict
+            if verdict.is_fails
+            else undecided(f"no eigenvalue of sym(M) is certified negative: {verdict.reason}")
+        )
+    return certify(name, product(head.first, head.second), time_limit=head.time_limit)
+
+
+def _symmetric(head: LowRank, name: str) -> Verdict:
+    low, high = head.to_symmetric
+    if low > 0:
+        return head._ask(name)
+    if head.d <= DENSE_LIMIT:
+        return certify(name, product(head.first, head.second), time_limit=head.time_limit)
+    return undecided(f"at a spectral distance of at most {high:.3g} from symmetric: exact equality was not asked")
+
+
+def _identity(head: LowRank, name: str) -> Verdict:
+    low, high = head.to_identity
+    return fails(
+        f"at spectral distance at least {low:.6g}: {head.deficient}",
+        margin=low,
+        unit=UNIT,
+        details={"distance": [low, high if math.isfinite(high) else None], "norm": "spectral"},
+    )
+
+
+def _nonsingular(head: LowRank, name: str) -> Verdict:
+    return fails(f"M is singular: {head.deficient}", margin=0.0, unit=UNIT, details=dict(head.rank.details))
+
+
+def _leader(head: LowRank, name: str) -> Verdict:
+    """From the core's leader, against the eigenvalue 0 of multiplicity at least d - r."""
+    verdict = certify(name, head.core, time_limit=head.time_limit)
+    verdict = replace(verdict, reason=f"core B A of M = A B: {verdict.reason}", unit=f"{verdict.unit} of the core")
+    ends = real_parts(head.core)
+    if name == "dominant-modulus":
+        ahead = verdict.details.get("eigenvalue", {}) if not verdict.is_undecided else {}
+        radius = ahead.get("radius")
+        if radius is not None and math.hypot(ahead["re"], ahead["im"]) * (1 - 2.0**-50) > radius:
+            return verdict
+        return undecided(f"whether the core leads the eigenvalue 0 is not certified: {verdict.reason}")
+    if ends is None:
+        return undecided(f"no bound on the spectrum of the core: {verdict.reason}")
+    if ends[0][0] > 0:  # the largest real part of the core is positive: it leads the zeros
+        return verdict
+    if ends[1][0] < 0:
+        zero = f"every eigenvalue of the core has a negative real part, and 0 is an eigenvalue {head.d - head.r}-fold"
+        if head.d - head.r >= 2:
+            return fails(f"the leading eigenvalue 0 is multiple: {zero}", margin=0.0, unit=UNIT)
+        return holds(f"0 leads and is simple: {zero}", margin=0.0, unit=UNIT)
+    return undecided(f"the sign of the core's leading real part is open: between {ends[0][0]:.3g} and {ends[1][0]:.3g}")
+
+
+_ASKED: dict[str, Any] = {
+    "symmetric": _symmetric,
+    "identity": _identity,
+    "positive-definite": _definite,
+    "negative-definite": _definite,
+    "positive-semidefinite": _semidefinite,
+    "nonsingular": _nonsingular,
+    "dominant-real-part": _leader,
+    "dominant-modulus": _leader,
+}
