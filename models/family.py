@@ -50,6 +50,8 @@ class Family(ABC):
     about: ClassVar[str]
     architectures: ClassVar[Mapping[str, str]] = {}
     """Beginnings of class names, for configurations without model_type: ``{"Bert": "bert"}``."""
+    signature: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """A tensor that only this family has, and the prefixes under which it is stored: for configurations that name none."""
     takes_pixels: ClassVar[bool] = False
 
     n_layers: int
@@ -200,16 +202,43 @@ def _by_architecture(config: Config) -> str | None:
     return None
 
 
+def _by_signature(config: Config, weights: WeightReader) -> str | None:
+    """The oldest configurations name neither model_type nor architectures: a tensor's name decides, if one family has it."""
+    if config.raw("architectures") is not None:
+        return None
+    fitting = {
+        family.model_types[0]
+        for family in _FAMILIES.values()
+        for anchor, prefixes in family.signature.items()
+        if any(prefix + anchor in weights.store.infos for prefix in prefixes)
+    }
+    if len(fitting) != 1:
+        return None
+    (kind,) = fitting
+    config.values["model_type"] = kind
+    return kind
+
+
 def family_of(config: Config, weights: WeightReader) -> Family:
     """The family that the configuration names, set up and checked against the headers."""
     known = supported_families()
-    model_type = config.raw("model_type") or _by_architecture(config)
+    model_type = config.raw("model_type") or _by_architecture(config) or _by_signature(config, weights)
     if not isinstance(model_type, str) or model_type not in known:
         raise ModelError(
             f"{config.where}: no supported family: found model_type={str(model_type)[:60]!r}, "
             f"architectures={str(config.raw('architectures'))[:80]}, tensors {some(sorted(weights.store.infos), 3)}; "
             f"supported model types: {', '.join(known)}"
         )
-    family = known[model_type](config, weights)
-    family.check_shapes()
+    try:
+        family = known[model_type](config, weights)
+        family.check_shapes()
+    except ModelError as error:
+        method = config.raw("quantization_config")
+        if method is None:
+            raise
+        name = method.get("quant_method") if isinstance(method, Mapping) else method
+        raise ModelError(
+            f"{config.where}: a quantised checkpoint (quantization_config, method {str(name)[:40]!r}) is not read: "
+            f"dequantise it or use GGUF ({brief(error, 300)})"
+        ) from None
     return family

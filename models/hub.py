@@ -43,6 +43,15 @@ def snapshot(name: str) -> Path:
         ) from None
 
 
+def cached(name: str) -> Path | None:
+    """The folder of a snapshot of ``name`` that is in the cache with its weights; the network is never asked."""
+    try:
+        import huggingface_hub
+    except ImportError:
+        return None
+    return _cached(huggingface_hub, name)
+
+
 def _cached(hub: Any, name: str) -> Path | None:
     """A snapshot in the cache that has a configuration and weights."""
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import samples
-from .configuration import read_json_object
+from .configuration import MAX_JSON_BYTES, parse_json, read_json_object
 from .errors import ModelError, brief, some
 from .formats.safetensors_file import SafetensorsStore
 from .formats.sharded import ShardedStore, member
@@ -81,6 +81,8 @@ def _checkpoint_in(folder: Path) -> Path:
         if os.path.lexists(folder / name):
             return member(folder, name, str(folder))
     names = sorted(entry.name for entry in folder.iterdir())
+    if "modules.json" in names and (inner := _transformer_module(folder)) is not None:
+        return _checkpoint_in(inner)
     for suffix in (".safetensors", ".gguf", ".npz", ".bin"):
         fitting = [name for name in names if name.lower().endswith(suffix)]
         if len(fitting) == 1:
@@ -91,6 +93,24 @@ def _checkpoint_in(folder: Path) -> Path:
     raise ModelError(
         f"{folder}: no checkpoint found; expected {', '.join(FOLDER_FILES)}, .gguf, .npz or .bin; found {inside}"
     )
+
+
+def _transformer_module(folder: Path) -> Path | None:
+    """Older sentence-transformers keep the network in a subfolder, which modules.json names (``0_Transformer``)."""
+    where = str(folder / "modules.json")
+    listed = parse_json(member(folder, "modules.json", str(folder)).read_bytes()[:MAX_JSON_BYTES], where)
+    for module in listed if isinstance(listed, list) else []:
+        path, kind = (module.get(key) for key in ("path", "type")) if isinstance(module, dict) else (None, None)
+        if isinstance(path, str) and isinstance(kind, str) and kind.endswith(".Transformer") and path:
+            if path in (".", "..") or any(mark in path for mark in ("/", "\\", "\0", ":")):
+                raise ModelError(f"{where}: the module path {path[:80]!r} points outside the folder")
+            inner = folder / path
+            if inner.is_symlink() or not inner.is_dir():
+                raise ModelError(f"{where}: the folder {path[:80]!r} of the network is missing")
+            if (inner / "modules.json").exists():
+                raise ModelError(f"{where}: {path[:80]!r} has modules of its own: name the folder with the weights")
+            return inner
+    return None
 
 
 def _open_file(path: Path) -> tuple[TensorStore, dict[str, Any] | None]:

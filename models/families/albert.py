@@ -21,6 +21,7 @@ class Albert(Family):
     name = "albert"
     model_types = ("albert",)
     architectures = {"Albert": "albert"}
+    signature = {"encoder.albert_layer_groups.0.albert_layers.0.attention.query.weight": ("", "albert.")}
     about = "shared weights, post-LayerNorm, absolute positions, full attention"
 
     def __init__(self, config: Config, weights: WeightReader) -> None:

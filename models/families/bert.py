@@ -1,4 +1,8 @@
-"""BERT (Devlin et al., 2019) and its distillations of the same shape, such as MiniLM (Wang et al., 2020)."""
+"""BERT (Devlin et al., 2019) and its distillations of the same shape, such as MiniLM (Wang et al., 2020).
+
+RoBERTa, XLM-RoBERTa and CamemBERT have the same layers; MiniLM students of those teachers carry their model type.  There
+positions are counted from ``pad_token_id + 1``.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +20,14 @@ class Bert(Family):
     """Post-norm layers with biases everywhere; full attention, or causal when the configuration says decoder."""
 
     name = "bert"
-    model_types = ("bert",)
-    architectures = {"Bert": "bert"}
-    about = "BERT and MiniLM: post-LayerNorm, absolute positions, full attention"
+    model_types = ("bert", "roberta", "xlm-roberta", "camembert")
+    architectures = {"Bert": "bert", "Roberta": "roberta", "XLMRoberta": "xlm-roberta", "Camembert": "camembert"}
+    signature = {"encoder.layer.0.attention.self.query.weight": ("", "bert.")}
+    about = "BERT, MiniLM (and RoBERTa-shaped ones): post-LayerNorm, absolute positions, full attention"
 
     def __init__(self, config: Config, weights: WeightReader) -> None:
         self.config = config
+        self.kind = config.text("model_type", default="bert")
         self.d = config.integer("hidden_size")
         self.n_layers = config.layers("num_hidden_layers")
         self.n_heads = self.n_kv_heads = config.heads(self.d, "num_attention_heads")
@@ -29,6 +35,7 @@ class Bert(Family):
         self.width = config.integer("intermediate_size")
         self.eps = config.number("layer_norm_eps", default=1e-12)
         self.activation = config.text("hidden_act", default="gelu")
+        self.first_position = 0 if self.kind == "bert" else config.integer("pad_token_id", default=1, minimum=0) + 1
         self.mask = Mask("causal" if config.flag("is_decoder") else "full")
         config.refuse("position_embedding_type", ("absolute",), "scores would have a relative position term")
         config.refuse("add_cross_attention", (False,), "cross-attention is not one sequence's dynamics")
@@ -85,4 +92,5 @@ class Bert(Family):
             position=w.read("embeddings.position_embeddings.weight", (positions, d)),
             segment=w.read("embeddings.token_type_embeddings.weight", (segments, d)),
             norm=w.norm("embeddings.LayerNorm", d, eps=self.eps),
+            position_offset=self.first_position,
         )

@@ -18,6 +18,7 @@ class Gpt2(Family):
     name = "gpt2"
     model_types = ("gpt2",)
     architectures = {"GPT2": "gpt2"}
+    signature = {"h.0.attn.c_attn.weight": ("", "transformer.")}
     about = "pre-LayerNorm, fused Conv1D, absolute positions, causal"
 
     def __init__(self, config: Config, weights: WeightReader) -> None:

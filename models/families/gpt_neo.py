@@ -19,6 +19,7 @@ class GptNeo(Family):
     name = "gpt_neo"
     model_types = ("gpt_neo",)
     architectures = {"GPTNeo": "gpt_neo"}
+    signature = {"h.0.attn.attention.q_proj.weight": ("", "transformer.")}
     about = "pre-LayerNorm, no score scaling, alternating global and local causal windows, absolute positions"
 
     def __init__(self, config: Config, weights: WeightReader) -> None:

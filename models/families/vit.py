@@ -39,6 +39,7 @@ class Vit(Family):
     name = "vit"
     model_types = ("vit",)
     architectures = {"ViT": "vit"}
+    signature = {"encoder.layer.0.attention.attention.query.weight": ("", "vit.")}
     about = "pre-LayerNorm, absolute positions, full attention over image patches"
     takes_pixels = True
 

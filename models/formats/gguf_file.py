@@ -116,6 +116,11 @@ def open_gguf(path: Path) -> tuple[TensorStore, dict[str, Any]]:
     def get(key: str) -> Any:
         return values.get(f"{architecture}.{key}")
 
+    parts = values.get("split.count")
+    if isinstance(parts, int) and parts > 1:
+        raise ModelError(f"{path}: one of {parts} parts of a split GGUF: merge them first (llama-gguf-split --merge)")
+    if isinstance(get("expert_count"), int) and get("expert_count") > 0:
+        raise ModelError(f"{path}: a mixture of {get('expert_count')} experts is not supported: expected dense layers")
     scaling = get("rope.scaling.type")
     tied = "output.weight" not in store.infos
     config: dict[str, Any] = {

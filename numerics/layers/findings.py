@@ -125,8 +125,8 @@ def examine(
         of_head = kept.setdefault(("head", index), {})
         heads.append(examine_head(index, head, memory=of_head, statements=statements, pairs=pairs))
         head.release()
-    if weights.is_wide:
-        give_back_memory()
+        if weights.is_wide:
+            give_back_memory()
     value = weights.value
     asked = Environment("", {}, light=weights.is_wide, memory=kept)
     leaders = {

@@ -91,14 +91,15 @@ class LowRank:
         e_b = up(g * size_b + e + scale_up(self.second.radius, -shift_b), 8)
         rounding = up(gamma(r + 1) * size_a * size_b + r * m * m * TINY, 8)
         radius = up(up(size_a * e_b + e_a * size_b + e_a * e_b, 8) + rounding, 8)
+        first, second = self.first, self.second  # not self: no cycle keeps the factors alive
         found = Enclosure(
             np.ascontiguousarray(t_a @ t_b.T),
             radius,
             0.0,
             self.first.exponent + self.second.exponent + shift_a + shift_b,
             None,
-            lambda: {**self.first.inputs, **self.second.inputs},
-            tuple(left + right for left in self.first.terms for right in self.second.terms),
+            lambda: {**first.inputs, **second.inputs},
+            tuple(left + right for left in first.terms for right in second.terms),
         )
         return found, q
 

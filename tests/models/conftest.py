@@ -34,6 +34,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
         | {"max_position_embeddings": LENGTH, "hidden_act": "gelu"},
     ),
     "bert": ("Bert", COMMON | {"num_hidden_layers": 3, "max_position_embeddings": LENGTH}),
+    "roberta": ("Roberta", COMMON | {"num_hidden_layers": 2, "max_position_embeddings": LENGTH + 2, "pad_token_id": 1}),
     "gpt2": ("GPT2", {"vocab_size": VOCABULARY, "n_embd": 16, "n_layer": 3, "n_head": 4, "n_positions": LENGTH}),
     "gpt2-layer-scale": (
         "GPT2",
@@ -95,7 +96,8 @@ def make_input(key: str) -> np.ndarray[Any, Any]:
         size = options["image_size"]
         height, width = (size, size) if isinstance(size, int) else size
         return rng.standard_normal((2, options.get("num_channels", 3), height, width)).astype(np.float32)
-    return rng.integers(0, VOCABULARY, size=(2, 11))
+    first = options.get("pad_token_id", -1) + 1  # a padding token would have no position of its own
+    return rng.integers(first, VOCABULARY, size=(2, 11))
 
 
 @pytest.fixture(scope="session")

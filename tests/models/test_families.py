@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("transformers") is None
 PROJECTION = {
     "Albert": "attention.dense",
     "Bert": "attention.output.dense",
+    "Roberta": "attention.output.dense",
     "GPT2": "attn.c_proj",
     "GPTNeo": "attention.out_proj",
 }
@@ -63,7 +64,7 @@ def test_forward_pass_equals_transformers(key: str, saved: Any) -> None:
 def expected_heads(key: str, folder: Path, index: int) -> list[dict[str, Any]]:
     """Q, K, V, O of each head, cut by hand out of the file as the safetensors package reads it."""
     t, config = load_file(folder / "model.safetensors"), json.loads((folder / "config.json").read_text())
-    kind, d = config["model_type"], config.get("hidden_size") or config["n_embd"]
+    kind, d = config["model_type"].replace("roberta", "bert"), config.get("hidden_size") or config["n_embd"]
     heads = config.get("num_attention_heads") or config.get("num_heads") or config["n_head"]
     kv_heads = config.get("num_key_value_heads") or heads
     if kind == "gpt2":
