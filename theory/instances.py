@@ -22,7 +22,7 @@ from eigentoken.theory.exactness.decisions import is_zero, sign
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
 from eigentoken.theory.exactness.parsing import NumberError, exact_number
-from eigentoken.theory.systems import SYSTEMS, Space, System
+from eigentoken.theory.systems import POSITIONAL, SYSTEMS, Space, System
 
 __all__ = ["ExactMatrix", "ExactVector", "Instance", "InstanceError", "check_on_manifold", "read_instance"]
 
@@ -141,9 +141,10 @@ def read_instance(source: str | Path | Mapping[str, Any]) -> Instance:
     name = document.get("system")
     if name is None:
         raise InstanceError(f"system is missing: expected one of {', '.join(SYSTEMS)}")
-    if not isinstance(name, str) or name not in SYSTEMS:
-        raise InstanceError(f"unknown system {_short(name)}: expected one of {', '.join(SYSTEMS)}")
-    listed = SYSTEMS[name]
+    known = {**SYSTEMS, **POSITIONAL}
+    if not isinstance(name, str) or name not in known:
+        raise InstanceError(f"unknown system {_short(name)}: expected one of {', '.join(known)}")
+    listed = known[name]
     wanted = [parameter.name for parameter in listed.parameters]
     for key in [*wanted, "tokens"]:
         if key not in document:
@@ -170,6 +171,8 @@ def read_instance(source: str | Path | Mapping[str, Any]) -> Instance:
             parameters[parameter.name] = _positive(parameter.name, given)
     if listed.metric:
         _check_metric(listed.metric, parameters[listed.metric])
+    if listed.rotary:
+        _check_rotation(listed.rotary[2], parameters[listed.rotary[2]])
     mask, mask_name = _mask(listed, document.get("mask"), len(tokens))
     instance = Instance(listed, parameters, tokens, mask, mask_name)
     if listed.space is not Space.EUCLIDEAN:
@@ -344,6 +347,19 @@ def _check_metric(where: str, rows: ExactMatrix) -> None:
     if any(found != 1 for found in in_smallest_field(pivots)):
         raise InstanceError(
             f"{where} must be positive definite, it is the metric of the ellipsoid x^T {where} x = 1: check its signs"
+        )
+
+
+def _check_rotation(where: str, rows: ExactMatrix) -> None:
+    products = [
+        sum((a * b for a, b in zip(rows[i], rows[j], strict=True)), sympy.Integer(-1 if i == j else 0))
+        for i in range(len(rows))
+        for j in range(i + 1)
+    ]
+    if not in_smallest_field(lambda ground: all(is_zero(ground.number(entry)) for entry in products)):
+        raise InstanceError(
+            f"{where} must be orthogonal, it turns the scores from one position to the next: give exact cosines and sines "
+            "such as 3/5 and 4/5"
         )
 
 

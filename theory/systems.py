@@ -14,7 +14,7 @@ from typing import Any
 
 from eigentoken.theory.algebra import Algebra
 
-__all__ = ["SYSTEMS", "Parameter", "Space", "System", "Time", "system"]
+__all__ = ["POSITIONAL", "SYSTEMS", "Parameter", "Space", "System", "Time", "system", "turned_scores"]
 
 
 class Space(StrEnum):
@@ -65,6 +65,8 @@ class System:
     over_root_d: bool = False
     mask: str = "full"
     source: str = ""
+    rotary: tuple[str, str, str] | None = None
+    "Names of Q, K and the rotation R of scores ``x_l^T Q R^(l-i) K^T x_i`` that depend on the positions."
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -78,6 +80,9 @@ class System:
                 listed.append(Parameter(self.value, "matrix", "value matrix, acts on a token from the left"))
             if self.score:
                 listed.append(Parameter(self.score, "matrix", "score matrix: x_i^T M x_j before the exponential"))
+        if self.rotary:
+            meanings = ("query matrix", "key matrix", "rotation from one position to the next, orthogonal")
+            listed += [Parameter(*each) for each in zip(self.rotary, ("matrix",) * 3, meanings, strict=True)]
         if self.metric and self.metric not in {self.value, self.score}:
             listed.append(Parameter(self.metric, "matrix", "symmetric positive definite, of the ellipsoid x^T W x = 1"))
         if self.time is Time.MAP:
@@ -87,6 +92,9 @@ class System:
     def heads(self, parameters: Mapping[str, Any], t: Any = None) -> list[tuple[Any, Any]]:
         """The pairs (F_h, M_h); ``None`` stands for the identity and for uniform weights."""
         groups = parameters["heads"] if self.multihead else [parameters]
+        if self.rotary:
+            query, key, turn = (_at(parameters, name, t) for name in self.rotary)
+            return [(_at(parameters, self.value, t), turned_scores(query, key, turn))]
         return [(_at(group, self.value, t), _at(group, self.score, t)) for group in groups]
 
     def influence(
@@ -121,6 +129,33 @@ class System:
 def _at(parameters: Mapping[str, Any], name: str | None, t: Any) -> Any:
     value = None if name is None else parameters.get(name)
     return value(t) if callable(value) and name not in {None, "pair_score"} else value
+
+
+def turned_scores(query: Any, key: Any, turn: Any) -> Any:
+    """``(l, i) -> Q R^(l-i) K^T`` for an orthogonal R, for rows of any numbers or for arrays."""
+    arrays = hasattr(query, "mT")
+
+    def transposed(matrix: Any) -> Any:
+        return matrix.mT if arrays else tuple(zip(*matrix, strict=True))
+
+    def times(left: Any, right: Any) -> Any:
+        if arrays:
+            return left @ right
+        columns = list(zip(*right, strict=True))
+        return tuple(tuple(sum((a * b for a, b in zip(row, c, strict=True)), 0) for c in columns) for row in left)
+
+    known: dict[int, Any] = {}
+
+    def score(l: int, i: int) -> Any:
+        steps = l - i
+        if steps not in known:
+            power = query
+            for _ in range(abs(steps)):
+                power = times(power, turn if steps > 0 else transposed(turn))
+            known[steps] = times(power, transposed(key))
+        return known[steps]
+
+    return score
 
 
 LI_ALTAFINI = "Li, Altafini: Analogies between Transformer Layers and Power Method"
@@ -207,6 +242,21 @@ _LISTED = (
 #: All systems by name.
 SYSTEMS: Mapping[str, System] = {listed.name: listed for listed in _LISTED}
 
+#: Systems whose scores depend on the positions of the tokens: instances and conjectures know them; nothing is derived for
+#: them from the formulas of the others.
+POSITIONAL: Mapping[str, System] = {
+    "rotary-flow": System(
+        "rotary-flow",
+        "unnormalised token flow with rotary encoding",
+        Space.EUCLIDEAN,
+        Time.FLOW,
+        "B",
+        None,
+        source=f"{PHAM}, rotary encoding, column convention",
+        rotary=("Q", "K", "R"),
+    )
+}
+
 
 def system(name: str) -> System:
     """The system of that name.
@@ -215,6 +265,6 @@ def system(name: str) -> System:
     'V'
     """
     try:
-        return SYSTEMS[name]
+        return {**SYSTEMS, **POSITIONAL}[name]
     except KeyError:
-        raise ValueError(f"unknown system {name!r}: expected one of {', '.join(SYSTEMS)}") from None
+        raise ValueError(f"unknown system {name!r}: expected one of {', '.join((*SYSTEMS, *POSITIONAL))}") from None

@@ -6,6 +6,7 @@ together are solved for the step where they are affine in it, and otherwise left
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -20,7 +21,7 @@ from eigentoken.numerics.instances.spectra import general_matrices, orthogonal, 
 from eigentoken.numerics.instances.states import tokens_for
 from eigentoken.theory import terms
 
-__all__ = ["construct", "solve_derived"]
+__all__ = ["construct", "rotary_matrices", "solve_derived"]
 
 SCORE_CANDIDATES = 12
 #: Steps beyond this are nobody's, and floating point loses what they do.
@@ -73,6 +74,8 @@ def _matrices(
             made = made + 0.3 * torch.triu(torch.ones(d, d, dtype=torch.float64), 1)
         return made
 
+    if plan.system.rotary is not None:
+        return dict(rotary_matrices(plan, count, d, draw, _angles(count, d, generator)))
     names = [name for name in (plan.system.value, plan.system.score, plan.system.metric) if name]
     drawn = {name: draw(terms.matrix(name), name) for name in dict.fromkeys(names)}
     for pair in plan.commute:
@@ -139,6 +142,39 @@ def solve_derived(plan: Plan, drawn: dict[str, Tensor], draw: Any) -> None:
             drawn[right.name] = _solved(drawn[left.arg.name].mT, draw(term, ""))
         elif _known(left, drawn) and _known(right, drawn):
             drawn[right.name] = _solved(drawn[left.name], draw(term, ""))
+
+
+def _angles(count: int, d: int, generator: torch.Generator) -> Tensor:
+    """Angles of the planes that a position turns: quarter, half and third turns as often as any others."""
+    free = 2 * math.pi * torch.rand(count, d // 2, generator=generator, dtype=torch.float64)
+    parts = torch.tensor([2.0, 4.0, 3.0, 6.0], dtype=torch.float64)
+    whole = parts[torch.randint(0, len(parts), (count, d // 2), generator=generator)]
+    return torch.where(torch.rand(count, 1, generator=generator) < 0.5, 2 * math.pi / whole, free)
+
+
+def rotary_matrices(plan: Plan, count: int, d: int, draw: Any, angles: Tensor) -> dict[str, Tensor]:
+    """B, Q, K and R: what is asked of ``W = Q K^T`` and of ``A = W B^-1`` is drawn, and K and B are solved for."""
+    assert plan.system.rotary is not None
+    value = terms.matrix(str(plan.system.value))
+    query, key, turn = (terms.matrix(name) for name in plan.system.rotary)
+    score = query * key.T
+    derived = score * value.I
+    drawn = {query.name: draw(query, query.name), value.name: draw(value, value.name)}
+    if score in plan.matrices or derived in plan.matrices:
+        flat = draw(score, "")
+        drawn[key.name] = _solved(drawn[query.name], flat).mT
+        if derived in plan.matrices:
+            drawn[value.name] = _solved(draw(derived, ""), flat)
+    else:
+        drawn[key.name] = draw(key, key.name)
+    rotation = torch.eye(d, dtype=torch.float64).repeat(count, 1, 1)
+    for plane in range(d // 2):
+        a, b = 2 * plane, 2 * plane + 1
+        cos, sin = torch.cos(angles[:, plane]), torch.sin(angles[:, plane])
+        rotation[:, a, a], rotation[:, b, b] = cos, cos
+        rotation[:, a, b], rotation[:, b, a] = -sin, sin
+    drawn[turn.name] = rotation
+    return drawn
 
 
 def _solved(matrix: Tensor, right: Tensor) -> Tensor:

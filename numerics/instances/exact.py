@@ -2,7 +2,8 @@
 
 All systems on the sphere and in Euclidean space are unchanged by an orthogonal change of basis (every matrix becomes
 ``R^T X R``), so the eigenvectors or directions that a place speaks of can be made coordinate vectors; what is left is
-rounded to multiples of ``1/denominator``.
+rounded to multiples of ``1/denominator``.  On an ellipsoid ``W = L L^T`` with a rational L and tokens ``x = L^-T u`` with u
+rational on the sphere are exact.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import sympy as sp
 import torch
 from torch import Tensor
 
@@ -122,9 +124,11 @@ def _basis(plan: Plan, batch: Batch) -> Tensor:
 
 def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
     """An exact draft near the single instance of the batch, at this roundness; ``None`` where the place has no state."""
-    if batch.system.space is Space.ELLIPSOID:
+    curved = batch.system.space is Space.ELLIPSOID and denominator > 1 and plan.place is None
+    if batch.system.space is Space.ELLIPSOID and not curved:
         batch = _on_the_unit_metric(batch)
     ready = turned(batch, _basis(plan, batch))
+    factor = _metric_factor(ready, denominator) if curved else None
     symmetric = {
         getattr(term, "name", "") for term, asked in plan.matrices.items() if asked.symmetric or asked.fixed is not None
     }
@@ -146,7 +150,7 @@ def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
         if name == plan.system.score and isinstance(plan.place, AntipodalAt | Polygonal) and batch.n % 2 == 0:
             made[0][0] = Fraction(0)
         if name == plan.system.metric:
-            made = [[Fraction(int(i == j)) for j in range(d)] for i in range(d)]
+            return _rows(sp.eye(d) if factor is None else factor * factor.T)
         return tuple(tuple(row) for row in made)
 
     matrices: dict[str, Rows] = {}
@@ -159,9 +163,15 @@ def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
             alpha = rounded(float(value[0]), denominator)
         elif isinstance(value, Tensor):
             matrices[name] = rows(name, value)
+    if plan.system.rotary is not None and not _respect_rotation(plan, ready, matrices, denominator):
+        return None
     if not _respect_derived(plan, ready, matrices, denominator):
         return None
-    tokens = _tokens(plan, ready, denominator, diagonal is not None)
+    tokens = (
+        _tokens(plan, ready, denominator, diagonal is not None)
+        if factor is None
+        else _on_ellipsoid(ready, factor, denominator)
+    )
     if tokens is None or (alpha is not None and alpha <= 0):
         return None
     return ExactDraft(batch.system.name, matrices, tuple(heads), alpha, tokens, batch.k, batch.p, batch.mask)
@@ -169,31 +179,93 @@ def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
 
 def _respect_derived(plan: Plan, batch: Batch, matrices: dict[str, Rows], denominator: int) -> bool:
     """For a term such as ``A = W B^-1`` with demands of its own: round A and W, and solve for B exactly."""
-    from sympy import Inverse, Matrix, MatrixSymbol, Rational
-
-    for term, asked in plan.matrices.items():
-        if isinstance(term, MatrixSymbol) or not term.is_MatMul or len(term.args) != 2:
+    for term in plan.matrices:
+        if isinstance(term, sp.MatrixSymbol) or not term.is_MatMul or len(term.args) != 2:
             continue
         left, right = term.args
-        if not (isinstance(right, Inverse) and getattr(left, "name", "") in matrices):
+        if not (isinstance(right, sp.Inverse) and getattr(left, "name", "") in matrices):
             continue
-        value = batch.matrix(term)[0].tolist()
-        d = len(value)
-        grid = [[rounded(value[i][j], denominator) for j in range(d)] for i in range(d)]
-        if asked.symmetric:
-            grid = [[grid[min(i, j)][max(i, j)] for j in range(d)] for i in range(d)]
-
-        def exact(rows: Any) -> Matrix:
-            return Matrix([[Rational(entry.numerator, entry.denominator) for entry in row] for row in rows])
-
-        middle = exact(grid)
-        if middle.det() == 0:
+        solved = _divided(_grid(plan, batch, term, denominator), _exact(matrices[left.name]))
+        if solved is None:
             return False
-        solved = middle.inv() * exact(matrices[left.name])
-        matrices[right.arg.name] = tuple(
-            tuple(Fraction(int(solved[i, j].p), int(solved[i, j].q)) for j in range(d)) for i in range(d)
-        )
+        matrices[right.arg.name] = _rows(solved)
     return True
+
+
+def _respect_rotation(plan: Plan, batch: Batch, matrices: dict[str, Rows], denominator: int) -> bool:
+    """R with rational cosines and sines; what is asked of ``W = Q K^T`` and ``A = W B^-1`` is rounded, K and B solved for."""
+    assert plan.system.rotary is not None
+    query, key, turn = plan.system.rotary
+    value = str(plan.system.value)
+    d = batch.d
+    floats = batch.parameters[turn][0].tolist()
+    rotation = [[Fraction(int(i == j)) for j in range(d)] for i in range(d)]
+    for plane in range(d // 2):
+        a, b = 2 * plane, 2 * plane + 1
+        cos, sin = sphere_point([floats[a][a], floats[b][a]], denominator)
+        rotation[a][a], rotation[b][b], rotation[a][b], rotation[b][a] = cos, cos, -sin, sin
+    matrices[turn] = tuple(tuple(row) for row in rotation)
+    score = terms.matrix(query) * terms.matrix(key).T
+    derived = score * terms.matrix(value).I
+    if score not in plan.matrices and derived not in plan.matrices:
+        return True
+    flat = _grid(plan, batch, score, denominator)
+    solved = _divided(_exact(matrices[query]), flat)
+    if solved is None:
+        return False
+    matrices[key] = _rows(solved.T)
+    if derived in plan.matrices:
+        solved = _divided(_grid(plan, batch, derived, denominator), flat)
+        if solved is None:
+            return False
+        matrices[value] = _rows(solved)
+    return True
+
+
+def _grid(plan: Plan, batch: Batch, term: Any, denominator: int) -> Any:
+    """The value of a term, rounded, symmetric where that is asked for."""
+    value = batch.matrix(term)[0].tolist()
+    d = len(value)
+    grid = [[rounded(value[i][j], denominator) for j in range(d)] for i in range(d)]
+    if plan.matrices.get(term, MatrixPlan()).symmetric:
+        grid = [[grid[min(i, j)][max(i, j)] for j in range(d)] for i in range(d)]
+    return _exact(grid)
+
+
+def _exact(rows: Any) -> Any:
+    return sp.Matrix([[sp.Rational(entry.numerator, entry.denominator) for entry in row] for row in rows])
+
+
+def _divided(left: Any, right: Any) -> Any:
+    """``left^-1 right``, or ``None`` where left is singular."""
+    return None if left.det() == 0 else left.inv() * right
+
+
+def _rows(matrix: Any) -> Rows:
+    return tuple(tuple(Fraction(int(a.p), int(a.q)) for a in matrix.row(i)) for i in range(matrix.rows))
+
+
+def _metric_factor(batch: Batch, denominator: int) -> Any:
+    """A rational lower triangular L, with a positive diagonal, near the one with ``W = L L^T``."""
+    floats = torch.linalg.cholesky(batch.named(str(batch.system.metric))[0]).tolist()
+    least = Fraction(1, denominator)
+    return _exact(
+        [
+            [
+                max(least, rounded(entry, denominator)) if i == j else rounded(entry, denominator)
+                for j, entry in enumerate(row)
+            ]
+            for i, row in enumerate(floats)
+        ]
+    )
+
+
+def _on_ellipsoid(batch: Batch, factor: Any, denominator: int) -> tuple[tuple[Any, ...], ...]:
+    """``x = L^-T u`` with u rational on the unit sphere: then ``x^T L L^T x = 1`` exactly."""
+    lower = torch.tensor([[float(a) for a in factor.row(i)] for i in range(batch.d)], dtype=torch.float64)
+    points = [sphere_point(token, denominator) for token in (batch.tokens[0] @ lower).tolist()]
+    back = factor.T.inv()
+    return tuple(_rows((back * _exact([point]).T).T)[0] for point in points)
 
 
 def _on_the_unit_metric(batch: Batch) -> Batch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import combinations_with_replacement, product
 
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.instances.batches import Batch
-from eigentoken.numerics.instances.construction import solve_derived
+from eigentoken.numerics.instances.construction import rotary_matrices, solve_derived
 from eigentoken.numerics.instances.plans import MatrixPlan, Plan
 from eigentoken.numerics.instances.states import tokens_for
 from eigentoken.theory import terms
@@ -46,8 +47,13 @@ def _shaped(plan: Plan, shape: tuple[int, int, int, int], count: int, generator:
         return _pick(_candidates(plan, asked, d, name == plan.system.score, metric), count, generator)
 
     names = [name for name in (plan.system.value, plan.system.score, plan.system.metric) if name]
-    drawn = {name: draw(terms.matrix(name), name) for name in dict.fromkeys(names)}
-    solve_derived(plan, drawn, draw)
+    if plan.system.rotary is not None:
+        turns = torch.tensor([math.pi, math.pi / 2], dtype=torch.float64)
+        angles = turns[torch.randint(0, len(turns), (count, d // 2), generator=generator)]
+        drawn = rotary_matrices(plan, count, d, draw, angles)
+    else:
+        drawn = {name: draw(terms.matrix(name), name) for name in dict.fromkeys(names)}
+        solve_derived(plan, drawn, draw)
     parameters: dict[str, object] = dict(drawn)
     if plan.system.multihead:
         head = {name: drawn[name] for name in names if name != plan.system.metric}

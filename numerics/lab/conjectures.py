@@ -14,7 +14,7 @@ from typing import Any
 from eigentoken.theory.claims import Claim
 from eigentoken.theory.conditions import Condition
 from eigentoken.theory.points import Place
-from eigentoken.theory.systems import SYSTEMS
+from eigentoken.theory.systems import POSITIONAL, SYSTEMS
 
 __all__ = ["TEMPLATE", "Conjecture", "ConjectureError", "load", "new"]
 
@@ -84,9 +84,10 @@ class Conjecture:
     def _check(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise self.error(f"name must be a text, got {self.name!r}: give the conjecture a name")
-        if self.system not in SYSTEMS:
-            near = difflib.get_close_matches(str(self.system), SYSTEMS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(SYSTEMS)}"
+        known = (*SYSTEMS, *POSITIONAL)
+        if self.system not in known:
+            near = difflib.get_close_matches(str(self.system), known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
             raise self.error(f"{self.name}: unknown system {self.system!r}: {hint}")
         for condition in self.conditions:
             if not isinstance(condition, Condition):

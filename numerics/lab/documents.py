@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory import observables, points, terms
+from eigentoken.theory import observables, observables_attention, points, terms
 from eigentoken.theory.observables import Observable
 from eigentoken.theory.points import Place
 from eigentoken.theory.readings import WORDS
@@ -85,10 +85,11 @@ def decode(document: Any) -> Any:
     if "matrix" in document:
         return terms.matrix(str(document["matrix"]))
     if "observable" in document:
-        known = {each.name: each for each in vars(observables).values() if isinstance(each, Observable)}
+        listed = {**vars(observables), **vars(observables_attention)}
+        known = {each.name: each for each in listed.values() if isinstance(each, Observable)}
         if document["observable"] not in known:
-            raise DocumentError(
-                f"the observable {document['observable']!r} is not one of eigentoken.theory.observables"
+            raise UnknownObservable(
+                f"the observable {document['observable']!r} is not one of eigentoken.theory: the file that defines it is needed"
             )
         return known[document["observable"]]
     if "word" in document or "place" in document:

@@ -221,7 +221,8 @@ def _equilibria(target: Target, unit: Unit) -> Iterator[Piece]:
     name = target.plan.system.value
     if not isinstance(inner, Converges | AlmostEveryConverges):
         if isinstance(inner, Diverges):
-            yield from _enumeration(target, replace(unit, size=4 * unit.size))
+            yield from _resting(target, unit)
+            yield from _enumeration(target, unit)
         else:
             yield from _batches(target, replace(unit, size=min(unit.size, 128)))
         return
@@ -229,6 +230,8 @@ def _equilibria(target: Target, unit: Unit) -> Iterator[Piece]:
     if name is not None:
         places += [BipartiteAt(matrix(name), k), ConsensusAt(matrix(name), k)]
     if target.plan.system.space is Space.EUCLIDEAN:
+        if isinstance(inner, Converges):
+            yield from _resting(target, unit)
         yield from _consensus_growth(target, unit)
         return
     for number, place in enumerate(places):
@@ -258,6 +261,32 @@ def _near(plan: Plan, unit: Unit, number: int) -> Iterator[Batch]:
             if bool(good.any()):
                 yield batch.take(good)
     yield from sample(plan, unit.size, unit.seed + number).batches
+
+
+def _resting(target: Target, unit: Unit) -> Iterator[Piece]:
+    """Small structured states that do not move, or equal tokens that decay: they reach no other place and do not diverge."""
+    place = getattr(target.inner, "place", None)
+    name = target.plan.system.value
+    for plan in branches(replace(target.plan, timed=())):
+        for batch in structured_batches(plan, 4 * unit.size, unit.seed):
+            tick()
+            if isinstance(target.inner, Diverges) and batch.count:
+                equal = torch.arange(batch.count) % 2 == 0
+                first = batch.tokens[:, :1].expand_as(batch.tokens)
+                batch = batch.at(torch.where(equal[:, None, None], first, batch.tokens))
+            good = condition_violation(plan, batch) < 0
+            if not bool(good.any()):
+                continue
+            kept = batch.take(good)
+            velocity = problem_of(kept).advance(kept.tokens, 0.0)
+            found = torch.linalg.vector_norm(velocity, dim=-1).amax(-1) < 1e-9
+            if place is not None:
+                found &= distance(place, kept, kept.tokens) > 1e-2
+            elif name is not None and not plan.system.multihead:
+                same = torch.linalg.vector_norm(kept.tokens - kept.tokens[:, :1], dim=-1).amax(-1) < 1e-12
+                found |= same & (torch.linalg.eigvals(kept.named(name)).real.amax(-1) < -1e-9)
+            value = torch.where(found, torch.ones(kept.count, dtype=torch.float64), -torch.ones(kept.count).double())
+            yield Piece(kept, value, plan, kept.count, ("small structured matrices",))
 
 
 def _consensus_growth(target: Target, unit: Unit) -> Iterator[Piece]:

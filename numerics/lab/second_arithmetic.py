@@ -103,6 +103,21 @@ def _turned(matrix: list[Row]) -> list[Row]:
     return [list(row) for row in zip(*matrix, strict=True)]
 
 
+def _turned_scores(system: Any, parameters: Any, kind: Arithmetic) -> Any:
+    """``(l, i) -> Q R^(l-i) K^T``; for l < i the transposes of R, which is orthogonal."""
+    if system.rotary is None:
+        return None
+    query, key, turn = (_rows(parameters[name], kind) for name in system.rotary)
+
+    def score(l: int, i: int) -> list[Row]:
+        made = query
+        for _ in range(abs(l - i)):
+            made = _product(made, turn if l > i else _turned(turn))
+        return _product(made, _turned(key))
+
+    return score
+
+
 class _Point:
     """Pushes and derivatives of the pushes at a state, by the closed form of PM-L10."""
 
@@ -122,12 +137,17 @@ class _Point:
                 None if system.value is None or group.get(system.value) is None else _rows(group[system.value], kind)
             )
             score = None if system.score is None else _rows(group[system.score], kind)
+            self.turned = _turned_scores(system, parameters, kind)
             for i in range(self.n):
                 self._add(i, value, score, allowed[i], scale)
 
     def _add(self, i: int, value: Any, score: Any, allowed: Sequence[int], scale: Any) -> None:
         x, d = self.x, self.d
-        if score is None:
+        if self.turned is not None:
+            if not all(allowed):
+                raise ValueError("rotated scores have no mask here")
+            raw = [self.kind.exp(_dot(x[i], _times(self.turned(i, j), x[j]))) for j in range(self.n)]
+        elif score is None:
             raw = [self.kind.number(sp.Integer(bool(each))) for each in allowed]
         else:
             zero = self.kind.number(sp.Integer(0))
@@ -168,7 +188,8 @@ def interval_jacobian(
 ) -> tuple[list[Row], list[Row]]:
     """The next state (velocity) and the nd x nd Jacobian of the map (flow), over a box of states if given one.
 
-    For a flow on the sphere or ellipsoid the field is extended by ``pull (1 - x^T W x) x``, which vanishes on it.
+    For a flow on the sphere or ellipsoid the field is extended by ``pull (1 - x^T W x) x``, which vanishes on it.  Where scores
+    depend on the positions only the velocity is given: there is no closed form of the Jacobian here.
     """
     iv.dps = DIGITS
     system, d = instance.system, instance.d
@@ -217,7 +238,7 @@ def interval_jacobian(
                     if i == j and own is not None:
                         entry = entry + own[a][b]
                     result[i * d + a][j * d + b] = entry
-    return image, result
+    return image, [] if system.rotary is not None else result
 
 
 def middle(value: Any) -> float:

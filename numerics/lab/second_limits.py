@@ -20,17 +20,19 @@ from eigentoken.numerics.lab.second_arithmetic import (
 )
 from eigentoken.numerics.lab.second_flows import arc_is_opposed
 from eigentoken.theory import claims, points
-from eigentoken.theory.systems import Time
+from eigentoken.theory.systems import Space, Time
 
 if TYPE_CHECKING:
     from eigentoken.numerics.lab.second_look import SecondLook
 
-__all__ = ["limit_truth"]
+__all__ = ["limit_truth", "stays_bounded"]
 
 
 def limit_truth(look: SecondLook, word: Any, data: Mapping[str, Any]) -> bool | None:
     """``False`` where the attracting set elsewhere is confirmed; a limit claim is never confirmed."""
     kind, inner = data.get("kind", ""), data.get("data", {})
+    if look.instance.system.rotary is not None and kind not in {"limit/exact-start", "limit/growing-consensus"}:
+        return None
     if kind == "limit/contraction":
         return False if _contracts(look, inner) and _far(look, word.place, inner) else None
     if kind == "limit/exact-start":
@@ -44,6 +46,17 @@ def limit_truth(look: SecondLook, word: Any, data: Mapping[str, Any]) -> bool | 
     if kind == "limit/growing-consensus":
         return False if _grows(look) else None
     return None
+
+
+def stays_bounded(look: SecondLook, every: bool) -> bool | None:
+    """``False`` (no divergence) at an equilibrium, for equal tokens that decay, or (``every``) with a token that stays at 0."""
+    if look.at_rest() or _consensus(look, -1):
+        return False
+    tokens = sorted(look.instance.tokens, key=str)
+    mirrored = sorted((tuple(-entry for entry in token) for token in tokens), key=str)
+    zero = any(all(entry == 0 for entry in token) for token in tokens)
+    alike = look.instance.mask is None and look.instance.system.rotary is None
+    return False if every and zero and alike and tokens == mirrored else None
 
 
 def _bracketed(look: SecondLook, word: Any, data: Mapping[str, Any]) -> bool:
@@ -168,13 +181,24 @@ def _manifold(look: SecondLook) -> bool:
 
 
 def _grows(look: SecondLook) -> bool:
+    return _consensus(look, 1)
+
+
+def _consensus(look: SecondLook, sense: int) -> bool:
+    """Equal tokens, not all zero, move by ``x' = B x``, with B in the open right (``sense`` 1) or left (-1) half plane."""
     from scipy.linalg import solve_continuous_lyapunov
 
-    if len(set(look.instance.tokens)) != 1 or all(entry == 0 for entry in look.instance.tokens[0]):
+    system = look.instance.system
+    if system.space is not Space.EUCLIDEAN or system.multihead or len(set(look.instance.tokens)) != 1:
         return False
-    value = look.named(str(look.instance.system.value))
+    if all(entry == 0 for entry in look.instance.tokens[0]):
+        return False
+    value = sense * look.named(str(system.value))
     floats = np.array([[float(entry) for entry in value.row(i)] for i in range(value.rows)])
-    form = solve_continuous_lyapunov(floats.T, np.eye(value.rows))
+    try:
+        form = solve_continuous_lyapunov(floats.T, np.eye(value.rows))
+    except np.linalg.LinAlgError:
+        return False
     H = [[iv.mpf(float(form[min(i, j), max(i, j)])) for j in range(value.rows)] for i in range(value.rows)]
     B = [[interval(entry) for entry in value.row(i)] for i in range(value.rows)]
     size = value.rows

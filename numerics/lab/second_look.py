@@ -20,7 +20,7 @@ from eigentoken.numerics.lab.second_arithmetic import (
     middle,
     none_outside,
 )
-from eigentoken.numerics.lab.second_limits import limit_truth
+from eigentoken.numerics.lab.second_limits import limit_truth, stays_bounded
 from eigentoken.theory import claims, conditions, terms
 from eigentoken.theory.instances import Instance
 from eigentoken.theory.systems import Space, Time
@@ -204,6 +204,10 @@ class SecondLook:
             return None if given is None or inner is None else given == inner
         if isinstance(word, claims.Equilibrium):
             return self.at_rest()
+        if isinstance(word, claims.Diverges):
+            return stays_bounded(self, word.every)
+        if self.instance.system.rotary is not None and not isinstance(word, claims.Converges | claims.Vanishes):
+            return None  # no closed form of the Jacobian here
         if isinstance(word, claims.Stable):
             return self._stable()
         if isinstance(word, claims.Unstable):

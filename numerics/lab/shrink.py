@@ -101,7 +101,8 @@ def _candidates(
 ) -> Iterator[Batch]:
     """Violating instances of the shape: structured ones, then drawn ones, then the finding itself."""
     own = finding.batch
-    if shape == (own.n, own.d, own.k, own.p):
+    mine = shape == (own.n, own.d, own.k, own.p)
+    if mine and target.about_limits:
         yield own
     narrowed = plan.sized((shape[0],), (shape[1],))
     pools: list[Any] = []
@@ -112,7 +113,7 @@ def _candidates(
             )
         pools.append((narrowed, [b for b in sample(narrowed, PER_SHAPE, seed).batches if (b.k, b.p) == shape[2:]]))
     except Contradiction:
-        return
+        pools = []
     for branch, batches in pools:
         found: list[tuple[float, Batch]] = []
         for batch in batches:
@@ -129,6 +130,8 @@ def _candidates(
         found.sort(key=lambda each: -each[0])
         for _, batch in found[:3]:
             yield batch
+    if mine and not target.about_limits:
+        yield own
 
 
 def _violations(target: Target, finding: Finding, batch: Batch) -> torch.Tensor:

@@ -19,7 +19,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from eigentoken.numerics.dynamics.torch_algebra import mask_tensor
+from eigentoken.numerics.dynamics.problem import Problem
+from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, mask_tensor
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.theory.systems import Space, Time
 
@@ -52,6 +53,8 @@ class Spectrum:
 
 def jacobian_rows(batch: Batch, rows: Sequence[int]) -> Tensor:
     """The blocks ``d advance_i / d x_l`` for i in ``rows``: ``(B, R, n, d, d)``."""
+    if batch.system.rotary is not None:
+        return _by_columns(batch, rows)
     x = batch.tokens
     system, n, d = batch.system, batch.n, batch.d
     eye = torch.eye(d, dtype=x.dtype)
@@ -75,6 +78,19 @@ def jacobian_rows(batch: Batch, rows: Sequence[int]) -> Tensor:
         total = total + scale * (inner if value is None else torch.einsum("bij,brljk->brlik", value, inner))
         push = push + scale * (mean if value is None else mean @ value.mT)
     return _projected(batch, chosen, push, total, own)
+
+
+def _by_columns(batch: Batch, rows: Sequence[int]) -> Tensor:
+    """The same blocks by differentiating the system itself, where scores depend on the positions."""
+    problem = Problem(batch.system, batch.parameters, batch.mask, TorchAlgebra())
+    columns = []
+    for l in range(batch.n):
+        for c in range(batch.d):
+            along = torch.zeros_like(batch.tokens)
+            along[:, l, c] = 1.0
+            columns.append(torch.func.jvp(lambda x: problem.advance(x, 0.0), (batch.tokens,), (along,))[1])
+    full = torch.stack(columns, -1).reshape(batch.count, batch.n, batch.d, batch.n, batch.d)
+    return full[:, list(rows)].permute(0, 1, 3, 2, 4)
 
 
 def _weights(chosen: Tensor, x: Tensor, score: Any, allowed: Tensor | None) -> Tensor:
@@ -136,7 +152,7 @@ def spectrum(batch: Batch) -> Spectrum:
     directions = d if system.space is Space.EUCLIDEAN else d - 1
     if directions == 0:
         return Spectrum(torch.zeros(batch.count, 0, dtype=torch.complex128), (), system.time)
-    if batch.groups is None or batch.mask is not None:
+    if batch.groups is None or batch.mask is not None or system.rotary is not None:
         rows = range(n)
         blocks = jacobian_rows(batch, list(rows))
         frames = tangent_frames(batch, list(rows))

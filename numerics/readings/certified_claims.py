@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.numerics.readings.certified_conditions import verdict_of
-from eigentoken.numerics.readings.exact_places import at_place
+from eigentoken.numerics.readings.exact_places import at_place, same_tokens
 from eigentoken.numerics.readings.exact_values import BITS, Case, NoValue, zero
 from eigentoken.theory import claims, terms
 from eigentoken.theory.classify import Classification, classify
@@ -270,6 +270,8 @@ def _(claim: claims.Diverges, case: Case) -> Verdict:
     found = classified(case)
     if found.equilibrium.is_holds:
         return fails("the start is an equilibrium, so no token moves (exact)")
+    if _decaying_consensus(case):
+        return fails("equal tokens move by x' = B x, and every eigenvalue of B has a negative real part (balls)")
     if claim.every and _mirrored_with_zero(case):
         return fails(
             "the tokens are a set with -x for each x, so a token at 0 stays there: its velocity is odd (exact)"
@@ -277,9 +279,23 @@ def _(claim: claims.Diverges, case: Case) -> Verdict:
     return undecided("the start moves: nothing was certified about its limit")
 
 
+def _decaying_consensus(case: Case) -> bool:
+    """Equal tokens of a Euclidean flow, whatever the weights: they decay where B is in the open left half plane."""
+    system, tokens = case.instance.system, case.instance.tokens
+    if system.space is not Space.EUCLIDEAN or system.value is None or system.multihead:
+        return False
+    if any(same_tokens(token, tokens[0]) is not True for token in tokens):
+        return False
+    return any(all(value.real < 0 for value in case.eigenvalues(terms.matrix(system.value), bits)) for bits in BITS[:2])
+
+
 def _mirrored_with_zero(case: Case) -> bool:
-    """Full attention commutes with ``x -> -x`` and with permutations: a token at 0 of a mirrored state never moves."""
-    if case.instance.mask is not None or case.instance.system.space is not Space.EUCLIDEAN:
+    """Full attention commutes with ``x -> -x`` and with permutations: a token at 0 of a mirrored state never moves.
+
+    Scores that depend on the positions do not commute with permutations.
+    """
+    system = case.instance.system
+    if case.instance.mask is not None or system.rotary is not None or system.space is not Space.EUCLIDEAN:
         return False
     tokens = [tuple(token) for token in case.instance.tokens]
     if not any(all(entry == 0 for entry in token) for token in tokens):

@@ -128,7 +128,11 @@ def _strengths(problem: Problem, batch: Batch) -> tuple[Tensor, Tensor]:
     varying = 1.0 if problem.autonomous else 2.0
     for value, score in problem.heads(torch.zeros(batch.count, dtype=torch.float64)):
         values = values + scale * (1.0 if value is None else torch.linalg.matrix_norm(value, ord=2))
-        scores = scores + (0.0 if score is None else varying * torch.linalg.matrix_norm(score, ord=2))
+        if callable(score):  # rotated: the largest over the positions
+            pairs = [torch.linalg.matrix_norm(score(i, 0), ord=2) for i in range(batch.n)]
+            scores = scores + torch.stack(pairs).amax(0)
+        else:
+            scores = scores + (0.0 if score is None else varying * torch.linalg.matrix_norm(score, ord=2))
     metric = problem.metric(0.0)
     if isinstance(metric, Tensor):
         scores = scores / torch.linalg.eigvalsh(metric)[..., 0].clamp_min(1e-6)
