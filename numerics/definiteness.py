@@ -25,23 +25,36 @@ import math
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from eigentoken.numerics.rounding import TINY, Array, down, frobenius_above, gamma, inflate, up
 from eigentoken.numerics.sliced import sliced_product
 
 __all__ = [
     "cholesky_bound",
+    "cholesky_factor",
     "eigenvalue_intervals",
     "equilibrated",
     "rayleigh_above",
     "refined_congruence",
     "smallest_direction",
+    "smallest_estimate",
 ]
 
 
-def cholesky_bound(matrix: Array, rho: float, extra: float | None = None) -> float | None:
-    """A certified ``m > 0`` with ``lambda_min(S) >= rho + m``, or None.  ``extra`` asks for m at least that large."""
+def cholesky_bound(matrix: Array, rho: float, extra: float | None = None, *, room: Array | None = None) -> float | None:
+    """A certified ``m > 0`` with ``lambda_min(S) >= rho + m``, or None.
+
+    ``extra`` asks for m at least that large; ``room`` is an array of the same shape that may be overwritten.
+    """
+    found = cholesky_factor(matrix, rho, extra, room=room)
+    return None if found is None else found[0]
+
+
+def cholesky_factor(
+    matrix: Array, rho: float, extra: float | None = None, *, room: Array | None = None
+) -> tuple[float, Array] | None:
+    """The bound of :func:`cholesky_bound`, and the lower triangular factor of the shifted matrix (upper part unused)."""
     n = matrix.shape[0]
     diagonal = matrix.diagonal()
     least, most = float(diagonal.min()), float(diagonal.max())
@@ -53,7 +66,8 @@ def cholesky_bound(matrix: Array, rho: float, extra: float | None = None) -> flo
     shift = up(backward + rho + wanted)
     if not shift < least:
         return None
-    work = matrix.copy()  # C order; its transpose is the same matrix in Fortran order
+    work = np.empty(matrix.shape) if room is None else room
+    np.copyto(work, matrix)  # C order; its transpose is the same matrix in Fortran order
     work.flat[:: n + 1] = np.nextafter(diagonal - shift, -np.inf)
     factor, info = dpotrf(work.T, lower=1, clean=0, overwrite_a=1)
     if info != 0:
@@ -61,7 +75,24 @@ def cholesky_bound(matrix: Array, rho: float, extra: float | None = None) -> flo
     pivots = factor.diagonal()
     if not (float(pivots.min()) > 0.0 and math.isfinite(float(pivots.sum()))):
         return None
-    return down(wanted)
+    return down(wanted), factor
+
+
+def smallest_estimate(matrix: Array, factor: Array, steps: int = 6) -> float:
+    """An estimate of the smallest eigenvalue (not trusted), by Lanczos steps with the inverse of a factored matrix."""
+    n = matrix.shape[0]
+    x = 1.0 + np.cos(np.arange(n, dtype=np.float64))
+    basis: list[Array] = []
+    for _ in range(min(steps, n)):
+        for q in basis:
+            x = x - q * float(q @ x)
+        size = float(np.linalg.norm(x))
+        if not (0.0 < size < math.inf):
+            break
+        basis.append(x / size)
+        x = dpotrs(factor, basis[-1], lower=1)[0]
+    span, _ = np.linalg.qr(np.array([*basis, x]).T)
+    return float(np.linalg.eigvalsh(span.T @ (matrix @ span))[0])
 
 
 def rayleigh_above(matrix: Array, rho: float, x: Array) -> float:

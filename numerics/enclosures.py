@@ -38,7 +38,7 @@ from eigentoken.theory.verdicts import array_digest
 # a sum of products of named inputs, each possibly transposed: what a re-check has to form again
 Terms = tuple[tuple[tuple[str, bool], ...], ...]
 
-__all__ = ["Enclosure", "MatrixError", "product", "total"]
+__all__ = ["Enclosure", "MatrixError", "equals_transpose", "product", "total"]
 
 
 class MatrixError(ValueError):
@@ -131,7 +131,7 @@ class Enclosure:
     @cached_property
     def center_is_symmetric(self) -> bool:
         """Is the float center equal to its transpose, entry by entry?"""
-        return self.is_square and bool(np.array_equal(self.center, self.center.T))
+        return self.is_square and equals_transpose(self.center)
 
     @cached_property
     def symmetric_part(self) -> tuple[Array, float]:
@@ -174,6 +174,21 @@ class Enclosure:
             flipped,
             self.given_slack,
         )
+
+
+def equals_transpose(matrix: Array, tile: int = 128) -> bool:
+    """Is a square matrix equal to its transpose?  Tile by tile, so that both sides stay in the cache.
+
+    >>> equals_transpose(np.array([[1.0, 2.0], [2.0, 0.0]])), equals_transpose(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    (True, False)
+    """
+    starts = range(0, matrix.shape[0], tile)
+    return all(
+        np.array_equal(matrix[i : i + tile, j : j + tile], matrix[j : j + tile, i : i + tile].T)
+        for i in starts
+        for j in starts
+        if j <= i
+    )
 
 
 def _refuse_flushed(values: Array, name: str) -> None:

@@ -19,11 +19,13 @@ import numpy as np
 
 from eigentoken.numerics.definiteness import (
     cholesky_bound,
+    cholesky_factor,
     eigenvalue_intervals,
     equilibrated,
     rayleigh_above,
     refined_congruence,
     smallest_direction,
+    smallest_estimate,
 )
 from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.exact_matrices import Deadline, ExactMatrix, OutOfTime, sign_counts_of_polynomial
@@ -105,41 +107,30 @@ def _by_cholesky(matrix: Array, rho: float, *, refine: bool) -> Signs | None:
     if not bool((diagonal * sign > 0).all()):
         return None
     target = matrix if sign > 0 else -matrix
-    bound = cholesky_bound(target, rho)
-    if bound is None:
+    first = cholesky_factor(target, rho)
+    if first is None:
         return None
-    if refine:
-        bound = _larger_bound(target, rho, bound)
+    bound = _larger_bound(target, rho, *first) if refine else first[0]
     rung = "cholesky"
     if sign > 0:
         return Signs(n, n, 0, 0, (bound, math.inf), (bound, math.inf), bound, rung, (rung,))
     return Signs(n, 0, n, 0, (-math.inf, -bound), (-math.inf, -bound), bound, rung, (rung,))
 
 
-def _larger_bound(matrix: Array, rho: float, bound: float) -> float:
-    """Raise the certified margin towards the smallest eigenvalue, estimated (not trusted) by LAPACK."""
+def _larger_bound(matrix: Array, rho: float, bound: float, factor: Array) -> float:
+    """Raise the certified margin towards the smallest eigenvalue, estimated (not trusted) from the first factor."""
     try:
-        estimate = float(np.linalg.eigvalsh(matrix)[0]) if matrix.shape[0] <= 256 else _inverse_iteration(matrix)
-    except np.linalg.LinAlgError:
+        estimate = smallest_estimate(matrix, factor)
+    except (np.linalg.LinAlgError, ValueError):
         return bound
-    for share in (0.999, 0.99, 0.9, 0.5, 0.1):
+    for share in (0.999, 0.9, 0.5, 0.1) if matrix.shape[0] <= 256 else (0.95, 0.5, 0.1):
         aim = (estimate - rho) * share
-        if aim <= bound:
+        if not aim > bound:
             break
-        better = cholesky_bound(matrix, rho, aim)
+        better = cholesky_bound(matrix, rho, aim, room=factor.T)
         if better is not None:
             return max(better, bound)
     return bound
-
-
-def _inverse_iteration(matrix: Array) -> float:
-    import scipy.linalg
-
-    factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
-    x = np.ones(matrix.shape[0]) + 0.01 * np.arange(matrix.shape[0]) % 0.37
-    for _ in range(8):
-        x = scipy.linalg.cho_solve(factor, x / np.linalg.norm(x), check_finite=False)
-    return float(x @ (matrix @ x) / (x @ x))
 
 
 def _by_direction(matrix: Array, rho: float, *, flip: bool) -> Signs | None:

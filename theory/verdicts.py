@@ -68,8 +68,9 @@ def array_digest(array: Any) -> str:
     from numpy import asarray, ascontiguousarray
 
     values = ascontiguousarray(asarray(array))
-    head = f"{values.dtype.str}{values.shape}".encode()
-    return hashlib.sha256(head + values.tobytes()).hexdigest()
+    digest = hashlib.sha256(f"{values.dtype.str}{values.shape}".encode())
+    digest.update(values.data if values.size else b"")
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
