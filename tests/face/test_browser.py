@@ -88,6 +88,25 @@ def test_the_graph_leads_to_every_statement(browser: Any, atlas: Path) -> None:
     visit.check()
 
 
+def test_pointing_at_a_statement_shows_what_it_rests_on_and_what_uses_it(browser: Any, atlas: Path) -> None:
+    import networkx as nx
+
+    from eigentoken.theory.registry import statements
+
+    visit = Visit(browser, atlas / "index.html")
+    node = visit.page.locator("svg.graph a[data-id='PM-N3']")
+    node.focus()
+    shown = visit.page.eval_on_selector_all("svg.graph .node.near", "nodes => nodes.map(n => n.dataset.id)")
+    graph = statements().graph()
+    assert set(shown) == {"PM-N3"} | nx.ancestors(graph, "PM-N3") | nx.descendants(graph, "PM-N3")
+    assert len(shown) < len(statements())
+    node.blur()
+    assert visit.page.locator("svg.graph .near").count() == 0
+    fits = "document.documentElement.scrollWidth <= window.innerWidth"
+    assert visit.page.evaluate(fits)
+    visit.check()
+
+
 @pytest.mark.slow
 def test_every_page_renders_its_mathematics_and_its_links_resolve(browser: Any, atlas: Path) -> None:
     for path in sorted(atlas.glob("*.html")):

@@ -18,7 +18,7 @@ PAPERS = {
     "Abella-Silvestre-Tabuada": "https://arxiv.org/abs/2412.02682",
     "Pham-et-al": "https://arxiv.org/abs/2512.03058",
 }
-SHARED = ("katex.js", "katex.css", "page.css", "atlas.css", "sphere.js", "katex-LICENSE.md")
+SHARED = ("katex.js", "katex.css", "page.css", "atlas.css", "sphere.js", "graph.js", "katex-LICENSE.md")
 
 
 def build(folder: Path) -> list[Path]:
@@ -54,7 +54,8 @@ def _page(title: str, body: str) -> str:
         '<link rel="stylesheet" href="katex.css"><link rel="stylesheet" href="page.css">'
         '<link rel="stylesheet" href="atlas.css"><link rel="icon" href="data:,">'
         '<script src="katex.js"></script></head>\n<body>\n'
-        f'{body}\n<script src="render.js"></script><script src="sphere.js"></script>\n</body></html>\n'
+        f'{body}\n<script src="render.js"></script><script src="sphere.js"></script>'
+        '<script src="graph.js"></script>\n</body></html>\n'
     )
 
 
@@ -73,7 +74,8 @@ def _index(registry: Any, words: dict[str, str]) -> str:
     )
     return (
         f"{_navigation()}<h1>Atlas of statements</h1><p>{len(words)} statements: {counts}. An arrow goes from what is used "
-        "to what uses it; click a box for the statement, its derivation, and a sphere to play with.</p>"
+        "to what uses it; point at a box to see what it rests on and what rests on it, click it for the statement, its "
+        "derivation, and a sphere to play with.</p>"
         f'<div class="scroll" tabindex="0">{graph_svg(registry.graph(), words, titles)}</div>'
         '<h2>All statements</h2><div class="display"><table><tr><th>id</th><th>kind</th><th>status</th><th>title</th>'
         f"<th>source</th></tr>{rows}</table></div>"
@@ -96,7 +98,8 @@ def _statement(told: Any, registry: Any, words: dict[str, str]) -> str:
     evidence = evidence_of(told)
     if evidence is not None:
         lines.append(
-            f"<p>{evidence.checked} steps checked, {evidence.cited} cited, {evidence.second} with a second opinion, "
+            f"<p>{evidence.checked} steps checked, {evidence.cited} cited, {evidence.argued} argued in words, "
+            f"{evidence.second} with a second opinion, "
             f"{evidence.vectors} vectors, {evidence.counterexamples} counterexamples, {evidence.tested} random instances.</p>"
         )
     document = of_statement(told)

@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["graph_svg", "layout"]
 
-COLUMN, ROW, WIDTH, HEIGHT = 168, 30, 104, 22
+COLUMN, ROW, WIDTH, HEIGHT = 118, 30, 78, 22
 
 
 def layout(graph: Any) -> dict[str, tuple[int, int]]:
@@ -35,16 +35,17 @@ def graph_svg(graph: Any, words: Mapping[str, str], titles: Mapping[str, str]) -
     parts = []
     for name in graph:
         for other in graph.successors(name):
-            parts.append(_edge(places[other], places[name]))
+            parts.append(_edge(places[other], places[name], f'data-from="{escape(other)}" data-to="{escape(name)}"'))
     for name, place in places.items():
         x, y = _corner(place)
         label = f"{name}: {titles[name]} ({words[name]})"
         parts.append(
-            f'<a href="{page_name(name)}" class="node {escape(words[name])}"><title>{escape(label)}</title>'
+            f'<a href="{page_name(name)}" class="node {escape(words[name])}" data-id="{escape(name)}">'
+            f"<title>{escape(label)}</title>"
             f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="4"/>'
             f'<text x="{x + WIDTH / 2}" y="{y + 15}" text-anchor="middle">{escape(name)}</text></a>'
         )
-    size = f'viewBox="0 0 {columns * COLUMN} {rows * ROW + 20}" width="{columns * COLUMN}" height="{rows * ROW + 20}"'
+    size = f'viewBox="0 0 {columns * COLUMN} {rows * ROW + 20}" width="{columns * COLUMN}"'
     return f'<svg class="graph" {size} role="img" aria-label="which statement depends on which">{"".join(parts)}</svg>'
 
 
@@ -57,8 +58,8 @@ def _corner(place: tuple[int, int]) -> tuple[float, float]:
     return place[0] * COLUMN + 8, place[1] * ROW + 10
 
 
-def _edge(start: tuple[int, int], end: tuple[int, int]) -> str:
+def _edge(start: tuple[int, int], end: tuple[int, int], names: str) -> str:
     (x1, y1), (x2, y2) = _corner(start), _corner(end)
     x1, y1, y2 = x1 + WIDTH, y1 + HEIGHT / 2, y2 + HEIGHT / 2
     bend = (x2 - x1) / 2
-    return f'<path class="edge" d="M{x1},{y1} C{x1 + bend},{y1} {x2 - bend},{y2} {x2},{y2}"/>'
+    return f'<path class="edge" {names} d="M{x1},{y1} C{x1 + bend},{y1} {x2 - bend},{y2} {x2},{y2}"/>'
