@@ -185,14 +185,22 @@ def entry_latex(entry: Entry) -> tuple[str, str]:
 def spectrum_latex(spectrum: Spectrum) -> str:
     """The spectrum as a table: class, value, multiplicity, eigenvectors; then the block and the abbreviations."""
     rows = []
-    pair_done = False
+    blocks: list[sp.ImmutableMatrix] = []
+    listed = dict.fromkeys(entry.block for entry in spectrum.entries if entry.block is not None)
+    names = [r"B_\ell"] if len(listed) == 1 else [rf"B_\ell^{{({place})}}" for place in range(1, len(listed) + 1)]
     for entry in spectrum.entries:
         if entry.block is not None:
-            if pair_done:
+            if entry.block in blocks:
                 continue
-            pair_done = True
-            runs = ",\\ ".join(run.latex for run in entry.runs)
-            value, multiplicity = rf"\text{{the two eigenvalues of }}B_\ell\quad({runs})", r"1\text{ each}"
+            blocks.append(entry.block)
+            size = entry.block.rows
+            runs = ",\\ ".join(run.latex for run in entry.runs if run.symbol != entry.value)
+            which = "two" if size == 2 else str(size)
+            value = rf"\text{{the {which} eigenvalues of }}{names[len(blocks) - 1]}" + (
+                rf"\quad({runs})" if runs else ""
+            )
+            each = formula(entry.multiplicity)
+            multiplicity = rf"{each}\text{{ each}}"
         else:
             value, multiplicity = entry_latex(entry)
         title = entry.title.replace("+v_k", "$+v_k$").replace("-v_k", "$-v_k$").replace(r"\rho", r"$\rho$")
@@ -203,9 +211,7 @@ def spectrum_latex(spectrum: Spectrum) -> str:
     gap = " \\\\[7pt]\n"
     table = f"\\begin{{array}}{{llll}}\n{header}\n{gap.join(rows)}\n\\end{{array}}"
     after = []
-    block = next((entry.block for entry in spectrum.entries if entry.block is not None), None)
-    if block is not None:
-        after.append(rf"B_\ell&={_matrix(block)}")
+    after += [rf"{name}&={_matrix(block)}" for name, block in zip(names, blocks, strict=True)]
     after += [rf"{formula(letter)}&={formula(meaning)}" for letter, meaning in spectrum.abbreviations]
     if spectrum.conditions:
         after.append(r"&\text{where }" + ",\\quad ".join(formula(condition) for condition in spectrum.conditions))

@@ -109,23 +109,31 @@ class Spectrum:
         """Numbers: ``(eigenvalue, multiplicity)`` of the tangent classes.
 
         ``values`` gives the symbols (by symbol or name), ``runs`` the list of values of each running symbol.  Classes
-        of multiplicity zero are left out.
+        of multiplicity zero are left out.  Entries that are the roots of a block of three or more groups are computed
+        from the block.
         """
         named = {str(key): sp.sympify(value) for key, value in values.items()}
         listed = {str(key): [sp.sympify(value) for value in found] for key, found in runs.items()}
         result = []
         for entry in self.tangent:
-            for extra in _choices([run.symbol for run in entry.runs], listed):
+            from_block = entry.block is not None and entry.value in [run.symbol for run in entry.runs]
+            free = [run.symbol for run in entry.runs if not (from_block and run.symbol == entry.value)]
+            for extra in _choices(free, listed):
                 known = {**named, **extra}
                 for name, expression in self.relations:
                     known.setdefault(str(name), expression.subs(_table(expression, known)))
                 count = entry.multiplicity.subs(_table(entry.multiplicity, known))
                 if count.free_symbols:
                     raise ValueError(f"values must name {sorted(map(str, count.free_symbols))} for the multiplicity")
-                if count != 0:
-                    for letter, meaning in reversed(self.abbreviations):
-                        known[str(letter)] = meaning.subs(_table(meaning, known))
-                    number = entry.value.subs(_table(entry.value, known))
+                if count == 0:
+                    continue
+                for letter, meaning in reversed(self.abbreviations):
+                    known[str(letter)] = meaning.subs(_table(meaning, known))
+                if from_block and entry.block is not None:
+                    numbers = _roots_of_block(entry.block.subs(_table(entry.block, known)))
+                else:
+                    numbers = [entry.value.subs(_table(entry.value, known))]
+                for number in numbers:
                     if number.free_symbols:
                         missing = sorted(map(str, number.free_symbols))
                         raise ValueError(f"values must name {', '.join(missing)}, got only {', '.join(sorted(known))}")
@@ -136,6 +144,25 @@ class Spectrum:
         from eigentoken.theory.printing import spectrum_latex
 
         return f"$$\n{spectrum_latex(self)}\n$$"
+
+
+def _roots_of_block(block: sp.ImmutableMatrix) -> list[sp.Expr]:
+    """The eigenvalues of a block of numbers with their multiplicities: computed with 300 digits, so that a multiple one
+    (which costs digits in proportion to its multiplicity) still has many."""
+    if block.free_symbols:
+        return [sp.Add(*block)]  # the caller names what is missing
+    from mpmath import MPContext
+
+    mp = MPContext()
+    mp.dps = 300
+    size = block.rows
+    numbers = mp.matrix(size, size)
+    for i in range(size):
+        for j in range(size):
+            real, imaginary = sp.N(block[i, j], 300).as_real_imag()
+            numbers[i, j] = mp.mpc(str(real), str(imaginary)) if imaginary != 0 else mp.mpf(str(real))
+    found = mp.eig(numbers, left=False, right=False)
+    return [sp.Float(str(mp.re(value)), 90) + sp.I * sp.Float(str(mp.im(value)), 90) for value in found]
 
 
 def _table(expression: sp.Expr, known: Mapping[str, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:

@@ -477,5 +477,3 @@ def test_wrong_requests_are_refused():
         zero_spectrum(system("oja-map"))
     with pytest.raises(ValueError, match="no closed spectrum"):
         polygonal_spectrum(system("attention-map"))
-    with pytest.raises(ValueError, match="triangular"):
-        masked_bipartite_spectrum(system("attention-map"), "banded")
