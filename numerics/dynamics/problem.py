@@ -90,7 +90,7 @@ class Problem:
         }
         algebra = replace(self.algebra, root_dimension=self.algebra.root_dimension or d)
         fused = None
-        if all(score is not None for _, score in heads):
+        if self.system.score is not None and all(score is not None for _, score in heads):
             groups = self.parameters["heads"] if self.system.multihead else [self.parameters]
             scale = 1.0 / math.sqrt(algebra.root_dimension or d) if self.system.over_root_d else 1.0
             fused = FusedHeads([group[self.system.score] for group in groups], basis, self.mask, scale)

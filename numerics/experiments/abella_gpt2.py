@@ -8,7 +8,9 @@ signs, equal words get equal random embeddings, which is all that matters when t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,8 @@ from torch.nn import functional
 
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, Table
 from eigentoken.numerics.dynamics.observables import cosine_gap
+from eigentoken.numerics.experiments.checkpoints import Checkpoint
+from eigentoken.numerics.experiments.paper_models import GPT2_XL, whose
 from eigentoken.numerics.experiments.registry import Context, Result, check, recipe
 from eigentoken.numerics.experiments.transformer import Block, GPT2Shape, block_of, random_blocks, resample, run_block
 from eigentoken.theory.systems import ABELLA
@@ -39,8 +43,6 @@ PROMPTS = (
     "I have no doubt that our warning message will seem as quaint and obsolete as this statement about calculators "
     "within a few years.",
 )
-
-Observer = Callable[[int, Tensor], None]
 
 
 def word_ids(text: str, known: dict[str, int]) -> list[int]:
@@ -67,6 +69,14 @@ def embedded(prompts: Sequence[str], shape: GPT2Shape, generator: torch.Generato
     return words[ids] + 0.02 * torch.randn(length, shape.d, generator=generator)
 
 
+@dataclass(frozen=True, eq=False)
+class Passes:
+    """E of eq. (25) before and after each pass, (passes + 1, batch), and what was read off after some of them."""
+
+    gaps: np.ndarray
+    read: Mapping[int, np.ndarray]
+
+
 def passes(
     blocks: Sequence[Block],
     x: Tensor,
@@ -74,21 +84,44 @@ def passes(
     final: Callable[[Tensor], Tensor],
     *,
     before: Callable[[int], None] = lambda k: None,
-    observe: Observer = lambda k, y: None,
+    generator: torch.Generator | None = None,
+    read: Callable[[Tensor], Tensor] | None = None,
+    read_after: Sequence[int] = (),
     stop: float = 1e-6,
-) -> np.ndarray:
-    """E of eq. (25) before and after each pass, (passes + 1, batch); stops once it is below ``stop``."""
-    gaps = [cosine_gap(x.double()).numpy()]
-    for k in range(count):
+    kept: Checkpoint = Checkpoint(None),  # noqa: B008
+) -> Passes:
+    """Feed tokens through the model ``count`` times; stops once E is below ``stop``.
+
+    ``kept`` saves tokens, E, readings and the state of the ``generator`` that ``before`` draws from as the passes go,
+    so that an interrupted run goes on with the same numbers.
+    """
+    gaps, readings, begin = [cosine_gap(x.double()).numpy()], {}, 0
+    found = kept.load()
+    if found is not None:
+        x, gaps, begin = torch.from_numpy(found["tokens"]), list(found["gaps"]), int(found["pass"])
+        readings = {int(name.removeprefix("after")): value for name, value in found.items() if name.startswith("after")}
+        if generator is not None:
+            generator.set_state(torch.from_numpy(found["generator"]))
+    for k in range(begin, count):
+        if stop and float(np.abs(gaps[-1]).max()) < stop:
+            break
         before(k)
         for block in blocks:
             x = run_block(block, x)
         x = final(x)
-        observe(k + 1, x)
         gaps.append(cosine_gap(x.double()).numpy())
-        if stop and float(np.abs(gaps[-1]).max()) < stop:
-            break
-    return np.array(gaps)
+        if read is not None and k + 1 in read_after:
+            readings[k + 1] = read(x).numpy()
+        kept.save(partial(_state, x, gaps, k + 1, readings, generator), now=k + 1 == count)
+    return Passes(np.array(gaps), readings)
+
+
+def _state(
+    x: Tensor, gaps: list[np.ndarray], done: int, readings: Mapping[int, np.ndarray], generator: torch.Generator | None
+) -> dict[str, Any]:
+    state = {"tokens": x.numpy(), "gaps": np.array(gaps), "pass": done}
+    state |= {f"after{k}": value for k, value in readings.items()}
+    return state if generator is None else state | {"generator": generator.get_state().numpy()}
 
 
 def plain_norm(x: Tensor) -> Tensor:
@@ -97,10 +130,16 @@ def plain_norm(x: Tensor) -> Tensor:
 
 
 def pretrained(context: Context, tokens: int) -> tuple[Any, list[Block], Tensor, Callable[[Tensor], Tensor]]:
-    """The GPT-2 sample (or the user's own GPT-2 first, if given): model, blocks, embedded random tokens, final norm."""
-    model = context.family("gpt2", "sample:microformer")[-1]
+    """GPT-2 XL if its weights are on the disk, else the user's own GPT-2, else the sample.
+
+    Returns the model, its blocks, embedded random tokens and the final norm.
+    """
+    own = context.paper(GPT2_XL)
+    model = own[0] if own else context.family("gpt2", "sample:microformer")[-1]
     blocks = [block_of(layer) for layer in model.layers()]
     table = model.embedding()
+    if table.position is not None:
+        tokens = min(tokens, len(table.position) - table.position_offset)
     ids = np.random.default_rng(context.seed).integers(0, len(table.token), (1, tokens))
     norm = model.final_norm()
     gain, bias = torch.tensor(norm.gain).float(), None if norm.bias is None else torch.tensor(norm.bias).float()
@@ -122,9 +161,11 @@ def figure_6(context: Context) -> Result:
     count = context.pick(60, 2000)
     generator = torch.Generator().manual_seed(context.seed)
     blocks = random_blocks(shape, generator)
-    random = passes(blocks, embedded([CITY], shape, generator), count, plain_norm)[:, 0]
+    kept = context.work.checkpoint("random")
+    random = passes(blocks, embedded([CITY], shape, generator), count, plain_norm, kept=kept).gaps[:, 0]
     model, layers, x, final = pretrained(context, 30)
-    trained = passes(layers, x, context.pick(200, 2000), final)[:, 0]
+    kept = context.work.checkpoint("trained")
+    trained = passes(layers, x, context.pick(200, 2000), final, kept=kept).gaps[:, 0]
     curves = [
         Curve(range(len(random)), random, "random weights"),
         Curve(range(len(trained)), trained, f"trained: {model.source}"),
@@ -151,7 +192,7 @@ def figure_6(context: Context) -> Result:
         ],
         {"random": random[:: max(1, len(random) // 20)], "trained": trained[:: max(1, len(trained) // 20)]},
         Chart("Abella et al., figure 6", (Curves(curves, "model passes", "$E$"),), columns=1),
-        f"{said}; GPT-2 XL's trained weights are not at hand, {model.describe()} stands in, with random token ids",
+        f"{said}; {whose([model], [GPT2_XL])}, with random token ids",
     )
 
 
@@ -177,7 +218,8 @@ def figure_7(context: Context) -> Result:
             if k:
                 resample(blocks, generator)
 
-        found[name] = passes(blocks, x, count, plain_norm, before=renew)[:, 0]
+        kept = context.work.checkpoint(name.replace(" ", "-"))
+        found[name] = passes(blocks, x, count, plain_norm, before=renew, generator=generator, kept=kept).gaps[:, 0]
     curves = [Curve(range(len(values)), values, name) for name, values in found.items()]
     return Result(
         [
@@ -207,7 +249,8 @@ def figure_8(context: Context) -> Result:
     shape, said = shape_for(context)
     generator = torch.Generator().manual_seed(context.seed)
     blocks = random_blocks(shape, generator)
-    gaps = passes(blocks, embedded(PROMPTS, shape, generator), context.pick(60, 2000), plain_norm)
+    x, kept = embedded(PROMPTS, shape, generator), context.work.checkpoint("passes")
+    gaps = passes(blocks, x, context.pick(60, 2000), plain_norm, kept=kept).gaps
     curves = [Curve(range(len(gaps)), gaps[:, k], f"prompt {k + 1}") for k in range(5)]
     return Result(
         [
@@ -233,25 +276,25 @@ def table_3(context: Context) -> Result:
     model, blocks, x, final = pretrained(context, 60)
     head = torch.tensor(model.embedding().token).float()
     wanted = context.pick((1, 5, 10, 100), (1, 5, 10, 100, 1000))
-    distinct: list[tuple[int, int]] = []
-    rows: list[list[str]] = []
-
-    def observe(k: int, y: Tensor) -> None:
-        if k in wanted:
-            ids = (y[0] @ head.mT).argmax(-1).tolist()
-            distinct.append((k, len(set(ids))))
-            rows.append([str(k), str(len(set(ids))), " ".join(map(str, ids[:24])) + " ..."])
-
-    passes(blocks, x, max(wanted), final, observe=observe, stop=0.0)
+    run = passes(
+        blocks, x, max(wanted), final, stop=0.0, kept=context.work.checkpoint("passes"),
+        read=lambda y: (y[0] @ head.mT).argmax(-1), read_after=wanted,
+    )  # fmt: skip
+    decoded = {k: run.read[k].tolist() for k in wanted}
+    distinct = [(k, len(set(ids))) for k, ids in decoded.items()]
+    rows = [[str(k), str(len(set(ids))), " ".join(map(str, ids[:24])) + " ..."] for k, ids in decoded.items()]
     counts = [c for _, c in distinct]
-    table = Table(["passes", "distinct of 60", "decoded token ids"], rows, "Decoded output")
+    length = len(decoded[wanted[0]])
+    table = Table(["passes", f"distinct of {length}", "decoded token ids"], rows, "Decoded output")
     curve = Curves(
         [Curve([k for k, _ in distinct], counts, weight="strong")], "model passes", "distinct tokens", log_x=True
     )
     return Result(
         [
             check(
-                "the output becomes more repetitive", counts[-1] < counts[0], f"distinct tokens of 60: {dict(distinct)}"
+                "the output becomes more repetitive",
+                counts[-1] < counts[0],
+                f"distinct tokens of {length}: {dict(distinct)}",
             ),
             check(
                 "the output collapses to a few tokens",
@@ -261,6 +304,6 @@ def table_3(context: Context) -> Result:
         ],
         {"distinct": dict(distinct)},
         Chart("Abella et al., table 3", (curve,), columns=1, tables=(table,)),
-        f"GPT-2 XL's trained weights and vocabulary are not at hand: {model.describe()} stands in, random token ids, "
+        f"{whose([model], [GPT2_XL])}; its vocabulary is not at hand: random token ids, "
         "decoded with the embedding matrix (tied head)",
     )

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from itertools import islice
+from typing import Any, overload
 
 import torch
 from torch import Tensor
 
 from eigentoken.numerics.dynamics.observables import cosine_gap, mean_distance
+from eigentoken.numerics.experiments.checkpoints import Workbench
 from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, Parts, block_of, run_block
 
-__all__ = ["Directions", "LayerAlignment", "align", "blocks_of", "normal_tokens"]
+__all__ = [
+    "Directions",
+    "LayerAlignment",
+    "LayerBlocks",
+    "align",
+    "alignments",
+    "blocks_of",
+    "file_name",
+    "normal_tokens",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,15 +104,49 @@ class LayerAlignment:
     top_values: tuple[complex, ...]
 
 
-def blocks_of(model: Any, dtype: Any = torch.float64) -> list[Block]:
-    """The layers of a checkpoint; layers that share weights share their block."""
-    made: dict[int, Block] = {}
-    found = []
-    for layer in model.layers():
-        if layer.weights_of not in made:
-            made[layer.weights_of] = block_of(layer, dtype)
-        found.append(made[layer.weights_of])
-    return found
+#: Layers of a model are kept in memory up to this many bytes together, beyond it read again at each use.
+KEEP_BYTES = 2 << 30
+
+
+class LayerBlocks(Sequence[Block]):
+    """The layers of a checkpoint as blocks; layers that share weights share their block.
+
+    Small models are read once and kept; of a large one (GPT-2 XL in double precision is 12 GB) one layer at a time is
+    in memory.
+    """
+
+    def __init__(self, model: Any, dtype: Any) -> None:
+        self.model, self.dtype = model, dtype
+        size = 12 * model.d * model.d * model.n_layers * torch.empty(0, dtype=dtype).element_size()
+        self._kept: list[Block] | None = list(self._read()) if size <= KEEP_BYTES else None
+
+    def _read(self) -> Iterator[Block]:
+        last: tuple[int, Block] | None = None
+        for layer in self.model.layers():
+            if last is None or last[0] != layer.weights_of:
+                last = (layer.weights_of, block_of(layer, self.dtype))
+            yield last[1]
+
+    def __len__(self) -> int:
+        return int(self.model.n_layers)
+
+    def __iter__(self) -> Iterator[Block]:
+        return iter(self._kept) if self._kept is not None else self._read()
+
+    @overload
+    def __getitem__(self, index: int) -> Block: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Block]: ...
+    def __getitem__(self, index: int | slice) -> Block | list[Block]:
+        if isinstance(index, slice):
+            return list(islice(self, *index.indices(len(self))))
+        position = range(len(self))[index]
+        return next(islice(self, position, None))
+
+
+def blocks_of(model: Any, dtype: Any = torch.float64) -> LayerBlocks:
+    """The layers of a checkpoint as blocks."""
+    return LayerBlocks(model, dtype)
 
 
 def normal_tokens(prompts: int, tokens: int, d: int, seed: int) -> Tensor:
@@ -110,17 +156,22 @@ def normal_tokens(prompts: int, tokens: int, d: int, seed: int) -> Tensor:
 
 
 def align(
-    blocks: Sequence[Block], x: Tensor, parts: Parts = ATTENTION_ONLY, known: dict[int, Directions] | None = None
+    blocks: Iterable[Block], x: Tensor, parts: Parts = ATTENTION_ONLY, known: dict[int, Directions] | None = None
 ) -> Iterator[tuple[LayerAlignment, Tensor]]:
     """Run tokens through the layers; for each layer the alignment with its layer matrix, and the tokens after it.
 
-    ``known`` keeps the eigenvectors of each block between calls with the same blocks.
+    ``known`` keeps the eigenvectors of each layer, by its number, between calls with the same blocks.
     """
     kept = {} if known is None else known
+    previous: tuple[Block, Directions] | None = None
     for index, block in enumerate(blocks):
-        if id(block) not in kept:
-            kept[id(block)] = Directions.of(block.layer_matrix())
-        directions = kept[id(block)]
+        if index not in kept:
+            shared = previous is not None and previous[0] is block
+            kept[index] = previous[1] if previous is not None and shared else Directions.of(block.layer_matrix())
+        directions = kept[index]
+        previous = (block, directions)
+        if known is None:
+            kept.clear()
         after = run_block(block, x, parts)
         old, new = directions.correlations(x), directions.correlations(after)
         gain = new - old
@@ -144,3 +195,30 @@ def align(
             after,
         )
         x = after
+
+
+def alignments(
+    work: Workbench,
+    name: str,
+    blocks: Iterable[Block],
+    x: Tensor,
+    parts: Parts = ATTENTION_ONLY,
+    known: dict[int, Directions] | None = None,
+) -> list[LayerAlignment]:
+    """The alignments of all layers, computed once for a name of the workbench."""
+    names = [each.name for each in fields(LayerAlignment)]
+
+    def compute() -> dict[str, Any]:
+        rows = [row for row, _ in align(blocks, x, parts, known)]
+        return {each: [getattr(row, each) for row in rows] for each in names}
+
+    found = work.part(name, compute)
+    columns = [
+        [tuple(row) for row in found[each].tolist()] if each == "top_values" else found[each].tolist() for each in names
+    ]
+    return [LayerAlignment(*row) for row in zip(*columns, strict=True)]
+
+
+def file_name(model: Any) -> str:
+    """The source of a model as the name of a file."""
+    return re.sub(r"[^\w.-]+", "-", str(model.source)).strip("-.")

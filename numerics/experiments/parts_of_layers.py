@@ -5,16 +5,20 @@ All three papers leave these parts out of their theorems and ask what they chang
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, Table
 from eigentoken.numerics.dynamics.observables import effective_rank
-from eigentoken.numerics.experiments.alignment import Directions, align, blocks_of, normal_tokens
+from eigentoken.numerics.experiments.alignment import Directions, align, blocks_of, file_name, normal_tokens
+from eigentoken.numerics.experiments.checkpoints import Workbench
 from eigentoken.numerics.experiments.registry import CannotRun, Context, Result, check, recipe
-from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Parts
+from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, Parts
 
 #: From the papers' layer to the trained one, one part at a time, then each part alone on the papers' layer.
 STEPS: tuple[tuple[str, Parts], ...] = (
@@ -29,7 +33,11 @@ STEPS: tuple[tuple[str, Parts], ...] = (
 
 
 def effect_table(
-    model: Any, seed: int, prompts: int = 50, tokens: int = 10
+    model: Any,
+    seed: int,
+    prompts: int = 50,
+    tokens: int = 10,
+    work: Workbench = Workbench(),  # noqa: B008
 ) -> tuple[list[dict[str, Any]], list[Curve]]:
     """For each combination: E and effective rank after the last layer, mean correlation, increment, probability.
 
@@ -39,24 +47,27 @@ def effect_table(
     unit = normal_tokens(prompts, tokens, model.d, seed).float()
     known: dict[int, Directions] = {}
     rows, curves = [], []
-    for name, parts in STEPS:
+    for index, (name, parts) in enumerate(STEPS):
         x = unit if parts.norm == "l2" else unit * model.d**0.5
-        found, final = [], x
-        for row, after in align(blocks, x, parts, known):
-            found.append(row)
-            final = after
-        rows.append(
-            {
-                "parts": name,
-                "E": found[-1].gap,
-                "effective rank": float(effective_rank(final.double()).mean()),
-                "correlation": float(np.mean([row.rho for row in found])),
-                "increment": float(np.mean([row.increment for row in found])),
-                "probability": float(np.mean([row.probability for row in found])),
-            }
-        )
-        curves.append(Curve(np.arange(1, len(found) + 1), [row.gap for row in found], name))
+        found = work.part(f"{file_name(model)}-{index}", partial(_effects, blocks, x, parts, known))
+        gaps = found.pop("gaps")
+        rows.append({"parts": name, "E": float(gaps[-1]), **{key: float(value) for key, value in found.items()}})
+        curves.append(Curve(np.arange(1, len(gaps) + 1), gaps, name))
     return rows, curves
+
+
+def _effects(blocks: Iterable[Block], x: Tensor, parts: Parts, known: dict[int, Directions]) -> dict[str, Any]:
+    rows, final = [], x
+    for row, after in align(blocks, x, parts, known):
+        rows.append(row)
+        final = after
+    return {
+        "gaps": [row.gap for row in rows],
+        "effective rank": float(effective_rank(final.double()).mean()),
+        "correlation": float(np.mean([row.rho for row in rows])),
+        "increment": float(np.mean([row.increment for row in rows])),
+        "probability": float(np.mean([row.probability for row in rows])),
+    }
 
 
 @recipe(
@@ -77,7 +88,7 @@ def parts_of_layers(context: Context) -> Result:
         except CannotRun as reason:
             missing.append(str(reason))
             continue
-        rows, curves = effect_table(model, context.seed)
+        rows, curves = effect_table(model, context.seed, work=context.work)
         numbers[source] = rows
         panels.append(Curves(curves, "layer", "$E$", source))
         columns = list(rows[0])

@@ -16,12 +16,16 @@ from eigentoken.numerics.dynamics.observables import (
     subspace_correlation,
     vector_correlation,
 )
-from eigentoken.numerics.experiments.alignment import Directions, align, blocks_of, normal_tokens
+from eigentoken.numerics.experiments.alignment import Directions, alignments, blocks_of, normal_tokens
+from eigentoken.numerics.experiments.paper_models import ALBERTS, whose
 from eigentoken.numerics.experiments.registry import Context, Result, check, recipe
 from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, Parts, run_block
 from eigentoken.theory.systems import LI_ALTAFINI
 
-STAND_IN = "ALBERT base to xxlarge are not at hand; {model} stands in"
+
+def _alberts(context: Context) -> list[Any]:
+    """The ALBERT sample, the user's own, and the paper's four where their weights are on the disk."""
+    return context.gather({"albert": ("sample:rxnmapper",)}, ALBERTS)
 
 
 def _case(directions: Directions) -> str:
@@ -49,7 +53,8 @@ def _orbit(block: Block, x: Tensor, layers: int) -> Tensor:
 def figure_2a(context: Context) -> Result:
     panels: list[Any] = []
     checks, numbers, notes = [], {}, []
-    for model in context.family("albert", "sample:rxnmapper"):
+    models = _alberts(context)
+    for model in models:
         block = blocks_of(model)[0]
         F = block.layer_matrix()
         directions = Directions.of(F)
@@ -110,7 +115,7 @@ def figure_2a(context: Context) -> Result:
         checks,
         numbers,
         Chart("Li and Altafini, figure 2(a)", panels),
-        f"{STAND_IN.format(model='the ALBERT of rxnmapper (d = 256, 8 heads, 12 layers)')}. " + " ".join(notes),
+        f"{whose(models, ALBERTS)}. " + " ".join(notes),
     )
 
 
@@ -132,7 +137,7 @@ def _map_principal(directions: Directions) -> str:
     claim="consensus is reached very fast; extra identical layers improve the correlation with the principal direction",
 )
 def figure_6(context: Context) -> Result:
-    model = context.family("albert", "sample:rxnmapper")[-1]
+    model = _alberts(context)[-1]
     block = blocks_of(model)[0]
     directions = Directions.of(block.layer_matrix())
     layers, extra = model.n_layers, context.pick(300, 1000)
@@ -199,7 +204,7 @@ def figure_6(context: Context) -> Result:
             "correlation S": plane.mean(1),
         },
         Chart("Li and Altafini, figure 6(a)-(c)", panels),
-        f"{STAND_IN.format(model=model.describe())}. {_case(directions)}; {_map_principal(directions)}",
+        f"{whose([model], ALBERTS)}. {_case(directions)}; {_map_principal(directions)}",
     )
 
 
@@ -212,15 +217,14 @@ def figure_6(context: Context) -> Result:
     claim="correlations, increments and probabilities are degraded; consensus among tokens is preserved",
 )
 def figure_10(context: Context) -> Result:
-    model = context.family("albert", "sample:rxnmapper")[-1]
+    model = _alberts(context)[-1]
     blocks = blocks_of(model)
     ids = np.random.default_rng(context.seed).integers(0, len(model.embedding().token), (100, 10))
     embedded = torch.from_numpy(np.asarray(model.embedding().embed(ids, np.float64)))
-    bare = [a for a, _ in align(blocks, normal_tokens(100, 10, model.d, context.seed))]
-    full = [a for a, _ in align(blocks, embedded, Parts())]
-    return compare_with_trained(
-        model, bare, full, "Li and Altafini, figure 10", STAND_IN.format(model=model.describe())
-    )
+    known: dict[int, Directions] = {}
+    bare = alignments(context.work, "bare", blocks, normal_tokens(100, 10, model.d, context.seed), known=known)
+    full = alignments(context.work, "trained", blocks, embedded, Parts(), known)
+    return compare_with_trained(model, bare, full, "Li and Altafini, figure 10", whose([model], ALBERTS))
 
 
 def compare_with_trained(model: Any, bare: list[Any], full: list[Any], title: str, note: str) -> Result:

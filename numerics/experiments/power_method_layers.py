@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,13 +14,22 @@ from torch import Tensor
 
 from eigentoken.numerics.dynamics.basins import layer_exponents
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, Table
-from eigentoken.numerics.experiments.alignment import Directions, LayerAlignment, align, blocks_of, normal_tokens
+from eigentoken.numerics.experiments.alignment import (
+    Directions,
+    LayerAlignment,
+    alignments,
+    blocks_of,
+    file_name,
+    normal_tokens,
+)
+from eigentoken.numerics.experiments.paper_models import FIGURE_2, FIGURE_7, whose
 from eigentoken.numerics.experiments.power_method_albert import compare_with_trained
 from eigentoken.numerics.experiments.registry import Check, Context, Result, check, recipe
 from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, Parts, run_block
 from eigentoken.theory.systems import LI_ALTAFINI
 
-NOTE = "the paper's BERT, GPT-2 and GPT-Neo weights are not at hand: {} stand in"
+#: What stands beside, or in for, the paper's models.
+SAMPLES = {"bert": ("sample:minilm",), "gpt2": ("sample:microformer",)}
 
 
 def _tokens(context: Context, d: int) -> Tensor:
@@ -93,20 +105,18 @@ def _alignment_checks(model: Any, rows: list[LayerAlignment]) -> list[Check]:
     ]
 
 
-def _by_layer(context: Context, models: list[Any], title: str) -> Result:
+def _by_layer(context: Context, models: list[Any], title: str, paper: Sequence[str]) -> Result:
     panels: list[Any] = []
     checks: list[Check] = []
     numbers: dict[str, Any] = {}
     for model in models:
-        rows = [a for a, _ in align(blocks_of(model), _tokens(context, model.d))]
+        rows = alignments(context.work, file_name(model), blocks_of(model), _tokens(context, model.d))
         panels.extend(_three_rows(model, rows))
         checks.extend(_alignment_checks(model, rows))
         numbers[model.source] = {
             name: [getattr(row, name) for row in rows] for name in ("rho", "increment", "probability")
         }
-    return Result(
-        checks, numbers, Chart(title, panels, columns=3), NOTE.format(" and ".join(m.describe() for m in models))
-    )
+    return Result(checks, numbers, Chart(title, panels, columns=3), whose(models, paper))
 
 
 @recipe(
@@ -118,8 +128,7 @@ def _by_layer(context: Context, models: list[Any], title: str) -> Result:
     claim="increments are almost always positive and above the mean, probabilities above 1/2; correlations stay low",
 )
 def figure_2b(context: Context) -> Result:
-    models = [*context.family("bert", "sample:minilm"), *context.family("gpt2", "sample:microformer")]
-    return _by_layer(context, models, "Li and Altafini, figure 2(b)")
+    return _by_layer(context, context.gather(SAMPLES, FIGURE_2), "Li and Altafini, figure 2(b)", FIGURE_2)
 
 
 @recipe(
@@ -132,9 +141,9 @@ def figure_2b(context: Context) -> Result:
 )
 def figure_7(context: Context) -> Result:
     sources = ["sample:glassllm"] if context.scale == "quick" else ["sample:glassllm", "sample:smollm2"]
-    models = context.family("llama", *sources)
-    result = _by_layer(context, models, "Li and Altafini, figure 7")
-    return replace(result, note=result.note + "; these have another family than the six models of the figure")
+    models = context.gather({"llama": sources}, FIGURE_7)
+    result = _by_layer(context, models, "Li and Altafini, figure 7", FIGURE_7)
+    return replace(result, note=result.note + "; the samples have another family than the six models of the figure")
 
 
 @recipe(
@@ -146,14 +155,13 @@ def figure_7(context: Context) -> Result:
     claim="in the vast majority of layers the spectral gap is small",
 )
 def figure_6_spectra(context: Context) -> Result:
-    models = [*context.family("bert", "sample:minilm"), *context.family("gpt2", "sample:microformer")]
+    models = context.gather(SAMPLES, FIGURE_2 + FIGURE_7)
     panels, checks, numbers = [], [], {}
     for model in models:
-        found = [Directions.of(block.layer_matrix()) for block in blocks_of(model)]
-        layers = np.arange(1, len(found) + 1)
-        tops = np.array([[float(value.real) for value in d.values[:5]] for d in found])
-        relative = [d.gap / float(d.values[0].abs()) for d in found]
-        small = sum(value < 0.25 for value in relative)
+        found = context.work.part(file_name(model), partial(_spectra, model))
+        tops, relative = found["tops"], found["relative"]
+        layers = np.arange(1, len(tops) + 1)
+        small = int((relative < 0.25).sum())
         panels.append(
             Curves(
                 [Curve(layers, tops[:, k], f"$\\mathrm{{Re}}\\,\\lambda_{k + 1}$") for k in range(5)],
@@ -165,8 +173,8 @@ def figure_6_spectra(context: Context) -> Result:
         checks.append(
             check(
                 f"{model.source}: the spectral gap is small in most layers",
-                small > len(found) / 2,
-                f"below a quarter of |lambda_1| in {small} of {len(found)} layers",
+                small > len(tops) / 2,
+                f"below a quarter of |lambda_1| in {small} of {len(tops)} layers",
             )
         )
         numbers[model.source] = {"relative gaps": relative, "real parts": tops}
@@ -174,8 +182,17 @@ def figure_6_spectra(context: Context) -> Result:
         checks,
         numbers,
         Chart("Li and Altafini, figure 6 (spectra)", panels),
-        NOTE.format(" and ".join(m.describe() for m in models)),
+        whose(models, FIGURE_2 + FIGURE_7),
     )
+
+
+def _spectra(model: Any) -> dict[str, Any]:
+    """Real parts of the first five eigenvalues, and the gap relative to ``|lambda_1|``, by layer."""
+    found = [Directions.of(block.layer_matrix()) for block in blocks_of(model)]
+    return {
+        "tops": [[float(value.real) for value in d.values[:5]] for d in found],
+        "relative": [d.gap / float(d.values[0].abs()) for d in found],
+    }
 
 
 @recipe(
@@ -187,24 +204,13 @@ def figure_6_spectra(context: Context) -> Result:
     claim="no clear trend, no growth with depth: no direction of alignment accumulates",
 )
 def figure_8(context: Context) -> Result:
-    models = [*context.family("bert", "sample:minilm"), *context.family("gpt2", "sample:microformer")]
+    models = context.gather(SAMPLES, FIGURE_2 + FIGURE_7)
     panels, checks, numbers, rows = [], [], {}, []
     for model in models:
-        blocks = blocks_of(model)
-        x = _tokens(context, model.d)
-        product = torch.eye(model.d, dtype=torch.float64)
-        principal, average = [], []
-        for block in blocks:
-            F = block.layer_matrix()
-            product = F @ product
-            product = product / torch.linalg.norm(product)
-            x = run_block(block, x, ATTENTION_ONLY)
-            correlations = Directions.of(product).correlations(x)
-            principal.append(float(correlations[:, 0].mean()))
-            average.append(float(correlations.mean()))
-        exponents, _ = layer_exponents([block.layer_matrix() for block in blocks], 3)
-        layers = np.arange(1, len(blocks) + 1)
-        half = len(blocks) // 2
+        found = context.work.part(file_name(model), partial(_along_products, model, _tokens(context, model.d)))
+        principal, average, exponents = (found[name] for name in ("principal", "average", "exponents"))
+        layers = np.arange(1, len(principal) + 1)
+        half = len(principal) // 2
         growth = float(np.mean(principal[half:]) - np.mean(principal[:half]))
         panels.append(
             Curves(
@@ -217,15 +223,31 @@ def figure_8(context: Context) -> Result:
         checks.append(
             check(f"{model.source}: no growth with depth", growth < 0.1, f"second half minus first half {growth:+.3f}")
         )
-        numbers[model.source] = {"principal": principal, "mean": average, "exponents": exponents.tolist()}
+        numbers[model.source] = {"principal": principal, "mean": average, "exponents": exponents}
         rows.append([model.source, *(f"{value:.3f}" for value in exponents.tolist())])
     table = Table(["model", "first", "second", "third"], rows, "Lyapunov exponents of the layer products (per layer)")
     return Result(
         checks,
         numbers,
         Chart("Li and Altafini, figure 8", panels, tables=(table,)),
-        NOTE.format(" and ".join(m.describe() for m in models)),
+        whose(models, FIGURE_2 + FIGURE_7),
     )
+
+
+def _along_products(model: Any, x: Tensor) -> dict[str, Any]:
+    """Correlation of the tokens with the principal direction of ``F_k ... F_1`` and with all of them, by layer."""
+    blocks = blocks_of(model)
+    product = torch.eye(model.d, dtype=torch.float64)
+    principal, average = [], []
+    for block in blocks:
+        product = block.layer_matrix() @ product
+        product = product / torch.linalg.norm(product)
+        x = run_block(block, x, ATTENTION_ONLY)
+        correlations = Directions.of(product).correlations(x)
+        principal.append(float(correlations[:, 0].mean()))
+        average.append(float(correlations.mean()))
+    exponents, _ = layer_exponents((block.layer_matrix() for block in blocks), 3)
+    return {"principal": principal, "average": average, "exponents": exponents.numpy()}
 
 
 @recipe(
@@ -237,34 +259,24 @@ def figure_8(context: Context) -> Result:
     claim="correlations, increments and probabilities are degraded; consensus among tokens is preserved",
 )
 def figure_11(context: Context) -> Result:
-    model = context.family("bert", "sample:minilm")[-1]
-    other = context.family("gpt2", "sample:microformer")[-1]
-    results = []
-    for each in (model, other):
-        ids = np.random.default_rng(context.seed).integers(0, len(each.embedding().token), (100, 10))
-        embedded = torch.from_numpy(np.asarray(each.embedding().embed(ids, np.float64)))
-        blocks = blocks_of(each)
-        bare = [a for a, _ in align(blocks, _tokens(context, each.d))]
-        full = [a for a, _ in align(blocks, embedded, Parts())]
-        results.append(compare_with_trained(each, bare, full, each.source, ""))
-    checks = [
-        replace(c, claim=f"{m.source}: {c.claim}")
-        for m, r in zip((model, other), results, strict=True)
-        for c in r.checks
-    ]
-    panels = [
-        replace(panel, title=f"{m.source}: {panel.title}")
-        for m, r in zip((model, other), results, strict=True)
-        for panel in r.chart.panels
-        if isinstance(panel, Curves)
-    ]
-    numbers = {m.source: r.numbers for m, r in zip((model, other), results, strict=True)}
-    return Result(
-        checks,
-        numbers,
-        Chart("Li and Altafini, figure 11", panels, columns=4),
-        NOTE.format(f"{model.describe()} and {other.describe()}"),
-    )
+    paper = FIGURE_2 + FIGURE_7
+    models = context.gather(SAMPLES, paper)
+    checks: list[Check] = []
+    numbers: dict[str, Any] = {}
+    panels: list[Any] = []
+    for model in models:
+        ids = np.random.default_rng(context.seed).integers(0, len(model.embedding().token), (100, 10))
+        embedded = torch.from_numpy(np.asarray(model.embedding().embed(ids, np.float64)))
+        blocks, known = blocks_of(model), dict[int, Directions]()
+        name = file_name(model)
+        bare = alignments(context.work, f"{name}-bare", blocks, _tokens(context, model.d), known=known)
+        full = alignments(context.work, f"{name}-trained", blocks, embedded, Parts(), known)
+        result = compare_with_trained(model, bare, full, model.source, "")
+        checks.extend(replace(c, claim=f"{model.source}: {c.claim}") for c in result.checks)
+        named = [panel for panel in result.chart.panels if isinstance(panel, Curves)]
+        panels.extend(replace(panel, title=f"{model.source}: {panel.title}") for panel in named)
+        numbers[model.source] = result.numbers
+    return Result(checks, numbers, Chart("Li and Altafini, figure 11", panels, columns=4), whose(models, paper))
 
 
 def steered(block: Block, w: Tensor, mu: float) -> Block:
@@ -274,27 +286,42 @@ def steered(block: Block, w: Tensor, mu: float) -> Block:
     return replace(block, out=(block.out.double() + mu * torch.outer(w, row)).to(block.out.dtype))
 
 
-def _steering(context: Context, models: list[Any], title: str) -> Result:
+#: How many times ``|lambda_1|`` of the last layer is added in the direction w.
+FACTORS = (10.0, 100.0, 1000.0)
+
+
+def _steered_paths(model: Any, x: Tensor, seed: int) -> dict[str, Any]:
+    """Mean ``|corr(x_i, w)|`` by layer for each factor, (factors, layers), and the smallest after the last layer."""
+    blocks = blocks_of(model)
+    generator = torch.Generator().manual_seed(seed + 7)
+    w = torch.nn.functional.normalize(torch.randn(model.d, generator=generator, dtype=torch.float64), dim=0)
+    track = []
+    for block in islice(blocks, len(blocks) - 1):
+        x = run_block(block, x, ATTENTION_ONLY)
+        track.append(float((x @ w).abs().mean()))
+    last = blocks[len(blocks) - 1]
+    top = float(Directions.of(last.layer_matrix()).values[0].abs())
+    finals = [(run_block(steered(last, w, factor * top), x, ATTENTION_ONLY) @ w).abs() for factor in FACTORS]
+    return {
+        "paths": [[*track, float(final.mean())] for final in finals],
+        "smallest": [float(final.min()) for final in finals],
+    }
+
+
+def _steering(context: Context, models: list[Any], title: str, paper: Sequence[str]) -> Result:
     panels: list[Any] = []
     checks: list[Check] = []
     numbers: dict[str, Any] = {}
     for model in models:
-        blocks = blocks_of(model)
-        x = _tokens(context, model.d)
-        w = torch.nn.functional.normalize(
-            torch.randn(model.d, generator=torch.Generator().manual_seed(context.seed + 7), dtype=torch.float64), dim=0
+        found = context.work.part(
+            file_name(model), partial(_steered_paths, model, _tokens(context, model.d), context.seed)
         )
-        top = float(Directions.of(blocks[-1].layer_matrix()).values[0].abs())
-        curves, table = [], {}
-        for factor in (10.0, 100.0, 1000.0):
-            edited = [*blocks[:-1], steered(blocks[-1], w, factor * top)]
-            final = x
-            track = []
-            for block in edited:
-                final = run_block(block, final, ATTENTION_ONLY)
-                track.append(float((final @ w).abs().mean()))
-            curves.append(Curve(np.arange(1, len(track) + 1), track, f"$\\mu = {factor:g}\\,|\\lambda_1|$"))
-            table[factor] = (track[-1], float((final @ w).abs().min()))
+        paths = found["paths"]
+        curves = [
+            Curve(np.arange(1, paths.shape[1] + 1), path, f"$\\mu = {factor:g}\\,|\\lambda_1|$")
+            for factor, path in zip(FACTORS, paths, strict=True)
+        ]
+        table = dict(zip(FACTORS, zip(paths[:, -1], found["smallest"], strict=True), strict=True))
         panels.append(Curves(curves, "layer", "mean $|corr(x_i, w)|$", model.source, y_range=(-0.02, 1.02)))
         checks.append(
             check(
@@ -312,8 +339,7 @@ def _steering(context: Context, models: list[Any], title: str) -> Result:
         )
         numbers[model.source] = {f"mu = {k:g} |lambda_1|": {"mean": v[0], "smallest": v[1]} for k, v in table.items()}
     note = (
-        NOTE.format(" and ".join(m.describe() for m in models))
-        + "; w is a random direction, z = w. PM-S3: what counts is mu |z^T x|, not the gap alone"
+        whose(models, paper) + "; w is a random direction, z = w. PM-S3: what counts is mu |z^T x|, not the gap alone"
     )
     return Result(checks, numbers, Chart(title, panels), note)
 
@@ -327,7 +353,8 @@ def _steering(context: Context, models: list[Any], title: str) -> Result:
     claim="with a spectral gap of at least an order of magnitude, perfect alignment with w is achieved",
 )
 def figure_2_steered(context: Context) -> Result:
-    return _steering(context, context.family("bert", "sample:minilm"), "Li and Altafini, figure 2 (steered)")
+    models = context.gather({"bert": SAMPLES["bert"]}, FIGURE_2)
+    return _steering(context, models, "Li and Altafini, figure 2 (steered)", FIGURE_2)
 
 
 @recipe(
@@ -339,5 +366,5 @@ def figure_2_steered(context: Context) -> Result:
     claim="perfect alignment with w is achieved in all transformers",
 )
 def figure_9(context: Context) -> Result:
-    models = [*context.family("gpt2", "sample:microformer"), *context.family("albert", "sample:rxnmapper")]
-    return _steering(context, models, "Li and Altafini, figure 9")
+    models = context.gather({"gpt2": SAMPLES["gpt2"], "albert": ("sample:rxnmapper",)}, FIGURE_7)
+    return _steering(context, models, "Li and Altafini, figure 9", FIGURE_7)

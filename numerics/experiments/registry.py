@@ -6,6 +6,7 @@ A recipe returns numbers and a chart, and says of each claim of the paper whethe
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import pkgutil
@@ -19,6 +20,8 @@ import numpy as np
 
 from eigentoken.numerics.dynamics.charts import Chart
 from eigentoken.numerics.dynamics.threads import torch_threads
+from eigentoken.numerics.experiments.checkpoints import Workbench
+from eigentoken.numerics.experiments.paper_models import PAPER_MODELS
 
 __all__ = [
     "SCALES",
@@ -72,8 +75,9 @@ class Result:
 class Context:
     """How to run: scale, seed, the function that opens checkpoints, checkpoints of the user's own, progress.
 
-    ``load`` is given by the caller because this room knows no checkpoint formats; without it the recipes on real
-    models cannot run and say so.
+    ``load`` and ``on_disk`` (are the weights of that name here, without the network?) are given by the caller because
+    this room knows no checkpoint formats; without a loader the recipes on real models cannot run and say so.  ``work``
+    keeps what a long recipe has done so far.
     """
 
     scale: str = "quick"
@@ -81,6 +85,8 @@ class Context:
     load: Callable[[str], Any] | None = None
     models: Sequence[str] = ()
     progress: Callable[[str], None] = lambda text: None
+    on_disk: Callable[[str], bool] = lambda name: False
+    work: Workbench = field(default_factory=Workbench)
 
     def __post_init__(self) -> None:
         if self.scale not in SCALES:
@@ -117,6 +123,29 @@ class Context:
             raise CannotRun("; ".join(reasons) or f"no checkpoint of the family {family} is at hand")
         return opened
 
+    def gather(self, samples: Mapping[str, Sequence[str]], paper: Sequence[str]) -> list[Any]:
+        """The samples of each family, the user's own of these families, then the paper's models on the disk.
+
+        Raises :class:`CannotRun` when there is none of them.
+        """
+        opened, reasons = [], []
+        for family, sources in samples.items():
+            try:
+                opened.extend(self.family(family, *sources))
+            except CannotRun as reason:
+                reasons.append(str(reason))
+        opened.extend(self.paper(*paper))
+        if not opened:
+            raise CannotRun("; ".join(reasons))
+        return opened
+
+    def paper(self, *names: str) -> list[Any]:
+        """Those of the papers' own models whose weights are on the disk; none at the scale "quick"."""
+        if self.load is None or self.scale == "quick":
+            return []
+        found = (next(filter(self.on_disk, PAPER_MODELS[name]), None) for name in names)
+        return [self.model(source) for source in found if source is not None]
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -151,6 +180,7 @@ class Outcome:
     note: str = ""
     chart: Chart | None = None
     resumed: bool = False
+    models: Sequence[str] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """One JSON line: everything but the chart."""
@@ -161,6 +191,7 @@ class Outcome:
             "seconds": round(self.seconds, 2),
             "scale": self.scale,
             "seed": self.seed,
+            "models": list(self.models),
             "checks": [{"claim": c.claim, "agrees": c.agrees, "evidence": c.evidence} for c in self.checks],
             "numbers": _plain(self.numbers),
             "note": self.note,
@@ -209,13 +240,25 @@ def recipe_named(name: str) -> Recipe:
 
 
 def run(listed: Recipe, context: Context) -> Outcome:
-    """Run one recipe: "agrees" if every claim does, "differs" if one does not, "cannot run" with the reason."""
+    """Run one recipe: "agrees" if every claim does, "differs" if one does not, "cannot run" with the reason.
+
+    A checkpoint that opens but does not fit the recipe (a ``ValueError``) is a reason, too: the set goes on.
+    """
     begin = time.perf_counter()
     try:
         with torch_threads(small=not listed.heavy or context.scale == "quick"):
             result = listed.function(context)
-    except CannotRun as lacking:
-        return Outcome(listed, "cannot run", str(lacking), time.perf_counter() - begin, context.scale, context.seed)
+    except (CannotRun, ValueError) as lacking:
+        seconds = time.perf_counter() - begin
+        return Outcome(
+            listed,
+            "cannot run",
+            " ".join(str(lacking).split()),
+            seconds,
+            context.scale,
+            context.seed,
+            models=tuple(context.models),
+        )
     against = [c.claim for c in result.checks if not c.agrees]
     status = "differs" if against else "agrees"
     reason = "; ".join(against) if against else f"{len(result.checks)} claims checked"
@@ -231,6 +274,7 @@ def run(listed: Recipe, context: Context) -> Outcome:
         result.numbers,
         result.note,
         result.chart,
+        models=tuple(context.models),
     )
 
 
@@ -241,11 +285,14 @@ def run_set(
     *,
     resume: bool = True,
     finish: Callable[[Outcome], None] = lambda outcome: None,
+    save_every: float = 5.0,
 ) -> Iterator[Outcome]:
     """Run recipes one after another; each outcome is appended to ``folder/results.jsonl`` as soon as it is there.
 
-    With ``resume`` a recipe already recorded there with the same scale and seed is not run again (unless it could not
-    run).  ``finish`` is called with each new outcome before it is recorded, to draw its figure.
+    With ``resume`` a recipe already recorded there with the same scale, seed and models is not run again (unless it
+    could not run), and one that was interrupted goes on from what it kept in ``folder/partial`` (at most every
+    ``save_every`` seconds), with the same numbers as a run that was not.  ``finish`` is called with each new outcome
+    before it is recorded, to draw its figure.
     """
     wanted = recipes() if names is None else [recipe_named(name) for name in names]
     done = _recorded(folder, context) if folder is not None and resume else {}
@@ -254,7 +301,10 @@ def run_set(
             yield _restored(listed, done[listed.name])
             continue
         context.progress(f"{listed.name}: {listed.title}")
-        outcome = run(listed, context)
+        work = Workbench(None if folder is None else folder / "partial" / _work_name(listed, context), save_every)
+        if not resume:
+            work.clear()
+        outcome = run(listed, replace(context, work=work))
         finish(outcome)
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -262,7 +312,16 @@ def run_set(
                 np.savez_compressed(folder / f"{listed.name}.npz", **outcome.chart.arrays())  # type: ignore[arg-type]
             with (folder / "results.jsonl").open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(outcome.as_dict(), allow_nan=False) + "\n")
+        work.clear()
         yield outcome
+
+
+def _work_name(listed: Recipe, context: Context) -> str:
+    """One name for a recipe, scale, seed, models and code: what another version of the recipe kept is not taken up."""
+    source = Path(listed.function.__code__.co_filename)
+    said = f"{listed.settings}\n{list(context.models)}\n".encode()
+    digest = hashlib.sha256(said + (source.read_bytes() if source.exists() else b"")).hexdigest()[:12]
+    return f"{listed.name}-{context.scale}-{context.seed}-{digest}"
 
 
 def _recorded(folder: Path, context: Context) -> dict[str, dict[str, Any]]:
@@ -275,7 +334,8 @@ def _recorded(folder: Path, context: Context) -> dict[str, dict[str, Any]]:
             document = json.loads(line)
         except json.JSONDecodeError:
             continue  # the line that was being written when the run was interrupted
-        same = document.get("scale") == context.scale and document.get("seed") == context.seed
+        same = (document.get("scale"), document.get("seed")) == (context.scale, context.seed)
+        same = same and document.get("models", []) == list(context.models)
         if same and document.get("status") != "cannot run":
             found[document["name"]] = document
     return found

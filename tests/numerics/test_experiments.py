@@ -219,8 +219,9 @@ def test_prompts_become_tokens() -> None:
     assert word_ids("A cat, a dog.", known) == [1, 2, 3, 1, 4, 5]
     x = embedded(PROMPTS, GPT2Shape(1, 1, 8), torch.Generator().manual_seed(0))
     assert x.shape[0] == 5
-    gaps = passes([], x, 3, plain_norm, stop=0.0)
-    assert gaps.shape == (4, 5)
+    run = passes([], x, 3, plain_norm, stop=0.0, read=lambda y: y[:, 0, 0], read_after=(1, 3))
+    assert run.gaps.shape == (4, 5)
+    assert sorted(run.read) == [1, 3]
 
 
 # alignment

@@ -62,11 +62,14 @@ def run_recipes(
     load: Callable[[str], Any] | None = None,
     progress: Callable[[str], None] = lambda text: None,
     finished: Callable[[Mapping[str, Any]], None] = lambda outcome: None,
+    save_every: float = 5.0,
 ) -> dict[str, Any]:
     """Run the recipes (all, or those named); figures, data, results and the gallery page go to ``folder``.
 
     ``scale`` is "quick", "full" or "paper"; ``models`` are checkpoints of the user's own to run the recipes of their
-    family on as well; ``finished`` is called with each outcome.  Returns ``{"schema", "outcomes", "gallery"}``.
+    family on as well, and the papers' own models are taken from the Hugging Face cache when they are there (not at the
+    scale "quick"); ``finished`` is called with each outcome.  A recipe that was interrupted goes on from what it kept,
+    at most every ``save_every`` seconds.  Returns ``{"schema", "outcomes", "gallery"}``.
     """
     from eigentoken.numerics.experiments.registry import Context, Outcome, run_set
 
@@ -83,9 +86,14 @@ def run_recipes(
             target.mkdir(parents=True, exist_ok=True)
             save(outcome.chart, target / f"{outcome.recipe.name}.png")
 
-    context = Context(scale, seed, load, tuple(models), progress)
+    def on_disk(name: str) -> bool:
+        from eigentoken.models.hub import cached
+
+        return cached(name) is not None
+
+    context = Context(scale, seed, load, tuple(models), progress, on_disk)
     documents = []
-    for outcome in run_set(names, context, target, resume=resume, finish=draw):
+    for outcome in run_set(names, context, target, resume=resume, finish=draw, save_every=save_every):
         documents.append({**outcome.as_dict(), "resumed": outcome.resumed})
         finished(documents[-1])
     page = None
