@@ -8,12 +8,13 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import B1, B2, LK, E, V, any_score, delta, k, n, p, q
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.reductions import grouped, tensor
 from eigentoken.theory.claims import Equilibrium
 from eigentoken.theory.conditions import Symmetric
 from eigentoken.theory.points import BipartiteAt, ConsensusAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement
+from eigentoken.theory.statements import Kind, Source, Statement, Variant
 from eigentoken.theory.steps import Derivation, Inequality
 
 
@@ -148,5 +149,13 @@ CT_1 = register(
             r"$w^{\top}Mw = 0$ (attention)."
         ),
         derive=derive,
+        variants=(
+            Variant(
+                "p = q",
+                "antipodal states off the eigenvectors with p != q move",
+                FirstFailure("antipodal_uneven_in_the_flow"),
+            ),
+            Variant("w^T M w = 0", "with a score they move", FirstFailure("antipodal_scored_in_the_flow")),
+        ),
     )
 )

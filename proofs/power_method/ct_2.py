@@ -130,6 +130,13 @@ CT_2 = register(
                     instance("oja-flow", [["1", "0"]] * 2, V=[["-1", "0"], ["0", "-2"]]), "consensus", stable="unstable"
                 ),
             ),
+            Variant(
+                "n >= 2",
+                "one token, V = diag(-1, -2): stable although lambda_1 < 0",
+                lambda: point_is(
+                    instance("oja-flow", [["1", "0"]], V=[["-1", "0"], ["0", "-2"]]), "consensus", stable="stable"
+                ),
+            ),
         ),
     )
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
-from eigentoken.proofs.exact_points import decimals, instance, multipliers
+from eigentoken.proofs.exact_points import decimals, instance, multipliers, point_is
 from eigentoken.proofs.power_method.bipartite import bipartite_count, bipartite_moves
 from eigentoken.proofs.power_method.pm_a1 import ASSUMPTION_1
 from eigentoken.proofs.power_method.symbols import LK, LL, V, d, delta, ell, k, lam, n, p, q
@@ -13,7 +13,7 @@ from eigentoken.theory.claims import SpectrumIs, Unstable, When
 from eigentoken.theory.conditions import AllOf, Relation
 from eigentoken.theory.points import BipartiteAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Derivation, Identity, Inequality
 
 
@@ -117,6 +117,17 @@ CT_3 = register(
                 "V = diag(1, -1/2), n = 2, k = 1",
                 lambda: multipliers(instance("oja-flow", [["1", "0"], ["-1", "0"]], V=[["1", "0"], ["0", "-1/2"]])),
                 decimals("-1/2", "0"),
+            ),
+        ),
+        variants=(
+            Variant(
+                "p != q",
+                "n = 2, V = diag(1, -1/2): no eigenvalue is positive at (e_1, -e_1)",
+                lambda: point_is(
+                    instance("oja-flow", [["1", "0"], ["-1", "0"]], V=[["1", "0"], ["0", "-1/2"]]),
+                    "bipartite",
+                    stable="marginal",
+                ),
             ),
         ),
     )

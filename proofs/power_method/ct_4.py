@@ -10,13 +10,14 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.exact_points import decimals, instance, multipliers
 from eigentoken.proofs.power_method.antipodal import AGAINST, TOGETHER, G, antipodal_slopes
 from eigentoken.proofs.power_method.symbols import V
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.reductions import grouped, tensor
 from eigentoken.proofs.textbook_maps import PRODUCT_SPECTRA
 from eigentoken.theory.claims import Decreases
 from eigentoken.theory.conditions import Symmetric
 from eigentoken.theory.observables import oja_potential
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation
 
 
@@ -189,5 +190,12 @@ CT_4 = register(
         depends=("CT-1", "PM-L6"),
         derive=derive,
         vectors=(Vector("triangle, V = diag(1, -1/2)", lambda: multipliers(TRIANGLE), decimals("-1/4", "0", "1/2")),),
+        variants=(
+            Variant(
+                "n >= 3 or V not negative on w^perp",
+                "n = 2 and V < 0 on w^perp: no eigenvalue is positive at (w, -w)",
+                FirstFailure("polygon_of_the_flow"),
+            ),
+        ),
     )
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.exact_points import instance, point_is
 from eigentoken.proofs.power_method.bipartite import written_trace
 from eigentoken.proofs.power_method.pm_n3 import (
     CRITERION_FIRST,
@@ -12,17 +13,19 @@ from eigentoken.proofs.power_method.pm_n3 import (
     D1,
     D2,
     DET,
+    SIDE_EXPANDS,
     first_eigenvector,
     in_s_and_t,
     other_eigenvectors,
 )  # fmt: skip
 from eigentoken.proofs.power_method.symbols import LK, LL, V, b1, b2, d, k, kappa, lam, mu, p, q
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.reductions import recalled
 from eigentoken.theory.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.points import BipartiteAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement
+from eigentoken.theory.statements import Kind, Source, Statement, Variant
 from eigentoken.theory.steps import Derivation, Identity, Inequality
 
 
@@ -106,5 +109,49 @@ CT_6 = register(
         ),
         depends=("CT-5", "PM-N3"),
         derive=derive,
+        variants=(
+            Variant(
+                "lambda_2 < lambda_1 h",
+                "p = q = 1, V = diag(1, 1/2), tanh s = 1/3 < 1/2: unstable",
+                lambda: point_is(
+                    instance(
+                        "attention-flow",
+                        [["1", "0"], ["-1", "0"]],
+                        V=[["1", "0"], ["0", "1/2"]],
+                        M=[["1/2*ln(2)", "0"], ["0", "0"]],
+                    ),
+                    "bipartite",
+                    stable="unstable",
+                ),
+            ),
+            Variant(
+                "s > 0",
+                "p = q = 1, V = diag(1, 1/2), s = -ln 2: unstable",
+                lambda: point_is(
+                    instance(
+                        "attention-flow",
+                        [["1", "0"], ["-1", "0"]],
+                        V=[["1", "0"], ["0", "1/2"]],
+                        M=[["-ln(2)", "0"], ["0", "0"]],
+                    ),
+                    "bipartite",
+                    stable="unstable",
+                ),
+            ),
+            Variant(
+                "q = 1 or s > t",
+                "p = 3, q = 2, V = diag(1, -9/10), 0 < s < t: the side of two tokens expands",
+                lambda: point_is(
+                    instance("attention-flow", SIDE_EXPANDS["tokens"], V=SIDE_EXPANDS["V"], M=SIDE_EXPANDS["M"]),
+                    "bipartite",
+                    stable="unstable",
+                ),
+            ),
+            Variant(
+                "alpha |V| < 1",
+                "a point that is stable for the flow and unstable for the map",
+                FirstFailure("map_beyond_the_flow"),
+            ),
+        ),
     )
 )

@@ -15,6 +15,7 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.exact_points import agree, decimals, instance, multipliers, point_is
 from eigentoken.proofs.power_method.antipodal import G, antipodal_slopes, value
 from eigentoken.proofs.power_method.symbols import V, alpha, d, lam, n
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.reductions import grouped
 from eigentoken.proofs.textbook_maps import NORMALLY_ATTRACTING
 from eigentoken.theory.claims import LyapunovStable
@@ -232,6 +233,20 @@ PM_CX1 = register(
                     "bipartite",
                     stable="unstable",
                 ),
+            ),
+            Variant(
+                "alpha |lambda_d| < 2",
+                "V = diag(1, -1/2), alpha = 5: the multiplier 1 + alpha lambda_2 is -3/2",
+                lambda: point_is(
+                    instance("oja-map", [["1", "0"], ["-1", "0"]], V=[["1", "0"], ["0", "-1/2"]], alpha="5"),
+                    "bipartite",
+                    stable="unstable",
+                ),
+            ),
+            Variant(
+                "n = 2",
+                "two more tokens: a start as near as we like has W < 0 and leaves for ever",
+                FirstFailure("four_tokens_escape"),
             ),
         ),
         notes=(

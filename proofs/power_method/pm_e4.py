@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.alignment import never_decreases, non_normal
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Derivation
 
 PM_E4 = register(
@@ -28,5 +29,12 @@ PM_E4 = register(
         derive=lambda: Derivation(never_decreases()),
         vectors=(Vector("F = [[1, 5], [0, 0]], x ~ (1, -0.4)", non_normal, ("0.928477", "0.000000")),),
         property_tests=(OnInstances("map_checks", "mean_increment"),),
+        variants=(
+            Variant(
+                "F symmetric",
+                "for a triangular F the correlation with v_1 falls in one step",
+                FirstFailure("alignment_lost"),
+            ),
+        ),
     )
 )

@@ -6,9 +6,10 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.alignment import never_decreases
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement
+from eigentoken.theory.statements import Kind, Source, Statement, Variant
 from eigentoken.theory.steps import Derivation, Inequality
 
 
@@ -44,5 +45,12 @@ PM_E5 = register(
         depends=("PM-E4",),
         derive=derive,
         property_tests=(OnInstances("map_checks", "share_of_increments"),),
+        variants=(
+            Variant(
+                "F symmetric",
+                "for a triangular F the correlation with v_1 falls in one step, for every token",
+                FirstFailure("alignment_lost"),
+            ),
+        ),
     )
 )

@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.exact_points import decimals, instance, multipliers
+from eigentoken.proofs.exact_points import decimals, instance, multipliers, point_is
 from eigentoken.proofs.power_method.pm_l3 import TV1_V
 from eigentoken.proofs.power_method.symbols import G2, G3, LK, V, alpha, any_score, d, ell, k, lam, n, symmetric_value
 from eigentoken.proofs.reductions import grouped, recalled
@@ -15,7 +15,7 @@ from eigentoken.theory.claims import SpectrumIs, Stable, When
 from eigentoken.theory.conditions import AllOf, Relation, SimpleTop, Symmetric
 from eigentoken.theory.points import ConsensusAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Derivation
 
 
@@ -100,5 +100,22 @@ PM_L11 = register(
         depends=("PM-L3", "PM-L4", "PM-CM"),
         derive=derive,
         vectors=(Vector("TV1, k = 1, with scores", with_scores, decimals("1/2", "2/3 * 4", "3/4")),),
+        variants=(
+            Variant(
+                "alpha (|lambda_d| - lambda_1) < 2",
+                "V = diag(1/2, -1), threshold 4, at alpha = 41/10: unstable",
+                lambda: point_is(
+                    instance(
+                        "attention-map",
+                        [["1", "0"]] * 2,
+                        V=[["1/2", "0"], ["0", "-1"]],
+                        M=[["1", "0"], ["0", "1"]],
+                        alpha="41/10",
+                    ),
+                    "consensus",
+                    stable="unstable",
+                ),
+            ),
+        ),
     )
 )

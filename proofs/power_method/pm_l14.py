@@ -8,8 +8,9 @@ from __future__ import annotations
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.exact_points import decimals, instance, multipliers
+from eigentoken.proofs.exact_points import agree, decimals, image, instance, multipliers
 from eigentoken.proofs.power_method.bipartite import bipartite_count, bipartite_moves
+from eigentoken.proofs.power_method.pm_l13 import LARGE_STEP
 from eigentoken.proofs.power_method.symbols import (
     B1,
     B2,
@@ -38,7 +39,7 @@ from eigentoken.theory.claims import SpectrumIs
 from eigentoken.theory.conditions import Relation, Symmetric
 from eigentoken.theory.points import BipartiteAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Derivation, Identity
 from eigentoken.theory.terms import SpectralNorm, t_split
 
@@ -188,6 +189,13 @@ PM_L14 = register(
                     "0.875119382254867",
                     "0.911782532688300",
                 ),
+            ),
+        ),
+        variants=(
+            Variant(
+                "alpha |V| < 1",
+                "alpha = 3, V = diag(1/10, -1): m_i < 0, the point on e_2 is sent to its negative",
+                lambda: agree(image(LARGE_STEP), ("0", "-1", "0", "1")),
             ),
         ),
     )

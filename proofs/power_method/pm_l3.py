@@ -13,13 +13,14 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.exact_points import decimals, instance, multipliers
+from eigentoken.proofs.power_method.pm_l1 import flipped
 from eigentoken.proofs.power_method.symbols import G2, G3, LK, LL, V, alpha, d, ell, k, lam, n, symmetric_value
 from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.claims import SpectrumIs, When
 from eigentoken.theory.conditions import Relation, Symmetric
 from eigentoken.theory.points import ConsensusAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.statements import Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Derivation, Identity
 
 E1, E2, STILL = (1, 0, 0), (0, 1, 0), (0, 0, 0)
@@ -154,6 +155,13 @@ PM_L3 = register(
             Vector("TV1, k = 1", at_eigenvector(0), decimals("1/2", "2/3 * 4", "3/4")),
             Vector("TV1, k = 2", at_eigenvector(1), decimals("2/3", "8/9 * 4", "4/3")),
             Vector("TV1, k = 3", at_eigenvector(2), decimals("4/3 * 4", "3/2", "2/1")),
+        ),
+        variants=(
+            Variant(
+                "1 + alpha lambda_k > 0",
+                "V = diag(1/2, -1), alpha = 41/10: consensus on v_2 is sent to its negative",
+                flipped,
+            ),
         ),
     )
 )

@@ -12,6 +12,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.exact_points import instance, point_is
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.theory.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.points import ConsensusAt
@@ -117,6 +118,11 @@ PM_L4 = register(
                 "alpha (|lambda_d| - lambda_1) < 2",
                 "lambda = (1/2, -1), threshold 4, at alpha = 41/10",
                 lambda: point_is(BEYOND, "consensus", stable="unstable"),
+            ),
+            Variant(
+                "1 + alpha lambda_k > 0",
+                "consensus on v_d is then a 2-cycle, which can attract",
+                FirstFailure("cycle_that_attracts"),
             ),
         ),
     )

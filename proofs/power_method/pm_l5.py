@@ -15,6 +15,7 @@ from eigentoken.proofs.exact_points import decimals, instance, multipliers
 from eigentoken.proofs.power_method.bipartite import bipartite_count, bipartite_moves, written_trace
 from eigentoken.proofs.power_method.pm_a1 import ASSUMPTION_1
 from eigentoken.proofs.power_method.pm_cx1 import TV9, attracting
+from eigentoken.proofs.power_method.pm_l1 import one_group_flips
 from eigentoken.proofs.power_method.symbols import LK, LL, V, alpha, d, delta, ell, k, lam, n, p, q
 from eigentoken.proofs.textbook_maps import INTERMEDIATE_VALUE
 from eigentoken.theory.claims import SpectrumIs, Unstable, When
@@ -258,6 +259,11 @@ PM_L5 = register(
                 "p != q",
                 "n = 2, p = q = 1, k = 1, V = diag(1, -1/2): no multiplier above 1 (and stable, PM-CX1)",
                 lambda: attracting(TV9, "7/8"),
+            ),
+            Variant(
+                "alpha |lambda_k delta| < 1",
+                "V = diag(2, 1/2, -1), p = 2, q = 1, alpha = 2: one group flips",
+                one_group_flips,
             ),
         ),
     )

@@ -12,6 +12,7 @@ from eigentoken.proofs.power_method.pm_a1 import ASSUMPTION_1
 from eigentoken.proofs.power_method.pm_l1 import fixed_token
 from eigentoken.proofs.power_method.pm_l13 import LARGE_STEP
 from eigentoken.proofs.power_method.symbols import B1, B2, LK, E, V, alpha, any_score, k, lam, n, p, q, score
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.claims import Equilibrium, Iff
 from eigentoken.theory.conditions import AllOf, Relation
@@ -137,6 +138,21 @@ PM_L8 = register(
                 "m_i > 0",
                 "alpha = 3, V = diag(1/10, -1): the bipartite point on e_2 is sent to its negative",
                 lambda: agree(image(LARGE_STEP), ("0", "-1", "0", "1")),
+            ),
+            Variant(
+                "1 + alpha lambda_k > 0",
+                "consensus on v_k is sent to its negative",
+                FirstFailure("kernel_without_sign"),
+            ),
+            Variant(
+                "p = q",
+                "an antipodal state off the eigenvectors with p != q is not fixed",
+                FirstFailure("antipodal_uneven"),
+            ),
+            Variant(
+                "w^T M w = 0",
+                "an antipodal state off the eigenvectors with a score is not fixed",
+                FirstFailure("antipodal_scored"),
             ),
         ),
     )

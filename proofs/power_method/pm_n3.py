@@ -382,6 +382,66 @@ PM_N3 = register(
                 "p = 3, q = 2, V = diag(1, -9/10), 0 < s < t: the side of two tokens expands",
                 lambda: point_is(SIDE_EXPANDS, "bipartite", stable="unstable"),
             ),
+            Variant(
+                "lambda_d simple",
+                "V = diag(1, -2, -2), s = -ln 3, k = 3: a multiplier is 1",
+                lambda: point_is(
+                    instance(
+                        "attention-map",
+                        [["0", "0", "1"], ["0", "0", "-1"]],
+                        V=[["1", "0", "0"], ["0", "-2", "0"], ["0", "0", "-2"]],
+                        M=[["0", "0", "0"], ["0", "0", "0"], ["0", "0", "-ln(3)"]],
+                        alpha="1/4",
+                    ),
+                    "bipartite",
+                    stable="marginal",
+                ),
+            ),
+            Variant(
+                "s < -t",
+                "V = diag(1, -2), s = ln 3, k = 2: unstable",
+                lambda: point_is(
+                    instance(
+                        "attention-map",
+                        [["0", "1"], ["0", "-1"]],
+                        V=[["1", "0"], ["0", "-2"]],
+                        M=[["0", "0"], ["0", "ln(3)"]],
+                        alpha="1/4",
+                    ),
+                    "bipartite",
+                    stable="unstable",
+                ),
+            ),
+            Variant(
+                "lambda_1 < |lambda_d||h|",
+                "V = diag(1, -11/10), tanh s = -3/5, k = 2: unstable",
+                lambda: point_is(
+                    instance(
+                        "attention-map",
+                        [["0", "1"], ["0", "-1"]],
+                        V=[["1", "0"], ["0", "-11/10"]],
+                        M=[["0", "0"], ["0", "-ln(2)"]],
+                        alpha="1/4",
+                    ),
+                    "bipartite",
+                    stable="unstable",
+                ),
+            ),
+            Variant(
+                "alpha |V| < 1",
+                "V = diag(1, -3), s = ln 3, alpha = 2: all other conditions hold, and a multiplier is below -1",
+                lambda: point_is(
+                    instance(
+                        "attention-map",
+                        [["1", "0"], ["-1", "0"]],
+                        V=[["1", "0"], ["0", "-3"]],
+                        M=[["ln(3)", "0"], ["0", "0"]],
+                        alpha="2",
+                    ),
+                    "bipartite",
+                    stable="unstable",
+                ),
+            ),
         ),
     )
 )

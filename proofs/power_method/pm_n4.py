@@ -9,12 +9,13 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.exact_points import agree, decimals, image, instance, multipliers, point_is
 from eigentoken.proofs.power_method.symbols import LK, V, alpha, k, lam, n
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.claims import TwoCycle, When
 from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.points import ConsensusAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Derivation, Inequality
 from eigentoken.theory.verdicts import Verdict, all_of
 
@@ -131,6 +132,23 @@ PM_N4 = register(
                 "TV17, multipliers of the cycle at 4.1",
                 lambda: multipliers(_state("41/10"), -1),
                 decimals("-61/62", "-10/31 * 2"),
+            ),
+        ),
+        variants=(
+            Variant(
+                "alpha > 2/(|lambda_d| - lambda_1)",
+                "below the threshold the 2-cycle on v_d has a multiplier outside",
+                FirstFailure("cycle_below_the_threshold"),
+            ),
+            Variant(
+                "k = d",
+                "on another eigenvector the direction v_d expands",
+                FirstFailure("cycle_on_a_middle_eigenvector"),
+            ),
+            Variant(
+                "lambda_d simple",
+                "a repeated lambda_d gives a multiplier of modulus 1",
+                FirstFailure("cycle_on_a_repeated_eigenvalue"),
             ),
         ),
     )

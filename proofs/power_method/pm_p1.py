@@ -11,11 +11,12 @@ from eigentoken.proofs.exact_points import image
 from eigentoken.proofs.power_method.pm_l1 import fixed_token
 from eigentoken.proofs.power_method.pm_l10 import TV13
 from eigentoken.proofs.power_method.symbols import V
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.theory.conditions import Symmetric
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant
 from eigentoken.theory.steps import Derivation
 from eigentoken.theory.verdicts import Verdict, all_of, fails, holds
 
@@ -135,5 +136,12 @@ PM_P1 = register(
             ),
         ),
         property_tests=(OnInstances("point_checks", "kernel_condition"),),
+        variants=(
+            Variant(
+                "c_i > -1/alpha",
+                "the kernel condition holds at consensus on v_k, which is sent to its negative",
+                FirstFailure("kernel_without_sign"),
+            ),
+        ),
     )
 )

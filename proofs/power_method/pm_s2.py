@@ -7,11 +7,12 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.proofs.textbook_maps import DETERMINANT_LEMMA
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant
 from eigentoken.theory.steps import Citation, Derivation, Identity
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
@@ -116,5 +117,15 @@ PM_S2 = register(
             false=False,
         ),
         property_tests=(OnInstances("point_checks", "shifted_spectrum"),),
+        variants=(
+            Variant(
+                "w or z an eigenvector",
+                "with neither, other eigenvalues change too",
+                FirstFailure("edit_without_eigenvector", "properties_search_matrices"),
+            ),
+            Variant(
+                "z^T w = 1", "the shift is mu z^T w", FirstFailure("edit_not_normalised", "properties_search_matrices")
+            ),
+        ),
     )
 )

@@ -7,10 +7,11 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement
+from eigentoken.theory.statements import Kind, Source, Statement, Variant
 from eigentoken.theory.steps import Derivation, Inequality
 
 MU = sp.Symbol("mu", real=True)
@@ -101,5 +102,12 @@ PM_S3 = register(
         depends=("PM-S1",),
         derive=derive,
         property_tests=(OnInstances("point_checks", "steered_layer"),),
+        variants=(
+            Variant(
+                "kappa_i != 0",
+                "a token with kappa_i = 0 has the same next state for every mu",
+                FirstFailure("unsteered_token", "properties_search_matrices"),
+            ),
+        ),
     )
 )

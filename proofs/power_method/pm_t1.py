@@ -11,6 +11,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.exact_points import instance, point_is
+from eigentoken.proofs.power_method.pm_n1 import spiral
 from eigentoken.proofs.power_method.symbols import G2, G3, LK, F, alpha, any_score, d, k, lam, n
 from eigentoken.proofs.reductions import grouped, recalled
 from eigentoken.theory.claims import Iff, Stable, Unstable, When
@@ -105,6 +106,7 @@ PM_T1 = register(
                 "two heads with F = diag(1, -3), threshold 1, at alpha = 11/10",
                 lambda: point_is(BEYOND, "consensus", stable="unstable"),
             ),
+            Variant("F symmetric", "the spiral of PM-N1: real-part dominance does not decide at a fixed step", spiral),
         ),
         notes="The step with heads is checked for two heads; that more heads merge two at a time, because the push is a sum "
         "over the heads, is argued in words.",

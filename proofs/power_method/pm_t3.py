@@ -16,12 +16,13 @@ from eigentoken.proofs.power_method.pm_a1 import ASSUMPTION_1
 from eigentoken.proofs.power_method.pm_l14 import LENGTHS, block
 from eigentoken.proofs.power_method.pm_l15 import TV10
 from eigentoken.proofs.power_method.symbols import B1, B2, V, alpha, b1, b2, bbar, d, k, kappa, lam, mu, n, p, q
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.reductions import recalled
 from eigentoken.theory.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.conditions import Relation
 from eigentoken.theory.points import ConsensusAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Derivation, Identity, Inequality
 from eigentoken.theory.verdicts import Verdict, all_of, fails, holds
 
@@ -145,5 +146,32 @@ PM_T3 = register(
         ),
         notes="That the printed sufficient conditions are not necessary is shown by TV6 (see the tests of the "
         "chapter).",
+        variants=(
+            Variant(
+                "alpha (|lambda_d| - lambda_1) < 2",
+                "V = diag(1/2, -1), threshold 4, at alpha = 41/10: consensus on v_1 is unstable",
+                lambda: point_is(
+                    instance(
+                        "attention-map",
+                        [["1", "0"]] * 2,
+                        V=[["1/2", "0"], ["0", "-1"]],
+                        M=[["1", "0"], ["0", "1"]],
+                        alpha="41/10",
+                    ),
+                    "consensus",
+                    stable="unstable",
+                ),
+            ),
+            Variant(
+                "lambda_k b_i > 0",
+                "a side of two tokens expands, while all other conditions hold",
+                FirstFailure("side_that_expands"),
+            ),
+            Variant(
+                "|tr B| < 1 + det B",
+                "the sides as wholes expand, while all heights are positive",
+                FirstFailure("block_that_expands"),
+            ),
+        ),
     )
 )
