@@ -12,9 +12,10 @@ from math import comb
 import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.textbook import BINOMIAL, WENDEL
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Computation, Derivation, Identity, Inequality
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
@@ -167,5 +168,12 @@ AB_R42 = register(
             ),
         ),
         property_tests=(sign_patterns_on_instances,),
+        variants=(
+            Variant(
+                "l <= n + 1",
+                "n + 2 tokens with a positive relation lie in no open hemisphere",
+                FirstFailure("no_open_hemisphere", "properties_search_matrices"),
+            ),
+        ),
     )
 )
