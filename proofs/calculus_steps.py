@@ -7,6 +7,7 @@ A step compares what is *derived* from the registered system (its field, differe
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -42,6 +43,7 @@ __all__ = [
     "TOKEN_J",
     "TOKEN_K",
     "along_flow",
+    "analytic_step",
     "attention_sum",
     "expression_latex",
     "field_of",
@@ -94,6 +96,7 @@ def tensor_step(
     rules: Assumptions,
     left: str,
     uses: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
     establishes: tuple[str, ...] = (),
 ) -> Reduction:
     """``left = claimed``, where ``left`` names what ``derive`` computes from the system; the claim is kept in normal form."""
@@ -108,12 +111,69 @@ def tensor_step(
         name=name,
         says=says,
         uses=uses,
+        needs=needs,
         establishes=establishes,
         derive=derive,
         claimed=normal_form(claimed, rules),
         agrees=agrees,
         shows=lambda wanted: f"{left} = {expression_latex(wanted)}",
     )
+
+
+def not_analytic(expression: Expression) -> list[str]:
+    """Factors of the expression that are not analytic functions of the tokens on the whole space.
+
+    Inner products and exponentials of analytic expressions are analytic; quotients are where the denominator has no
+    zero, which is known here of exponentials and of attention normalisers (nonempty sums of exponentials).
+
+    >>> not_analytic(dot(token(TOKEN_I), token(TOKEN_J)))
+    []
+    >>> len(not_analytic(dot(token(TOKEN_I), token(TOKEN_J)) ** -1))
+    1
+    """
+    found = []
+    for monomial in expression.terms:
+        for atom, power in monomial.factors:
+            if isinstance(atom, Exp | SumExp):
+                found += not_analytic(thawed(atom.exponent))
+            elif not isinstance(atom, Dot | Delta | Mask) or power < 0:
+                found.append(f"{atom} to the power {power}")
+    return found
+
+
+def analytic_step(
+    name: str,
+    says: str,
+    *,
+    derive: Callable[[], Expression],
+    claimed: Expression,
+    rules: Assumptions,
+    left: str,
+    uses: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+    establishes: tuple[str, ...] = (),
+) -> Reduction:
+    """``left = claimed`` as in :func:`tensor_step`, and every factor of the claim is an analytic function of the tokens."""
+    plain = tensor_step(
+        name,
+        says,
+        derive=derive,
+        claimed=claimed,
+        rules=rules,
+        left=left,
+        uses=uses,
+        needs=needs,
+        establishes=establishes,
+    )
+
+    def agrees(derived: Expression, wanted: Expression) -> Verdict:
+        bad = not_analytic(wanted)
+        if bad:
+            return undecided(f"not known to be analytic: {bad[0]}")
+        verdict = plain.agrees(derived, wanted)
+        return holds(f"{verdict.reason}; all its factors are analytic") if verdict.is_holds else verdict
+
+    return replace(plain, agrees=agrees)
 
 
 # -- LaTeX of expressions ---------------------------------------------------------------------------------------------

@@ -8,15 +8,14 @@ sums of any length.  The claim is data that is written in the statement's file; 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from typing import Any
 
 import sympy as sp
 
 from eigentoken.theory.normal_form import identity_verdict
 from eigentoken.theory.printing_words import scalar_latex
-from eigentoken.theory.registry import statements
-from eigentoken.theory.steps import ALL_SIZES, Citation, Computation, Reduction
+from eigentoken.theory.recall import established, recalled
+from eigentoken.theory.steps import ALL_SIZES, Reduction
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
 __all__ = ["all_agree", "established", "grouped", "recalled", "tensor"]
@@ -63,6 +62,7 @@ def grouped(
         derive=lambda: tuple(derive()),
         claimed=wanted,
         agrees=all_agree,
+        entrywise=True,
         shows=shows,
     )
 
@@ -101,33 +101,4 @@ def tensor(
         claimed=claimed,
         agrees=agrees,
         shows=lambda _: formula,
-    )
-
-
-@cache
-def established(statement_id: str) -> frozenset[str]:
-    """The facts that the derivation of another statement establishes, when all of its steps hold."""
-    statement = statements().get(statement_id)
-    if statement.derivation is None:
-        return frozenset()
-    outcomes = statement.derivation.check(statement.facts)
-    if not all(outcome.verdict.is_holds for outcome in outcomes):
-        return frozenset()
-    facts = {fact for outcome in outcomes for fact in outcome.step.establishes}
-    facts |= {outcome.step.theorem.conclusion for outcome in outcomes if isinstance(outcome.step, Citation)}
-    return frozenset(facts)
-
-
-def recalled(
-    statement_id: str, fact: str, says: str, formula: str, *, name: str = "", uses: tuple[str, ...] = ()
-) -> Computation:
-    """A fact taken from another statement: its whole derivation is checked, and must establish exactly this fact."""
-
-    def run() -> Verdict:
-        if fact in established(statement_id):
-            return holds(f"the derivation of {statement_id} checks and establishes: {fact}")
-        return fails(f"the derivation of {statement_id} does not establish: {fact}")
-
-    return Computation(
-        name=name or f"from {statement_id}", says=says, run=run, formula=formula, uses=uses, establishes=(fact,)
     )

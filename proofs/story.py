@@ -12,8 +12,9 @@ from eigentoken.proofs.bibliography import BIBLIOGRAPHY
 from eigentoken.proofs.verify import evidence_of, status_of
 from eigentoken.theory.plain_text import plain_text
 from eigentoken.theory.readings import LATEX
+from eigentoken.theory.recall import Recalled
 from eigentoken.theory.statements import Evidence, Statement
-from eigentoken.theory.steps import ALL_SIZES, Citation
+from eigentoken.theory.steps import ALL_SIZES, Argument, Citation, Step
 
 __all__ = ["Story", "dropped_latex", "story"]
 
@@ -67,6 +68,7 @@ class Story:
                     "formula": step.display(),
                     "uses": list(step.uses),
                     "scope": step.scope,
+                    "argued": step.argued,
                 }
                 for step in (told.derivation.steps if told.derivation else ())
             ],
@@ -134,10 +136,9 @@ class Story:
     def _step_lines(self) -> Iterator[str]:
         steps = self.statement.derivation.steps if self.statement.derivation else ()
         for number, step in enumerate(steps, 1):
-            how = f"cited: {step.theorem.name}" if isinstance(step, Citation) else f"checked: {step.kind}"
             limit = "" if step.scope == ALL_SIZES else f", only for {step.scope}"
             mark = f"{number}.".ljust(3 if len(steps) < 10 else 4)
-            yield f"{mark}{plain_text(step.says)} [{how}{limit}]"
+            yield f"{mark}{plain_text(step.says)} [{_how(step)}{limit}]"
             formula = plain_text(step.display())
             if formula:
                 yield " " * len(mark) + formula
@@ -148,10 +149,22 @@ class Story:
         if found is None:
             return f"No run is recorded for this text: `eigentoken verify {self.statement.id}` makes one."
         scopes = f" Some steps only for {'; '.join(found.scopes)}." if found.scopes else ""
+        argued = f" {found.argued} argued in words (not machine-checked)," if found.argued else ""
         return (
-            f"{found.checked} steps checked, {found.cited} cited, {found.second} with a second opinion, "
+            f"{found.checked} steps checked, {found.cited} cited,{argued} {found.second} with a second opinion, "
             f"{found.vectors} vectors, {found.counterexamples} counterexamples, {found.tested} instances tested.{scopes}"
         )
+
+
+def _how(step: Step) -> str:
+    """In a few words, how the step is known."""
+    if isinstance(step, Argument):
+        return "argued in words, not machine-checked"
+    if isinstance(step, Citation):
+        return f"cited: {step.theorem.name}"
+    if isinstance(step, Recalled):
+        return f"proved in {step.statement}" + (", which argues a step in words" if step.argued else "")
+    return f"checked: {step.kind}"
 
 
 def dropped_latex(told: Statement, dropped: str) -> str:

@@ -106,6 +106,7 @@ def from_system(
     scope: str,
     *,
     uses: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
     establishes: tuple[str, ...] = (),
 ) -> Reduction:
     """A reduction that compares what the registered system gives with a claimed list of expressions.
@@ -125,11 +126,13 @@ def from_system(
         name=name,
         says=says,
         uses=uses,
+        needs=needs,
         establishes=establishes,
         scope=scope,
         derive=derive,
         claimed=wanted,
         agrees=all_equal,
+        entrywise=True,
         shows=shows,
     )
 
@@ -142,12 +145,20 @@ def applied(
     right: Any,
     *,
     uses: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
     establishes: tuple[str, ...] = (),
 ) -> Identity:
     """``u^T (expression) = right``, where ``products`` gives the product of u with each vector: an identity for every d."""
     functional(expression, products)  # refuses what is not linear in the vectors
     return Identity(
-        name=name, says=says, left=expression, right=right, where=dict(products), uses=uses, establishes=establishes
+        name=name,
+        says=says,
+        left=expression,
+        right=right,
+        where=dict(products),
+        uses=uses,
+        needs=needs,
+        establishes=establishes,
     )
 
 
@@ -162,6 +173,7 @@ def slope(
     order: int = 1,
     scope: str = ALL_SIZES,
     uses: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
     establishes: tuple[str, ...] = (),
 ) -> Reduction:
     """``d/ds (of) = claimed`` (at ``s = at``, where given): the derivative is computed, the claim is data, both are printed."""
@@ -174,4 +186,6 @@ def slope(
     below = f"d{scalar_latex(by)}" + (f"^{order}" if order > 1 else "")
     where = "" if at is None else rf"\bigg|_{{{scalar_latex(by)} = {scalar_latex(at)}}}"
     text = rf"\frac{{{mark}}}{{{below}}}\left[{scalar_latex(of)}\right]{where} = <0>"
-    return from_system(name, says, derived, lambda: [claimed], text, scope, uses=uses, establishes=establishes)
+    return from_system(
+        name, says, derived, lambda: [claimed], text, scope, uses=uses, needs=needs, establishes=establishes
+    )

@@ -2,15 +2,14 @@
 
 A citation is accepted only where earlier steps, or the conditions of the statement, establish every hypothesis under
 exactly these names (:class:`eigentoken.theory.steps.Citation`).  ``about(theorem, subject)`` is the same theorem spoken of a
-named object, so that one derivation can use it twice.  ``in_words(...)`` makes an argument that is written out and not
-machine-checked; it is printed as such and counted with the citations, never with the checked steps.
+named object, so that one derivation can use it twice.  Limits, flows and measures: :mod:`eigentoken.proofs.textbook_flows`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from eigentoken.theory.steps import Citation, Theorem
+from eigentoken.theory.steps import Theorem
 
 __all__ = [
     "ALGEBRAIC_NORM",
@@ -35,8 +34,6 @@ __all__ = [
     "UNIFORM_MOMENTS",
     "WENDEL",
     "about",
-    "in_words",
-    "words",
 ]
 
 _KHALIL = """@book{Khalil,
@@ -144,7 +141,7 @@ CARATHEODORY = Theorem(
 CANTOR = Theorem(
     key="Cantor",
     name="Cantor's intersection theorem",
-    hypotheses=("nested compact sets", "the diameters tend to zero"),
+    hypotheses=("nested compact sets", "the quantity tends to zero as time goes on (the diameters)"),
     conclusion="the sets shrink to one point",
     reference="Rudin, Principles of Mathematical Analysis, Theorem 3.10",
     bibtex=_PRINCIPLES,
@@ -324,8 +321,6 @@ CIRCLE_CONSENSUS = Theorem(
 }""",
 )
 
-_HERE = "not machine-checked"
-
 
 def about(theorem: Theorem, subject: str) -> Theorem:
     """The theorem with every hypothesis and the conclusion spoken of ``subject``.
@@ -338,22 +333,3 @@ def about(theorem: Theorem, subject: str) -> Theorem:
         hypotheses=tuple(f"{each} ({subject})" for each in theorem.hypotheses),
         conclusion=f"{theorem.conclusion} ({subject})",
     )
-
-
-def in_words(key: str, hypotheses: tuple[str, ...], conclusion: str) -> Theorem:
-    """An argument that stands in the words of its step; the hypotheses it leans on must still be established."""
-    return Theorem(key, "the argument in words", hypotheses, conclusion, _HERE)
-
-
-def words(
-    name: str,
-    says: str,
-    hypotheses: tuple[str, ...],
-    conclusion: str,
-    *,
-    uses: tuple[str, ...] = (),
-    formula: str = "",
-) -> Citation:
-    """A step that is argued and not machine-checked; it says so in print."""
-    theorem = in_words(name, hypotheses, conclusion)
-    return Citation(name=name, says=says, uses=uses, theorem=theorem, formula=formula)

@@ -22,6 +22,8 @@ __all__ = ["LEDGER", "Line", "Verified", "evidence_of", "record", "status_of", "
 
 LEDGER = Path(__file__).with_name("ledger.json")
 PROPERTY_INSTANCES = 200
+CHECKED = ("identity", "inequality", "reduction", "computation", "recalled")
+ARGUED = "argued"
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,12 @@ class Line:
     reason: str
     second: str = ""
     scope: str = ""
+    argued: bool = False
+    "True where the line rests on an argument in words, here or in a statement that it recalls."
 
     @property
     def good(self) -> bool:
-        return self.word == "holds" and self.second != "fails"
+        return (self.word == "holds" or (self.word == ARGUED and self.argued)) and self.second != "fails"
 
 
 @dataclass(frozen=True)
@@ -60,20 +64,26 @@ class Verified:
         scopes = sorted({line.scope for line in self.lines if line.scope and line.scope != ALL_SIZES})
         return Evidence(
             digest=self.digest,
-            checked=self.count("identity", "inequality", "reduction", "computation"),
+            checked=self.count(*CHECKED),
             cited=self.count("citation"),
             second=sum(line.second == "holds" for line in self.lines),
             tested=self.tested,
             vectors=self.count("vector"),
             counterexamples=self.count("counterexample"),
             scopes=tuple(scopes),
+            argued=sum(line.argued for line in self.lines),
             complete=self.good and bool(self.lines),
         )
+
+    def status(self) -> Status:
+        """The rung that this run alone supports."""
+        return statements().get(self.id).status(self.evidence())
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "id": self.id,
             "verdict": "holds" if self.good else "fails",
+            "status": str(self.status()),
             "evidence": asdict(self.evidence()),
             "lines": [asdict(line) for line in self.lines],
         }
@@ -102,7 +112,8 @@ def verify(
 def _step_line(outcome: Outcome) -> Line:
     second = "" if outcome.second is None else str(outcome.second.word)
     step = outcome.step
-    return Line(step.kind, step.name, str(outcome.verdict.word), outcome.verdict.reason, second, step.scope)
+    word = str(outcome.verdict.word) if outcome.verdict.is_holds or not outcome.accepted else ARGUED
+    return Line(step.kind, step.name, word, outcome.verdict.reason, second, step.scope, step.argued)
 
 
 def _verdict_line(what: str, name: str, ask: Any) -> Line:

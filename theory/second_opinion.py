@@ -6,7 +6,7 @@ Inequalities were proved by z3; :mod:`eigentoken.theory.second_inequality` trans
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import lcm
 from typing import Any
 
@@ -16,7 +16,7 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from eigentoken.theory.second_inequality import inequality_by_cvc5
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
-__all__ = ["identity_by_flint", "inequality_by_cvc5"]
+__all__ = ["identities_by_flint", "identity_by_flint", "inequality_by_cvc5"]
 
 
 _AS_EXPONENTIALS = {
@@ -53,6 +53,25 @@ def identity_by_flint(left: Any, right: Any) -> Verdict:
     if field.rational:
         return fails("FLINT multivariate polynomials: the numerator is not zero")
     return undecided("FLINT: not zero over opaque generators")
+
+
+def identities_by_flint(derived: Sequence[Any], claimed: Sequence[Any]) -> Verdict:
+    """Every derived expression equals the claimed one; one that differs fails, one that is not decided decides nothing.
+
+    >>> a = sp.Symbol("a", real=True)
+    >>> identities_by_flint([a + a, a * a], [2 * a, a**2]).word.value
+    'holds'
+    >>> identities_by_flint([a + a], [2 * a, a]).word.value
+    'fails'
+    """
+    if len(derived) != len(claimed):
+        return fails(f"{len(derived)} expressions were derived, {len(claimed)} are claimed")
+    found = [identity_by_flint(*pair) for pair in dict.fromkeys(zip(derived, claimed, strict=True))]
+    for each in found:
+        if each.is_fails:
+            return each
+    open_ones = [each for each in found if each.is_undecided]
+    return open_ones[0] if open_ones else holds(f"FLINT: {len(claimed)} derived expressions agree with the claim")
 
 
 class _Field:

@@ -34,10 +34,15 @@ class Kind(StrEnum):
 
 
 class Status(StrEnum):
-    """The ladder.  ``refuted`` and ``corrected`` speak of the printed form."""
+    """The ladder.  ``refuted`` and ``corrected`` speak of the printed form.
+
+    ``argued`` is a derivation of which at least one step, here or in a statement that is recalled, is an argument in
+    words that no machine checked; a correction that is only argued leaves the printed form at ``refuted``.
+    """
 
     STATED = "stated"
     TESTED = "tested"
+    ARGUED = "argued"
     DERIVED = "derived"
     REFUTED = "refuted"
     CORRECTED = "corrected"
@@ -109,6 +114,8 @@ class Evidence:
     vectors: int = 0
     counterexamples: int = 0
     scopes: tuple[str, ...] = ()
+    argued: int = 0
+    "Steps that rest on an argument in words."
     complete: bool = False
     "True when every step, vector and counterexample held in that run."
 
@@ -149,7 +156,9 @@ class Statement:
         if evidence is None or not evidence.complete:
             return Status.STATED
         if self.printed is not None and self.printed.false and evidence.counterexamples:
-            return Status.CORRECTED if evidence.checked else Status.REFUTED
+            return Status.CORRECTED if evidence.checked and not evidence.argued else Status.REFUTED
+        if evidence.argued:
+            return Status.ARGUED
         if evidence.checked:
             return Status.DERIVED
         return Status.TESTED if evidence.tested or evidence.vectors else Status.STATED

@@ -3,6 +3,8 @@
 A step has a name, words, the earlier steps it uses, and the *facts* it establishes.  Facts are what a citation of a
 textbook theorem needs: a citation whose hypotheses are not all established by earlier steps, or by the conditions of
 the statement, fails.  A step that was checked only for listed sizes says so (``scope``), in the status and in print.
+A step that is only argued in words is an :class:`Argument`: it is never called checked or cited, and a statement that
+has one, or recalls a fact from one that has, does not stand on the rung ``derived``.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
 __all__ = [
     "ALL_SIZES",
+    "Argument",
     "Citation",
     "Computation",
     "Derivation",
@@ -41,19 +44,32 @@ class Outcome:
     step: Step
     verdict: Verdict
     second: Verdict | None = None
+    complete: bool = True
+    "False where a step that this one uses is not established."
 
     @property
     def cited(self) -> bool:
         return isinstance(self.step, Citation)
 
+    @property
+    def accepted(self) -> bool:
+        """The step holds; or it is argued in words, and what it leans on is established."""
+        return self.verdict.is_holds or (
+            isinstance(self.step, Argument) and self.verdict.is_undecided and self.complete
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Step(ABC):
-    """One step: ``says`` is the justification in words, printed as it stands (LaTeX allowed)."""
+    """One step: ``says`` is the justification in words, printed as it stands (LaTeX allowed).
+
+    ``uses`` are names of earlier steps, ``needs`` are facts: the step counts only where all of them are established.
+    """
 
     name: str
     says: str
     uses: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
     establishes: tuple[str, ...] = ()
     scope: str = ALL_SIZES
 
@@ -70,6 +86,15 @@ class Step(ABC):
     def second_opinion(self) -> Verdict | None:
         """The same question to an arithmetic that shares no code with ``check``; ``None`` where there is none."""
         return None
+
+    def twice(self, facts: frozenset[str]) -> tuple[Verdict, Verdict | None]:
+        """The check and the second opinion; a kind whose work is shared does it once."""
+        return self.check(facts), self.second_opinion()
+
+    @property
+    def argued(self) -> bool:
+        """True where the step rests on an argument in words, here or in a statement that it recalls."""
+        return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,17 +165,32 @@ class Reduction(Step):
 
     ``derive`` computes an object from the system; ``agrees`` compares it with the ``claimed`` object and gives the
     verdict; ``shows`` prints the claimed object.  The claim is data, the derivation is code: neither sees the other.
+    ``entrywise`` says that both are lists of scalar expressions, compared one by one: FLINT then compares them again.
     """
 
     derive: Callable[[], Any]
     claimed: Any
     agrees: Callable[[Any, Any], Verdict]
     shows: Callable[[Any], str]
+    entrywise: bool = False
 
     kind = "reduction"
 
     def check(self, facts: frozenset[str]) -> Verdict:
         return self.agrees(self.derive(), self.claimed)
+
+    def second_opinion(self) -> Verdict | None:
+        return self._second(tuple(self.derive())) if self.entrywise else None
+
+    def twice(self, facts: frozenset[str]) -> tuple[Verdict, Verdict | None]:
+        derived = tuple(self.derive()) if self.entrywise else self.derive()
+        return self.agrees(derived, self.claimed), self._second(derived) if self.entrywise else None
+
+    def _second(self, derived: tuple[Any, ...]) -> Verdict:
+        """FLINT on scalar expressions; tensors of symbolic size have no second arithmetic."""
+        from eigentoken.theory.second_opinion import identities_by_flint
+
+        return identities_by_flint(derived, tuple(self.claimed))
 
     def display(self) -> str:
         return self.shows(self.claimed)
@@ -199,9 +239,33 @@ class Citation(Step):
 
     def check(self, facts: frozenset[str]) -> Verdict:
         missing = [each for each in self.theorem.hypotheses if each not in facts]
+        if not (self.theorem.reference and self.theorem.bibtex):
+            return fails(f"{self.theorem.name} has no published reference: what is argued here is an Argument step")
         if missing:
             return fails(f"{self.theorem.name} needs {'; '.join(missing)}, which no earlier step establishes")
         return holds(f"cited: {self.theorem.name}; all {len(self.theorem.hypotheses)} hypotheses are established")
+
+    def display(self) -> str:
+        return self.formula
+
+
+@dataclass(frozen=True, kw_only=True)
+class Argument(Step):
+    """An argument in words that no machine checked.  The verdict is ``undecided``, and it is counted by itself.
+
+    Its facts can be used by later steps only where everything it ``needs`` is established; whatever rests on it is argued.
+    """
+
+    formula: str = ""
+
+    kind = "argument"
+
+    @property
+    def argued(self) -> bool:
+        return True
+
+    def check(self, facts: frozenset[str]) -> Verdict:
+        return undecided("argued in words, not machine-checked")
 
     def display(self) -> str:
         return self.formula
@@ -230,12 +294,26 @@ class Derivation:
         good: set[str] = set()
         for step in self.steps:
             broken = [each for each in step.uses if each not in good]
-            verdict = undecided(f"uses {', '.join(broken)}, not established") if broken else step.check(facts)
-            opinion = step.second_opinion() if second else None
-            outcomes.append(Outcome(step, verdict, opinion))
-            if verdict.is_holds:
+            missing = [each for each in step.needs if each not in facts]
+            opinion: Verdict | None = None
+            if broken:
+                verdict = undecided(f"uses {', '.join(broken)}, not established")
+            elif missing:
+                verdict = fails(f"needs {'; '.join(missing)}, which no earlier step establishes")
+            elif second:
+                verdict, opinion = step.twice(facts)
+            else:
+                verdict = step.check(facts)
+            outcome = Outcome(step, verdict, opinion, complete=not broken)
+            outcomes.append(outcome)
+            if outcome.accepted:
                 good.add(step.name)
                 facts = facts | set(step.establishes)
                 if isinstance(step, Citation):
                     facts = facts | {step.theorem.conclusion}
         return outcomes
+
+    @property
+    def argued(self) -> tuple[str, ...]:
+        """Names of the steps that rest on an argument in words."""
+        return tuple(step.name for step in self.steps if step.argued)

@@ -21,6 +21,7 @@ COLUMNS = (
     "source",
     "steps checked",
     "cited",
+    "argued",
     "second opinion",
     "instances tested",
     "vectors",
@@ -28,6 +29,7 @@ COLUMNS = (
     "sizes",
     "status",
 )
+NUMBERS = 7
 
 
 def statements_table() -> str:
@@ -36,24 +38,33 @@ def statements_table() -> str:
         "<!-- written by tools/tables.py: do not edit -->",
         "# The book of statements",
         "",
-        "Steps are checked by a machine or cited (a textbook theorem with its hypotheses, or an argument in words);",
-        "a second opinion is an arithmetic that shares no code with the first; instances are random and satisfy the",
-        "conditions. `eigentoken verify` runs all of it again.",
+        "Steps are checked by a machine (here, or in a statement that is recalled), cited (a textbook theorem whose",
+        "hypotheses earlier steps establish), or only argued in words; a statement that rests on an argued step is not",
+        "`derived`. A second opinion is an arithmetic that shares no code with the first; instances are random and satisfy",
+        "the conditions. `eigentoken verify` runs all of it again.",
         "",
         f"| {' | '.join(COLUMNS)} |",
         f"|{' --- |' * len(COLUMNS)}",
     ]
-    totals = [0] * 6
+    totals = [0] * NUMBERS
     for told in statements():
         found = evidence_of(told)
         numbers = (
             []
             if found is None
-            else [found.checked, found.cited, found.second, found.tested, found.vectors, found.counterexamples]
+            else [
+                found.checked,
+                found.cited,
+                found.argued,
+                found.second,
+                found.tested,
+                found.vectors,
+                found.counterexamples,
+            ]
         )
-        totals = [old + new for old, new in zip(totals, numbers or [0] * 6, strict=True)]
+        totals = [old + new for old, new in zip(totals, numbers or [0] * NUMBERS, strict=True)]
         sizes = "" if found is None else "; ".join(found.scopes) or "all"
-        cells = [told.id, plain_text(told.title), str(told.source), *(str(each) for each in numbers or [""] * 6)]
+        cells = [told.id, plain_text(told.title), str(told.source), *(str(each) for each in numbers or [""] * NUMBERS)]
         lines.append(f"| {' | '.join([*(each.replace('|', '/') for each in cells), sizes, str(status_of(told))])} |")
     lines.append(f"| {len(statements())} statements | | | {' | '.join(map(str, totals))} | | |")
     return "\n".join(lines) + "\n"

@@ -74,6 +74,7 @@ def derive_matrix_form() -> Derivation:
                 derive=lambda: [entry for column in matrix_form(tokens, scores, value, right=True) for entry in column],
                 claimed=tuple(componentwise),
                 agrees=all_equal,
+                entrywise=True,
                 shows=lambda _: (
                     "z_i = \\bigl[V x \\exp(x^{\\top}K^{\\top}Qx)\\,D\\bigr]_i = "
                     "\\sum_j \\frac{e^{x_i^{\\top}Q^{\\top}Kx_j}}{\\sqrt d\\,\\sum_k e^{x_i^{\\top}Q^{\\top}Kx_k}}\\, "

@@ -13,11 +13,12 @@ import sympy as sp
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import det_spd, det_tokens, numbers
 from eigentoken.proofs.flow_properties import gradient_identity, metric_is_positive, tangent_field
+from eigentoken.proofs.textbook_flows import LEVEL_SET
 from eigentoken.theory.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.observables_attention import ellipsoid_potential
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Vector
-from eigentoken.theory.steps import Derivation, Inequality
+from eigentoken.theory.steps import Citation, Derivation, Inequality
 from eigentoken.theory.systems import system
 from eigentoken.theory.terms import matrix
 
@@ -26,13 +27,38 @@ CONDITIONS = (Symmetric(P), PositiveDefinite(P))
 
 
 def derive_flow() -> Derivation:
-    """Model (8) is model (7) with one head, U = I and W = P; it stays on the ellipsoid."""
-    from eigentoken.proofs.calculus_steps import TOKEN_I, along_flow, field_of, tensor_step, token
-    from eigentoken.theory.calculus import Assumptions, Letter, dot, zero
+    """Model (8) is model (7) with one head, U = I and W = P; it is smooth and stays on a compact manifold."""
+    from eigentoken.proofs.calculus_steps import (
+        TOKEN_I,
+        TOKEN_J,
+        along_flow,
+        analytic_step,
+        field_of,
+        tensor_step,
+        token,
+    )
+    from eigentoken.theory.calculus import (
+        DIMENSION,
+        SLOT,
+        Assumptions,
+        Letter,
+        differentiate,
+        dot,
+        exponential,
+        factor,
+        one,
+        vector,
+        zero,
+    )
+    from eigentoken.theory.calculus.expressions import row_sum
 
     letter = Letter("P")
     rules = Assumptions(symmetric=frozenset({"P"}), unit={"y": (letter,)})
     field = field_of("ellipsoid-flow", {"P": letter}, rules)
+    pair = dot(vector("y", SLOT), token(TOKEN_J), (letter,))
+    weight = exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
+    written = (weight * (token(TOKEN_J) - pair * vector("y", SLOT))).summed(TOKEN_J)
+    form, least, square = sp.symbols("q lambda N", real=True)
 
     def general() -> Any:
         return field_of("ellipsoid-multihead-flow", {"heads": [{"U": None, "P": letter}], "W": letter}, rules)
@@ -55,6 +81,46 @@ def derive_flow() -> Derivation:
                 rules=rules,
                 left="\\tfrac{d}{dt}\\, y_i^{\\top} P y_i",
                 establishes=("the ellipsoid is invariant",),
+            ),
+            analytic_step(
+                "smooth field",
+                "Written out, the field of the registered system is a sum of products of inner products and "
+                "exponentials, divided by sums of exponentials, which have no zero: it is real analytic, and $P$ does "
+                "not depend on time.",
+                derive=lambda: field,
+                claimed=written,
+                rules=rules,
+                left="\\dot y_i",
+                establishes=("the field is smooth", "the field is autonomous and locally Lipschitz"),
+            ),
+            Inequality(
+                name="bounded",
+                says="On $\\mathcal{E}_P$, $1 = q = y^{\\top}Py \\ge \\lambda N$ with $\\lambda = "
+                "\\lambda_{\\min}(P) > 0$ and $N = |y|^2$: the ellipsoid is bounded, and so are the trajectories, "
+                "which do not leave it.",
+                hypotheses=(sp.Eq(form, 1), least > 0, form >= least * square),
+                conclusion=square <= 1 / least,
+                uses=("stays on the ellipsoid",),
+                needs=("the ellipsoid is invariant",),
+                establishes=("the level set is bounded", "the trajectories are bounded"),
+            ),
+            tensor_step(
+                "regular value",
+                "The differential of $y_i^{\\top}Py_i$ does not vanish on $\\mathcal{E}_P$: in the direction $y_i$ "
+                "it is",
+                derive=lambda: differentiate(
+                    dot(token(TOKEN_I), token(TOKEN_I), (letter,)), {"y": lambda index: token(index)}, rules
+                ),
+                claimed=one() * 2,
+                rules=rules,
+                left="d(y_i^{\\top}Py_i)\\,y_i",
+                establishes=("the differential does not vanish on the level set",),
+            ),
+            Citation(
+                name="manifold",
+                says="So $\\mathcal{E}_P$, and its product, is a compact analytic manifold.",
+                theorem=LEVEL_SET,
+                uses=("bounded", "regular value"),
             ),
         )
     )

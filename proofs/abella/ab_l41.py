@@ -12,11 +12,12 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import det_matrix, numbers, symmetric_eigenpairs, times, transposed
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import EXACT
 from eigentoken.proofs.textbook import CAUCHY_SCHWARZ
 from eigentoken.theory.conditions import BoundedInTime, PositiveDefinite, Symmetric
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Inequality
 from eigentoken.theory.terms import ell, matrix
 from eigentoken.theory.verdicts import Verdict, fails, holds
@@ -103,6 +104,7 @@ def derive() -> Derivation:
                 derive=attained,
                 claimed=(1 / (1 + 2 * sp.exp(2 * b)), 1 / (1 + 2 * sp.exp(-2 * b))),
                 agrees=all_equal,
+                entrywise=True,
                 shows=lambda claimed: (
                     f"\\alpha_{{12}} = {sp.latex(claimed[0])}, \\qquad \\alpha_{{11}} = {sp.latex(claimed[1])}"
                 ),
@@ -159,5 +161,12 @@ AB_L41 = register(
             ),
         ),
         property_tests=(bounds_on_instances,),
+        variants=(
+            Variant(
+                "j <= i",
+                "causal weights of later tokens are 0, below every positive bound",
+                FirstFailure("weight_of_a_later_token", "properties_search_matrices"),
+            ),
+        ),
     )
 )

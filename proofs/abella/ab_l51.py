@@ -15,11 +15,13 @@ from eigentoken.proofs.abella.ab_e4 import layer_data
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import numbers
 from eigentoken.proofs.flow_properties import causal_structure
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import applied, functional, slope, tokens_of_symbols, velocity
-from eigentoken.proofs.textbook import CARATHEODORY, words
+from eigentoken.proofs.textbook import CARATHEODORY
+from eigentoken.proofs.textbook_flows import EXPONENTIAL_LIMIT
 from eigentoken.theory.algebra import causal_mask
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.statements import Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Computation, Derivation, Identity, Inequality
 from eigentoken.theory.systems import system
 from eigentoken.theory.verdicts import Verdict, fails, holds
@@ -73,6 +75,7 @@ def derive_model() -> Derivation:
 def derive_lemma() -> Derivation:
     """A scalar Riccati equation with a closed form."""
     growth = functional(FIELD, {target: sp.Integer(1), y: a})
+    height, grown = sp.Symbol("z", real=True), sp.Symbol("E", positive=True)
     return Derivation(
         (
             applied(
@@ -117,6 +120,13 @@ def derive_lemma() -> Derivation:
                 1 - sp.tanh(sp.Symbol("u", real=True) + s) ** 2,
                 uses=("scalar equation",),
             ),
+            Identity(
+                name="tangent by exponentials",
+                says="In exponentials, with $z = u + s$:",
+                left=sp.tanh(height),
+                right=(sp.exp(2 * height) - 1) / (sp.exp(2 * height) + 1),
+                uses=("closed form",),
+            ),
             Citation(
                 name="measurable rate",
                 says="For measurable, locally integrable $\\bar\\alpha$ the substitution $s = \\int\\bar\\alpha$ is "
@@ -133,14 +143,29 @@ def derive_lemma() -> Derivation:
                 {y: 1 - a, target: a - 1},
                 2 * (1 - a),
             ),
-            words(
-                "limit",
-                "As $s \\to \\infty$ (which $\\bar\\alpha \\ge c > 0$ gives), $a \\to 1$ from every $a_0 > -1$, so $y "
-                "\\to y_0$; $a_0 = -1$ is the "
-                "fixed point $-y_0$.",
-                ("the height solves a Riccati equation", "the rate has infinite integral"),
-                "the fixed token attracts all but its antipode",
-                uses=("closed form", "distance", "positive"),
+            Inequality(
+                name="gap",
+                says="With $E = e^{2(u+s)}$ the solution is $a = \\frac{E-1}{E+1}$, and its gap to one lies "
+                "between zero and $2/E = 2e^{-2u}e^{-2s}$.",
+                hypotheses=(grown > 0, sp.Eq(a, (grown - 1) / (grown + 1))),
+                conclusion=sp.And(1 - a > 0, 1 - a <= 2 / grown),
+                uses=("tangent by exponentials",),
+                establishes=("the quantity lies between zero and a multiple of e^(-cs), c positive",),
+            ),
+            Citation(
+                name="limit",
+                says="As $s \\to \\infty$, $1 - a \\to 0$ from every $a_0 > -1$; so $|y - y_0|^2 = 2(1 - a) \\to 0$.",
+                theorem=EXPONENTIAL_LIMIT,
+                uses=("gap", "distance", "positive", "measurable rate"),
+                formula="a(t) \\to 1, \\qquad y(t) \\to y_0",
+            ),
+            Identity(
+                name="the antipode",
+                says="The one start that is left out, $y = -y_0$ with $a = -1$, is a fixed point (coordinatewise).",
+                left=rate * (target - a * y),
+                right=sp.Integer(0),
+                where={a: sp.Integer(-1), y: -target},
+                establishes=("the antipode is a fixed point",),
             ),
         )
     )
@@ -215,7 +240,7 @@ AB_L51 = register(
         "\\{-y_0\\}$.",
         facts=(
             "the field is measurable in time and Lipschitz in the state with an integrable bound",
-            "the rate has infinite integral",
+            "s tends to infinity",
         ),
         derive=derive_lemma,
         printed=Printed(
@@ -231,5 +256,12 @@ AB_L51 = register(
             ),
         ),
         property_tests=(closed_form_on_instances,),
+        variants=(
+            Variant(
+                "the integral diverges",
+                "with a finite integral of the weight the height stays below 1",
+                FirstFailure("attention_that_ends", "properties_search_matrices"),
+            ),
+        ),
     )
 )

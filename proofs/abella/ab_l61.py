@@ -14,7 +14,8 @@ import sympy as sp
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import as_numbers, numbers, symmetric_eigenpairs
 from eigentoken.proofs.tensor_reductions import velocity
-from eigentoken.proofs.textbook import RAYLEIGH, words
+from eigentoken.proofs.textbook import RAYLEIGH
+from eigentoken.proofs.textbook_flows import EXPONENTIAL_LIMIT
 from eigentoken.theory.conditions import InHemisphere, SimpleTop, Symmetric
 from eigentoken.theory.observables import dot
 from eigentoken.theory.registry import register
@@ -36,6 +37,7 @@ def derive() -> Derivation:
     slope = sp.diff(coordinate, s).subs(sp.Derivative(square, s), 2 * growth)
     size = sp.Symbol("N", positive=True)
     rayleigh, height = sp.symbols("rho b", real=True)
+    coordinate_mu, quotient, ratio, fast, slow, delta, others, scale = sp.symbols("y_mu q k E D delta S f", real=True)
     return Derivation(
         (
             Identity(
@@ -65,15 +67,60 @@ def derive() -> Derivation:
                 conclusion=sp.exp(-(lam - mu) * s) < 1,
                 uses=("ratios",),
             ),
-            words(
-                "attraction",
-                "If $\\dim L_{\\lambda} = 1$ and $v^{\\top}y_0 > 0$, all ratios tend to zero and $y \\to v$; if "
-                "$v^{\\top}y_0 = 0$ that coordinate stays "
-                "zero and the limit lies in $v^{\\perp}$; so $v$ attracts exactly $\\{v^{\\top}y > 0\\}$, for any "
-                "sign of $\\lambda$.",
-                ("the solution in closed form", "the top eigenvalue is simple", "the rate has infinite integral"),
-                "v attracts exactly the open hemisphere around v",
+            Inequality(
+                name="coordinates",
+                says="Let $v^{\\top}y_0 > 0$, $b = v^{\\top}y$ and $\\delta$ the gap between $\\lambda$ and the "
+                "next eigenvalue. A coordinate $y_{\\mu} = q\\,b$ is $q$ times the top one, $q^2 = k^2 E$ with $k "
+                "= c_{\\mu}/c_{\\lambda}$ and $E = e^{-2(\\lambda-\\mu)s} \\le D = e^{-2\\delta s}$; since $b^2 "
+                "\\le 1$, $0 \\le y_{\\mu}^2 \\le k^2 D$.",
+                hypotheses=(
+                    sp.Eq(coordinate_mu, quotient * height),
+                    height**2 <= 1,
+                    sp.Eq(quotient**2, ratio**2 * fast),
+                    fast <= slow,
+                ),
+                conclusion=sp.And(coordinate_mu**2 >= 0, coordinate_mu**2 <= ratio**2 * slow),
+                uses=("ratios", "decay"),
+            ),
+            Inequality(
+                name="slowest factor",
+                says="Indeed for $\\lambda - \\mu \\ge \\delta > 0$ and $s > 0$ the exponentials are so ordered, "
+                "and below one.",
+                hypotheses=(delta > 0, lam - mu >= delta, s > 0),
+                conclusion=sp.And(
+                    sp.exp(-2 * (lam - mu) * s) <= sp.exp(-2 * delta * s),
+                    sp.exp(-2 * delta * s) < 1,
+                ),
                 uses=("decay",),
+            ),
+            Inequality(
+                name="distance",
+                says="With $S = \\sum_{\\mu<\\lambda} y_{\\mu}^2 = 1 - b^2$ and $b > 0$ (a positive multiple of "
+                "$c_{\\lambda}$), $|y - v|^2 = 2(1 - b)$ lies between zero and $2S$, a multiple of $e^{-2\\delta "
+                "s}$.",
+                hypotheses=(height > 0, height <= 1, sp.Eq(others, 1 - height**2)),
+                conclusion=sp.And(2 * (1 - height) >= 0, 2 * (1 - height) <= 2 * others),
+                uses=("coordinates", "slowest factor"),
+                needs=("the solution in closed form", "the top eigenvalue is simple"),
+                establishes=("the quantity lies between zero and a multiple of e^(-cs), c positive",),
+            ),
+            Citation(
+                name="attraction",
+                says="So $y \\to v$ from every start with $v^{\\top}y_0 > 0$, for any sign of $\\lambda$.",
+                theorem=EXPONENTIAL_LIMIT,
+                uses=("distance",),
+                formula="|y(t) - v|^2 \\to 0",
+            ),
+            Inequality(
+                name="exactly the hemisphere",
+                says="If $v^{\\top}y_0 = c_{\\lambda} \\le 0$, then $b = c_{\\lambda}f$ with a positive factor $f "
+                "= e^{\\lambda s}/\\sqrt N$ is never positive, and $|y - v|^2 = 2(1 - b) \\ge 2$: $v$ attracts "
+                "exactly $\\{v^{\\top}y > 0\\}$.",
+                hypotheses=(sp.Eq(height, top * scale), scale > 0, top <= 0),
+                conclusion=2 * (1 - height) >= 2,
+                uses=("closed form", "attraction"),
+                needs=("the quantity tends to zero",),
+                establishes=("v attracts exactly the open hemisphere around v",),
             ),
             Citation(
                 name="Rayleigh",
@@ -149,7 +196,7 @@ AB_L61 = register(
         facts=(
             "the matrix is symmetric",
             "the top eigenvalue is simple",
-            "the rate has infinite integral",
+            "s tends to infinity",
         ),
         derive=derive,
         printed=Printed(

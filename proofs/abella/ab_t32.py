@@ -15,13 +15,15 @@ from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import FLOATS, as_floats
 from eigentoken.proofs.flow_properties import potential_decreases
 from eigentoken.proofs.tensor_reductions import velocity
-from eigentoken.proofs.textbook import LASALLE, LOJASIEWICZ, words
+from eigentoken.proofs.textbook import LASALLE, LOJASIEWICZ
+from eigentoken.proofs.textbook_flows import LIMIT_IS_EQUILIBRIUM
 from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.ball_evaluation import sign
 from eigentoken.theory.claims import Converges
 from eigentoken.theory.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.observables_attention import ellipsoid_potential
 from eigentoken.theory.points import SomeEquilibrium
+from eigentoken.theory.recall import Recalled, recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
@@ -31,45 +33,45 @@ from eigentoken.theory.verdicts import Verdict, fails, holds
 
 P = matrix("P")
 CONDITIONS = (Symmetric(P), PositiveDefinite(P))
-LASALLE_FACTS = (
-    "the field is autonomous and locally Lipschitz",
-    "AB-T3.1: the potential does not increase, and its derivative vanishes only at equilibria",
-)
-GRADIENT_FACTS = (
-    "AB-T3.1: the system is minus the gradient of the potential",
-    "P is constant and positive definite",
-)
+GRADIENT = "the system is minus the gradient of a function"
+DECREASE = "a continuously differentiable function does not increase along trajectories"
+LIPSCHITZ = "the field is autonomous and locally Lipschitz"
+BOUNDED = "the trajectories are bounded"
 
 
-def _compactness() -> Inequality:
-    form, least, square = sp.symbols("q lambda N", real=True)
-    return Inequality(
+def _bounded() -> Recalled:
+    return recalled(
+        "AB-E8",
+        BOUNDED,
+        "The trajectories stay on the compact product of ellipsoids.",
+        "y(t) \\in (\\mathcal{E}_P)^{\\ell}",
         name="compactness",
-        says="On $\\mathcal{E}_P$, $1 = q = y^{\\top}Py \\ge \\lambda N$ with $\\lambda = \\lambda_{\\min}(P) > 0$ and "
-        "$N = |y|^2$, so the state space is bounded; it is closed and invariant (AB-E8).",
-        hypotheses=(sp.Eq(form, 1), least > 0, form >= least * square),
-        conclusion=square <= 1 / least,
-        establishes=("the trajectories are bounded",),
     )
+
+
+def _lipschitz() -> Recalled:
+    return recalled("AB-E8", LIPSCHITZ, "The field is real analytic and does not depend on time.", name="smoothness")
 
 
 def derive_lasalle() -> Derivation:
     """LaSalle on a compact invariant set."""
     return Derivation(
         (
-            _compactness(),
-            words(
-                "decrease",
-                "This is AB-T3.1 for a polynomial-exponential, hence smooth, $V_P$.",
-                ("AB-T3.1: the potential does not increase, and its derivative vanishes only at equilibria",),
-                "a continuously differentiable function does not increase along trajectories",
+            _bounded(),
+            _lipschitz(),
+            recalled(
+                "AB-T3.1",
+                DECREASE,
+                "The potential does not increase, and its derivative vanishes only at equilibria.",
+                "\\dot V_P = -|Y_P|_g^2 \\le 0",
+                name="decrease",
             ),
             Citation(
                 name="LaSalle",
                 says="The derivative $-|Y_P|_g^2$ vanishes exactly where $Y_P = 0$, a set of equilibria and so "
                 "invariant.",
                 theorem=LASALLE,
-                uses=("compactness", "decrease"),
+                uses=("compactness", "smoothness", "decrease"),
                 formula="\\operatorname{dist}\\bigl(y(t), \\{Y_P = 0\\}\\bigr) \\to 0",
             ),
         )
@@ -78,23 +80,50 @@ def derive_lasalle() -> Derivation:
 
 def derive_convergence() -> Derivation:
     """Lojasiewicz for an analytic gradient flow on a compact manifold."""
+    from eigentoken.proofs.calculus_steps import (
+        TOKEN_I,
+        TOKEN_J,
+        analytic_step,
+        attention_sum,
+        field_of,
+        pair_exponential,
+        token,
+    )
+    from eigentoken.theory.calculus import Assumptions, Letter, differentiate, direction, instance, vector
+    from eigentoken.theory.calculus import dot as inner
+
+    letter = Letter("P")
+    rules = Assumptions(symmetric=frozenset({"P"}))
+    field = field_of("ellipsoid-flow", {"P": letter}, rules)
+    pair = pair_exponential(letter, TOKEN_I, TOKEN_J)
+    potential = (pair * sp.Rational(-1, 2)).summed(TOKEN_I, TOKEN_J)
+    product = inner(token(TOKEN_I), token(TOKEN_J), (letter,))
     theta, gap, rate, constant, slope = sp.symbols("theta v s C g", positive=True)
     return Derivation(
         (
-            _compactness(),
-            words(
-                "gradient",
-                "AB-T3.1.",
-                ("AB-T3.1: the system is minus the gradient of the potential",),
-                "the system is minus the gradient of a function",
+            _bounded(),
+            _lipschitz(),
+            recalled("AB-T3.1", GRADIENT, "The flow is a gradient flow.", "\\dot y = -\\operatorname{grad}_g V_P"),
+            analytic_step(
+                "analytic potential",
+                "The differential of $V_P$ along any $X$ is a finite sum of products of inner products and "
+                "exponentials: $V_P$ is real analytic.",
+                derive=lambda: differentiate(potential, direction("y", "X"), rules),
+                claimed=-(pair * inner(vector("X", TOKEN_I), token(TOKEN_J), (letter,))).summed(TOKEN_I, TOKEN_J),
+                rules=rules,
+                left="dV_P(y)\\,X",
             ),
-            words(
-                "analytic",
-                "$V_P$ and $Z_i$ are finite sums of exponentials of polynomials, the product of ellipsoids is an "
-                "analytic "
-                "submanifold, and $g$ is a positive definite analytic form.",
-                ("P is constant and positive definite",),
-                "the function and the metric are real analytic",
+            analytic_step(
+                "analytic metric",
+                "The weights $Z_i$ of $g$ are $\\sqrt d$ times sums of exponentials, and $Z_i$ times the velocity of "
+                "token $i$ has no denominator left: $g$ is a positive definite analytic form on the analytic manifold "
+                "$(\\mathcal{E}_P)^{\\ell}$.",
+                derive=lambda: attention_sum(letter, TOKEN_I) * instance(field, TOKEN_I),
+                claimed=(pair * (token(TOKEN_J) - product * token(TOKEN_I))).summed(TOKEN_J),
+                rules=rules,
+                left="Z_i\\,\\dot y_i",
+                uses=("analytic potential",),
+                establishes=("the function and the metric are real analytic",),
             ),
             Identity(
                 name="why the local form gives a finite length",
@@ -121,12 +150,17 @@ def derive_convergence() -> Derivation:
                 name="Lojasiewicz",
                 says="Near each limit point the inequality $|V_P(y) - V_P(y^*)|^{\\theta} \\le "
                 "C\\,|{\\operatorname{grad} V_P}|$ "
-                "holds with some $\\theta \\in [\\tfrac12, 1)$, so the trajectory has finite length and one limit, "
-                "which is an "
-                "equilibrium by AB-L3.3.",
+                "holds with some $\\theta \\in [\\tfrac12, 1)$, so the trajectory has finite length and one limit.",
                 theorem=LOJASIEWICZ,
-                uses=("compactness", "gradient", "analytic", "speed"),
-                formula="y(t) \\to y^*, \\qquad Y_P(y^*) = 0",
+                uses=("compactness", "from AB-T3.1", "analytic metric", "speed"),
+                formula="y(t) \\to y^*",
+            ),
+            Citation(
+                name="the limit is an equilibrium",
+                says="A limit set is invariant; a single point is invariant where the field vanishes.",
+                theorem=LIMIT_IS_EQUILIBRIUM,
+                uses=("Lojasiewicz", "smoothness"),
+                formula="Y_P(y^*) = 0",
             ),
         )
     )
@@ -174,7 +208,6 @@ AB_L33 = register(
         conditions=CONDITIONS,
         text="Every trajectory of (8) tends to $\\{y : \\operatorname{grad}_{g_P} V_P(y) = 0\\}$.",
         depends=("AB-T3.1", "AB-E8"),
-        facts=LASALLE_FACTS,
         derive=derive_lasalle,
         property_tests=(potential_decreases,),
     )
@@ -189,8 +222,7 @@ AB_T32 = register(
         systems=("ellipsoid-flow",),
         conditions=CONDITIONS,
         claims=(Converges(SomeEquilibrium()),),
-        depends=("AB-L3.3", "AB-T3.1"),
-        facts=GRADIENT_FACTS,
+        depends=("AB-L3.3", "AB-T3.1", "AB-E8"),
         derive=derive_convergence,
         printed=Printed(
             text="The proof rests on $|V_P| \\le \\lambda\\,|{\\operatorname{grad} V_P}|$ for some $\\lambda > 0$.",

@@ -13,11 +13,12 @@ import sympy as sp
 from eigentoken.proofs.abella.ab_x1 import antipodal_pair_stays, unbounded_freezes
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.tensor_reductions import velocity
-from eigentoken.proofs.textbook import CAUCHY_SCHWARZ, words
+from eigentoken.proofs.textbook import CAUCHY_SCHWARZ
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.claims import Converges, ForwardInvariant
 from eigentoken.theory.conditions import BoundedInTime, InHemisphere, PositiveDefinite, Symmetric
 from eigentoken.theory.points import ConsensusSet, Hemisphere
+from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Inequality
@@ -60,13 +61,14 @@ def derive() -> Derivation:
                 uses=("products",),
                 establishes=("the hemisphere is forward invariant",),
             ),
-            words(
-                "convergence",
-                "AB-X1 gives exponential convergence of all tokens to one point of the hemisphere, for bounded "
-                "measurable $P$; in "
-                "particular the consensus set is attractive from $H^+(v)^{\\ell}$.",
-                ("AB-X1: exponential consensus from an open hemisphere", "the hemisphere is forward invariant"),
-                "the consensus set is attractive from the hemisphere",
+            recalled(
+                "AB-X1",
+                "all tokens tend to one point",
+                "In the central projection the tokens converge exponentially to one point, for bounded measurable "
+                "$P$. The limit lies in the cone of the initial tokens, so in the hemisphere: the consensus set is "
+                "attractive from $H^+(v)^{\\ell}$.",
+                "y_i(t) \\to y^* \\quad\\text{for all } i",
+                name="convergence",
                 uses=("invariance",),
             ),
         )
@@ -134,10 +136,7 @@ AB_T41 = register(
         "and every trajectory in it "
         "converges to a consensus. Uniform continuity of $P_{\\eta}$ is not needed.",
         depends=("AB-X1",),
-        facts=(
-            "the metric is symmetric and positive definite",
-            "AB-X1: exponential consensus from an open hemisphere",
-        ),
+        facts=("the metric is symmetric and positive definite",),
         derive=derive,
         variants=(
             Variant("InHemisphere()", "An antipodal pair on the circle, $P = 0$, does not move.", antipodal_pair_stays),

@@ -6,304 +6,346 @@ one bad start of token i, and for i >= 3 it is not ``-y_1``.  Reference: Theorem
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.causal_examples import (
+    angles_example,
+    bad_angle,
+    bad_start_between,
+    discrete_sphere_stays,
+    sphere_example,
+    unbounded_causal_freezes,
+)
+from eigentoken.proofs.abella.causal_uniqueness import uniqueness_steps
+from eigentoken.proofs.abella.riccati import NEAR_ONE, riccati_steps
 from eigentoken.proofs.bibliography import ABELLA
-from eigentoken.proofs.deterministic_data import FLOATS, as_floats, det_matrix, scaled
-from eigentoken.proofs.tensor_reductions import applied, velocity
-from eigentoken.proofs.textbook import FUBINI, words
-from eigentoken.proofs.trajectories import ball, enclose, integrate, precision
-from eigentoken.theory.algebra import causal_mask
+from eigentoken.proofs.tensor_reductions import applied
+from eigentoken.proofs.textbook import COMPARISON, FUBINI, about
+from eigentoken.proofs.textbook_flows import (
+    COMPACTNESS,
+    FLOW_MAPS,
+    NO_ATOMS,
+    NULL_UNION,
+    OPEN_PREIMAGES,
+)
 from eigentoken.theory.claims import AlmostEveryConverges
 from eigentoken.theory.conditions import BoundedInTime, Relation
 from eigentoken.theory.points import ConsensusSet
+from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
-from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
-from eigentoken.theory.systems import system
+from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality, Step
 from eigentoken.theory.terms import d, matrix
-from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.words_flows import IsIdentity
 
 U = matrix("U")
 
 
 def derive() -> Derivation:
-    """Heights against the first token, uniqueness and position of the bad start."""
-    from eigentoken.proofs.calculus_steps import TOKEN_I, TOKEN_J, along_flow, field_of, tensor_step, token
-    from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, Mask, exponential, factor
+    """Heights against the first token, uniqueness and existence of the bad start, its position, and null sets."""
+    return Derivation((*_heights(), *uniqueness_steps(), *_existence(), *_position(), *_null_set(), *_stability()))
+
+
+def _heights() -> Iterator[Step]:
+    """The perturbed Riccati equation of a height, and its two possible limits."""
+    from eigentoken.proofs.calculus_steps import (
+        TOKEN_I,
+        TOKEN_J,
+        along_flow,
+        analytic_step,
+        field_of,
+        tensor_step,
+        token,
+    )
+    from eigentoken.theory.calculus import DIMENSION, SLOT, Assumptions, Base, Letter, Mask, exponential, factor, zero
     from eigentoken.theory.calculus import dot as inner
+    from eigentoken.theory.calculus import vector as vector_of
     from eigentoken.theory.calculus.atoms import Dot
     from eigentoken.theory.calculus.expressions import row_sum
 
     rules = Assumptions(unit={"y": ()})
     flow = field_of("causal-flow", {"U": None, "P": Letter("P")}, rules)
-    pair = inner(token(TOKEN_I), token(TOKEN_J), (Letter("P"),))
-    mask = Mask("c", TOKEN_I, TOKEN_J)
-    masked = factor(mask) * exponential(pair) * factor(row_sum(pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
+
+    def masked(at: Any) -> Any:
+        pair, mask = inner(vector_of("y", at), token(TOKEN_J), (Letter("P"),)), Mask("c", at, TOKEN_J)
+        return factor(mask) * exponential(pair) * factor(row_sum(pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
 
     def height(at: Any) -> Any:
         return factor(Dot(Base("v"), (), Base("y", (at,))))
 
+    here = vector_of("y", SLOT)
     y_i, y_j = sp.symbols("y_i y_j", real=True)
-    a, b, p, q, weight, c = sp.symbols("a atilde p q alpha_ij c", real=True)
-    y, z, target = sp.symbols("y ytilde y_1", real=True)
-    s_3, s_32, A_31, A_32 = sp.symbols("s_3 s_32 A_31 A_32", real=True)
-    c_i, s_i, c_j, s_j = sp.symbols("c_i s_i c_j s_j", real=True)
-    rate, error = sp.symbols("A epsilon", real=True)
-    return Derivation(
-        (
-            tensor_step(
-                "heights from the system",
-                "For a fixed vector $v$ (it will be $y_1$, which does not move, AB-E15), along the registered causal "
-                "flow with $U = I$ (mask "
-                "$c_{ij} = 1$ for $j \\le i$), for every number of tokens and every dimension:",
-                derive=lambda: along_flow(height(TOKEN_I), flow, rules),
-                claimed=(masked * (height(TOKEN_J) - inner(token(TOKEN_I), token(TOKEN_J)) * height(TOKEN_I))).summed(
-                    TOKEN_J
-                ),
-                rules=rules,
-                left="\\tfrac{d}{dt}\\,v^{\\top}y_i",
-            ),
-            applied(
-                "heights",
-                "Token 1 is fixed (AB-E15). Let $a = y_1^{\\top}y_i$ and $e_j = y_j - y_1$, $p = e_j^{\\top}y_1$, $q "
-                "= e_j^{\\top}y_i$. "
-                "Apply $y_1^{\\top}$ to the summand $\\alpha_{ij}\\bigl(y_j - (y_i^{\\top}y_j)\\,y_i\\bigr)$, where "
-                "$y_i^{\\top}y_j = a + q$: the "
-                "main part and a part that vanishes with $e_j$.",
-                weight * (y_j - (a + q) * y_i),
-                {y_j: 1 + p, y_i: a},
-                weight * (1 - a**2) + weight * (p - q * a),
-                uses=("heights from the system",),
-                establishes=("the heights solve a perturbed Riccati equation",),
-            ),
-            words(
-                "dichotomy",
-                "By induction $y_j \\to y_1$ for $j < i$. With $A = \\sum_{j<i}\\sum_{\\eta}\\alpha^{\\eta}_{ij} \\ge "
-                "h(i-1)c_1 > 0$ (AB-L4.1), "
-                "$\\dot a = A(1 - a^2) + o(1)$: once $|a| \\le 1 - \\epsilon$ the height grows at a rate bounded "
-                "below, so $a \\to 1$ or "
-                "$a \\to -1$.",
-                ("the heights solve a perturbed Riccati equation", "AB-L4.1: the weights are bounded below"),
-                "each token tends to the first one or to its antipode",
-                uses=("heights",),
-            ),
-            Inequality(
-                name="no return from the middle",
-                says="Indeed where $a^2 \\le 1 - 2\\epsilon$ and the perturbation is below $A\\epsilon$ in modulus, "
-                "$\\dot a \\ge A\\epsilon > 0$.",
-                hypotheses=(rate > 0, error > 0, a**2 <= 1 - 2 * error, sp.Abs(p) <= rate * error),
-                conclusion=rate * (1 - a**2) + p >= rate * error,
-                uses=("heights",),
-            ),
-            applied(
-                "two solutions near the antipode",
-                "Let $y, \\tilde y$ (heights $a, \\tilde a$, product $c = y^{\\top}\\tilde y$) follow $g(y) = y_1 - "
-                "(y^{\\top}y_1)\\,y$. Apply "
-                "$(y - \\tilde y)^{\\top}$ to $g(y) - g(\\tilde y)$: it sends $y_1 \\mapsto a - \\tilde a$, $y "
-                "\\mapsto 1 - c$, "
-                "$\\tilde y \\mapsto c - 1$, and $|y - \\tilde y|^2 = 2(1 - c)$.",
-                (target - a * y) - (target - b * z),
-                {target: a - b, y: 1 - c, z: c - 1},
-                -(a + b) / 2 * (2 * (1 - c)),
-                establishes=("solutions near the antipode separate",),
-            ),
-            words(
-                "uniqueness",
-                "If both tend to $-y_1$ then $a, \\tilde a \\to -1$ and the factor $-(a + \\tilde a)/2$ tends to 1. "
-                "The difference of the weights at "
-                "$y$ and $\\tilde y$ is at most a constant times $|y - \\tilde y|$ ($P$ is bounded) and multiplies "
-                "$y_j - (y^{\\top}y_j)y \\to 0$. So $\\tfrac{d}{dt}|y - \\tilde y|^2 \\ge 2\\bigl(h(i-1)c_1 - "
-                "o(1)\\bigr)|y - \\tilde y|^2$ for late times: "
-                "a bounded difference must be zero.",
-                (
-                    "solutions near the antipode separate",
-                    "P is bounded in time",
-                    "each token tends to the first one or to its antipode",
-                ),
-                "there is at most one bad start",
-                uses=("two solutions near the antipode", "dichotomy"),
-            ),
-            words(
-                "existence",
-                "For every $T$ the time-$T$ map of token $i$ is a homeomorphism of $S^n$, so some start $y^{(T)}$ is "
-                "at $-y_1$ at time $T$. "
-                "The starts that tend to $y_1$ form an open set, and those near which a solution is inside the "
-                "hemisphere of $y_1$ from "
-                "some time on stay there (AB-X1); a limit point of $y^{(T)}$ as $T \\to \\infty$ is not among them.",
-                (
-                    "each token tends to the first one or to its antipode",
-                    "AB-X1: exponential consensus from an open hemisphere",
-                ),
-                "there is at least one bad start",
-                uses=("dichotomy",),
-            ),
-            Identity(
-                name="motion on a great circle",
-                says="Tokens 1, 2, 3 started on one great circle stay there. With $y_j = (c_j, s_j)$ and the unit "
-                "tangent $(-s_i, c_i)$ at "
-                "$y_i = (c_i, s_i)$, the angular speed that $y_j$ gives to $y_i$ is $\\sin(\\theta_j - \\theta_i)$.",
-                left=(c_j - (c_i * c_j + s_i * s_j) * c_i) * (-s_i) + (s_j - (c_i * c_j + s_i * s_j) * s_i) * c_i,
-                right=s_j * c_i - c_j * s_i,
-            ),
-            Inequality(
-                name="position of the bad start",
-                says="Let $\\theta_1 = 0$, $\\theta_2 \\in (0, \\pi)$, $\\theta_3 \\in (\\theta_2, \\pi]$: then $s_3 "
-                "= \\sin\\theta_3 \\ge 0$ and "
-                "$s_{32} = \\sin(\\theta_3 - \\theta_2) > 0$, so $\\dot\\theta_3 = -A_{31}s_3 - A_{32}s_{32} < 0$. "
-                "The start $\\theta_3 = \\pi$, that "
-                "is $y_3 = -y_1$, leaves and reaches $y_1$; so $y_3^* \\neq -y_1$.",
-                hypotheses=(A_31 > 0, A_32 > 0, s_3 >= 0, s_32 > 0),
-                conclusion=-A_31 * s_3 - A_32 * s_32 < 0,
-                uses=("motion on a great circle", "uniqueness"),
-            ),
-            words(
-                "sections",
-                "For each admissible $(y_1, \\dots, y_{i-1})$ exactly one $y_i$ is bad, a set of measure zero in "
-                "$S^n$, $n \\ge 1$; by induction "
-                "over $i$ the bad set has null sections.",
-                (
-                    "there is at most one bad start",
-                    "there is at least one bad start",
-                    "the sphere has positive dimension",
-                ),
-                "almost every section has measure zero",
-                uses=("uniqueness", "existence"),
-            ),
-            words(
-                "measurable",
-                "The domain of attraction is open: near the limit it contains a neighbourhood of the consensus set "
-                "(AB-X1), and the "
-                "time-$T$ maps are continuous.",
-                ("AB-X1: exponential consensus from an open hemisphere",),
-                "the set is measurable",
-            ),
-            Citation(
-                name="measure zero",
-                says="So the complement of the domain of attraction has measure zero.",
-                theorem=FUBINI,
-                uses=("sections", "measurable"),
-                formula="\\operatorname{meas}\\{(y_1, \\dots, y_{\\ell}) : \\text{no consensus at } y_1\\} = 0",
-            ),
-            words(
-                "stability",
-                "Tokens close to a consensus lie in a small cap; in the central projection of AB-X1 their distance to "
-                "$w_1$ does not grow and "
-                "decays exponentially: the consensus set is asymptotically stable.",
-                ("AB-X1: exponential consensus from an open hemisphere",),
-                "the consensus set is asymptotically stable",
-            ),
-        )
+    a, p, q, weight, square, eps = sp.symbols("a p q alpha_ij N epsilon", real=True)
+    low, high, rho_1, rho_2 = sp.symbols("l L rho_1 rho_2", real=True)
+    yield tensor_step(
+        "heights from the system",
+        "For a fixed vector $v$ (it will be $y_1$, which does not move, AB-E15), along the registered causal flow "
+        "with $U = I$ (mask $c_{ij} = 1$ for $j \\le i$), for every number of tokens and every dimension:",
+        derive=lambda: along_flow(height(TOKEN_I), flow, rules),
+        claimed=(masked(TOKEN_I) * (height(TOKEN_J) - inner(token(TOKEN_I), token(TOKEN_J)) * height(TOKEN_I))).summed(
+            TOKEN_J
+        ),
+        rules=rules,
+        left="\\tfrac{d}{dt}\\,v^{\\top}y_i",
+    )
+    yield tensor_step(
+        "sphere",
+        "The tokens stay on the unit sphere, which is compact.",
+        derive=lambda: along_flow(inner(token(TOKEN_I), token(TOKEN_I)), flow, rules),
+        claimed=zero(),
+        rules=rules,
+        left="\\tfrac{d}{dt}\\,y_i^{\\top}y_i",
+        establishes=("the state space is compact and invariant", "the space is compact"),
+    )
+    yield analytic_step(
+        "Lipschitz field",
+        "Written out, the field is analytic in the tokens (a causal normaliser contains the own term and has no "
+        "zero), with derivatives that are bounded while $P$ is.",
+        derive=lambda: flow,
+        claimed=(masked(SLOT) * (token(TOKEN_J) - inner(here, token(TOKEN_J)) * here)).summed(TOKEN_J),
+        rules=rules,
+        left="\\dot y_i",
+        needs=("P is bounded in time",),
+        establishes=("the field is measurable in time and Lipschitz in the state with an integrable bound",),
+    )
+    yield Citation(
+        name="flow maps",
+        says="So the maps from the start to the state at time $T$ are homeomorphisms; those of the first $i$ "
+        "tokens too, since token $i$ depends on tokens $j \\le i$ only.",
+        theorem=FLOW_MAPS,
+        uses=("sphere", "Lipschitz field"),
+    )
+    yield recalled(
+        "AB-E15", "the first token is fixed", "Token 1 does not move.", "y_1(t) = y_1(0)", name="the first token"
+    )
+    yield applied(
+        "heights",
+        "Let $a = y_1^{\\top}y_i$ and $e_j = y_j - y_1$, $p = e_j^{\\top}y_1$, $q = e_j^{\\top}y_i$. Apply "
+        "$y_1^{\\top}$ to the summand $\\alpha_{ij}\\bigl(y_j - (y_i^{\\top}y_j)\\,y_i\\bigr)$, where "
+        "$y_i^{\\top}y_j = a + q$: the main part and a part that vanishes with $e_j$.",
+        weight * (y_j - (a + q) * y_i),
+        {y_j: 1 + p, y_i: a},
+        weight * (1 - a**2) + weight * (p - q * a),
+        uses=("heights from the system", "the first token"),
+    )
+    yield Identity(
+        name="own term",
+        says="The summand $j = i$ vanishes, since $N = y_i^{\\top}y_i = 1$ (coordinatewise).",
+        left=weight * (y_i - square * y_i),
+        right=sp.Integer(0),
+        where={square: sp.Integer(1)},
+        uses=("sphere",),
+    )
+    yield Inequality(
+        name="perturbation",
+        says="Where the earlier tokens are within $\\epsilon$ of $y_1$, $|p|, |q| \\le \\epsilon$, and with a "
+        "weight in $[0, 1]$ and $|a| \\le 1$ the second part is at most $2\\epsilon$ in modulus.",
+        hypotheses=(
+            weight >= 0,
+            weight <= 1,
+            a >= -1,
+            a <= 1,
+            p >= -eps,
+            p <= eps,
+            q >= -eps,
+            q <= eps,
+        ),
+        conclusion=sp.And(weight * (p - q * a) <= 2 * eps, weight * (p - q * a) >= -2 * eps),
+        uses=("heights", "own term"),
+    )
+    yield recalled(
+        "AB-L4.1",
+        "the weights are bounded below",
+        "For bounded $P$ every weight with $j \\le i$ is at least $c_1 > 0$, so that $A = "
+        "\\sum_{j<i}\\sum_{\\eta}\\alpha^{\\eta}_{ij} \\ge k = h(i-1)c_1$.",
+        "\\alpha^{\\eta}_{ij} \\ge c_1",
+        name="weights",
+    )
+    yield from riccati_steps("y_1^{\\top}y_i", uses=("perturbation", "weights"))
+    yield Inequality(
+        name="dichotomy",
+        says="Let the earlier tokens converge to $y_1$, and let $l \\le L$ be the limits inferior and superior of "
+        "the height. For every $\\eta$, either the height is above $-\\rho$ at some late time, and then $l \\ge "
+        "\\rho$; or $L \\le -\\rho$. The same case holds for any two values $\\rho_1, \\rho_2 > 0$, so that the "
+        "limit is $1$ or $-1$ as they tend to one.",
+        hypotheses=(
+            low <= high,
+            rho_1 > 0,
+            rho_2 > 0,
+            sp.Or(low >= rho_1, high <= -rho_1),
+            sp.Or(low >= rho_2, high <= -rho_2),
+        ),
+        conclusion=sp.Or(sp.And(low >= rho_1, low >= rho_2), sp.And(high <= -rho_1, high <= -rho_2)),
+        uses=("radius",),
+        needs=(NEAR_ONE,),
+        establishes=("each token tends to the first one or to its antipode",),
     )
 
 
-# -- the printed domain is wrong ---------------------------------------------------------------------------------------
+def _existence() -> Iterator[Step]:
+    """Starts that are in the hemisphere of the first token at time T form open, increasing sets, none of them everything."""
+    weight, h_i, h_j, s, a, limit = sp.symbols("alpha_ij h_i h_j s a l", real=True)
+    yield Inequality(
+        name="the hemisphere is kept",
+        says="Let $h_j = y_1^{\\top}y_j > 0$ for all $j \\le i$. At the lowest token every summand of its slope is "
+        "nonnegative ($s = y_i^{\\top}y_j \\le 1$). For late $T$ the starts of token $i$ that have positive height "
+        "at time $T$ form an open set that grows with $T$.",
+        hypotheses=(weight >= 0, h_i > 0, h_i <= h_j, s <= 1),
+        conclusion=weight * (h_j - s * h_i) >= 0,
+        uses=("heights from the system", "flow maps"),
+        needs=(FLOW_MAPS.conclusion,),
+        establishes=("the sets are open and increase",),
+    )
+    yield Inequality(
+        name="never everything",
+        says="The time-$T$ map is onto: some start is at $-y_1$ at time $T$, where the height is $a = -1$.",
+        hypotheses=(sp.Eq(a, -1),),
+        conclusion=a < 0,
+        uses=("flow maps",),
+        needs=(FLOW_MAPS.conclusion,),
+        establishes=("no set is the whole space",),
+    )
+    yield Citation(
+        name="a start that is left out",
+        says="So some start never has a positive height at late times.",
+        theorem=COMPACTNESS,
+        uses=("the hemisphere is kept", "never everything", "sphere"),
+    )
+    yield Inequality(
+        name="existence",
+        says="Its limit $l \\le 0$ is not $1$, so it is $-1$: the start is bad.",
+        hypotheses=(sp.Or(sp.Eq(limit, 1), sp.Eq(limit, -1)), limit <= 0),
+        conclusion=sp.Eq(limit, -1),
+        uses=("a start that is left out", "dichotomy"),
+        needs=(COMPACTNESS.conclusion, "each token tends to the first one or to its antipode"),
+        establishes=("there is at least one bad start",),
+    )
 
 
-def _planar_field(_: Any, x: Any) -> list[Any]:
-    """Angles of tokens 2, 3 for P = 0, one head, token 1 at angle 0, d = 2."""
-    from flint import arb
-
-    return [-x[0].sin() / arb(8).sqrt(), -(x[1].sin() + (x[1] - x[0]).sin()) / arb(18).sqrt()]
-
-
-def bad_start_between(low: str, high: str, time: int = 18, steps: int = 54) -> Verdict:
-    """Some third angle in [low, high] has no consensus at token 1, although the whole interval avoids pi.
-
-    From ``low`` the lifted angle is below pi at a time when 0 < theta_2 < pi: the tokens 0, theta_2, theta_3 lie in an open half
-    circle and go to consensus with lifted limit 0 (AB-X1).  From ``high`` it is above pi + theta_2: then theta_3 - 2 pi, 0,
-    theta_2 lie in an open half circle and the lifted limit is 2 pi.  Both sets of starts are open and disjoint; an
-    interval is connected, so a start in between does neither.
-    """
-    from flint import arb
-
-    with precision(50):
-        second = arb.pi() / 2
-        if not (ball(low) > arb.pi() and ball(high) < arb.pi() + second):
-            return undecided("the interval does not avoid -y_1")
-        below = enclose(_planar_field, [second, ball(low)], time, steps=steps, order=16, digits=50)
-        above = enclose(_planar_field, [second, ball(high)], time, steps=steps, order=16, digits=50)
-        first = bool(below[0] > 0 and below[0] < arb.pi() and below[1] < arb.pi() and below[1] > 0)
-        last = bool(above[0] > 0 and above[0] < arb.pi() and above[1] > arb.pi() + above[0] and above[1] < 2 * arb.pi())
-    if first and last:
-        return holds(
-            f"theta_2 = pi/2: from theta_3 = {low} the third token reaches the half circle of token 1 from one side, from {high} "
-            "from the other (enclosures): some start in between, none of which is -y_1, does not reach consensus"
-        )
-    return undecided("the enclosures do not decide both sides")
-
-
-def bad_angle(second: float) -> float:
-    """The bad third angle for P = 0: backwards in time the bad trajectory attracts, with theta_2 in closed form (floats)."""
-    import math
-
-    late = 44.0
-    slope = math.tan(second / 2)
-
-    def other(t: float) -> float:
-        return 2 * math.atan(slope * math.exp(-t / math.sqrt(8)))
-
-    def field(t: float, x: Any) -> list[float]:
-        return [(math.sin(x[0]) + math.sin(x[0] - other(late - t))) / math.sqrt(18)]
-
-    return integrate(field, [math.pi + other(late) / 2], [late])[0][0]
+def _position() -> Iterator[Step]:
+    """Where the bad start of the third token is not."""
+    s_3, s_32, A_31, A_32 = sp.symbols("s_3 s_32 A_31 A_32", real=True)
+    c_i, s_i, c_j, s_j = sp.symbols("c_i s_i c_j s_j", real=True)
+    yield recalled(
+        "AB-L5.1",
+        "the antipode is a fixed point",
+        "Token 2 sees itself and token 1: its bad start is $y_2^* = -y_1$, which does not move.",
+        "y_2^* = -y_1",
+        name="the second token",
+        uses=("uniqueness",),
+    )
+    yield Identity(
+        name="motion on a great circle",
+        says="Tokens 1, 2, 3 started on one great circle stay there. With $y_j = (c_j, s_j)$ and the unit tangent "
+        "$(-s_i, c_i)$ at $y_i = (c_i, s_i)$, the angular speed that $y_j$ gives to $y_i$ is $\\sin(\\theta_j - "
+        "\\theta_i)$.",
+        left=(c_j - (c_i * c_j + s_i * s_j) * c_i) * (-s_i) + (s_j - (c_i * c_j + s_i * s_j) * s_i) * c_i,
+        right=s_j * c_i - c_j * s_i,
+    )
+    yield Inequality(
+        name="position of the bad start",
+        says="Let $\\theta_1 = 0$, $\\theta_2 \\in (0, \\pi)$, $\\theta_3 \\in (\\theta_2, \\pi]$: then $s_3 = "
+        "\\sin\\theta_3 \\ge 0$ and $s_{32} = \\sin(\\theta_3 - \\theta_2) > 0$, so $\\dot\\theta_3 = -A_{31}s_3 - "
+        "A_{32}s_{32} < 0$. The start $\\theta_3 = \\pi$, that is $y_3 = -y_1$, leaves and reaches $y_1$; so "
+        "$y_3^* \\neq -y_1$.",
+        hypotheses=(A_31 > 0, A_32 > 0, s_3 >= 0, s_32 > 0),
+        conclusion=-A_31 * s_3 - A_32 * s_32 < 0,
+        uses=("motion on a great circle", "uniqueness"),
+    )
 
 
-def sphere_example() -> list[float]:
-    """The bad third token on S^2 for P = 0.8 det_matrix(3), y_1 = e_1, y_2 = e_2, and its distance to -y_1."""
-    import math
+def _null_set() -> Iterator[Step]:
+    """The starts without consensus at the first token have measure zero."""
+    count, a = sp.symbols("N a", real=True)
+    yield Inequality(
+        name="sections",
+        says="Let $B_i$ be the starts for which $y_1, \\dots, y_{i-1}$ converge to $y_1$ and $y_i$ does not; a "
+        "start that does not reach consensus is in one of them. For given $y_1, \\dots, y_{i-1}$ the number $N$ of "
+        "points in a section is",
+        hypotheses=(count <= 1, count >= 1),
+        conclusion=sp.Eq(count, 1),
+        uses=("uniqueness", "existence"),
+        needs=("there is at most one bad start", "there is at least one bad start"),
+        establishes=("every section is a single point",),
+    )
+    yield Citation(
+        name="null sections",
+        says="A point of $S^n$, $n \\ge 1$, has measure zero.",
+        theorem=NO_ATOMS,
+        uses=("sections",),
+    )
+    yield recalled(
+        "AB-X1",
+        about(COMPARISON, "causal attention").conclusion,
+        "From the open set where all heights are positive the tokens reach consensus at $y_1$: in the central "
+        "projection their distances to the first one decay exponentially.",
+        "\\max_i|w_i(t) - w_1| \\le e^{-at}\\max_i|w_i(0) - w_1|",
+        name="consensus from the hemisphere",
+    )
+    yield Inequality(
+        name="entrance",
+        says="A start whose heights tend to one enters that set: a height within $\\tfrac12$ of one is positive. "
+        "So the domain of attraction of the first $i$ tokens is the union over $T = 1, 2, \\dots$ of the preimages "
+        "of that set under the time-$T$ maps, and $B_i$ is a difference of two such sets.",
+        hypotheses=(a > 1 - sp.Rational(1, 2),),
+        conclusion=a > 0,
+        uses=("consensus from the hemisphere", "flow maps"),
+        establishes=("the domain is the union over T of the preimages of an open set",),
+    )
+    yield Citation(
+        name="measurable", says="So $B_i$ is a Borel set.", theorem=OPEN_PREIMAGES, uses=("entrance", "flow maps")
+    )
+    yield Citation(
+        name="measure zero",
+        says="So each $B_i$ has measure zero.",
+        theorem=FUBINI,
+        uses=("null sections", "measurable"),
+        formula="\\operatorname{meas} B_i = 0",
+    )
+    yield Citation(
+        name="almost every start",
+        says="And so has their union.",
+        theorem=NULL_UNION,
+        uses=("measure zero",),
+        formula="\\operatorname{meas}\\{(y_1, \\dots, y_{\\ell}) : \\text{no consensus at } y_1\\} = 0",
+    )
 
-    score = as_floats(scaled(0.8, det_matrix(3)))
 
-    def speeds(second: float, third: float) -> list[float]:
-        points = [(math.cos(angle), math.sin(angle), 0.0) for angle in (0.0, second, third)]
-        field = system("causal-flow").advance(FLOATS, {"U": None, "P": score}, tuple(points), causal_mask(3))
-        return [field[i][1] * points[i][0] - field[i][0] * points[i][1] for i in (1, 2)]
-
-    late = 44.0
-    last = integrate(lambda _, x: [speeds(x[0], 0.0)[0]], [math.pi / 2], [late])[0][0]
-    start = integrate(lambda _, x: [-each for each in speeds(x[0], x[1])], [last, math.pi + last / 2], [late])[0]
-    point = (math.cos(start[1]), math.sin(start[1]))
-    return [*point, math.hypot(point[0] + 1, point[1])]
-
-
-def angles_example() -> list[Any]:
-    """Angles at t = 10 from (0, pi/2, 2.5) by enclosure, and theta_2 in closed form."""
-    from flint import arb
-
-    with precision(50):
-        end = enclose(_planar_field, [arb.pi() / 2, "5/2"], 10, steps=30, order=16, digits=50)
-        return [*end, 2 * (-10 / arb(8).sqrt()).exp().atan()]
-
-
-def unbounded_causal_freezes() -> Verdict:
-    """P(t) = e^{2t} I, causal, two tokens at angle 1: the second token stays above angle 0.85 (see AB-X1)."""
-    from flint import arb
-
-    def field(t: Any, x: Any) -> list[Any]:
-        return [-x[0].sin() / arb(2).sqrt() / (1 + ((2 * t).exp() * (1 - x[0].cos())).exp())]
-
-    with precision(40):
-        end = enclose(field, ["1"], 2, steps=160, order=14, digits=40)[0]
-        floor = ball("0.85")
-        rate = 1 - floor.cos()
-        grown = ball(4).exp()
-        tail = (-rate * grown).exp() / (2 * rate * grown)
-        if end - tail > floor:
-            return holds("the angle of the second token stays above 0.85 for all times")
-    return undecided("the enclosure does not separate the angle from 0.85")
-
-
-def discrete_sphere_stays() -> Verdict:
-    """On S^0 = {1, -1} no token moves: the starts with different tokens, of positive measure, never reach consensus."""
-    one = sp.Integer(1)
-    speed = velocity("causal-flow", {"U": None, "P": ((one,),)}, ((one,), (-one,), (one,)))
-    if all(entry == 0 for row in speed for entry in row):
-        return holds("tokens 1, -1, 1 on S^0 have velocity zero exactly")
-    return fails(f"the velocity is {speed}")
+def _stability() -> Iterator[Step]:
+    """In the central projection along the first token the distances are comparable, and decay."""
+    h, far, near, start, far_0, factor_e = sp.symbols("h x d d_0 x_0 E", real=True)
+    yield Identity(
+        name="central projection",
+        says="With $v = y_1$, $h = y_1^{\\top}y_i$ and $w_i = y_i/h$: $w_1 = y_1$, and $|w_i - w_1|^2 = 1/h^2 - 2 "
+        "+ 1$ (products of $w_i$ and $w_1$ are $1/h^2$, $1$ and $1$), that is",
+        left=1 / h**2 - 2 + 1,
+        right=(1 - h**2) / h**2,
+    )
+    yield Inequality(
+        name="comparable distances",
+        says="For $h \\ge \\tfrac12$ the squares $x = |w_i - w_1|^2$ and $d = |y_i - y_1|^2 = 2(1 - h)$ satisfy $d "
+        "\\le x \\le 4d$.",
+        hypotheses=(h >= sp.Rational(1, 2), h <= 1, sp.Eq(far, (1 - h**2) / h**2), sp.Eq(near, 2 * (1 - h))),
+        conclusion=sp.And(near <= far, far <= 4 * near),
+        uses=("central projection",),
+        establishes=("the projected distance is comparable with the distance",),
+    )
+    yield Inequality(
+        name="stability",
+        says="So near the consensus set $d(t) \\le x(t) \\le E\\,x(0) \\le 4E\\,d(0)$ with a factor $E \\le 1$ "
+        "that decays exponentially: the consensus set is asymptotically stable.",
+        hypotheses=(near <= far, far <= factor_e * far_0, far_0 <= 4 * start, factor_e >= 0),
+        conclusion=near <= 4 * factor_e * start,
+        uses=("comparable distances", "consensus from the hemisphere"),
+        needs=(
+            about(COMPARISON, "causal attention").conclusion,
+            "the projected distance is comparable with the distance",
+        ),
+        establishes=("the consensus set is asymptotically stable",),
+    )
 
 
 AB_T51 = register(
@@ -325,8 +367,6 @@ AB_T51 = register(
         facts=(
             "P is bounded in time",
             "the sphere has positive dimension",
-            "AB-L4.1: the weights are bounded below",
-            "AB-X1: exponential consensus from an open hemisphere",
         ),
         derive=derive,
         printed=Printed(

@@ -11,6 +11,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.abella.ab_l61 import VALUE
+from eigentoken.proofs.abella.riccati import NEAR_ONE, riccati_steps
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import (
     FLOATS,
@@ -23,7 +24,8 @@ from eigentoken.proofs.deterministic_data import (
     symmetric_eigenpairs,
 )
 from eigentoken.proofs.tensor_reductions import applied, velocity
-from eigentoken.proofs.textbook import ISS_CASCADE, RAYLEIGH, words
+from eigentoken.proofs.textbook import RAYLEIGH, about
+from eigentoken.proofs.textbook_flows import INDUCTION
 from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.algebra import causal_mask
 from eigentoken.theory.ball_evaluation import evaluate, sign
@@ -31,6 +33,7 @@ from eigentoken.theory.claims import Converges, ForwardInvariant
 from eigentoken.theory.conditions import BoundedInTime, InHemisphere, Relation, SimpleTop, Symmetric
 from eigentoken.theory.observables import dot
 from eigentoken.theory.points import ConsensusAt, Hemisphere
+from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
@@ -41,6 +44,7 @@ from eigentoken.theory.verdicts import Verdict, fails, holds
 U = matrix("U")
 lam, mu, root, index = sp.symbols("lambda mu r i", real=True)
 MULTIPLIER = (mu / index - lam) / root
+INDUCTION_AT_V = about(INDUCTION, "convergence to v")
 
 
 def derive() -> Derivation:
@@ -66,6 +70,7 @@ def derive() -> Derivation:
     y_i, Uy_j, v, w = sp.symbols("y_i Uy_j v w", real=True)
     b_i, b_j, s, p, q, weight, own, rho, eps = sp.symbols("b_i b_j s p q alpha_ij alpha_ii rho epsilon", real=True)
     before = sp.Symbol("A", positive=True)
+    c_1, own_time, time, number, low, radius, eta, least = sp.symbols("c_1 s t N l rho eta k", real=True)
     near, far = sp.symbols("p_22 p_21", positive=True)
     score = sp.Symbol("s", real=True)
     other_term = lam * v - (-lam) * (-v + eps * w)
@@ -133,28 +138,49 @@ def derive() -> Derivation:
                 conclusion=before * lam * (1 - b_i**2) + own * (lam - rho) * b_i + p
                 >= lam * before * (1 - b_i**2) - eps,
                 uses=("perturbation form", "Rayleigh", "invariance"),
-                establishes=("the driven system is input-to-state stable on an invariant set",),
             ),
-            words(
-                "induction",
-                "Token 1 converges to $v$ by AB-L6.1 (its weight is bounded below by AB-L4.1); tokens $1, \\dots, i - "
-                "1$ drive token $i$.",
-                (
-                    "AB-L6.1: v attracts the open hemisphere",
-                    "AB-L4.1: the weights are bounded below",
-                    "the hemisphere is forward invariant",
-                ),
-                "the driving system converges",
-                uses=("invariance",),
+            recalled(
+                "AB-L4.1",
+                "the weights are bounded below",
+                "For bounded $P$ every weight with $j \\le i$ is at least $c_1 > 0$.",
+                "\\alpha_{ij} \\ge c_1",
+                name="weights",
+            ),
+            recalled(
+                "AB-L6.1",
+                "v attracts exactly the open hemisphere around v",
+                "Token 1 is alone: it follows Oja's flow in the time $s = \\int\\alpha_{11}$.",
+                "y_1(t) \\to v",
+                name="one token",
+            ),
+            Inequality(
+                name="first token",
+                says="Its own time tends to infinity: $s \\ge c_1t$ exceeds any $N$ once $t > N/c_1$. So token 1 "
+                "converges to $v$.",
+                hypotheses=(c_1 > 0, own_time >= c_1 * time, time > number / c_1),
+                conclusion=own_time > number,
+                uses=("weights", "one token"),
+                establishes=(INDUCTION_AT_V.hypotheses[0],),
+            ),
+            *riccati_steps("b_i", uses=("lower estimate", "weights"), needs=("the hemisphere is forward invariant",)),
+            Inequality(
+                name="next token",
+                says="Suppose tokens $1, \\dots, i - 1$ converge to $v$, so that for each $\\eta > 0$ the "
+                "perturbation is below $\\eta$ at late times; here $k = \\lambda(i-1)c_1$. Since $b_i > 0 > "
+                "-\\rho$, the limit inferior $l$ of $b_i$ is at least $\\rho$, hence above $1 - \\epsilon$ for "
+                "$\\eta < k\\epsilon$, for every $\\epsilon > 0$; and $|y_i - v|^2 = 2(1 - b_i)$.",
+                hypotheses=(low >= radius, 1 - radius <= eta / least, least > 0, eps > 0, eta < least * eps),
+                conclusion=low > 1 - eps,
+                uses=("radius", "invariance"),
+                needs=(NEAR_ONE, "the hemisphere is forward invariant"),
+                establishes=(INDUCTION_AT_V.hypotheses[1],),
             ),
             Citation(
                 name="cascade",
-                says="On the invariant hemisphere $\\dot b_i \\ge \\lambda A(1 - b_i^2) - \\epsilon(t)$, "
-                "$\\epsilon(t) \\to 0$, $A \\ge (i-1)c_1$: "
-                "$b_i \\to 1$, which is $y_i \\to v$.",
-                theorem=ISS_CASCADE,
-                uses=("lower estimate", "induction"),
-                formula="b_i(t) \\to 1 \\quad\\text{for all } i",
+                says="So all tokens converge to $v$.",
+                theorem=INDUCTION_AT_V,
+                uses=("first token", "next token"),
+                formula="b_i(t) \\to 1, \\qquad y_i(t) \\to v \\quad\\text{for all } i",
             ),
             Identity(
                 name="local spectrum",
@@ -342,11 +368,7 @@ AB_T61 = register(
         "$(\\mu/i - \\lambda)/\\sqrt d$ for token $i$ and $\\mu \\in \\Lambda \\setminus \\{\\lambda\\}$, whatever "
         "$P$ is.",
         depends=("AB-L6.1", "AB-L4.1", "AB-E15"),
-        facts=(
-            "the matrix is symmetric",
-            "AB-L6.1: v attracts the open hemisphere",
-            "AB-L4.1: the weights are bounded below",
-        ),
+        facts=("the matrix is symmetric",),
         derive=derive,
         printed=Printed(
             text="The proof uses $V_b = 1 - b$ as a strict ISS Lyapunov function on $b \\in (0, 1]$.",

@@ -12,11 +12,14 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
-from eigentoken.proofs.tensor_reductions import velocity
-from eigentoken.proofs.textbook import CENTRE_STABLE, CIRCLE_CONSENSUS, UNIFORM_MOMENTS, words
+from eigentoken.proofs.tensor_reductions import slope, velocity
+from eigentoken.proofs.textbook import CENTRE_STABLE, CIRCLE_CONSENSUS, UNIFORM_MOMENTS
+from eigentoken.proofs.textbook_flows import SMOOTH_FLOW
+from eigentoken.proofs.textbook_maps import OSTROWSKI
 from eigentoken.theory.claims import AlmostEveryConverges
 from eigentoken.theory.conditions import PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.points import ConsensusSet
+from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
@@ -72,6 +75,9 @@ def derive() -> Derivation:
         field = system("ellipsoid-flow").advance(CalculusAlgebra(rules), {"P": score}, state)
         return field.applied((root,))
 
+    g_a, H_ab, u_a, u_b, w_a, w_b = sp.symbols("g_a H_ab u_a u_b w_a w_b", real=True)
+    x_a, x_b = u_a * eps + w_a * eps**2 / 2, u_b * eps + w_b * eps**2 / 2
+    share, hessian, gamma, unstable, negative = sp.symbols("p H gamma k k_-", real=True)
     beta, shrink = sp.symbols("beta f", positive=True)
     return Derivation(
         (
@@ -115,34 +121,95 @@ def derive() -> Derivation:
                 says="For $d \\ge 3$ and $-1 \\le c < 1$ every pair contributes positively to "
                 "$\\tfrac{d^2}{d\\varepsilon^2}\\sum e^{c}$, "
                 "so the averaged second variation of $V = -\\tfrac12\\sum e^{c_{ij}}$ is negative unless all tokens "
-                "coincide; then "
-                "some $v$ gives a negative one.",
+                "coincide.",
                 hypotheses=(d >= 3, c >= -1, c < 1),
                 conclusion=AVERAGE > 0,
                 uses=("averaged second variation",),
+                establishes=("the averaged second variation is negative off the consensus set",),
+            ),
+            slope(
+                "variation along a curve",
+                "In coordinates, along $x_a = u_a\\varepsilon + \\tfrac12w_a\\varepsilon^2$, a first derivative "
+                "$g_a$ and a second one $H_{ab}$ of $V$ contribute as follows; at a critical point $g_a = 0$, and "
+                "what is left is the Hessian of the velocity.",
+                g_a * x_a + H_ab * x_a * x_b / 2,
+                eps,
+                g_a * w_a + H_ab * u_a * u_b,
+                at=0,
+                order=2,
+            ),
+            Inequality(
+                name="Hessian",
+                says="So at a critical point the second variation is the Hessian $H$ of the velocity. A negative "
+                "mean $m$ of $H$ over all $v$ means that some value $H$ is negative: if all were nonnegative, so "
+                "would be each summand $p H$ of the mean.",
+                hypotheses=(share >= 0, hessian >= 0),
+                conclusion=share * hessian >= 0,
+                uses=("negative unless consensus", "variation along a curve"),
+                needs=("the averaged second variation is negative off the consensus set",),
+                establishes=(
+                    "the second factor is symmetric",
+                    "the Hessian has a negative direction off the consensus set",
+                ),
+            ),
+            recalled(
+                "AB-E9",
+                "the metric is symmetric and positive definite",
+                "The linearisation of the gradient flow is $-G^{-1}\\operatorname{Hess} V$ with the matrix $G$ of "
+                "the metric.",
+                "G = G^{\\top} \\succ 0",
+                name="metric",
+            ),
+            Inequality(
+                name="inverse metric",
+                says="On an eigenvector of $G$ with eigenvalue $\\gamma > 0$ the inverse is $1/\\gamma > 0$.",
+                hypotheses=(gamma > 0,),
+                conclusion=1 / gamma > 0,
+                uses=("metric",),
+                establishes=("the first factor is positive definite",),
+            ),
+            Citation(
+                name="unstable direction",
+                says="So $G^{-1}(-\\operatorname{Hess} V)$ has as many positive eigenvalues as "
+                "$-\\operatorname{Hess} V$: at least one.",
+                theorem=OSTROWSKI,
+                uses=("Hessian", "inverse metric"),
+            ),
+            Inequality(
+                name="saddles",
+                says="The number $k$ of positive eigenvalues of the linearisation is that of "
+                "$-\\operatorname{Hess} V$, which is at least one off the consensus set.",
+                hypotheses=(sp.Eq(unstable, negative), negative >= 1),
+                conclusion=unstable >= 1,
+                uses=("unstable direction",),
+                needs=(
+                    OSTROWSKI.conclusion,
+                    "the Hessian has a negative direction off the consensus set",
+                ),
                 establishes=("every equilibrium outside a set has an unstable direction",),
             ),
-            words(
-                "flow and limits",
-                "The field is smooth on a compact manifold, so its flow is a diffeomorphism; every trajectory has a "
-                "single limit, "
-                "an equilibrium, by AB-T3.2. At a critical point the first variation vanishes, so the second "
-                "variation along the "
-                "curves is the Hessian, and a negative value means an unstable direction of the gradient flow.",
-                ("AB-T3.2: every trajectory converges to a single equilibrium",),
+            recalled(
+                "AB-T3.2",
                 "every trajectory converges to a single equilibrium",
+                "Every trajectory has a single limit, an equilibrium.",
+                "y(t) \\to y^*, \\qquad Y_P(y^*) = 0",
+                name="limits",
             ),
-            words(
-                "diffeomorphism",
-                "Flows of smooth fields on compact manifolds are complete and consist of diffeomorphisms.",
-                ("AB-E8: the field is smooth on a compact manifold",),
-                "the flow is a diffeomorphism",
+            recalled("AB-E8", "the field is smooth", "The field is smooth", name="smooth field"),
+            recalled(
+                "AB-E8", "the state space is a compact manifold", "on a compact manifold.", name="compact manifold"
+            ),
+            Citation(
+                name="diffeomorphism",
+                says="So its flow is complete and consists of diffeomorphisms.",
+                theorem=SMOOTH_FLOW,
+                uses=("smooth field", "compact manifold"),
             ),
             Citation(
                 name="almost every start, d at least 3",
                 says="The consensus set is the set of the theorem.",
                 theorem=CENTRE_STABLE,
-                uses=("negative unless consensus", "flow and limits", "diffeomorphism", "conjugacy"),
+                uses=("saddles", "limits", "diffeomorphism", "conjugacy"),
                 formula="\\operatorname{meas}\\{y(0) : \\lim y(t) \\text{ is not a consensus}\\} = 0 \\qquad (d \\ge "
                 "3)",
             ),
@@ -237,12 +304,10 @@ AB_X0 = register(
         "consensus. The consensus \\emph{set} is asymptotically stable; its points are not, since they form a "
         "manifold. "
         "The case $W = I$, $P \\neq I$ is open here.",
-        depends=("AB-T3.2", "AB-E8"),
+        depends=("AB-T3.2", "AB-E8", "AB-E9"),
         facts=(
             "the vector is uniform on the unit sphere",
             "the tokens move on the circle",
-            "AB-T3.2: every trajectory converges to a single equilibrium",
-            "AB-E8: the field is smooth on a compact manifold",
         ),
         derive=derive,
         printed=Printed(

@@ -13,12 +13,14 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.deterministic_data import FLOATS, as_floats, det_matrix, det_tokens, diagonal, numbers, scaled
 from eigentoken.proofs.tensor_reductions import velocity
-from eigentoken.proofs.textbook import CANTOR, CARATHEODORY, CAUCHY_SCHWARZ, COMPARISON, DANSKIN, words
+from eigentoken.proofs.textbook import CANTOR, CARATHEODORY, CAUCHY_SCHWARZ, COMPARISON, DANSKIN, about
+from eigentoken.proofs.textbook_flows import EXPONENTIAL_DECAY, SUPPORT_FUNCTIONS
 from eigentoken.proofs.trajectories import ball, enclose, integrate, precision
 from eigentoken.theory.claims import Converges, ForwardInvariant
 from eigentoken.theory.conditions import BoundedInTime, InHemisphere, PositiveDefinite, Symmetric
 from eigentoken.theory.observables import dot
 from eigentoken.theory.points import ConsensusSet, Hemisphere
+from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
@@ -33,7 +35,7 @@ W, U = matrix("W"), matrix("U")
 def derive() -> Derivation:
     """The identity from the registered system, then extremal heights and extremal projections."""
     from eigentoken.proofs.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, field_of, tensor_step, token
-    from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, dot, exponential, factor
+    from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, Mask, dot, exponential, factor
     from eigentoken.theory.calculus.atoms import Dot
     from eigentoken.theory.calculus.expressions import row_sum
 
@@ -51,6 +53,12 @@ def derive() -> Derivation:
     difference = token(TOKEN_J) * height(TOKEN_J, -1) - projected
     claimed = (rate * difference).summed(TOKEN_J, HEAD)
 
+    mask = Mask("c", TOKEN_I, TOKEN_J)
+    masked = factor(mask) * exponential(pair) * factor(row_sum(pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
+    masked_field = field_of(
+        "ellipsoid-multihead-flow", {"heads": [{"U": None, "P": score}], "W": metric}, rules, mask="c"
+    )
+
     h_i, h_j, top, start = sp.symbols("h_i h_j H h_0", positive=True)
     low, other, weight_ij = sp.symbols("h_i h_j alpha_ij", real=True)
     s, a, a_ij, u, big, small = sp.symbols("s a a_ij u M m", real=True)
@@ -58,6 +66,8 @@ def derive() -> Derivation:
     r_i, r_j = sp.symbols("rho_i rho_j", nonnegative=True)
     w_i, w_j, tau = sp.symbols("w_i w_j tau", positive=True)
     mass = sp.Symbol("A", positive=True)
+    kappa, diameter, first, time, product, moved, gap = sp.symbols("kappa D D_0 t c x g", real=True)
+    long, short = sp.symbols("n m", positive=True)
     return Derivation(
         (
             tensor_step(
@@ -82,6 +92,7 @@ def derive() -> Derivation:
                 ).summed(TOKEN_J, HEAD),
                 rules=rules,
                 left="\\dot h_i",
+                establishes=("the function is a maximum of finitely many differentiable functions of time",),
             ),
             Citation(
                 name="products of tokens",
@@ -115,15 +126,24 @@ def derive() -> Derivation:
                 uses=("lowest height",),
                 formula="h_i(t) \\ge \\min_k h_k(0) > 0",
             ),
+            recalled(
+                "AB-L4.1",
+                "the weights are bounded below",
+                "For bounded $P_{\\eta}$ each weight is at least $c_1$, so that $A = h\\,c_1$ bounds their sum "
+                "over the heads.",
+                "\\alpha^{\\eta}_{ij} \\ge c_1 = \\frac{1}{\\sqrt d\\,\\ell\\,e^{2K^2b}}",
+                name="weights",
+            ),
             Inequality(
                 name="rates",
                 says="With $h_0 = \\min_k h_k(0)$ and $\\delta = h_0/H$: $h_j/h_i \\ge \\delta$, so "
                 "$a_{ij} = (h_j/h_i)\\sum_{\\eta}\\alpha^{\\eta}_{ij} \\ge \\delta\\, A$ for any lower bound $A$ of "
                 "the sum of weights "
-                "($A = h\\,c_1$ by AB-L4.1).",
+                "($A = h\\,c_1$).",
                 hypotheses=(h_j >= start, h_i <= top, sp.Eq(delta, start / top), alpha_ij >= mass),
                 conclusion=h_j / h_i * alpha_ij >= delta * mass,
-                uses=("heights stay", "products of tokens"),
+                uses=("heights stay", "products of tokens", "weights"),
+                establishes=("the lowest height does not decrease",),
             ),
             Inequality(
                 name="largest projection",
@@ -159,30 +179,74 @@ def derive() -> Derivation:
                 formula="\\operatorname{diam} w(t) \\le e^{-\\kappa t}\\operatorname{diam} w(0), \\qquad "
                 "\\kappa = \\frac{h\\,\\delta\\,e^{-2K^2b}}{\\sqrt d}",
             ),
-            words(
-                "nested hulls",
-                "By the largest projection in every direction $q$, the convex hulls of the $w_i(t)$ are nested, "
-                "compact, and their "
-                "diameters tend to zero.",
-                ("the function is bounded by the solution of the comparison equation",),
-                "nested compact sets",
-                uses=("exponential decay",),
+            Inequality(
+                name="support functions",
+                says="In every direction $q$ the largest projection $M$ does not increase: at the maximiser no "
+                "summand $a_{ij}(u - M)$ is positive, $u = q^{\\top}w_j \\le M$. $M$ is the support function of "
+                "the convex hull of the $w_i$.",
+                hypotheses=(a_ij > 0, u <= big),
+                conclusion=a_ij * (u - big) <= 0,
+                uses=("central projection", "heights stay"),
+                establishes=("their support functions do not increase", "the sets are hulls of finitely many points"),
             ),
-            words(
-                "diameters",
-                "The bound of the previous step with $\\kappa > 0$.",
-                ("the function is bounded by the solution of the comparison equation",),
-                "the diameters tend to zero",
+            Citation(
+                name="nested hulls",
+                says="So the convex hulls of the $w_i(t)$ are nested decreasing.",
+                theorem=SUPPORT_FUNCTIONS,
+                uses=("support functions",),
+                formula="\\operatorname{conv}\\{w_i(t)\\} \\subseteq \\operatorname{conv}\\{w_i(s)\\}, \\qquad t "
+                "\\ge s",
+            ),
+            Inequality(
+                name="positive rate",
+                says="The rate $\\kappa$ is positive; $D = \\operatorname{diam} w$, which lies between zero and "
+                "$D_0e^{-\\kappa t}$, is never above $D_0$.",
+                hypotheses=(
+                    sp.Eq(kappa, heads * delta / (root * e2)),
+                    time >= 0,
+                    diameter >= 0,
+                    diameter <= first * sp.exp(-kappa * time),
+                ),
+                conclusion=sp.And(kappa > 0, diameter <= first),
                 uses=("exponential decay",),
+                needs=("the function is bounded by the solution of the comparison equation",),
+                establishes=("the quantity lies between zero and a multiple of e^(-ct), c positive (the diameters)",),
+            ),
+            Citation(
+                name="diameters",
+                says="So the diameters tend to zero.",
+                theorem=about(EXPONENTIAL_DECAY, "the diameters"),
+                uses=("positive rate",),
             ),
             Citation(
                 name="one limit",
-                says="All $w_i$ tend to one point of the initial hull, so all tokens $y_i = \\pi_W(w_i)$ tend to one "
-                "point of the cone "
-                "that they span at the start.",
+                says="All $w_i$ tend to one point $w^*$ of the initial hull.",
                 theorem=CANTOR,
                 uses=("nested hulls", "diameters"),
-                formula="y_i(t) \\to y^* \\quad\\text{for all } i",
+                formula="w_i(t) \\to w^* \\quad\\text{for all } i",
+            ),
+            Identity(
+                name="distances on the ellipsoid",
+                says="Let $n = |w|_W$, $m = |w^*|_W$ and $c$ the $W$-product of $y = w/n$ and $y^* = w^*/m$. Then "
+                "$|y - y^*|_W^2 = 2(1 - c)$, and",
+                left=long**2 + short**2 - 2 * long * short * product,
+                right=(long - short) ** 2 + long * short * (2 * (1 - product)),
+            ),
+            Inequality(
+                name="limit of the tokens",
+                says="So $g = |y - y^*|_W^2$ is at most $|w - w^*|_W^2/(nm)$, and $n, m \\ge 1/H$ because $h = "
+                "1/|w|_W \\le H$: with $x = |w - w^*|_W^2$, $g \\le H^2 x \\to 0$. All tokens $y_i = \\pi_W(w_i)$ "
+                "tend to one point of the cone that they span at the start.",
+                hypotheses=(
+                    sp.Eq(moved, (long - short) ** 2 + long * short * gap),
+                    gap >= 0,
+                    long >= 1 / top,
+                    short >= 1 / top,
+                ),
+                conclusion=gap <= top**2 * moved,
+                uses=("distances on the ellipsoid", "one limit", "products of tokens"),
+                needs=("the sets shrink to one point",),
+                establishes=("all tokens tend to one point",),
             ),
             Citation(
                 name="measurable P",
@@ -190,6 +254,15 @@ def derive() -> Derivation:
                 "continuous and the "
                 "inequalities hold for almost every $t$. Uniform continuity is not needed.",
                 theorem=CARATHEODORY,
+            ),
+            tensor_step(
+                "causal projection",
+                "With a mask ($c_{ij} = 1$ where token $i$ sees token $j$) the identity is the same, with the "
+                "masked weights.",
+                derive=lambda: along_flow(projected, masked_field, rules),
+                claimed=(masked * height(TOKEN_J) * height(TOKEN_I, -1) * difference).summed(TOKEN_J, HEAD),
+                rules=rules,
+                left="\\dot w_i",
             ),
             Inequality(
                 name="causal version",
@@ -200,7 +273,17 @@ def derive() -> Derivation:
                 "$\\rho_1 = 0$, is at most $-a\\rho_i$, $a = h\\,c_1\\,\\delta$.",
                 hypotheses=(a > 0, a_ij >= a, r_j <= r_i),
                 conclusion=sp.And(a_ij * (r_j - r_i) <= 0, a_ij * (0 - r_i) <= -a * r_i),
-                uses=("central projection",),
+                uses=("causal projection", "rates"),
+                establishes=(
+                    "a scalar differential inequality holds for the upper Dini derivative (causal attention)",
+                ),
+            ),
+            Citation(
+                name="causal decay",
+                says="So the largest distance to the first projected token decays exponentially.",
+                theorem=about(COMPARISON, "causal attention"),
+                uses=("causal version",),
+                formula="\\max_i|w_i(t) - w_1| \\le e^{-at}\\max_i|w_i(0) - w_1|, \\qquad a = h\\,c_1\\,\\delta",
             ),
             Identity(
                 name="discrete version",
@@ -344,7 +427,6 @@ AB_X1 = register(
         depends=("AB-L4.1", "AB-E7"),
         facts=(
             "the metric is symmetric and positive definite",
-            "the function is a maximum of finitely many differentiable functions of time",
             "the field is measurable in time and Lipschitz in the state with an integrable bound",
         ),
         derive=derive,

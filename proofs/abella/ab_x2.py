@@ -13,7 +13,8 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.tensor_reductions import applied, velocity
-from eigentoken.proofs.textbook import ALGEBRAIC_NORM, CAUCHY_SCHWARZ, COMPARISON, words
+from eigentoken.proofs.textbook import ALGEBRAIC_NORM, CAUCHY_SCHWARZ, COMPARISON, about
+from eigentoken.proofs.textbook_flows import EXPONENTIAL_DECAY
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.claims import Converges, ForwardInvariant
 from eigentoken.theory.conditions import (
@@ -34,7 +35,7 @@ V = matrix("V")
 def derive() -> Derivation:
     """The projected flow from the registered system, its deviation from v, and a norm in which U contracts."""
     from eigentoken.proofs.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, field_of, tensor_step, token
-    from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, dot, exponential, factor
+    from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, Mask, dot, exponential, factor
     from eigentoken.theory.calculus.atoms import Dot
     from eigentoken.theory.calculus.expressions import row_sum
 
@@ -53,9 +54,17 @@ def derive() -> Derivation:
     difference = (token(TOKEN_J) * height(TOKEN_J, -1)).applied((value,)) - projected * lam
     claimed = (rate * difference).summed(TOKEN_J, HEAD)
 
+    mask = Mask("c", TOKEN_I, TOKEN_J)
+    masked = factor(mask) * exponential(pair) * factor(row_sum(pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
+    masked_field = field_of(
+        "ellipsoid-multihead-flow", {"heads": [{"U": value, "P": score}], "W": metric}, rules, mask="c"
+    )
+
     a, rho, r_i, r_j, image, total = sp.symbols("a_ij rho R_i R_j N A", real=True)
     Uw_j, w_i, Ur_j, r, v = sp.symbols("Uw_j w_i Ur_j r_i v", real=True)
-    h_i, h_j, n_i, n_j = sp.symbols("h_i h_j n_i n_j", positive=True)
+    h_i, h_j, n_i, n_j, top = sp.symbols("h_i h_j n_i n_j H", positive=True)
+    alpha, g_i, g_j, inner = sp.symbols("alpha_ij g_i g_j s_ij", real=True)
+    speed, time, first, product, moved, gap = sp.symbols("c t R_0 c x g", real=True)
     return Derivation(
         (
             tensor_step(
@@ -100,6 +109,14 @@ def derive() -> Derivation:
                 {Uw_j: lam, w_i: sp.Integer(1)},
                 sp.Integer(0),
                 uses=("projected flow",),
+            ),
+            Inequality(
+                name="the half space is kept",
+                says="Write $g_i$ for the heights. At a token with $g_i = 0$, the others $g_j > 0$, each summand "
+                "of its slope is positive: no height reaches zero.",
+                hypotheses=(alpha > 0, lam > 0, g_j > 0, sp.Eq(g_i, 0)),
+                conclusion=alpha * (lam * g_j - inner * g_i) > 0,
+                uses=("heights",),
                 establishes=("the heights keep their sign",),
             ),
             Citation(
@@ -149,12 +166,60 @@ def derive() -> Derivation:
                 uses=("rate",),
                 formula="\\max_i|r_i(t)|_* \\le e^{-(\\lambda-\\rho)At}\\max_i|r_i(0)|_*",
             ),
-            words(
-                "limit",
-                "$w_i \\to v$ and $y_i = \\pi_W(w_i) \\to v/|v|_W$; the argument is the same for causal weights.",
-                ("the function is bounded by the solution of the comparison equation", "the heights keep their sign"),
-                "all tokens converge to the top eigenvector",
+            Inequality(
+                name="positive rate",
+                says="With $c = (\\lambda - \\rho)A > 0$ the largest deviation $R$ lies between zero and "
+                "$R_0e^{-ct}$, never above $R_0$.",
+                hypotheses=(
+                    total > 0,
+                    lam > rho,
+                    sp.Eq(speed, (lam - rho) * total),
+                    time >= 0,
+                    r_i >= 0,
+                    r_i <= first * sp.exp(-speed * time),
+                ),
+                conclusion=sp.And(speed > 0, r_i <= first),
                 uses=("exponential decay",),
+                needs=("the function is bounded by the solution of the comparison equation",),
+                establishes=("the quantity lies between zero and a multiple of e^(-ct), c positive (the deviations)",),
+            ),
+            Citation(
+                name="deviations",
+                says="So $w_i \\to v$ (scaled to $u^{\\top}v = 1$).",
+                theorem=about(EXPONENTIAL_DECAY, "the deviations"),
+                uses=("positive rate",),
+                formula="w_i(t) \\to v",
+            ),
+            Identity(
+                name="distances on the ellipsoid",
+                says="Let $n_j = |v|_W$ and $c$ the $W$-product of $y_i = w_i/n_i$ and $v/n_j$, whose squared "
+                "distance is $2(1 - c)$. Then",
+                left=n_i**2 + n_j**2 - 2 * n_i * n_j * product,
+                right=(n_i - n_j) ** 2 + n_i * n_j * (2 * (1 - product)),
+            ),
+            Inequality(
+                name="limit",
+                says="So $g = |y_i - v/n_j|_W^2$ is at most $|w_i - v|_W^2/(n_in_j) = x/(n_in_j)$, with $n_i, n_j "
+                "\\ge 1/H$, $H = (u^{\\top}W^{-1}u)^{1/2}$: $g \\le H^2x \\to 0$, that is $y_i \\to v/|v|_W$.",
+                hypotheses=(
+                    sp.Eq(moved, (n_i - n_j) ** 2 + n_i * n_j * gap),
+                    gap >= 0,
+                    n_i >= 1 / top,
+                    n_j >= 1 / top,
+                ),
+                conclusion=gap <= top**2 * moved,
+                uses=("distances on the ellipsoid", "deviations", "bounded ratios"),
+                needs=("the heights keep their sign",),
+                establishes=("all tokens converge to the top eigenvector",),
+            ),
+            tensor_step(
+                "causal attention",
+                "With a mask ($c_{ij} = 1$ where token $i$ sees token $j$) the projected flow is the same with the "
+                "masked weights, which again sum to $1/\\sqrt d$: the argument is unchanged.",
+                derive=lambda: along_flow(projected, masked_field, rules),
+                claimed=(masked * height(TOKEN_J) * height(TOKEN_I, -1) * difference).summed(TOKEN_J, HEAD),
+                rules=rules,
+                left="\\dot w_i",
             ),
         )
     )

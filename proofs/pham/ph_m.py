@@ -104,6 +104,7 @@ def derive() -> Derivation:
                     entry for row in velocity("token-flow", {"B": transposed, "W": score}, tokens) for entry in row
                 ),
                 agrees=all_equal,
+                entrywise=True,
                 shows=lambda _: "\\dot x_l = \\sum_i p_{li}\\,B x_i, \\qquad B = V^{\\top}",
             ),
             tensor_step(

@@ -10,6 +10,7 @@ from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import numbers
 from eigentoken.proofs.flow_properties import two_token_gap
 from eigentoken.proofs.pham.ph_m import A, B, W, calculus_rules, data, soft_average, token_field
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import from_system, velocity
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.claims import Increases
@@ -63,7 +64,7 @@ def variance_steps() -> tuple[Any, ...]:
                 p_i * p_j * (c_i - c_j) ** 2 >= 0, sp.Implies(sp.Eq(p_i * p_j * (c_i - c_j) ** 2, 0), sp.Eq(c_i, c_j))
             ),
             uses=("variance as a sum of squares",),
-            establishes=("log-sum-exp is convex along lines",),
+            establishes=("the second derivative is nonnegative along lines",),
         ),
     )
 
@@ -117,6 +118,7 @@ def derive() -> Derivation:
                 hypotheses=(sp.Eq(c_l - c_k, form), sp.Ne(form, 0)),
                 conclusion=sp.Ne(c_l, c_k),
                 uses=("variance is nonnegative", "scores differ by c", "derivative of a pair form"),
+                establishes=("pair forms do not decrease, and those of different tokens grow strictly",),
             ),
         )
     )
@@ -212,6 +214,7 @@ def derive_growth() -> Derivation:
                 derive=gap_speed,
                 claimed=tuple(claimed),
                 agrees=all_equal,
+                entrywise=True,
                 shows=lambda _: "\\dot\\delta = (p_{11} - p_{21})\\,B\\delta",
             ),
             Inequality(
@@ -265,6 +268,11 @@ PH_T1 = register(
                 "$W = I$, $B = \\begin{pmatrix}0&-1\\\\2&0\\end{pmatrix}$, $x_{1,2} = \\pm\\tfrac12 e_1$: the form "
                 "$\\delta^{\\top}A\\delta$ decreases.",
                 nonsymmetric_decreases,
+            ),
+            Variant(
+                "sym W definite",
+                "for a skew W the pair form of different tokens stands still",
+                FirstFailure("pair_form_stands_still", "properties_search_matrices"),
             ),
         ),
         vectors=(Vector("rate of the pair (1, 2)", pair_example, ("2.22952606081200",)),),

@@ -12,10 +12,12 @@ import sympy as sp
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import FLOATS, as_floats, numbers
 from eigentoken.proofs.flow_properties import conserved_height, rotations_grow
-from eigentoken.proofs.pham.ph_m import A, W, calculus_rules, data, log_sum_exp_step, soft_average, token_field
-from eigentoken.proofs.pham.ph_t1 import variance_steps
+from eigentoken.proofs.pham.energy import energy_steps, smooth_step
+from eigentoken.proofs.pham.ph_m import A, W, calculus_rules, data, token_field
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import applied, from_system, slope, velocity
-from eigentoken.proofs.textbook import JENSEN, LASALLE, words
+from eigentoken.proofs.textbook import LASALLE, OSTROWSKI_SCHNEIDER, about
+from eigentoken.proofs.textbook_flows import ISOTROPIC, LINEAR_GROWTH
 from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.ball_evaluation import evaluate
 from eigentoken.theory.claims import Converges, Decreases
@@ -23,6 +25,7 @@ from eigentoken.theory.conditions import NegativeDefinite, PositiveDefinite, Rel
 from eigentoken.theory.observables import apply_matrix, dot
 from eigentoken.theory.observables_attention import token_energy
 from eigentoken.theory.points import Zero
+from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Computation, Derivation, Identity, Inequality
@@ -31,92 +34,19 @@ from eigentoken.theory.terms import n
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
 
-def energy_steps() -> tuple[Any, ...]:
-    """``d/dt of -1/2 sum x^T A x`` and its bound by log-mean-exp and by the mean token; shared with PH-T3."""
-    from eigentoken.proofs.calculus_steps import TOKEN_I, TOKEN_J, along_flow, tensor_step
-    from eigentoken.theory.calculus import TOKENS, Letter, vector
-    from eigentoken.theory.calculus import dot as inner
-
-    rules = calculus_rules()
-    field = token_field(rules)
-    score = (Letter("W"),)
-    energy = (inner(vector("x", TOKEN_I), vector("x", TOKEN_I), (Letter("A"),)) * sp.Rational(-1, 2)).summed(TOKEN_I)
-    claimed = -soft_average(TOKEN_I, lambda k: inner(vector("x", TOKEN_I), vector("x", k), score)).summed(TOKEN_I)
-    mean = vector("x", TOKEN_J).summed(TOKEN_J) / TOKENS
-    u, g_0, g_1, slope, average, bound = sp.symbols("u g_0 g_1 g' m b", real=True)
-    return (
-        tensor_step(
-            "derivative of the energy",
-            "Let $\\mathcal{E} = -\\tfrac12\\sum_l x_l^{\\top}Ax_l$. Along the registered flow, since $A$ is "
-            "symmetric and $AB = W$:",
-            derive=lambda: along_flow(energy, field, rules, "x"),
-            claimed=claimed,
-            rules=rules,
-            left="\\dot{\\mathcal{E}}",
-        ),
-        *variance_steps(),
-        log_sum_exp_step(
-            "log-sum-exp",
-            "Fix $l$ and put $c_i = x_l^{\\top}Wx_i$, $g(s) = \\ln Z(sx_l)$, $Z(z) = \\sum_i e^{z^{\\top}Wx_i}$. Then "
-            "$g'(s)$, the derivative along $X = x_l$, is the softmax "
-            "average of the $c_i$ at scores $sc_i$; at $s = 1$ it is the summand of $-\\dot{\\mathcal{E}}$.",
-            rules,
-            uses=("derivative of the energy",),
-        ),
-        words(
-            "tangent from the end",
-            "$g'$ is nondecreasing because its slope is a variance, so $g(1) - g(0) = \\int_0^1 g' \\le g'(1)$, where "
-            "$g(0) = \\ln L$.",
-            ("log-sum-exp is convex along lines",),
-            "the softmax average is at least log-mean-exp",
-            uses=("log-sum-exp", "variance is nonnegative"),
-            formula="g'(1) \\ge g(1) - g(0) = \\ln\\Bigl(\\tfrac1L\\sum_i e^{c_i}\\Bigr)",
-        ),
-        Inequality(
-            name="supporting line",
-            says="The exponential lies above its tangents: $e^{m + u} \\ge e^{m}(1 + u)$, strictly for $u \\neq 0$ "
-            "(here divided by $e^m$).",
-            hypotheses=(),
-            conclusion=sp.exp(u) >= 1 + u,
-            establishes=("the function is convex",),
-        ),
-        Citation(
-            name="Jensen",
-            says="Hence $\\ln\\bigl(\\tfrac1L\\sum_i e^{c_i}\\bigr) \\ge \\tfrac1L\\sum_i c_i$, with equality only if "
-            "all $c_i$ are equal.",
-            theorem=JENSEN,
-            uses=("supporting line",),
-            formula="\\ln\\Bigl(\\tfrac1L\\sum_i e^{c_i}\\Bigr) \\ge \\tfrac1L\\sum_i c_i",
-        ),
-        tensor_step(
-            "sum of the means",
-            "Summed over $l$, the means of the $c_i$ give $L\\,\\bar x^{\\top}W\\bar x$ with $\\bar x$ the mean token "
-            "(here $L = n$).",
-            derive=lambda: (inner(vector("x", TOKEN_I), mean, score)).summed(TOKEN_I),
-            claimed=inner(mean, mean, score) * TOKENS,
-            rules=rules,
-            left="\\sum_l \\tfrac1L\\sum_i x_l^{\\top}Wx_i",
-        ),
-        Inequality(
-            name="chain",
-            says="Together, for each token: $g' \\ge g(1) - g(0)$ and $g(1) - g(0) \\ge m$, the mean of the $c_i$.",
-            hypotheses=(slope >= g_1 - g_0, g_1 - g_0 >= average, average >= bound),
-            conclusion=-slope <= -bound,
-            uses=("tangent from the end", "Jensen", "sum of the means"),
-            establishes=("the energy rate is bounded by the mean token",),
-        ),
-    )
-
-
 def derive() -> Derivation:
     """Energy, LaSalle, and necessity."""
+    from eigentoken.proofs.calculus_steps import tensor_step
+    from eigentoken.theory.calculus import Letter, vector
+    from eigentoken.theory.calculus import dot as inner
+
     q, square, least = sp.symbols("q N mu", real=True)
     x, weight, mass = sp.symbols("x p P", real=True)
-    form_l = sp.Symbol("c_l", real=True)
-    common = sp.Symbol("c", real=True)
+    rest, small, right, size, lowest, highest = sp.symbols("R epsilon k D lambda mu", real=True)
     return Derivation(
         (
             *energy_steps(),
+            smooth_step(),
             Inequality(
                 name="sign",
                 says="With $\\operatorname{sym} W \\succ 0$, $q = \\bar x^{\\top}W\\bar x \\ge 0$: "
@@ -135,21 +65,21 @@ def derive() -> Derivation:
                 uses=("sign",),
                 establishes=("the trajectories are bounded",),
             ),
-            Inequality(
-                name="equality",
-                says="If $\\dot{\\mathcal{E}} = 0$ then $\\bar x = 0$ and for each $l$ all $c_i = x_l^{\\top}Wx_i$ "
-                "equal one number $c$; it is their mean $x_l^{\\top}W\\bar x = 0$, so "
-                "$c_l = x_l^{\\top}Wx_l = 0$ and $x_l = 0$.",
-                hypotheses=(sp.Eq(common, 0), sp.Eq(form_l, common)),
-                conclusion=sp.Eq(form_l, 0),
-                uses=("chain",),
-            ),
             Citation(
                 name="LaSalle",
-                says="The derivative of $\\mathcal{E}$ vanishes only at the origin.",
+                says="So every trajectory tends to the largest invariant set where $\\dot{\\mathcal{E}} = 0$.",
                 theorem=LASALLE,
-                uses=("sign", "radially unbounded", "equality"),
-                formula="x_l(t) \\to 0 \\quad\\text{for all } l",
+                uses=("sign", "radially unbounded", "Lipschitz field"),
+            ),
+            Inequality(
+                name="the limit",
+                says="That set is the origin, where all tokens are zero; and with the distance to it, "
+                "$\\sum_l|x_l|^2 = N + R$, each part $N = |x_l|^2$ becomes smaller than any $\\epsilon$.",
+                hypotheses=(square >= 0, rest >= 0, square + rest < small),
+                conclusion=sp.And(square < small, small > 0),
+                uses=("LaSalle", "equality"),
+                needs=(LASALLE.conclusion, "the energy rate vanishes only at the origin"),
+                establishes=("all tokens tend to zero",),
             ),
             from_system(
                 "one-dimensional pair",
@@ -172,22 +102,84 @@ def derive() -> Derivation:
                 scope="2 tokens, d = 1",
                 uses=("one-dimensional pair",),
             ),
+            Inequality(
+                name="indefinite W",
+                says="If $\\operatorname{sym} W$ is neither positive nor negative definite, it has eigenvalues "
+                "$\\lambda \\le 0 \\le \\mu$ (perhaps the same one, zero): with unit eigenvectors the form is "
+                "$\\lambda N$ and $\\mu N$, of both signs, or zero.",
+                hypotheses=(lowest <= 0, highest >= 0, square > 0),
+                conclusion=sp.And(lowest * square <= 0, highest * square >= 0),
+                establishes=("the form takes both signs, or vanishes, at vectors that are not zero",),
+            ),
+            Citation(
+                name="isotropic vector",
+                says="So there is $x \\neq 0$ with $x^{\\top}Wx = 0$: the two eigenvectors are joined by a path "
+                "that avoids zero, if they are independent; a vector with eigenvalue zero is one, if they are not.",
+                theorem=ISOTROPIC,
+                uses=("indefinite W",),
+                formula="x^{\\top}Wx = 0, \\qquad x \\neq 0",
+            ),
             applied(
                 "necessity, indefinite W",
-                "If $\\operatorname{sym} W$ is neither definite there is $x \\neq 0$ with $x^{\\top}Wx = 0$; at $(x, "
+                "At $(x, "
                 "-x, 0, \\dots, 0)$ all scores are zero, the weights are "
                 "uniform ($p$), and the push $p\\,(Bx - Bx)$ vanishes: an equilibrium that is not the origin.",
                 weight * (x + q),
                 {x: mass, q: -mass},
                 sp.Integer(0),
+                uses=("isotropic vector",),
             ),
-            words(
-                "necessity, negative W",
-                "If $\\operatorname{sym} W \\prec 0$ then $-A \\succ 0$, $-W$ has a positive definite symmetric part "
-                "and $B = (-A)^{-1}(-W)$ has only eigenvalues with "
-                "positive real part (PH-T5): consensus states, $\\dot x = Bx$, diverge.",
-                ("PH-T5: the inertia of B is the inertia of A",),
-                "sym W positive definite is necessary",
+            tensor_step(
+                "negative W",
+                "If $\\operatorname{sym} W \\prec 0$, take $H = -A \\succ 0$: for every $z$ the form of $HB + "
+                "B^{\\top}H$ is $-2z^{\\top}Wz$.",
+                derive=lambda: (
+                    -(
+                        inner(vector("z"), vector("z"), (Letter("A"), Letter("B")))
+                        + inner(vector("z"), vector("z"), (Letter("B", True), Letter("A")))
+                    )
+                ),
+                claimed=inner(vector("z"), vector("z"), (Letter("W"),)) * -2,
+                rules=calculus_rules(),
+                left="-z^{\\top}(AB + B^{\\top}A)\\,z",
+                establishes=("H is symmetric (H = -A, X = B)",),
+            ),
+            Inequality(
+                name="positive form",
+                says="It is positive: $q = z^{\\top}Wz \\le -\\mu N$ with $\\mu > 0$, $N = |z|^2 > 0$.",
+                hypotheses=(least > 0, square > 0, q <= -least * square),
+                conclusion=-2 * q > 0,
+                uses=("negative W",),
+                establishes=("H X + X^T H is positive definite (H = -A, X = B)",),
+            ),
+            Citation(
+                name="inertia",
+                says="So $B$ has the inertia of $-A \\succ 0$: all its eigenvalues have positive real part.",
+                theorem=about(OSTROWSKI_SCHNEIDER, "H = -A, X = B"),
+                uses=("positive form",),
+            ),
+            Inequality(
+                name="eigenvalues on the right",
+                says="The number $k$ of eigenvalues of $B$ with positive real part is the number $D \\ge 1$ of "
+                "positive ones of $-A$.",
+                hypotheses=(sp.Eq(right, size), size >= 1),
+                conclusion=right >= 1,
+                uses=("inertia",),
+                needs=(about(OSTROWSKI_SCHNEIDER, "H = -A, X = B").conclusion,),
+                establishes=("X has an eigenvalue with positive real part",),
+            ),
+            recalled(
+                "PH-M",
+                "consensus states are invariant",
+                "Consensus states move by $\\dot x = Bx$.",
+                "\\dot x = Bx",
+                name="consensus",
+            ),
+            Citation(
+                name="necessity, negative W",
+                says="So some consensus states do not converge: $\\operatorname{sym} W \\succ 0$ is necessary.",
+                theorem=LINEAR_GROWTH,
+                uses=("eigenvalues on the right", "consensus"),
             ),
         )
     )
@@ -360,11 +352,7 @@ PH_T2 = register(
         "dimension, $\\dot x = -x\\tanh x^2$). The same proof covers "
         "several heads with a common symmetric $A \\prec 0$, $W_{\\eta} = AB_{\\eta}$, $\\operatorname{sym} W_{\\eta} "
         "\\succ 0$.",
-        depends=("PH-M", "PH-T1", "PH-T5"),
-        facts=(
-            "the field is autonomous and locally Lipschitz",
-            "PH-T5: the inertia of B is the inertia of A",
-        ),
+        depends=("PH-M", "PH-T1"),
         derive=derive,
         printed=Printed(
             text="In the summary at hand: when $A_{\\mathrm{sym}} \\prec 0$ and $W_{\\mathrm{sym}} \\succ 0$, all "
@@ -394,6 +382,16 @@ PH_T2 = register(
                 "$W = \\begin{pmatrix}1&4\\\\0&1\\end{pmatrix}$, $B = -W$: an equilibrium $(x, -x, 0)$ away from the "
                 "origin.",
                 indefinite_equilibrium,
+            ),
+            Variant(
+                "L >= 2",
+                "one token converges although W is not definite: necessity needs two",
+                FirstFailure("one_token_converges", "properties_search_matrices"),
+            ),
+            Variant(
+                "NegativeDefinite(A)",
+                "A > 0: B has an eigenvalue with positive real part, and consensus tokens grow",
+                FirstFailure("positive_form_grows", "properties_search_matrices"),
             ),
         ),
     )

@@ -3,35 +3,50 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
+from eigentoken.proofs.pham.energy import energy_steps, smooth_step
 from eigentoken.proofs.pham.ph_m import A, W
-from eigentoken.proofs.pham.ph_t2 import energy_steps
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import velocity
-from eigentoken.proofs.textbook import COMPARISON, words
+from eigentoken.proofs.textbook import COMPARISON, about
+from eigentoken.proofs.textbook_flows import UNBOUNDED, UNBOUNDED_MONOTONE
 from eigentoken.proofs.trajectories import ball, enclose, integrate, precision
 from eigentoken.theory.claims import Diverges
 from eigentoken.theory.conditions import NotAllEqual, PositiveDefinite, Relation, Symmetric
+from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
-from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality, Theorem
 from eigentoken.theory.terms import n
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+
+PAIRS = "pair forms do not decrease, and those of different tokens grow strictly"
+
+
+def _unbounded(subject: str) -> Theorem:
+    """LaSalle's principle for that function: the field is the same one for both."""
+    spoken = about(UNBOUNDED, subject)
+    return replace(spoken, hypotheses=(UNBOUNDED.hypotheses[0], *spoken.hypotheses[1:]))
 
 
 def derive() -> Derivation:
     """(a) the energy grows, (b) unbounded pair forms, (c) a threshold for each token."""
     t = sp.Symbol("t", real=True)
     q, slope, own, kappa, energy, start, logarithm = sp.symbols("q g' w kappa e e_0 Lambda", real=True)
+    least, square, number = sp.symbols("mu N K", real=True)
+    about_energy, about_pairs = _unbounded("energy"), _unbounded("a pair form")
     total, part, rest = sp.symbols("Z z R", positive=True)
     log_total, log_part = sp.symbols("F w_l", real=True)
     solution = (start - logarithm / (2 * kappa)) * sp.exp(2 * kappa * t) + logarithm / (2 * kappa)
     return Derivation(
         (
             *energy_steps(),
+            smooth_step(),
             Inequality(
                 name="(a) growth",
                 says="With $A \\succ 0$ the energy that grows is $-\\mathcal{E} = \\tfrac12\\sum_l x_l^{\\top}Ax_l$, "
@@ -40,28 +55,72 @@ def derive() -> Derivation:
                 hypotheses=(slope >= n * q, q >= 0),
                 conclusion=slope >= 0,
                 uses=("chain",),
-                establishes=("the positive energy does not decrease",),
-            ),
-            words(
-                "(a) divergence",
-                "If the trajectory were bounded, its limit points would form an invariant set where the rate "
-                "vanishes, which is the origin; but the energy is positive and "
-                "does not decrease. So $\\sum_l x_l^{\\top}Ax_l \\to \\infty$ and at least one token diverges.",
-                ("the positive energy does not decrease", "the field is autonomous and locally Lipschitz"),
-                "some token diverges",
-                uses=("(a) growth",),
-            ),
-            words(
-                "(b) tokens not all equal",
-                "For $\\operatorname{sym} W$ definite of either sign the pair form of two different tokens grows "
-                "strictly (PH-T1); on a bounded trajectory the invariance principle would give an "
-                "invariant set where it is constant, which needs equal tokens, at a larger value of the form: "
-                "impossible.",
-                (
-                    "PH-T1: pair forms of different tokens grow strictly",
-                    "the field is autonomous and locally Lipschitz",
+                establishes=(
+                    "a continuously differentiable function does not decrease along trajectories (energy)",
+                    "the function does not decrease",
                 ),
-                "the trajectory is unbounded",
+            ),
+            Inequality(
+                name="(a) start",
+                says="Where the rate vanishes all tokens are 0, and the energy is $0$; at the start it is "
+                "$\\tfrac12q \\ge \\tfrac12\\mu N > 0$ with $q = \\sum_l x_l^{\\top}Ax_l$, $\\mu = "
+                "\\lambda_{\\min}(A) > 0$ and $N = \\sum_l|x_l|^2 > 0$.",
+                hypotheses=(least > 0, square > 0, q >= least * square),
+                conclusion=q / 2 > 0,
+                uses=("(a) growth", "equality"),
+                needs=("the energy rate vanishes only at the origin",),
+                establishes=("where its derivative vanishes the function is below its value at the start (energy)",),
+            ),
+            Citation(
+                name="(a) unbounded",
+                says="A bounded trajectory would tend to the origin, where the energy is below its value at the "
+                "start, although it does not decrease.",
+                theorem=about_energy,
+                uses=("(a) start", "Lipschitz field"),
+            ),
+            Inequality(
+                name="(a) unbounded energy",
+                says="With the trajectory the energy is unbounded: $e \\ge \\tfrac12\\mu N$ exceeds any $K$ once "
+                "$N > 2K/\\mu$.",
+                hypotheses=(least > 0, energy >= least * square / 2, square > 2 * number / least),
+                conclusion=energy > number,
+                uses=("(a) unbounded",),
+                needs=(about_energy.conclusion,),
+                establishes=("the function is unbounded",),
+            ),
+            Citation(
+                name="(a) divergence",
+                says="So $\\sum_l x_l^{\\top}Ax_l$ tends to infinity, and at least one token diverges.",
+                theorem=UNBOUNDED_MONOTONE,
+                uses=("(a) growth", "(a) unbounded energy"),
+                formula="\\sum_l x_l^{\\top}Ax_l \\to \\infty",
+            ),
+            recalled(
+                "PH-T1",
+                PAIRS,
+                "For $\\operatorname{sym} W$ definite of either sign the pair form of two different tokens grows "
+                "strictly.",
+                "\\tfrac{d}{dt}\\,(x_l - x_k)^{\\top}A(x_l - x_k) > 0 \\quad (x_l \\neq x_k)",
+                name="(b) pair forms",
+            ),
+            Inequality(
+                name="(b) start",
+                says="Where its rate vanishes the two tokens are equal and the form is $0$; at the start it is $q "
+                "\\ge \\mu N > 0$ with $N = |x_l - x_k|^2$.",
+                hypotheses=(least > 0, square > 0, q >= least * square),
+                conclusion=q > 0,
+                uses=("(b) pair forms",),
+                needs=(PAIRS,),
+                establishes=(
+                    "a continuously differentiable function does not decrease along trajectories (a pair form)",
+                    "where its derivative vanishes the function is below its value at the start (a pair form)",
+                ),
+            ),
+            Citation(
+                name="(b) tokens not all equal",
+                says="So a trajectory with two different tokens is unbounded.",
+                theorem=about_pairs,
+                uses=("(b) start", "Lipschitz field"),
             ),
             Inequality(
                 name="(c) one term of the sum",
@@ -170,10 +229,6 @@ PH_T3 = register(
         "(c) With $\\kappa = \\lambda_{\\min}(\\operatorname{sym} W, A)$, a token with "
         "$x_l(0)^{\\top}Ax_l(0) > \\ln L/\\kappa$ diverges at least like $e^{\\kappa t}$.",
         depends=("PH-M", "PH-T1", "PH-T2"),
-        facts=(
-            "the field is autonomous and locally Lipschitz",
-            "PH-T1: pair forms of different tokens grow strictly",
-        ),
         derive=derive,
         printed=Printed(
             text="In the summary at hand: tokens diverge to infinity and separate.",
@@ -196,6 +251,11 @@ PH_T3 = register(
         ),
         variants=(
             Variant("PositiveDefinite(A)", "$A = -1$, $W = 1$: tokens tend to zero (PH-T2).", negative_form_decays),
+            Variant(
+                "not all tokens 0",
+                "the origin is an equilibrium",
+                FirstFailure("equal_tokens_at_rest", "properties_search_matrices"),
+            ),
         ),
         vectors=(
             Vector(

@@ -11,11 +11,12 @@ import sympy as sp
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import as_numbers, eigenvalues
 from eigentoken.proofs.pham.ph_m import A, W, calculus_rules
-from eigentoken.proofs.textbook import OSTROWSKI_SCHNEIDER, words
+from eigentoken.proofs.properties_search import FirstFailure
+from eigentoken.proofs.textbook import OSTROWSKI_SCHNEIDER
 from eigentoken.theory.conditions import Nonsingular, PositiveDefinite, Symmetric
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement, Vector
-from eigentoken.theory.steps import Citation, Derivation
+from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
+from eigentoken.theory.steps import Citation, Derivation, Inequality
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
 
@@ -26,6 +27,7 @@ def derive() -> Derivation:
 
     rules = calculus_rules()
     z = vector("z")
+    least, square, form = sp.symbols("mu N q", real=True)
     return Derivation(
         (
             tensor_step(
@@ -37,12 +39,15 @@ def derive() -> Derivation:
                 rules=rules,
                 left="z^{\\top}(AB + B^{\\top}A)\\,z",
             ),
-            words(
-                "hypotheses",
-                "$\\operatorname{sym} W \\succ 0$ makes this form positive for $z \\neq 0$.",
-                ("sym W is positive definite",),
-                "H X + X^T H is positive definite",
+            Inequality(
+                name="hypotheses",
+                says="With $\\mu = \\lambda_{\\min}(\\operatorname{sym} W) > 0$ the form $q = z^{\\top}Wz \\ge "
+                "\\mu N$, $N = |z|^2 > 0$, is positive.",
+                hypotheses=(least > 0, square > 0, form >= least * square),
+                conclusion=2 * form > 0,
                 uses=("Lyapunov form",),
+                needs=("sym W is positive definite",),
+                establishes=("H X + X^T H is positive definite",),
             ),
             Citation(
                 name="inertia",
@@ -146,5 +151,17 @@ PH_T5 = register(
             ),
         ),
         property_tests=(inertia_on_instances,),
+        variants=(
+            Variant(
+                "Symmetric(A)",
+                "the counts of A and B differ",
+                FirstFailure("inertia_without_symmetry", "properties_search_matrices"),
+            ),
+            Variant(
+                "PositiveDefinite(W)",
+                "sym W < 0 flips the count",
+                FirstFailure("inertia_with_negative_scores", "properties_search_matrices"),
+            ),
+        ),
     )
 )

@@ -9,8 +9,8 @@ import sympy as sp
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.flow_properties import encoded_is_shifted
 from eigentoken.proofs.pham.ph_m import A, W
-from eigentoken.proofs.textbook import words
 from eigentoken.theory.conditions import NegativeDefinite, PositiveDefinite, Symmetric
+from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement
 from eigentoken.theory.steps import Derivation, Identity
@@ -44,12 +44,13 @@ def derive() -> Derivation:
                 left="\\dot x_i",
                 establishes=("the shifted tokens follow the plain model",),
             ),
-            words(
-                "all statements carry over",
-                "So every statement of the chapter holds for $y$; in the convergence regime $y_l \\to 0$ (PH-T2). An "
+            recalled(
+                "PH-T2",
+                "all tokens tend to zero",
+                "So every statement of the chapter holds for $y$; in the convergence regime $y_l \\to 0$. An "
                 "encoding added once, at the input, only changes the start.",
-                ("the shifted tokens follow the plain model", "PH-T2: all tokens tend to zero"),
-                "the shifted tokens tend to zero",
+                "y_l(t) \\to 0",
+                name="the plain model",
                 uses=("substitution",),
             ),
             Identity(
@@ -58,7 +59,8 @@ def derive() -> Derivation:
                 left=limit - position,
                 right=-position,
                 where={limit: sp.Integer(0)},
-                uses=("all statements carry over",),
+                uses=("the plain model",),
+                needs=("the shifted tokens follow the plain model", "all tokens tend to zero"),
             ),
         )
     )
@@ -78,7 +80,6 @@ PH_T6 = register(
         "-p_l$. (Which of the two the paper means is not settled by the texts at "
         "hand; a shifted equilibrium is (ii).)",
         depends=("PH-M", "PH-T2"),
-        facts=("PH-T2: all tokens tend to zero",),
         derive=derive,
         property_tests=(encoded_is_shifted,),
     )

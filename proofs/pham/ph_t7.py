@@ -14,14 +14,14 @@ from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import FLOATS
 from eigentoken.proofs.flow_properties import heights_between_extremes, modified_form
 from eigentoken.proofs.pham.ph_m import B, W
+from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import all_equal, slope, velocity
-from eigentoken.proofs.textbook import words
 from eigentoken.proofs.trajectories import ball, enclose, integrate
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.conditions import Nonsingular
 from eigentoken.theory.normal_form import identity_verdict
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Computation, Derivation, Identity, Inequality, Reduction
 from eigentoken.theory.systems import system
 from eigentoken.theory.verdicts import Verdict, fails, holds
@@ -104,7 +104,8 @@ def derive_rotary() -> Derivation:
 
     c, square, mass, x = sp.symbols("c s P x", real=True)
     c_l, s_l, c_i, s_i, cosine, sine = sp.symbols("c_l s_l c_i s_i C S", real=True)
-    big, small = sp.symbols("X Y", positive=True)
+    big, small, common, count = sp.symbols("X Y E L", positive=True)
+    first, second = sp.symbols("X Y", real=True)
     return Derivation(
         (
             tensor_step(
@@ -157,15 +158,46 @@ def derive_rotary() -> Derivation:
                 where={cosine: c_l * c_i + s_l * s_i, sine: s_l * c_i - c_l * s_i},
                 establishes=("all rotated scores on a ring are equal",),
             ),
-            words(
-                "(b) rings of equilibria",
-                "So the weights are uniform and the velocity is minus the mean token, which is zero since the $L$-th "
-                "roots of unity sum to "
-                "zero ($L \\ge 2$): an equilibrium for every $x_0$, and PH-T2 fails although $A = -I$ and $W = I$.",
-                ("all rotated scores on a ring are equal",),
-                "rings are equilibria",
+            Identity(
+                name="(b) rings: equal weights",
+                says="So all exponentials of scores are the same number $E$, and every weight is $E/(L E) = 1/L$: "
+                "the velocity is minus the mean token.",
+                left=common / (count * common),
+                right=1 / count,
                 uses=("(b) rings: equal scores",),
-                formula="x_l^{\\top}R_{l-i}x_i = |x_0|^2, \\qquad \\sum_i x_i = 0",
+            ),
+            Identity(
+                name="(b) rings: one turn",
+                says="The turn by $\\theta$, with $C = \\cos\\theta$ and $S = \\sin\\theta$, carries $x_i = "
+                "R(i\\theta)x_0$ to $x_{i+1}$, of length one again, and $x_L = R(2\\pi)x_0 = x_0$: it permutes the "
+                "ring, and leaves the sum of its tokens as it is.",
+                left=(cosine * c_i - sine * s_i) ** 2 + (sine * c_i + cosine * s_i) ** 2,
+                right=(cosine**2 + sine**2) * (c_i**2 + s_i**2),
+            ),
+            Inequality(
+                name="(b) rings of equilibria",
+                says="The sum $(X, Y)$ of all tokens is therefore a fixed point of a rotation with $C \\neq 1$ ($L "
+                "\\ge 2$), which is zero: an equilibrium for every $x_0$, and PH-T2 fails although $A = -I$ and $W "
+                "= I$.",
+                hypotheses=(
+                    sp.Eq(cosine**2 + sine**2, 1),
+                    sp.Ne(cosine, 1),
+                    sp.Eq(cosine * first - sine * second, first),
+                    sp.Eq(sine * first + cosine * second, second),
+                ),
+                conclusion=sp.And(sp.Eq(first, 0), sp.Eq(second, 0)),
+                uses=("(b) rings: equal weights", "(b) rings: one turn"),
+                needs=("all rotated scores on a ring are equal",),
+                establishes=("rings are equilibria",),
+            ),
+            Computation(
+                name="(b) rings in the registered system",
+                says="In the registered system with the rotated scores, in exact arithmetic, at $x_0 = (1, 0)$ and "
+                "$(2, -1)$:",
+                scope="L = 2, 3, 4, 6 tokens, d = 2",
+                run=rings_are_equilibria,
+                formula="\\dot x_l = 0 \\quad\\text{at } x_l = R(l\\theta)x_0",
+                uses=("(b) rings of equilibria",),
             ),
             Reduction(
                 name="(c) the exact example",
@@ -177,6 +209,7 @@ def derive_rotary() -> Derivation:
                 derive=radial_speed,
                 claimed=(claimed_speed(),) * 8,
                 agrees=all_equal,
+                entrywise=True,
                 shows=lambda _: (
                     "\\dot r = r\\,\\frac{\\cosh(cr^2) - \\cosh(r^2)}{\\cosh(cr^2) + \\cosh(r^2)}, \\qquad c = "
                     "\\tfrac12(a^2 - a^{-2})"
@@ -208,16 +241,36 @@ def derive_rotary() -> Derivation:
                 conclusion=c > 1,
                 uses=("(c) divergence",),
             ),
-            words(
-                "(d) not forced",
-                "Consensus starts still move by $\\dot x = Bx$ and decay in the same system: divergence is possible "
-                "and not forced.",
-                ("the radius solves a scalar equation",),
-                "rotary encoding does not force divergence",
+            Computation(
+                name="(d) not forced",
+                says="Consensus starts still move by $\\dot x = Bx$ and decay in the same diverging system: "
+                "divergence is possible and not forced.",
+                scope="4 tokens, d = 2, a = 2",
+                run=consensus_still_decays,
+                formula="\\dot x_l = -x \\quad\\text{at } x_1 = \\dots = x_4 = x",
                 uses=("(a) consensus states", "(c) divergence"),
             ),
         )
     )
+
+
+def rings_are_equilibria() -> Verdict:
+    """``x_l = R(l theta) x_0`` with Q = K = I, B = -I, theta = 2 pi/L: the registered velocity is zero, exactly."""
+
+    def turn(steps: int, size: int) -> Any:
+        angle = 2 * sp.pi * steps / size
+        return ((sp.cos(angle), -sp.sin(angle)), (sp.sin(angle), sp.cos(angle)))
+
+    for size in (2, 3, 4, 6):
+        for start in ((sp.Integer(1), sp.Integer(0)), (sp.Integer(2), sp.Integer(-1))):
+            tokens = tuple(
+                tuple(sp.expand(row[0] * start[0] + row[1] * start[1]) for row in turn(l, size)) for l in range(size)
+            )
+            given = {"B": _minus_identity(), "W": None, "pair_score": lambda l, i, size=size: turn(l - i, size)}
+            speed = velocity("token-flow", given, tokens)
+            if any(not identity_verdict(entry, sp.Integer(0)).is_holds for row in speed for entry in row):
+                return fails(f"a ring of {size} tokens moves")
+    return holds("rings of 2, 3, 4 and 6 tokens have velocity zero exactly")
 
 
 def consensus_still_decays() -> Verdict:
@@ -299,6 +352,7 @@ def derive_diagonal() -> Derivation:
                 derive=lambda: radial_speed(shift),
                 claimed=(claimed_speed(shift),) * 8,
                 agrees=all_equal,
+                entrywise=True,
                 shows=lambda _: (
                     "\\dot r = r\\,\\frac{e^{-\\lambda r^2}\\cosh(cr^2) - e^{\\lambda r^2}\\cosh(r^2)}{e^{-\\lambda "
                     "r^2}\\cosh(cr^2) + e^{\\lambda r^2}\\cosh(r^2)}"
@@ -401,6 +455,11 @@ PH_T7 = register(
             Vector("r(3) from 0.6", radius_example, ("0.91650198395690",)),
         ),
         property_tests=(heights_between_extremes,),
+        variants=(
+            Variant(
+                "c > 1", "the radius shrinks", FirstFailure("rotary_without_divergence", "properties_search_matrices")
+            ),
+        ),
     )
 )
 

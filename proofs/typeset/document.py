@@ -14,8 +14,10 @@ from eigentoken.proofs.bibliography import BIBLIOGRAPHY
 from eigentoken.proofs.story import dropped_latex, story
 from eigentoken.proofs.typeset.references import parse
 from eigentoken.theory.readings import LATEX
+from eigentoken.theory.recall import Recalled
 from eigentoken.theory.statements import Statement
 from eigentoken.theory.steps import ALL_SIZES, Citation, Derivation, Step
+from eigentoken.theory.steps import Argument as ArguedStep
 
 __all__ = [
     "Argument",
@@ -118,8 +120,10 @@ _WORDS = {
 
 def _justification(step: Step, numbers: Mapping[str, int]) -> str:
     """How the step is known, from which steps, and for which sizes, in words."""
-    if isinstance(step, Citation) and not step.theorem.bibtex and "not machine-checked" in step.theorem.reference:
+    if isinstance(step, ArguedStep):
         parts = ["argued in words, not machine-checked"]
+    elif isinstance(step, Recalled):
+        parts = [f"proved in {step.statement}" + (", which argues a step in words" if step.argued else "")]
     elif isinstance(step, Citation):
         cite = rf" \cite{{{parse(step.theorem.bibtex).key}}}" if step.theorem.bibtex else ""
         where = f": {step.theorem.reference}" if step.theorem.reference else ""
@@ -141,11 +145,12 @@ def _step_list(numbers: list[int]) -> str:
 
 
 def _discharged(step: Step, derivation: Derivation) -> str:
-    """Where each hypothesis of a cited theorem comes from."""
-    if not isinstance(step, Citation) or not step.theorem.hypotheses:
+    """Where each hypothesis of a cited theorem, and each fact that a step needs, comes from."""
+    needed = (*step.needs, *(step.theorem.hypotheses if isinstance(step, Citation) else ()))
+    if not needed:
         return ""
     found = []
-    for hypothesis in step.theorem.hypotheses:
+    for hypothesis in needed:
         source = "assumed"
         for number, earlier in enumerate(derivation.steps, 1):
             if earlier is step:

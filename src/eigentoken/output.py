@@ -15,6 +15,7 @@ from typing import Any
 __all__ = ["WORD_STYLES", "progress", "say", "say_hanging", "settings", "show_json", "styled", "table"]
 
 WORD_STYLES = {"holds": "green", "fails": "red", "undecided": "yellow", "corrected": "magenta", "derived": "green"}
+WORD_STYLES |= {"argued": "yellow"}
 
 
 class Settings:

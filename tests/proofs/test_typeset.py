@@ -15,9 +15,11 @@ from eigentoken.proofs.typeset.document import Argument, Document, Heading, Item
 from eigentoken.proofs.typeset.latex import escape, to_latex
 from eigentoken.proofs.typeset.markdown import to_markdown
 from eigentoken.proofs.typeset.references import bib_file, parse
+from eigentoken.theory.recall import Recalled
 from eigentoken.theory.registry import statements
 from eigentoken.theory.statements import Kind, Source, Statement
-from eigentoken.theory.steps import ALL_SIZES, Citation
+from eigentoken.theory.steps import ALL_SIZES
+from eigentoken.theory.steps import Argument as ArguedStep
 
 SAMPLE = ("PM-L4", "PM-L15", "AB-T5.1", "PH-T2")
 IDS = [each.id for each in statements()]
@@ -59,8 +61,10 @@ def test_every_statement_has_balanced_latex_with_all_its_steps(name: str) -> Non
     for step in steps:
         if step.scope != ALL_SIZES:
             assert f"only for {escape(step.scope)}" in body
-        if isinstance(step, Citation) and "not machine-checked" in step.theorem.reference:
+        if isinstance(step, ArguedStep):
             assert "argued in words, not machine-checked" in body
+        if isinstance(step, Recalled):
+            assert f"proved in {step.statement}" in body
 
 
 def test_markdown_and_html_carry_the_same_formulas_with_the_same_numbers() -> None:

@@ -49,7 +49,8 @@ def test_recorded_numbers_reach_the_page_and_old_ones_do_not(tmp_path: Path, mon
     monkeypatch.setattr(verification, "LEDGER", ledger)
     verification._ledger.cache_clear()
     row = rows(tables.statements_table())["PM-L4"]
-    assert row[3:6] == [str(result.evidence().checked), str(result.evidence().cited), str(result.evidence().second)]
+    found = result.evidence()
+    assert row[3:7] == [str(found.checked), str(found.cited), str(found.argued), str(found.second)]
     assert row[-1] == "derived"
     ledger.write_text(ledger.read_text().replace(result.digest, "0" * 64))
     verification._ledger.cache_clear()

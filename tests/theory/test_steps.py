@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sympy as sp
 
 from eigentoken.theory.normal_form import identity_verdict
 from eigentoken.theory.second_opinion import identity_by_flint, inequality_by_cvc5
-from eigentoken.theory.steps import Citation, Computation, Derivation, Identity, Inequality, Reduction, Theorem
-from eigentoken.theory.verdicts import fails, holds
+from eigentoken.theory.steps import (
+    Argument,
+    Citation,
+    Computation,
+    Derivation,
+    Identity,
+    Inequality,
+    Reduction,
+    Theorem,
+)
+from eigentoken.theory.verdicts import fails, holds, undecided
 
 a, b, s, t = sp.symbols("a b s t", real=True)
 p, q = sp.symbols("p q", positive=True, integer=True)
@@ -68,7 +79,9 @@ def test_definitions_are_put_in_before_checking() -> None:
     assert r"\text{where }" in step.display()
 
 
-LASALLE = Theorem("lasalle", "LaSalle", ("bounded", "decreasing"), "converges to the largest invariant set", "Khalil")
+LASALLE = Theorem(
+    "lasalle", "LaSalle", ("bounded", "decreasing"), "converges to the largest invariant set", "Khalil", "@book{Khalil}"
+)
 
 
 def _fact(name: str, fact: str, good: bool = True) -> Computation:
@@ -90,8 +103,76 @@ def test_a_citation_needs_every_hypothesis() -> None:
     assert from_conditions[-1].verdict.is_holds
 
 
+@pytest.mark.parametrize("lacking", [{"reference": ""}, {"bibtex": ""}])
+def test_an_argument_of_ones_own_cannot_be_cited(lacking: dict[str, str]) -> None:
+    """A theorem without a published reference is no theorem of a book, whatever its hypotheses are."""
+    cite = Citation(name="cite", says="", theorem=replace(LASALLE, **lacking))
+    facts = frozenset(LASALLE.hypotheses)
+    assert cite.check(facts).is_fails
+    assert "Argument" in cite.check(facts).reason
+    assert Citation(name="cite", says="", theorem=LASALLE).check(facts).is_holds
+
+
+def _argument(name: str = "words", needs: tuple[str, ...] = (), uses: tuple[str, ...] = ()) -> Argument:
+    return Argument(name=name, says="Clear.", needs=needs, uses=uses, establishes=("the claim",))
+
+
+def test_an_argument_is_accepted_and_never_holds() -> None:
+    derivation = Derivation((_fact("one", "bounded"), _argument(needs=("bounded",), uses=("one",))))
+    outcome = derivation.check()[-1]
+    assert outcome.verdict.is_undecided
+    assert outcome.accepted
+    assert derivation.argued == ("words",)
+    assert Derivation((_fact("one", "bounded"),)).argued == ()
+
+
+def test_an_argument_needs_its_facts_and_its_steps() -> None:
+    lacking = Derivation((_argument(needs=("bounded",)),)).check()[-1]
+    assert lacking.verdict.is_fails
+    assert not lacking.accepted
+    broken = Derivation((_fact("one", "bounded", good=False), _argument(uses=("one",)))).check()[-1]
+    assert broken.verdict.is_undecided
+    assert not broken.accepted, "an argument on a step that failed is not taken"
+
+
+def test_any_step_can_need_a_fact() -> None:
+    step = Identity(name="a", says="", left=a, right=a, needs=("bounded",), establishes=("more",))
+    after = Identity(name="b", says="", left=a, right=a, needs=("more",))
+    assert not any(each.accepted for each in Derivation((step, after)).check())
+    assert all(each.accepted for each in Derivation((step, after)).check(conditions=("bounded",)))
+
+
+def test_an_undecided_check_is_not_taken_for_an_argument() -> None:
+    open_one = Computation(name="a", says="", run=lambda: undecided("?"), formula="", establishes=("claim",))
+    outcomes = Derivation((open_one, Identity(name="b", says="", left=a, right=a, needs=("claim",)))).check()
+    assert not any(each.accepted for each in outcomes)
+
+
+def test_scalar_reductions_have_a_second_opinion() -> None:
+    def reduction(derived: list[sp.Expr], claimed: tuple[sp.Expr, ...], entrywise: bool = True) -> Reduction:
+        return Reduction(
+            name="r",
+            says="",
+            derive=lambda: iter(derived) if entrywise else derived,
+            claimed=claimed,
+            agrees=lambda one, other: holds("blind"),
+            shows=str,
+            entrywise=entrywise,
+        )
+
+    good = reduction([(a + b) ** 2, sp.tanh(s)], (a**2 + 2 * a * b + b**2, sp.sinh(s) / sp.cosh(s)))
+    wrong = reduction([(a + b) ** 2], (a**2 + b**2,))
+    short = reduction([a, b], (a,))
+    assert good.second_opinion().is_holds  # type: ignore[union-attr]
+    assert wrong.second_opinion().is_fails  # type: ignore[union-attr]
+    assert short.second_opinion().is_fails  # type: ignore[union-attr]
+    assert reduction([a], (b,), entrywise=False).second_opinion() is None
+    (outcome,) = Derivation((wrong,)).check(second=True)
+    assert outcome.second is not None and outcome.second.is_fails, "a blind comparison is noticed by the second"
+
+
 def test_a_citation_gives_its_conclusion_to_later_citations() -> None:
-    second = Theorem("next", "Next", (LASALLE.conclusion,), "done", "")
+    second = Theorem("next", "Next", (LASALLE.conclusion,), "done", "Rudin", "@book{Rudin}")
     steps = (_fact("one", "bounded"), _fact("two", "decreasing"))
     chain = (*steps, Citation(name="a", says="", theorem=LASALLE), Citation(name="b", says="", theorem=second))
     assert all(each.verdict.is_holds for each in Derivation(chain).check())

@@ -141,9 +141,12 @@ def test_the_ladder_never_climbs_by_itself() -> None:
     assert bare.status(Evidence("x", checked=3, complete=False)) is Status.STATED
     assert bare.status(Evidence("x", tested=10**6, complete=True)) is Status.TESTED
     assert bare.status(Evidence("x", checked=1, complete=True)) is Status.DERIVED
+    assert bare.status(Evidence("x", checked=9, cited=9, argued=1, complete=True)) is Status.ARGUED
+    assert bare.status(Evidence("x", argued=1, tested=10, complete=True)) is Status.ARGUED
     wrong = _statement("A-2", printed=Printed("text", "wrong"))
     assert wrong.status(Evidence("x", counterexamples=1, complete=True)) is Status.REFUTED
     assert wrong.status(Evidence("x", counterexamples=1, checked=2, complete=True)) is Status.CORRECTED
+    assert wrong.status(Evidence("x", counterexamples=1, checked=2, argued=1, complete=True)) is Status.REFUTED
     assert wrong.status(Evidence("x", checked=2, complete=True)) is Status.DERIVED
 
 

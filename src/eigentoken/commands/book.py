@@ -208,13 +208,13 @@ def _document(name: str | None, every: bool) -> tuple[Any, dict[str, Any], list[
 
 
 def _verify_table(results: list[Any], bad: list[Any]) -> None:
-    columns = ("id", "checked", "cited", "2nd", "vectors", "counterex.", "tested", "verdict")
+    columns = ("id", "checked", "cited", "argued", "2nd", "vectors", "counterex.", "tested", "verdict")
     rows = []
     for each in results:
         found = each.evidence()
-        word = styled("holds" if each.good else "fails")
-        numbers = (found.checked, found.cited, found.second, found.vectors, found.counterexamples, found.tested)
-        rows.append((each.id, *numbers, word))
+        word = styled("fails" if not each.good else "argued" if found.argued else "holds")
+        steps = (found.checked, found.cited, found.argued, found.second)
+        rows.append((each.id, *steps, found.vectors, found.counterexamples, found.tested, word))
     table("", columns, rows)
     for each in bad:
         for line in each.lines:
