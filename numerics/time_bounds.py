@@ -5,16 +5,21 @@ within the distance to the first or last one at the ends), so ``||P(t) - P(t_k)|
 with that radius.  *A formula* for each entry is evaluated in FLINT balls on whole sub-intervals, which are halved until
 the condition is decided on each: ball evaluation contains every value on the sub-interval.  ``holds`` is about **all**
 times of the interval; ``fails`` names one time at which the condition is certified to fail.
+
+The certificate lists the pieces: for each its times, the certificate of the enclosure there, and (for a formula) the
+enclosure's center; a re-check evaluates the formula again, or compares the slack with ``L max |t - t_k|``.
 """
 
 from __future__ import annotations
 
 import ast
-import math
+import hashlib
+import json
 import operator
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -26,7 +31,7 @@ from eigentoken.numerics.certify import certify
 from eigentoken.numerics.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.matrices import as_enclosure, exact_number
 from eigentoken.numerics.rounding import frobenius_above, up
-from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord, undecided
 
 __all__ = ["certify_formula", "certify_samples"]
 
@@ -58,7 +63,7 @@ def _evaluate(node: ast.AST, t: Any) -> Any:
         exponent = node.right
         power: Any = exponent.value if isinstance(exponent, ast.Constant) else None
         if isinstance(power, Fraction) and power.denominator == 1 and 0 <= power <= 64:
-            return _evaluate(node.left, t) ** int(power)
+            return _whole_power(_evaluate(node.left, t), int(power))
         raise MatrixError("a power in a formula must have an integer exponent from 0 to 64")
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
         if node.func.id == "abs":
@@ -66,6 +71,17 @@ def _evaluate(node: ast.AST, t: Any) -> Any:
         if node.func.id in _FUNCTIONS:
             return getattr(_evaluate(node.args[0], t), node.func.id)()
     raise MatrixError(f"a formula may use t, pi, numbers, + - * / **, abs and {', '.join(_FUNCTIONS)}")
+
+
+def _whole_power(ball: Any, k: int) -> Any:
+    """``x^k`` for whole k; FLINT's own power has no value where the ball reaches below zero."""
+    if k == 0:
+        return flint.arb(1)
+    if k % 2:
+        return ball * _whole_power(ball, k - 1)
+    modulus = abs(ball)
+    top = modulus.upper() ** k
+    return top.union(modulus.lower() ** k) if modulus > 0 else top.union(flint.arb(0))
 
 
 def _expression(text: str) -> ast.Expression:
@@ -113,6 +129,82 @@ def _enclosure(rows: list[list[ast.Expression]], low: Fraction, high: Fraction) 
     return Enclosure.from_floats(center, up(frobenius_above(widened)), name="P(t)")
 
 
+@dataclass(frozen=True)
+class _Piece:
+    """A piece of time, the verdict about the enclosure there, and what a re-check needs beside its certificate."""
+
+    low: Fraction
+    high: Fraction
+    found: Verdict
+    more: Mapping[str, Any]
+
+    def document(self) -> dict[str, Any]:
+        certificate = self.found.certificate
+        if certificate is None:
+            raise ValueError("a decided verdict has a certificate")
+        return {"from": str(self.low), "to": str(self.high), "certificate": certificate.as_dict(), **self.more}
+
+
+def _decided(
+    kind: str, condition: str, reason: str, inputs: Mapping[str, str], data: Mapping[str, Any], pieces: list[_Piece]
+) -> Verdict:
+    """The verdict that all pieces share, with the smallest of their margins and one certificate."""
+    word, unit = pieces[0].found.word, pieces[0].found.unit
+    margin = min(piece.found.margin or 0.0 for piece in pieces) if word is VerdictWord.HOLDS else 0.0
+    documents = [piece.document() for piece in pieces]
+    whole = {
+        **data,
+        "options": documents[0]["certificate"]["data"]["options"],
+        "margin": float(margin).hex(),
+        "unit": unit,
+        "pieces": documents,
+    }
+    arrays = {
+        f"piece {k}/{name}": array
+        for k, piece in enumerate(pieces)
+        if piece.found.certificate is not None
+        for name, array in piece.found.certificate.arrays.items()
+    }
+    certificate = Certificate(kind, condition, word, inputs, whole, arrays)
+    if word is VerdictWord.HOLDS:
+        details: dict[str, Any] = {"pieces": len(pieces), "interval": data["interval"]}
+        return Verdict(word, reason, margin, unit, certificate, details)
+    first, last = documents[0]["from"], documents[0]["to"]
+    return Verdict(word, reason, 0.0, unit, certificate, {"time": first if first == last else [first, last]})
+
+
+@dataclass(frozen=True)
+class _Formula:
+    """One question about a formula on an interval."""
+
+    condition: str
+    rows: list[list[ast.Expression]]
+    texts: list[list[str]]
+    low: Fraction
+    high: Fraction
+    options: Mapping[str, Any]
+
+    def piece(self, a: Fraction, b: Fraction) -> _Piece:
+        enclosure = _enclosure(self.rows, a, b)
+        if enclosure is None:
+            return _Piece(a, b, undecided("not finite"), {})
+        center = np.ldexp(enclosure.center, enclosure.exponent)
+        more = {"center": [[float(v).hex() for v in row] for row in center]}
+        return _Piece(a, b, certify(self.condition, enclosure, **self.options), more)
+
+    def answer(self, reason: str, pieces: list[_Piece]) -> Verdict:
+        text = json.dumps(self.texts, separators=(",", ":"))
+        inputs = {"formula": hashlib.sha256(text.encode()).hexdigest()}
+        data = {"formula": self.texts, "interval": [str(self.low), str(self.high)]}
+        return _decided("time-formula", self.condition, reason, inputs, data, pieces)
+
+    def refuted(self, piece: _Piece) -> Verdict:
+        at = (
+            f"t = {piece.low}" if piece.low == piece.high else f"t in [{float(piece.low):.6g}, {float(piece.high):.6g}]"
+        )
+        return self.answer(f"at {at}: {piece.found.reason}", [piece])
+
+
 def certify_formula(
     condition: str,
     formula: Sequence[Sequence[Any]],
@@ -127,41 +219,36 @@ def certify_formula(
     >>> certify_formula("positive-definite", [["2 + sin(t)", "1/4"], ["1/4", "1"]], (0, 10)).word.value
     'holds'
     """
-    rows = _parsed(formula)
+    texts = [[str(entry).replace("^", "**").strip() for entry in row] for row in formula]
     low, high = exact_number(interval[0]), exact_number(interval[1])
     if low > high:
         raise MatrixError(f"the interval must be [a, b] with a <= b, got {interval}")
+    question = _Formula(condition, _parsed(texts), texts, low, high, options)
     until = time.monotonic() + time_limit
     for k in range(17):  # a few single times first: one of them may refute
         at = low + (high - low) * Fraction(k, 16)
-        point = _enclosure(rows, at, at)
-        here = certify(condition, point, **options) if point is not None else undecided("not finite")
-        if here.is_fails:
-            return fails(f"at t = {at}: {here.reason}", details={"time": str(at)})
-    queue, done, margin = deque([(low, high)]), 0, math.inf
-    unit = ""
+        point = question.piece(at, at)
+        if point.found.is_fails:
+            return question.refuted(point)
+    queue, done, settled = deque([(low, high)]), 0, []
     while queue:
         a, b = queue.popleft()
         done += 1
-        enclosure = _enclosure(rows, a, b)
-        found = certify(condition, enclosure, **options) if enclosure is not None else undecided("not finite")
-        if found.is_holds:
-            margin, unit = min(margin, found.margin or 0.0), found.unit
+        piece = question.piece(a, b)
+        if piece.found.is_holds:
+            settled.append(piece)
             continue
-        if found.is_fails:
-            return fails(
-                f"at t in [{float(a):.6g}, {float(b):.6g}]: {found.reason}", details={"time": [str(a), str(b)]}
-            )
-        point = _enclosure(rows, (a + b) / 2, (a + b) / 2)
-        here = certify(condition, point, **options) if point is not None else undecided("not finite")
-        if here.is_fails:
-            return fails(f"at t = {(a + b) / 2}: {here.reason}", details={"time": str((a + b) / 2)})
+        if piece.found.is_fails:
+            return question.refuted(piece)
+        point = question.piece((a + b) / 2, (a + b) / 2)
+        if point.found.is_fails:
+            return question.refuted(point)
         if a == b or done >= pieces or time.monotonic() > until:
-            return undecided(f"{condition} on [{float(a):.6g}, {float(b):.6g}] after {done} pieces: {found.reason}")
+            return undecided(
+                f"{condition} on [{float(a):.6g}, {float(b):.6g}] after {done} pieces: {piece.found.reason}"
+            )
         queue += [(a, (a + b) / 2), ((a + b) / 2, b)]
-    details = {"pieces": done, "interval": [str(low), str(high)]}
-    words = f"{condition} at all times of [{low}, {high}], on {done} pieces"
-    return holds(words, margin=margin, unit=unit, details=details)
+    return question.answer(f"{condition} at all times of [{low}, {high}], on {len(settled)} pieces", settled)
 
 
 def certify_samples(
@@ -172,31 +259,48 @@ def certify_samples(
     interval: tuple[Any, Any],
     **options: Any,
 ) -> Verdict:
-    """The condition for P(t) at all t of an interval, from exact samples and a Lipschitz constant (spectral norm)."""
+    """The condition for P(t) at all t of an interval, from exact samples and a Lipschitz constant (spectral norm).
+
+    >>> certify_samples("positive-definite", [0, 1], [[[2]], [[3]]], 1, (0, 1)).word.value
+    'holds'
+    """
     marks = [exact_number(t) for t in times]
     low, high, rate = exact_number(interval[0]), exact_number(interval[1]), exact_number(lipschitz)
     if len(marks) != len(matrices) or not marks:
         raise MatrixError(f"one matrix for each time, got {len(marks)} times and {len(matrices)} matrices")
     if any(b <= a for a, b in pairwise(marks)) or low > high or rate < 0:
         raise MatrixError("times must increase, the interval be [a, b] with a <= b, the Lipschitz constant be >= 0")
-    margin, unit = math.inf, ""
-    open_times = []
+    names = [f"sample {k}" for k in range(len(marks))]
+
+    def answer(reason: str, settled: list[_Piece]) -> Verdict:
+        inputs: dict[str, str] = {}
+        for name, matrix in zip(names, matrices, strict=True):
+            inputs.update(as_enclosure(matrix, name=name).inputs)
+        data = {
+            "times": [str(mark) for mark in marks],
+            "lipschitz": str(rate),
+            "interval": [str(low), str(high)],
+        }
+        return _decided("time-samples", condition, reason, inputs, data, settled)
+
+    pieces, open_times = [], []
     for k, (mark, matrix) in enumerate(zip(marks, matrices, strict=True)):
         left = low if k == 0 else max(low, (marks[k - 1] + mark) / 2)
         right = high if k == len(marks) - 1 else min(high, (mark + marks[k + 1]) / 2)
         if left > right:
             continue  # this sample is nearest to no time of the interval
         reach = max(abs(mark - left), abs(right - mark)) * rate
-        found = certify(condition, as_enclosure(matrix, reach), **options)
-        if found.is_fails or (found.is_undecided and low <= mark <= high):
-            here = certify(condition, as_enclosure(matrix), **options) if low <= mark <= high else found
+        found = certify(condition, as_enclosure(matrix, reach, names[k]), **options)
+        if not found.is_holds and low <= mark <= high:
+            here = certify(condition, as_enclosure(matrix, name=names[k]), **options)
             if here.is_fails:
-                return fails(f"at t = {mark}: {here.reason}", details={"time": str(mark)})
+                return answer(f"at t = {mark}: {here.reason}", [_Piece(mark, mark, here, {"sample": k})])
+        if found.is_fails:
+            return answer(f"near t = {mark}: {found.reason}", [_Piece(left, right, found, {"sample": k})])
         if found.is_holds:
-            margin, unit = min(margin, found.margin or 0.0), found.unit
+            pieces.append(_Piece(left, right, found, {"sample": k}))
         else:
             open_times.append(f"near t = {mark} (radius {float(reach):.3g}): {found.reason}")
     if open_times:
         return undecided(f"{condition} on [{low}, {high}]: " + "; ".join(open_times[:3]))
-    words = f"{condition} at all times of [{low}, {high}], from {len(marks)} samples"
-    return holds(words, margin=margin, unit=unit, details={"interval": [str(low), str(high)]})
+    return answer(f"{condition} at all times of [{low}, {high}], from {len(marks)} samples", pieces)

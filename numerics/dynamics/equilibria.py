@@ -215,13 +215,14 @@ def _conclude(balls: _BallSystem, box: arb_mat, size: float) -> Equilibrium:
     word = "2-cycle" if cycle else "equilibrium"
     certificate = Certificate("equilibrium-krawczyk", f"exactly one {word} in the box", VerdictWord.HOLDS, data=data)
     exists = holds(f"the box of radius {size:.0e} holds exactly one {word} (Krawczyk)", certificate=certificate)
-    return Equilibrium(exists, _stability(balls, box, cycle), centre, size, cycle)
+    return Equilibrium(exists, _stability(balls, box, data), centre, size, cycle)
 
 
-def _stability(balls: _BallSystem, box: arb_mat, cycle: bool) -> Verdict:
+def _stability(balls: _BallSystem, box: arb_mat, found: dict[str, Any]) -> Verdict:
     """Lyapunov (flow) or Stein (map): S with ``-(J^T S + S J) > 0``, resp. ``S - J^T S J > 0``, and the inertia of S.
 
-    For a 2-cycle x -> -x oddness makes x a fixed point of -f, and the sign of J does not matter.
+    For a 2-cycle x -> -x oddness makes x a fixed point of -f, and the sign of J does not matter.  ``found`` is the data
+    of the certificate of the equilibrium, which the certificate of stability carries along.
     """
     from scipy.linalg import solve_continuous_lyapunov, solve_discrete_lyapunov
 
@@ -244,13 +245,13 @@ def _stability(balls: _BallSystem, box: arb_mat, cycle: bool) -> Verdict:
         return undecided("the proposed Lyapunov form does not decrease on the whole box")
     word = "map" if balls.is_map else "flow"
     if positive_definite(form):
-        data = {"form": S.tolist(), "kind": word}
+        data = {"form": S.tolist(), "kind": word, "equilibrium": found}
         certificate = Certificate("equilibrium-lyapunov", "asymptotically stable", VerdictWord.HOLDS, data=data)
         return holds("a positive definite form decreases under the linearization", certificate=certificate)
     _, vectors = np.linalg.eigh(S)
     v = arb_mat(size, 1, [arb(float(entry)) for entry in vectors[:, 0]])
     if (v.transpose() * form * v)[0, 0] < 0:
-        data = {"form": S.tolist(), "direction": vectors[:, 0].tolist(), "kind": word}
+        data = {"form": S.tolist(), "direction": vectors[:, 0].tolist(), "kind": word, "equilibrium": found}
         certificate = Certificate("equilibrium-lyapunov", "asymptotically stable", VerdictWord.FAILS, data=data)
         return fails(
             "an indefinite form decreases: some eigenvalue is unstable (inertia theorem)", certificate=certificate

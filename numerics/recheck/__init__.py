@@ -21,6 +21,8 @@ import numpy as np
 
 from eigentoken.numerics.recheck import floats, rational
 from eigentoken.numerics.recheck.covering import confirm_discs
+from eigentoken.numerics.recheck.equilibria import confirm_equilibrium
+from eigentoken.numerics.recheck.hemispheres import confirm_hemisphere
 from eigentoken.numerics.recheck.leaders import confirm_leader
 from eigentoken.numerics.recheck.meaning import implied
 from eigentoken.numerics.recheck.reading import (
@@ -34,6 +36,7 @@ from eigentoken.numerics.recheck.reading import (
     read_document,
 )
 from eigentoken.numerics.recheck.signs import at_least, direction_below, symmetric_exact
+from eigentoken.numerics.recheck.times import confirm_times
 from eigentoken.numerics.recheck.vectors import confirm_eigenvector
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
@@ -42,19 +45,20 @@ __all__ = ["RecheckError", "recheck"]
 PRIME = 2305843009213693921  # not the prime of the issuer
 
 
-def recheck(certificate: Any, inputs: Any, *, time_limit: float = 60.0) -> Verdict:
+def recheck(certificate: Any, inputs: Any = None, *, time_limit: float = 60.0) -> Verdict:
     """Does the certificate hold for these inputs?
 
     ``certificate``: a :class:`~eigentoken.theory.verdicts.Certificate`, its JSON document, a verdict document with one,
     or a file name.  ``inputs``: the matrix, or a mapping from input names to matrices (arrays, tensors, exact lists,
-    file names).
+    file names); for samples in time the list of them; a formula, tokens and equilibria stand in their certificates, and
+    are compared with what is given.
     """
     until = time.monotonic() + time_limit
     try:
         document = read_document(certificate)
         why = _outer(certificate, document)
         if why is None:
-            why = _confirm(document, inputs, until)
+            why = _confirm(document, inputs, until, _margin(certificate))
     except RecheckError as error:
         return fails(f"the re-check does not agree: {error}")
     except (rational.LateError, np.linalg.LinAlgError, MemoryError) as late:
@@ -68,20 +72,40 @@ def recheck(certificate: Any, inputs: Any, *, time_limit: float = 60.0) -> Verdi
     return fails(f"the re-check does not agree: {why}")
 
 
+def _margin(source: Any) -> float | None:
+    """The margin of a verdict document around the certificate."""
+    stated = source.get("margin") if isinstance(source, Mapping) and "certificate" in source else None
+    return None if stated is None else float(stated)
+
+
 def _outer(source: Any, document: Document) -> str | None:
     """A verdict document around the certificate must say the same word and margin."""
     if not (isinstance(source, Mapping) and "certificate" in source):
         return None
     if source.get("verdict") != document.verdict:
         return "the verdict is not the one that the certificate supports"
-    margin = source.get("margin")
-    stated = float.fromhex(str(document.data["margin"]))
-    if margin is not None and float(margin) != stated:
+    if "margin" not in document.data:
+        return None
+    margin, stated = _margin(source), float.fromhex(str(document.data["margin"]))
+    if margin is not None and margin != stated:
         return "the margin is not the one that the certificate supports"
     return None
 
 
-def _confirm(document: Document, inputs: Any, until: float) -> str | None:
+def _confirm(document: Document, inputs: Any, until: float, margin: float | None) -> str | None:
+    if document.kind in ("time-formula", "time-samples"):
+        return confirm_times(document, inputs, until, _confirm_matrix)
+    if document.kind == "hemisphere":
+        return confirm_hemisphere(document, inputs, margin)
+    if document.kind in ("equilibrium-krawczyk", "equilibrium-lyapunov"):
+        return confirm_equilibrium(document)
+    if document.kind.startswith(("lab/", "limit/")):
+        return f"{UNCONFIRMED}nothing: {document.kind} is re-checked within its report of a refutation"
+    return _confirm_matrix(document, inputs, until)
+
+
+def _confirm_matrix(document: Document, inputs: Any, until: float) -> str | None:
+    """Facts about one matrix, formed from the inputs."""
     data = document.data
     if not isinstance(inputs, Mapping):
         if len(document.inputs) != 1:
