@@ -54,6 +54,7 @@ from eigentoken.theory.point_spectra import (
     reduced_blocks,
     spectral_factors,
 )
+from eigentoken.theory.polygon_blocks import polygon_blocks
 from eigentoken.theory.spectrum_tables import eigenvalue_entry, moduli_entries, spectrum_entries
 from eigentoken.theory.stability_verdicts import spectrum_notes, stability, stability_verdict
 from eigentoken.theory.systems import Space, Time
@@ -228,8 +229,11 @@ def _equilibrium(setting: Setting, field: Field, heights: Any) -> Classification
     )
     groups = interchangeable(shape.clusters, instance.mask)
     try:
-        matrix, width = _tangent_matrix(setting, heights)
-        found = linearization(spectral_factors(field, reduced_blocks(matrix, groups, width)), instance.system.time)
+        blocks = polygon_blocks(setting) if at_rest and shape.count > 2 else None
+        if blocks is None:
+            matrix, width = _tangent_matrix(setting, heights)
+            blocks = reduced_blocks(matrix, groups, width)
+        found = linearization(spectral_factors(field, blocks), instance.system.time)
         entries = spectrum_entries(field, found)
     except (ExactnessLimit, ArithmeticError) as limit:
         return _with_balls(base, groups, str(limit))

@@ -60,11 +60,11 @@ def polygonal_derivative(system: System) -> tuple[Expression, Assumptions]:
     (definition,) = rules.definitions.values()
     if not prove_equal(expand_definitions(definition, rules), vector("x", SLOT), rules).is_holds:
         raise ValueError("the raw step of a polygonal point is the point itself, which could not be derived")
-    plain = found.derivative.mapped(_without_norms)
+    plain = found.derivative.mapped(without_norms)
     return normal_form(substitute(plain, {"y": lambda index: vector("x", index)}), rules), rules
 
 
-def _without_norms(monomial: Monomial, value: sp.Expr) -> Expression:
+def without_norms(monomial: Monomial, value: sp.Expr) -> Expression:
     factors = tuple(pair for pair in monomial.factors if not isinstance(pair[0], Norm))
     return Expression({Monomial(monomial.bound, factors, monomial.arrow): value})
 
@@ -72,11 +72,15 @@ def _without_norms(monomial: Monomial, value: sp.Expr) -> Expression:
 def polygonal_spectrum(system: System) -> Spectrum:
     """The spectrum of the Oja map or flow at a polygonal point: ``1 + alpha nu`` with nu in spec(Pbar V), and 1.
 
+    For attention see :func:`eigentoken.theory.attention_polygons.uniform_polygon_spectrum`, which is then returned.
+
     The derivative is checked to be ``w_i + K_i(wbar)`` (for the flow ``K_i(wbar)``) with ``K_i(z) = c P_i V z``; eigenvalues of
     ``w -> K wbar`` other than 0 are those of ``z -> mean_i K_i(z) = c Pbar V z``.
     """
     if system.score is not None:
-        raise ValueError(f"{system.name}: attention polygons have no closed spectrum, see antipodal_spectrum")
+        from eigentoken.theory.attention_polygons import uniform_polygon_spectrum
+
+        return uniform_polygon_spectrum(system)
     derivative, rules = polygonal_derivative(system)
     is_map = system.time is Time.MAP
     c = ALPHA if is_map else sp.Integer(1)
@@ -168,7 +172,7 @@ def antipodal_blocks(system: System) -> AntipodalBlocks:
         if point.height(definition, group) != 1:
             raise ValueError("the antipodal point is not fixed")
     local = GroupPoint(point.groups, rules, at="z", balances=balances, heights=heights)
-    plus = local.value(found.derivative.mapped(_without_norms), point.groups[0])
+    plus = local.value(found.derivative.mapped(without_norms), point.groups[0])
     tested = normal_form(dot(vector("u"), plus), rules)
 
     def with_perturbation(own: int, mean_plus: int, mean_minus: int) -> Expression:

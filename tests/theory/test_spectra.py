@@ -475,5 +475,5 @@ def test_wrong_requests_are_refused():
         bipartite_spectrum(system("multihead-map"))
     with pytest.raises(ValueError, match="does not contain 0"):
         zero_spectrum(system("oja-map"))
-    with pytest.raises(ValueError, match="no closed spectrum"):
-        polygonal_spectrum(system("attention-map"))
+    with pytest.raises(ValueError, match="one head of full attention"):
+        polygonal_spectrum(system("multihead-map"))
