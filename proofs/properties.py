@@ -28,13 +28,18 @@ __all__ = ["PropertyReport", "claim_parts", "find_failure_without", "test_statem
 
 #: Float violations below this are rounding, not failures.
 TOLERANCE = 1e-7
-#: Trajectory claims cost a run each: this many instances at most.
+#: Trajectory claims cost a run each: this many instances at a time at most.
 TRAJECTORIES = 200
+#: A part whose instances are not all settled is drawn again, this many times at most.
+ROUNDS = 4
 
 
 @dataclass(frozen=True)
 class PropertyReport:
-    """What was tried and what was seen: ``worst`` is the largest violation (negative: all claims held with room)."""
+    """What was tried and what was seen: ``worst`` is the largest violation (negative: all claims held with room).
+
+    ``settled`` counts, for each system and claim (an equivalence has two sides), the instances on which something was seen.
+    """
 
     id: str
     instances: int
@@ -44,10 +49,18 @@ class PropertyReport:
     corners: dict[str, int] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
     first: dict[str, Any] | None = None
+    settled: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def least(self) -> int:
+        """Settled instances of the part that has the fewest."""
+        return min((count for _, count in self.settled), default=0)
 
     def summary(self) -> str:
         """One line."""
         text = f"{self.instances} instances, {self.violations} violations, worst {self.worst:.3g}"
+        if self.settled:
+            text += f", at least {self.least} settled for each of {len(self.settled)} claims"
         if self.unsettled:
             text += f", {self.unsettled} unsettled"
         if self.skipped:
@@ -83,39 +96,79 @@ def _drawn(plan: Any, claim: Claim, count: int, seed: int) -> Any:
 
 
 def test_statement(statement: Statement, instances: int = 200, seed: int = 0) -> PropertyReport:
-    """Look at every claim on at least ``instances`` instances (all systems and claims together share the corners)."""
-    from eigentoken.numerics.instances.plans import Contradiction, plan_for
-
+    """Look at every claim, for every system and on both sides of an equivalence, until ``instances`` are settled."""
     systems = statement.systems or ("attention-map",)
     parts = [(system, *part) for system in systems for claim in statement.claims for part in claim_parts(claim)]
-    tried = violations = unsettled = 0
-    worst = float("-inf")
-    corners: dict[str, int] = {}
-    skipped: list[str] = []
-    first: dict[str, Any] | None = None
-    share = max(1, -(-instances // max(1, len(parts)))) if len(parts) > 4 else instances
+    tally = _Tally()
     for number, (system, claim, side) in enumerate(parts):
+        name = f"{system}, {type(_inner(claim)).__name__}" + ("" if side else ", other side")
+        known, found = 0, None
+        for attempt in range(ROUNDS):
+            found = tally.look(statement, system, claim, side, instances, seed * 1000 + number + 7919 * attempt)
+            known += found or 0
+            if found is None or known >= instances:
+                break
+        if found is not None:
+            tally.settled.append((name, known))
+        elif side:
+            tally.skipped.append(f"{name}: {tally.problem}")
+    return tally.report(statement.id)
+
+
+@dataclass
+class _Tally:
+    """What was seen so far."""
+
+    tried: int = 0
+    violations: int = 0
+    unsettled: int = 0
+    worst: float = float("-inf")
+    corners: dict[str, int] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+    settled: list[tuple[str, int]] = field(default_factory=list)
+    first: dict[str, Any] | None = None
+    problem: str = ""
+
+    def look(
+        self, statement: Statement, system: str, claim: Claim, side: bool, instances: int, seed: int
+    ) -> int | None:
+        """Look at one part on so many instances: how many were settled; ``None`` where no instance can be made."""
+        from eigentoken.numerics.instances.plans import Contradiction, plan_for
+
         try:
-            plan = GENERATED(claim, plan_for(system, statement.conditions), side)
-            drawn = _drawn(plan, claim, share, seed * 1000 + number)
+            drawn = _drawn(GENERATED(claim, plan_for(system, statement.conditions), side), claim, instances, seed)
         except Contradiction as problem:
-            if side:
-                skipped.append(f"{system}, {type(claim).__name__}: {problem}")
-            continue
+            self.problem = str(problem)
+            return None
+        settled = 0
         for batch in drawn.batches:
             seen = OBSERVED(claim, batch)
             known = ~seen.isnan()
-            unsettled += int((~known).sum())
-            tried += batch.count
+            settled += int(known.sum())
+            self.unsettled += int((~known).sum())
+            self.tried += batch.count
             if bool(known.any()):
-                worst = max(worst, float(seen[known].max()))
+                self.worst = max(self.worst, float(seen[known].max()))
             bad = (seen > TOLERANCE) & known
-            violations += int(bad.sum())
-            if first is None and bool(bad.any()):
-                first = _described(batch.take(bad.nonzero().flatten()[:1]), claim)
+            self.violations += int(bad.sum())
+            if self.first is None and bool(bad.any()):
+                self.first = _described(batch.take(bad.nonzero().flatten()[:1]), claim)
         for name, each in drawn.corners.items():
-            corners[name] = corners.get(name, 0) + each
-    return PropertyReport(statement.id, tried, violations, worst, unsettled, corners, tuple(skipped), first)
+            self.corners[name] = self.corners.get(name, 0) + each
+        return settled
+
+    def report(self, name: str) -> PropertyReport:
+        return PropertyReport(
+            name,
+            self.tried,
+            self.violations,
+            self.worst,
+            self.unsettled,
+            self.corners,
+            tuple(self.skipped),
+            self.first,
+            tuple(self.settled),
+        )
 
 
 test_statement.__test__ = False  # type: ignore[attr-defined]

@@ -1,0 +1,74 @@
+"""Every statement is tested on at least 200 random instances under its conditions: counted, for every id.
+
+Nothing in the book is a definition that cannot be tested: definitions are compared, on instances, with the registered system
+or with the printed formula written out again.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from eigentoken.proofs.properties import ROUNDS, test_statement
+from eigentoken.theory.registry import statements
+from eigentoken.theory.statements import Statement
+
+EVERY = list(statements())
+STATED = [told for told in EVERY if told.conditions and told.claims]
+IN_WORDS = [told for told in EVERY if told.property_tests]
+#: Claims that take a second or two, for the everyday run.
+QUICK = {"CT-1", "CT-4", "PM-L3", "PM-L7", "PM-L9", "PM-L13", "PM-N4"}
+
+
+def name_of(told: Statement) -> str:
+    return told.id
+
+
+def test_every_statement_is_tested_in_one_way_or_the_other() -> None:
+    assert {told.id for told in EVERY} == {told.id for told in STATED} | {told.id for told in IN_WORDS}
+    assert len(EVERY) >= 103
+
+
+@pytest.mark.parametrize("told", IN_WORDS, ids=name_of)
+def test_a_property_test_runs_as_many_instances_as_asked(told: Statement) -> None:
+    """The count that a test reports is the count that it was asked for (a test of shares never uses fewer than 200)."""
+    for test in told.property_tests:
+        for asked in (2, 5):
+            verdict = test(asked, 1)
+            assert verdict.is_holds, verdict.reason
+            counts = [int(each) for each in re.findall(r"\b\d+\b", verdict.reason.split(":")[0])]
+            assert asked in counts or (told.id == "PM-N6" and 200 in counts), verdict.reason
+
+
+def counted(told: Statement) -> None:
+    report = test_statement(told, 200, 1)
+    assert report.violations == 0, report.first
+    assert report.skipped == ()
+    assert report.least >= 200, report.settled
+    assert len({name for name, _ in report.settled}) >= len(told.systems or ("one",))
+
+
+@pytest.mark.parametrize("told", [each for each in STATED if each.id in QUICK], ids=name_of)
+def test_each_claim_holds_on_200_settled_instances(told: Statement) -> None:
+    counted(told)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("told", [each for each in STATED if each.id not in QUICK], ids=name_of)
+def test_each_claim_of_every_statement_holds_on_200_settled_instances(told: Statement) -> None:
+    counted(told)
+
+
+def test_an_unsettled_part_is_drawn_again_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing is ever seen, the report says that nothing was settled; it does not count what it drew."""
+    import torch
+
+    from eigentoken.proofs import properties
+
+    monkeypatch.setattr(properties, "OBSERVED", lambda claim, batch: torch.full((batch.count,), float("nan")))
+    report = test_statement(statements().get("PM-L13"), 20, 0)
+    assert report.least == 0
+    assert report.instances >= 20 * ROUNDS
+    assert report.unsettled == report.instances
+    assert "at least 0 settled" in report.summary()
