@@ -32,7 +32,7 @@ def schema() -> dict[str, Any]:
 
 def document_of(certificate: Certificate) -> dict[str, Any]:
     """The JSON document of a certificate, with its digest."""
-    return {**certificate.as_dict(), "digest": certificate.digest()}
+    return certificate.as_document()
 
 
 def save(certificate: Certificate, path: str | Path) -> list[Path]:

@@ -57,10 +57,15 @@ class Certificate:
             "arrays": {name: array_digest(array) for name, array in self.arrays.items()},
         }
 
+    def as_document(self) -> dict[str, Any]:
+        """The JSON document with the sha256 of its canonical form, which changes when any field changes."""
+        bare = self.as_dict()
+        text = json.dumps(bare, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return {**bare, "digest": hashlib.sha256(text.encode()).hexdigest()}
+
     def digest(self) -> str:
-        """sha256 of the canonical JSON document; changes when any field that matters changes."""
-        text = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        """sha256 of the canonical JSON document."""
+        return str(self.as_document()["digest"])
 
 
 def array_digest(array: Any) -> str:
@@ -126,7 +131,7 @@ class Verdict:
             "margin": None if margin is None or math.isinf(margin) else margin,
             "unit": self.unit,
             "reason": self.reason,
-            "certificate": None if self.certificate is None else self.certificate.as_dict(),
+            "certificate": None if self.certificate is None else self.certificate.as_document(),
             "details": dict(self.details),
         }
 

@@ -68,7 +68,7 @@ def _single(path: Path, document: dict[str, Any], source: str | None, seconds: f
             str(path), document.get("condition", ""), document["verdict"], "undecided", "no certificate is kept"
         )
     matrix = source or document.get("matrix")
-    if matrix is None:
+    if matrix is None and certificate["inputs"] and certificate["kind"] != "time-formula":
         raise ValueError(f"{path} does not name its matrix: give it with --source MATRIX")
     subject: Any = str(path) if "kind" in document else document
     verdict = recheck(subject, matrix, time_limit=seconds)
@@ -83,17 +83,10 @@ def _stored(path: Path) -> dict[str, Any]:
     return dict(load_file(arrays_beside(path))) if arrays_beside(path).exists() else {}
 
 
-def _whole(verdict: dict[str, Any], stored: Mapping[str, Any]) -> Any:
-    """The certificate with its arrays where they were kept, else the verdict document as it is."""
-    from eigentoken.theory.verdicts import Certificate, VerdictWord
-
-    document = verdict["certificate"]
-    named = document["arrays"]
-    if not named or any(digest not in stored for digest in named.values()):
-        return verdict
-    arrays = {name: stored[digest] for name, digest in named.items()}
-    parts = (document["kind"], document["condition"], VerdictWord(document["verdict"]))
-    return Certificate(*parts, document["inputs"], document["data"], arrays)
+def _whole(verdict: dict[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The verdict document with the arrays of its certificate that were kept."""
+    named = verdict["certificate"]["arrays"]
+    return {**verdict, "array_values": {name: stored[digest] for name, digest in named.items() if digest in stored}}
 
 
 def _report(
