@@ -1,32 +1,32 @@
-"""A report of many layers and heads, made from one layer's records: for the browser tests and for ``bench_pages.py``."""
+"""A report of many layers and heads, for the browser tests and for ``bench_pages.py``.
+
+It is the real report of a tiny random GPT-2, with its records repeated: what a layer and a head look like in a report is
+written nowhere twice.
+"""
 
 from __future__ import annotations
 
+import copy
 import math
+import tempfile
+from pathlib import Path
 from typing import Any
 
 __all__ = ["page"]
 
 
-def _layer(index: int, heads: int, eigenvalues: int) -> dict[str, Any]:
-    verdict: dict[str, Any] = {"verdict": "holds", "margin": 0.5, "unit": "spectral norm", "reason": "because"}
-    verdict |= {"certificate": None, "details": {"eigenvalue": {"re": 1.0, "im": 0.0, "radius": 1e-9}}}
-    head = {"score_norm": [1.0, 2.0], "score_inertia": verdict, "value_inertia": verdict, "value_leader": verdict}
-    spiral = [1 - k / (eigenvalues + 100) for k in range(eigenvalues)]
-    return {
-        "layer": index,
-        "weights_of": index,
-        "discs": [[math.cos(k) * radius, math.sin(k) * radius, 1e-8] for k, radius in enumerate(spiral)],
-        "leaders": dict.fromkeys(("real-part", "modulus", "step"), verdict),
-        "cases": {"real-part": "1", "modulus": "1", "step": "1"},
-        "regime": {"regime": "none", "reason": "why"},
-        "norm": [1.0, 1.0],
-        "score_inertia": verdict,
-        "heads": [{"head": number, **head} for number in range(heads)],
-        "convention": "as stored",
-        **{key: [1.0, 1.0] for key in ("leading_eigenvalue", "gap", "alpha_star")},
-        **{key: [1.0, 1.0] for key in ("distance_to_symmetric", "distance_to_identity")},
-    }
+def _tiny_report() -> dict[str, Any]:
+    import torch
+    import transformers
+
+    from eigentoken.checking import CheckOptions, check
+
+    torch.manual_seed(1)
+    config = transformers.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=30, n_positions=16)
+    with tempfile.TemporaryDirectory() as folder:
+        transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+        report = check(folder, CheckOptions(work=Path(folder) / "work", sequences=1, tokens=4))
+    return copy.deepcopy(report.document)
 
 
 def page(layers: int, heads: int, eigenvalues: int = 1600) -> str:
@@ -34,7 +34,12 @@ def page(layers: int, heads: int, eigenvalues: int = 1600) -> str:
     from eigentoken.checking.html import report_html
     from eigentoken.checking.report import Report
 
-    model = {"source": "synthetic", "description": f"{layers} layers, {heads} heads", "files": []}
-    records = [_layer(index, heads, eigenvalues) for index in range(layers)]
-    document = {"model": model, "layers": records, "statements": [], "observed": [], "conventions": "", "version": "0"}
+    document = _tiny_report()
+    layer, seen = document["layers"][0], document["observed"][0]
+    spiral = [1 - k / (eigenvalues + 100) for k in range(eigenvalues)]
+    layer["discs"] = [[math.cos(k) * radius, math.sin(k) * radius, 1e-8] for k, radius in enumerate(spiral)]
+    layer["heads"] = [{**layer["heads"][0], "head": number} for number in range(heads)]
+    document["layers"] = [{**layer, "layer": index, "weights_of": index} for index in range(layers)]
+    document["observed"] = [{**seen, "layer": index} for index in range(layers)]
+    document["model"] = {**document["model"], "description": f"{layers} layers, {heads} heads"}
     return report_html(Report(document))

@@ -15,16 +15,38 @@ document.addEventListener("DOMContentLoaded", () => renderMathInElement(document
 """
 
 
+#: The same for a long page: what is in sight (or printed) is rendered, the rest when the reader comes near it.
+RENDER_NEAR = """
+document.addEventListener("DOMContentLoaded", () => {
+  const spots = [...document.querySelectorAll("p, li, tr, h1, h2, h3, dt, dd, figcaption")]
+    .filter(node => node.textContent.includes("\\\\(") || node.textContent.includes("\\\\["));
+  const render = node => renderMathInElement(node, {
+    delimiters: [{left: "\\\\[", right: "\\\\]", display: true}, {left: "\\\\(", right: "\\\\)", display: false}],
+    throwOnError: false, errorColor: "#d55e00" });
+  const near = new IntersectionObserver(seen => seen.forEach(each => {
+    if (each.isIntersecting) { near.unobserve(each.target); render(each.target); }
+  }), { rootMargin: "600px" });
+  spots.forEach(node => near.observe(node));
+  window.addEventListener("beforeprint", () => { near.disconnect(); spots.forEach(render); });
+});
+"""
+
+
 @lru_cache
 def asset(name: str) -> str:
     """The text of a file shipped in ``eigentoken/assets``."""
     return (files("eigentoken") / "assets" / name).read_text(encoding="utf-8")
 
 
-def page(title: str, body: str, *, style: str = "", script: str = "", mathematics: bool = True) -> str:
-    """One HTML file; ``mathematics`` adds KaTeX (650 kB) and renders what stands between its delimiters."""
+def page(
+    title: str, body: str, *, style: str = "", script: str = "", mathematics: bool = True, long: bool = False
+) -> str:
+    """One HTML file; ``mathematics`` adds KaTeX (650 kB) and renders what stands between its delimiters.
+
+    On a ``long`` page a formula is rendered when the reader comes near it, or prints.
+    """
     katex = f"<style>{asset('katex.css')}</style>\n<script>{asset('katex.js')}</script>\n" if mathematics else ""
-    render = f"<script>{RENDER}</script>\n" if mathematics else ""
+    render = f"<script>{RENDER_NEAR if long else RENDER}</script>\n" if mathematics else ""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -187,6 +187,28 @@ def test_a_large_report_is_interactive_and_reachable_by_keyboard(browser: Any, r
     visit.check()
 
 
+RAW = "() => [...document.querySelectorAll('p, li, td, h2')].filter(n => n.innerText.includes('\\\\(')).length"
+
+
+def test_formulas_of_a_long_report_are_rendered_as_the_reader_comes_to_them(browser: Any, report: Path) -> None:
+    visit = Visit(browser, report)
+    visit.page.wait_for_function("document.querySelectorAll('#summary + ul .katex').length > 0")
+    assert visit.page.evaluate(RAW) > 0  # the statements at the end wait
+    height = visit.page.evaluate("document.body.scrollHeight")
+    for place in range(0, height + 600, 600):
+        visit.page.evaluate("place => window.scrollTo(0, place)", place)
+        visit.page.wait_for_timeout(40)
+    visit.page.wait_for_function(f"({RAW})() === 0")
+    visit.check()
+
+
+def test_a_printed_report_has_all_its_formulas(browser: Any, report: Path) -> None:
+    visit = Visit(browser, report)
+    visit.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert visit.page.evaluate(RAW) == 0
+    visit.check()
+
+
 def test_a_report_in_the_dark_is_dark(browser: Any, report: Path) -> None:
     visit = Visit(browser, report, color_scheme="dark")
     assert visit.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"

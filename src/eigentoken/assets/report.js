@@ -2,7 +2,6 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const byIndex = new Map(data.layers.map(layer => [layer.layer, layer]));
-  const origin = layer => byIndex.get(layer.weights_of);
   const distinct = data.layers.filter(layer => layer.weights_of === layer.layer);
   const make = (tag, attributes = {}, text = "") => {
     const node = document.createElement(tag);
@@ -26,18 +25,15 @@
   };
   const words = { holds: "#0072b2", fails: "#d55e00", undecided: "#b8a12e" };
 
-  const choices = {
-    "norm of the score matrix": { of: head => head.score_norm[1], layer: layer => layer.norm[1] },
-    "leading real part of U = O V": { of: head => head.value_leader.eigenvalue ? head.value_leader.eigenvalue.re : null,
-      layer: layer => layer.leaders["real-part"].eigenvalue ? layer.leaders["real-part"].eigenvalue.re : null },
-    "leader of U real and simple": { word: head => head.value_leader.verdict, layerWord: layer => layer.leaders["real-part"].verdict },
-    "statements that hold in the head": { of: head => head.holds.length, layer: () => null },
-    "distance of sym(P) to positive definite": { of: head => head.sizes.P.distance_to_positive_definite ? head.sizes.P.distance_to_positive_definite[1] : null, layer: () => null },
-    "distance of U to symmetric": { of: head => head.sizes.U.distance_to_symmetric[1], layer: () => null },
-    "inertia of the scores decided": { word: head => head.score_inertia.verdict, layerWord: layer => layer.score_inertia.verdict },
-  };
+  const choices = data.choices.map((choice, place) => ({ ...choice, place }));
   const select = document.getElementById("colour");
-  Object.keys(choices).forEach(name => select.append(make("option", {}, name)));
+  choices.forEach(choice => select.append(make("option", { value: String(choice.place) }, choice.name)));
+  // the details of a layer are parsed when it is first opened
+  const opened = new Map();
+  const full = layer => {
+    if (!opened.has(layer.layer)) opened.set(layer.layer, JSON.parse(document.getElementById(`layer-${layer.layer}`).textContent));
+    return opened.get(layer.layer);
+  };
 
   const heat = document.getElementById("heat");
   const count = Math.max(1, ...distinct.map(layer => layer.heads.length));
@@ -70,12 +66,11 @@
     if (next) next.focus();
   });
   const value = (choice, row, column) => {
-    const layer = distinct[row], whole = column === count;
-    if (choice.word) return whole ? choice.layerWord(layer) : choice.word(layer.heads[column]);
-    return whole ? choice.layer(layer) : choice.of(layer.heads[column]);
+    const layer = distinct[row];
+    return (column === count ? layer.whole : layer.heads[column])[choice.place];
   };
   const paint = () => {
-    const name = select.value, choice = choices[name];
+    const choice = choices[Number(select.value)];
     const numbers = [];
     cells.forEach((line, row) => line.forEach((cell, column) => {
       if (cell && !choice.word && column < count) { const v = value(choice, row, column); if (v !== null) numbers.push(v); }
@@ -111,14 +106,14 @@
   function choose(row, column) {
     cells.flat().forEach(cell => cell && cell.setAttribute("aria-selected", "false"));
     cells[row][column].setAttribute("aria-selected", "true");
-    const layer = distinct[row], list = make("dl");
+    const layer = distinct[row], shown = full(layer), list = make("dl");
     detail.replaceChildren(make("h3", {}, column === count ? `${label(layer)}, all heads together` : `${label(layer)}, head ${column}`), list);
     if (column === count) {
-      for (const [name, verdict] of Object.entries(layer.leaders)) verdictRows(list, `leader by ${name}`, verdict);
-      verdictRows(list, "inertia of sym(S)", layer.score_inertia);
-      list.append(make("dt", {}, "regime"), make("dd", {}, `${layer.regime.regime}: ${layer.regime.reason}`));
+      for (const [name, verdict] of Object.entries(shown.leaders)) verdictRows(list, `leader by ${name}`, verdict);
+      verdictRows(list, "inertia of sym(S)", shown.score_inertia);
+      list.append(make("dt", {}, "regime"), make("dd", {}, `${shown.regime.regime}: ${shown.regime.reason}`));
     } else {
-      const head = layer.heads[column];
+      const head = shown.heads[column];
       verdictRows(list, "inertia of sym(P)", head.score_inertia);
       verdictRows(list, "inertia of sym(U)", head.value_inertia);
       verdictRows(list, "leader of U = O V", head.value_leader);
@@ -138,7 +133,11 @@
         make("dd", {}, `|P(δ)| ${interval(each.norm)}, |ΔW(δ)| ${interval(each.change)}` + (each.relative_change ? `, |ΔW| / |P| ${interval(each.relative_change)}` : ""))));
       const more = make("details"), inner = make("dl");
       more.append(make("summary", {}, "every condition of the statements about one head"), inner);
-      for (const [name, verdict] of Object.entries(head.conditions)) verdictRows(inner, name, verdict);
+      head.conditions.forEach((found, place) => {
+        if (!found) return;
+        const [verdict, margin, unit, reason] = found;
+        verdictRows(inner, shown.conditions[place], { verdict, margin, unit, reason, certificate: null });
+      });
       inner.querySelectorAll("dt").forEach(node => { if (window.katex) { try { katex.render(node.textContent, node, { throwOnError: false }); } catch { /* the LaTeX text stays */ } } });
       detail.append(more);
     }
@@ -148,8 +147,11 @@
 
   const which = document.getElementById("which");
   distinct.forEach(layer => which.append(make("option", { value: String(layer.layer) }, label(layer))));
+  let drawn = null;
   function cloud() {
-    const layer = byIndex.get(Number(which.value)), size = 420, pad = 30;
+    if (drawn === which.value) return;
+    drawn = which.value;
+    const layer = full(byIndex.get(Number(which.value))), size = 420, pad = 30;
     const svg = draw("svg", { viewBox: `0 0 ${size} ${size}`, width: size, height: size, role: "img",
       "aria-label": `${layer.discs.length} certified eigenvalue discs` });
     const reach = Math.max(1.2, ...layer.discs.map(disc => Math.max(Math.abs(disc[0]), Math.abs(disc[1])) + disc[2]));
@@ -207,5 +209,8 @@
     plot("fraction of tokens whose correlation grows, with its interval", [{ values: seen.map(o => o.probability), band: seen.map(o => o.probability_interval), colour: "var(--fails)" }]);
   } else curves.textContent = "No tokens were run.";
   paint();
-  cloud();
+  new IntersectionObserver((seen, watch) => {
+    if (seen.some(each => each.isIntersecting)) { watch.disconnect(); cloud(); }
+  }, { rootMargin: "600px" }).observe(document.getElementById("cloud"));
+  window.addEventListener("beforeprint", cloud);
 })();

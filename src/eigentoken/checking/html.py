@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from html import escape
-from typing import Any
 
+from eigentoken.checking.page_data import data_scripts
 from eigentoken.checking.report import Report
 from eigentoken.checking.terminal import interval
 from eigentoken.pages import asset, page
 
-__all__ = ["report_html", "slim", "summary_html"]
+__all__ = ["report_html", "summary_html"]
 
 
 HEADS = (
@@ -63,70 +62,10 @@ def report_html(report: Report) -> str:
             _statement_table(report),
             '<h2 id="about">Conventions and provenance</h2>',
             _about(report),
-            f'<script type="application/json" id="data">{_safe(slim(report))}</script>',
+            data_scripts(report),
         )
     )
-    return page(f"eigentoken: {model['source']}", body, style=asset("report.css"), script=asset("report.js"))
-
-
-def _safe(document: Any) -> str:
-    """JSON that cannot end its script element."""
-    return json.dumps(document, allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
-
-
-def slim(report: Report) -> dict[str, Any]:
-    """What the script needs: numbers to seven digits, each distinct layer once."""
-    layers = []
-    for layer in report.layers:
-        entry = {"layer": layer["layer"], "weights_of": layer["weights_of"]}
-        if layer["weights_of"] == layer["layer"]:
-            entry |= {
-                "discs": [[_short(value) for value in disc] for disc in layer["discs"]],
-                "leaders": {name: _verdict(verdict) for name, verdict in layer["leaders"].items()},
-                "cases": layer["cases"],
-                "regime": {"regime": layer["regime"]["regime"], "reason": layer["regime"]["reason"]},
-                "norm": layer["norm"],
-                "score_inertia": _verdict(layer["score_inertia"]),
-                "heads": [
-                    {
-                        "head": head["head"],
-                        "score_norm": head["score_norm"],
-                        "score_inertia": _verdict(head["score_inertia"]),
-                        "value_inertia": _verdict(head["value_inertia"]),
-                        "value_leader": _verdict(head["value_leader"]),
-                        "regime": {name: head["regime"][name] for name in ("regime", "reason")},
-                        "sizes": {"P": head["score"], "U": head["value"]},
-                        "conditions": {name: _bare(verdict) for name, verdict in head["verdicts"].items()},
-                        "holds": [each["statement"] for each in head["hypotheses"] if each["applies"] == "holds"],
-                        "rotary": head.get("rotary", []),
-                    }
-                    for head in layer["heads"]
-                ],
-            }
-        layers.append(entry)
-    return {"layers": layers, "observed": report.document["observed"]}
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.7g}")
-
-
-def _verdict(verdict: dict[str, Any]) -> dict[str, Any]:
-    """A verdict for the page: the certificate by kind, inputs and facts."""
-    certificate = verdict["certificate"]
-    kept = None
-    if certificate is not None:
-        facts = certificate["data"].get("facts", {})
-        small = {name: value for name, value in facts.items() if len(json.dumps(value)) < 200}
-        kept = {"kind": certificate["kind"], "inputs": certificate["inputs"], "facts": small}
-    eigenvalue = verdict["details"].get("eigenvalue")
-    shown = {name: verdict[name] for name in ("verdict", "margin", "unit", "reason")}
-    return shown | {"certificate": kept} | ({"eigenvalue": eigenvalue} if eigenvalue else {})
-
-
-def _bare(verdict: dict[str, Any]) -> dict[str, Any]:
-    """A verdict without its certificate (which is in the JSON report)."""
-    return {name: verdict[name] for name in ("verdict", "margin", "unit", "reason")} | {"certificate": None}
+    return page(f"eigentoken: {model['source']}", body, style=asset("report.css"), script=asset("report.js"), long=True)
 
 
 def _summary(report: Report) -> str:
@@ -203,13 +142,17 @@ def _layer_table(report: Report) -> str:
     return f'<div class="display"><table>{head}{"".join(rows)}</table></div>'
 
 
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"
+
+
 def _left_out(report: Report) -> str:
     seen = report.document["observed"]
     if not seen:
         return "<p>No tokens were run.</p>"
     rows = "".join(
         f"<tr><td>{each['layer']}</td>"
-        + "".join(f"<td>{each['left_out'][key]:.3g}</td>" for key in ("feed_forward", "biases", "gain_spread"))
+        + "".join(f"<td>{_number(each['left_out'][key])}</td>" for key in ("feed_forward", "biases", "gain_spread"))
         + "</tr>"
         for each in seen
     )

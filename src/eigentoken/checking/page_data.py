@@ -1,0 +1,146 @@
+"""What the report's script reads: a small table for the heat map at once, each layer's details when it is opened.
+
+The heat map needs one number or word a head; verdicts, certificates and discs are many times that.  They stand in one
+script element a layer, which the browser keeps as text until a reader chooses that layer, so a report of 48 layers with
+25 heads answers as fast as one of 12.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from eigentoken.checking.report import Report
+
+__all__ = ["data_scripts", "details", "overview"]
+
+Record = dict[str, Any]
+
+
+def _leading(verdict: Record) -> float | None:
+    found = verdict["details"].get("eigenvalue")
+    return _short(found["re"]) if found and found["re"] is not None else None
+
+
+def _end(interval: list[float] | None) -> float | None:
+    return None if interval is None or isinstance(interval[1], str) else _short(interval[1])  # "inf" has no colour
+
+
+#: What the colour can show: name, whether it is a word, its value for a head, its value for the whole layer.
+CHOICES: tuple[tuple[str, bool, Callable[[Record], Any], Callable[[Record], Any]], ...] = (
+    ("norm of the score matrix", False, lambda head: _end(head["score_norm"]), lambda layer: _end(layer["norm"])),
+    (
+        "leading real part of U = O V",
+        False,
+        lambda head: _leading(head["value_leader"]),
+        lambda layer: _leading(layer["leaders"]["real-part"]),
+    ),
+    (
+        "leader of U real and simple",
+        True,
+        lambda head: head["value_leader"]["verdict"],
+        lambda layer: layer["leaders"]["real-part"]["verdict"],
+    ),
+    ("statements that hold in the head", False, lambda head: len(_held(head)), lambda layer: None),
+    (
+        "distance of sym(P) to positive definite",
+        False,
+        lambda head: _end(head["score"].get("distance_to_positive_definite")),
+        lambda layer: None,
+    ),
+    (
+        "distance of U to symmetric",
+        False,
+        lambda head: _end(head["value"]["distance_to_symmetric"]),
+        lambda layer: _end(layer["distance_to_symmetric"]),
+    ),
+    (
+        "inertia of the scores decided",
+        True,
+        lambda head: head["score_inertia"]["verdict"],
+        lambda layer: layer["score_inertia"]["verdict"],
+    ),
+)
+
+
+def data_scripts(report: Report) -> str:
+    """The script elements: ``data`` with the overview, ``layer-K`` with the details of each distinct layer."""
+    parts = [_script("data", overview(report))]
+    parts += [_script(f"layer-{layer['layer']}", details(layer)) for layer in report.layers if _distinct(layer)]
+    return "\n".join(parts)
+
+
+def overview(report: Report) -> Record:
+    """Which layers there are, and what the colours of the heat map show for each head and layer."""
+    layers = []
+    for layer in report.layers:
+        entry = {"layer": layer["layer"], "weights_of": layer["weights_of"]}
+        if _distinct(layer):
+            entry["heads"] = [[of(head) for _, _, of, _ in CHOICES] for head in layer["heads"]]
+            entry["whole"] = [of(layer) for *_, of in CHOICES]
+        layers.append(entry)
+    choices = [{"name": name, "word": word} for name, word, *_ in CHOICES]
+    return {"choices": choices, "layers": layers, "observed": report.document["observed"]}
+
+
+def details(layer: Record) -> Record:
+    """All that a click on a layer or one of its heads shows; the conditions' names once, not once a head."""
+    names = list(dict.fromkeys(name for head in layer["heads"] for name in head["verdicts"]))
+    return {
+        "discs": [[_short(value) for value in disc] for disc in layer["discs"]],
+        "leaders": {name: _verdict(verdict) for name, verdict in layer["leaders"].items()},
+        "regime": {name: layer["regime"][name] for name in ("regime", "reason")},
+        "score_inertia": _verdict(layer["score_inertia"]),
+        "conditions": names,
+        "heads": [_head(head, names) for head in layer["heads"]],
+    }
+
+
+def _head(head: Record, names: list[str]) -> Record:
+    return {
+        "score_inertia": _verdict(head["score_inertia"]),
+        "value_inertia": _verdict(head["value_inertia"]),
+        "value_leader": _verdict(head["value_leader"]),
+        "regime": {name: head["regime"][name] for name in ("regime", "reason")},
+        "sizes": {"P": head["score"], "U": head["value"]},
+        "conditions": [_bare(head["verdicts"].get(name)) for name in names],
+        "holds": _held(head),
+        "rotary": head.get("rotary", []),
+    }
+
+
+def _distinct(layer: Record) -> bool:
+    return bool(layer["weights_of"] == layer["layer"])
+
+
+def _held(head: Record) -> list[str]:
+    return [each["statement"] for each in head["hypotheses"] if each["applies"] == "holds"]
+
+
+def _verdict(verdict: Record) -> Record:
+    """A verdict for the page: the certificate by kind, inputs and facts."""
+    certificate = verdict["certificate"]
+    kept = None
+    if certificate is not None:
+        facts = certificate["data"].get("facts", {})
+        small = {name: value for name, value in facts.items() if len(json.dumps(value)) < 200}
+        kept = {"kind": certificate["kind"], "inputs": certificate["inputs"], "facts": small}
+    eigenvalue = verdict["details"].get("eigenvalue")
+    shown = {name: verdict[name] for name in ("verdict", "margin", "unit", "reason")}
+    return shown | {"certificate": kept} | ({"eigenvalue": eigenvalue} if eigenvalue else {})
+
+
+def _bare(verdict: Record | None) -> list[Any] | None:
+    """Word, margin, unit and reason; the certificate is in the JSON report."""
+    return None if verdict is None else [verdict[name] for name in ("verdict", "margin", "unit", "reason")]
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.7g}")
+
+
+def _script(name: str, document: Record) -> str:
+    """A script element of JSON that cannot end its own element."""
+    text = json.dumps(document, allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
+    return f'<script type="application/json" id="{name}">{text}</script>'
