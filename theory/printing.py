@@ -278,11 +278,14 @@ def _aligned(lines: list[str]) -> str:
 def criterion_latex(criterion: Any) -> str:
     """The criterion in words and one display."""
     given = ",\\ ".join(formula(each) for each in criterion.hypotheses)
+    arrow = r"\iff" if criterion.exact else r"\impliedby"
     condition = (
         r"\text{the point is unstable}"
         if criterion.condition is sp.false
-        else rf"\text{{the point is stable}}\iff {formula(criterion.condition)}"
+        else rf"\text{{the point is stable}}{arrow} {formula(criterion.condition)}"
     )
+    if not given:
+        return f"\\[\n{condition}.\n\\]"
     return f"\\[\n{given}\\ \\Longrightarrow\\ \\bigl({condition}\\bigr).\n\\]"
 
 

@@ -59,7 +59,7 @@ class Equality:
 class Criterion:
     """Under the hypotheses, the point of the spectrum is stable iff ``condition``; ``proof`` is checked step by step.
 
-    ``words`` says how the lemmas make the proof.
+    ``words`` says how the lemmas make the proof; without ``exact`` the condition is sufficient only.
     """
 
     name: str
@@ -68,6 +68,7 @@ class Criterion:
     condition: sp.Basic
     proof: tuple[Lemma | Equality, ...]
     words: str
+    exact: bool = True
 
     def check(self) -> Verdict:
         """All lemmas; ``holds`` only when each of them does."""

@@ -10,14 +10,17 @@ import subprocess
 import pytest
 import sympy as sp
 
+from eigentoken.theory.attention_polygons import uniform_polygon_spectrum
 from eigentoken.theory.linearize import linearize
-from eigentoken.theory.masked_spectra import masked_bipartite_spectrum
+from eigentoken.theory.masked_spectra import complete_part_spectrum, masked_bipartite_spectrum
 from eigentoken.theory.polygonal_spectra import antipodal_spectrum, polygonal_derivative, polygonal_spectrum
 from eigentoken.theory.printing import criterion_latex, formula, proof_latex, spectrum_latex, system_latex
 from eigentoken.theory.printing_expressions import expression_latex, jacobian_latex
+from eigentoken.theory.signed_spectra import signed_spectrum
 from eigentoken.theory.spectra import bipartite_spectrum, consensus_spectrum
 from eigentoken.theory.stability import consensus_criterion, nonsymmetric_criterion, two_cycle_criterion
 from eigentoken.theory.stability_bipartite import bipartite_criterion
+from eigentoken.theory.stability_masked import masked_bipartite_criterion, masked_consensus_criterion
 from eigentoken.theory.systems import SYSTEMS, system
 
 a, b, m = sp.symbols("alpha b_1 m_1", positive=True)
@@ -92,6 +95,10 @@ def test_the_unit_extension_is_not_printed_as_the_homogeneous_one():
         jacobian_latex(linearize(system("oja-map"), tangent=False, extension="unit"))
 
 
+BLOCKS = [[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 1, 1], [1, 1, 1, 1]]
+CYCLE = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+
+
 def document():
     parts = []
     for each in SYSTEMS.values():
@@ -108,6 +115,12 @@ def document():
         masked_bipartite_spectrum(system("attention-map")),
         polygonal_spectrum(system("oja-map")),
         antipodal_spectrum(system("attention-map")),
+        masked_bipartite_spectrum(system("multihead-map"), "any", 2),
+        masked_bipartite_spectrum(system("attention-flow"), "any"),
+        complete_part_spectrum(system("attention-map")),
+        signed_spectrum(system("attention-flow"), [1, -1, 1, -1], BLOCKS),
+        signed_spectrum(system("oja-map"), [1, -1, 1], CYCLE),
+        uniform_polygon_spectrum(system("attention-map")),
     )
     parts += [spectrum_latex(each) for each in spectra]
     parts.append(expression_latex(polygonal_derivative(system("oja-map"))[0]))
@@ -117,6 +130,8 @@ def document():
         two_cycle_criterion(system("oja-map")),
         nonsymmetric_criterion(system("multihead-map")),
         bipartite_criterion(),
+        masked_consensus_criterion(system("attention-map")),
+        masked_bipartite_criterion(system("attention-flow")),
     )
     body += "\n\n".join(criterion_latex(each) + proof_latex(each) for each in criteria)
     # amsmath alone

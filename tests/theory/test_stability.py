@@ -6,6 +6,7 @@ import math
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -31,8 +32,10 @@ from eigentoken.theory.stability_bipartite import (
     bipartite_other,
     oja_bipartite,
 )
+from eigentoken.theory.stability_masked import masked_bipartite_criterion, masked_consensus_criterion
 from eigentoken.theory.systems import system
 
+MASKED = (masked_consensus_criterion, masked_bipartite_criterion)
 CONSENSUS = [
     (consensus_criterion, "oja-map", {}),
     (consensus_criterion, "attention-map", {}),
@@ -47,6 +50,7 @@ CONSENSUS = [
     (two_cycle_criterion, "attention-map", {}),
     (nonsymmetric_criterion, "multihead-map", {}),
     (nonsymmetric_criterion, "multihead-flow", {}),
+    *((build, name, {}) for build in MASKED for name in ("oja-map", "attention-map", "oja-flow", "attention-flow")),
 ]
 
 
@@ -190,3 +194,48 @@ def test_bipartite_criterion_against_the_spectrum():
             assert claim == (radius < 1), (lam, k, p, q, s, step)
             seen[claim] += 1
     assert min(seen.values()) > 15
+
+
+def test_masked_criteria_against_the_spectrum():
+    """Random masks: the consensus criterion decides as the spectral radius does, the bipartite one is sufficient."""
+    rng = np.random.default_rng(8)
+    sides = {True: 0, False: 0}
+    sufficient = differing = 0
+    for _ in range(400):
+        n = int(rng.integers(2, 6))
+        mask = rng.random((n, n)) < 0.5
+        mask[np.arange(n), rng.integers(0, n, n)] = True
+        top, step = rng.uniform(0.1, 2), 10 ** rng.uniform(-2, 1)
+        others = rng.uniform(-3, top, 2)
+        kappas = np.linalg.eigvals(mask / mask.sum(1, keepdims=True))
+        radius = max(np.abs((1 + step * l * kappas) / (1 + step * top)).max() for l in others)
+        if abs(radius - 1) > 1e-9:
+            numbers = np.outer(others, kappas).ravel()
+            size = np.abs(numbers) ** 2
+            says = all((size <= top**2) | (step * (size - top**2) < 2 * (top - numbers.real)))
+            assert says == (radius < 1)
+            sides[bool(says)] += 1
+            full = step * (max(-others.min(), 0) - top) < 2
+            differing += int(full and not says)
+        signs, s = rng.choice([-1, 1], n), rng.normal()
+        weights = mask * np.exp(s * np.outer(signs, signs))
+        weights = weights / weights.sum(1, keepdims=True)
+        b = signs * (weights @ signs)
+        m = 1 + step * top * b
+        if (m > 0).all() and (np.abs(others).max() < top * b).all():
+            for l in others:
+                assert np.abs(np.linalg.eigvals((np.eye(n) + step * l * weights) / m[:, None])).max() < 1
+                assert np.linalg.eigvals(l * weights - top * np.diag(b)).real.max() < 0
+            sufficient += 1
+    assert min(sides.values()) > 50
+    assert sufficient > 10
+    assert differing > 0  # masks without self attention are less stable than full attention
+
+
+def test_a_wrong_masked_criterion_is_refuted():
+    criterion = masked_bipartite_criterion(system("attention-map"))
+    assert not criterion.exact
+    row = criterion.proof[0]
+    k, l, b = (sp.Symbol(name, real=True) for name in ("lambda_k", "lambda_l", "b_i"))
+    wrong = type(row)(row.name, row.hypotheses, row.conclusion.subs(criterion.condition, sp.Abs(l) < 2 * k * b))
+    assert not wrong.check().is_holds
