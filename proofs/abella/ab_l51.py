@@ -150,7 +150,7 @@ def derive_lemma() -> Derivation:
                 hypotheses=(grown > 0, sp.Eq(a, (grown - 1) / (grown + 1))),
                 conclusion=sp.And(1 - a > 0, 1 - a <= 2 / grown),
                 uses=("tangent by exponentials",),
-                establishes=("the quantity lies between zero and a multiple of e^(-cs), c positive",),
+                establishes=("the quantity lies between zero and a decaying exponential of s",),
             ),
             Citation(
                 name="limit",

@@ -37,6 +37,7 @@ def derive() -> Derivation:
     slope = sp.diff(coordinate, s).subs(sp.Derivative(square, s), 2 * growth)
     size = sp.Symbol("N", positive=True)
     rayleigh, height = sp.symbols("rho b", real=True)
+    fast_exponent, slow_exponent = sp.symbols("x z", real=True)
     coordinate_mu, quotient, ratio, fast, slow, delta, others, scale = sp.symbols("y_mu q k E D delta S f", real=True)
     return Derivation(
         (
@@ -83,15 +84,21 @@ def derive() -> Derivation:
                 uses=("ratios", "decay"),
             ),
             Inequality(
-                name="slowest factor",
-                says="Indeed for $\\lambda - \\mu \\ge \\delta > 0$ and $s > 0$ the exponentials are so ordered, "
-                "and below one.",
+                name="ordered exponents",
+                says="Indeed for $\\lambda - \\mu \\ge \\delta > 0$ and $s > 0$ the exponents are ordered,",
                 hypotheses=(delta > 0, lam - mu >= delta, s > 0),
-                conclusion=sp.And(
-                    sp.exp(-2 * (lam - mu) * s) <= sp.exp(-2 * delta * s),
-                    sp.exp(-2 * delta * s) < 1,
-                ),
+                conclusion=sp.And((lam - mu) * s >= delta * s, delta * s > 0),
                 uses=("decay",),
+            ),
+            Inequality(
+                name="slowest factor",
+                says="and so are their exponentials, with $x = (\\lambda - \\mu)s$ and $z = \\delta s$; both are "
+                "below one.",
+                hypotheses=(fast_exponent >= slow_exponent, slow_exponent > 0),
+                conclusion=sp.And(
+                    sp.exp(-2 * fast_exponent) <= sp.exp(-2 * slow_exponent), sp.exp(-2 * slow_exponent) < 1
+                ),
+                uses=("ordered exponents",),
             ),
             Inequality(
                 name="distance",
@@ -102,7 +109,7 @@ def derive() -> Derivation:
                 conclusion=sp.And(2 * (1 - height) >= 0, 2 * (1 - height) <= 2 * others),
                 uses=("coordinates", "slowest factor"),
                 needs=("the solution in closed form", "the top eigenvalue is simple"),
-                establishes=("the quantity lies between zero and a multiple of e^(-cs), c positive",),
+                establishes=("the quantity lies between zero and a decaying exponential of s",),
             ),
             Citation(
                 name="attraction",

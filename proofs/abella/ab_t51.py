@@ -23,7 +23,7 @@ from eigentoken.proofs.abella.causal_uniqueness import uniqueness_steps
 from eigentoken.proofs.abella.riccati import NEAR_ONE, riccati_steps
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.tensor_reductions import applied
-from eigentoken.proofs.textbook import COMPARISON, FUBINI, about
+from eigentoken.proofs.textbook import COMPARISON, DANSKIN, FUBINI, about
 from eigentoken.proofs.textbook_flows import (
     COMPACTNESS,
     FLOW_MAPS,
@@ -90,6 +90,7 @@ def _heights() -> Iterator[Step]:
         ),
         rules=rules,
         left="\\tfrac{d}{dt}\\,v^{\\top}y_i",
+        establishes=DANSKIN.hypotheses,
     )
     yield tensor_step(
         "sphere",
@@ -187,23 +188,41 @@ def _heights() -> Iterator[Step]:
 
 def _existence() -> Iterator[Step]:
     """Starts that are in the hemisphere of the first token at time T form open, increasing sets, none of them everything."""
-    weight, h_i, h_j, s, a, limit = sp.symbols("alpha_ij h_i h_j s a l", real=True)
+    weight, h_i, h_j, s, target, limit = sp.symbols("alpha_ij h_i h_j s y_1 l", real=True)
     yield Inequality(
-        name="the hemisphere is kept",
+        name="lowest height",
         says="Let $h_j = y_1^{\\top}y_j > 0$ for all $j \\le i$. At the lowest token every summand of its slope is "
-        "nonnegative ($s = y_i^{\\top}y_j \\le 1$). For late $T$ the starts of token $i$ that have positive height "
-        "at time $T$ form an open set that grows with $T$.",
+        "nonnegative ($s = y_i^{\\top}y_j \\le 1$).",
         hypotheses=(weight >= 0, h_i > 0, h_i <= h_j, s <= 1),
         conclusion=weight * (h_j - s * h_i) >= 0,
-        uses=("heights from the system", "flow maps"),
-        needs=(FLOW_MAPS.conclusion,),
-        establishes=("the sets are open and increase",),
+        uses=("heights from the system",),
+        establishes=("no lowest height has a negative slope",),
+    )
+    yield Citation(
+        name="the hemisphere is kept",
+        says="So the lowest height does not decrease (for $-\\min_j h_j = \\max_j(-h_j)$).",
+        theorem=DANSKIN,
+        uses=("lowest height",),
+        formula="D^+\\bigl(-\\min_j h_j\\bigr) \\le 0",
     )
     yield Inequality(
-        name="never everything",
-        says="The time-$T$ map is onto: some start is at $-y_1$ at time $T$, where the height is $a = -1$.",
-        hypotheses=(sp.Eq(a, -1),),
-        conclusion=a < 0,
+        name="growing sets",
+        says="For late $T$, and a later $T' = T + t$, a lowest height $h_i > 0$ at time $T$ is followed by one "
+        "$h_j \\ge h_i$ at time $T'$: the starts of token $i$ that have positive height at time $T$ form a set "
+        "that grows with $T$, and is open as the preimage of an open set.",
+        hypotheses=(h_i > 0, h_j >= h_i),
+        conclusion=h_j > 0,
+        uses=("the hemisphere is kept", "flow maps"),
+        needs=(DANSKIN.conclusion, "no lowest height has a negative slope", FLOW_MAPS.conclusion),
+        establishes=("the sets are open and increase",),
+    )
+    yield applied(
+        "never everything",
+        "The time-$T$ map is onto: some start is at $-y_1$ at time $T$. Apply $y_1^{\\top}$: its height is $-1$, "
+        "which is not positive.",
+        -target,
+        {target: sp.Integer(1)},
+        sp.Integer(-1),
         uses=("flow maps",),
         needs=(FLOW_MAPS.conclusion,),
         establishes=("no set is the whole space",),
@@ -212,7 +231,7 @@ def _existence() -> Iterator[Step]:
         name="a start that is left out",
         says="So some start never has a positive height at late times.",
         theorem=COMPACTNESS,
-        uses=("the hemisphere is kept", "never everything", "sphere"),
+        uses=("growing sets", "never everything", "sphere"),
     )
     yield Inequality(
         name="existence",
@@ -259,23 +278,14 @@ def _position() -> Iterator[Step]:
 
 def _null_set() -> Iterator[Step]:
     """The starts without consensus at the first token have measure zero."""
-    count, a = sp.symbols("N a", real=True)
-    yield Inequality(
-        name="sections",
-        says="Let $B_i$ be the starts for which $y_1, \\dots, y_{i-1}$ converge to $y_1$ and $y_i$ does not; a "
-        "start that does not reach consensus is in one of them. For given $y_1, \\dots, y_{i-1}$ the number $N$ of "
-        "points in a section is",
-        hypotheses=(count <= 1, count >= 1),
-        conclusion=sp.Eq(count, 1),
-        uses=("uniqueness", "existence"),
-        needs=("there is at most one bad start", "there is at least one bad start"),
-        establishes=("every section is a single point",),
-    )
+    a = sp.Symbol("a", real=True)
     yield Citation(
         name="null sections",
-        says="A point of $S^n$, $n \\ge 1$, has measure zero.",
+        says="Let $B_i$ be the starts for which $y_1, \\dots, y_{i-1}$ converge to $y_1$ and $y_i$ does not; a "
+        "start that does not reach consensus is in one of them. For given $y_1, \\dots, y_{i-1}$ its section is "
+        "empty or a point of $S^n$, $n \\ge 1$.",
         theorem=NO_ATOMS,
-        uses=("sections",),
+        uses=("uniqueness",),
     )
     yield recalled(
         "AB-X1",

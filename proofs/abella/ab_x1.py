@@ -210,7 +210,7 @@ def derive() -> Derivation:
                 conclusion=sp.And(kappa > 0, diameter <= first),
                 uses=("exponential decay",),
                 needs=("the function is bounded by the solution of the comparison equation",),
-                establishes=("the quantity lies between zero and a multiple of e^(-ct), c positive (the diameters)",),
+                establishes=("the quantity lies between zero and a decaying exponential of time (the diameters)",),
             ),
             Citation(
                 name="diameters",

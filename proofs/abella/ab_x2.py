@@ -181,7 +181,7 @@ def derive() -> Derivation:
                 conclusion=sp.And(speed > 0, r_i <= first),
                 uses=("exponential decay",),
                 needs=("the function is bounded by the solution of the comparison equation",),
-                establishes=("the quantity lies between zero and a multiple of e^(-ct), c positive (the deviations)",),
+                establishes=("the quantity lies between zero and a decaying exponential of time (the deviations)",),
             ),
             Citation(
                 name="deviations",

@@ -139,5 +139,5 @@ def uniqueness_steps() -> Iterator[Step]:
         conclusion=sp.Eq(coordinate, 0),
         uses=("no distance", "flow maps"),
         needs=(about(EXPONENTIAL_GROWTH, "separation").conclusion, FLOW_MAPS.conclusion),
-        establishes=("there is at most one bad start",),
+        establishes=("there is at most one bad start", "every section has at most one point"),
     )

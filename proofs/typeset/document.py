@@ -113,7 +113,7 @@ class Document:
 _WORDS = {
     "identity": "identity, by normal form",
     "inequality": "by a decision procedure for real arithmetic",
-    "reduction": "derived from the system and compared by normal form",
+    "reduction": "derived and compared by normal form",
     "computation": "computed in exact or ball arithmetic",
 }
 
