@@ -78,7 +78,7 @@ def cholesky_factor(
     return down(wanted), factor
 
 
-def smallest_estimate(matrix: Array, factor: Array, steps: int = 6) -> float:
+def smallest_estimate(matrix: Array, factor: Array, steps: int = 4) -> float:
     """An estimate of the smallest eigenvalue (not trusted), by Lanczos steps with the inverse of a factored matrix."""
     n = matrix.shape[0]
     x = 1.0 + np.cos(np.arange(n, dtype=np.float64))

@@ -111,7 +111,7 @@ def _from_numpy(array: np.ndarray[Any, Any], radius: float, name: str) -> Enclos
         raise MatrixError(f"{name} must be a matrix (two axes), got shape {array.shape}")
     kind = array.dtype
     if kind.kind == "f" and kind.itemsize <= 8:
-        return Enclosure.from_floats(array.astype(np.float64), radius, name)
+        return Enclosure.from_floats(array.astype(np.float64, copy=False), radius, name)
     if kind.kind == "b" or (kind.kind in "iu" and kind.itemsize <= 4):
         return Enclosure.from_floats(array.astype(np.float64), radius, name)
     if kind.kind in "iuOf":
