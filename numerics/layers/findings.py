@@ -23,9 +23,8 @@ from eigentoken.numerics.layers.letters import Environment
 from eigentoken.numerics.layers.quantities import (
     Interval,
     alpha_star,
+    as_json,
     eigenvalue_interval,
-    in_units,
-    norm_of,
     principal_basis,
     real_parts,
     scaled_interval,
@@ -33,7 +32,6 @@ from eigentoken.numerics.layers.quantities import (
 )
 from eigentoken.numerics.layers.rotary_scores import RotaryPairs
 from eigentoken.numerics.layers.weights import LayerWeights
-from eigentoken.numerics.norms import distance_to_identity, distance_to_symmetric
 from eigentoken.numerics.rounding import scale_up
 from eigentoken.theory.statements import Statement
 from eigentoken.theory.verdicts import Verdict
@@ -76,27 +74,20 @@ class LayerFindings:
             "d": self.d,
             "leaders": {name: verdict.as_dict() for name, verdict in self.leaders.items()},
             "cases": self.cases,
-            "leading_eigenvalue": _json(self.leading_eigenvalue),
-            "gap": _json(self.gap),
-            "alpha_star": _json(self.alpha_star),
-            "norm": _json(self.norm),
-            "distance_to_symmetric": _json(self.to_symmetric),
-            "distance_to_identity": _json(self.to_identity),
-            "distance_to_positive_definite": _json(_to_definite(self.value_inertia, 1.0)),
-            "score_distance_to_symmetric": _json(self.score_to_symmetric),
-            "score_distance_to_positive_definite": _json(_to_definite(self.score_inertia, self.scale)),
+            "leading_eigenvalue": as_json(self.leading_eigenvalue),
+            "gap": as_json(self.gap),
+            "alpha_star": as_json(self.alpha_star),
+            "norm": as_json(self.norm),
+            "distance_to_symmetric": as_json(self.to_symmetric),
+            "distance_to_identity": as_json(self.to_identity),
+            "distance_to_positive_definite": as_json(_to_definite(self.value_inertia, 1.0)),
+            "score_distance_to_symmetric": as_json(self.score_to_symmetric),
+            "score_distance_to_positive_definite": as_json(_to_definite(self.score_inertia, self.scale)),
             "score_inertia": self.score_inertia.as_dict(),
             "value_inertia": self.value_inertia.as_dict(),
             "discs": [list(disc) for disc in self.discs],
             "heads": [head.as_dict() for head in self.heads],
         }
-
-
-def _json(interval: Interval | None) -> list[float | str] | None:
-    """Infinite ends as text: JSON has no infinity."""
-    if interval is None:
-        return None
-    return [value if math.isfinite(value) else ("inf" if value > 0 else "-inf") for value in interval]
 
 
 def _to_definite(inertia: Verdict, scale: float) -> Interval | None:
@@ -148,10 +139,10 @@ def examine(
         leaders=leaders,
         cases={name: CASES.get(str(verdict.details.get("kind", "unknown")), "?") for name, verdict in leaders.items()},
         **spectrum,
-        norm=norm_of(value),
-        to_symmetric=in_units(value, distance_to_symmetric(value)),
-        to_identity=in_units(value, distance_to_identity(value)),
-        score_to_symmetric=scaled_interval(in_units(score, distance_to_symmetric(score)), weights.scale),
+        norm=asked.whole_norm(value),
+        to_symmetric=asked.distance("symmetric", value),
+        to_identity=asked.distance("identity", value),
+        score_to_symmetric=scaled_interval(asked.distance("symmetric", score), weights.scale),
         score_inertia=asked.ask("inertia", score),
         value_inertia=asked.ask("inertia", value),
         scale=weights.scale,
@@ -184,6 +175,9 @@ def _discs(value: Enclosure) -> list[tuple[float, float, float]]:
     if found is None:
         return []
     discs, exponent = found
-    centers = np.ldexp(discs.centers.real, exponent), np.ldexp(discs.centers.imag, exponent)
+    with np.errstate(all="ignore"):
+        centers = np.ldexp(discs.centers.real, exponent), np.ldexp(discs.centers.imag, exponent)
     radii = [scale_up(float(radius), exponent) for radius in discs.radii]
+    if not (np.isfinite(centers).all() and np.isfinite(radii).all()):
+        return []
     return [(float(re), float(im), radius) for re, im, radius in zip(*centers, radii, strict=True)]

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,7 +15,14 @@ import numpy as np
 from eigentoken.numerics.certify import certify
 from eigentoken.numerics.enclosures import Enclosure, product
 from eigentoken.numerics.layers.bindings import hypotheses_of_head
-from eigentoken.numerics.layers.quantities import Interval, in_units, norm_of, scaled_interval, symmetric_extremes
+from eigentoken.numerics.layers.quantities import (
+    Interval,
+    as_json,
+    in_units,
+    norm_of,
+    scaled_interval,
+    symmetric_extremes,
+)
 from eigentoken.numerics.layers.regimes import HeadRegime, head_regime
 from eigentoken.numerics.layers.rotary_scores import RotaryChange, RotaryPairs, rotary_change
 from eigentoken.numerics.layers.weights import HeadWeights
@@ -36,7 +42,7 @@ class MatrixSizes:
 
     norm: Interval
     to_symmetric: Interval
-    to_identity: Interval
+    to_identity: Interval | None
     extremes: tuple[Interval, Interval] | None
 
     @property
@@ -62,7 +68,7 @@ class MatrixSizes:
             smallest, largest = (scaled_interval(each, scale) for each in self.extremes)
             extremes = (smallest, largest)
         norm, skew = scaled_interval(self.norm, scale), scaled_interval(self.to_symmetric, scale)
-        return MatrixSizes(norm, skew, (0.0, math.inf), extremes)
+        return MatrixSizes(norm, skew, None, extremes)
 
     @classmethod
     def of(cls, enclosure: Enclosure) -> MatrixSizes:
@@ -75,16 +81,14 @@ class MatrixSizes:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        found = {"norm": self.norm, "distance_to_symmetric": self.to_symmetric}
-        if math.isfinite(self.to_identity[1]):
-            found["distance_to_identity"] = self.to_identity
-        listed: dict[str, Any] = {name: list(ends) for name, ends in found.items()}
-        for name, ends in (
-            ("distance_to_positive_definite", self.to_positive_definite),
-            ("distance_to_negative_definite", self.to_negative_definite),
-        ):
-            listed[name] = None if ends is None else list(ends)
-        return listed
+        found = {
+            "norm": self.norm,
+            "distance_to_symmetric": self.to_symmetric,
+            "distance_to_identity": self.to_identity,
+            "distance_to_positive_definite": self.to_positive_definite,
+            "distance_to_negative_definite": self.to_negative_definite,
+        }
+        return {name: as_json(ends) for name, ends in found.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +128,7 @@ class HeadFindings:
             "score_inertia": self.score_inertia.as_dict(),
             "value_inertia": self.value_inertia.as_dict(),
             "value_leader": self.value_leader.as_dict(),
-            "score_norm": list(self.score_norm),
+            "score_norm": as_json(self.score_norm),
             "score": self.score.as_dict(),
             "value": self.value.as_dict(),
             "regime": self.regime.as_dict(),

@@ -9,6 +9,7 @@ one head through its low-rank factors.  An inverse is never formed: ``sym(X Y^-1
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ import sympy as sp
 
 from eigentoken.numerics.certify import certify
 from eigentoken.numerics.enclosures import Enclosure, product, total
-from eigentoken.numerics.layers.quantities import norm_of, real_parts, without_factors
+from eigentoken.numerics.layers.quantities import norm_of, real_parts, scaled_interval, without_factors
 from eigentoken.theory.verdicts import Verdict, fails, undecided
 
 __all__ = ["Environment", "Letters", "NotBound", "in_scaled_units"]
@@ -127,10 +128,19 @@ class Environment(Letters):
         return in_scaled_units(verdict, self.scales.get(getattr(term, "name", ""), 1.0))
 
     def norm(self, term: Any) -> tuple[float, float]:
-        found = self.enclosure(term)
         scale = self.scales.get(term.name, 1.0) if isinstance(term, sp.MatrixSymbol) else 1.0
-        interval: tuple[float, float] = self.remembered(("norm", found, scale), lambda: norm_of(found, scale))
+        low, high = scaled_interval(self.whole_norm(self.enclosure(term)), scale)
+        return max(low, 0.0), high
+
+    def whole_norm(self, enclosure: Enclosure) -> tuple[float, float]:
+        """The interval of the spectral norm, found once."""
+        interval: tuple[float, float] = self.remembered(("norm", enclosure), lambda: norm_of(enclosure))
         return interval
+
+    def distance(self, name: str, enclosure: Enclosure) -> tuple[float, float]:
+        """The spectral distance to the matrices that satisfy an equality (``symmetric``, ``identity``), found once."""
+        low, high = self.ask(name, enclosure).details["distance"]
+        return low, math.inf if high is None else high
 
     def parts(self, term: Any) -> Parts | None:
         found = self.enclosure(term)

@@ -35,7 +35,7 @@ class LayerObservation:
     probability: float
     probability_interval: tuple[float, float]
     subspace: int
-    update_ratios: dict[str, float]
+    update_ratios: dict[str, float | None]
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -100,7 +100,7 @@ def wilson_interval(count: int, total: int) -> tuple[float, float]:
 
 
 def observe_layer(
-    layer: int, before: Array, after: Array, basis: Array, update_ratios: dict[str, float] | None = None
+    layer: int, before: Array, after: Array, basis: Array, update_ratios: dict[str, float | None] | None = None
 ) -> LayerObservation:
     """Measurements of the tokens ``before`` and ``after`` (..., n, d) one layer with this basis of its principal subspace.
 
@@ -126,7 +126,7 @@ def observe_layer(
     )
 
 
-def relative_size(part: Array, whole: Array) -> float:
-    """``|part| / |whole|`` in the Frobenius norm (infinite where the whole vanishes and the part does not)."""
-    size, other = float(np.linalg.norm(part)), float(np.linalg.norm(whole))
-    return size / other if other else (0.0 if size == 0 else math.inf)
+def relative_size(part: Array, whole: Array) -> float | None:
+    """``|part| / |whole|`` in the Frobenius norm; ``None`` where the whole vanishes and the part does not."""
+    size, other = (float(np.linalg.norm(each.astype(np.float64))) for each in (part, whole))
+    return size / other if other else (0.0 if size == 0 else None)

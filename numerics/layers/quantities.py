@@ -24,6 +24,7 @@ from eigentoken.numerics.spectra import Discs
 __all__ = [
     "Interval",
     "alpha_star",
+    "as_json",
     "ball",
     "divided_interval",
     "eigenvalue_interval",
@@ -112,16 +113,27 @@ def principal_basis(enclosure: Enclosure) -> Array | None:
     return np.ascontiguousarray(np.linalg.qr(vectors[:, sorted(pair)])[0].T)
 
 
+def as_json(interval: Interval | None) -> list[float | str] | None:
+    """Infinite ends as text: JSON has no infinity."""
+    if interval is None:
+        return None
+    return [value if math.isfinite(value) else ("inf" if value > 0 else "-inf") for value in interval]
+
+
 def in_units(enclosure: Enclosure, interval: Interval) -> Interval:
     """An interval of non-negative numbers in the units of the scaled center, in those of the input."""
     return scale_down(interval[0], enclosure.exponent), scale_up(interval[1], enclosure.exponent)
 
 
 def scaled_interval(interval: Interval, scale: float) -> Interval:
-    """``interval / scale`` for a positive scale, rounded outward."""
+    """``interval / scale`` for a positive scale, rounded outward; zero stays zero."""
     if scale == 1.0:
         return interval
-    return math.nextafter(interval[0] / scale, -math.inf), math.nextafter(interval[1] / scale, math.inf)
+    low, high = (value / scale for value in interval)
+    return (
+        math.nextafter(low, -math.inf) if interval[0] else 0.0,
+        math.nextafter(high, math.inf) if interval[1] else 0.0,
+    )
 
 
 def symmetric_extremes(enclosure: Enclosure) -> tuple[Interval, Interval] | None:

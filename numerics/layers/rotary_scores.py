@@ -20,7 +20,7 @@ from flint import arb
 
 from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.layers.low_rank import LowRank
-from eigentoken.numerics.layers.quantities import Interval, divided_interval, scaled_interval
+from eigentoken.numerics.layers.quantities import Interval, as_json, divided_interval, scaled_interval
 from eigentoken.numerics.layers.weights import HeadWeights
 from eigentoken.numerics.rounding import TINY, Array, frobenius_above, gamma, up
 
@@ -62,9 +62,9 @@ class RotaryChange:
     def as_dict(self) -> dict[str, Any]:
         return {
             "offset": self.delta,
-            "norm": list(self.norm),
-            "change": list(self.change),
-            "relative_change": None if self.relative is None else list(self.relative),
+            "norm": as_json(self.norm),
+            "change": as_json(self.change),
+            "relative_change": as_json(self.relative),
         }
 
 

@@ -266,7 +266,7 @@ def test_score_sizes_are_divided_by_the_scale() -> None:
     assert sizes.to_positive_definite[0] == pytest.approx(-np.linalg.eigvalsh((P + P.T) / 2)[0], rel=1e-9)
     for low, high in (sizes.norm, sizes.to_symmetric, sizes.to_positive_definite):
         assert high - low < 5e-3 * high
-    assert "distance_to_identity" not in sizes.as_dict()
+    assert sizes.as_dict()["distance_to_identity"] is None
     assert (
         MatrixSizes.of(Enclosure.from_floats(np.diag([1.0, -2.0]))).as_dict()["distance_to_positive_definite"][1] >= 2.0
     )

@@ -15,29 +15,40 @@ def observe(
 
     ``principal``: rows that span the principal subspace, by the layer that has the weights, where it is known already.
     """
-    from numpy import asarray
+    from numpy import errstate, isfinite
 
     from eigentoken.models.forward import first_states, run_layer
-    from eigentoken.numerics.layers.observe import observe_layer, principal_subspace, relative_size
 
     found = []
-    x = first_states(model, starting_tokens(model, sequences, tokens, seed))
-    for layer in model.layers():
-        state = run_layer(layer, x)
-        attention, second = state.attention_output, state.feed_forward_output
-        bare = run_layer(layer, x, with_feed_forward=False, with_biases=False).attention_output
-        gain = layer.attention_norm.gain
-        left_out = {
-            "biases": relative_size(attention - bare, attention),
-            "feed_forward": 0.0 if second is None else relative_size(second, attention),
-            "attention_to_state": relative_size(attention, x),
-            "gain_spread": float(gain.max()) - float(gain.min()),
-        }
-        rows = (principal or {}).get(layer.weights_of)
-        basis = principal_subspace(layer.update_matrix()) if rows is None else asarray(rows).T
-        found.append(observe_layer(layer.index, x, state.output, basis, left_out).as_dict())
-        x = state.output
+    with errstate(all="ignore"):  # a state that overflows ends the observation, it is not an error of the check
+        x = first_states(model, starting_tokens(model, sequences, tokens, seed))
+        for layer in model.layers():
+            state = run_layer(layer, x)
+            if not isfinite(state.output).all():
+                break
+            found.append(
+                _observed(layer, state, run_layer(layer, x, with_feed_forward=False, with_biases=False), principal)
+            )
+            x = state.output
     return found
+
+
+def _observed(layer: Any, state: Any, bare: Any, principal: Mapping[int, Any] | None) -> dict[str, Any]:
+    """What one layer did to the tokens, and the sizes of its parts that the theory leaves out."""
+    from numpy import asarray
+
+    from eigentoken.numerics.layers.observe import observe_layer, principal_subspace, relative_size
+
+    attention, second, gain = state.attention_output, state.feed_forward_output, layer.attention_norm.gain
+    left_out = {
+        "biases": relative_size(attention - bare.attention_output, attention),
+        "feed_forward": 0.0 if second is None else relative_size(second, attention),
+        "attention_to_state": relative_size(attention, state.input),
+        "gain_spread": float(gain.max()) - float(gain.min()),
+    }
+    rows = (principal or {}).get(layer.weights_of)
+    basis = principal_subspace(layer.update_matrix()) if rows is None else asarray(rows).T
+    return observe_layer(layer.index, state.input, state.output, basis, left_out).as_dict()
 
 
 def starting_tokens(model: Any, sequences: int, tokens: int, seed: int) -> Any:

@@ -88,6 +88,9 @@ def _by_head(report: Report) -> None:
 
 def _observed(report: Report) -> None:
     seen = report.document["observed"]
+    asked = report.document["options"]["sequences"] > 0
+    if asked and len(seen) < len(report.layers):
+        say(f"the tokens overflow in layer {len(seen)}: no observation from there on", "bold")
     if not seen:
         return
     first, last = seen[0], seen[-1]
@@ -99,7 +102,10 @@ def _observed(report: Report) -> None:
         f"correlation with the principal direction grows in {grew} of {len(seen)} layers",
         "bold",
     )
-    left = [each["left_out"] for each in seen]
-    ratio = sum(each["feed_forward"] for each in left) / len(left)
-    bias = sum(each["biases"] for each in left) / len(left)
-    say(f"left out by the theory: feed-forward {ratio:.2g} of the attention update, biases {bias:.2g} of it")
+    parts = {name: [each["left_out"][name] for each in seen] for name in ("feed_forward", "biases")}
+    ratio, bias = (_mean([value for value in values if value is not None]) for values in parts.values())
+    say(f"left out by the theory: feed-forward {ratio} of the attention update, biases {bias} of it")
+
+
+def _mean(values: list[float]) -> str:
+    return f"{sum(values) / len(values):.2g}" if values else "-"
