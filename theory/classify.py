@@ -29,6 +29,7 @@ from typing import Any
 
 from eigentoken.theory.ball_spectra import ball_spectrum
 from eigentoken.theory.classification import Classification, Eigenvalue
+from eigentoken.theory.classification_certificates import certified
 from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.exactness.decisions import sign
 from eigentoken.theory.exactness.elements import ExactnessLimit
@@ -75,7 +76,10 @@ def classify(point: Instance | Mapping[str, Any] | str | Path) -> Classification
     >>> found.kind, [str(entry.exact) for entry in found.spectrum], str(found.stable.word)
     ('bipartite', ['6/7', '25/28'], 'holds')
     """
-    instance = point if isinstance(point, Instance) else read_instance(point)
+    return certified(_decided(point if isinstance(point, Instance) else read_instance(point)))
+
+
+def _decided(instance: Instance) -> Classification:
     excluded = _excluded_by_balls(instance)
     if excluded is not None:
         return excluded

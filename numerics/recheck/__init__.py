@@ -20,6 +20,7 @@ import flint
 import numpy as np
 
 from eigentoken.numerics.recheck import floats, rational
+from eigentoken.numerics.recheck.classified import confirm_classification
 from eigentoken.numerics.recheck.covering import confirm_discs
 from eigentoken.numerics.recheck.equilibria import confirm_equilibrium
 from eigentoken.numerics.recheck.hemispheres import confirm_hemisphere
@@ -99,6 +100,8 @@ def _confirm(document: Document, inputs: Any, until: float, margin: float | None
         return confirm_hemisphere(document, inputs, margin)
     if document.kind in ("equilibrium-krawczyk", "equilibrium-lyapunov"):
         return confirm_equilibrium(document)
+    if document.kind == "classification":
+        return confirm_classification(document)
     if document.kind.startswith(("lab/", "limit/")):
         return f"{UNCONFIRMED}nothing: {document.kind} is re-checked within its report of a refutation"
     return _confirm_matrix(document, inputs, until)

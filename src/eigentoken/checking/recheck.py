@@ -45,11 +45,26 @@ def recheck_document(
         return list(_report(document, _stored(path), source, seconds, done))
     if kind in (["verdict"], ["certificate"]):
         return [_single(path, document, source, seconds)]
+    if kind == ["classification"]:
+        return list(_classification(document, seconds))
     if kind == ["refutation"]:
         return list(_refutation(document, run_predicates, path.parent))
     raise ValueError(
-        f"{path} holds {document['schema']}: expected a check report, a refutation, a verdict or a certificate"
+        f"{path} holds {document['schema']}: expected a check report, a classification, a refutation, a verdict or a certificate"
     )
+
+
+def _classification(document: dict[str, Any], seconds: float) -> Iterator[Rechecked]:
+    from eigentoken.numerics.recheck import recheck
+
+    for name in ("equilibrium", "stable"):
+        verdict = document[name]
+        if verdict["certificate"] is None:
+            yield Rechecked(name, name, verdict["verdict"], "undecided", "no certificate is kept")
+            continue
+        answer = recheck(verdict, time_limit=seconds)
+        condition = verdict["certificate"]["condition"]
+        yield Rechecked(name, condition, verdict["verdict"], str(answer.word), answer.reason)
 
 
 def _refutation(document: dict[str, Any], run_predicates: bool, beside: Path) -> Iterator[Rechecked]:

@@ -1,0 +1,135 @@
+"""Classifications carry certificates, and the second arithmetic confirms them or says what it cannot confirm."""
+
+from __future__ import annotations
+
+import json
+import random
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eigentoken.checking.recheck import recheck_document
+from eigentoken.numerics.certificates import schema
+from eigentoken.numerics.recheck import recheck
+from eigentoken.theory.classify import classify
+from eigentoken.theory.instances import Instance
+from eigentoken.theory.systems import SYSTEMS
+
+
+def diagonal(*entries: Any) -> list[list[Any]]:
+    return [[entry if i == j else 0 for j in range(len(entries))] for i, entry in enumerate(entries)]
+
+
+PAIR = [[1, 0], [-1, 0]]
+ANSWERS = [
+    # instance, claim about the point, claim about its stability
+    (("oja-map", [[1, 0]] * 3, {"V": diagonal(2, -1), "alpha": "1/4"}), "fixed", "inside"),
+    (("oja-map", [[0, 1]] * 3, {"V": diagonal("1/2", -1), "alpha": "4.1"}), "moved", "inside"),  # 2-cycle
+    (("oja-map", [["3/5", "4/5"]] * 2, {"V": diagonal(2, -1), "alpha": "1/4"}), "moved", "moved"),
+    (("attention-map", PAIR, {"V": diagonal(1, "1/2"), "M": diagonal("ln(3)", 0), "alpha": "1/2"}), "fixed", "inside"),
+    (("attention-flow", PAIR, {"V": [[2, 1], [1, 2]], "M": [[0, 0], [-3, 0]]}), "fixed", "inside"),
+    (("attention-flow", [[0, 1]] * 2, {"V": diagonal(9, 4), "M": diagonal(1, 1)}), "fixed", "outside"),
+    (("attention-flow", [[1, 0]] * 2, {"V": diagonal(9, -4), "M": diagonal(1, 1)}), "fixed", "inside"),
+    (("causal-flow", PAIR, {"U": diagonal(1, 0), "P": diagonal(1, 1)}), "fixed", "inside"),
+    (("token-flow", [[0, 0]] * 2, {"B": diagonal(1, -1), "W": diagonal(1, 1)}), "fixed", "outside"),
+    (("oja-flow", [[1]] * 2, {"V": [[-3]]}), "fixed", "discrete"),
+]
+
+
+@pytest.mark.parametrize(("given", "state", "claim"), ANSWERS)
+def test_the_second_arithmetic_agrees(given: Any, state: str, claim: str) -> None:
+    name, tokens, parameters = given
+    found = json.loads(json.dumps(classify(Instance.of(name, tokens, **parameters)).as_dict()))
+    for key, expected in (("equilibrium", state), ("stable", claim)):
+        assert found[key]["certificate"]["data"]["claim"] == expected
+        answer = recheck(found[key])
+        assert answer.is_holds, answer.reason
+
+
+@pytest.mark.parametrize(("given", "state", "claim"), ANSWERS)
+def test_a_changed_claim_is_not_confirmed(given: Any, state: str, claim: str) -> None:
+    """The other word, another claim, another point: never confirmed."""
+    name, tokens, parameters = given
+    found = classify(Instance.of(name, tokens, **parameters)).as_dict()
+    for key in ("equilibrium", "stable"):
+        turned = json.loads(json.dumps(found[key]))
+        word = "fails" if turned["verdict"] == "holds" else "holds"
+        turned["verdict"] = turned["certificate"]["verdict"] = word
+        turned["certificate"].pop("digest", None)
+        assert recheck(turned).is_fails
+        other = {"fixed": "moved", "moved": "fixed", "inside": "outside", "outside": "inside", "discrete": "inside"}
+        turned["certificate"]["data"]["claim"] = other[turned["certificate"]["data"]["claim"]]
+        assert not recheck(turned).is_holds or claim == "discrete"
+        moved = json.loads(json.dumps(found[key]))
+        moved["certificate"].pop("digest", None)
+        moved["certificate"]["data"]["instance"]["tokens"][0][0] = "7"
+        assert recheck(moved).is_fails
+
+
+def test_an_overstated_margin_is_not_confirmed() -> None:
+    found = classify(Instance.of("oja-map", [[1, 0]] * 3, V=diagonal(2, -1), alpha="1/4")).as_dict()["stable"]
+    found["certificate"].pop("digest", None)
+    found["certificate"]["data"]["at_least"] = (found["margin"] * 1.2).hex()
+    assert not recheck(found).is_holds
+    flow = classify(Instance.of("attention-flow", [[1, 0]] * 2, V=diagonal(9, -4), M=diagonal(1, 1))).as_dict()[
+        "stable"
+    ]
+    assert flow["margin"] > 8
+    flow["certificate"].pop("digest", None)
+    flow["certificate"]["data"]["at_least"] = (flow["margin"] * 1.2).hex()
+    assert not recheck(flow).is_holds
+
+
+def test_what_balls_cannot_show_is_said() -> None:
+    marginal = classify(Instance.of("oja-map", PAIR, V=diagonal(1, "-1/2"), alpha="1/4")).as_dict()
+    answer = recheck(marginal["stable"])
+    assert answer.is_undecided
+    assert "exactly on the boundary" in answer.reason
+
+
+def test_code_in_a_number_is_not_run() -> None:
+    found = classify(Instance.of("oja-map", [[1, 0]] * 3, V=diagonal(2, -1), alpha="1/4")).as_dict()["equilibrium"]
+    found["certificate"].pop("digest", None)
+    found["certificate"]["data"]["instance"]["V"][0][0] = "__import__('os').getcwd()"
+    assert recheck(found).is_fails
+
+
+def test_the_document_is_a_certificate_of_the_schema(tmp_path: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    found = classify(Instance.of("oja-map", [[1, 0]] * 3, V=diagonal(2, -1), alpha="1/4")).as_dict()
+    for key in ("equilibrium", "stable"):
+        jsonschema.validate(found[key]["certificate"], schema())
+    path = tmp_path / "answer.json"
+    path.write_text(json.dumps(found))
+    assert [each.agrees for each in recheck_document(path)] == ["holds", "holds"]
+
+
+@pytest.mark.parametrize("name", [name for name in SYSTEMS if not SYSTEMS[name].multihead and name != "ellipsoid-flow"])
+def test_random_points(name: str) -> None:
+    """No certificate is refuted; all but exact boundaries are confirmed."""
+    rng = random.Random(name)
+    listed = SYSTEMS[name]
+    confirmed = 0
+    for _ in range(8):
+        n, d = rng.choice([1, 2, 3]), rng.choice([2, 3])
+        parameters: dict[str, Any] = {}
+        for key in (listed.value, listed.score):
+            if key:
+                parameters[key] = diagonal(*[Fraction(rng.randint(-9, 9), rng.randint(1, 4)) for _ in range(d)])
+        if listed.space.value == "euclidean":
+            parameters[listed.value or ""][0][0] = 0
+        if name.endswith("map"):
+            parameters["alpha"] = rng.choice(["1/7", "1", "5"])
+        tokens = [[rng.choice([1, -1]), *[0] * (d - 1)] for _ in range(n)]
+        found = classify(Instance.of(name, tokens, **parameters)).as_dict()
+        for key in ("equilibrium", "stable"):
+            if found[key]["certificate"] is None:
+                continue
+            answer = recheck(found[key])
+            assert not answer.is_fails, (found, answer.reason)
+            exact = found[key]["certificate"]["data"]["claim"] in {"boundary", "undefined"}
+            assert answer.is_holds or exact, (found, answer.reason)
+            confirmed += answer.is_holds
+    assert confirmed >= 6
