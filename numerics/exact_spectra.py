@@ -179,7 +179,9 @@ def _leader(roots: list[Root], by: str, alpha: Fraction | None) -> Leader:
     if any(not root.real and root.ball.imag.contains(0) for root in roots):
         return Leader("unknown", tuple(roots), why="a root is not yet known to be real or not")
     scores = [score_of(root.ball, by, alpha) for root in roots]
-    best = max(range(len(roots)), key=lambda k: float(scores[k].mid()))
+    best = 0
+    for k, score in enumerate(scores):  # exact midpoints: floats may tie, or overflow
+        best = k if score.mid() > scores[best].mid() else best
     ahead = [k for k in range(len(roots)) if not scores[k] < scores[best]]
     top = tuple(roots[k] for k in ahead)
     rest = tuple(roots[k] for k in range(len(roots)) if k not in ahead)

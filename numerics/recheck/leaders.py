@@ -75,10 +75,9 @@ def confirm_leader(document: Document, matrix: Exact, reach: Fraction, until: fl
 def _climb(document: Document, matrix: Exact, claim: Claim, until: float) -> str | None:
     n = matrix.shape[0]
     tried: list[str] = []
-    if claim.kind == "simple-real" and _may_be_symmetric(matrix):
-        if _confirm_symmetric(*_stepped(matrix, claim), claim, until) is None:
-            return None
-        tried.append("signs of M -+ beta I")
+    symmetric = claim.kind == "simple-real" and _may_be_symmetric(matrix)
+    if symmetric and n <= EXACT_SIZE and _confirm_symmetric(*_stepped(matrix, claim), claim, until) is None:
+        return None
     if claim.reach == 0 and n <= EXACT_SIZE:
         return _exactly(matrix, claim, until)
     if claim.kind == "simple-real" and n > 64 and "lyapunov" in document.arrays:
@@ -91,7 +90,13 @@ def _climb(document: Document, matrix: Exact, claim: Claim, until: float) -> str
         if found is not None and _separated(found, claim):
             return None
     false = _shown_false(matrix, claim, until)
-    return false if false is not None else unconfirmed(*tried)
+    if false is not None:
+        return false
+    if symmetric and n > EXACT_SIZE:
+        tried.append("signs of M -+ beta I")
+        if _confirm_symmetric(*_stepped(matrix, claim), claim, until) is None:
+            return None
+    return unconfirmed(*tried)
 
 
 def places(matrix: Exact, reach: Fraction, until: float) -> Iterator[tuple[str, Places | None]]:
