@@ -129,10 +129,12 @@ def plain_norm(x: Tensor) -> Tensor:
     return functional.layer_norm(x, x.shape[-1:])
 
 
-def pretrained(context: Context, tokens: int) -> tuple[Any, list[Block], Tensor, Callable[[Tensor], Tensor]]:
+def pretrained(
+    context: Context, tokens: int, prompts: int = 1
+) -> tuple[Any, list[Block], Tensor, Callable[[Tensor], Tensor]]:
     """GPT-2 XL if its weights are on the disk, else the user's own GPT-2, else the sample.
 
-    Returns the model, its blocks, embedded random tokens and the final norm.
+    Returns the model, its blocks, embedded random token ids (one prompt for GPT-2 XL) and the final norm.
     """
     own = context.paper(GPT2_XL)
     model = own[0] if own else context.family("gpt2", "sample:microformer")[-1]
@@ -140,11 +142,28 @@ def pretrained(context: Context, tokens: int) -> tuple[Any, list[Block], Tensor,
     table = model.embedding()
     if table.position is not None:
         tokens = min(tokens, len(table.position) - table.position_offset)
-    ids = np.random.default_rng(context.seed).integers(0, len(table.token), (1, tokens))
+    ids = np.random.default_rng(context.seed).integers(0, len(table.token), (1 if own else prompts, tokens))
     norm = model.final_norm()
     gain, bias = torch.tensor(norm.gain).float(), None if norm.bias is None else torch.tensor(norm.bias).float()
     x = torch.from_numpy(table.embed(ids, np.float32))
     return model, blocks, x, lambda y: functional.layer_norm(y, y.shape[-1:], gain, bias, float(norm.eps))
+
+
+#: The paper's figures 6 to 8 read E off a linear axis up to 0.7: below this it cannot be told from 0 there.
+TO_ZERO = 0.01
+
+
+def _rises(gaps: np.ndarray) -> dict[int, int]:
+    """For each pass with an increase of E beyond rounding: in how many prompts (columns)."""
+    up = (np.diff(gaps, axis=0) > 1e-7).sum(1)
+    return {k + 1: int(count) for k, count in enumerate(up) if count}
+
+
+def _said(gaps: np.ndarray) -> str:
+    prompts, rises = gaps.shape[1], _rises(gaps)
+    if not rises:
+        return f"E falls in every pass for {prompts} of {prompts} prompts"
+    return "E rises " + ", ".join(f"in pass {k} for {count} of {prompts} prompts" for k, count in rises.items())
 
 
 @recipe(
@@ -163,34 +182,38 @@ def figure_6(context: Context) -> Result:
     blocks = random_blocks(shape, generator)
     kept = context.work.checkpoint("random")
     random = passes(blocks, embedded([CITY], shape, generator), count, plain_norm, kept=kept).gaps[:, 0]
-    model, layers, x, final = pretrained(context, 30)
-    kept = context.work.checkpoint("trained")
-    trained = passes(layers, x, context.pick(200, 2000), final, kept=kept).gaps[:, 0]
+    model, layers, x, final = pretrained(context, 30, 20)
+    kept, early = context.work.checkpoint("trained"), range(1, 11)
+    run = passes(
+        layers, x, context.pick(200, 2000), final, kept=kept, read=partial(cosine_gap, absolute=True), read_after=early
+    )
+    trained = run.gaps
+    bars = np.array([cosine_gap(x, absolute=True).numpy(), *(run.read[k] for k in early if k in run.read)])
     curves = [
         Curve(range(len(random)), random, "random weights"),
-        Curve(range(len(trained)), trained, f"trained: {model.source}"),
+        Curve(range(len(trained)), trained[:, 0], f"trained: {model.source}"),
+        *(Curve(range(len(trained)), trained[:, k], weight="faint") for k in range(1, trained.shape[1])),
     ]
-    down, fell = (float((np.diff(values) < 1e-7).mean()) for values in (random, trained))
     return Result(
         [
             check(
                 "random weights: E tends to zero",
-                random[-1] < 0.01,
+                random[-1] < TO_ZERO,
                 f"E: {random[0]:.3f} to {random[-1]:.1e} in {len(random) - 1} passes",
             ),
-            check("random weights: E decreases with each pass", down > 0.95, f"in {100 * down:.0f} % of the passes"),
+            check("random weights: E decreases with each pass", not _rises(random[:, None]), _said(random[:, None])),
             check(
-                "trained weights: E tends to zero",
-                trained[-1] < 0.01,
-                f"E: {trained[0]:.3f} to {trained[-1]:.4f} in {len(trained) - 1} passes",
+                f"trained weights: E tends to zero for {trained.shape[1]} prompts",
+                trained[-1].max() < TO_ZERO,
+                f"mean E: {trained[0].mean():.3f} to {trained[-1].mean():.1e} in {len(trained) - 1} passes",
             ),
             check(
                 "trained weights: E decreases with each pass",
-                fell > 0.95,
-                f"in {100 * fell:.0f} % of the passes; first {trained[0]:.3f} to {trained[1]:.3f}",
+                not _rises(trained),
+                f"{_said(trained)}; with the bars that the paper prints: {_said(bars)}",
             ),
         ],
-        {"random": random[:: max(1, len(random) // 20)], "trained": trained[:: max(1, len(trained) // 20)]},
+        {"random": random[:: max(1, len(random) // 20)], "trained": trained[:: max(1, len(trained) // 20), 0]},
         Chart("Abella et al., figure 6", (Curves(curves, "model passes", "$E$"),), columns=1),
         f"{said}; {whose([model], [GPT2_XL])}, with random token ids",
     )
@@ -225,7 +248,7 @@ def figure_7(context: Context) -> Result:
         [
             check(
                 f"{name}: E tends to zero",
-                values[-1] < 0.05,
+                values[-1] < TO_ZERO,
                 f"E: {values[0]:.3f} to {values[-1]:.1e} in {len(values) - 1} passes",
             )
             for name, values in found.items()
@@ -254,7 +277,9 @@ def figure_8(context: Context) -> Result:
     curves = [Curve(range(len(gaps)), gaps[:, k], f"prompt {k + 1}") for k in range(5)]
     return Result(
         [
-            check(f"prompt {k + 1}: E tends to zero", gaps[-1, k] < 0.05, f"E: {gaps[0, k]:.3f} to {gaps[-1, k]:.1e}")
+            check(
+                f"prompt {k + 1}: E tends to zero", gaps[-1, k] < TO_ZERO, f"E: {gaps[0, k]:.3f} to {gaps[-1, k]:.1e}"
+            )
             for k in range(5)
         ],
         {"E": gaps[:: max(1, len(gaps) // 20)]},

@@ -20,7 +20,7 @@ from eigentoken.numerics.experiments import registry
 from eigentoken.numerics.experiments.abella_gpt2 import PROMPTS, embedded, passes, plain_norm, word_ids
 from eigentoken.numerics.experiments.alignment import Directions, align, blocks_of, normal_tokens
 from eigentoken.numerics.experiments.parts_of_layers import STEPS, effect_table
-from eigentoken.numerics.experiments.power_method_layers import steered
+from eigentoken.numerics.experiments.power_method_steering import steered
 from eigentoken.numerics.experiments.registry import CannotRun, Check, Context, Recipe, Result
 from eigentoken.numerics.experiments.transformer import (
     ATTENTION_ONLY,
