@@ -52,6 +52,70 @@ def test_every_layer_and_head_is_certified(gpt2: Path, tmp_path: Path) -> None:
     assert len(report.document["observed"]) == 4
 
 
+def test_every_statement_is_read_on_every_layer_and_those_about_one_head_on_every_head(
+    gpt2: Path, tmp_path: Path
+) -> None:
+    from eigentoken.numerics.layers.bindings import reads_heads
+    from eigentoken.theory.registry import statements
+
+    report = check(str(gpt2), _options(tmp_path))
+    registry = list(statements())
+    assert [each["id"] for each in report.statements] == [each.id for each in registry]
+    single = {each.id: each for each in registry if reads_heads(each) is not None}
+    for layer in report.layers:
+        assert [each["statement"] for each in layer["hypotheses"]] == [each.id for each in registry]
+        for head in layer["heads"]:
+            assert {each["statement"] for each in head["hypotheses"]} == set(single)
+            assert head["regime"]["regime"] in ("convergence", "divergence", "intermediate", "none", "undecided")
+            assert head["regime"]["rank"]["verdict"] == "holds"
+            assert head["regime"]["conserved_directions"] == 8
+            for each in head["hypotheses"]:
+                verdicts = [head["verdicts"][name] for name in each["conditions"].values()]
+                assert all(verdict["reason"] for verdict in verdicts)
+                if each["applies"] == "holds":
+                    assert {verdict["verdict"] for verdict in verdicts} == {"holds"}
+    for each in report.statements:
+        assert (each["heads"] is not None) == any(
+            found["applies"] is not None
+            for found in report.layers[0]["heads"][0]["hypotheses"]
+            if found["statement"] == each["id"]
+        )
+        if each["heads"] is not None:
+            assert sum(each["heads"].values()) == 8
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_odd_weights_are_checked_without_a_traceback(number: int, tmp_path: Path) -> None:
+    """Zero, huge, tiny, repeated and constant tensors: a verdict or an interval without end, never an exception."""
+    import random
+
+    from safetensors.numpy import load_file, save_file
+
+    transformers = pytest.importorskip("transformers")
+    config = transformers.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=20, n_positions=12)
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "model")
+    tensors = load_file(tmp_path / "model" / "model.safetensors")
+    chance = random.Random(number)
+    for name in chance.sample(sorted(name for name in tensors if ".h.0." in name), 4):
+        array = tensors[name].astype(np.float64)
+        spoiled = (
+            array * 0,
+            array * 1e30,
+            array * 1e-38,
+            array * 1e300,
+            array * 1e-310,
+            array * 0 + 1,
+            0 * array + array[:1],
+        )
+        tensors[name] = np.ascontiguousarray(spoiled[chance.randrange(len(spoiled))])
+    save_file(tensors, tmp_path / "model" / "model.safetensors", metadata={"format": "pt"})
+    report = check(str(tmp_path / "model"), _options(tmp_path / "work"))
+    assert "NaN" not in to_json(report)
+    assert 'id="heat"' in to_html(report)
+    assert r"\begin{tabular}" in to_latex(report)
+    assert len(report.layers[0]["heads"]) == 2
+
+
 def test_an_interrupted_run_resumes_to_the_same_bytes(gpt2: Path, tmp_path: Path) -> None:
     whole = to_json(check(str(gpt2), _options(tmp_path / "a")))
     partial = tmp_path / "b"
@@ -88,6 +152,33 @@ def test_killed_in_the_middle_it_loses_at_most_the_layer_in_progress(gpt2: Path,
     resumed = check(str(gpt2), _options(tmp_path), done=lambda: done.append(1))
     assert len(done) == 4 - kept
     assert to_json(resumed) == to_json(check(str(gpt2), _options(tmp_path / "again")))
+
+
+def test_two_processes_killed_in_the_middle_resume_to_the_same_bytes(gpt2: Path, tmp_path: Path) -> None:
+    """kill -9 of the whole group while two layers are in progress: what was appended stays, the rest is done again."""
+    code = (
+        "from pathlib import Path; import eigentoken.checking.run as run\n"
+        f"run.check({str(gpt2)!r}, run.CheckOptions(work=Path({str(tmp_path)!r}), jobs=2, sequences=2, tokens=6))\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline and child.poll() is None:
+        logs = list(tmp_path.glob("*.jsonl"))
+        if logs and logs[0].read_bytes().count(b"\n") >= 1:
+            break
+        time.sleep(0.005)
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    (log,) = tmp_path.glob("*.jsonl")
+    kept = log.read_bytes().count(b"\n")
+    assert kept >= 1
+    done: list[int] = []
+    resumed = check(str(gpt2), _options(tmp_path, jobs=2), done=lambda: done.append(1))
+    assert len(done) == 4 - kept
+    whole = check(str(gpt2), _options(tmp_path / "again"))
+    assert to_json(resumed) == to_json(whole)
+    assert resumed.layers[3]["heads"] == whole.layers[3]["heads"]
+    assert len(resumed.layers[3]["heads"][1]["hypotheses"]) > 50
 
 
 def test_parallel_and_serial_runs_agree(gpt2: Path, tmp_path: Path) -> None:
