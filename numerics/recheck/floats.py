@@ -214,7 +214,8 @@ def _not_definite(matrix: Floats, rho: float) -> bool | None:
 def _usable(a: Floats, p: Floats, x: Floats, r: Floats) -> bool:
     n = a.shape[0]
     shapes = p.shape == (n, n) and x.shape == (n,) and r.shape == (n,)
-    return shapes and all(np.isfinite(m).all() for m in (a, p, x, r)) and np.array_equal(p, p.T)
+    finite = shapes and all(bool(np.isfinite(m).all()) for m in (a, p, x, r))
+    return finite and bool(np.any(p)) and bool(np.any(x)) and np.array_equal(p, p.T)
 
 
 def _both(q: Floats, moved: float, error: float, p: Floats, x: Floats, r: Floats) -> bool | None:
