@@ -41,6 +41,7 @@ from eigentoken.theory.jacobians import (
     State,
     ball_setting,
     exact_setting,
+    grouped_blocks,
     intrinsic_jacobian,
     jacobian,
     sum_products,
@@ -55,7 +56,7 @@ from eigentoken.theory.point_spectra import (
     reduced_blocks,
     spectral_factors,
 )
-from eigentoken.theory.polygon_blocks import polygon_blocks
+from eigentoken.theory.polygon_blocks import kernel_blocks, polygon_blocks
 from eigentoken.theory.spectrum_tables import eigenvalue_entry, moduli_entries, spectrum_entries
 from eigentoken.theory.stability_verdicts import spectrum_notes, stability, stability_verdict
 from eigentoken.theory.systems import Space, Time
@@ -234,6 +235,10 @@ def _equilibrium(setting: Setting, field: Field, heights: Any) -> Classification
     groups = interchangeable(shape.clusters, instance.mask)
     try:
         blocks = polygon_blocks(setting) if at_rest and shape.count > 2 else None
+        if blocks is None and shape.count > 2:
+            blocks = kernel_blocks(setting, field)
+        if blocks is None:
+            blocks = grouped_blocks(setting, groups, heights)
         if blocks is None:
             matrix, width = _tangent_matrix(setting, heights)
             blocks = reduced_blocks(matrix, groups, width)
@@ -256,7 +261,9 @@ def _at_rest(setting: Setting) -> bool:
     """No token is pushed; in Euclidean space, where that holds at every equilibrium: all weighted means are zero."""
     pushes = setting.influence()
     if setting.instance.system.space is Space.EUCLIDEAN:
-        pushes = setting.algebra().average(setting.attention()[0], setting.tokens)
+        algebra, (_, score) = setting.algebra(), setting.instance.system.heads(setting.parameters)[0]
+        weights = algebra.attention(setting.tokens, score, setting.instance.mask, False)
+        pushes = algebra.average(weights, setting.tokens)
     return all(certain_zero(entry) for token in pushes for entry in token)
 
 
@@ -344,13 +351,16 @@ def _two_cycle(setting: Setting, field: Field, image: State, norms: list[Any], r
     mirrored = all(_equal(x, tuple(-entry for entry in y)) for x, y in zip(setting.tokens, image, strict=True))
     groups = interchangeable(shape.clusters, instance.mask)
     try:
-        start, end = tangent_pivots(setting), tangent_pivots(setting, image)
-        matrix = intrinsic_jacobian(setting, jacobian(setting, norms=norms), start, end)
-        if not mirrored:
-            back = intrinsic_jacobian(setting, jacobian(setting, image, norms), end, start, image)
-            columns = list(zip(*matrix, strict=True))
-            matrix = [[sum_products(row, column) for column in columns] for row in back]
-        found = linearization(spectral_factors(field, reduced_blocks(matrix, groups, instance.d - 1)), Time.MAP)
+        blocks = grouped_blocks(setting, groups, norms) if mirrored else None
+        if blocks is None:
+            start, end = tangent_pivots(setting), tangent_pivots(setting, image)
+            matrix = intrinsic_jacobian(setting, jacobian(setting, norms=norms), start, end)
+            if not mirrored:
+                back = intrinsic_jacobian(setting, jacobian(setting, image, norms), end, start, image)
+                columns = list(zip(*matrix, strict=True))
+                matrix = [[sum_products(row, column) for column in columns] for row in back]
+            blocks = reduced_blocks(matrix, groups, instance.d - 1)
+        found = linearization(spectral_factors(field, blocks), Time.MAP)
         entries = moduli_entries(field, found, halved=not mirrored)
     except (ExactnessLimit, ArithmeticError) as limit:
         if not mirrored:

@@ -9,16 +9,18 @@ no root is needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from eigentoken.theory.algebra import LoopAlgebra
 from eigentoken.theory.exactness.decisions import ball, is_zero
 from eigentoken.theory.exactness.elements import Element, ExactnessLimit
 from eigentoken.theory.exactness.fields import Field
+from eigentoken.theory.grouped_points import CountedAlgebra, distinct, zero_sum_and_quotient
 from eigentoken.theory.instances import Instance
+from eigentoken.theory.systems import Space
 
-__all__ = ["Jet", "Setting", "ball_setting", "exact_setting", "intrinsic_jacobian", "jacobian"]
+__all__ = ["Jet", "Setting", "ball_setting", "exact_setting", "grouped_blocks", "intrinsic_jacobian", "jacobian"]
 
 State = tuple[tuple[Any, ...], ...]
 Matrix = list[list[Any]]
@@ -99,6 +101,8 @@ class Setting:
     sqrt: Callable[[Any], Any]
     one: Any
     field: Field | None = None
+    counts: tuple[int, ...] = ()
+    "how many equal tokens each token stands for (full attention only); empty: one each"
 
     @property
     def metric(self) -> Any:
@@ -115,9 +119,20 @@ class Setting:
                     return norm
             return self.sqrt(value)
 
-        return LoopAlgebra(
-            _lifted(self.exp, lambda value: value), _lifted(root, lambda value: 1 / (2 * value)), self.one
-        )
+        functions = _lifted(self.exp, lambda value: value), _lifted(root, lambda value: 1 / (2 * value))
+        if self.counts:
+            return CountedAlgebra(*functions, self.one, self.counts)
+        return LoopAlgebra(*functions, self.one)
+
+    def _grouped(self, at: State) -> tuple[Setting, list[int]] | None:
+        """The setting with one token for all equal ones and the place of each token, where that saves anything."""
+        if self.counts or self.instance.mask is not None or isinstance(at[0][0], Jet):
+            return None
+        kept, places = distinct(at)
+        if 2 * len(kept) >= len(at):
+            return None
+        counts = tuple(places.count(place) for place in range(len(kept)))
+        return replace(self, tokens=tuple(tuple(token) for token in kept), counts=counts), places
 
     def influence(self, tokens: State | None = None) -> State:
         """``u_i`` at the tokens of the instance, or at others."""
@@ -129,17 +144,28 @@ class Setting:
 
     def _call(self, name: str, tokens: State | None) -> State:
         at = self.tokens if tokens is None else tokens
+        grouped = self._grouped(at)
+        if grouped is not None:
+            few = grouped[0]._call(name, None)
+            return tuple(few[place] for place in grouped[1])
         state: State = getattr(self.instance.system, name)(self.algebra(), self.parameters, at, self.instance.mask)
         return state
 
     def advance(self, tokens: State | None = None, norms: Sequence[Any] = ()) -> State:
         """The next state of a map or the velocity of a flow."""
         at = self.tokens if tokens is None else tokens
+        grouped = self._grouped(at)
+        if grouped is not None:
+            few = grouped[0].advance(norms=norms)
+            return tuple(few[place] for place in grouped[1])
         state: State = self.instance.system.advance(self.algebra(norms), self.parameters, at, self.instance.mask)
         return state
 
     def attention(self) -> list[Any]:
-        """The attention matrix of each head."""
+        """The attention matrix of each head, or of the same rank: weights of whole groups, where tokens are repeated."""
+        grouped = self._grouped(self.tokens)
+        if grouped is not None:
+            return grouped[0].attention()
         system = self.instance.system
         algebra = self.algebra()
         heads = system.heads(self.parameters)
@@ -247,3 +273,28 @@ def intrinsic_jacobian(
                 source = full[i * d + a]
                 rows.append([source[j * d + c] - ratios[j, c] * source[j * d + pivots[j]] for j, c in kept])
     return rows
+
+
+def grouped_blocks(
+    setting: Setting, groups: Sequence[Sequence[int]], norms: Sequence[Any]
+) -> list[tuple[Matrix, int]] | None:
+    """Blocks of the tangent Jacobian from two representatives of each group of equal tokens (full attention).
+
+    ``None`` where the mask is not full or the groups are too small for that to save anything.
+    """
+    instance = setting.instance
+    counts = [len(group) for group in groups]
+    if instance.mask is not None or 2 * sum(min(count, 2) for count in counts) > instance.n:
+        return None
+    tokens: list[tuple[Any, ...]] = []
+    sizes: list[int] = []
+    for group, count in zip(groups, counts, strict=True):
+        parts = [1] if count == 1 else [1, count - 1]
+        tokens += [tuple(setting.tokens[group[0]])] * len(parts)
+        sizes += parts
+    few = replace(setting, tokens=tuple(tokens), counts=tuple(sizes))
+    matrix, width = jacobian(few, norms=norms), instance.d
+    if instance.system.space is not Space.EUCLIDEAN:
+        pivots = tangent_pivots(few)
+        matrix, width = intrinsic_jacobian(few, matrix, pivots, pivots), instance.d - 1
+    return zero_sum_and_quotient(matrix, counts, width)

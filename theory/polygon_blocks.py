@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from eigentoken.theory.exactness.fields import Field
+from eigentoken.theory.exactness.polynomials import characteristic_polynomial, factors
 from eigentoken.theory.jacobians import Setting
 from eigentoken.theory.point_shapes import certain_zero
 from eigentoken.theory.point_spectra import reduced_blocks
 from eigentoken.theory.systems import Space, Time
 
-__all__ = ["polygon_blocks"]
+__all__ = ["kernel_blocks", "polygon_blocks"]
 
 Matrix = list[list[Any]]
 
@@ -64,8 +66,44 @@ def polygon_blocks(setting: Setting) -> list[tuple[Matrix, int]] | None:
         blocks.append((_product(complement, on_mean), 1))
     if inside:
         blocks.append(([[0 * one]], inside))
-    if instance.system.time is Time.MAP:
-        step = setting.parameters["alpha"]
+    return _stepped(setting, blocks)
+
+
+def kernel_blocks(setting: Setting, field: Field) -> list[tuple[Matrix, int]] | None:
+    """Where the value matrix annihilates every token (on the sphere from both sides) the derivative is ``A (x) V``.
+
+    The weights then do not act at first order; for eigenvalues lambda of V in the field the blocks are ``lambda A``.
+    ``None`` where this is not so, for several heads, or where V has other eigenvalues.
+    """
+    instance = setting.instance
+    heads = instance.system.heads(setting.parameters)
+    if len(heads) != 1 or heads[0][0] is None or instance.system.space is Space.ELLIPSOID:
+        return None
+    V, n, one = [list(row) for row in heads[0][0]], instance.n, setting.one
+    sides = [V] if instance.system.space is Space.EUCLIDEAN else [V, [list(row) for row in zip(*V, strict=True)]]
+    for token in setting.tokens:
+        if not all(certain_zero(entry) for side in sides for entry in _apply(side, token)):
+            return None
+    weights = setting.algebra().attention(setting.tokens, heads[0][1], instance.mask, instance.system.over_root_d)
+    blocks: list[tuple[Matrix, int]] = []
+    moving = 0
+    for factor, count in factors(field, characteristic_polynomial(field, V)):
+        if len(factor) != 2:
+            return None
+        value = -factor[0]
+        if not certain_zero(value):
+            blocks.append(([[value * entry for entry in row] for row in weights], count))
+            moving += count
+    tangent = instance.d if instance.system.space is Space.EUCLIDEAN else instance.d - 1
+    if tangent > moving:
+        blocks.append(([[0 * one]], n * (tangent - moving)))
+    return _stepped(setting, blocks)
+
+
+def _stepped(setting: Setting, blocks: list[tuple[Matrix, int]]) -> list[tuple[Matrix, int]]:
+    """``I + alpha B`` for a map, and the blocks split into their connected parts."""
+    if setting.instance.system.time is Time.MAP:
+        step, one = setting.parameters["alpha"], setting.one
         blocks = [
             ([[entry * step + (one if i == j else 0) for j, entry in enumerate(row)] for i, row in enumerate(block)], c)
             for block, c in blocks

@@ -11,7 +11,10 @@ from eigentoken.theory import classify as classify_module
 from eigentoken.theory import point_spectra
 from eigentoken.theory.classify import classify
 from eigentoken.theory.exactness import polynomials
+from eigentoken.theory.exactness.fields import Field, in_smallest_field
 from eigentoken.theory.instances import Instance
+from eigentoken.theory.jacobians import exact_setting, grouped_blocks, intrinsic_jacobian, jacobian, tangent_pivots
+from eigentoken.theory.point_spectra import symmetric_blocks
 
 
 def diagonal(*entries: Any) -> list[list[Any]]:
@@ -196,3 +199,69 @@ def test_undecided_is_said_not_guessed() -> None:
     assert found.kind == "undecided"
     assert found.equilibrium.is_undecided
     assert found.stable.is_undecided
+
+
+@pytest.mark.parametrize("name", ["oja-map", "attention-map", "attention-flow", "multihead-flow", "token-flow"])
+def test_repeated_tokens_are_counted_not_repeated(name: str) -> None:
+    """The blocks from two representatives of each group have the spectrum of the whole Jacobian."""
+    zero = name == "token-flow"
+    values = [["0" if zero else "3/2", "1/3", "0"], ["0", "-1", "2/5"], ["0", "0", "1/4"]]
+    scores = [["ln(2)", "1/2", "0"], ["1", "0", "1/3"], ["0", "1", "1"]]
+    parameters: dict[str, Any] = {"V": values, "M": scores}
+    if name == "oja-map":
+        parameters = {"V": values}
+    if name == "token-flow":
+        parameters = {"B": values, "W": scores}
+    if name.startswith("multihead"):
+        parameters = {"heads": [{"F": values, "M": scores}, {"F": values, "M": values}]}
+    if name.endswith("map"):
+        parameters["alpha"] = "1/4"
+    tokens = [[1, 0, 0]] * 5 + [[-1, 0, 0]] * 3 + [[1, 0, 0]]
+    instance = Instance.of(name, tokens, **parameters)
+
+    def both(field: Field) -> tuple[Any, Any]:
+        setting = exact_setting(instance, field)
+        pushes = setting.raw_step() if name.endswith("map") else ()
+        norms = [setting.pair(x, y) for x, y in zip(setting.tokens, pushes, strict=True)] if pushes else ()
+        groups = [[0, 1, 2, 3, 4, 8], [5, 6, 7]]
+        few = grouped_blocks(setting, groups, norms)
+        assert few is not None
+        matrix, width = jacobian(setting, norms=norms), instance.d
+        if not zero:
+            pivots = tangent_pivots(setting)
+            matrix, width = intrinsic_jacobian(setting, matrix, pivots, pivots), instance.d - 1
+        whole = symmetric_blocks(matrix, groups, width)
+        return [count for _, count in few], [
+            (len(a), len(b), all(x == y for r, t in zip(a, b, strict=True) for x, y in zip(r, t, strict=True)))
+            for (a, _), (b, _) in zip(few, whole, strict=True)
+        ]
+
+    counts, equal = in_smallest_field(both)
+    assert counts == [5, 2, 1]
+    assert all(small == large and same for small, large, same in equal)
+
+
+def test_many_equal_tokens() -> None:
+    V = diagonal(1, "1/2", 2, 3)
+    tokens = [[1, 0, 0, 0]] * 32 + [[-1, 0, 0, 0]] * 28
+    found = classify(Instance.of("attention-map", tokens, V=V, M=diagonal("ln(3)", 0, 0, 0), alpha=1))
+    assert (found.kind, found.k, found.p, found.q, found.attention_rank) == ("bipartite", 3, 32, 28, (2,))
+    assert [(str(entry.exact), entry.multiplicity) for entry in found.spectrum[:2]] == [("79/144", 93), ("71/126", 81)]
+    cycle = classify(Instance.of("oja-map", [[0, 1]] * 60, V=diagonal("1/2", -1), alpha="4.1"))
+    assert (cycle.kind, cycle.shape) == ("2-cycle", "consensus")
+    assert [entry.multiplicity for entry in cycle.spectrum] == [59, 1]
+
+
+def test_tokens_in_the_kernel() -> None:
+    """``B x_i = 0``: the derivative is ``A (x) B``, whatever the scores."""
+    tokens = [[1, 1], [2, 2], ["sqrt(2)", "sqrt(2)"]]
+    found = classify(Instance.of("token-flow", tokens, B=[[1, -1], [-1, 1]], W=diagonal(1, 1)))
+    assert (found.kind, found.linearization) == ("clustering", "unstable")
+    assert [entry.multiplicity for entry in found.spectrum if entry.value == 0] == [3]
+    assert found.spectrum[-1].value == 2  # 2 kappa with kappa = 1
+    axes = [[1, 0, 0], [0, 1, 0], ["3/5", "4/5", 0]]
+    rest = classify(Instance.of("attention-map", axes, V=diagonal(0, 0, -1), M=diagonal("ln(2)", 0, 1), alpha="1/2"))
+    plain = classify(Instance.of("attention-flow", axes, V=diagonal(0, 0, -1), M=diagonal("ln(2)", 0, 1)))
+    assert (rest.kind, rest.linearization) == ("polygonal", "marginal")
+    assert sum(entry.multiplicity for entry in rest.spectrum) == 6
+    assert [1 + entry.value / 2 for entry in plain.spectrum] == pytest.approx([e.value for e in rest.spectrum])
