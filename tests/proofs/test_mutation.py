@@ -65,7 +65,7 @@ def test_a_weaker_true_inequality_is_called_true_not_killed() -> None:
 
 
 def test_taking_away_a_fact_kills_the_citation() -> None:
-    theorem = Theorem("t", "a theorem", ("fact one", "fact two"), "conclusion", "book")
+    theorem = Theorem("t", "a theorem", ("fact one", "fact two"), "conclusion", "book", "@book{book}")
     step = Identity(name="a", says="", left=x, right=x, establishes=("fact one",))
     cited = Citation(name="b", says="", theorem=theorem, uses=("a",))
     found = [

@@ -208,7 +208,7 @@ def _document(name: str | None, every: bool) -> tuple[Any, dict[str, Any], list[
 
 
 def _verify_table(results: list[Any], bad: list[Any]) -> None:
-    columns = ("id", "checked", "cited", "argued", "2nd", "vectors", "counterex.", "tested", "verdict")
+    columns = ("id", "checked", "cited", "argued", "2nd", "vectors", "c.-ex.", "tested", "verdict")
     rows = []
     for each in results:
         found = each.evidence()
