@@ -122,12 +122,20 @@ def _expected(condition: str, expected: Any, enclosure: Enclosure) -> Any:
     if expected is None:
         return None
     if condition == "rank":
-        return int(expected)
+        return _count(expected)
     if condition == "inertia":
-        counts = tuple(int(count) for count in expected)
-        if len(counts) != 3 or sum(counts) != enclosure.shape[0] or min(counts) < 0:
+        given = list(expected) if isinstance(expected, list | tuple) else [expected]
+        counts = tuple(_count(count) for count in given)
+        if len(counts) != 3 or sum(counts) != enclosure.shape[0]:
             raise MatrixError(
                 f"expected inertia must be three counts that add up to {enclosure.shape[0]}, got {expected}"
             )
         return counts
     raise MatrixError(f"expected has no meaning for {condition}")
+
+
+def _count(value: Any) -> int:
+    number = exact_number(value)
+    if number.denominator != 1 or number < 0:
+        raise MatrixError(f"expected must be a whole number >= 0, or three for the inertia, got {value!r}")
+    return int(number)
