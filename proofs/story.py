@@ -97,7 +97,7 @@ class Story:
         after a marker (``1. ``, ``if    ``).
         """
         told = self.statement
-        yield f"{told.id}  {plain_text(told.title)}", [f"{told.kind}, {told.source}; status: {self.status}"]
+        yield f"{told.id}  {plain_text(told.title)}", [f"{told.kind}, {told.source}; status: {self.status_words()}"]
         if told.printed is not None:
             label = "As printed (false)" if told.printed.false else "As printed (imprecise)"
             lines = [plain_text(told.printed.text), f"What is wrong: {plain_text(told.printed.wrong)}"]
@@ -143,16 +143,20 @@ class Story:
             if formula:
                 yield " " * len(mark) + formula
 
+    def status_words(self) -> str:
+        """The status, and the sizes to which some of its steps are limited."""
+        sizes = () if self.evidence is None else self.evidence.scopes
+        return f"{self.status}, some steps only for {'; '.join(sizes)}" if sizes else self.status
+
     def evidence_sentence(self) -> str:
         """What was run for exactly this text, in one sentence."""
         found = self.evidence
         if found is None:
             return f"No run is recorded for this text: `eigentoken verify {self.statement.id}` makes one."
-        scopes = f" Some steps only for {'; '.join(found.scopes)}." if found.scopes else ""
         argued = f" {found.argued} argued in words (not machine-checked)," if found.argued else ""
         return (
             f"{found.checked} steps checked, {found.cited} cited,{argued} {found.second} with a second opinion, "
-            f"{found.vectors} vectors, {found.counterexamples} counterexamples, {found.tested} instances tested.{scopes}"
+            f"{found.vectors} vectors, {found.counterexamples} counterexamples, {found.tested} instances tested."
         )
 
 

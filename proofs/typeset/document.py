@@ -213,7 +213,7 @@ def statement_blocks(told: Statement, *, titled: bool = True) -> Iterator[Block]
         yield Paragraph(told.notes, strong="Note.")
     known = story(told)
     yield Paragraph(
-        f"{told.source}. Status: {known.status}. {known.evidence_sentence()}", strong="Source and evidence."
+        f"{told.source}. Status: {known.status_words()}. {known.evidence_sentence()}", strong="Source and evidence."
     )
 
 

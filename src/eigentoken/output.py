@@ -14,8 +14,14 @@ from typing import Any
 
 __all__ = ["WORD_STYLES", "progress", "say", "say_hanging", "settings", "show_json", "styled", "table"]
 
-WORD_STYLES = {"holds": "green", "fails": "red", "undecided": "yellow", "corrected": "magenta", "derived": "green"}
-WORD_STYLES |= {"argued": "yellow"}
+WORD_STYLES = {
+    "holds": "green",
+    "fails": "red",
+    "undecided": "yellow",
+    "corrected": "magenta",
+    "derived": "green",
+    "argued": "yellow",
+}
 
 
 class Settings:
@@ -66,11 +72,11 @@ def say_hanging(text: str, indent: str = "  ") -> None:
         console.print(line, markup=False, soft_wrap=True)
 
 
-def styled(word: str) -> Any:
-    """A word of the toolkit in its colour."""
+def styled(word: str, mark: str = "") -> Any:
+    """A word of the toolkit in its colour, with a mark after it."""
     from rich.text import Text
 
-    return Text(word, style=WORD_STYLES.get(word, ""))
+    return Text(word + mark, style=WORD_STYLES.get(word, ""))
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, wrap: Sequence[str] = ()) -> None:

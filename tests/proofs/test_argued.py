@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 import sympy as sp
@@ -67,6 +68,20 @@ def test_it_is_said_in_print_and_on_the_screen(enter: Callable[..., Statement]) 
     document = of_statement(told)
     for text in (to_latex(document), to_markdown(document)):
         assert "argued in words, not machine-checked" in text
+
+
+def test_a_step_for_listed_sizes_says_so_in_the_status_and_in_print(enter: Callable[..., Statement]) -> None:
+    told = enter("X-1", CHECKED, replace(CHECKED, name="again", scope="3 tokens, d = 2"))
+    evidence = checked(told).evidence()
+    assert evidence.scopes == ("3 tokens, d = 2",)
+    story = Story(told, str(told.status(evidence)), evidence)
+    assert story.status_words() == "derived, some steps only for 3 tokens, d = 2"
+    _, (first, *_) = next(iter(story.sections()))
+    assert first.endswith("status: derived, some steps only for 3 tokens, d = 2")
+    steps = dict(story.sections())["Derivation"]
+    assert any(line.endswith("[checked: identity, only for 3 tokens, d = 2]") for line in steps)
+    for text in (to_latex(of_statement(told)), to_markdown(of_statement(told))):
+        assert text.count("only for 3 tokens, d = 2") == 1, "the step says it; the status too once a run is recorded"
 
 
 def test_an_argument_on_a_failed_step_does_not_verify(enter: Callable[..., Statement]) -> None:

@@ -28,7 +28,7 @@ def list_statements(json: JsonFlag = False) -> None:
 
     Example: eigentoken statements --json
     """
-    from eigentoken.proofs.verify import status_of
+    from eigentoken.proofs.verify import evidence_of, status_of
     from eigentoken.theory.registry import statements
 
     rows = [
@@ -45,8 +45,14 @@ def list_statements(json: JsonFlag = False) -> None:
     if json:
         show_json("statements", {"statements": rows})
         return
-    cells = [(row["id"], row["kind"], styled(str(row["status"])), row["title"]) for row in rows]
+    limited = {each.id for each in statements() if (found := evidence_of(each)) is not None and found.scopes}
+    cells = [
+        (row["id"], row["kind"], styled(str(row["status"]), "*" if row["id"] in limited else ""), row["title"])
+        for row in rows
+    ]
     table(f"{len(rows)} statements", ("id", "kind", "status", "title"), cells, wrap=("title",))
+    if limited:
+        say("* some steps only for listed sizes")
     say("`eigentoken show ID` for one of them, `eigentoken verify` to re-run them.")
 
 
