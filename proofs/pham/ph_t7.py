@@ -1,25 +1,24 @@
-"""PH-T7 and PH-T8: rotary encoding can destroy convergence and does not force divergence; a diagonal modification has a sign.
+"""PH-T7: rotary encoding can destroy convergence and does not force divergence.
 
 ``W_li = Q R_{l-i} K^T``.  Exactly solvable example: four tokens, quarter turns, ``Q = diag(a, 1/a) = K^{-1}``.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
-from eigentoken.proofs.deterministic_data import FLOATS
-from eigentoken.proofs.flow_properties import heights_between_extremes, modified_form
-from eigentoken.proofs.pham.ph_m import B, W
+from eigentoken.proofs.flow_properties import heights_between_extremes
+from eigentoken.proofs.pham.ph_m import B
 from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import all_equal, slope, velocity
-from eigentoken.proofs.trajectories import ball, enclose, integrate
+from eigentoken.proofs.trajectories import ball, enclose
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.conditions import Nonsingular
 from eigentoken.theory.normal_form import identity_verdict
+from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Computation, Derivation, Identity, Inequality, Reduction
@@ -27,7 +26,6 @@ from eigentoken.theory.systems import system
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
 a, r = sp.symbols("a r", positive=True)
-shift = sp.Symbol("lambda", real=True)
 _TURNS = (((1, 0), (0, 1)), ((0, -1), (1, 0)), ((-1, 0), (0, -1)), ((0, 1), (-1, 0)))
 
 
@@ -46,19 +44,19 @@ def quarter_scores(stretch: Any, diagonal: Any = 0) -> Any:
     return score
 
 
-def _states(size: Any, root: Any = None) -> tuple[tuple[Any, ...], ...]:
+def states(size: Any, root: Any = None) -> tuple[tuple[Any, ...], ...]:
     side = size / (sp.sqrt(2) if root is None else root)
     return tuple(((-1) ** l * side, (-1) ** l * side) for l in range(4))
 
 
-def _minus_identity() -> Any:
+def minus_identity() -> Any:
     return ((sp.Integer(-1), sp.Integer(0)), (sp.Integer(0), sp.Integer(-1)))
 
 
 def radial_speed(diagonal: Any = 0) -> list[Any]:
     """``dr/dt`` from both coordinates of all four tokens of the registered system; they must agree."""
-    given = {"B": _minus_identity(), "W": None, "pair_score": quarter_scores(a, diagonal)}
-    speed = velocity("token-flow", given, _states(r))
+    given = {"B": minus_identity(), "W": None, "pair_score": quarter_scores(a, diagonal)}
+    speed = velocity("token-flow", given, states(r))
     return [(-1) ** l * sp.sqrt(2) * entry for l, row in enumerate(speed) for entry in row]
 
 
@@ -108,6 +106,13 @@ def derive_rotary() -> Derivation:
     first, second = sp.symbols("X Y", real=True)
     return Derivation(
         (
+            recalled(
+                "PH-T4",
+                "the function is bounded by the solution of the comparison equation",
+                "In the plain model the heights along a left eigenvector of $B$ stay between two exponentials.",
+                "e^{\\lambda t}\\min_k u^{\\top}x_k(0) \\le u^{\\top}x_l(t) \\le e^{\\lambda t}\\max_k u^{\\top}x_k(0)",
+                name="(a) plain heights",
+            ),
             tensor_step(
                 "(a) half spaces",
                 "With scores $x_l^{\\top}W_{li}x_i$ the heights along a left eigenvector of $B$ obey the equation of "
@@ -233,13 +238,20 @@ def derive_rotary() -> Derivation:
                 conclusion=(small - big) * (small * big - 1) / (2 * small * big) > 0,
                 uses=("(c) sign",),
             ),
+            recalled(
+                "PH-T2",
+                "all tokens tend to zero",
+                "Without rotation, $W = I$ and $A = -I$, all tokens tend to zero.",
+                "x_l(t) \\to 0",
+                name="(c) without rotation",
+            ),
             Inequality(
                 name="(c) at a = 2",
-                says="For $a = 2$, $c = \\tfrac12(4 - \\tfrac14) = 1.875 > 1$: rotary encoding turns convergence "
-                "(PH-T2 with $W = I$, $A = -I$) into divergence.",
+                says="For $a = 2$, $c = \\tfrac12(4 - \\tfrac14) = 1.875 > 1$: rotary encoding turns convergence into "
+                "divergence.",
                 hypotheses=(sp.Eq(square, 2), sp.Eq(c, (square**2 - 1 / square**2) / 2)),
                 conclusion=c > 1,
-                uses=("(c) divergence",),
+                uses=("(c) divergence", "(c) without rotation"),
             ),
             Computation(
                 name="(d) not forced",
@@ -266,7 +278,7 @@ def rings_are_equilibria() -> Verdict:
             tokens = tuple(
                 tuple(sp.expand(row[0] * start[0] + row[1] * start[1]) for row in turn(l, size)) for l in range(size)
             )
-            given = {"B": _minus_identity(), "W": None, "pair_score": lambda l, i, size=size: turn(l - i, size)}
+            given = {"B": minus_identity(), "W": None, "pair_score": lambda l, i, size=size: turn(l - i, size)}
             speed = velocity("token-flow", given, tokens)
             if any(not identity_verdict(entry, sp.Integer(0)).is_holds for row in speed for entry in row):
                 return fails(f"a ring of {size} tokens moves")
@@ -276,7 +288,7 @@ def rings_are_equilibria() -> Verdict:
 def consensus_still_decays() -> Verdict:
     """In the diverging example, the consensus state x has velocity -x: exactly, for symbolic x."""
     x = tuple(sp.symbols("x_1 x_2", real=True))
-    given = {"B": _minus_identity(), "W": None, "pair_score": quarter_scores(sp.Integer(2))}
+    given = {"B": minus_identity(), "W": None, "pair_score": quarter_scores(sp.Integer(2))}
     speed = velocity("token-flow", given, (x,) * 4)
     if all(identity_verdict(v, -entry).is_holds for row in speed for v, entry in zip(row, x, strict=True)):
         return holds("with rotary scores of the diverging example every consensus state has velocity -x and tends to 0")
@@ -294,8 +306,8 @@ def rotary_destroys_convergence() -> Verdict:
 def rotary_example() -> list[Any]:
     """``W_21`` and ``dx_1/dt`` at r = 0.6, a = 2."""
     score = quarter_scores(sp.Integer(2))(1, 0)
-    given = {"B": _minus_identity(), "W": None, "pair_score": quarter_scores(sp.Integer(2))}
-    speed = velocity("token-flow", given, _states(sp.Rational(3, 5)))
+    given = {"B": minus_identity(), "W": None, "pair_score": quarter_scores(sp.Integer(2))}
+    speed = velocity("token-flow", given, states(sp.Rational(3, 5)))
     return [*(entry for row in score for entry in row), *(evaluate(entry).real for entry in speed[0])]
 
 
@@ -308,98 +320,6 @@ def radius_example() -> list[Any]:
         return [x[0] * (far - near) / (far + near)]
 
     return enclose(field, ["3/5"], 3, steps=60, order=14, digits=40)
-
-
-# -- PH-T8 -------------------------------------------------------------------------------------------------------------
-
-
-def derive_diagonal() -> Derivation:
-    """``A + lambda B^{-1}``: the direction depends on V."""
-    lam, q, inverse_form, score_part, t = sp.symbols("lambda q b w t", real=True)
-    moved = score_part + t * inverse_form
-    return Derivation(
-        (
-            slope(
-                "the form of A",
-                "Adding $\\lambda I$ to the scores with $V$ fixed: $(W + \\lambda I)B^{-1} = A + \\lambda "
-                "B^{-1}$. On a vector $z$, with $w = z^{\\top}Az$ and $b = z^{\\top}B^{-1}z$, the form is $w + tb$ at "
-                "$\\lambda = t$, and its slope is",
-                moved,
-                t,
-                inverse_form,
-            ),
-            Inequality(
-                name="direction",
-                says="So $\\operatorname{sym} A$ moves towards positive along $z$ exactly when "
-                "$\\lambda\\,z^{\\top}\\operatorname{sym}(V^{-1})z > 0$: the right sign of $\\lambda$ depends on $V$.",
-                hypotheses=(lam * inverse_form > 0,),
-                conclusion=score_part + lam * inverse_form > score_part,
-                uses=("the form of A",),
-            ),
-            Inequality(
-                name="V = -I",
-                says="For $V = -I$, $b = -q$ with $q = |z|^2 > 0$, and $\\lambda > 0$ makes $A$ more negative: it "
-                "promotes convergence.",
-                hypotheses=(lam > 0, q > 0, sp.Eq(inverse_form, -q)),
-                conclusion=score_part + lam * inverse_form < score_part,
-                uses=("direction",),
-            ),
-            Reduction(
-                name="the example of PH-T7",
-                says="In the exact example of PH-T7 with $\\lambda I$ added to all scores the radius obeys, from the "
-                "registered system,",
-                scope="4 tokens, d = 2, every a and lambda",
-                derive=lambda: radial_speed(shift),
-                claimed=(claimed_speed(shift),) * 8,
-                agrees=all_equal,
-                entrywise=True,
-                shows=lambda _: (
-                    "\\dot r = r\\,\\frac{e^{-\\lambda r^2}\\cosh(cr^2) - e^{\\lambda r^2}\\cosh(r^2)}{e^{-\\lambda "
-                    "r^2}\\cosh(cr^2) + e^{\\lambda r^2}\\cosh(r^2)}"
-                ),
-            ),
-            Computation(
-                name="turned into contraction",
-                says="At $a = 2$, $r = 0.6$ the radius grows for $\\lambda = 0$ and shrinks for $\\lambda = 0.3$, "
-                "$0.5$ and $1$.",
-                scope="the given instance",
-                run=positive_shift_contracts,
-                formula="\\dot r|_{\\lambda = 0} > 0 > \\dot r|_{\\lambda = 0.3}",
-                uses=("the example of PH-T7",),
-            ),
-        )
-    )
-
-
-def positive_shift_contracts() -> Verdict:
-    """Certified signs of dr/dt at a = 2, r = 3/5 for lambda = 0, 0.3, 0.5, 1."""
-    signs = []
-    for value in ("0", "3/10", "1/2", "1"):
-        speed = claimed_speed(sp.Rational(value)).subs({a: 2, r: sp.Rational(3, 5)})
-        signs.append(sign(speed.rewrite(sp.exp)))
-    if signs == [1, -1, -1, -1]:
-        return holds(
-            "the radius grows for lambda = 0 and shrinks for lambda = 3/10, 1/2, 1: positive lambda helps convergence "
-            "here"
-        )
-    return fails(f"the signs are {signs}")
-
-
-def shifted_example() -> list[float]:
-    """``|x_1|(8) = r(8)`` for lambda = 0.3, 0.5, 1, 0, through the four-token system in floats."""
-    flow = system("token-flow")
-    results = []
-    for value in (0.3, 0.5, 1.0, 0.0):
-        given = {"B": ((-1.0, 0.0), (0.0, -1.0)), "W": None, "pair_score": quarter_scores(2.0, value)}
-
-        def field(_: float, x: Any, given: Any = given) -> list[float]:
-            rows = _states(x[0], math.sqrt(2))
-            if x[0] > 12:  # cosh overflows: the growth rate is 1 to all digits there
-                return [x[0]]
-            return [math.sqrt(2) * flow.advance(FLOATS, given, rows)[0][0]]
-
-        results.append(integrate(field, [0.6], [8.0], tolerance=1e-10)[0][0])
-    return results
 
 
 PH_T7 = register(
@@ -460,40 +380,5 @@ PH_T7 = register(
                 "c > 1", "the radius shrinks", FirstFailure("rotary_without_divergence", "properties_search_matrices")
             ),
         ),
-    )
-)
-
-PH_T8 = register(
-    Statement(
-        id="PH-T8",
-        kind=Kind.THEOREM,
-        source=Source(PHAM, "diagonal modification; derived here"),
-        title="The diagonal modification",
-        systems=("token-flow",),
-        conditions=(Nonsingular(B), Nonsingular(W)),
-        text="Adding $\\lambda I$ to the score matrix with $V$ fixed changes $W \\to W + \\lambda I$ and $A \\to A + "
-        "\\lambda B^{-1}$, so $\\tfrac{d}{d\\lambda}\\operatorname{sym} A = \\operatorname{sym}(V^{-1})$: it moves "
-        "$\\operatorname{sym} A$ "
-        "towards positive iff $\\lambda\\operatorname{sym}(V^{-1}) \\succ 0$. The right sign of $\\lambda$ depends on "
-        "$V$; for $V = -I$ a positive $\\lambda$ promotes convergence. That the modification improves performance "
-        "is a claim of the paper, unproved here.",
-        depends=("PH-M", "PH-T7"),
-        derive=derive_diagonal,
-        printed=Printed(
-            text="In the summary at hand: adding $\\lambda I$ with a negative scalar $\\lambda$ enforces divergence. "
-            "In the published code: $+\\operatorname{softplus}(\\cdot) > 0$ is added.",
-            wrong="The two disagree on the sign, and neither sign is right for every $V$.",
-            counterexamples=(
-                Counterexample(
-                    name="a positive shift contracts",
-                    says="The example of PH-T7, $a = 2$, $r = 0.6$, $V = -I$: $\\lambda = 0.3, 0.5, 1$ turn growth "
-                    "into contraction.",
-                    instance={"a": "2", "r": "3/5", "lambda": ["3/10", "1/2", "1"], "V": [["-1", "0"], ["0", "-1"]]},
-                    check=positive_shift_contracts,
-                ),
-            ),
-        ),
-        vectors=(Vector("|x_1|(8) for lambda = 0.3, 0.5, 1, 0", shifted_example, ("0.448", "0.336", "0.239", "75.9")),),
-        property_tests=(modified_form,),
     )
 )
