@@ -309,7 +309,7 @@ SIDE_EXPANDS = instance(
 CRITERION_FIRST = AllOf(
     (
         Relation(score(1) > 0),
-        Relation(lam(V, 2) < lam(V, 1) * harmonic(1)),
+        Relation(sp.StrictLessThan(lam(V, 2), lam(V, 1) * harmonic(1), evaluate=False)),
         AnyOf((Relation(sp.Eq(q, 1)), Relation(score(1) > t_split))),
     )
 )
@@ -318,7 +318,7 @@ CRITERION_LAST = AllOf(
         Relation(lam(V, d) < 0),
         Relation(lam(V, d) < lam(V, d - 1)),
         Relation(score(d) < -t_split),
-        Relation(lam(V, 1) < sp.Abs(lam(V, d)) * sp.Abs(harmonic(d))),
+        Relation(sp.StrictLessThan(lam(V, 1), sp.Abs(lam(V, d)) * sp.Abs(harmonic(d)), evaluate=False)),
     )
 )
 
