@@ -57,6 +57,7 @@ from eigentoken.theory.point_spectra import (
     spectral_factors,
 )
 from eigentoken.theory.polygon_blocks import kernel_blocks, polygon_blocks
+from eigentoken.theory.signed_blocks import signed_blocks
 from eigentoken.theory.spectrum_tables import eigenvalue_entry, moduli_entries, spectrum_entries
 from eigentoken.theory.stability_verdicts import spectrum_notes, stability, stability_verdict
 from eigentoken.theory.systems import Space, Time
@@ -238,6 +239,8 @@ def _equilibrium(setting: Setting, field: Field, heights: Any) -> Classification
         if blocks is None and shape.count > 2:
             blocks = kernel_blocks(setting, field)
         if blocks is None:
+            blocks = signed_blocks(setting, field, shape, groups, heights)
+        if blocks is None:
             blocks = grouped_blocks(setting, groups, heights)
         if blocks is None:
             matrix, width = _tangent_matrix(setting, heights)
@@ -351,7 +354,9 @@ def _two_cycle(setting: Setting, field: Field, image: State, norms: list[Any], r
     mirrored = all(_equal(x, tuple(-entry for entry in y)) for x, y in zip(setting.tokens, image, strict=True))
     groups = interchangeable(shape.clusters, instance.mask)
     try:
-        blocks = grouped_blocks(setting, groups, norms) if mirrored else None
+        blocks = signed_blocks(setting, field, shape, groups, norms) if mirrored else None
+        if blocks is None and mirrored:
+            blocks = grouped_blocks(setting, groups, norms)
         if blocks is None:
             start, end = tangent_pivots(setting), tangent_pivots(setting, image)
             matrix = intrinsic_jacobian(setting, jacobian(setting, norms=norms), start, end)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sympy import Rational
+
 from eigentoken.theory.algebra import LoopAlgebra
 from eigentoken.theory.exactness.decisions import ball, is_zero
 from eigentoken.theory.exactness.elements import Element, ExactnessLimit
@@ -124,7 +126,7 @@ class Setting:
             return CountedAlgebra(*functions, self.one, self.counts)
         return LoopAlgebra(*functions, self.one)
 
-    def _grouped(self, at: State) -> tuple[Setting, list[int]] | None:
+    def grouped(self, at: State) -> tuple[Setting, list[int]] | None:
         """The setting with one token for all equal ones and the place of each token, where that saves anything."""
         if self.counts or self.instance.mask is not None or isinstance(at[0][0], Jet):
             return None
@@ -144,28 +146,28 @@ class Setting:
 
     def _call(self, name: str, tokens: State | None) -> State:
         at = self.tokens if tokens is None else tokens
-        grouped = self._grouped(at)
-        if grouped is not None:
-            few = grouped[0]._call(name, None)
-            return tuple(few[place] for place in grouped[1])
+        fewer = self.grouped(at)
+        if fewer is not None:
+            few = fewer[0]._call(name, None)
+            return tuple(few[place] for place in fewer[1])
         state: State = getattr(self.instance.system, name)(self.algebra(), self.parameters, at, self.instance.mask)
         return state
 
     def advance(self, tokens: State | None = None, norms: Sequence[Any] = ()) -> State:
         """The next state of a map or the velocity of a flow."""
         at = self.tokens if tokens is None else tokens
-        grouped = self._grouped(at)
-        if grouped is not None:
-            few = grouped[0].advance(norms=norms)
-            return tuple(few[place] for place in grouped[1])
+        fewer = self.grouped(at)
+        if fewer is not None:
+            few = fewer[0].advance(norms=norms)
+            return tuple(few[place] for place in fewer[1])
         state: State = self.instance.system.advance(self.algebra(norms), self.parameters, at, self.instance.mask)
         return state
 
     def attention(self) -> list[Any]:
         """The attention matrix of each head, or of the same rank: weights of whole groups, where tokens are repeated."""
-        grouped = self._grouped(self.tokens)
-        if grouped is not None:
-            return grouped[0].attention()
+        fewer = self.grouped(self.tokens)
+        if fewer is not None:
+            return fewer[0].attention()
         system = self.instance.system
         algebra = self.algebra()
         heads = system.heads(self.parameters)
@@ -205,7 +207,7 @@ def exact_setting(instance: Instance, field: Field) -> Setting:
         expression = field.expression(value)
         if not expression.is_Rational:
             raise ExactnessLimit("a norm is not a number of the field")
-        return field.root(expression, type(expression)(1) / 2)
+        return field.root(expression, Rational(1, 2))
 
     return Setting(instance, _converted(instance.parameters, field.number), tokens, field.exp, root, field.one, field)
 
@@ -284,7 +286,7 @@ def grouped_blocks(
     """
     instance = setting.instance
     counts = [len(group) for group in groups]
-    if instance.mask is not None or 2 * sum(min(count, 2) for count in counts) > instance.n:
+    if instance.d == 1 or instance.mask is not None or 2 * sum(min(count, 2) for count in counts) > instance.n:
         return None
     tokens: list[tuple[Any, ...]] = []
     sizes: list[int] = []

@@ -109,10 +109,12 @@ class _Point:
         self.n, self.d = len(tokens), len(tokens[0])
         self.x = [arb_mat(self.d, 1, [_ball(entry) for entry in token]) for token in tokens]
         self.heads = list(instance["heads"]) if self.shape.heads else [instance]
-        pairs = [
-            tuple(None if key is None else _matrix(head[key], self.d) for key in (self.shape.value, self.shape.score))
-            for head in self.heads
-        ]
+        pairs: list[tuple[Any, Any]] = []
+        for head in self.heads:
+            value, score = (
+                None if key is None else _matrix(head[key], self.d) for key in (self.shape.value, self.shape.score)
+            )
+            pairs.append((value, score))
         mask = "causal" if name == "causal-flow" else instance.get("mask", "full")
         if mask == "full":
             mask = [[1] * self.n for _ in range(self.n)]
