@@ -159,8 +159,13 @@ def decide_gap(question: Question) -> Verdict:
         return verdict
     gap = _gap_interval(question.enclosure, found)
     details = {**verdict.details, "gap": gap}
-    reason = verdict.reason if gap is None else f"the gap lies in [{gap[0]!r}, {gap[1]!r}]; {verdict.reason}"
-    return Verdict(verdict.word, reason, verdict.margin, verdict.unit, verdict.certificate, details)
+    certificate = verdict.certificate
+    if gap is None or certificate is None:
+        return replace(verdict, details=details)
+    ends = [None if end is None else float(end).hex() for end in gap]
+    data = {**certificate.data, "facts": {**certificate.data["facts"], "gap": ends}}
+    reason = f"the gap lies in [{gap[0]!r}, {gap[1]!r}]; {verdict.reason}"
+    return replace(verdict, reason=reason, details=details, certificate=replace(certificate, data=data))
 
 
 def _gap_interval(enclosure: Enclosure, found: Dominance) -> list[float | None] | None:
@@ -182,11 +187,15 @@ def _gap_interval(enclosure: Enclosure, found: Dominance) -> list[float | None] 
             _finite(scale_up(high + slop, enclosure.exponent)),
         ]
     if found.exact is not None and found.exact.others:
-        top = found.exact.roots[0].ball.real
-        runner_up = [r.ball.real for r in found.exact.others]
-        below = max(_fraction(r.upper()) for r in runner_up)
-        at_least = max(_fraction(r.lower()) for r in runner_up)
-        low_exact, high_exact = _fraction(top.lower()) - below, _fraction(top.upper()) - at_least
+        old, flint.ctx.prec = flint.ctx.prec, 4200
+        try:
+            top = found.exact.roots[0].ball.real
+            runner_up = [r.ball.real for r in found.exact.others]
+            below = max(_fraction(r.upper()) for r in runner_up)
+            at_least = max(_fraction(r.lower()) for r in runner_up)
+            low_exact, high_exact = _fraction(top.lower()) - below, _fraction(top.upper()) - at_least
+        finally:
+            flint.ctx.prec = old
         from eigentoken.numerics.inertia import float_below
 
         try:

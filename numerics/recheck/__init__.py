@@ -23,9 +23,10 @@ from eigentoken.numerics.recheck import floats, rational
 from eigentoken.numerics.recheck.classified import confirm_classification
 from eigentoken.numerics.recheck.covering import confirm_discs
 from eigentoken.numerics.recheck.equilibria import confirm_equilibrium
+from eigentoken.numerics.recheck.gaps import confirm_gap
 from eigentoken.numerics.recheck.hemispheres import confirm_hemisphere
 from eigentoken.numerics.recheck.leaders import confirm_leader
-from eigentoken.numerics.recheck.meaning import implied
+from eigentoken.numerics.recheck.meaning import implied, restated
 from eigentoken.numerics.recheck.reading import (
     UNCONFIRMED,
     Document,
@@ -90,7 +91,7 @@ def _outer(source: Any, document: Document) -> str | None:
     margin, stated = _margin(source), float.fromhex(str(document.data["margin"]))
     if margin is not None and margin != stated:
         return "the margin is not the one that the certificate supports"
-    return None
+    return restated(document, source.get("details"))
 
 
 def _confirm(document: Document, inputs: Any, until: float, margin: float | None) -> str | None:
@@ -149,7 +150,8 @@ def _confirm_facts(
     if document.kind == "signs":
         return _confirm_signs(document, matrix, until)
     if document.kind == "leader":
-        return confirm_leader(document, matrix, slack + margin, until)
+        why = confirm_leader(document, matrix, slack + margin, until)
+        return why if why is not None or "gap" not in facts else confirm_gap(facts, matrix, slack, until)
     if document.kind == "eigenvector":
         return confirm_eigenvector(document, matrix, slack + margin, until)
     if document.kind == "discs":

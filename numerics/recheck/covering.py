@@ -22,8 +22,9 @@ from eigentoken.numerics.recheck.leaders import EXACT_SIZE, places
 from eigentoken.numerics.recheck.locating import SLIP, BallPlaces, FloatPlaces, arb_of
 from eigentoken.numerics.recheck.reading import Document, Exact, fraction_of, unconfirmed
 
-__all__ = ["confirm_discs"]
+__all__ = ["ROOT_BITS", "components", "confirm_discs", "exact_roots"]
 
+ROOT_BITS = 2048
 Indices = NDArray[np.intp]
 Discs = list[tuple[Fraction, Fraction, Fraction]]
 
@@ -84,7 +85,7 @@ def _attempts(
         else:
             yield name, None, False
     if reach == 0 and n <= 64:
-        yield "exact roots", _fill_balls(list(_exact_roots(matrix, until)), stored, labels), True
+        yield "exact roots", _fill_balls(list(exact_roots(matrix, until)), stored, labels), True
 
 
 def _frobenius(matrix: Exact, reach: Fraction) -> Any:
@@ -101,18 +102,22 @@ def _frobenius(matrix: Exact, reach: Fraction) -> Any:
         flint.ctx.prec = old
 
 
-def _exact_roots(matrix: Exact, until: float) -> Iterator[tuple[Any, Any]]:
+def exact_roots(matrix: Exact, until: float) -> Iterator[tuple[Any, Any]]:
+    """Centers and radii that hold one root of the characteristic polynomial each, as often as its multiplicity."""
     p = rational.characteristic(matrix.numerators, matrix.denominator, until).numer()
-    old, flint.ctx.prec = flint.ctx.prec, 256
+    old = flint.ctx.prec
     try:
-        for factor, _ in p.factor_squarefree()[1]:  # a bounded attempt first: complex_roots has no limit
+        for factor, multiplicity in p.factor()[1] if p.degree() <= 30 else p.factor_squarefree()[1]:
             flint.ctx.prec = factor.height_bits() + 64
-            flint.acb_poly(factor).roots(maxprec=2000)
-        flint.ctx.prec = 256
-        for root, multiplicity in p.complex_roots():
-            ball = flint.acb(root)
-            for _ in range(multiplicity):
-                yield ball.mid(), flint.arb(abs(ball - ball.mid()).upper())
+            try:  # a bounded attempt first: complex_roots has no limit
+                flint.acb_poly(factor).roots(maxprec=12000 if factor.degree() <= 12 else 2000)
+            except ValueError:
+                raise rational.LateError("distinct roots are too close to isolate them") from None
+            flint.ctx.prec = ROOT_BITS
+            for root, _ in factor.complex_roots():
+                ball = flint.acb(root)
+                for _ in range(multiplicity):
+                    yield ball.mid(), flint.arb(abs(ball - ball.mid()).upper())
     finally:
         flint.ctx.prec = old
 

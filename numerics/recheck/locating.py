@@ -29,6 +29,11 @@ def arb_of(value: Fraction) -> Any:
     return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
+def _dyadic(value: Any) -> Fraction:
+    mantissa, exponent = value.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
 @dataclass(frozen=True)
 class Score:
     """``by``: real-part, modulus, or step with its alpha."""
@@ -47,6 +52,10 @@ class Places(ABC):
     @abstractmethod
     def off_axis(self) -> Mask:
         """Discs that do not touch the real axis."""
+
+    @abstractmethod
+    def real_parts(self) -> tuple[list[Fraction], list[Fraction]]:
+        """For each disc a number not above, and one not below, all its real parts."""
 
     @abstractmethod
     def near(self, index: int) -> Mask:
@@ -92,9 +101,22 @@ class BallPlaces(Places):
     def off_axis(self) -> Mask:
         return np.array([abs(c.imag) > r for c, r in zip(self.discs.centers, self.discs.radii, strict=True)])
 
+    def real_parts(self) -> tuple[list[Fraction], list[Fraction]]:
+        old, flint.ctx.prec = flint.ctx.prec, self.discs.precision
+        try:
+            pairs = list(zip(self.discs.centers, self.discs.radii, strict=True))
+            low = [_dyadic((center.real - radius).lower()) for center, radius in pairs]
+            return low, [_dyadic((center.real + radius).upper()) for center, radius in pairs]
+        finally:
+            flint.ctx.prec = old
+
     def near(self, index: int) -> Mask:
         c, r = self.discs.centers, self.discs.radii
-        return np.array([not abs(c[index] - c[j]) > r[index] + r[j] for j in range(len(c))])
+        old, flint.ctx.prec = flint.ctx.prec, self.discs.precision
+        try:
+            return np.array([not abs(c[index] - c[j]) > r[index] + r[j] for j in range(len(c))])
+        finally:
+            flint.ctx.prec = old
 
 
 @dataclass(frozen=True)
@@ -124,6 +146,13 @@ class FloatPlaces(Places):
 
     def off_axis(self) -> Mask:
         return np.asarray(np.abs(self.discs.im) > self.discs.radii)
+
+    def real_parts(self) -> tuple[list[Fraction], list[Fraction]]:
+        unit = Fraction(2) ** self.exponent
+        exact = [
+            (Fraction(c), Fraction(r)) for c, r in zip(self.discs.re.tolist(), self.discs.radii.tolist(), strict=True)
+        ]
+        return [(c - r) * unit for c, r in exact], [(c + r) * unit for c, r in exact]
 
     def near(self, index: int) -> Mask:
         z, r = self.discs.re + 1j * self.discs.im, self.discs.radii

@@ -13,7 +13,7 @@ from typing import Any
 
 from eigentoken.numerics.recheck.reading import Document, fraction_of
 
-__all__ = ["implied"]
+__all__ = ["implied", "restated"]
 
 
 def implied(document: Document, n: int, slack: Fraction, margin: Fraction) -> str | None:
@@ -36,6 +36,33 @@ def implied(document: Document, n: int, slack: Fraction, margin: Fraction) -> st
         fine = document.condition == "spectrum" and holds and margin == 0
         return None if fine else "discs support the condition spectrum only, without a margin"
     return f"unknown kind of certificate {document.kind!r}"
+
+
+def restated(document: Document, details: Any) -> str | None:
+    """What a verdict document repeats beside its certificate must be what the certificate says."""
+    facts = document.data.get("facts", {})
+    if not isinstance(details, Mapping) or not isinstance(facts, Mapping):
+        return None
+    said: dict[str, Any] = {}
+    if document.condition == "inertia" and "inertia" in details:
+        said["inertia"] = [facts.get(name) for name in ("positive", "negative", "zero")]
+    if isinstance(details.get("rank"), int) and "rank" in facts:
+        said["rank"] = facts["rank"]
+    if details.get("gap") is not None and "gap" in facts:
+        said["gap"] = [None if end is None else float.fromhex(end) for end in facts["gap"]]
+    if "sine_of_angle" in details and "sine" in facts:
+        said["sine_of_angle"] = float.fromhex(facts["sine"])
+    if "vector" in details and "vector" in facts:
+        said["vector"] = [float.fromhex(entry) for entry in facts["vector"]]
+    if "discs" in details and "discs" in facts:
+        names = ("re", "im", "radius")
+        said["discs"] = [dict(zip(names, map(float.fromhex, disc), strict=True)) for disc in facts["discs"]]
+    if "kind" in details and "kind" in facts:
+        said["kind"] = facts["kind"]
+    for name, value in said.items():
+        if details[name] != value:
+            return f"{name} beside the certificate is not what the certificate says"
+    return None
 
 
 def _signs(

@@ -230,6 +230,13 @@ def lies() -> Iterator[tuple[str, tuple[Any, ...], Any]]:
     yield "interval", ("data", "facts", "norm_above"), "1000"
     yield "interval", ("data", "facts", "low"), "1000"
     yield "interval", ("data", "facts", "high"), "1/1000"
+    yield "gap", ("data", "facts", "gap", 0), far
+    yield "gap", ("data", "facts", "gap", 1), (0.0).hex()
+    yield (
+        "gap",
+        ("data", "facts", "gap"),
+        lambda old: [(float.fromhex(old[0]) / 4).hex(), (float.fromhex(old[1]) / 2).hex()],
+    )
     yield "equality", ("data", "facts", "equal"), True
     yield "equality", ("data", "facts", "distance_above"), "1000"
     yield "identity", ("data", "facts", "equal"), False
@@ -315,3 +322,24 @@ def test_false_arrays_with_fresh_hashes_are_not_confirmed(name: str) -> None:
             same = array == "vector" and np.array_equal(spoiled, -values)  # the same line
             imaginary = array == "centers_im" and spoiled.shape == values.shape and not spoiled.all()
             assert again.is_holds if same else not again.is_holds or imaginary, (array, again.reason)
+
+
+@pytest.mark.parametrize(
+    ("condition", "name"),
+    [
+        ("inertia", "inertia"),
+        ("rank", "rank"),
+        ("spectral-gap", "gap"),
+        ("principal-eigenvector", "sine_of_angle"),
+        ("principal-eigenvector", "vector"),
+        ("spectrum", "discs"),
+        ("dominant-modulus", "kind"),
+    ],
+)
+def test_numbers_beside_a_certificate_are_compared_with_it(condition: str, name: str) -> None:
+    document = json.loads(json.dumps(certify(condition, GENERAL).as_dict()))
+    assert recheck(document, GENERAL).is_holds
+    path = next(leaves(document["details"][name]))
+    changed = put(document, ("details", name, *path), other(at(document["details"], (name, *path))))
+    again = recheck(changed, GENERAL)
+    assert again.is_fails and name in again.reason
