@@ -15,6 +15,7 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.coq.hints import HINTS
 from eigentoken.proofs.coq.terms import Names, NotExportable, condition, term
 from eigentoken.theory.second_inequality import inequality_by_cvc5
 from eigentoken.theory.statements import Statement
@@ -62,6 +63,10 @@ def lemma_of(step: Step, name: str, origin: str = "") -> CoqLemma:
             return CoqLemma(name, source, *_identity(*step.sides()))
         if isinstance(step, Inequality):
             made = _Inequality(step.hypotheses, step.conclusion)
+            facts = HINTS.get((origin, step.name))
+            if facts is not None:
+                first, second = made.by_hand(facts)
+                return CoqLemma(name, source, made.statement(), first, further=lambda: [second])
             return CoqLemma(name, source, made.statement(), made.script(), further=lambda: [made.script(hints=True)])
     except NotExportable as problem:
         return CoqLemma(name, source, missing=str(problem))
@@ -226,9 +231,23 @@ class _Inequality:
     def statement(self) -> str:
         return _quantified(self.names, self._premises, self._shown)
 
+    def _opening(self) -> tuple[str, list[str]]:
+        labels = [f"H{index}" for index in range(len(self._premises))]
+        return (f"intros {' '.join([*self.names.all(), *labels])}." if labels or self.names.all() else ""), labels
+
+    def by_hand(self, facts: str) -> tuple[str, str]:
+        """Facts by hand (``{0}`` stands for hypothesis 0), closed by linear arithmetic, or by the general script."""
+        opening, labels = self._opening()
+        start = opening + "\n" + re.sub(r"\{(\d+)\}", lambda found: labels[int(found[1])], facts).strip()
+        return (
+            f"{start}\nall: first [lra | repeat split; lra].",
+            f"{start}\n{self.script().removeprefix(opening).strip()}",
+        )
+
     def script(self, *, hints: bool = False) -> str:
-        names, labels = self.names, [f"H{index}" for index in range(len(self._premises))]
-        script = [f"intros {' '.join([*names.all(), *labels])}." if labels or names.all() else ""]
+        names = self.names
+        opening, labels = self._opening()
+        script = [opening]
         signs = list(_signs(self.given, self.goal, names, everything=hints))
         script += [each.script for each in signs if each.denominator]
         script += [

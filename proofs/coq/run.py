@@ -84,6 +84,18 @@ Lemma sum_pos (a b : R) : a > 0 -> b > 0 -> a + b > 0. Proof. lra. Qed.
 Lemma square_pos (a : R) : a <> 0 -> a ^ 2 > 0.
 Proof. intros H. assert (P := Rsqr_pos_lt a H). unfold Rsqr in P. simpl. lra. Qed.
 Lemma square_ge (a : R) : a ^ 2 >= 0. Proof. nra. Qed.
+Lemma factor_pos (a b : R) : a > 0 -> a * b > 0 -> b > 0.
+Proof. intros A P. destruct (Rlt_or_le 0 b) as [B|B]; [exact B | exfalso]. assert (a * (- b) >= 0) by nra. lra. Qed.
+Lemma factor_ge (a b : R) : a > 0 -> a * b >= 0 -> b >= 0.
+Proof. intros A P. destruct (Rle_or_lt 0 b) as [B|B]; [lra | exfalso]. assert (a * (- b) > 0) by nra. lra. Qed.
+Lemma both_pos (a b : R) : a * b > 0 -> a + b > 0 -> a > 0 /\ b > 0.
+Proof. intros P Q. split; destruct (Rlt_or_le a 0); destruct (Rlt_or_le b 0); nra. Qed.
+Lemma in_box (a b : R) : a > -1 /\ a < 1 -> b > -1 /\ b < 1 -> 1 + a * b > 0.
+Proof.
+  intros [A1 A2] [B1 B2]. assert ((1 + a) * (1 + b) > 0) by nra. assert ((1 - a) * (1 - b) > 0) by nra. lra.
+Qed.
+Lemma square_le (x y : R) : y >= 0 -> y ^ 2 - x ^ 2 >= 0 -> x <= y.
+Proof. intros Y P. destruct (Rle_or_lt x y) as [A|A]; [exact A | exfalso]. nra. Qed.
 Lemma power_pos (a : R) (k : nat) : a > 0 -> a ^ k > 0. Proof. intros; apply pow_lt; lra. Qed.
 
 Ltac hypotheses := repeat match goal with H : _ /\ _ |- _ => destruct H | H : _ \/ _ |- _ => destruct H end.

@@ -1,0 +1,242 @@
+"""Facts by hand for lemmas whose proofs Coq's tactics do not find by themselves.
+
+A hint is a piece of proof script that stands right after ``intros``: it asserts facts from which the rest of the script
+closes the goal.  ``{0}``, ``{1}``, ... are the hypotheses in their order.  Nothing is assumed: coqc checks every line, and a hint
+that no longer fits its lemma only means that the lemma is refused.
+"""
+
+from __future__ import annotations
+
+__all__ = ["HINTS"]
+
+_BOX = r"""
+assert (K1 : 1 + kappa * b_1 > 0) by (apply in_box; lra).
+assert (K2 : 1 + kappa * b_2 > 0) by (apply in_box; lra).
+assert (L1 : 1 + mu * b_1 > 0) by (apply in_box; lra).
+assert (L2 : 1 + mu * b_2 > 0) by (apply in_box; lra).
+assert (Goal11 : (2 + b_1 * kappa + mu * (1 + b_1) / 2) * (2 + b_2 * kappa + mu * (1 + b_2) / 2)
+  - mu ^ 2 * (1 - b_1) * (1 - b_2) / 4 > 0).
+{ destruct (Rle_or_lt 0 mu) as [Y|Y].
+  - assert (A : ((1 + kappa * b_1) + (1 + mu * b_1)) * ((1 + kappa * b_2) + (1 + mu * b_2)) > 0) by (apply product_pos; lra).
+    assert (B : ((1 + kappa * b_1) + (1 + mu * b_1)) * (mu * (1 - b_2)) >= 0)
+      by (apply product_ge; [lra | apply product_ge; lra]).
+    assert (C : ((1 + kappa * b_2) + (1 + mu * b_2)) * (mu * (1 - b_1)) >= 0)
+      by (apply product_ge; [lra | apply product_ge; lra]).
+    lra.
+  - assert (A : ((1 + kappa * b_1) + (1 + mu)) * ((1 + kappa * b_2) + (1 + mu)) > 0) by (apply product_pos; lra).
+    assert (B : ((1 + kappa * b_1) + (1 + mu)) * (- mu * (1 - b_2)) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
+    assert (C : ((1 + kappa * b_2) + (1 + mu)) * (- mu * (1 - b_1)) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
+    lra. }
+"""
+
+#: The value at one is positive, from its product with kappa - mu.
+_VALUE = r"""
+assert (X : b_1 * b_2 * kappa - mu * (b_1 / 2 + b_2 / 2) > 0) by (apply (factor_pos (kappa - mu)); lra).
+"""
+
+_FIRST_NECESSARY = (
+    _VALUE
+    + r"""
+assert (Sum : b_1 + b_2 > 0).
+{ destruct (Rlt_or_le 0 (b_1 + b_2)) as [Y|Y]; [lra | exfalso].
+  assert (A : kappa * (- (b_1 + b_2)) >= 0) by (apply product_ge; lra).
+  assert (Mu : mu < 0).
+  { destruct (Rlt_or_le mu 0) as [y|y]; [exact y | exfalso].
+    assert (mu * (2 + b_1 + b_2) >= 0) by (apply product_ge; lra). lra. }
+  assert (B : (- mu) * (- (b_1 + b_2)) >= 0) by (apply product_ge; lra).
+  assert (P : b_1 * b_2 > 0) by (apply (factor_pos kappa); lra).
+  assert (N1 : b_1 < 0).
+  { destruct (Rlt_or_le b_1 0) as [y|y]; [exact y | exfalso].
+    assert (b_1 * (- b_2) >= 0) by (apply product_ge; lra). lra. }
+  assert (N2 : b_2 < 0).
+  { destruct (Rlt_or_le b_2 0) as [y|y]; [exact y | exfalso].
+    assert ((- b_1) * b_2 >= 0) by (apply product_ge; lra). lra. }
+  assert (C : (- b_2) * (b_1 * kappa + (- (mu * (1 + b_1))) / 2) > 0) by (apply product_pos; lra).
+  assert (D : (- b_1) * (b_2 * kappa + (- (mu * (1 + b_2))) / 2) > 0) by (apply product_pos; lra).
+  assert (F : (- mu) * (b_1 * b_2) > 0) by (apply product_pos; lra).
+  lra. }
+"""
+)
+
+_FIRST_SUFFICIENT = r"""
+assert (A : (mu_2 - mu) * (b_1 + b_2) >= 0) by (apply product_ge; lra).
+assert (X : b_1 * b_2 * kappa - mu * (b_1 / 2 + b_2 / 2) > 0) by lra.
+assert (Det : (kappa - mu) * (b_1 * b_2 * kappa - mu * (b_1 / 2 + b_2 / 2)) > 0) by (apply product_pos; lra).
+assert (Off : mu ^ 2 * ((1 - b_1) * (1 - b_2)) >= 0) by (apply product_ge; [apply square_ge | apply product_ge; lra]).
+assert (Both : (b_1 * kappa - mu * (1 + b_1) / 2) * (b_2 * kappa - mu * (1 + b_2) / 2) > 0) by lra.
+assert (Sum : (b_1 * kappa - mu * (1 + b_1) / 2) + (b_2 * kappa - mu * (1 + b_2) / 2) > 0).
+{ assert (B : kappa * (b_1 + b_2) > 0) by (apply product_pos; lra).
+  destruct (Rlt_or_le 0 mu) as [Y|Y].
+  - assert (C : mu * (b_1 + b_2) > 0) by (apply product_pos; lra).
+    assert (P : b_1 * b_2 > 0) by (apply (factor_pos kappa); lra).
+    assert (D : (b_1 + b_2) * (b_1 * b_2 * kappa - mu * (b_1 / 2 + b_2 / 2)) > 0) by (apply product_pos; lra).
+    assert (F : mu * ((b_1 - b_2) ^ 2 * (2 + b_1 + b_2)) >= 0)
+      by (apply product_ge; [lra | apply product_ge; [apply square_ge | lra]]).
+    assert (G : mu * ((b_1 + b_2) ^ 2 * (2 - b_1 - b_2)) >= 0)
+      by (apply product_ge; [lra | apply product_ge; [apply square_ge | lra]]).
+    apply (factor_pos (b_1 * b_2)); [exact P | lra].
+  - assert (C : (- mu) * (2 + b_1 + b_2) >= 0) by (apply product_ge; lra). lra. }
+destruct (both_pos _ _ Both Sum) as [First Second].
+"""
+
+_HEIGHTS_NEGATIVE = r"""
+assert (N1 : b_1 < 0).
+{ destruct (Rlt_or_le b_1 0) as [y|y]; [exact y | exfalso].
+  assert ((- kappa) * b_1 >= 0) by (apply product_ge; lra). assert (mu * (1 + b_1) > 0) by (apply product_pos; lra). lra. }
+assert (N2 : b_2 < 0).
+{ destruct (Rlt_or_le b_2 0) as [y|y]; [exact y | exfalso].
+  assert ((- kappa) * b_2 >= 0) by (apply product_ge; lra). assert (mu * (1 + b_2) > 0) by (apply product_pos; lra). lra. }
+"""
+
+_OTHER_NECESSARY = (
+    r"""
+assert (X : b_1 * b_2 * kappa - mu * (b_1 / 2 + b_2 / 2) <= 0).
+{ destruct (Rle_or_lt (b_1 * b_2 * kappa - mu * (b_1 / 2 + b_2 / 2)) 0) as [y|y]; [exact y | exfalso].
+  assert ((mu - kappa) * (b_1 * b_2 * kappa - mu * (b_1 / 2 + b_2 / 2)) > 0) by (apply product_pos; lra). lra. }
+assert (Kappa : kappa < 0).
+{ destruct (Rlt_or_le kappa 0) as [y|y]; [exact y | exfalso].
+  assert (A : (mu - kappa) * (1 + b_1) > 0) by (apply product_pos; lra).
+  assert (B : kappa * (1 - b_1) >= 0) by (apply product_ge; lra). lra. }
+"""
+    + _HEIGHTS_NEGATIVE
+    + r"""
+assert (Size : - kappa > mu).
+{ assert (A : (- b_1) * (mu * (1 + b_2)) > 0) by (apply product_pos; [lra | apply product_pos; lra]).
+  assert (B : (- b_2) * (mu * (1 + b_1)) > 0) by (apply product_pos; [lra | apply product_pos; lra]).
+  assert (P : (- b_1) * (- b_2) > 0) by (apply product_pos; lra).
+  assert (C : - kappa - mu > 0) by (apply (factor_pos ((- b_1) * (- b_2))); lra). lra. }
+"""
+)
+
+#: (statement, step) -> facts.
+HINTS: dict[tuple[str, str], str] = {
+    ("PM-DIFF", "norm of the projection"): r"""
+assert (A := square_ge (z_1 + T * z_2)). assert (B := square_ge (T * z_3)).
+assert (C : (1 + T ^ 2) * (z_1 ^ 2 + z_2 ^ 2 + z_3 ^ 2) - (z_3 ^ 2 + (z_2 - T * z_1) ^ 2)
+  = (z_1 + T * z_2) ^ 2 + (T * z_3) ^ 2) by ring.
+""",
+    ("PM-DIFF", "angle"): r"""
+assert (A := square_ge (g + c ^ 2)).
+assert (B : (1 - c) * (1 + c) * (c ^ 2 - (g ^ 2 + omega ^ 2)) >= 0) by (apply product_ge; [apply product_ge; lra | lra]).
+""",
+    ("PM-N3", "above -1: determinant"): _BOX,
+    ("PM-N3", "k = 1, necessary"): _FIRST_NECESSARY,
+    ("CT-6", "k = 1, necessary"): _FIRST_NECESSARY,
+    ("PM-N3", "k = 1, sufficient"): _FIRST_SUFFICIENT,
+    ("CT-6", "k = 1, sufficient"): _FIRST_SUFFICIENT,
+    ("PM-N3", "k > 1, direction v_1"): _OTHER_NECESSARY,
+    ("CT-6", "k > 1, direction v_1"): _OTHER_NECESSARY,
+    ("PM-N3", "definite"): r"""
+assert (Sum : d_1 * m_2 + d_2 * m_1 > 0).
+{ replace (d_1 * m_2 + d_2 * m_1) with ((d_1 / m_1 + d_2 / m_2) * (m_1 * m_2)) by (field; lra).
+  apply product_pos; [lra | apply product_pos; lra]. }
+assert (P : d_1 * d_2 > 0) by lra.
+assert (First : d_1 > 0).
+{ destruct (Rlt_or_le 0 d_1) as [y|y]; [lra | exfalso].
+  assert (d_2 < 0).
+  { destruct (Rlt_or_le d_2 0) as [z|z]; [exact z | exfalso]. assert ((- d_1) * d_2 >= 0) by (apply product_ge; lra). lra. }
+  assert ((- d_1) * m_2 >= 0) by (apply product_ge; lra). assert ((- d_2) * m_1 > 0) by (apply product_pos; lra). lra. }
+assert (Second : d_2 > 0) by (apply (factor_pos d_1); lra).
+""",
+    ("PM-R10", "small modulus"): r"""
+destruct (Rlt_le_dec (b_1 * kappa + (- (mu * (1 + b_1))) / 2) 0) as [y1|y1]; [left; exact y1 |].
+destruct (Rlt_le_dec (b_2 * kappa + (- (mu * (1 + b_2))) / 2) 0) as [y2|y2]; [right; left; exact y2 |].
+"""
+    + _HEIGHTS_NEGATIVE
+    + r"""
+assert (A : (- b_1) * (mu * (1 + b_2)) > 0) by (apply product_pos; [lra | apply product_pos; lra]).
+assert (B : (- b_2) * (mu * (1 + b_1)) > 0) by (apply product_pos; [lra | apply product_pos; lra]).
+assert (P : (- b_1) * (- b_2) > 0) by (apply product_pos; lra).
+assert (C : (mu + kappa) * ((- b_1) * (- b_2)) >= 0) by (apply product_ge; lra).
+assert (X : b_1 * b_2 * kappa - mu * (b_1 / 2 + b_2 / 2) > 0) by lra.
+assert (D : (mu - kappa) * (b_1 * b_2 * kappa - mu * (b_1 / 2 + b_2 / 2)) > 0) by (apply product_pos; lra).
+right; right; lra.
+""",
+    ("PM-N1", "modulus dominance suffices"): r"""
+assert (A : a < lambda_1).
+{ destruct (Rlt_or_le a lambda_1) as [y|y]; [exact y | exfalso].
+  assert ((a - lambda_1) * (a + lambda_1) >= 0) by (apply product_ge; lra). assert (S := square_ge b). lra. }
+assert (B : alpha * (lambda_1 - a) > 0) by (apply product_pos; lra).
+assert (C : alpha ^ 2 * (lambda_1 ^ 2 - (a ^ 2 + b ^ 2)) > 0) by (apply product_pos; [apply square_pos; lra | lra]).
+""",
+    ("PM-N1", "causal rows follow"): r"""
+assert (A : alpha ^ 2 * (a ^ 2 + b ^ 2) * (c * (1 - c)) >= 0).
+{ apply product_ge; [apply product_ge; [apply square_ge | assert (S := square_ge a); assert (T := square_ge b); lra]
+  | apply product_ge; lra]. }
+assert (B : c * ((1 + alpha * lambda_1) ^ 2 - (alpha ^ 2 * b ^ 2 + (1 + a * alpha) ^ 2)) > 0) by (apply product_pos; lra).
+assert (P : alpha * lambda_1 > 0) by (apply product_pos; lra).
+assert (C : (1 - c) * (alpha * lambda_1 * (2 + alpha * lambda_1)) >= 0)
+  by (apply product_ge; [lra | apply product_ge; lra]).
+""",
+    ("PM-L7", "rate"): r"""
+assert (A : (c - alpha * lambda_d_minus) * (1 + c) ^ 2 >= 0) by (apply product_ge; [lra | apply square_ge]).
+assert (B : r * (r - a) >= 0) by (apply product_ge; lra).
+assert (C : r * (1 + c) * (1 + c - r) >= 0) by (apply product_ge; [apply product_ge; lra | lra]).
+assert (D : (1 - c) * ((1 + c - r) * (1 + c + r)) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
+assert (F : r ^ 2 + a * r + alpha * lambda_d_minus + 2 * alpha * c * lambda_d_minus + alpha * lambda_d_minus * c ^ 2
+  + (-1) + (-2) * c + (- c ^ 2) + (- r) + (-2) * c * r + (- (r * c ^ 2)) <= 0) by lra.
+""",
+    ("PM-L13", "positive"): r"""
+assert (T1 := Rle_abs lambda_k).
+assert (T2 : - lambda_k <= Rabs lambda_k) by (rewrite <- Rabs_Ropp; apply Rle_abs).
+assert (A : (Rabs lambda_k - lambda_k) * (1 - b) >= 0) by (apply product_ge; lra).
+assert (B : (Rabs lambda_k + lambda_k) * (1 + b) >= 0) by (apply product_ge; lra).
+assert (C : alpha * (Rabs lambda_k + lambda_k * b) >= 0) by (apply product_ge; lra).
+assert (D : alpha * (N_ - Rabs lambda_k) >= 0) by (apply product_ge; lra).
+lra.
+""",
+    ("PM-R3", "gradient bound"): r"""
+assert (A : r * D_ ^ 2 = 2 * (r - a)) by (rewrite {8}; field; lra).
+assert (R0 : 1 + N_ * alpha > 0) by (assert (N_ * alpha >= 0) by (apply product_ge; lra); lra).
+assert (B : (1 + N_ * alpha) ^ 2 - r ^ 2 >= 0).
+{ assert ((1 + N_ * alpha - r) * (1 + N_ * alpha + r) >= 0) by (apply product_ge; lra). lra. }
+assert (C : (r - a) * (2 * ((1 + N_ * alpha) ^ 2 - r ^ 2)) >= 0) by (apply product_ge; lra).
+assert (D : (r - a) * (r * (r - a)) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
+assert (F : (D_ * (1 + N_ * alpha)) ^ 2 - (alpha * omega) ^ 2 >= 0).
+{ apply (factor_ge r); [lra |].
+  replace (r * ((D_ * (1 + N_ * alpha)) ^ 2 - (alpha * omega) ^ 2))
+    with ((r * D_ ^ 2) * (1 + N_ * alpha) ^ 2 - r * (alpha ^ 2 * omega ^ 2)) by ring.
+  rewrite A, {9}. lra. }
+apply square_le; [apply product_ge; lra | lra].
+""",
+    ("PM-L5", "that point is above 1"): r"""
+assert (Different : alpha * delta * lambda_k <> 0) by assumption.
+apply Rdichotomy in Different.
+assert (Low : Rmin (1 + alpha * delta * lambda_k) (1 + (- (alpha * delta * lambda_k))) > 0)
+  by (unfold Rmin; destruct (Rle_dec _ _); lra).
+assert (High : Rmin (1 + alpha * delta * lambda_k) (1 + (- (alpha * delta * lambda_k))) < 1)
+  by (unfold Rmin; destruct (Rle_dec _ _); lra).
+split; [lra |].
+apply (quot_gt _ _ (1 - Rmin (1 + alpha * delta * lambda_k) (1 + (- (alpha * delta * lambda_k))))
+  (Rmin (1 + alpha * delta * lambda_k) (1 + (- (alpha * delta * lambda_k))))); [field; lra | lra | apply product_pos; lra].
+""",
+    ("CT-3", "k = 1"): r"""
+assert (A : delta ^ 2 * lambda_k * (lambda_k - lambda_ell) > 0)
+  by (apply product_pos; [apply product_pos; [apply square_pos; assumption | lra] | lra]).
+destruct (Rlt_or_le 0 z) as [y|y]; [lra | exfalso].
+assert (B : (- z) * (z - lambda_ell) >= 0) by (apply product_ge; lra). lra.
+""",
+    ("AB-L4.1", "sharp upper bound"): r"""
+assert (A : (M - x) * m ^ 2 >= 0) by (apply product_ge; [lra | apply square_ge]).
+assert (B : M * m ^ 2 = m) by (replace (M * m ^ 2) with ((M * m) * m) by ring; rewrite {6}; ring).
+assert (C : (m - x * m ^ 2) * (ell - 1) >= 0) by (apply product_ge; lra).
+assert (D : m ^ 2 * (ell - 1) >= 0) by (apply product_ge; [apply square_ge | lra]).
+""",
+    ("AB-L4.1", "printed upper bound"): r"""
+assert (A : M >= 1) by (assert (M * (1 - m) >= 0) by (apply product_ge; lra); lra).
+assert (B : (M - 1) * (M + 1) >= 0) by (apply product_ge; lra).
+assert (C : (r - 1) * M ^ 2 >= 0) by (apply product_ge; [lra | apply square_ge]).
+assert (D : x * (r * M ^ 2 - 1) >= 0) by (apply product_ge; lra).
+assert (F : S * r * M ^ 2 >= 0) by (apply product_ge; [apply product_ge; lra | apply square_ge]).
+""",
+    ("AB-T6.1", "lower estimate"): r"""
+assert (A1 : - p <= Rabs p) by (rewrite <- Rabs_Ropp; apply Rle_abs).
+assert (B1 : alpha_ii * b_i * (lambda - rho) >= 0) by (apply product_ge; [apply product_ge; lra | lra]).
+""",
+    ("AB-X1", "rates"): r"""
+assert (A1 : delta * H = h_0) by (rewrite {9}; field; lra).
+assert (B1 : delta * (H - h_i) >= 0) by (apply product_ge; lra).
+assert (C1 : (alpha_ij - A) * h_j >= 0) by (apply product_ge; lra).
+assert (D1 : A * (h_j - delta * h_i) >= 0) by (apply product_ge; lra).
+""",
+}
