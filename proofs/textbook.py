@@ -36,7 +36,7 @@ __all__ = [
     "about",
 ]
 
-_KHALIL = """@book{Khalil,
+KHALIL = """@book{Khalil,
   author = {Khalil, Hassan K.},
   title = {Nonlinear Systems},
   edition = {3},
@@ -50,14 +50,14 @@ _HORN_JOHNSON = """@book{Horn-Johnson,
   publisher = {Cambridge University Press},
   year = {2013}
 }"""
-_RUDIN = """@book{Rudin,
+RUDIN = """@book{Rudin,
   author = {Rudin, Walter},
   title = {Real and Complex Analysis},
   edition = {3},
   publisher = {McGraw-Hill},
   year = {1987}
 }"""
-_PRINCIPLES = """@book{Rudin-Principles,
+PRINCIPLES = """@book{Rudin-Principles,
   author = {Rudin, Walter},
   title = {Principles of Mathematical Analysis},
   edition = {3},
@@ -75,7 +75,7 @@ LASALLE = Theorem(
     ),
     conclusion="every trajectory tends to the largest invariant set where the derivative of the function vanishes",
     reference="Khalil, Nonlinear Systems, Theorem 4.4",
-    bibtex=_KHALIL,
+    bibtex=KHALIL,
 )
 
 LOJASIEWICZ = Theorem(
@@ -121,7 +121,7 @@ COMPARISON = Theorem(
     hypotheses=("a scalar differential inequality holds for the upper Dini derivative",),
     conclusion="the function is bounded by the solution of the comparison equation",
     reference="Khalil, Nonlinear Systems, Lemma 3.4",
-    bibtex=_KHALIL,
+    bibtex=KHALIL,
 )
 
 CARATHEODORY = Theorem(
@@ -144,7 +144,7 @@ CANTOR = Theorem(
     hypotheses=("nested compact sets", "the quantity tends to zero as time goes on (the diameters)"),
     conclusion="the sets shrink to one point",
     reference="Rudin, Principles of Mathematical Analysis, Theorem 3.10",
-    bibtex=_PRINCIPLES,
+    bibtex=PRINCIPLES,
 )
 
 ISS_CASCADE = Theorem(
@@ -153,7 +153,7 @@ ISS_CASCADE = Theorem(
     hypotheses=("the driving system converges", "the driven system is input-to-state stable on an invariant set"),
     conclusion="the cascade converges",
     reference="Khalil, Nonlinear Systems, Lemma 4.7",
-    bibtex=_KHALIL,
+    bibtex=KHALIL,
 )
 
 CENTRE_STABLE = Theorem(
@@ -237,7 +237,7 @@ JENSEN = Theorem(
     conclusion="the function of a mean is at most the mean of the function, and strictly convex equality means equal "
     "arguments",
     reference="Rudin, Real and Complex Analysis, Theorem 3.3",
-    bibtex=_RUDIN,
+    bibtex=RUDIN,
 )
 
 FUBINI = Theorem(
@@ -246,7 +246,7 @@ FUBINI = Theorem(
     hypotheses=("the set is measurable", "almost every section has measure zero"),
     conclusion="the set has measure zero",
     reference="Rudin, Real and Complex Analysis, Theorem 8.8",
-    bibtex=_RUDIN,
+    bibtex=RUDIN,
 )
 
 TAYLOR = Theorem(
@@ -255,7 +255,7 @@ TAYLOR = Theorem(
     hypotheses=("the map is twice continuously differentiable", "value and first derivative agree"),
     conclusion="the difference is of second order",
     reference="Rudin, Principles of Mathematical Analysis, Theorem 5.15",
-    bibtex=_PRINCIPLES,
+    bibtex=PRINCIPLES,
 )
 
 UNIFORMLY_CONTINUOUS_COMPOSITION = Theorem(
@@ -264,7 +264,7 @@ UNIFORMLY_CONTINUOUS_COMPOSITION = Theorem(
     hypotheses=("the factors are bounded and uniformly continuous", "the composition is continuous on a compact set"),
     conclusion="the result is bounded and uniformly continuous",
     reference="Rudin, Principles of Mathematical Analysis, Theorem 4.19",
-    bibtex=_PRINCIPLES,
+    bibtex=PRINCIPLES,
 )
 
 UNIFORM_MOMENTS = Theorem(
@@ -304,7 +304,7 @@ BINOMIAL = Theorem(
     hypotheses=("all binomial coefficients of a row are summed",),
     conclusion="the sum is a power of two",
     reference="Rudin, Principles of Mathematical Analysis, Section 8.6",
-    bibtex=_PRINCIPLES,
+    bibtex=PRINCIPLES,
 )
 
 CIRCLE_CONSENSUS = Theorem(

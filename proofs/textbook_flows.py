@@ -6,6 +6,7 @@ these names (:class:`eigentoken.theory.steps.Citation`); :func:`eigentoken.proof
 
 from __future__ import annotations
 
+from eigentoken.proofs.textbook import KHALIL, PRINCIPLES, RUDIN
 from eigentoken.theory.steps import Theorem
 
 __all__ = [
@@ -30,27 +31,6 @@ __all__ = [
     "UNBOUNDED_MONOTONE",
 ]
 
-_PRINCIPLES = """@book{Rudin-Principles,
-  author = {Rudin, Walter},
-  title = {Principles of Mathematical Analysis},
-  edition = {3},
-  publisher = {McGraw-Hill},
-  year = {1976}
-}"""
-_RUDIN = """@book{Rudin,
-  author = {Rudin, Walter},
-  title = {Real and Complex Analysis},
-  edition = {3},
-  publisher = {McGraw-Hill},
-  year = {1987}
-}"""
-_KHALIL = """@book{Khalil,
-  author = {Khalil, Hassan K.},
-  title = {Nonlinear Systems},
-  edition = {3},
-  publisher = {Prentice Hall},
-  year = {2002}
-}"""
 _HALE = """@book{Hale,
   author = {Hale, Jack K.},
   title = {Ordinary Differential Equations},
@@ -72,7 +52,7 @@ EXPONENTIAL_LIMIT = Theorem(
     hypotheses=("the quantity lies between zero and a decaying exponential of s", "s tends to infinity"),
     conclusion="the quantity tends to zero",
     reference="Rudin, Principles of Mathematical Analysis, Theorem 8.6",
-    bibtex=_PRINCIPLES,
+    bibtex=PRINCIPLES,
 )
 
 EXPONENTIAL_DECAY = Theorem(
@@ -81,7 +61,7 @@ EXPONENTIAL_DECAY = Theorem(
     hypotheses=("the quantity lies between zero and a decaying exponential of time",),
     conclusion="the quantity tends to zero as time goes on",
     reference="Rudin, Principles of Mathematical Analysis, Theorem 8.6",
-    bibtex=_PRINCIPLES,
+    bibtex=PRINCIPLES,
 )
 
 EXPONENTIAL_GROWTH = Theorem(
@@ -90,7 +70,7 @@ EXPONENTIAL_GROWTH = Theorem(
     hypotheses=("from T on the quantity grows at least exponentially", "the quantity is bounded"),
     conclusion="the quantity is zero at time T",
     reference="Rudin, Principles of Mathematical Analysis, Theorem 8.6",
-    bibtex=_PRINCIPLES,
+    bibtex=PRINCIPLES,
 )
 
 MEAN_VALUE = Theorem(
@@ -99,7 +79,7 @@ MEAN_VALUE = Theorem(
     hypotheses=("the derivative is bounded",),
     conclusion="the function is Lipschitz",
     reference="Rudin, Principles of Mathematical Analysis, Theorem 5.19",
-    bibtex=_PRINCIPLES,
+    bibtex=PRINCIPLES,
 )
 
 CONVEX_TANGENT = Theorem(
@@ -183,7 +163,7 @@ LIMIT_IS_EQUILIBRIUM = Theorem(
     hypotheses=("every trajectory converges to a single point", "the field is autonomous and locally Lipschitz"),
     conclusion="every trajectory converges to a single equilibrium",
     reference="Khalil, Nonlinear Systems, Lemma 4.1",
-    bibtex=_KHALIL,
+    bibtex=KHALIL,
 )
 
 UNBOUNDED = Theorem(
@@ -196,7 +176,7 @@ UNBOUNDED = Theorem(
     ),
     conclusion="the trajectory is unbounded",
     reference="Khalil, Nonlinear Systems, Theorem 4.4",
-    bibtex=_KHALIL,
+    bibtex=KHALIL,
 )
 
 UNBOUNDED_MONOTONE = Theorem(
@@ -205,7 +185,7 @@ UNBOUNDED_MONOTONE = Theorem(
     hypotheses=("the function does not decrease", "the function is unbounded"),
     conclusion="the function tends to infinity",
     reference="Rudin, Principles of Mathematical Analysis, Theorem 3.14",
-    bibtex=_PRINCIPLES,
+    bibtex=PRINCIPLES,
 )
 
 LINEAR_GROWTH = Theorem(
@@ -214,7 +194,7 @@ LINEAR_GROWTH = Theorem(
     hypotheses=("X has an eigenvalue with positive real part",),
     conclusion="some solution of the linear system is unbounded",
     reference="Khalil, Nonlinear Systems, Theorem 4.5",
-    bibtex=_KHALIL,
+    bibtex=KHALIL,
 )
 
 ISOTROPIC = Theorem(
@@ -223,7 +203,7 @@ ISOTROPIC = Theorem(
     hypotheses=("the form takes both signs, or vanishes, at vectors that are not zero",),
     conclusion="the form vanishes at a vector that is not zero",
     reference="Rudin, Principles of Mathematical Analysis, Theorems 4.22 and 4.23",
-    bibtex=_PRINCIPLES,
+    bibtex=PRINCIPLES,
 )
 
 COMPACTNESS = Theorem(
@@ -232,7 +212,7 @@ COMPACTNESS = Theorem(
     hypotheses=("the sets are open and increase", "the space is compact", "no set is the whole space"),
     conclusion="the union of the sets is not the whole space",
     reference="Rudin, Principles of Mathematical Analysis, Definition 2.32 and Theorem 2.41",
-    bibtex=_PRINCIPLES,
+    bibtex=PRINCIPLES,
 )
 
 OPEN_PREIMAGES = Theorem(
@@ -244,7 +224,7 @@ OPEN_PREIMAGES = Theorem(
     ),
     conclusion="the set is measurable",
     reference="Rudin, Real and Complex Analysis, Theorem 1.12 and Section 1.11",
-    bibtex=_RUDIN,
+    bibtex=RUDIN,
 )
 
 NO_ATOMS = Theorem(
@@ -253,7 +233,7 @@ NO_ATOMS = Theorem(
     hypotheses=("every section has at most one point", "the sphere has positive dimension"),
     conclusion="almost every section has measure zero",
     reference="Rudin, Real and Complex Analysis, Theorem 2.20, in charts",
-    bibtex=_RUDIN,
+    bibtex=RUDIN,
 )
 
 NULL_UNION = Theorem(
@@ -262,5 +242,5 @@ NULL_UNION = Theorem(
     hypotheses=("the set has measure zero",),
     conclusion="the union over the tokens has measure zero",
     reference="Rudin, Real and Complex Analysis, Theorem 1.19",
-    bibtex=_RUDIN,
+    bibtex=RUDIN,
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.central_projection import limit_of_tokens
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.deterministic_data import FLOATS, as_floats, det_matrix, det_tokens, diagonal, numbers, scaled
 from eigentoken.proofs.tensor_reductions import velocity
@@ -66,8 +67,7 @@ def derive() -> Derivation:
     r_i, r_j = sp.symbols("rho_i rho_j", nonnegative=True)
     w_i, w_j, tau = sp.symbols("w_i w_j tau", positive=True)
     mass = sp.Symbol("A", positive=True)
-    kappa, diameter, first, time, product, moved, gap = sp.symbols("kappa D D_0 t c x g", real=True)
-    long, short = sp.symbols("n m", positive=True)
+    kappa, diameter, first, time = sp.symbols("kappa D D_0 t", real=True)
     return Derivation(
         (
             tensor_step(
@@ -225,28 +225,12 @@ def derive() -> Derivation:
                 uses=("nested hulls", "diameters"),
                 formula="w_i(t) \\to w^* \\quad\\text{for all } i",
             ),
-            Identity(
-                name="distances on the ellipsoid",
-                says="Let $n = |w|_W$, $m = |w^*|_W$ and $c$ the $W$-product of $y = w/n$ and $y^* = w^*/m$. Then "
-                "$|y - y^*|_W^2 = 2(1 - c)$, and",
-                left=long**2 + short**2 - 2 * long * short * product,
-                right=(long - short) ** 2 + long * short * (2 * (1 - product)),
-            ),
-            Inequality(
-                name="limit of the tokens",
-                says="So $g = |y - y^*|_W^2$ is at most $|w - w^*|_W^2/(nm)$, and $n, m \\ge 1/H$ because $h = "
-                "1/|w|_W \\le H$: with $x = |w - w^*|_W^2$, $g \\le H^2 x \\to 0$. All tokens $y_i = \\pi_W(w_i)$ "
-                "tend to one point of the cone that they span at the start.",
-                hypotheses=(
-                    sp.Eq(moved, (long - short) ** 2 + long * short * gap),
-                    gap >= 0,
-                    long >= 1 / top,
-                    short >= 1 / top,
-                ),
-                conclusion=gap <= top**2 * moved,
-                uses=("distances on the ellipsoid", "one limit", "products of tokens"),
-                needs=("the sets shrink to one point",),
-                establishes=("all tokens tend to one point",),
+            *limit_of_tokens(
+                "because $h = 1/|w|_W \\le H$",
+                "All tokens $y_i = \\pi_W(w_i)$ tend to one point of the cone that they span at the start.",
+                uses=("one limit", "products of tokens"),
+                needs=(CANTOR.conclusion,),
+                establishes="all tokens tend to one point",
             ),
             Citation(
                 name="measurable P",

@@ -11,6 +11,7 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.central_projection import limit_of_tokens
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.tensor_reductions import applied, velocity
 from eigentoken.proofs.textbook import ALGEBRAIC_NORM, CAUCHY_SCHWARZ, COMPARISON, about
@@ -62,9 +63,9 @@ def derive() -> Derivation:
 
     a, rho, r_i, r_j, image, total = sp.symbols("a_ij rho R_i R_j N A", real=True)
     Uw_j, w_i, Ur_j, r, v = sp.symbols("Uw_j w_i Ur_j r_i v", real=True)
-    h_i, h_j, n_i, n_j, top = sp.symbols("h_i h_j n_i n_j H", positive=True)
+    h_i, h_j, n_i, n_j = sp.symbols("h_i h_j n_i n_j", positive=True)
     alpha, g_i, g_j, inner = sp.symbols("alpha_ij g_i g_j s_ij", real=True)
-    speed, time, first, product, moved, gap = sp.symbols("c t R_0 c x g", real=True)
+    speed, time, first = sp.symbols("c t R_0", real=True)
     return Derivation(
         (
             tensor_step(
@@ -190,27 +191,12 @@ def derive() -> Derivation:
                 uses=("positive rate",),
                 formula="w_i(t) \\to v",
             ),
-            Identity(
-                name="distances on the ellipsoid",
-                says="Let $n_j = |v|_W$ and $c$ the $W$-product of $y_i = w_i/n_i$ and $v/n_j$, whose squared "
-                "distance is $2(1 - c)$. Then",
-                left=n_i**2 + n_j**2 - 2 * n_i * n_j * product,
-                right=(n_i - n_j) ** 2 + n_i * n_j * (2 * (1 - product)),
-            ),
-            Inequality(
-                name="limit",
-                says="So $g = |y_i - v/n_j|_W^2$ is at most $|w_i - v|_W^2/(n_in_j) = x/(n_in_j)$, with $n_i, n_j "
-                "\\ge 1/H$, $H = (u^{\\top}W^{-1}u)^{1/2}$: $g \\le H^2x \\to 0$, that is $y_i \\to v/|v|_W$.",
-                hypotheses=(
-                    sp.Eq(moved, (n_i - n_j) ** 2 + n_i * n_j * gap),
-                    gap >= 0,
-                    n_i >= 1 / top,
-                    n_j >= 1 / top,
-                ),
-                conclusion=gap <= top**2 * moved,
-                uses=("distances on the ellipsoid", "deviations", "bounded ratios"),
-                needs=("the heights keep their sign",),
-                establishes=("all tokens converge to the top eigenvector",),
+            *limit_of_tokens(
+                "$H = (u^{\\top}W^{-1}u)^{1/2}$",
+                "That is $y_i \\to v/|v|_W$.",
+                uses=("deviations", "bounded ratios"),
+                needs=("the heights keep their sign", about(EXPONENTIAL_DECAY, "the deviations").conclusion),
+                establishes="all tokens converge to the top eigenvector",
             ),
             tensor_step(
                 "causal attention",
