@@ -267,6 +267,17 @@ def _split_mirror(factor: Polynomial, time: Time) -> list[Polynomial]:
     """
     if len(factor) <= 2 or None not in _places(factor, time, PRECISIONS[1:3])[0]:
         return [factor]
+    pieces: list[Polynomial] = []
+    one = factor[-1]
+    for value in (one, -one) if time is Time.MAP else (0 * one,):  # the real points of the boundary, exactly
+        quotient, remainder = divide(factor, [-value, one])
+        if len(factor) > 2 and remainder[0] == 0:
+            pieces.append([-value, one])
+            factor = quotient
+    if pieces:
+        return [*pieces, *_split_mirror(factor, time)]
+    if all(root_balls(factor, bits) is None for bits in PRECISIONS[1:3]):
+        return [factor]  # the roots are not even told apart from each other
     common = gcd(factor, _mirror(factor, time))
     if len(common) in {1, len(factor)}:
         return [factor]

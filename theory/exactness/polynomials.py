@@ -11,6 +11,7 @@ from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mat, fmpq_mpoly_ctx, fmpq_poly
 
+from eigentoken.theory.exactness.balls import PRECISIONS
 from eigentoken.theory.exactness.elements import MOST_TERMS, Element, ExactnessLimit, reduce_polynomial
 from eigentoken.theory.exactness.fields import Field
 
@@ -150,7 +151,11 @@ def factors(field: Field, polynomial: Polynomial) -> list[tuple[Polynomial, int]
 
 
 def _squarefree(polynomial: Polynomial) -> list[tuple[Polynomial, int]]:
-    """Yun's decomposition into squarefree parts."""
+    """Yun's decomposition into squarefree parts; a polynomial whose roots balls keep apart needs none."""
+    from eigentoken.theory.exactness.roots import root_balls
+
+    if root_balls(polynomial, PRECISIONS[1]) is not None:
+        return [(polynomial, 1)]
     listed = []
     common = gcd(polynomial, derivative(polynomial))
     rest, count = divide(polynomial, common)[0], 1
