@@ -108,6 +108,13 @@ assert (Size : - kappa > mu).
 """
 )
 
+#: The common factor of the terms of the remainder.
+_CUBE = r"""
+assert (B3 : B ^ 3 >= 0) by (replace (B ^ 3) with (B * B ^ 2) by ring; apply product_ge; [lra | apply square_ge]).
+assert (M2 : mu ^ 2 > 0) by (apply square_pos; lra).
+assert (C : B ^ 3 / mu ^ 2 >= 0) by (apply quotient_ge; lra).
+"""
+
 #: (statement, step) -> facts.
 HINTS: dict[tuple[str, str], str] = {
     ("PM-DIFF", "norm of the projection"): r"""
@@ -215,6 +222,129 @@ assert (A : delta ^ 2 * lambda_k * (lambda_k - lambda_ell) > 0)
   by (apply product_pos; [apply product_pos; [apply square_pos; assumption | lra] | lra]).
 destruct (Rlt_or_le 0 z) as [y|y]; [lra | exfalso].
 assert (B : (- z) * (z - lambda_ell) >= 0) by (apply product_ge; lra). lra.
+""",
+    ("PM-S1", "quotients"): r"""
+destruct (abs_bounds _ _ {4}) as [L R1].
+assert (P : zeta - 47 / 50 * mu >= 0) by lra.
+assert (Z2 : zeta ^ 2 > 0) by (apply square_pos; lra). assert (M2 : mu ^ 2 > 0) by (apply square_pos; lra).
+assert (Z3 : zeta ^ 3 > 0) by (apply power_pos; lra). assert (M3 : mu ^ 3 > 0) by (apply power_pos; lra).
+assert (MZ : mu * zeta > 0) by (apply product_pos; lra).
+assert (A1 : (zeta - 47 / 50 * mu) * (zeta ^ 2 + 47 / 50 * (mu * zeta) + (47 / 50) ^ 2 * mu ^ 2) >= 0)
+  by (apply product_ge; lra).
+assert (A2 : (zeta - 47 / 50 * mu) * (zeta + 47 / 50 * mu) >= 0) by (apply product_ge; lra).
+assert (A3 := square_ge (zeta - 47 / 50 * mu)).
+assert (A4 : mu * (zeta - 47 / 50 * mu) >= 0) by (apply product_ge; lra).
+assert (F1 : B * (53 * zeta ^ 2 - 24 * mu * zeta - 24 * mu ^ 2) >= 0) by (apply product_ge; lra).
+assert (S1 : mu * (mu + zeta) >= 0) by (apply product_ge; lra).
+assert (F2 : mu * (mu + zeta) * (6 * B / 5 - (mu - zeta)) >= 0) by (apply product_ge; lra).
+assert (F3 : mu * (mu + zeta) * (6 * B / 5 + (mu - zeta)) >= 0) by (apply product_ge; lra).
+assert (D3 : mu ^ 2 * zeta ^ 3 > 0) by (apply product_pos; lra).
+assert (D2 : mu ^ 2 * zeta ^ 2 > 0) by (apply product_pos; lra).
+assert (D1 : mu * zeta ^ 2 > 0) by (apply product_pos; lra).
+split; [| split].
+- apply (quot_le _ _ (61 * zeta ^ 3 - 50 * mu ^ 3) (50 * (mu ^ 2 * zeta ^ 3))); [field; lra | lra | apply product_ge; lra].
+- apply (quot_le _ _ (23 * zeta ^ 2 - 20 * mu ^ 2) (20 * (mu * zeta ^ 2))); [field; lra | lra | apply product_ge; lra].
+- apply Rabs_le; split.
+  + apply (quot_le _ _ (53 * B * zeta ^ 2 + 20 * (mu * (mu + zeta) * (mu - zeta))) (20 * (mu ^ 2 * zeta ^ 2)));
+      [field; lra | lra | apply product_ge; lra].
+  + apply (quot_le _ _ (53 * B * zeta ^ 2 - 20 * (mu * (mu + zeta) * (mu - zeta))) (20 * (mu ^ 2 * zeta ^ 2)));
+      [field; lra | lra | apply product_ge; lra].
+""",
+    ("PM-S1", "first term"): r"""
+apply Rle_trans with ((2 * B ^ 2) * ((53 * B) / (20 * mu ^ 2))); [apply abs_product; assumption | right; field; lra].
+""",
+    ("PM-S1", "second term"): _CUBE
+    + r"""
+assert (K : B / mu <= 1 / 20) by (apply div_le; lra).
+apply Rle_trans with (B * (B ^ 2 + (9 * B ^ 3) / (8 * mu)) * (61 / (50 * mu ^ 2))).
+{ apply abs_product; [apply abs_product; assumption |]. rewrite Rabs_right; assumption. }
+replace (B * (B ^ 2 + (9 * B ^ 3) / (8 * mu)) * (61 / (50 * mu ^ 2)))
+  with ((B ^ 3 / mu ^ 2) * (61 / 50 * (1 + 9 / 8 * (B / mu)))) by (field; lra).
+replace ((13 * B ^ 3) / (10 * mu ^ 2)) with ((B ^ 3 / mu ^ 2) * (13 / 10)) by (field; lra).
+apply Rmult_le_compat_l; lra.
+""",
+    ("PM-S1", "third term"): _CUBE
+    + r"""
+apply Rle_trans with ((9 * B ^ 3) / (8 * mu) * (23 / (20 * mu))).
+{ apply abs_product; [assumption |]. rewrite Rabs_right; assumption. }
+replace ((9 * B ^ 3) / (8 * mu) * (23 / (20 * mu))) with ((B ^ 3 / mu ^ 2) * (207 / 160)) by (field; lra).
+replace ((13 * B ^ 3) / (10 * mu ^ 2)) with ((B ^ 3 / mu ^ 2) * (13 / 10)) by (field; lra).
+apply Rmult_le_compat_l; lra.
+""",
+    ("PM-S1", "large root"): _CUBE
+    + r"""
+replace ((53 * B ^ 3) / (10 * mu ^ 2)) with (53 / 10 * (B ^ 3 / mu ^ 2)) in {4} by (field; lra).
+replace ((13 * B ^ 3) / (10 * mu ^ 2)) with (13 / 10 * (B ^ 3 / mu ^ 2)) in {5} by (field; lra).
+replace ((13 * B ^ 3) / (10 * mu ^ 2)) with (13 / 10 * (B ^ 3 / mu ^ 2)) in {6} by (field; lra).
+replace ((8 * B ^ 3) / mu ^ 2) with (8 * (B ^ 3 / mu ^ 2)) by (field; lra).
+destruct (abs_bounds _ _ {4}); destruct (abs_bounds _ _ {5}); destruct (abs_bounds _ _ {6}).
+apply Rabs_le; split; lra.
+""",
+    ("PM-S1", "angle"): r"""
+assert (Zp : zeta > 0) by lra.
+destruct (abs_bounds _ _ {4}) as [A1 A2]. destruct (abs_bounds _ _ {5}) as [B1 B2].
+set (d := N_ ^ 2 / (zeta * (zeta + (- N_)))) in *. set (e := N_ / (zeta + (- N_))) in *.
+set (g := (2 * N_ ^ 2) / (zeta * (zeta + (-2) * N_))).
+assert (E0 : e >= 0) by (apply quotient_ge; lra).
+assert (D0 : d = N_ / zeta * e) by (unfold d, e; field; lra).
+assert (E1 : 1 - e = (zeta - 2 * N_) / (zeta - N_)) by (unfold e; field; lra).
+assert (E2 : 1 - e > 0) by (rewrite E1; apply quotient_pos; lra).
+assert (G1 : g * (1 - e) = 2 * d) by (rewrite E1; unfold g, d; field; lra).
+assert (G0 : g >= 0) by (apply (factor_ge (1 - e)); [exact E2 |]; rewrite Rmult_comm, G1; unfold d;
+  apply product_ge; [lra | apply quotient_ge; [apply square_ge | apply product_pos; lra]]).
+assert (T1 : (N_ / zeta - tau) * e >= 0) by (apply product_ge; lra).
+assert (T2 : tau * (e + (a - 1)) >= 0) by (apply product_ge; lra).
+assert (T3 : tau * (e - (a - 1)) >= 0) by (apply product_ge; lra).
+assert (T4 : g * (a - (1 - e)) >= 0) by (apply product_ge; lra).
+replace (A / a + - tau) with ((A - tau * a) / a) by (field; lra).
+apply Rabs_le; split; [apply div_ge; lra | apply div_le; lra].
+""",
+    ("PM-T2", "losses"): r"""
+assert (P : U * alpha >= 0) by (apply product_ge; lra).
+assert (Q : (r_a + r_b - 2 * (U * alpha)) * (r_a + r_b + 2 * (U * alpha)) > 0) by (apply product_pos; lra).
+assert (R1 : D_ab * ((r_a + r_b - 2 * (U * alpha)) * (r_a + r_b + 2 * (U * alpha))) > 0) by (apply product_pos; lra).
+assert (T1 : alpha ^ 2 * (D_ab * U ^ 2 - q ^ 2) >= 0) by (apply product_ge; [apply square_ge | lra]).
+assert (W : D_ab * (r_a + r_b) ^ 2 > 0) by (apply product_pos; [lra | apply square_pos; lra]).
+assert (N : 4 * alpha ^ 2 * q ^ 2 >= 0) by (apply product_ge; [assert (S := square_ge alpha); lra | apply square_ge]).
+split; [apply quotient_ge; lra | apply div_below_one; lra].
+""",
+    ("PM-T2", "hardly smaller"): r"""
+assert (V : (1 - epsilon_ac) * (1 - epsilon_bd) > 0) by (apply product_pos; lra).
+assert (V1 : epsilon_bd * (1 - epsilon_ac) >= 0) by (apply product_ge; lra).
+assert (W : (1 - epsilon_ab) * (1 - epsilon_cd) >= 0) by (apply product_ge; lra).
+assert (K : (D_ab * D_cd) / (D_ac * D_bd) * ((1 - epsilon_ab) * (1 - epsilon_cd))
+  * (1 - (1 - epsilon_ac) * (1 - epsilon_bd)) >= 0) by (apply product_ge; [apply product_ge; lra | lra]).
+assert (M : ((D_ab * D_cd) / (D_ac * D_bd) * ((1 - epsilon_ab) * (1 - epsilon_cd))
+  * (1 - (1 - epsilon_ac) * (1 - epsilon_bd))) / ((1 - epsilon_ac) * (1 - epsilon_bd)) >= 0) by (apply quotient_ge; lra).
+apply Rminus_ge.
+replace ((D_ab * D_cd * (1 + - epsilon_ab) * (1 + - epsilon_cd))
+    / (D_ac * D_bd * (1 + - epsilon_ac) * (1 + - epsilon_bd))
+  - (D_ab * D_cd * (1 + - epsilon_ab) * (1 + - epsilon_cd)) / (D_ac * D_bd))
+  with (((D_ab * D_cd) / (D_ac * D_bd) * ((1 - epsilon_ab) * (1 - epsilon_cd))
+  * (1 - (1 - epsilon_ac) * (1 - epsilon_bd))) / ((1 - epsilon_ac) * (1 - epsilon_bd)))
+  by (field; repeat split; first [assumption | lra]).
+exact M.
+""",
+    ("PM-T2", "small losses"): r"""
+assert (A1 := square_ge (X + Y)).
+assert (Q : (q * (1 + c)) ^ 2 = (X - Y) ^ 2) by (rewrite {7}; ring).
+assert (C1 : 2 * (p_a + p_b) * (1 - c) - (1 + c) * q ^ 2 >= 0) by (apply (factor_ge (1 + c)); lra).
+assert (S := square_ge q).
+assert (D1 : c * q ^ 2 >= 0) by (apply product_ge; lra).
+assert (E1 : alpha ^ 2 * (2 * (p_a + p_b) * (1 - c) - q ^ 2) >= 0) by (apply product_ge; [apply square_ge | lra]).
+assert (R1 : (r_a + r_b - 1) * (r_a + r_b + 1) >= 0) by (apply product_ge; lra).
+assert (F1 : alpha ^ 2 * ((p_a + p_b) * (1 - c)) * ((r_a + r_b - 1) * (r_a + r_b + 1)) >= 0)
+  by (apply product_ge; [apply product_ge; [apply square_ge | apply product_ge; lra] | lra]).
+assert (W : (1 - c) * (r_a + r_b) ^ 2 > 0) by (apply product_pos; [lra | apply square_pos; lra]).
+apply div_le; lra.
+""",
+    ("PM-T2", "collapse"): r"""
+assert (A1 : (eta - D_ab) * D_cd >= 0) by (apply product_ge; lra).
+assert (A2 : eta * (eta - D_cd) >= 0) by (apply product_ge; lra).
+assert (W : (D_ac - 1) * D_bd >= 0) by (apply product_ge; lra).
+assert (B1 : chi * (D_ac * D_bd) = D_ab * D_cd) by (rewrite {2}; field; lra).
+assert (C1 : chi * (D_ac * D_bd - 1) >= 0) by (apply product_ge; lra).
+lra.
 """,
     ("AB-L4.1", "sharp upper bound"): r"""
 assert (A : (M - x) * m ^ 2 >= 0) by (apply product_ge; [lra | apply square_ge]).

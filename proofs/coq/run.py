@@ -96,6 +96,26 @@ Proof.
 Qed.
 Lemma square_le (x y : R) : y >= 0 -> y ^ 2 - x ^ 2 >= 0 -> x <= y.
 Proof. intros Y P. destruct (Rle_or_lt x y) as [A|A]; [exact A | exfalso]. nra. Qed.
+Lemma abs_bounds (x b : R) : Rabs x <= b -> - b <= x /\ x <= b.
+Proof. unfold Rabs. destruct (Rcase_abs x); lra. Qed.
+Lemma abs_product (x y a b : R) : Rabs x <= a -> Rabs y <= b -> Rabs (x * y) <= a * b.
+Proof. intros A B. rewrite Rabs_mult. apply Rmult_le_compat; try apply Rabs_pos; assumption. Qed.
+Lemma quotient_pos (a b : R) : a > 0 -> b > 0 -> a / b > 0.
+Proof. intros A B. apply Rmult_gt_0_compat; [exact A | apply Rinv_0_lt_compat; exact B]. Qed.
+Lemma quotient_ge (a b : R) : a >= 0 -> b > 0 -> a / b >= 0.
+Proof. intros A B. apply product_ge; [exact A | left; apply Rinv_0_lt_compat; exact B]. Qed.
+Lemma div_le (x a g : R) : a > 0 -> x <= g * a -> x / a <= g.
+Proof.
+  intros A B. apply Rmult_le_reg_r with a; [exact A |]. replace (x / a * a) with x by (field; lra). exact B.
+Qed.
+Lemma div_ge (x a g : R) : a > 0 -> g * a <= x -> g <= x / a.
+Proof.
+  intros A B. apply Rmult_le_reg_r with a; [exact A |]. replace (x / a * a) with x by (field; lra). exact B.
+Qed.
+Lemma div_below_one (x a : R) : a > 0 -> x < a -> x / a < 1.
+Proof.
+  intros A B. apply Rmult_lt_reg_r with a; [exact A |]. replace (x / a * a) with x by (field; lra). lra.
+Qed.
 Lemma power_pos (a : R) (k : nat) : a > 0 -> a ^ k > 0. Proof. intros; apply pow_lt; lra. Qed.
 
 Ltac hypotheses := repeat match goal with H : _ /\ _ |- _ => destruct H | H : _ \/ _ |- _ => destruct H end.
