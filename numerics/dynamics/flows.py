@@ -152,6 +152,8 @@ class _Stepper:
     def attempt(self, t: float, h: float, x: Tensor, stages: Tensor) -> Tensor:
         """Fill the stages and return the new point, retracted; the last stage is the velocity there."""
         scheme = self.scheme
+        if self.problem.fused is not None:
+            self.problem.fused.prepare([*(t + h * scheme.C[s] for s in range(1, len(scheme.C))), t + h])
         for s in range(1, len(scheme.C)):
             stages[s] = self.velocity(t + h * scheme.C[s], torch.add(x, self.combine(scheme.A[s, :s], stages), alpha=h))
         new = self.problem.retract(torch.add(x, self.combine(scheme.B, stages), alpha=h), t + h)

@@ -2,8 +2,8 @@
 
 With ``x = c Q^T`` the scores of head h are ``c G_h c^T``, ``G_h = Q^T M_h Q``, and since no value matrix stands between
 them the weights are added before they meet the tokens: ``u = (sum_h A_h) c`` is one product instead of one a head.  For
-``M_h(t) = diag(s_h(t)) M'_h`` the product ``M'_h Q`` is made once, the G_h of all heads are one matrix product a time,
-and the stages of a step that fall on one time share it.
+``M_h(t) = diag(s_h(t)) M'_h`` the product ``M'_h Q`` is made once, and the G_h of all heads and of all stages of a step
+are one matrix product.
 """
 
 from __future__ import annotations
@@ -37,42 +37,57 @@ class FusedHeads:
         self._moving = [score for score in self.scores if callable(score)]
         self._sources: list[Tensor] = []
         self._products = torch.empty(0)
-        self._last: tuple[Any, Tensor] | None = None
+        self._ready: dict[Any, Tensor] = {}
         self._bias: Tensor | None = None
 
     def matrices(self, t: Any) -> Tensor:
         """The G_h(t) beside each other, (..., r, heads r); their order does not matter for the sum over heads."""
-        if self._last is not None and (not self._moving or self._last[0] == t):
-            return self._last[1]
-        modulated: list[RowScaled] = []
-        parts = list(self._fixed)
-        for value in (score(t) for score in self._moving):
-            if isinstance(value, RowScaled) and value.scale.ndim == 1:
-                modulated.append(value)
-            else:
-                parts.append(compress(value, self.basis))
-        if modulated:
-            parts.append(self._modulated(modulated))
-        joined = parts[0] if len(parts) == 1 else torch.cat(torch.broadcast_tensors(*parts), dim=-1)
-        self._last = (t, joined)
-        return joined
+        key = t if self._moving else None
+        if key not in self._ready:
+            self.prepare([key])
+        return self._ready[key]
 
-    def _modulated(self, values: Sequence[RowScaled]) -> Tensor:
-        """``Q^T diag(s_h) (M'_h Q)`` for all h, a few instances at a time: what is scaled is used while in the cache."""
+    def prepare(self, times: Sequence[Any]) -> None:
+        """Make the matrices of several times together (the stages of a step); those of other times are forgotten."""
+        wanted = list(dict.fromkeys(times)) if self._moving else [None]
+        kept = {t: self._ready[t] for t in wanted if t in self._ready}
+        new = [t for t in wanted if t not in kept]
+        parts: list[list[Tensor]] = [list(self._fixed) for _ in new]
+        modulated: list[list[RowScaled]] = []
+        for score in self._moving:
+            values = [score(t) for t in new]
+            if all(isinstance(value, RowScaled) and value.scale.ndim == 1 for value in values):
+                modulated.append(values)
+            else:
+                for made, value in zip(parts, values, strict=True):
+                    made.append(compress(value, self.basis))
+        if modulated and new:
+            joined = self._modulated(modulated)
+            for made, part in zip(parts, joined.chunk(len(new), dim=-1), strict=True):
+                made.append(part)
+        for t, made in zip(new, parts, strict=True):
+            kept[t] = made[0] if len(made) == 1 else torch.cat(torch.broadcast_tensors(*made), dim=-1)
+        self._ready = kept
+
+    def _modulated(self, heads: Sequence[Sequence[RowScaled]]) -> Tensor:
+        """``Q^T diag(s_h(t)) (M'_h Q)`` for all times and heads, (..., r, times heads r).
+
+        A few instances at a time: what is scaled is used while it is in the cache.
+        """
         r, d = self.rows.shape[-2:]
-        if [id(value.matrix) for value in values] != [id(source) for source in self._sources]:
-            self._sources = [value.matrix for value in values]
-            products = [(self.rows @ source.mT).reshape(-1, 1, r, d) for source in self._sources]
-            self._products = torch.cat(products, dim=1)
-        scales = torch.stack([value.scale for value in values]).unsqueeze(-2)
-        rows, width = self.rows.reshape(-1, r, d), len(values) * r
+        sources = [values[0].matrix for values in heads]
+        if [id(source) for source in sources] != [id(source) for source in self._sources]:
+            self._sources = sources
+            self._products = torch.stack([(self.rows @ source.mT).reshape(-1, r, d) for source in sources], dim=1)
+        scales = torch.stack([torch.stack([value.scale for value in values]) for values in heads], dim=1).unsqueeze(-2)
+        rows, width = self.rows.reshape(-1, r, d), scales.shape[0] * len(heads) * r
         found = torch.empty(len(rows), r, width, dtype=rows.dtype, device=rows.device)
         size = max(1, CHUNK // (width * d))
-        scaled = torch.empty_like(self._products[:size])
+        scaled = torch.empty(min(size, len(rows)), *scales.shape[:2], r, d, dtype=rows.dtype, device=rows.device)
         for begin in range(0, len(rows), size):
             part = slice(begin, begin + size)
             count = len(rows[part])
-            torch.mul(self._products[part], scales, out=scaled[:count])
+            torch.mul(self._products[part].unsqueeze(1), scales, out=scaled[:count])
             torch.bmm(rows[part], scaled[:count].reshape(count, width, d).mT, out=found[part])
         return found.reshape(*self.rows.shape[:-2], r, width)
 

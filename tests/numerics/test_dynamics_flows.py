@@ -296,6 +296,10 @@ def test_fused_heads_are_the_heads_one_by_one(name: str) -> None:
     for t in (0.3, 0.3, 1.1, 0.3):
         fast = reduction.lift(reduction.problem.advance(reduction.coordinates, t))
         assert torch.allclose(fast, flow.advance(x, t), atol=1e-12), t
+    reduction.problem.fused.prepare([0.2, 0.7, 0.2, 1.1])
+    for t in (1.1, 0.7, 0.2, 0.5):
+        fast = reduction.lift(reduction.problem.advance(reduction.coordinates, t))
+        assert torch.allclose(fast, flow.advance(x, t), atol=1e-12), t
     slow = Problem(flow.system, reduction.problem.parameters, flow.mask, reduction.problem.algebra)
     assert torch.allclose(
         slow.advance(reduction.coordinates, 1.1), reduction.problem.advance(reduction.coordinates, 1.1)
