@@ -33,12 +33,22 @@ class SignCase:
 
 @dataclass(frozen=True)
 class SpectralCase:
-    """A matrix and, for each order, the exact kind of its leader (None where the truth is not known)."""
+    """A matrix and, for each order, the exact kind of its leader (None where the truth is not known).
+
+    ``eigenvalues``: all of them as (re, im >= 0, multiplicity), a pair once, where they are rational; else empty.
+    """
 
     family: str
     matrix: Any
     alpha: Fraction
     kinds: dict[str, str | None]
+    eigenvalues: tuple[tuple[Fraction, Fraction, int], ...] = ()
+
+    def points(self) -> list[tuple[Fraction, Fraction]]:
+        """Every eigenvalue as often as its multiplicity, both of a pair."""
+        return [
+            (re, sign * im) for re, im, m in self.eigenvalues for sign in ((1, -1) if im else (1,)) for _ in range(m)
+        ]
 
 
 def fraction_inertia(rows: Rows) -> tuple[int, int, int]:
@@ -252,7 +262,8 @@ def _similar(rng: Generator, *, jordan: bool = False, name: str = "similar integ
     d, eigenvalues = _blocks(rng, jordan=jordan)
     u, inverse = _unimodular(rng, d.shape[0], 6)
     alpha = _alpha(rng)
-    return SpectralCase(name, _as_floats(inverse @ d @ u), alpha, exact_kinds(eigenvalues, alpha))
+    kinds = exact_kinds(eigenvalues, alpha)
+    return SpectralCase(name, _as_floats(inverse @ d @ u), alpha, kinds, tuple(eigenvalues))
 
 
 def _jordan(rng: Generator) -> SpectralCase:
@@ -263,7 +274,7 @@ def _graded_spectrum(rng: Generator) -> SpectralCase:
     case = _similar(rng)
     e = rng.integers(-90, 91, size=case.matrix.shape[0])
     scaled = np.ldexp(case.matrix, e[:, None] - e[None, :])
-    return SpectralCase("graded similarity", scaled, case.alpha, case.kinds)
+    return SpectralCase("graded similarity", scaled, case.alpha, case.kinds, case.eigenvalues)
 
 
 def _cyclic(rng: Generator) -> SpectralCase:
@@ -280,7 +291,11 @@ def _scaled(rng: Generator) -> SpectralCase:
     case = _similar(rng)
     shift = int(rng.integers(-1060, 900))
     kinds = {**case.kinds, "step": None}
-    return SpectralCase("scaled to the ends", np.ldexp(case.matrix, shift), case.alpha, kinds)
+    unit = Fraction(2) ** shift
+    moved = tuple((re * unit, im * unit, m) for re, im, m in case.eigenvalues)
+    scaled = np.ldexp(case.matrix, shift)
+    exact = np.array_equal(np.ldexp(scaled, -shift), case.matrix)  # nothing became zero or was rounded
+    return SpectralCase("scaled to the ends", scaled, case.alpha, kinds, moved if exact else ())
 
 
 def characteristic_fractions(matrix: Any) -> list[Fraction]:

@@ -88,19 +88,38 @@ def _factor_balls(factor: flint.fmpz_poly, precision: int) -> list[tuple[Any, bo
 
 
 def _isolated(factor: flint.fmpz_poly, precision: int) -> list[Any]:
-    """Isolating balls of a square-free factor, to about ``precision`` bits of its largest root; bounded work."""
+    """Isolating balls of a square-free factor, to about ``precision`` bits of its largest root; bounded work.
+
+    Roots in one cluster (a nearly defective matrix) are isolated after a shift by their exact mean, which is rational.
+    """
     deepest = precision + (6000 if factor.degree() <= 12 else 1600)
+    try:
+        return _certified_roots(factor, precision, deepest)
+    except ValueError:
+        pass
+    degree = factor.degree()
+    mean = flint.fmpq(-factor[degree - 1], factor[degree] * degree)
+    centered = flint.fmpq_poly(factor)(flint.fmpq_poly([mean, flint.fmpq(1)])).numer()
+    try:
+        found = _certified_roots(centered, precision, deepest)
+    except ValueError:
+        raise OutOfTime(f"distinct roots too close to isolate at {deepest} bits") from None
+    flint.ctx.prec = 2 * deepest
+    return [root + flint.arb(mean) for root in found]
+
+
+def _certified_roots(factor: flint.fmpz_poly, precision: int, deepest: int) -> list[Any]:
     flint.ctx.prec = factor.height_bits() + 64
     approximate = flint.acb_poly(factor)  # exact: the coefficients fit
     flint.ctx.prec = 64
-    try:
-        rough = approximate.roots(maxprec=deepest)
-        size = max((abs(root).upper() for root in rough), key=lambda a: a.man_exp()[1] + a.man_exp()[0].bit_length())
-        if size == 0:
-            return [flint.acb(0) for _ in rough]
-        return list(approximate.roots(tol=size * flint.arb(2) ** -precision, maxprec=deepest))
-    except ValueError:
-        raise OutOfTime(f"distinct roots too close to isolate at {deepest} bits") from None
+    rough = approximate.roots(maxprec=deepest)
+    size = flint.arb(0)
+    for root in rough:  # compared as they are: zero has no exponent, and floats would underflow
+        reach = flint.arb(abs(root).upper())
+        size = reach if reach > size else size
+    if size == 0:  # the one root of x
+        return list(rough)
+    return list(approximate.roots(tol=size * flint.arb(2) ** -precision, maxprec=deepest))
 
 
 def score_polynomial(exact: ExactMatrix, alpha: Fraction | None, deadline: Deadline) -> flint.fmpz_poly:

@@ -7,7 +7,7 @@ Shown false: the numbers differ, or a component of small discs touches no stored
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -31,10 +31,18 @@ Discs = list[tuple[Fraction, Fraction, Fraction]]
 
 @dataclass(frozen=True)
 class Filled:
-    """For each small disc the stored component it lies in (-1: not shown), and whether it is shown to touch none."""
+    """For each small disc the stored component it lies in (-1: not shown), and whether it is shown to touch none.
+
+    ``joined(i)``: the small discs that may be connected with disc i, of which one holds an eigenvalue.
+    """
 
     home: Indices
-    outside: NDArray[np.bool_]
+    far: NDArray[np.bool_]
+    joined: Callable[[int], NDArray[np.bool_]]
+
+    def one_is_outside(self) -> bool:
+        """Is a whole component of small discs away from all stored discs?"""
+        return any(bool(self.far[self.joined(int(i))].all()) for i in np.flatnonzero(self.far))
 
 
 def confirm_discs(document: Document, matrix: Exact, reach: Fraction, until: float) -> str | None:
@@ -65,7 +73,7 @@ def confirm_discs(document: Document, matrix: Exact, reach: Fraction, until: flo
             return None
         if whole and exact:
             return "the numbers of eigenvalues in the components are not those of the stored discs"
-        if bool(filled.outside.any()):
+        if exact and filled.one_is_outside():
             return "an eigenvalue lies outside all stored discs"
     return unconfirmed(*tried)
 
@@ -75,17 +83,19 @@ def _attempts(
 ) -> Iterator[tuple[str, Filled | None, bool]]:
     """Ways to fill the discs; the last entry says that the small discs are about all eigenvalues, one each."""
     n = matrix.shape[0]
-    yield "the Frobenius norm", _fill_balls([(flint.acb(0), _frobenius(matrix, reach))] * n, stored, labels), False
+    whole = [(flint.acb(0), _frobenius(matrix, reach))] * n
+    yield "the Frobenius norm", _fill_balls(whole, stored, labels, lambda _: np.ones(n, dtype=bool)), False
     for name, found in places(matrix, reach, until):
         if isinstance(found, FloatPlaces):
             yield name, _fill_floats(found, stored, labels), True
         elif isinstance(found, BallPlaces):
             small = list(zip(found.discs.centers, found.discs.radii, strict=True))
-            yield name, _fill_balls(small, stored, labels), True
+            yield name, _fill_balls(small, stored, labels, found.component), True
         else:
             yield name, None, False
     if reach == 0 and n <= 64:
-        yield "exact roots", _fill_balls(list(exact_roots(matrix, until)), stored, labels), True
+        roots = list(exact_roots(matrix, until))
+        yield "exact roots", _fill_balls(roots, stored, labels, lambda i: np.arange(n) == i), True
 
 
 def _frobenius(matrix: Exact, reach: Fraction) -> Any:
@@ -108,18 +118,26 @@ def exact_roots(matrix: Exact, until: float) -> Iterator[tuple[Any, Any]]:
     old = flint.ctx.prec
     try:
         for factor, multiplicity in p.factor()[1] if p.degree() <= 30 else p.factor_squarefree()[1]:
-            flint.ctx.prec = factor.height_bits() + 64
+            centered, mean = _centered(factor)
+            flint.ctx.prec = centered.height_bits() + 64
             try:  # a bounded attempt first: complex_roots has no limit
-                flint.acb_poly(factor).roots(maxprec=12000 if factor.degree() <= 12 else 2000)
+                flint.acb_poly(centered).roots(maxprec=12000 if factor.degree() <= 12 else 2000)
             except ValueError:
                 raise rational.LateError("distinct roots are too close to isolate them") from None
             flint.ctx.prec = ROOT_BITS
-            for root, _ in factor.complex_roots():
-                ball = flint.acb(root)
+            for root, _ in centered.complex_roots():
+                ball = flint.acb(root) + flint.arb(mean)
                 for _ in range(multiplicity):
                     yield ball.mid(), flint.arb(abs(ball - ball.mid()).upper())
     finally:
         flint.ctx.prec = old
+
+
+def _centered(p: flint.fmpz_poly) -> tuple[flint.fmpz_poly, flint.fmpq]:
+    """``p(x + m)`` times an integer, with m the mean of the roots: a cluster of roots is spread out by it."""
+    n = p.degree()
+    mean = flint.fmpq(-p[n - 1], p[n] * n)
+    return flint.fmpq_poly(p)(flint.fmpq_poly([mean, 1])).numer(), mean
 
 
 def components(stored: Discs) -> Indices:
@@ -171,11 +189,11 @@ def _fill_floats(found: FloatPlaces, stored: Discs, labels: Indices) -> Filled:
             inside = np.flatnonzero(distance + mine.radii[i] + slack <= r)
             if inside.size:
                 home[i] = labels[inside[0]]
-            outside[i] = bool((distance > r + mine.radii[i] + slack).all()) and int(found.near(i).sum()) == 1
-    return Filled(home, outside)
+            outside[i] = bool((distance > r + mine.radii[i] + slack).all())
+    return Filled(home, outside, found.component)
 
 
-def _fill_balls(small: list[Any], stored: Discs, labels: Indices) -> Filled:
+def _fill_balls(small: list[Any], stored: Discs, labels: Indices, joined: Callable[[int], NDArray[np.bool_]]) -> Filled:
     old, flint.ctx.prec = flint.ctx.prec, 512
     try:
         middles = [(flint.acb(arb_of(x), arb_of(y)), arb_of(r)) for x, y, r in stored]
@@ -188,10 +206,7 @@ def _fill_balls(small: list[Any], stored: Discs, labels: Indices) -> Filled:
             distances = [abs(center - middle) for middle, _ in middles]
             near = next((k for k, (_, r) in enumerate(middles) if distances[k] + radius <= r), None)
             home[i] = -1 if near is None else labels[near]
-            far = near is None and all(d > r + radius for d, (_, r) in zip(distances, middles, strict=True))
-            outside[i] = far and all(
-                abs(center - other) > radius + spread for j, (other, spread) in enumerate(small) if j != i
-            )
-        return Filled(home, outside)
+            outside[i] = near is None and all(d > r + radius for d, (_, r) in zip(distances, middles, strict=True))
+        return Filled(home, outside, joined)
     finally:
         flint.ctx.prec = old

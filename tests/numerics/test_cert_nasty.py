@@ -95,6 +95,22 @@ def spectral_cases() -> Iterator[tuple[str, Any, Eigenvalues]]:
     )
     block = np.kron(np.array([[1.0, 1.0], [0.0, 1.0]]), np.array([[2.0, 1.0], [-1.0, 2.0]]))
     yield "defective pair", block, [(Fraction(2), Fraction(1), 2)]
+    double = np.zeros((4, 4))
+    double[0, 0] = double[1, 1] = 0.25
+    double[0, 1] = double[2, 3] = 1.0
+    quarter = (Fraction(1, 4), Fraction(0), 2)
+    yield "zero and a quarter, both defective", double, [quarter, (Fraction(0), Fraction(0), 2)]
+    yield (
+        "the same, smaller",
+        np.ldexp(double, -300),
+        [(Fraction(1, 2**302), Fraction(0), 2), (Fraction(0), Fraction(0), 2)],
+    )
+    tiny = np.array([[3.0, 1.0, 0.0], [0.0, 3.0, 1.0], [0.0, -5e-324, 3.0]])
+    yield (
+        "three, and a pair at 2^-537 from it",
+        tiny,
+        [(Fraction(3), Fraction(0), 1), (Fraction(3), Fraction(1, 2**537), 1)],
+    )
     rounded = np.nextafter(1.0, 2.0)
     yield "one ulp apart", np.array([[1.0, 1e8], [0.0, rounded]]), listed_floats(1.0, rounded)
     yield "subnormal apart", np.diag([5e-324, 1e-323, -5e-324]), listed_floats(5e-324, 1e-323, -5e-324)

@@ -71,13 +71,35 @@ def false_dominance(case: SpectralCase) -> list[str]:
     return wrong
 
 
+def false_discs(case: SpectralCase) -> list[str]:
+    """Every eigenvalue in a disc, and k of them in a component of k discs: counted in exact numbers."""
+    if not case.eigenvalues:
+        return []
+    verdict = certify("spectrum", case.matrix)
+    if not verdict.is_holds:
+        return [] if verdict.is_undecided else [f"{case.family}: no spectrum: {case.matrix.tolist()!r}"]
+    shown = [tuple(Fraction(disc[key]) for key in ("re", "im", "radius")) for disc in verdict.details["discs"]]
+    label = list(range(len(shown)))
+    for i, (x, y, r) in enumerate(shown):
+        for j, (u, v, s) in enumerate(shown[:i]):
+            if (x - u) ** 2 + (y - v) ** 2 <= (r + s) ** 2:
+                label = [label[j] if k == label[i] else k for k in label]
+    homes = []
+    for re, im in case.points():
+        near = {label[k] for k, (x, y, r) in enumerate(shown) if (x - re) ** 2 + (y - im) ** 2 <= r * r}
+        homes += sorted(near)[:1]
+    if sorted(homes) == sorted(label):
+        return []
+    return [f"{case.family}: discs do not hold the eigenvalues: {case.matrix.tolist()!r}"]
+
+
 def test_no_false_sign_verdict_on_1400_matrices() -> None:
     wrong = [text for case in sign_cases(1400, seed=11) for text in false_signs(case)]
     assert wrong == []
 
 
 def test_no_false_dominance_verdict_on_600_matrices() -> None:
-    wrong = [text for case in spectral_cases(600, seed=12) for text in false_dominance(case)]
+    wrong = [text for case in spectral_cases(600, seed=12) for text in false_dominance(case) + false_discs(case)]
     assert wrong == []
 
 
@@ -91,7 +113,8 @@ def test_no_false_sign_verdict_on_14000_matrices(block: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(SLOW_BLOCKS))
 def test_no_false_dominance_verdict_on_6400_matrices(block: int) -> None:
-    wrong = [text for case in spectral_cases(800, seed=200 + block) for text in false_dominance(case)]
+    cases = spectral_cases(800, seed=200 + block)
+    wrong = [text for case in cases for text in false_dominance(case) + false_discs(case)]
     assert wrong == []
 
 
