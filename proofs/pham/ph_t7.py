@@ -14,6 +14,8 @@ from eigentoken.proofs.flow_properties import heights_between_extremes
 from eigentoken.proofs.pham.ph_m import B
 from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import all_equal, slope, velocity
+from eigentoken.proofs.textbook import about
+from eigentoken.proofs.textbook_flows import UNBOUNDED
 from eigentoken.proofs.trajectories import ball, enclose
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.conditions import Nonsingular
@@ -21,7 +23,7 @@ from eigentoken.theory.normal_form import identity_verdict
 from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
-from eigentoken.theory.steps import Computation, Derivation, Identity, Inequality, Reduction
+from eigentoken.theory.steps import Citation, Computation, Derivation, Identity, Inequality, Reduction
 from eigentoken.theory.systems import system
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
@@ -102,7 +104,7 @@ def derive_rotary() -> Derivation:
 
     c, square, mass, x = sp.symbols("c s P x", real=True)
     c_l, s_l, c_i, s_i, cosine, sine = sp.symbols("c_l s_l c_i s_i C S", real=True)
-    big, small, common, count = sp.symbols("X Y E L", positive=True)
+    big, small, common, count, total = sp.symbols("X Y E L Z", positive=True)
     first, second = sp.symbols("X Y", real=True)
     return Derivation(
         (
@@ -165,10 +167,11 @@ def derive_rotary() -> Derivation:
             ),
             Identity(
                 name="(b) rings: equal weights",
-                says="So all exponentials of scores are the same number $E$, and every weight is $E/(L E) = 1/L$: "
-                "the velocity is minus the mean token.",
-                left=common / (count * common),
+                says="So all exponentials of scores are the same number $E$, the normaliser is $Z = LE$, and the "
+                "velocity is minus the mean token: every weight is",
+                left=common / total,
                 right=1 / count,
+                where={total: count * common},
                 uses=("(b) rings: equal scores",),
             ),
             Identity(
@@ -209,7 +212,7 @@ def derive_rotary() -> Derivation:
                 says="$L = 4$, $\\theta = \\pi/2$, $Q = \\operatorname{diag}(a, a^{-1})$, $K = Q^{-1}$, so $W = I$, "
                 "and $B = A = -I$. The states $x_l = (-1)^{l+1}\\tfrac{r}{\\sqrt2}(1, 1)$ are invariant under "
                 "the registered flow with rotated scores: both coordinates of all four tokens give one equation for "
-                "$r$, with $c = \\tfrac12(a^2 - a^{-2})$.",
+                "$r$ (smooth, since $\\cosh > 0$), with $c = \\tfrac12(a^2 - a^{-2})$.",
                 scope="4 tokens, d = 2, every a",
                 derive=radial_speed,
                 claimed=(claimed_speed(),) * 8,
@@ -219,7 +222,7 @@ def derive_rotary() -> Derivation:
                     "\\dot r = r\\,\\frac{\\cosh(cr^2) - \\cosh(r^2)}{\\cosh(cr^2) + \\cosh(r^2)}, \\qquad c = "
                     "\\tfrac12(a^2 - a^{-2})"
                 ),
-                establishes=("the radius solves a scalar equation",),
+                establishes=about(UNBOUNDED, "the radius").hypotheses[:1],
             ),
             Identity(
                 name="(c) sign",
@@ -230,13 +233,20 @@ def derive_rotary() -> Derivation:
                 uses=("(c) the exact example",),
             ),
             Inequality(
-                name="(c) divergence",
-                says="So for $c > 1$ the radius grows from every $r(0) > 0$, and without bound: a bounded increasing "
-                "solution would "
-                "tend to a zero of the right side. For $0 \\le c < 1$ it shrinks.",
+                name="(c) growth",
+                says="So for $c > 1$ the radius grows at every $r > 0$, and its rate vanishes only at $r = 0$, "
+                "below $r(0)$. For $0 \\le c < 1$ it shrinks.",
                 hypotheses=(small > big, big > 1),
                 conclusion=(small - big) * (small * big - 1) / (2 * small * big) > 0,
                 uses=("(c) sign",),
+                establishes=about(UNBOUNDED, "the radius").hypotheses[1:],
+            ),
+            Citation(
+                name="(c) divergence",
+                says="So the radius is unbounded from every $r(0) > 0$, and increasing: it tends to infinity.",
+                theorem=about(UNBOUNDED, "the radius"),
+                uses=("(c) the exact example", "(c) growth"),
+                formula="r(t) \\to \\infty \\qquad (c > 1)",
             ),
             recalled(
                 "PH-T2",

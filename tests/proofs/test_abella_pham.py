@@ -328,3 +328,12 @@ def test_a_flipped_sign_in_the_push_of_the_token_flow_breaks_the_chapter(
     statement = _statement(name)
     assert statement.derive is not None
     assert not all(outcome.verdict.is_holds for outcome in statement.derive().check(statement.facts))
+
+
+def test_no_step_says_nothing() -> None:
+    """Both sides of an identity are different as they stand, and no conclusion is true before it is checked."""
+    for name, step in _identities():
+        assert sp.sympify(step.left) != sp.sympify(step.right), f"{name}, {step.name}"
+    for name, inequality in _inequalities():
+        assert inequality.conclusion not in (sp.true, True), f"{name}, {inequality.name}"
+        assert inequality.conclusion not in inequality.hypotheses, f"{name}, {inequality.name}"
