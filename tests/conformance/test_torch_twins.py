@@ -7,6 +7,7 @@ from typing import Any
 
 import mpmath
 import pytest
+import sympy
 import torch
 from torch import Tensor
 
@@ -260,17 +261,145 @@ def test_a_wrong_twin_is_caught() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["token-flow", "attention-map"])
+@pytest.mark.parametrize("name", ALL)
 def test_absolute_positions_added_in_every_layer(name: str) -> None:
     """PH-T6 (ii): positions are added to the tokens before anything else, in torch as in the loops."""
     system = SYSTEMS[name]
     parameters, x = instance(system, seed=12)
     positions = torch.randn(N, D, generator=torch.Generator().manual_seed(13), dtype=torch.float64)
     fast = system.advance(TorchAlgebra(), parameters | {"positions": positions}, x)
-    loops = system.advance(
-        LoopAlgebra(math.exp, math.sqrt),
-        as_loops(parameters | {"positions": positions}, float),
-        tuple(map(tuple, x.tolist())),
-    )
-    assert torch.allclose(fast, torch.tensor(loops, dtype=torch.float64), atol=1e-13)
+    assert torch.allclose(fast, by_loops(system, parameters | {"positions": positions}, x), atol=1e-13)
     assert not torch.allclose(fast, system.advance(TorchAlgebra(), parameters, x), atol=1e-3)
+
+
+def by_loops(system: System, parameters: Any, x: Tensor, mask: str = "full", t: Any = None) -> Tensor:
+    """The loop-only oracle; functions of time stay functions, with loops inside."""
+    moved = system.advance(
+        LoopAlgebra(math.exp, math.sqrt), looped(parameters), tuple(map(tuple, x.tolist())), loop_mask(mask), t
+    )
+    return torch.tensor(moved, dtype=torch.float64)
+
+
+def looped(parameters: Any) -> Any:
+    if isinstance(parameters, dict):
+        return {name: value if name == "pair_score" else looped(value) for name, value in parameters.items()}
+    if isinstance(parameters, list):
+        return [looped(value) for value in parameters]
+    return (lambda t: as_loops(parameters(t), float)) if callable(parameters) else as_loops(parameters, float)
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("name", ALL)
+def test_every_matrix_may_depend_on_time(name: str, mask: str) -> None:
+    """P(t), U(t), W(t) of a flow, layer-varying weights of a map: each matrix of each head is its own function."""
+    system = SYSTEMS[name]
+    parameters, x = instance(system, seed=14)
+
+    def moving(matrix: Tensor, speed: float) -> Any:
+        return lambda t: (1 + 0.3 * math.sin(speed * t)) * matrix
+
+    def moved(group: Any, offset: int) -> Any:
+        return {
+            key: value if key in {"alpha", "heads"} else moving(value, offset + k)
+            for k, (key, value) in enumerate(group.items(), start=1)
+        }
+
+    varying = moved(parameters, 0)
+    if system.multihead:
+        varying["heads"] = [moved(head, 3 * h) for h, head in enumerate(parameters["heads"], start=1)]
+    values = []
+    for t in (0.0, 0.7, 2.0):
+        point = x if system.space is Space.EUCLIDEAN else TorchAlgebra().normalise(x, metric_at(system, varying, t))
+        fast = system.advance(TorchAlgebra(), varying, point, MASKS[mask], t)
+        assert torch.allclose(fast, by_loops(system, varying, point, mask, t), rtol=1e-12, atol=1e-13)
+        values.append(fast)
+    assert not torch.allclose(values[0], values[1], atol=1e-4)
+
+
+def metric_at(system: System, parameters: Any, t: float) -> Tensor | None:
+    return parameters[system.metric](t) if system.metric else None
+
+
+@pytest.mark.parametrize("heads", [1, 3, 5])
+@pytest.mark.parametrize("name", [name for name in ALL if SYSTEMS[name].multihead])
+def test_any_number_of_heads(name: str, heads: int) -> None:
+    system = SYSTEMS[name]
+    parameters, x = instance(system, seed=15)
+    parameters["heads"] = [instance(system, seed=20 + h)[0]["heads"][0] for h in range(heads)]
+    fast = system.advance(TorchAlgebra(), parameters, x, "causal")
+    assert torch.allclose(fast, by_loops(system, parameters, x, "causal"), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("name", [name for name in ALL if SYSTEMS[name].score])
+def test_rotary_positions_in_every_system(name: str, mask: str) -> None:
+    system = SYSTEMS[name]
+    parameters, x = instance(system, seed=16)
+    generator = torch.Generator().manual_seed(17)
+    query, key = (torch.randn(D, 4, generator=generator, dtype=torch.float64) for _ in range(2))
+    rotary = Rotary(query, key, torch.tensor([0.9, 0.2], dtype=torch.float64))
+    fast = system.advance(TorchAlgebra(), parameters | {"pair_score": rotary}, x, MASKS[mask])
+    assert torch.allclose(fast, by_loops(system, parameters | {"pair_score": rotary}, x, mask), rtol=1e-12, atol=1e-13)
+    still = Rotary(query, key, torch.zeros(2, dtype=torch.float64))
+    unturned = system.advance(TorchAlgebra(), parameters | {"pair_score": still}, x, MASKS[mask])
+    assert not torch.allclose(fast, unturned, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_equals_the_symbolic_definition(name: str) -> None:
+    """The sympy twin at exact rational parameters, evaluated to 30 digits, for two tokens in the plane."""
+    system = SYSTEMS[name]
+    parameters, _ = instance(system, seed=18, n=2, d=2)
+    metric = sympy.Matrix([[2, 1], [1, 3]])
+    exact = rational(parameters)
+    tokens = ((sympy.Rational(3, 5), sympy.Rational(4, 5)), (sympy.Rational(-5, 13), sympy.Rational(12, 13)))
+    if system.metric:
+        exact[system.metric] = metric.tolist()
+        lengths = [sympy.sqrt((sympy.Matrix([t]) * metric * sympy.Matrix([t]).T)[0]) for t in tokens]
+        tokens = tuple((a / r, b / r) for (a, b), r in zip(tokens, lengths, strict=True))
+    symbolic = system.advance(LoopAlgebra(sympy.exp, sympy.sqrt, sympy.Integer(1)), exact, tokens, causal_mask(2))
+    x = torch.tensor([[float(entry) for entry in token] for token in tokens], dtype=torch.float64)
+    fast = system.advance(TorchAlgebra(), floats(exact), x, "causal")
+    error = max(
+        abs(sympy.N(e, 30) - f)
+        for row, own in zip(symbolic, fast.tolist(), strict=True)
+        for e, f in zip(row, own, strict=True)
+    )
+    assert error < 1e-14
+
+
+def rational(value: Any) -> Any:
+    """Parameters rounded to fractions with denominator 8."""
+    if isinstance(value, dict):
+        return {name: rational(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [rational(entry) for entry in value]
+    if isinstance(value, Tensor):
+        return [[sympy.Rational(round(8 * entry), 8) for entry in row] for row in value.tolist()]
+    return sympy.Rational(str(value))
+
+
+def floats(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: floats(entry) for name, entry in value.items()}
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [floats(entry) for entry in value]
+    if isinstance(value, list):
+        return torch.tensor([[float(entry) for entry in row] for row in value], dtype=torch.float64)
+    return float(value)
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("name", ALL)
+def test_nothing_is_left_on_the_processor(name: str, mask: str) -> None:
+    """On another device (here torch's device without data) no step of the twin meets a tensor of the processor."""
+    system = SYSTEMS[name]
+    parameters, x = instance(system, seed=19, batch=(2,))
+    away = {
+        key: [{k: m.to("meta") for k, m in head.items()} for head in value]
+        if key == "heads"
+        else (value.to("meta") if isinstance(value, Tensor) else value)
+        for key, value in parameters.items()
+    }
+    moved = system.advance(TorchAlgebra(), away, x.to("meta"), MASKS[mask])
+    assert (moved.device.type, moved.shape) == ("meta", x.shape)
