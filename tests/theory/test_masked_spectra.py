@@ -103,7 +103,7 @@ def test_any_mask_on_random_instances(name):
 @pytest.mark.parametrize("name", SYSTEMS_HERE)
 def test_any_mask_on_many_random_instances(name):
     draw = random.Random(f"many masks {name}")
-    assert sum(check_instance(name, draw) for _ in range(120)) >= 50
+    assert sum(check_instance(name, draw) for _ in range(60)) >= 25
 
 
 def test_the_ellipsoid_and_the_causal_flow():
