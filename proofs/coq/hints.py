@@ -115,7 +115,16 @@ assert (M2 : mu ^ 2 > 0) by (apply square_pos; lra).
 assert (C : B ^ 3 / mu ^ 2 >= 0) by (apply quotient_ge; lra).
 """
 
-#: (statement, step) -> facts.
+#: The end of an identity: e^s = ex0, e^t = ex1, and the sum of the heights vanishes only for e^{4s} = 1.
+_HARMONIC = r"""
+assert (Main : ex0 ^ 4 - 1 <> 0).
+{ replace (ex0 ^ 4 - 1) with ((1 + ex0 ^ 1) * (1 + ex0 ^ 2) * (ex0 ^ 1 + -1)) by ring. nonzero. }
+field; repeat split; first [ lra | (apply Rgt_not_eq; nra)
+  | (match goal with |- ?q <> 0 => replace q with (ex0 ^ 4 - 1) by ring end; exact Main)
+  | (match goal with |- ?q <> 0 => replace q with (2 * ex1 ^ 2 * (ex0 ^ 4 - 1)) by ring end; nonzero) ].
+"""
+
+#: (statement, step) -> facts; for an identity, the end of its proof.
 HINTS: dict[tuple[str, str], str] = {
     ("PM-DIFF", "norm of the projection"): r"""
 assert (A := square_ge (z_1 + T * z_2)). assert (B := square_ge (T * z_3)).
@@ -126,6 +135,13 @@ assert (C : (1 + T ^ 2) * (z_1 ^ 2 + z_2 ^ 2 + z_3 ^ 2) - (z_3 ^ 2 + (z_2 - T * 
 assert (A := square_ge (g + c ^ 2)).
 assert (B : (1 - c) * (1 + c) * (c ^ 2 - (g ^ 2 + omega ^ 2)) >= 0) by (apply product_ge; [apply product_ge; lra | lra]).
 """,
+    ("PM-R1", "pairs"): "rewrite Rpower_minus_one by lra. field.",
+    ("AB-R4.2", "sharpness"): "rewrite Rpower_Ropp. assert (P := Rpower_positive 2 m). field. lra.",
+    ("AB-T3.2", "why the local form gives a finite length"): (
+        "rewrite Rpower_one_minus, Rpower_Ropp by lra. assert (P := Rpower_positive v theta). field. lra."
+    ),
+    ("PM-N3", "harmonic mean"): _HARMONIC,
+    ("CT-6", "harmonic mean"): _HARMONIC,
     ("PM-N3", "above -1: determinant"): _BOX,
     ("PM-N3", "k = 1, necessary"): _FIRST_NECESSARY,
     ("CT-6", "k = 1, necessary"): _FIRST_NECESSARY,

@@ -60,7 +60,7 @@ def lemma_of(step: Step, name: str, origin: str = "") -> CoqLemma:
     source = f"{origin}, step {step.name!r}: {step.kind}".replace("(*", "( *").replace("*)", "* )")
     try:
         if isinstance(step, Identity):
-            return CoqLemma(name, source, *_identity(*step.sides()))
+            return CoqLemma(name, source, *_identity(*step.sides(), HINTS.get((origin, step.name), CLOSING)))
         if isinstance(step, Inequality):
             made = _Inequality(step.hypotheses, step.conclusion)
             facts = HINTS.get((origin, step.name))
@@ -92,6 +92,14 @@ def _bare(expressions: Iterable[Any]) -> tuple[dict[Any, Any], list[Any]]:
     return bare, facts
 
 
+def _check_powers(expressions: Iterable[Any]) -> None:
+    """``Rpower b e`` is the power only for a positive base."""
+    for each in expressions:
+        for node in sp.sympify(each).atoms(sp.Pow):
+            if node.exp.free_symbols and not node.base.is_positive:
+                raise NotExportable(f"a power of {node.base}, which is not said to be positive")
+
+
 def _quantified(names: Names, premises: list[str], conclusion: str) -> str:
     variables = f"forall {' '.join(names.all())} : R,\n  " if names.all() else ""
     return variables + "".join(f"({each}) ->\n  " for each in premises) + conclusion
@@ -100,14 +108,20 @@ def _quantified(names: Names, premises: list[str], conclusion: str) -> str:
 # -- identities ------------------------------------------------------------------------------------------------------
 
 
-def _identity(left: Any, right: Any) -> tuple[str, str]:
+#: The end of the proof of an identity.
+CLOSING = "first [reflexivity | ring | (field; nonzero) | (field_simplify_eq; [ring | nonzero])]."
+
+
+def _identity(left: Any, right: Any, closing: str = CLOSING) -> tuple[str, str]:
+    """Statement and script; ``closing`` proves the equation of the letters that stand for roots and exponentials."""
     left, right = (each.replace(lambda e: e.func in _HYPERBOLIC, lambda e: e.rewrite(sp.exp)) for each in (left, right))
+    _check_powers([left, right])
     bare, facts = _bare([left, right])
     left, right = left.xreplace(bare), right.xreplace(bare)
     names = Names()
     conclusion = f"{term(left, names)} = {term(right, names)}"
     roots = [each for each in (left - right).atoms(sp.Pow) if each.exp.is_Rational and not each.exp.is_Integer]
-    radicands = sorted({each.base for each in roots}, key=str)
+    radicands = sorted({each.base for each in roots if not each.base.is_number}, key=str)
     if any(not each.is_Symbol for each in radicands):
         raise NotExportable("the root of an expression")
     nonzero = [f"{term(each, names)} <> 0" for each in _denominator_factors([left, right])]
@@ -131,7 +145,7 @@ def _identity(left: Any, right: Any) -> tuple[str, str]:
     ]
     exponentials = set().union(*(each.atoms(sp.exp) for each in (left, right, *_denominator_factors([left, right]))))
     script += _exponential_script(exponentials, names)
-    script.append("first [reflexivity | ring | (field; nonzero) | (field_simplify_eq; [ring | nonzero])].")
+    script.append(closing.strip())
     return _quantified(names, premises, conclusion), "\n".join(script)
 
 
@@ -220,6 +234,7 @@ class _Inequality:
     def __init__(self, hypotheses: Iterable[Any], conclusion: Any) -> None:
         parts = [part for each in hypotheses for part in _conjuncts(sp.sympify(each))]
         goal = sp.sympify(conclusion)
+        _check_powers([*parts, goal])
         bare, facts = _bare([*parts, goal])
         self.given = [*facts, *(each.xreplace(bare) for each in parts if each is not sp.true)]
         self.goal = goal.xreplace(bare)

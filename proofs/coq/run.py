@@ -68,6 +68,18 @@ Proof.
   rewrite S_INR. simpl pow. rewrite IH, <- exp_plus. f_equal. ring.
 Qed.
 
+Lemma Rpower_positive (b x : R) : Rpower b x > 0. Proof. apply exp_pos. Qed.
+Lemma Rpower_minus_one (b x : R) : b > 0 -> Rpower b (x + -1) = Rpower b x / b.
+Proof.
+  intros B. unfold Rpower. replace ((x + -1) * ln b) with (x * ln b + - ln b) by ring.
+  rewrite exp_plus, exp_Ropp, exp_ln by exact B. reflexivity.
+Qed.
+Lemma Rpower_one_minus (b x : R) : b > 0 -> Rpower b (1 + - x) = b / Rpower b x.
+Proof.
+  intros B. unfold Rpower. replace ((1 + - x) * ln b) with (ln b + - (x * ln b)) by ring.
+  rewrite exp_plus, exp_Ropp, exp_ln by exact B. reflexivity.
+Qed.
+
 Lemma opposite_pos (a : R) : a < 0 -> - a > 0. Proof. lra. Qed.
 Lemma opposite_neg (a : R) : a > 0 -> - a < 0. Proof. lra. Qed.
 Lemma opposite_ge (a : R) : a <= 0 -> - a >= 0. Proof. lra. Qed.

@@ -74,6 +74,8 @@ def term(node: Any, names: Names) -> str:
     if isinstance(node, sp.Pow) and node.exp.is_Rational and node.exp.q == 2:
         root = f"(sqrt {term(node.base, names)})"
         return _raised(root, int(node.exp.p))
+    if isinstance(node, sp.Pow) and node.exp.free_symbols:
+        return f"(Rpower {term(node.base, names)} {term(node.exp, names)})"
     if isinstance(node, sp.Max | sp.Min):
         function = "Rmax" if isinstance(node, sp.Max) else "Rmin"
         parts = [term(part, names) for part in node.args]

@@ -169,5 +169,6 @@ def test_coq_accepts_most_of_the_book_and_every_file_compiles(tmp_path: Path) ->
     for each in results:
         ran = subprocess.run(["coqc", "-q", each.path.name], cwd=tmp_path, capture_output=True, text=True)
         assert ran.returncode == 0, (each.id, ran.stderr)
-    print(f"coqc accepted {accepted} of {total} lemmas")
-    assert accepted >= 0.85 * total
+    left = [name for each in results for name in (*each.refused, *each.missing)]
+    print(f"coqc accepted {accepted} of {total} lemmas; not accepted: {', '.join(left) or 'none'}")
+    assert accepted >= 0.97 * total
