@@ -20,6 +20,7 @@ from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.layers.head_letters import HeadLetters
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
 from eigentoken.numerics.layers.letters import Environment, Letters
+from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.weights import HeadWeights, LayerWeights
 from eigentoken.theory.conditions import Condition
 from eigentoken.theory.readings import LATEX
@@ -27,7 +28,7 @@ from eigentoken.theory.statements import Statement
 from eigentoken.theory.systems import System, system
 from eigentoken.theory.verdicts import Verdict, all_of, undecided
 
-__all__ = ["bind", "bind_head", "hypotheses_of", "hypotheses_of_head", "reads_heads", "reads_weights"]
+__all__ = ["behind", "bind", "bind_head", "hypotheses_of", "hypotheses_of_head", "reads_heads", "reads_weights"]
 
 
 def bind(listed: System, weights: LayerWeights, memory: dict[Any, Any]) -> Environment:
@@ -53,7 +54,15 @@ def bind(listed: System, weights: LayerWeights, memory: dict[Any, Any]) -> Envir
             bind_head(listed, head, memory.setdefault(("head", index), {})) for index, head in enumerate(weights.heads)
         )
     where = f"layer {weights.index}"
-    return Environment(where, matrices, scales, heads=heads, light=weights.is_wide, memory=memory)
+    return Environment(
+        where, matrices, scales, heads=heads, light=weights.is_wide, grouped=behind(weights), memory=memory
+    )
+
+
+def behind(weights: LayerWeights) -> dict[Enclosure, LowRank]:
+    """The fewer rows behind F and S where heads share keys and values."""
+    whole = {"value": weights.value, "score": weights.score} if weights.grouped else {}
+    return {whole[role]: found for role, found in weights.grouped.items()}
 
 
 def bind_head(listed: System, head: HeadWeights, memory: dict[Any, Any]) -> Letters:

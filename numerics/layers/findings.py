@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from eigentoken.numerics.enclosures import Enclosure
+from eigentoken.numerics.layers.bindings import behind
 from eigentoken.numerics.layers.head_findings import HeadFindings, examine_head
 from eigentoken.numerics.layers.letters import Environment
 from eigentoken.numerics.layers.quantities import (
@@ -119,7 +120,7 @@ def examine(
         if weights.is_wide:
             give_back_memory()
     value = weights.value
-    asked = Environment("", {}, light=weights.is_wide, memory=kept)
+    asked = Environment("", {}, light=weights.is_wide, grouped=behind(weights), memory=kept)
     leaders = {
         "real-part": asked.ask("dominant-real-part", value),
         "modulus": asked.ask("dominant-modulus", value),

@@ -20,6 +20,7 @@ import sympy as sp
 
 from eigentoken.numerics.certify import certify
 from eigentoken.numerics.enclosures import Enclosure, product, total
+from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.quantities import norm_of, real_parts, scaled_interval, without_factors
 from eigentoken.theory.verdicts import Verdict, fails, undecided
 
@@ -68,7 +69,8 @@ class Environment(Letters):
     ``scales`` are positive numbers by which a matrix is divided in the theorem (the score scale).  ``memory`` is shared
     by the environments of one layer, so that a question about one matrix is answered once, whatever letter it goes by.
     ``light``: keep the verdicts but none of the large arrays that they were reached with (what a re-check of a large
-    matrix could use as hints), nor factors of products.
+    matrix could use as hints), nor factors of products.  ``grouped``: fewer rows behind a matrix whose rank is bounded by
+    its shapes (grouped queries), which settle singularity and inertia without exact elimination.
     """
 
     where: str
@@ -77,6 +79,7 @@ class Environment(Letters):
     step: Fraction = Fraction(1)
     heads: tuple[Letters, ...] = ()
     light: bool = False
+    grouped: Mapping[Enclosure, LowRank] = field(default_factory=dict, repr=False)
     memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def remembered(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
@@ -105,27 +108,30 @@ class Environment(Letters):
             return self.remembered(("sum", *found), lambda: total(list(found)))
         raise NotBound(f"{term} is not evaluated")
 
-    def congruent(self, term: Any) -> tuple[Enclosure, Enclosure | None]:
-        """``(Y^T X, Y)`` for ``X Y^-1``, else ``(X, None)``: same definiteness, same symmetry, for invertible Y."""
-        if isinstance(term, sp.MatMul) and isinstance(term.args[-1], sp.Inverse):
-            right = self.enclosure(term.args[-1].arg)
-            left = self.enclosure(sp.MatMul(*term.args[:-1]).doit())
-            return self.remembered(("congruent", right, left), lambda: self._congruence(right, left)), right
-        return self.enclosure(term), None
+    def congruent(self, left: Enclosure, right: Enclosure) -> Enclosure:
+        """``Y^T X`` for ``X Y^-1``: same definiteness, same symmetry, for invertible Y."""
 
-    def _congruence(self, right: Enclosure, left: Enclosure) -> Enclosure:
-        found = product(right.transpose, left)
-        return without_factors(found) if self.light else found
+        def form() -> Enclosure:
+            found = product(right.transpose, left)
+            return without_factors(found) if self.light else found
+
+        enclosure: Enclosure = self.remembered(("congruent", right, left), form)
+        return enclosure
 
     def answer(self, name: str, term: Any) -> Verdict:
         try:
-            found, inverted = self.congruent(term)
+            if isinstance(term, sp.MatMul) and isinstance(term.args[-1], sp.Inverse):
+                right = self.enclosure(term.args[-1].arg)
+                regular = self.ask("nonsingular", right)
+                if regular.is_fails:
+                    return fails(f"the inverse does not exist: {regular.reason}")
+                left = self.enclosure(sp.MatMul(*term.args[:-1]).doit())
+                return _of_congruent(name, self.ask(name, self.congruent(left, right)), regular)
+            return in_scaled_units(
+                self.ask(name, self.enclosure(term)), self.scales.get(getattr(term, "name", ""), 1.0)
+            )
         except NotBound as problem:
             return undecided(str(problem))
-        verdict = self.ask(name, found)
-        if inverted is not None:
-            return _of_congruent(name, verdict, self.ask("nonsingular", inverted))
-        return in_scaled_units(verdict, self.scales.get(getattr(term, "name", ""), 1.0))
 
     def norm(self, term: Any) -> tuple[float, float]:
         scale = self.scales.get(term.name, 1.0) if isinstance(term, sp.MatrixSymbol) else 1.0
@@ -154,6 +160,11 @@ class Environment(Letters):
         return verdict
 
     def _certified(self, name: str, enclosure: Enclosure, options: dict[str, Any]) -> Verdict:
+        behind = self.grouped.get(enclosure)
+        if behind is not None and name == "nonsingular":
+            return behind.certify(name)
+        if behind is not None and name == "inertia" and (known := behind.inertia()).is_holds:
+            return known
         verdict = certify(name, enclosure, time_limit=TIME_LIMIT, **options)
         if self.light:
             enclosure.__dict__.pop("symmetric_part", None)  # made again when asked for
@@ -176,6 +187,4 @@ def _of_congruent(name: str, answer: Verdict, regular: Verdict) -> Verdict:
         return answer
     if regular.is_holds:
         return answer
-    if regular.is_fails:
-        return fails(f"the inverse does not exist: {regular.reason}")
     return undecided(f"whether the inverse exists is undecided: {regular.reason}")

@@ -175,6 +175,28 @@ class LowRank:
         zeros = [0.0] * (self.d - self.r)
         return sorted(found[0] + zeros, reverse=True), sorted(found[1] + zeros, reverse=True)
 
+    def inertia(self) -> Verdict:
+        """Of sym(M): exactly (r, r, d - 2r) where ``[A, B^T]`` has full column rank 2r <= d, certified by its Gram matrix.
+
+        ``sym(A B) = Z^T J Z / 2`` with ``Z^T = [A, B^T]`` and J of inertia (r, r, 0) (Sylvester).
+        """
+        if 2 * self.r > self.d:
+            return undecided(f"2 x {self.r} rows are more than {self.d}: the factors do not fix the inertia")
+        scaled = (self.first, self.second.transpose)
+        (a, shift_a), (b, shift_b) = (_of_size_one(each.center) for each in scaled)
+        radii = (scale_up(each.radius, -shift) for each, shift in zip(scaled, (shift_a, shift_b), strict=True))
+        stacked = Enclosure(np.hstack([a, b]), up(sum(radii) + 2 * a.size * TINY, 4))
+        full = rank_of(stacked, Deadline.after(self.time_limit))
+        if full.low < 2 * self.r:
+            return undecided(f"the rank of [A, B^T] is between {full.low} and {full.high}")
+        counts = [self.r, self.r, self.d - 2 * self.r]
+        details: dict[str, Any] = {"inertia": counts, "certified": "full rank of the factors"}
+        if self.symmetric_extremes is not None:
+            smallest, largest = (list(ends) for ends in self.symmetric_extremes)
+            details["eigenvalues_of_symmetric_part"] = {"smallest": smallest, "largest": largest}
+        reason = "inertia ({}, {}, {}): the factors have full rank".format(*counts)
+        return holds(reason, margin=0.0, unit=UNIT, details=details)
+
     def certify(self, name: str) -> Verdict:
         """One of the conditions that theorems put on a matrix, asked of M on the whole of R^d."""
         if name not in _ASKED:

@@ -20,15 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.numerics.enclosures import Enclosure, product
+from eigentoken.numerics.enclosures import Enclosure, product, total
 from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.quantities import without_factors
 from eigentoken.numerics.matrices import as_enclosure
+from eigentoken.numerics.rounding import TINY, scale_up, up
 
 __all__ = ["EXACT_LIMIT", "HeadWeights", "LayerWeights"]
 
 #: The largest width at which a layer's matrices may be turned into exact integers.
-EXACT_LIMIT = 1024
+EXACT_LIMIT = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +130,25 @@ class LayerWeights:
         """``S = sum_h Q_h^T K_h``: the scores of all heads together, times the scale."""
         return self._kept(product(self.stacked("Q").transpose, self.stacked("K")))
 
+    @cached_property
+    def grouped(self) -> dict[str, LowRank]:
+        """Grouped queries: heads that share K and V bound the rank of S and F; the products through fewer rows.
+
+        ``F = sum_g (sum_{h in g} O_h) V_g`` and ``S = sum_g (sum_{h in g} Q_h)^T K_g`` have rank at most (number of groups)
+        d_h; empty where that is no restriction.
+        """
+        found = {}
+        for role, shared, other in (("value", "V", "O"), ("score", "K", "Q")):
+            groups: dict[Any, list[HeadWeights]] = {}
+            for head in self.heads:
+                array = getattr(head, shared)
+                groups.setdefault((array.__array_interface__["data"][0], array.strides), []).append(head)
+            if sum(group[0].width for group in groups.values()) < self.d:
+                first = [total([group_part(head, other) for head in group]) for group in groups.values()]
+                second = np.concatenate([np.asarray(getattr(group[0], shared)) for group in groups.values()])
+                found[role] = LowRank(beside(first), as_enclosure(second, name=f"layer{self.index}.{shared}.groups"))
+        return found
+
     @property
     def is_wide(self) -> bool:
         """Is it wider than :data:`EXACT_LIMIT`?"""
@@ -155,3 +175,17 @@ class LayerWeights:
                 stored |= {f"{head.prefix}.{name}": factors}
                 stored |= {f"{head.prefix}.{name}.first": first, f"{head.prefix}.{name}.second": second}
         return stored
+
+
+def group_part(head: HeadWeights, letter: str) -> Enclosure:
+    """``O_h`` or ``Q_h^T`` (d, d_h)."""
+    return head.named(letter) if letter == "O" else head.named(letter).transpose
+
+
+def beside(parts: Sequence[Enclosure]) -> Enclosure:
+    """``[A_1 ... A_g]`` of enclosures with d rows: the radii add at most in the Frobenius sense, here simply."""
+    exponent = max(part.exponent for part in parts)
+    centers = [np.ldexp(part.center, part.exponent - exponent) for part in parts]
+    lost = sum(part.center.size for part in parts if part.exponent != exponent) * TINY
+    radius = sum(scale_up(part.radius, part.exponent - exponent) for part in parts)
+    return Enclosure(np.hstack(centers), up(radius + lost, len(parts) + 2) if radius or lost else 0.0, 0.0, exponent)

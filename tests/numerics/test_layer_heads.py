@@ -349,3 +349,40 @@ def test_relations_at_exact_ties_are_decided() -> None:
     assert ON_WEIGHTS(Relation(Eigenvalue(V, k) <= 0), letters).is_holds  # alike for every k
     assert ON_WEIGHTS(Relation(Eigenvalue(V, k) < 0), letters) is None  # depends on k: asked of the state
     assert ON_WEIGHTS(Relation(Eigenvalue(V, k) * sp.Symbol("n") < 0), letters) is None
+
+
+def test_shared_keys_and_values_bound_the_rank_of_the_layer() -> None:
+    """Grouped queries: four heads on two key-value heads in R^12, rank 4; exact inertia and singularity from the groups."""
+    source = np.random.default_rng(9)
+    shared = [(source.standard_normal((2, 12)), source.standard_normal((2, 12))) for _ in range(2)]
+    heads = [
+        {"Q": source.standard_normal((2, 12)), "K": shared[h // 2][0], "V": shared[h // 2][1]}
+        | {"O": source.standard_normal((12, 2)), "scale": 1.0}
+        for h in range(4)
+    ]
+    weights = LayerWeights.from_arrays(0, heads)
+    F = sum(head["O"] @ head["V"] for head in heads)
+    S = sum(head["Q"].T @ head["K"] for head in heads)
+    for role, M in (("value", F), ("score", S)):
+        found = weights.grouped[role]
+        assert (found.d, found.r) == (12, 4)
+        assert np.abs(found.first.center @ found.second.center - M).max() < 1e-12
+        verdict = found.inertia()
+        assert verdict.is_holds
+        w = np.linalg.eigvalsh((M + M.T) / 2)
+        assert verdict.details["inertia"] == [int((w > 1e-9).sum()), int((w < -1e-9).sum()), int((abs(w) < 1e-9).sum())]
+        low, high = verdict.details["eigenvalues_of_symmetric_part"]["smallest"]
+        assert low <= w[0] + 1e-12
+        assert high >= w[0] - 1e-12
+    record = examine(weights, statements=list(statements())).as_dict()
+    assert record["score_inertia"]["details"]["inertia"] == [4, 4, 4]
+    singular = hypotheses_of(statements().get("PH-M"), weights, {})["conditions"]
+    assert all(verdict.is_fails for verdict in singular.values())
+    apart = [head | {"K": head["K"].copy(), "V": head["V"].copy()} for head in [*heads, *heads[:2]]]
+    assert LayerWeights.from_arrays(0, apart).grouped == {}
+
+
+def test_the_inertia_of_dependent_factors_is_left_open() -> None:
+    v = np.array([[1.0, 2.0, 0.0, -1.0, 3.0, 0.5]])
+    assert _low_rank(v.T, v).inertia().is_undecided
+    assert _low_rank(np.ones((3, 2)), np.ones((2, 3))).inertia().is_undecided
