@@ -115,3 +115,18 @@ def test_the_gallery_escapes_what_it_prints(tmp_path: Path) -> None:
     assert "<script>" not in page
     assert "<i>" not in page
     assert "a &lt; b" in page
+
+
+def test_a_recipe_asked_for_by_name_shows_its_evidence(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from eigentoken.cli import app
+
+    shown = CliRunner().invoke(app, ["reproduce", "abella-2", "pham-layers", "--quick", "-o", str(tmp_path)])
+    assert shown.exit_code == 0, shown.output
+    assert "the period is 1" in shown.output
+    assert "swings 0.470" in shown.output
+    printed = CliRunner().invoke(app, ["reproduce", "abella-2", "--quick", "-o", str(tmp_path), "--json"])
+    document = json.loads(printed.output)
+    assert document["outcomes"][0]["resumed"]
+    assert document["outcomes"][0]["models"] == []

@@ -86,3 +86,49 @@ def test_refusals_name_the_argument(source: Any, options: Any, message: str) -> 
 def test_options_are_described() -> None:
     assert all(option.meaning for option in OPTIONS)
     assert len({option.name for option in OPTIONS}) == len(OPTIONS)
+
+
+LIMITS = {
+    "consensus": {"system": "oja-flow", "V": [[2, 0], [0, 1]], "tokens": [[0.6, 0.8], [0.8, 0.6]]},
+    "bipartite": {**BIPARTITE, "tokens": [[0.99, 0.1], [-0.99, 0.1]]},
+    "polygonal": {"system": "oja-flow", "V": [[-1, 0], [0, -1]], "tokens": [[1, 0], [-0.5, 0.8], [-0.4, -0.9]]},
+    "2-cycle": {"system": "oja-map", "V": [["1/2", 0], [0, -1]], "alpha": "9/2", "tokens": [[0.1, 0.99], [0.05, 0.99]]},
+    "diverging": {"system": "token-flow", "B": [[1, 0], [0, 1]], "W": [[1, 0], [0, 1]], "tokens": [[1, 0], [0.5, 1]]},
+    "vanishing": {"system": "token-flow", "B": [[-1]], "W": [[1]], "tokens": [[1]]},
+}
+ROTATING = {
+    "oja-flow": {"V": [[1, -2], [2, 1]]},
+    "oja-map": {"V": [[1, -2], [2, 1]], "alpha": "3/10"},
+    "attention-flow": {"V": [[1, -2], [2, 1]], "M": [[1, 0], [0, 1]]},
+    "attention-map": {"V": [[1, -2], [2, 1]], "M": [[1, 0], [0, 1]], "alpha": "3/10"},
+}
+
+
+@pytest.mark.parametrize("kind", LIMITS)
+def test_a_run_ends_in_the_limit_that_it_should(kind: str) -> None:
+    run = simulate(LIMITS[kind], end=1000 if "alpha" in LIMITS[kind] else 60)
+    assert run.as_dict()["first"]["kind"] == kind
+
+
+@pytest.mark.parametrize("system", ROTATING)
+def test_a_complex_principal_pair_keeps_rotating(system: str) -> None:
+    """Case 2: consensus in the plane of the pair, and no rest; with an attracting plane in three dimensions, too."""
+    run = simulate({"system": system, "tokens": [[0.6, 0.8], [1, 0], [0.8, -0.6]], **ROTATING[system]}, end=80)
+    assert run.as_dict()["first"]["kind"] == "rotating pair"
+    V = [[1, -2, 0], [2, 1, 0], [0, 0, -1]]
+    eye = {"M": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]} if "M" in ROTATING[system] else {}
+    tokens = [[0.6, 0.8, 0], [1, 0, 0], [0.8, -0.6, 0.1]]
+    other = simulate({"system": system, "tokens": tokens, **ROTATING[system], "V": V, **eye}, end=120)
+    assert other.as_dict()["first"]["kind"] == "rotating pair"
+
+
+def test_clusters_that_differ_are_clustering() -> None:
+    """Local attention that each token pays only to itself: every token keeps its own eigenvector."""
+    document = {
+        "system": "attention-flow",
+        "V": [[1, 0], [0, 1]],
+        "M": [[0, 0], [0, 0]],
+        "mask": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    }
+    run = simulate({**document, "tokens": [[1, 0], [0.6, 0.8], [0, 1]]}, end=5)
+    assert run.as_dict()["first"] | {"motion": 0} == {"kind": "clustering", "clusters": 3, "opposite": 0, "motion": 0}

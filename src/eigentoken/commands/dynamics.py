@@ -112,4 +112,18 @@ def reproduce(
         return
     rows = [(each["name"], each["status"], each["reason"]) for each in done["outcomes"]]
     table("", ("recipe", "outcome", "why"), rows, wrap=("why",))
+    for each in done["outcomes"] if names else ():
+        _details(each)
     say(f"gallery: {done['gallery']}")
+
+
+def _details(outcome: dict[str, Any]) -> None:
+    """Each claim of a recipe asked for by name with its evidence, its tables, and what stood in for what."""
+    words = {True: "agrees", False: "differs"}
+    rows = [(words[check["agrees"]], check["claim"], check["evidence"]) for check in outcome["checks"]]
+    if rows:
+        table(outcome["name"], ("", "claim", "evidence"), rows, wrap=("claim", "evidence"))
+    for found in outcome["tables"]:
+        table(found["title"], tuple(found["columns"]), found["rows"], wrap=(found["columns"][0],))
+    if outcome["note"]:
+        say(outcome["note"])
