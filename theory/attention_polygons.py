@@ -45,9 +45,9 @@ from eigentoken.theory.calculus import (
     vector,
     zero,
 )
-from eigentoken.theory.calculus.derivative import expand_definitions, substitute
+from eigentoken.theory.calculus.derivative import substitute
 from eigentoken.theory.linearize import PERTURBATION, linearize
-from eigentoken.theory.polygonal_spectra import antipodal_spectrum, without_norms
+from eigentoken.theory.polygonal_spectra import antipodal_spectrum, derivative_at_rest
 from eigentoken.theory.real_arithmetic import Lemma
 from eigentoken.theory.spectrum import Entry, Run, Spectrum
 from eigentoken.theory.systems import Space, System, Time
@@ -75,13 +75,7 @@ def _derivative(system: System) -> tuple[Expression, Assumptions]:
     rules = found.assumptions.extended(
         zero_sums=frozenset({"x"}), orthogonal={("x", "x"): (Letter(score),)}, symmetric=frozenset()
     )
-    if system.time is Time.FLOW:
-        return normal_form(found.derivative, rules), rules
-    (definition,) = rules.definitions.values()
-    if not prove_equal(expand_definitions(definition, rules), vector("x", SLOT), rules).is_holds:
-        raise ValueError("the raw step of a polygonal point is the point itself, which could not be derived")
-    plain = found.derivative.mapped(without_norms)
-    return normal_form(substitute(plain, {"y": lambda index: vector("x", index)}), rules), rules
+    return derivative_at_rest(found, rules), rules
 
 
 def _pushed(system: System, inner: Expression) -> Expression:

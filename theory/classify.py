@@ -51,7 +51,7 @@ from eigentoken.theory.nearby import nearby_equilibrium
 from eigentoken.theory.point_shapes import Shape, Undecided, attention_ranks, certain_zero, shape_of
 from eigentoken.theory.point_spectra import (
     StabilityWord,
-    interchangeable,
+    groups_at,
     linearization,
     reduced_blocks,
     spectral_factors,
@@ -233,7 +233,7 @@ def _equilibrium(setting: Setting, field: Field, heights: Any) -> Classification
     base = _described(
         Classification(instance, kinds[0], verdict, undecided("open"), also=tuple(kinds[1:])), setting, field, shape
     )
-    groups = interchangeable(shape.clusters, instance.mask)
+    groups = groups_at(instance, shape.clusters)
     try:
         blocks = polygon_blocks(setting) if at_rest and shape.count > 2 else None
         if blocks is None and shape.count > 2:
@@ -352,7 +352,7 @@ def _two_cycle(setting: Setting, field: Field, image: State, norms: list[Any], r
     )
     base = _described(base, setting, field, shape)
     mirrored = all(_equal(x, tuple(-entry for entry in y)) for x, y in zip(setting.tokens, image, strict=True))
-    groups = interchangeable(shape.clusters, instance.mask)
+    groups = groups_at(instance, shape.clusters)
     try:
         blocks = signed_blocks(setting, field, shape, groups, norms) if mirrored else None
         if blocks is None and mirrored:

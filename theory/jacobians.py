@@ -128,7 +128,8 @@ class Setting:
 
     def grouped(self, at: State) -> tuple[Setting, list[int]] | None:
         """The setting with one token for all equal ones and the place of each token, where that saves anything."""
-        if self.counts or self.instance.mask is not None or isinstance(at[0][0], Jet):
+        instance = self.instance
+        if self.counts or instance.mask is not None or instance.system.rotary or isinstance(at[0][0], Jet):
             return None
         kept, places = distinct(at)
         if 2 * len(kept) >= len(at):
@@ -286,7 +287,8 @@ def grouped_blocks(
     """
     instance = setting.instance
     counts = [len(group) for group in groups]
-    if instance.d == 1 or instance.mask is not None or 2 * sum(min(count, 2) for count in counts) > instance.n:
+    placed = instance.mask is not None or instance.system.rotary is not None
+    if placed or instance.d == 1 or 2 * sum(min(count, 2) for count in counts) > instance.n:
         return None
     tokens: list[tuple[Any, ...]] = []
     sizes: list[int] = []

@@ -10,7 +10,7 @@ from eigentoken.theory.ball_spectra import ball_spectrum
 from eigentoken.theory.certified_zeros import certify_near
 from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.instances import Instance
-from eigentoken.theory.point_spectra import interchangeable
+from eigentoken.theory.point_spectra import groups_at
 
 __all__ = ["nearby_equilibrium"]
 
@@ -40,7 +40,7 @@ def nearby_equilibrium(instance: Instance) -> dict[str, Any] | None:
     if distance > NEAR:
         return None
     clusters = [approximate.index(token) for token in approximate]
-    spectrum = ball_spectrum(instance, interchangeable(clusters, instance.mask), found.tokens)
+    spectrum = ball_spectrum(instance, groups_at(instance, clusters), found.tokens)
     return {
         "distance": distance,
         "reason": "certified by Krawczyk's test: exactly one equilibrium this near, for the parameters as given",

@@ -28,11 +28,13 @@ from eigentoken.theory.exactness.polynomials import (
     monic,
 )
 from eigentoken.theory.exactness.roots import Root, root_balls, roots
+from eigentoken.theory.instances import Instance
 from eigentoken.theory.systems import Time
 
 __all__ = [
     "Linearization",
     "StabilityWord",
+    "groups_at",
     "interchangeable",
     "linearization",
     "reduced_blocks",
@@ -56,6 +58,13 @@ def interchangeable(clusters: Sequence[int], mask: Mask) -> list[list[int]]:
         else:
             groups.append([token])
     return groups
+
+
+def groups_at(instance: Instance, clusters: Sequence[int]) -> list[list[int]]:
+    """The interchangeable tokens of an instance; none are where the scores depend on the positions."""
+    if instance.system.rotary:
+        return [[token] for token in range(instance.n)]
+    return interchangeable(clusters, instance.mask)
 
 
 def _swap_keeps(mask: Mask, i: int, j: int) -> bool:

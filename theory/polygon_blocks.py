@@ -27,7 +27,7 @@ def polygon_blocks(setting: Setting) -> list[tuple[Matrix, int]] | None:
     of full attention with vanishing scores and sum (decided exactly)."""
     instance = setting.instance
     weighted = instance.system.over_root_d  # the systems with weights over the root of d are masked or have no polygons
-    if weighted or instance.mask is not None or not _is_polygon(setting):
+    if weighted or instance.system.rotary or instance.mask is not None or not _is_polygon(setting):
         return None
     n, d, one = instance.n, instance.d, setting.one
     euclidean = instance.system.space is Space.EUCLIDEAN

@@ -32,7 +32,7 @@ from eigentoken.theory.calculus.atoms import Norm
 from eigentoken.theory.calculus.derivative import expand_definitions, substitute
 from eigentoken.theory.calculus.expressions import Monomial
 from eigentoken.theory.calculus.groups import Group, GroupPoint
-from eigentoken.theory.linearize import PERTURBATION, linearize
+from eigentoken.theory.linearize import PERTURBATION, Linearization, linearize
 from eigentoken.theory.spectrum import Entry, Run, Spectrum
 from eigentoken.theory.systems import System, Time
 from eigentoken.theory.verdicts import Verdict
@@ -55,13 +55,18 @@ def polygonal_derivative(system: System) -> tuple[Expression, Assumptions]:
     families = frozenset({"x"})
     zero_kind = {"zero_sums": families} if system.score is None else {"zero_averages": families}
     rules = found.assumptions.extended(**zero_kind)
-    if system.time is Time.FLOW:
-        return normal_form(found.derivative, rules), rules
+    return derivative_at_rest(found, rules), rules
+
+
+def derivative_at_rest(found: Linearization, rules: Assumptions) -> Expression:
+    """The derivative where no token is pushed: the raw step of a map is then the point itself, and its norms are 1."""
+    if found.system.time is Time.FLOW:
+        return normal_form(found.derivative, rules)
     (definition,) = rules.definitions.values()
     if not prove_equal(expand_definitions(definition, rules), vector("x", SLOT), rules).is_holds:
         raise ValueError("the raw step of a polygonal point is the point itself, which could not be derived")
     plain = found.derivative.mapped(without_norms)
-    return normal_form(substitute(plain, {"y": lambda index: vector("x", index)}), rules), rules
+    return normal_form(substitute(plain, {"y": lambda index: vector("x", index)}), rules)
 
 
 def without_norms(monomial: Monomial, value: sp.Expr) -> Expression:

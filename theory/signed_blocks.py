@@ -42,8 +42,8 @@ def signed_blocks(
     for value, _ in system.heads(setting.parameters):
         image = v if value is None else [sum_products(row, v) for row in value]
         height = setting.pair(v, image)
-        own = all(certain_zero(b - height * a) for a, b in zip(v, image, strict=True))
-        if not own and shape.count > 1:
+        fixed = all(certain_zero(b - height * a) for a, b in zip(v, image, strict=True))
+        if not fixed and shape.count > 1:
             return None
         values.append(height)
         induced.append(_induced(setting, value))

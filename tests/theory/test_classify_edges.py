@@ -265,3 +265,27 @@ def test_tokens_in_the_kernel() -> None:
     assert (rest.kind, rest.linearization) == ("polygonal", "marginal")
     assert sum(entry.multiplicity for entry in rest.spectrum) == 6
     assert [1 + entry.value / 2 for entry in plain.spectrum] == pytest.approx([e.value for e in rest.spectrum])
+
+
+def test_positions_are_not_interchangeable() -> None:
+    """Equal tokens of a rotary flow see each other by their distance: they are neither counted together nor swapped."""
+    quarter = [[0, -1], [1, 0]]
+    parameters = {"B": [[0, 0], [0, 1]], "Q": diagonal(1, 1), "K": diagonal(1, 1), "R": quarter}
+    found = classify(Instance.of("rotary-flow", [[1, 0]] * 4, **parameters))
+    assert (found.kind, found.attention_rank) == ("consensus", (4,))
+    assert sum(entry.multiplicity for entry in found.spectrum) == 8
+    # the second coordinate moves by the attention matrix, which has the eigenvalue 1 and others
+    values = [entry.value for entry in found.spectrum if entry.value != 0]
+    assert max(abs(value - 1) for value in values) > 0.1
+    assert min(abs(value - 1) for value in values) < 1e-12
+    turning = classify(
+        Instance.of(
+            "rotary-flow",
+            [[1, 0], [0, 1], [-1, 0], [0, -1]],
+            B=diagonal(-1, -1),
+            Q=diagonal(1, 1),
+            K=diagonal(1, 1),
+            R=quarter,
+        )
+    )
+    assert turning.equilibrium.is_holds  # PH-T7 (b)
