@@ -193,8 +193,12 @@ def _isolated(
             return None
         rate = float(growth[top].max()) + growth[others]
         margin = down(float(((low - high) / np.maximum(rate * (1 + 4 * UNIT), 1e-300)).min()), 8)
-        score = low - float(growth[top].max()) * margin
+        own = max(float(growth[top].max()), 1e-300)
+        score = low - own * margin
         score = score if reach < score < low else middle_score(reach, low)
+        # a float score is not exactly there: what it allows on both sides (score and ends are close: differences are exact)
+        behind = down(float(((score - high) / np.maximum(growth[others] * (1 + 4 * UNIT), 1e-300)).min()), 8)
+        margin = min(margin, down((low - score) / own, 8), behind)
     center = complex(discs.centers[i])
     return Dominance(kind, by, margin, (reach, low), score, (center, float(discs.radii[i])), discs.method, (), i, discs)
 

@@ -15,7 +15,7 @@ from typing import Any
 import flint
 import numpy as np
 
-__all__ = ["ATTEMPTS", "BallDiscs", "congruence_counts", "discs"]
+__all__ = ["ATTEMPTS", "BallDiscs", "congruence_counts", "discs", "squared"]
 
 PRECISION = 160
 
@@ -33,6 +33,11 @@ class BallDiscs:
 
 #: How candidates are found and at how many bits: floats; a finer approximation; both finer.
 ATTEMPTS = ("float basis", "refined basis", "refined basis, 800 bits")
+
+
+def squared(value: Any) -> Any:
+    """``|z|^2`` of a complex ball (FLINT's own power of a real ball has no value where the ball reaches below zero)."""
+    return value.real * value.real + value.imag * value.imag
 
 
 def _arb(value: Fraction) -> Any:
@@ -79,7 +84,7 @@ def _columns(matrix: Any, n: int, *, refined: bool) -> list[list[Any]]:
         vectors = np.linalg.eig(floats)[1].astype(np.complex128)
         columns = [[flint.acb(float(v.real), float(v.imag)) for v in vectors[:, j]] for j in range(n)]
     for column in columns:
-        norm = sum((abs(c) ** 2 for c in column), flint.arb(0)).sqrt().mid()
+        norm = sum((squared(c) for c in column), flint.arb(0)).sqrt().mid()
         if norm > 0:
             column[:] = [(c / norm).mid() for c in column]
     return columns
@@ -105,7 +110,7 @@ def _discs(numerators: flint.fmpz_mat, denominator: flint.fmpz, reach: Fraction,
         if normal:
             radius += spread
         elif norm_x is not None:
-            row = sum((abs(inverse[i, j]) ** 2 for j in range(n)), flint.arb(0)).sqrt()
+            row = sum((squared(inverse[i, j]) for j in range(n)), flint.arb(0)).sqrt()
             radius += spread * row * norm_x
         if not radius.is_finite():
             return None

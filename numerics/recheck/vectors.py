@@ -178,9 +178,9 @@ def _between(found: balls.BallDiscs, lead: int, vector: Floats) -> Any:
     column = [found.columns[i, lead] for i in range(len(vector))]
     given = [flint.acb(float(v)) for v in vector]
     along = sum((c.conjugate() * g for c, g in zip(column, given, strict=True)), flint.acb(0))
-    along /= sum((abs(c) ** 2 for c in column), flint.arb(0))
-    off = sum((abs(g - c * along) ** 2 for c, g in zip(column, given, strict=True)), flint.arb(0))
-    return flint.arb(abs(off / sum((abs(g) ** 2 for g in given), flint.arb(0))).upper()).sqrt()
+    along /= sum((balls.squared(c) for c in column), flint.arb(0))
+    off = sum((balls.squared(g - c * along) for c, g in zip(column, given, strict=True)), flint.arb(0))
+    return flint.arb(abs(off / sum((balls.squared(g) for g in given), flint.arb(0))).upper()).sqrt()
 
 
 def _middle(found: balls.BallDiscs, lead: int) -> Floats:
@@ -191,7 +191,7 @@ def _middle(found: balls.BallDiscs, lead: int) -> Floats:
 
 
 def _length(found: balls.BallDiscs, j: int, n: int) -> Any:
-    return sum((abs(found.columns[i, j]) ** 2 for i in range(n)), flint.arb(0)).sqrt()
+    return sum((balls.squared(found.columns[i, j]) for i in range(n)), flint.arb(0)).sqrt()
 
 
 def _changed(found: balls.BallDiscs, lead: int, total: Any, reach: Fraction) -> Any:
