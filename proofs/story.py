@@ -67,7 +67,7 @@ class Story:
                     "says": step.says,
                     "formula": step.display(),
                     "uses": list(step.uses),
-                    "scope": step.scope,
+                    "scope": step.sizes(),
                     "argued": step.argued,
                 }
                 for step in (told.derivation.steps if told.derivation else ())
@@ -136,7 +136,7 @@ class Story:
     def _step_lines(self) -> Iterator[str]:
         steps = self.statement.derivation.steps if self.statement.derivation else ()
         for number, step in enumerate(steps, 1):
-            limit = "" if step.scope == ALL_SIZES else f", only for {step.scope}"
+            limit = "" if step.sizes() == ALL_SIZES else f", only for {step.sizes()}"
             mark = f"{number}.".ljust(3 if len(steps) < 10 else 4)
             yield f"{mark}{plain_text(step.says)} [{_how(step)}{limit}]"
             formula = plain_text(step.display())

@@ -113,7 +113,7 @@ def _step_line(outcome: Outcome) -> Line:
     second = "" if outcome.second is None else str(outcome.second.word)
     step = outcome.step
     word = str(outcome.verdict.word) if outcome.verdict.is_holds or not outcome.accepted else ARGUED
-    return Line(step.kind, step.name, word, outcome.verdict.reason, second, step.scope, step.argued)
+    return Line(step.kind, step.name, word, outcome.verdict.reason, second, step.sizes(), step.argued)
 
 
 def _verdict_line(what: str, name: str, ask: Any) -> Line:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from eigentoken.theory.registry import statements
-from eigentoken.theory.steps import Citation, Step
+from eigentoken.theory.steps import ALL_SIZES, Citation, Step
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
-__all__ = ["Recalled", "established", "recalled"]
+__all__ = ["Recalled", "established", "recalled", "sizes_behind"]
 
 
 @cache
@@ -25,9 +25,30 @@ def established(statement_id: str) -> frozenset[str]:
     outcomes = statement.derivation.check(statement.facts)
     if not all(outcome.accepted for outcome in outcomes):
         return frozenset()
-    facts = {fact for outcome in outcomes for fact in outcome.step.establishes}
-    facts |= {outcome.step.theorem.conclusion for outcome in outcomes if isinstance(outcome.step, Citation)}
-    return frozenset(facts)
+    return frozenset(fact for outcome in outcomes for fact in _given(outcome.step))
+
+
+def sizes_behind(statement_id: str, fact: str) -> tuple[str, ...]:
+    """The listed sizes of the steps on which a fact of another statement rests, directly or through earlier steps."""
+    derivation = statements().get(statement_id).derivation
+    steps = () if derivation is None else derivation.steps
+    waiting = [step for step in steps if fact in _given(step)]
+    seen: set[str] = set()
+    found: set[str] = set()
+    while waiting:
+        step = waiting.pop()
+        if step.name in seen:
+            continue
+        seen.add(step.name)
+        if step.sizes() != ALL_SIZES:
+            found.add(step.sizes())
+        needed = {*step.needs, *(step.theorem.hypotheses if isinstance(step, Citation) else ())}
+        waiting += [each for each in steps if each.name in step.uses or needed & set(_given(each))]
+    return tuple(sorted(found))
+
+
+def _given(step: Step) -> tuple[str, ...]:
+    return (*step.establishes, step.theorem.conclusion) if isinstance(step, Citation) else step.establishes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +64,9 @@ class Recalled(Step):
     def __post_init__(self) -> None:
         if not set(self.establishes) <= {self.fact}:
             raise ValueError(f"step {self.name!r} recalls {self.fact!r} and can establish nothing else")
+
+    def sizes(self) -> str:
+        return "; ".join(sizes_behind(self.statement, self.fact)) or self.scope
 
     @property
     def argued(self) -> bool:

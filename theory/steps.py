@@ -91,6 +91,10 @@ class Step(ABC):
         """The check and the second opinion; a kind whose work is shared does it once."""
         return self.check(facts), self.second_opinion()
 
+    def sizes(self) -> str:
+        """For which sizes the step holds; a recalled fact is limited where the steps behind it are."""
+        return self.scope
+
     @property
     def argued(self) -> bool:
         """True where the step rests on an argument in words, here or in a statement that it recalls."""

@@ -132,8 +132,8 @@ def _justification(step: Step, numbers: Mapping[str, int]) -> str:
         parts = [_WORDS.get(step.kind, step.kind)]
     if step.uses:
         parts.append(f"from {_step_list(sorted(numbers[each] for each in step.uses))}")
-    if step.scope != ALL_SIZES:
-        parts.append(f"only for {step.scope}")
+    if step.sizes() != ALL_SIZES:
+        parts.append(f"only for {step.sizes()}")
     return "; ".join(parts)
 
 

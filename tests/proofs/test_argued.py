@@ -116,6 +116,23 @@ def test_a_recalled_fact_of_checked_steps_is_derived(enter: Callable[..., Statem
     assert "proved in X-1" in to_markdown(of_statement(registry.statements().get("X-2")))
 
 
+def test_a_recalled_fact_keeps_the_sizes_of_the_steps_behind_it(enter: Callable[..., Statement]) -> None:
+    """Directly, through a step that uses a limited one, and through two statements; a fact beside it stays free."""
+    small = replace(CHECKED, name="small", scope="2 tokens", establishes=("a small fact",))
+    resting = replace(CHECKED, name="resting", needs=("a small fact",), establishes=("a resting fact",))
+    enter("X-1", CHECKED, small, resting)
+    enter("X-2", recalled("X-1", "a resting fact", ""), depends=("X-1",))
+    for other, fact, scopes in (
+        ("X-1", "a small fact", ("2 tokens",)),
+        ("X-1", "a resting fact", ("2 tokens",)),
+        ("X-2", "a resting fact", ("2 tokens",)),
+        ("X-1", "a square", ()),
+    ):
+        told = enter(f"Y-{other}-{fact}", recalled(other, fact, ""), depends=(other,))
+        assert checked(told).evidence().scopes == scopes, (other, fact)
+        assert ("only for 2 tokens" in to_markdown(of_statement(told))) == bool(scopes)
+
+
 def test_a_missing_or_false_recall_fails(enter: Callable[..., Statement]) -> None:
     """A fact under another name, and a fact of a derivation of which any step does not hold."""
     enter("X-1", CHECKED)
