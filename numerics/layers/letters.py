@@ -22,6 +22,7 @@ from eigentoken.numerics.certify import certify
 from eigentoken.numerics.enclosures import Enclosure, product, total
 from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.quantities import norm_of, real_parts, scaled_interval, without_factors
+from eigentoken.numerics.layers.wide import certify_wide
 from eigentoken.theory.verdicts import Verdict, fails, undecided
 
 __all__ = ["Environment", "Letters", "NotBound", "in_scaled_units"]
@@ -165,12 +166,13 @@ class Environment(Letters):
             return behind.certify(name)
         if behind is not None and name == "inertia" and (known := behind.inertia()).is_holds:
             return known
-        verdict = certify(name, enclosure, time_limit=TIME_LIMIT, **options)
-        if self.light:
-            enclosure.__dict__.pop("symmetric_part", None)  # made again when asked for
-            if verdict.certificate is not None:
-                verdict = replace(verdict, certificate=replace(verdict.certificate, arrays={}))
-        return verdict
+        if not self.light:
+            return certify(name, enclosure, time_limit=TIME_LIMIT, **options)
+        verdict = certify_wide(name, enclosure, options, self.remembered)
+        enclosure.__dict__.pop("symmetric_part", None)  # made again when asked for
+        if verdict.certificate is None:
+            return verdict
+        return replace(verdict, certificate=replace(verdict.certificate, arrays={}))
 
 
 def in_scaled_units(verdict: Verdict, scale: float) -> Verdict:

@@ -32,9 +32,8 @@ print(seen, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, 'torch' in sys.m
 
 
 def write_bfloat16(path: Path, shapes: dict[str, tuple[int, ...]]) -> None:
-    """A safetensors file of small random bfloat16 numbers, written from one repeated block."""
+    """A safetensors file of random bfloat16 numbers of size 2^-8 to 2^-5, either sign (of full rank, unlike one block)."""
     rng = np.random.default_rng(0)
-    block = ((rng.standard_normal(1 << 20) * 0.02).astype(np.float32).view(np.uint32) >> 16).astype("<u2").tobytes()
     header, at = {}, 0
     for name, shape in shapes.items():
         size = 2 * int(np.prod(shape))
@@ -44,6 +43,8 @@ def write_bfloat16(path: Path, shapes: dict[str, tuple[int, ...]]) -> None:
     with path.open("wb") as stream:
         stream.write(len(text).to_bytes(8, "little") + text)
         while at:
+            bits = rng.integers(0, 1 << 16, 1 << 20, dtype=np.uint16)
+            block = (bits & 0x807F | (119 + (bits >> 7 & 3)) << 7).astype("<u2").tobytes()
             at -= stream.write(block[:at])
 
 

@@ -386,3 +386,41 @@ def test_the_inertia_of_dependent_factors_is_left_open() -> None:
     v = np.array([[1.0, 2.0, 0.0, -1.0, 3.0, 0.5]])
     assert _low_rank(v.T, v).inertia().is_undecided
     assert _low_rank(np.ones((3, 2)), np.ones((2, 3))).inertia().is_undecided
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_wide_layers_are_told_nothing_else_by_their_shorter_ladder(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rungs that fit in memory: fewer answers perhaps, never another one, and certificates that re-check."""
+    source = np.random.default_rng(seed)
+    parts = [
+        {name: source.standard_normal((3, 12)) for name in "QKV"} | {"O": source.standard_normal((12, 3)), "scale": 1.0}
+        for _ in range(4)
+    ]
+    if seed == 3:  # symmetric and definite: the other branches of every rule
+        one = np.diag(np.arange(1.0, 13.0))
+        parts = [{"Q": one, "K": one, "V": one, "O": np.eye(12), "scale": 1.0}]
+    full = LayerWeights.from_arrays(0, parts)
+    before = {each.id: hypotheses_of(each, full, {})["conditions"] for each in statements()}
+    monkeypatch.setattr("eigentoken.numerics.layers.weights.EXACT_LIMIT", 8)
+    wide = LayerWeights.from_arrays(0, parts)
+    assert wide.is_wide
+    assert wide.value.exact is None
+    memory: dict[Any, Any] = {}
+    found = examine(wide, memory=memory)
+    decided = 0
+    for statement in statements():
+        for text, verdict in hypotheses_of(statement, wide, memory)["conditions"].items():
+            other = before[statement.id][text]
+            if not verdict.is_undecided and not other.is_undecided:
+                assert verdict.word is other.word, (statement.id, text, verdict.reason, other.reason)
+                decided += 1
+    assert decided > 60
+    inputs = wide.inputs()
+    for verdict in [*found.leaders.values(), found.score_inertia, found.value_inertia]:
+        if verdict.certificate is not None:
+            assert not verdict.certificate.arrays
+            assert recheck(verdict.certificate, inputs).is_holds
+    exact = sum(np.asarray(part["Q"]).T @ np.asarray(part["K"]) for part in parts)
+    w = np.linalg.eigvalsh((exact + exact.T) / 2)
+    assert found.score_inertia.is_holds
+    assert found.score_inertia.details["inertia"][:2] == [int((w > 0).sum()), int((w < 0).sum())]
