@@ -23,8 +23,9 @@ def _leading(verdict: Record) -> float | None:
     return _short(found["re"]) if found and found["re"] is not None else None
 
 
-def _end(interval: list[float] | None) -> float | None:
-    return None if interval is None or isinstance(interval[1], str) else _short(interval[1])  # "inf" has no colour
+def _end(interval: list[float | str] | None) -> float | None:
+    high = None if interval is None else interval[1]
+    return None if high is None or isinstance(high, str) else _short(high)  # "inf" has no colour
 
 
 #: What the colour can show: name, whether it is a word, its value for a head, its value for the whole layer.
