@@ -1,7 +1,8 @@
 """Mutants of derivations: one small change at a time, to see that the checkers say no.
 
 A mutant flips the sign of a term, drops a term or a factor, changes a number or an exponent, turns a relation around, makes
-a strict relation weak or a weak one strict, drops a hypothesis, or takes away an established fact that a citation needs.
+a strict relation weak or a weak one strict, drops a hypothesis, recalls a fact that was not proved, or takes away an
+established fact that a step needs.
 A mutant is *killed* when the changed step no longer holds.  One that still holds is not by itself a fault: the changed
 statement may be true (a weaker conclusion, a hypothesis that was not needed).  Such a mutant counts as *true* only if
 an arithmetic that shares no code with the checker proves it as well; every other survivor is reported as a survivor.
@@ -18,6 +19,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.normal_form import identity_verdict
+from eigentoken.theory.recall import Recalled
 from eigentoken.theory.statements import Statement
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality, Reduction, Step
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
@@ -112,9 +114,9 @@ def all_mutants(statement: Statement) -> Iterator[Mutant]:
             yield Mutant(
                 statement.id, f"{step.name}: {description}", Derivation(steps), derivation, place, statement.facts
             )
-        if isinstance(step, Citation):
-            for hypothesis in step.theorem.hypotheses:
-                yield _without(statement, derivation, place, hypothesis)
+        needed = (*step.needs, *(step.theorem.hypotheses if isinstance(step, Citation) else ()))
+        for fact in dict.fromkeys(needed):
+            yield _without(statement, derivation, place, fact)
 
 
 def _changed_steps(step: Step) -> Iterator[tuple[str, Step]]:
@@ -133,6 +135,8 @@ def _changed_steps(step: Step) -> Iterator[tuple[str, Step]]:
     elif isinstance(step, Reduction):
         for what, claim in _changed_claims(step.claimed):
             yield f"claim: {what}", replace(step, claimed=claim)
+    elif isinstance(step, Recalled):
+        yield "another fact is recalled", replace(step, fact=f"{step.fact}, and more", establishes=())
 
 
 def _changed_claims(claimed: Any) -> Iterator[tuple[str, Any]]:
@@ -207,6 +211,9 @@ class _Judge:
 
     def _asked(self, mutant: Mutant) -> Verdict:
         step = mutant.step
+        missing = [each for each in step.needs if each not in set(_facts_before(mutant))]
+        if missing:
+            return fails(f"needs {'; '.join(missing)}, which no earlier step establishes")
         if isinstance(step, Inequality):
             from eigentoken.theory.real_arithmetic import prove
 
@@ -226,9 +233,11 @@ class _Judge:
     def still_true(self, mutant: Mutant) -> Verdict:
         """Is the changed statement true, by other means than the checker that accepted it?"""
         step, original = mutant.step, mutant.original.steps[mutant.place]
-        if isinstance(step, Inequality):
+        if isinstance(step, Inequality) and isinstance(original, Inequality):
             verdict = step.second_opinion()
-            return fails("no second opinion") if verdict is None else verdict
+            if verdict is not None and not verdict.is_undecided:
+                return verdict
+            return _weaker(original, step)
         if isinstance(step, Identity) and isinstance(original, Identity):
             sides = zip(original.sides(), step.sides(), strict=True)
             same = all(identity_verdict(old, new).is_holds for old, new in sides)
@@ -238,6 +247,25 @@ class _Judge:
             same = all(identity_verdict(old, new).is_holds for old, new in pairs)
             return holds("equal to the original") if same else fails("it differs from the original")
         return fails("nothing confirms it")
+
+
+def _weaker(original: Inequality, step: Inequality) -> Verdict:
+    """Does the changed conclusion follow from the original one, both by the second solver: less is claimed?"""
+    from eigentoken.theory.second_guard import guarded_inequality
+
+    old, new = original.conclusion, step.conclusion
+    signs = {sp.StrictGreaterThan: 1, sp.GreaterThan: 1, sp.StrictLessThan: -1, sp.LessThan: -1}
+    if step.hypotheses != original.hypotheses or old.func not in signs or new.func is not old.func:
+        return fails("no second opinion")
+    room = sp.factor(sp.cancel(sp.together((new.lhs - new.rhs) - (old.lhs - old.rhs))))
+    given = original.second_opinion()
+    if (
+        given is not None
+        and given.is_holds
+        and guarded_inequality(step.hypotheses, signs[old.func] * room >= 0).is_holds
+    ):
+        return holds("it follows from the original conclusion")
+    return fails("no second opinion")
 
 
 _SMALL = tuple(Fraction(top, bottom) for bottom in (1, 2, 5) for top in range(-7, 8))

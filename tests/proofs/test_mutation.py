@@ -12,6 +12,7 @@ from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality, 
 
 x = sp.Symbol("x", real=True)
 
+BOOK = list(statements())
 CHAPTER = [each for each in statements() if each.id.startswith(("PM-", "CT-"))]
 #: Statements whose steps are quick to re-check, for the everyday run.
 QUICK = [
@@ -102,8 +103,76 @@ def test_sampled_mutants_of_the_chapter_are_killed() -> None:
     assert report.killed + len(report.true) == 57
 
 
-@pytest.mark.slow
-def test_a_larger_sample_of_mutants_is_killed() -> None:
-    report = kill_rate(CHAPTER, 150, 1, seconds=3)
+def test_a_recalled_fact_that_was_not_proved_is_rejected() -> None:
+    told = next(each for each in CHAPTER if each.id == "PM-L11")
+    found = [each for each in all_mutants(told) if "another fact is recalled" in each.description]
+    assert found
+    report = kill_rate([told], 200, 0, seconds=3)
     assert report.survivors == ()
-    assert report.killed >= 100
+
+
+def test_a_conclusion_that_claims_less_follows_from_the_original() -> None:
+    from eigentoken.proofs.mutation import _weaker
+
+    y = sp.Symbol("y", real=True)
+    given = (x > 1, y > 1)
+    old = Inequality(name="a", says="", hypotheses=given, conclusion=x * y > 1)
+    less = Inequality(name="a", says="", hypotheses=given, conclusion=x**2 * y > 1)
+    more = Inequality(name="a", says="", hypotheses=given, conclusion=x * y > 2)
+    other = Inequality(name="a", says="", hypotheses=(x > 1,), conclusion=x**2 * y > 1)
+    assert _weaker(old, less).is_holds
+    assert _weaker(old, more).is_fails
+    assert _weaker(old, other).is_fails
+
+
+def test_taking_away_a_fact_that_a_step_needs_kills_it() -> None:
+    needy = Inequality(name="b", says="", hypotheses=(x > 1,), conclusion=x > 0, needs=("fact one",))
+    step = Identity(name="a", says="", left=x, right=x, establishes=("fact one",))
+    found = [each for each in all_mutants(statement(step, needy)) if "nothing establishes" in each.description]
+    assert len(found) == 1
+    assert kill_rate([statement(step, needy)], 100, 0).survivors == ()
+
+
+def test_a_changed_system_is_noticed_and_put_back() -> None:
+    from eigentoken.proofs.mutation_systems import changed_system, system_kills
+
+    told = [each for each in CHAPTER if each.id == "PM-E9"]
+    assert told[0].derivation is not None
+    assert all(each.verdict.is_holds for each in told[0].derivation.check(told[0].facts))
+    report = system_kills(told)
+    assert report.killed == 2 and report.survivors == ()
+    with pytest.raises(RuntimeError), changed_system("oja-map", "sign of the push"):
+        raise RuntimeError
+    assert all(each.verdict.is_holds for each in told[0].derivation.check(told[0].facts))
+
+
+def test_a_change_that_nobody_notices_survives() -> None:
+    """A statement without steps about its system leaves the changed signs alive."""
+    from dataclasses import replace
+
+    from eigentoken.proofs.mutation_systems import system_kills
+
+    silent = replace(statement(Identity(name="a", says="", left=x, right=x)), systems=("oja-flow",))
+    report = system_kills([silent])
+    assert report.killed == 0
+    assert report.survivors == ("oja-flow, sign of the push", "oja-flow, sign of the projection")
+    assert report.rate == 0
+
+
+@pytest.mark.slow
+def test_every_sign_of_every_system_matters() -> None:
+    from eigentoken.proofs.mutation_systems import system_kills
+
+    report = system_kills(BOOK)
+    assert report.survivors == ()
+    assert report.killed >= 19
+
+
+@pytest.mark.slow
+def test_a_larger_sample_of_mutants_of_the_whole_book_is_killed() -> None:
+    report = kill_rate(BOOK, 300, 1, seconds=3)
+    print(
+        f"{report.killed} of {report.killed + len(report.survivors)} wrong mutants killed, {len(report.true)} true ones"
+    )
+    assert report.survivors == ()
+    assert report.killed >= 200
