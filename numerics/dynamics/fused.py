@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -23,14 +24,20 @@ __all__ = ["FusedHeads"]
 #: How many numbers are scaled at once: about what the caches of one core hold.
 CHUNK = 1 << 18
 
+#: Causal attention is cut into blocks of about so many tokens, each of which sees only the tokens up to its last.
+BLOCK, MOST_BLOCKS = 16, 8
+
 
 class FusedHeads:
     """``u_i = scale sum_h sum_j a^h_ij c_j`` with ``a^h = softmax(c Q^T M_h(t) Q c^T)`` over the tokens of the mask.
 
-    ``scores`` are the M_h: matrices, structured matrices or functions of time; ``basis`` is Q, (..., d, r).
+    ``scores`` are the M_h: matrices, structured matrices or functions of time; ``basis`` is Q, (..., d, r).  With
+    ``triangular`` the mask is causal and token i lies in the span of the first i columns of Q, as the triangular factor
+    of a QR decomposition has it and causal attention keeps it: what is zero is then not multiplied.
     """
 
-    def __init__(self, scores: Sequence[Any], basis: Tensor, mask: Any, scale: float) -> None:
+    def __init__(self, scores: Sequence[Any], basis: Tensor, mask: Any, scale: float, triangular: bool = False) -> None:
+        self.triangular = triangular
         self.scores, self.basis, self.mask, self.scale = tuple(scores), basis, mask, scale
         self.rows = basis.mT.contiguous()
         self._fixed = [compress(score, basis) for score in self.scores if not callable(score)]
@@ -103,12 +110,23 @@ class FusedHeads:
         return self._bias
 
     def __call__(self, c: Tensor, t: Any = None) -> Tensor:
-        r = c.shape[-1]
-        pulled = c @ self.matrices(t)
-        bias = self.bias(c)
+        matrices, bias, n = self.matrices(t), self.bias(c), c.shape[-2]
+        blocks = min(max(1, round(n / BLOCK)), MOST_BLOCKS) if self.triangular else 1
+        if blocks == 1:
+            return self._push(c, c, matrices, bias)
+        cuts = [n * k // blocks for k in range(blocks + 1)]
+        push = torch.zeros_like(c)
+        for first, last in pairwise(cuts):
+            seen, visible = c[..., :last, :last], None if bias is None else bias[first:last, :last]
+            push[..., first:last, :last] = self._push(seen[..., first:, :], seen, matrices, visible)
+        return push
+
+    def _push(self, queries: Tensor, c: Tensor, matrices: Tensor, bias: Tensor | None) -> Tensor:
+        """The pushes of the tokens ``c`` on the tokens ``queries``, in the first coordinates that these have."""
+        r, step = c.shape[-1], matrices.shape[-2]
         total: Tensor | None = None
-        for h in range(pulled.shape[-1] // r):
-            scores = pulled[..., h * r : (h + 1) * r] @ c.mT
+        for begin in range(0, matrices.shape[-1], step):
+            scores = (queries @ matrices[..., :r, begin : begin + r]) @ c.mT
             weights = torch.softmax(scores if bias is None else scores.add_(bias), dim=-1)
             total = weights if total is None else total.add_(weights)
         assert total is not None

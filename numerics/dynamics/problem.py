@@ -83,7 +83,8 @@ class Problem:
         awkward = "positions" in self.parameters or "pair_score" in self.parameters
         if n >= d or awkward or any(value is not None for value, _ in heads):
             return None
-        basis = torch.linalg.qr(x.mT).Q
+        basis = torch.linalg.qr(x.mT).Q  # x^T = Q R, so the coordinates R^T are lower triangular
+        causal = isinstance(self.mask, str) and self.mask == "causal"
         parameters = {
             name: [_reduced(head, basis) for head in value] if name == "heads" else _reduced({name: value}, basis)[name]
             for name, value in self.parameters.items()
@@ -93,9 +94,11 @@ class Problem:
         if self.system.score is not None and all(score is not None for _, score in heads):
             groups = self.parameters["heads"] if self.system.multihead else [self.parameters]
             scale = 1.0 / math.sqrt(algebra.root_dimension or d) if self.system.over_root_d else 1.0
-            fused = FusedHeads([group[self.system.score] for group in groups], basis, self.mask, scale)
+            scores = [group[self.system.score] for group in groups]
+            fused = FusedHeads(scores, basis, self.mask, scale, triangular=causal)
         reduced = replace(self, parameters=parameters, algebra=algebra, fused=fused)
-        return SpanReduction(reduced, x @ basis, basis)
+        coordinates = x @ basis
+        return SpanReduction(reduced, coordinates.tril() if causal else coordinates, basis)
 
 
 @dataclass(frozen=True)

@@ -304,3 +304,31 @@ def test_fused_heads_are_the_heads_one_by_one(name: str) -> None:
     assert torch.allclose(
         slow.advance(reduction.coordinates, 1.1), reduction.problem.advance(reduction.coordinates, 1.1)
     )
+
+
+@pytest.mark.parametrize("n", [24, 50])
+def test_causal_blocks_leave_out_only_zeros(n: int) -> None:
+    """Enough tokens for several blocks, some of them dependent: the pushes and whole runs agree with the definition."""
+    d = n + 10
+    generator = torch.Generator().manual_seed(21)
+    square = torch.randn(d, d, generator=generator, dtype=torch.float64) / 3
+    scale = torch.rand(d, generator=generator, dtype=torch.float64)
+    heads = [{"P": lambda t: RowScaled((1 + t) * scale, square)}, {"P": square.mT.contiguous()}]
+    flow = problem("ellipsoid-multihead-flow", {"heads": heads, "W": None}, "causal")
+    x = random_tokens(2, n, d, seed=22)
+    x[:, 5] = x[:, 3]
+    x[:, 20] = -x[:, 4]
+    reduction = flow.span_reduction(x)
+    assert reduction is not None
+    assert reduction.problem.fused is not None
+    assert reduction.problem.fused.triangular
+    assert torch.allclose(reduction.lift(reduction.coordinates), x, atol=1e-13)
+    fast = reduction.problem.advance(reduction.coordinates, 0.4)
+    assert torch.equal(fast, fast.tril())
+    assert torch.allclose(reduction.lift(fast), flow.advance(x, 0.4), atol=1e-12)
+    whole = follow(flow, x, 2.0, rtol=1e-9, atol=1e-11, reduce=False).final
+    assert torch.allclose(follow(flow, x, 2.0, rtol=1e-9, atol=1e-11).final, whole, atol=1e-6)
+    full = problem("ellipsoid-multihead-flow", {"heads": heads, "W": None}).span_reduction(x)
+    assert full is not None
+    assert full.problem.fused is not None
+    assert not full.problem.fused.triangular
