@@ -115,3 +115,19 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Any:
         return made[key]
 
     return get
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A good checkpoint to spoil."""
+    import json
+
+    from safetensors.numpy import save_file
+
+    from .spoiled import CONFIG, gpt2_tensors
+
+    made = tmp_path / "model"
+    made.mkdir()
+    save_file(gpt2_tensors(), made / "model.safetensors")
+    (made / "config.json").write_text(json.dumps(CONFIG))
+    return made

@@ -19,7 +19,7 @@ import pytest
 from eigentoken.models import ModelError, load, samples
 
 from . import conftest as tiny
-from .test_bad_input import CONFIG, gpt2_tensors
+from .spoiled import CONFIG, gpt2_tensors
 
 KINDS = ("rxnmapper-bin", "safetensors", "sharded", "torch-zip", "torch-legacy", "npz", "gguf", "llama2c")
 VARIANTS = 70

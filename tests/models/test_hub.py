@@ -12,7 +12,7 @@ from safetensors.numpy import save_file
 
 from eigentoken.models import ModelError, load
 
-from .test_bad_input import CONFIG, gpt2_tensors
+from .spoiled import CONFIG, gpt2_tensors
 
 hub = pytest.importorskip("huggingface_hub")
 

@@ -13,7 +13,7 @@ import pytest
 
 from eigentoken.models import load
 
-from .test_bad_input import CONFIG, gpt2_tensors
+from .spoiled import CONFIG, gpt2_tensors
 
 SEVEN_B = {"model_type": "llama", "hidden_size": 4096, "intermediate_size": 11008, "num_attention_heads": 32}
 SEVEN_B |= {"num_hidden_layers": 2, "vocab_size": 32000, "rms_norm_eps": 1e-5, "max_position_embeddings": 4096}
