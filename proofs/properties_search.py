@@ -79,7 +79,7 @@ def alignment_lost(source: Random) -> Verdict:
     if low >= top or abs(1 + alpha * low) > 1 + alpha * top:
         return fails("not dominated")
     after = (x + alpha * (top * x + off * y), y + alpha * low * y)
-    if after == (0, 0):
+    if not any(after):
         return fails("the step is not defined")
     before, later = x**2 / (x**2 + y**2), after[0] ** 2 / (after[0] ** 2 + after[1] ** 2)
     if later < before:
@@ -329,7 +329,7 @@ def map_beyond_the_flow(source: Random) -> Verdict:
     flow_point = instance("attention-flow", tokens, V=_diagonal(*value), M=score)
     flow = point_is(flow_point, "bipartite", stable="stable")
     mapped = point_is(map_point, "bipartite", stable="unstable")
-    if flow.is_holds and mapped.is_holds and alpha * max(1, -value[1]) >= 1:
+    if flow.is_holds and mapped.is_holds and alpha * max(value[0], -value[1]) >= 1:
         return holds(
             f"V = diag(1, {value[1]}), e^s = {ratio}, alpha = {alpha}: stable for the flow, unstable for the map"
         )

@@ -114,7 +114,8 @@ def unsteered_token(source: Random) -> Verdict:
 
 def weight_of_a_later_token(source: Random) -> Verdict:
     """AB-L4.1 for causal attention and ``j > i``: the weight is zero, below every positive bound."""
-    from eigentoken.proofs.tensor_reductions import EXACT, causal_mask
+    from eigentoken.proofs.tensor_reductions import EXACT
+    from eigentoken.theory.algebra import causal_mask
 
     count = source.randint(2, 4)
     state = tuple(tuple(sp.Rational(each) for each in unit_vector(source)) for _ in range(count))

@@ -7,7 +7,7 @@ that no longer fits its lemma only means that the lemma is refused.
 
 from __future__ import annotations
 
-__all__ = ["HINTS"]
+__all__ = ["FACTS_ONLY", "HINTS"]
 
 _BOX = r"""
 assert (K1 : 1 + kappa * b_1 > 0) by (apply in_box; lra).
@@ -135,6 +135,8 @@ assert (C : (1 + T ^ 2) * (z_1 ^ 2 + z_2 ^ 2 + z_3 ^ 2) - (z_3 ^ 2 + (z_2 - T * 
 assert (A := square_ge (g + c ^ 2)).
 assert (B : (1 - c) * (1 + c) * (c ^ 2 - (g ^ 2 + omega ^ 2)) >= 0) by (apply product_ge; [apply product_ge; lra | lra]).
 """,
+    ("AB-L6.1", "slowest factor"): "split; [apply exp_below_one; lra | apply exp_monotone; lra].",
+    ("AB-L4.2", "compact range"): "split; [apply exp_monotone; lra | apply Rle_ge; apply exp_monotone; lra].",
     ("PM-R1", "pairs"): "rewrite Rpower_minus_one by lra. field.",
     ("AB-R4.2", "sharpness"): "rewrite Rpower_Ropp. assert (P := Rpower_positive 2 m). field. lra.",
     ("AB-T3.2", "why the local form gives a finite length"): (
@@ -386,3 +388,8 @@ assert (C1 : (alpha_ij - A) * h_j >= 0) by (apply product_ge; lra).
 assert (D1 : A * (h_j - delta * h_i) >= 0) by (apply product_ge; lra).
 """,
 }
+
+#: Hints that leave the goal, with its quotients, to the general script.
+FACTS_ONLY = frozenset(
+    (("PM-L7", "rate"), ("AB-L4.1", "sharp upper bound"), ("AB-L4.1", "printed upper bound"), ("AB-X1", "rates"))
+)

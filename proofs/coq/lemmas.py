@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.proofs.coq.hints import HINTS
+from eigentoken.proofs.coq.hints import FACTS_ONLY, HINTS
 from eigentoken.proofs.coq.terms import Names, NotExportable, condition, term
 from eigentoken.theory.second_inequality import inequality_by_cvc5
 from eigentoken.theory.statements import Statement
@@ -66,6 +66,8 @@ def lemma_of(step: Step, name: str, origin: str = "") -> CoqLemma:
             facts = HINTS.get((origin, step.name))
             if facts is not None:
                 first, second = made.by_hand(facts)
+                if (origin, step.name) in FACTS_ONLY:
+                    first, second = second, first
                 return CoqLemma(name, source, made.statement(), first, further=lambda: [second])
             return CoqLemma(name, source, made.statement(), made.script(), further=lambda: [made.script(hints=True)])
     except NotExportable as problem:

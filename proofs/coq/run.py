@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from eigentoken.theory.statements import Statement
 __all__ = ["PRELUDE", "Exported", "accepts", "export", "file_text"]
 
 NO_COQ = "coqc is not installed (Debian: coq): only lemmas that it accepts are written, so there is nothing to write"
-SECONDS = 40
+SECONDS = 60
 PRELUDE = r"""From Coq Require Import Nsatz.
 From Coq Require Import Reals Lra Psatz.
 Open Scope R_scope.
@@ -80,6 +81,11 @@ Proof.
   rewrite exp_plus, exp_Ropp, exp_ln by exact B. reflexivity.
 Qed.
 
+Lemma exp_monotone (a b : R) : a <= b -> exp a <= exp b.
+Proof. intros [H|H]; [left; apply exp_increasing; exact H | right; rewrite H; reflexivity]. Qed.
+Lemma exp_below_one (a : R) : a < 0 -> exp a < 1.
+Proof. intros H. rewrite <- exp_0. apply exp_increasing. exact H. Qed.
+
 Lemma opposite_pos (a : R) : a < 0 -> - a > 0. Proof. lra. Qed.
 Lemma opposite_neg (a : R) : a > 0 -> - a < 0. Proof. lra. Qed.
 Lemma opposite_ge (a : R) : a <= 0 -> - a >= 0. Proof. lra. Qed.
@@ -138,8 +144,8 @@ Ltac cases := hypotheses; unfold Rabs, Rmax, Rmin in *;
     | |- context [Rle_dec ?x ?y] => destruct (Rle_dec x y)
     | H : context [Rle_dec ?x ?y] |- _ => destruct (Rle_dec x y)
   end.
-Ltac linear := timeout 3 lra.
-Ltac products := timeout 10 nra.
+Ltac linear := timeout 6 lra.
+Ltac products := timeout 15 nra.
 (* The sign of a product from the signs of its factors. *)
 Ltac sign := first [ assumption | linear | lazymatch goal with
   | |- ?a * ?b > 0 => first [ solve [apply product_pos; sign] | solve [apply product_pos_neg; sign] ]
@@ -211,27 +217,57 @@ class Exported:
     missing: tuple[str, ...]
 
 
-def accepts(text: str, seconds: int = SECONDS) -> bool:
-    """Does coqc accept this file?  A file with ``Admitted`` or an axiom of its own is never accepted."""
+def accepts(text: str, seconds: int = SECONDS, library: Path | None = None) -> bool:
+    """Does coqc accept this file?  A file with ``Admitted`` or an axiom of its own is never accepted.
+
+    ``library`` is a folder whose compiled modules the file may name (``From Eigentoken Require Import ...``).
+    """
     if any(word in text for word in ("Admitted", "Axiom", "Parameter", "admit")):
         return False
+    known = [] if library is None else ["-Q", str(library), "Eigentoken"]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "lemma.v"
         path.write_text(text, encoding="utf-8")
         try:
-            ran = subprocess.run(["coqc", "-q", path.name], cwd=folder, capture_output=True, timeout=seconds)
+            ran = subprocess.run(["coqc", "-q", *known, path.name], cwd=folder, capture_output=True, timeout=seconds)
         except subprocess.TimeoutExpired:
             return False
         return ran.returncode == 0
 
 
-def proved(lemma: CoqLemma, seconds: int = SECONDS) -> CoqLemma | None:
+#: What a file says instead of the prelude where the prelude is compiled.
+SHORT = """From Coq Require Import Nsatz.
+From Coq Require Import Reals Lra Psatz.
+From Eigentoken Require Import Prelude.
+Open Scope R_scope.
+"""
+
+
+@contextmanager
+def compiled_prelude() -> Iterator[Path]:
+    """A folder with the compiled prelude, so that it is not proved again for every lemma."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "Prelude.v").write_text(PRELUDE, encoding="utf-8")
+        subprocess.run(
+            ["coqc", "-q", "-Q", ".", "Eigentoken", "Prelude.v"], cwd=folder, capture_output=True, check=True
+        )
+        yield Path(folder)
+
+
+def proved(lemma: CoqLemma, seconds: int = SECONDS, library: Path | None = None) -> CoqLemma | None:
     """The lemma with the first of its scripts that coqc accepts, or none."""
+    head = PRELUDE if library is None else SHORT
     for script in (lemma.proof, *lemma.others()):
         tried = replace(lemma, proof=script)
-        if accepts(f"{PRELUDE}\n{tried.text()}", seconds):
+        if accepts(f"{head}\n{tried.text()}", seconds, library):
             return tried
     return None
+
+
+def _all_at_once(lemmas: Sequence[CoqLemma], seconds: int, library: Path) -> bool:
+    """Are all lemmas accepted with their first scripts, in one file?"""
+    text = "\n".join([SHORT, *(each.text() for each in lemmas)])
+    return bool(lemmas) and accepts(text, seconds * (1 + len(lemmas) // 4), library)
 
 
 def file_text(told: Statement, accepted: Sequence[CoqLemma], others: Sequence[tuple[CoqLemma, str]]) -> str:
@@ -256,12 +292,22 @@ def export(
     if shutil.which("coqc") is None:
         raise ValueError(NO_COQ)
     folder.mkdir(parents=True, exist_ok=True)
-    results = []
+    with compiled_prelude() as library:
+        return list(_exported(statements, folder, library, jobs, seconds, done))
+
+
+def _exported(
+    statements: Iterable[Statement], folder: Path, library: Path, jobs: int, seconds: int, done: Callable[[], None]
+) -> Iterator[Exported]:
     for told in statements:
         lemmas = lemmas_of(told)
         tried = [each for each in lemmas if not each.missing]
-        with ThreadPoolExecutor(jobs) as pool:
-            good = dict(zip(tried, pool.map(lambda each: proved(each, seconds), tried), strict=True))
+        good: dict[CoqLemma, CoqLemma | None]
+        if _all_at_once(tried, seconds, library):
+            good = {each: each for each in tried}
+        else:
+            with ThreadPoolExecutor(jobs) as pool:
+                good = dict(zip(tried, pool.map(lambda each: proved(each, seconds, library), tried), strict=True))
         done()
         if not lemmas:
             continue
@@ -273,13 +319,10 @@ def export(
         ]
         path = folder / f"{told.id.replace(chr(39), '_prime').replace('-', '_').replace('.', '_')}.v"
         path.write_text(file_text(told, accepted, others), encoding="utf-8")
-        results.append(
-            Exported(
-                told.id,
-                path,
-                tuple(each.name for each in accepted),
-                tuple(each.name for each in tried if good[each] is None),
-                tuple(each.name for each in lemmas if each.missing),
-            )
+        yield Exported(
+            told.id,
+            path,
+            tuple(each.name for each in accepted),
+            tuple(each.name for each in tried if good[each] is None),
+            tuple(each.name for each in lemmas if each.missing),
         )
-    return results
