@@ -98,7 +98,7 @@ def figure_2(context: Context) -> Result:
             check(
                 "both norms are bounded by 2 |P'|",
                 all(max(v) <= b for v, b in zip(norms, bounds, strict=True)),
-                f"{bounds}",
+                f"bounds {bounds[0]:.3f}, {bounds[1]:.3f}; largest {max(norms[0]):.3f}, {max(norms[1]):.3f}",
             ),
             check("both norms vary in time", min(swing) > 0.1, f"swings {swing[0]:.3f}, {swing[1]:.3f}"),
             check("the period is 1", abs(norms[0][0] - norms[0][400]) < 1e-9, "values at t = 0 and t = 1 are equal"),
