@@ -1,46 +1,52 @@
 """Steering by a rank-one edit of a layer's output matrix (PM-S1, PM-S2, PM-S3).
 
-With ``O = [O_1 ... O_H]`` and ``V = [V_1; ...; V_H]`` square and invertible, ``O' = O + mu w z^T V^-1`` gives
-``F' = O' V = F + mu w z^T``; with ``z^T w = 1`` its leading eigenvalue is about ``mu + z^T F w`` and the eigenvector is
-within ``|P_w F w| / mu`` of w.  What is *claimed* is claimed of the matrix as it is stored after rounding: its leader and
-the angle of the leading eigenvector to w are certified there.  For one token (PM-S3), with ``u_i`` the old update and
-``kappa_i = z^T V^-1 o_i``:
+With ``O = [O_1 ... O_H]``, ``V = [V_1; ...; V_H]`` and a row r with ``r^T V = z^T``, ``O' = O + mu w r^T`` gives
+``F' = O' V = F + mu w z^T``; with ``z^T w = 1`` its leading eigenvalue is about ``mu + z^T F w`` and the eigenvector is within
+``|P_w F w| / mu`` of w.  For a square invertible V, ``r^T = z^T V^-1`` for any z (PM-S1).  Where heads share their values
+(grouped queries) V has a kernel, and z must lie in its row space: the projection of w is taken.
+
+What is *claimed* is claimed of the matrix as it is stored after rounding: its leader and the angle of the leading
+eigenvector to w are certified there.  For one token (PM-S3), with ``u_i`` the old update and
+``kappa_i = r^T o_i``:
 
     tan angle(x_i^+, +-w) <= (|x_i| + |u_i|) / (|mu kappa_i| - |x_i| - |u_i|)   where the denominator is positive.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from flint import arb
 
 from eigentoken.numerics.certify import certify
 from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.theory.verdicts import Verdict
 
-__all__ = ["Edit", "TokenGuarantee", "certify_edit", "edit_output", "token_guarantees"]
+__all__ = ["Edit", "TokenGuarantee", "certify_edit", "cosine_below", "edit_output", "token_guarantees"]
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)
 class Edit:
-    """The edit: the new output matrix (float64, before it is stored), and its parts."""
+    """The edit: the new output matrix (float64, before it is stored), and its parts ``O + strength direction row^T``."""
 
     output: Array
     direction: Array
     left: Array
+    row: Array
     strength: float
     value_condition: float
 
 
 def edit_output(O: Any, V: Any, direction: Any, strength: float, left: Any = None) -> Edit:
-    """``O + mu w z^T V^-1``; w is normalised, z is w unless given, and scaled to ``z^T w = 1``."""
+    """``O + mu w r^T`` with ``r^T V = z^T``, ``z^T w = 1``; w is normalised, z is w (or its part that V sees) unless given."""
     output, value = np.asarray(O, dtype=np.float64), np.asarray(V, dtype=np.float64)
-    if value.shape[0] != value.shape[1]:
-        raise ValueError(f"V must be square (H d_head = d) to steer, got {value.shape}: this layer cannot be edited so")
+    if output.shape != value.shape[::-1]:
+        raise ValueError(f"O and V must have shapes (d, m) and (m, d), got {output.shape} and {value.shape}")
     w = np.asarray(direction, dtype=np.float64).ravel()
     if w.shape != (value.shape[1],):
         raise ValueError(f"direction must have {value.shape[1]} entries, got {w.size}: it is a vector in token space")
@@ -50,13 +56,18 @@ def edit_output(O: Any, V: Any, direction: Any, strength: float, left: Any = Non
     if not (np.isfinite(strength) and strength > 0):
         raise ValueError(f"strength must be a positive number, got {strength}")
     w = w / size
-    z = w if left is None else np.asarray(left, dtype=np.float64).ravel()
+    u, sizes, rows = np.linalg.svd(value, full_matrices=False)
+    rank = int((sizes > sizes[0] * max(value.shape) * 2.0**-52).sum())
+    seen = rows[:rank]
+    z = seen.T @ (seen @ (w if left is None else np.asarray(left, dtype=np.float64).ravel()))
+    if left is not None and np.linalg.norm(z - left) > 1e-8 * np.linalg.norm(left):
+        raise ValueError("the left vector must lie in the row space of V: r^T V = z^T is needed (PM-S1)")
     overlap = float(z @ w)
-    if overlap == 0:
+    if abs(overlap) < 1e-8 * float(np.linalg.norm(z)) or overlap == 0:
         raise ValueError("the left vector must not be orthogonal to the direction: z^T w = 1 is needed (PM-S1)")
     z = z / overlap
-    row = np.linalg.solve(value.T, z)
-    return Edit(output + strength * np.outer(w, row), w, z, strength, float(np.linalg.cond(value)))
+    row = u[:, :rank] @ ((seen @ z) / sizes[:rank])
+    return Edit(output + strength * np.outer(w, row), w, z, row, strength, float(sizes[0] / sizes[rank - 1]))
 
 
 def certify_edit(weights: LayerWeights, direction: Array) -> dict[str, Verdict]:
@@ -69,6 +80,23 @@ def certify_edit(weights: LayerWeights, direction: Array) -> dict[str, Verdict]:
     }
 
 
+def cosine_below(eigenvector: Verdict, direction: Array) -> float | None:
+    """A certified lower bound on ``|cos|`` between the true leading eigenvector and w.
+
+    The verdict holds a vector x within an angle phi of the eigenvector, ``sin phi <= s``: the angle to w is at most
+    ``angle(x, w) + phi``, and ``cos(a + phi) = cos a sqrt(1 - s^2) - sin a s`` where the sum is below a right angle.
+    """
+    vector, sine = eigenvector.details.get("vector"), eigenvector.details.get("sine_of_angle")
+    if not eigenvector.is_holds or vector is None or sine is None:
+        return None
+    x, w = ([arb(float(value)) for value in each] for each in (vector, direction))
+    dot, xx, ww = (sum((a * b for a, b in zip(*pair, strict=True)), arb(0)) for pair in ((x, w), (x, x), (w, w)))
+    cosine, s = abs(dot) / (xx * ww).sqrt(), arb(float(sine))
+    bound = cosine * (1 - s * s).sqrt() - (arb(1) - cosine * cosine).max(arb(0)).sqrt() * s
+    low = float(bound.lower())
+    return math.nextafter(low, -math.inf) if low > 0 else None
+
+
 @dataclass(frozen=True)
 class TokenGuarantee:
     """How far token i can end from the line of w, from its own numbers; ``None`` where nothing is guaranteed."""
@@ -77,9 +105,9 @@ class TokenGuarantee:
     tangent_bound: float | None
 
 
-def token_guarantees(x: Array, update: Array, mixed: Array, V: Any, edit: Edit) -> list[TokenGuarantee]:
+def token_guarantees(x: Array, update: Array, mixed: Array, edit: Edit) -> list[TokenGuarantee]:
     """PM-S3 for tokens x (m, d) with old update u (m, d) and mixed values o (m, H d_head)."""
-    kappas = np.linalg.solve(np.asarray(V, dtype=np.float64), mixed.T).T @ edit.left
+    kappas = mixed @ edit.row
     sizes = np.linalg.norm(x, axis=1) + np.linalg.norm(update, axis=1)
     room = np.abs(edit.strength * kappas) - sizes
     return [

@@ -10,6 +10,7 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eigentoken.numerics.certify import certify
 from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.layers.bindings import bind, hypotheses_of, reads_weights
 from eigentoken.numerics.layers.findings import examine
@@ -19,7 +20,7 @@ from eigentoken.numerics.layers.letters import Environment
 from eigentoken.numerics.layers.observe import observe_layer, principal_subspace, wilson_interval
 from eigentoken.numerics.layers.quantities import alpha_star, eigenvalue_interval, norm_of
 from eigentoken.numerics.layers.regimes import regime
-from eigentoken.numerics.layers.steering import edit_output, token_guarantees
+from eigentoken.numerics.layers.steering import cosine_below, edit_output, token_guarantees
 from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.theory.conditions import NegativeDefinite, PositiveDefinite, Relation, SimpleTop, Symmetric
 from eigentoken.theory.registry import statements
@@ -180,13 +181,13 @@ def test_a_steered_layer_and_its_guarantees() -> None:
     x, mixed = source.standard_normal((40, size)), source.standard_normal((40, size))
     update = mixed @ O.T
     after = x + mixed @ edit.output.T
-    for token, found in zip(after, token_guarantees(x, update, mixed, value, edit), strict=True):
+    for token, found in zip(after, token_guarantees(x, update, mixed, edit), strict=True):
         along = abs(float(token @ edit.direction))
         across = float(np.linalg.norm(token - (token @ edit.direction) * edit.direction))
         if found.tangent_bound is not None:
             assert across / along <= found.tangent_bound * (1 + 1e-9)
     for bad, match in (
-        ((O, value[:3], w, 1.0), "square"),
+        ((O, value[:3], w, 1.0), "shapes"),
         ((O, value, w[:2], 1.0), "entries"),
         ((O, value, 0 * w, 1.0), "zero"),
     ):
@@ -194,6 +195,40 @@ def test_a_steered_layer_and_its_guarantees() -> None:
             edit_output(*bad)
     with pytest.raises(ValueError, match="orthogonal"):
         edit_output(O, np.eye(size), np.eye(size)[0], 1.0, np.eye(size)[1])
+
+
+def test_steering_where_heads_share_their_values() -> None:
+    """V with repeated rows has a kernel: z is the part of w that V sees, and F gains exactly mu w z^T."""
+    source = np.random.default_rng(4)
+    half = source.standard_normal((3, 6))
+    value, O, w = np.vstack([half, half]), source.standard_normal((6, 6)), source.standard_normal(6)
+    edit = edit_output(O, value, w, 30.0)
+    assert edit.left @ edit.direction == pytest.approx(1.0)
+    assert edit.output @ value == pytest.approx(O @ value + 30.0 * np.outer(edit.direction, edit.left), abs=1e-9)
+    leading = np.linalg.eigvals(edit.output @ value)
+    assert leading[np.argmax(leading.real)].real > 20.0
+    kernel = np.linalg.svd(half)[2][-1]
+    with pytest.raises(ValueError, match="orthogonal"):
+        edit_output(O, value, kernel, 30.0)
+    with pytest.raises(ValueError, match="row space"):
+        edit_output(O, value, w, 30.0, kernel + w)
+
+
+def test_the_certified_cosine_is_below_the_true_one() -> None:
+    source = np.random.default_rng(6)
+    O, value, w = source.standard_normal((5, 5)), source.standard_normal((5, 5)), source.standard_normal(5)
+    edit = edit_output(O, value, w, 60.0)
+    F = edit.output @ value
+    found = certify("principal-eigenvector", F)
+    values, vectors = np.linalg.eig(F)
+    true = abs(float(np.real(vectors[:, np.argmax(values.real)]) @ edit.direction))
+    bound = cosine_below(found, edit.direction)
+    assert bound is not None
+    assert true - 1e-6 < bound <= true + 1e-12
+    assert (
+        cosine_below(certify("principal-eigenvector", np.array([[0.0, -1.0], [1.0, 0.0]])), np.array([1.0, 0.0]))
+        is None
+    )
 
 
 def test_observations_of_alignment() -> None:

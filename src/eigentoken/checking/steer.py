@@ -29,7 +29,13 @@ def read_direction(text: str, model: Any, seed: int = 0) -> Any:
     path = Path(text)
     if path.suffix != ".npy":
         raise ValueError(f"--direction must be a .npy file, token:ID or random, got {text!r}")
-    return np.load(path, allow_pickle=False)
+    try:
+        vector = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as problem:
+        raise ValueError(f"--direction {text}: not a plain .npy array of numbers (nothing was unpickled)") from problem
+    if not isinstance(vector, np.ndarray) or vector.dtype.kind not in "fiu":
+        raise ValueError(f"--direction {text}: expected an array of real numbers, one for each coordinate of a token")
+    return vector
 
 
 def steer(
@@ -40,7 +46,7 @@ def steer(
 
     from eigentoken.checking.layers import weights_of
     from eigentoken.models import load, save_edited
-    from eigentoken.numerics.layers.steering import certify_edit, edit_output
+    from eigentoken.numerics.layers.steering import certify_edit, cosine_below, edit_output
 
     layer = model.layer(-1)
     edit = edit_output(layer.output_matrix(), layer.value_matrix(), direction, strength)
@@ -56,7 +62,9 @@ def steer(
         "layers_changed": list(written.layers),
         "strength": strength,
         "verdicts": {name: verdict.as_dict() for name, verdict in verdicts.items()},
+        "leading_eigenvalue": verdicts["leader by real part"].details.get("eigenvalue"),
         "cosine_of_leading_eigenvector_with_direction": aligned,
+        "cosine_at_least": cosine_below(verdicts["leading eigenvector"], edit.direction),
         "value_matrix_condition_number": edit.value_condition,
         "tokens": _before_and_after(model, layer, replace(after, index=layer.index), edit, sequences, tokens, seed),
     }
@@ -84,7 +92,7 @@ def _before_and_after(
     _, weights, update = attention(layer, seen, with_biases=False)
     mixed = np.concatenate([weights[..., h, :, :] @ (seen @ head.V.T) for h, head in enumerate(layer.heads)], axis=-1)
     old, pushed, values = (array.reshape(-1, array.shape[-1]).astype(np.float64) for array in (x, update, mixed))
-    guarantees = token_guarantees(old, pushed, values, layer.value_matrix(), edit)
+    guarantees = token_guarantees(old, pushed, values, edit)
     bounds = [each.tangent_bound for each in guarantees if each.tangent_bound is not None]
     found["guaranteed"] = {
         "tokens": len(guarantees),

@@ -133,8 +133,12 @@ def steer(
     for name, verdict in report["verdicts"].items():
         say(f"{name}: {verdict['verdict']} ({verdict['reason']})")
     cosine = report["cosine_of_leading_eigenvector_with_direction"]
+    eigenvalue, bound = report["leading_eigenvalue"], report["cosine_at_least"]
+    if eigenvalue is not None and eigenvalue.get("radius") is not None:
+        say(f"new leading eigenvalue: {eigenvalue['re']:.6g}, within {eigenvalue['radius']:.2g} (certified)")
     if cosine is not None:
-        say(f"cosine of the leading eigenvector with the direction: {cosine:.6f}")
+        certified = "" if bound is None else f"; at least {bound:.6f} is certified"
+        say(f"|cos| of the leading eigenvector with the direction: {cosine:.6f}{certified}")
     seen = report["tokens"]
     say(
         f"|cos| of tokens with the direction after the layer: {seen['before']['mean']:.3f} before the edit, "

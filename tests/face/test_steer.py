@@ -1,0 +1,97 @@
+"""``eigentoken steer``: a new checkpoint that loads, the original as it was, a certified eigenpair, bad directions refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from eigentoken.checking.steer import read_direction, steer
+from eigentoken.cli import app
+from eigentoken.models import load
+
+
+def _digests(model: Any) -> dict[str, str]:
+    return {file.path.name: hashlib.sha256(file.path.read_bytes()).hexdigest() for file in model.files}
+
+
+@pytest.mark.parametrize("name", ["rxnmapper", "glassllm"])
+def test_a_steered_copy_is_certified_and_the_original_untouched(name: str, tmp_path: Path) -> None:
+    """rxnmapper: every layer shares the matrix; glassllm: grouped values and float16, so V has a kernel."""
+    model = load(f"sample:{name}")
+    before = _digests(model)
+    w = np.random.default_rng(1).standard_normal(model.d)
+    report = steer(model, w, 40.0, tmp_path / "new", sequences=2, tokens=8)
+    assert _digests(load(f"sample:{name}")) == before
+    copy = load(str(tmp_path / "new"))
+    assert copy.n_layers == model.n_layers
+    assert copy.format.startswith("safetensors")
+    F = copy.layer(-1).update_matrix()
+    values, vectors = np.linalg.eig(F)
+    first = int(np.argmax(values.real))
+    found = report["leading_eigenvalue"]
+    assert abs(values[first].real - found["re"]) <= found["radius"] + 1e-6
+    assert found["re"] > 30.0
+    assert {verdict["verdict"] for verdict in report["verdicts"].values()} == {"holds"}
+    true = abs(float(np.real(vectors[:, first]) @ (w / np.linalg.norm(w))))
+    assert report["cosine_at_least"] <= true + 1e-9
+    assert report["cosine_at_least"] > 0.9
+    assert report["tokens"]["after"]["mean"] > report["tokens"]["before"]["mean"]
+
+
+def test_unusual_directions(tmp_path: Path) -> None:
+    model = load("sample:glassllm")
+    path = tmp_path / "w.npy"
+    np.save(path, np.ones((1, model.d), dtype=np.float32))  # a row, single precision
+    assert (
+        steer(model, read_direction(str(path), model), 20.0, tmp_path / "row", sequences=1, tokens=4)["strength"]
+        == 20.0
+    )
+    np.save(path, np.arange(model.d))  # whole numbers
+    assert read_direction(str(path), model).dtype.kind == "i"
+    assert read_direction("token:3", model).shape == (model.d,)
+
+
+@pytest.mark.parametrize(
+    ("direction", "said"),
+    [
+        ("token:99999999", "vocabulary"),
+        ("token:-1", "vocabulary"),
+        ("somewhere", "must be a .npy file"),
+        ("missing.npy", "missing.npy"),
+        ("short.npy", "entries"),
+        ("zero.npy", "not zero"),
+        ("nan.npy", "finite"),
+        ("pickled.npy", "nothing was unpickled"),
+        ("text.npy", "nothing was unpickled"),
+        ("complex.npy", "real numbers"),
+    ],
+)
+def test_bad_directions_are_one_line_and_exit_2(direction: str, said: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("short.npy", np.ones(3))
+    np.save("zero.npy", np.zeros(128))
+    np.save("nan.npy", np.full(128, np.nan))
+    np.save("pickled.npy", np.array([object()]), allow_pickle=True)
+    np.save("complex.npy", np.ones(128, dtype=complex))
+    Path("text.npy").write_text("hello")
+    ran = CliRunner().invoke(app, ["steer", "sample:glassllm", "--direction", direction, "-o", "out"])
+    assert ran.exit_code != 0
+    text = str(ran.exception) if ran.exception is not None else ran.output
+    assert said in text + ran.output
+    assert not Path("out").exists()
+
+
+def test_the_document_has_a_schema_and_the_folder_must_be_new(tmp_path: Path) -> None:
+    arguments = ["steer", "sample:glassllm", "--direction", "random", "-o", str(tmp_path / "out"), "--json"]
+    ran = CliRunner().invoke(app, arguments)
+    assert ran.exit_code == 0, ran.output
+    assert json.loads(ran.stdout)["schema"] == "eigentoken/steer/1"
+    again = CliRunner().invoke(app, arguments)
+    assert again.exit_code != 0
+    assert "exists already" in str(again.exception) + again.output
