@@ -181,18 +181,23 @@ def _positive_parts(matrix: sp.Matrix) -> int | None:
     return 2 if trace > 0 else 0
 
 
-def inertia_without_symmetry(source: Random) -> Verdict:
-    """PH-T5 with A not symmetric, sym W > 0: the counts of A and of B = A^{-1} W differ."""
-    a = -_rotated(source) * sp.Integer(source.randint(1, 3)) + sp.Integer(source.randint(0, 1)) * _matrix(source, 2)
-    w = _rotated(source) * sp.Integer(source.randint(1, 3))
-    if a.det() == 0 or a == a.T or _definite(w) != 1:
-        return fails("not an instance")
+def _counts_differ(a: sp.Matrix, w: sp.Matrix) -> Verdict:
+    """Do A and ``B = A^{-1} W`` have different numbers of eigenvalues with positive real part?"""
     counts = _positive_parts(a), _positive_parts(a.inv() * w)
     if None not in counts and counts[0] != counts[1]:
         return holds(
             f"A = {_shown(a)}, W = {_shown(w)}: {counts[0]} and {counts[1]} eigenvalues with positive real part"
         )
     return fails("the counts agree")
+
+
+def inertia_without_symmetry(source: Random) -> Verdict:
+    """PH-T5 with A not symmetric, sym W > 0: the counts of A and of B = A^{-1} W differ."""
+    a = -_rotated(source) * sp.Integer(source.randint(1, 3)) + sp.Integer(source.randint(0, 1)) * _matrix(source, 2)
+    w = _rotated(source) * sp.Integer(source.randint(1, 3))
+    if a.det() == 0 or a == a.T or _definite(w) != 1:
+        return fails("not an instance")
+    return _counts_differ(a, w)
 
 
 def inertia_with_negative_scores(source: Random) -> Verdict:
@@ -202,12 +207,7 @@ def inertia_with_negative_scores(source: Random) -> Verdict:
     w = -_rotated(source)
     if a.det() == 0 or _definite(w) != -1:
         return fails("not an instance")
-    counts = _positive_parts(a), _positive_parts(a.inv() * w)
-    if None not in counts and counts[0] != counts[1]:
-        return holds(
-            f"A = {_shown(a)}, W = {_shown(w)}: {counts[0]} and {counts[1]} eigenvalues with positive real part"
-        )
-    return fails("the counts agree")
+    return _counts_differ(a, w)
 
 
 def pair_form_stands_still(source: Random) -> Verdict:

@@ -17,6 +17,7 @@ from eigentoken.theory.points import ConsensusAt
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Derivation
+from eigentoken.theory.verdicts import Verdict
 
 
 def _one_moved() -> list[Any]:
@@ -65,6 +66,17 @@ def with_scores() -> list[Any]:
     return multipliers(instance("attention-map", [["1", "0", "0"]] * 3, V=TV1_V, M=scores, alpha="1/4"))
 
 
+#: lambda = (1/2, -1), threshold 4, some scores.
+BEYOND = instance(
+    "attention-map", [["1", "0"]] * 2, V=[["1/2", "0"], ["0", "-1"]], M=[["1", "0"], ["0", "1"]], alpha="41/10"
+)
+
+
+def beyond_the_threshold() -> Verdict:
+    """Consensus on v_1 is unstable beyond the threshold, with scores as without."""
+    return point_is(BEYOND, "consensus", stable="unstable")
+
+
 PM_L11 = register(
     Statement(
         id="PM-L11",
@@ -104,17 +116,7 @@ PM_L11 = register(
             Variant(
                 "alpha (|lambda_d| - lambda_1) < 2",
                 "V = diag(1/2, -1), threshold 4, at alpha = 41/10: unstable",
-                lambda: point_is(
-                    instance(
-                        "attention-map",
-                        [["1", "0"]] * 2,
-                        V=[["1/2", "0"], ["0", "-1"]],
-                        M=[["1", "0"], ["0", "1"]],
-                        alpha="41/10",
-                    ),
-                    "consensus",
-                    stable="unstable",
-                ),
+                beyond_the_threshold,
             ),
         ),
     )

@@ -13,6 +13,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.exact_points import decimals, instance, multipliers, point_is
 from eigentoken.proofs.power_method.pm_a1 import ASSUMPTION_1
+from eigentoken.proofs.power_method.pm_l11 import beyond_the_threshold
 from eigentoken.proofs.power_method.pm_l14 import LENGTHS, block
 from eigentoken.proofs.power_method.pm_l15 import TV10
 from eigentoken.proofs.power_method.symbols import B1, B2, V, alpha, b1, b2, bbar, d, k, kappa, lam, mu, n, p, q
@@ -150,17 +151,7 @@ PM_T3 = register(
             Variant(
                 "alpha (|lambda_d| - lambda_1) < 2",
                 "V = diag(1/2, -1), threshold 4, at alpha = 41/10: consensus on v_1 is unstable",
-                lambda: point_is(
-                    instance(
-                        "attention-map",
-                        [["1", "0"]] * 2,
-                        V=[["1/2", "0"], ["0", "-1"]],
-                        M=[["1", "0"], ["0", "1"]],
-                        alpha="41/10",
-                    ),
-                    "consensus",
-                    stable="unstable",
-                ),
+                beyond_the_threshold,
             ),
             Variant(
                 "lambda_k b_i > 0",
