@@ -67,7 +67,7 @@ def _signs(enclosure: Enclosure) -> Signs:
 
 def _sign_verdict(question: Question, signs: Signs) -> Verdict:
     enclosure = question.enclosure
-    details = {"eigenvalues_of_symmetric_part": _extremes(enclosure, signs), "rung": signs.rung}
+    details: dict[str, Any] = {"eigenvalues_of_symmetric_part": _extremes(enclosure, signs), "rung": signs.rung}
     if question.condition == "inertia":
         found = (signs.positive, signs.negative, signs.zero)
         if not signs.complete:

