@@ -18,12 +18,14 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.clusters import exact_cluster
 from eigentoken.numerics.instances.plans import MatrixPlan, Plan
 from eigentoken.numerics.instances.rational import rounded, sphere_point
 from eigentoken.theory import terms
 from eigentoken.theory.instances import Instance, InstanceError
 from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, Polygonal, Zero
 from eigentoken.theory.systems import Space
+from eigentoken.theory.words_lab import Clustering
 
 __all__ = ["ExactDraft", "batch_of", "draft", "turned"]
 
@@ -124,6 +126,8 @@ def _basis(plan: Plan, batch: Batch) -> Tensor:
 
 def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
     """An exact draft near the single instance of the batch, at this roundness; ``None`` where the place has no state."""
+    if isinstance(plan.place, Clustering):
+        return _clustered_draft(batch, denominator)
     curved = batch.system.space is Space.ELLIPSOID and denominator > 1 and plan.place is None
     if batch.system.space is Space.ELLIPSOID and not curved:
         batch = _on_the_unit_metric(batch)
@@ -175,6 +179,14 @@ def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
     if tokens is None or (alpha is not None and alpha <= 0):
         return None
     return ExactDraft(batch.system.name, matrices, tuple(heads), alpha, tokens, batch.k, batch.p, batch.mask)
+
+
+def _clustered_draft(batch: Batch, denominator: int) -> ExactDraft | None:
+    made = exact_cluster(batch, denominator)
+    alpha = rounded(float(batch.parameters["alpha"][0]), denominator) if "alpha" in batch.parameters else None
+    if made is None or (alpha is not None and alpha <= 0):
+        return None
+    return ExactDraft(batch.system.name, made[0], (), alpha, made[1], batch.k, batch.p, batch.mask)
 
 
 def _respect_derived(plan: Plan, batch: Batch, matrices: dict[str, Rows], denominator: int) -> bool:

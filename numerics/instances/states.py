@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.clusters import clustered
 from eigentoken.numerics.instances.plans import Plan
 from eigentoken.theory.points import (
     AntipodalAt,
@@ -24,6 +25,7 @@ from eigentoken.theory.points import (
     Zero,
 )
 from eigentoken.theory.systems import Space
+from eigentoken.theory.words_lab import Clustering
 
 __all__ = ["PLACES", "on_manifold", "place_state", "tokens_for"]
 
@@ -179,6 +181,11 @@ def _(place: Polygonal, batch: Batch, generator: torch.Generator) -> Batch:
         w = w / torch.linalg.vector_norm(w, dim=-1, keepdim=True)
         tokens += [w, -w]
     return _put(batch, torch.stack(tokens, 1), None)
+
+
+@_enter(Clustering)
+def _(place: Clustering, batch: Batch, generator: torch.Generator) -> Batch:
+    return clustered(batch, generator)
 
 
 @_enter(Zero)

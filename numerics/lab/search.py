@@ -80,7 +80,7 @@ def units(target: Target, seed: int) -> Iterator[Unit]:
     """The endless list of work for a target, cheap and telling methods first."""
     number = 0
     plan: tuple[tuple[str, int], ...] = (
-        ("equilibria", 400), ("basins", 128), ("batches", 256), ("equilibria", 1500), ("ascent", 24), ("basins", 512),
+        ("equilibria", 400), ("basins", 768), ("batches", 2048), ("equilibria", 1500), ("ascent", 24), ("basins", 4096),
     ) if target.about_limits else (
         ("enumeration", 1500), ("batches", 1500), ("ascent", 48), ("batches", 4000), ("hypothesis", 60), ("ascent", 96),
     )  # fmt: skip
@@ -182,7 +182,7 @@ def _volume(batch: Batch) -> dict[str, tuple[float, float]]:
 
 
 def _batches(target: Target, unit: Unit) -> Iterator[Piece]:
-    cells = max(6, unit.size // 64) if target.about_limits else None
+    cells = max(6, unit.size // 256) if target.about_limits else None  # a trajectory costs the same for many at once
     for batch in sample(target.plan, unit.size, unit.seed, cells_at_most=cells).batches:
         tick()
         yield Piece(batch, target.violation(batch), target.plan, batch.count, tuple(corner_names(batch)))
@@ -222,7 +222,6 @@ def _equilibria(target: Target, unit: Unit) -> Iterator[Piece]:
     if not isinstance(inner, Converges | AlmostEveryConverges):
         if isinstance(inner, Diverges):
             yield from _resting(target, unit)
-            yield from _enumeration(target, unit)
         else:
             yield from _batches(target, replace(unit, size=min(unit.size, 128)))
         return
@@ -285,6 +284,9 @@ def _resting(target: Target, unit: Unit) -> Iterator[Piece]:
             elif name is not None and not plan.system.multihead:
                 same = torch.linalg.vector_norm(kept.tokens - kept.tokens[:, :1], dim=-1).amax(-1) < 1e-12
                 found |= same & (torch.linalg.eigvals(kept.named(name)).real.amax(-1) < -1e-9)
+                if getattr(target.inner, "every", False):  # a token at the origin that does not move
+                    still = torch.linalg.vector_norm(torch.cat([kept.tokens, velocity], -1), dim=-1) < 1e-12
+                    found |= still.any(-1)
             value = torch.where(found, torch.ones(kept.count, dtype=torch.float64), -torch.ones(kept.count).double())
             yield Piece(kept, value, plan, kept.count, ("small structured matrices",))
 

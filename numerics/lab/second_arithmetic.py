@@ -26,8 +26,10 @@ __all__ = [
     "Arithmetic",
     "counts_outside",
     "exact_charpoly",
+    "exact_count",
     "interval",
     "interval_jacobian",
+    "intrinsic_charpoly",
     "is_definite",
     "none_outside",
 ]
@@ -38,7 +40,7 @@ Row = list[Any]
 
 def interval(value: sp.Expr) -> Any:
     """An mpmath interval around an exact sympy number."""
-    iv.dps = DIGITS
+    iv.dps = max(iv.dps, DIGITS)
     if value.is_Rational:
         return iv.mpf(int(value.p)) / iv.mpf(int(value.q))
     if value is sp.E:
@@ -191,7 +193,7 @@ def interval_jacobian(
     For a flow on the sphere or ellipsoid the field is extended by ``pull (1 - x^T W x) x``, which vanishes on it.  Where scores
     depend on the positions only the velocity is given: there is no closed form of the Jacobian here.
     """
-    iv.dps = DIGITS
+    iv.dps = max(iv.dps, DIGITS)
     system, d = instance.system, instance.d
     state = _rows(instance.tokens, kind) if tokens is None else [list(token) for token in tokens]
     point = _Point(instance, state, kind)
@@ -278,6 +280,39 @@ def counts_outside(matrix: list[Row], time: Time, shift: float) -> int | None:
 
     Only ``0`` and "at least one" are ever certified: the return value is 0 or 1.
     """
+    found = _form(matrix, time, shift)
+    if found is None:
+        return None
+    H, form = found
+    if is_definite(H):
+        return 0
+    values, vectors = np.linalg.eigh(form)
+    x = [iv.mpf(float(entry)) for entry in vectors[:, int(values.argmin())]]
+    return 1 if _dot(x, _times(H, x)).b < 0 else None
+
+
+def exact_count(matrix: list[Row], shift: float) -> int | None:
+    """The number of eigenvalues right of the line ``Re = shift``, by the signs of the pivots of H; ``None``: not told."""
+    found = _form(matrix, Time.FLOW, shift)
+    return None if found is None else _negative_pivots(found[0])
+
+
+def _negative_pivots(matrix: list[Row]) -> int | None:
+    rows = [list(row) for row in matrix]
+    negative = 0
+    for k in range(len(rows)):
+        if not (rows[k][k].a > 0 or rows[k][k].b < 0):
+            return None
+        negative += int(rows[k][k].b < 0)
+        for i in range(k + 1, len(rows)):
+            ratio = rows[i][k] / rows[k][k]
+            for j in range(k, len(rows)):
+                rows[i][j] = rows[i][j] - ratio * rows[k][j]
+    return negative
+
+
+def _form(matrix: list[Row], time: Time, shift: float) -> tuple[list[Row], np.ndarray] | None:
+    """A symmetric H for which the gap of the inertia theorem is certainly positive definite."""
     size = len(matrix)
     floats = np.array([[middle(entry) for entry in row] for row in matrix])
     try:
@@ -297,13 +332,7 @@ def counts_outside(matrix: list[Row], time: Time, shift: float) -> int | None:
         gap = [[radius * radius * H[i][j] - inner[i][j] for j in range(size)] for i in range(size)]
     else:
         gap = [[-(inner[i][j] + inner[j][i]) + 2 * radius * H[i][j] for j in range(size)] for i in range(size)]
-    if not is_definite(_symmetric(gap)):
-        return None
-    if is_definite(H):
-        return 0
-    values, vectors = np.linalg.eigh(form)
-    x = [iv.mpf(float(entry)) for entry in vectors[:, int(values.argmin())]]
-    return 1 if _dot(x, _times(H, x)).b < 0 else None
+    return (H, form) if is_definite(_symmetric(gap)) else None
 
 
 def exact_charpoly(instance: Instance) -> sp.Poly | None:
@@ -316,6 +345,26 @@ def exact_charpoly(instance: Instance) -> sp.Poly | None:
         return None
     z = sp.Symbol("z")
     return sp.Poly(exact.charpoly(z).as_expr(), z)
+
+
+def intrinsic_charpoly(instance: Instance) -> sp.Poly | None:
+    """The characteristic polynomial on the tangent spaces at an exact equilibrium; ``None`` where not rational.
+
+    Off the sphere the extension of a map adds the eigenvalue 0 for each token, that of a flow ``-2 x_i^T W u_i``.
+    """
+    whole = exact_charpoly(instance)
+    if whole is None or instance.system.space is Space.EUCLIDEAN:
+        return whole
+    z = whole.gen
+    point = _Point(instance, [[sp.sympify(entry) for entry in token] for token in instance.tokens], EXACT)
+    metric = None if instance.metric is None else _rows(instance.metric, EXACT)
+    for x, u in zip(point.x, point.push, strict=True):
+        height = sp.simplify(_dot(x, u if metric is None else _times(metric, u)))
+        factor = sp.Poly(z if instance.system.time is Time.MAP else z + 2 * height, z)
+        whole, rest = sp.div(whole, factor)
+        if not rest.is_zero:
+            return None
+    return whole
 
 
 def none_outside(polynomial: sp.Poly, time: Time) -> bool | None:

@@ -5,20 +5,25 @@ It shares neither the balls nor the Picard iteration of :mod:`eigentoken.numeric
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import sympy as sp
 from mpmath import iv
 
-from eigentoken.numerics.lab.second_arithmetic import interval
+from eigentoken.numerics.lab.second_arithmetic import interval, interval_jacobian
 from eigentoken.numerics.readings.bracketed_starts import angular_field, is_circle_flow, lifted_angles
+from eigentoken.numerics.readings.captured_starts import flow_field, on_circle
+from eigentoken.theory.algebra import LoopAlgebra
 from eigentoken.theory.instances import Instance
+from eigentoken.theory.systems import Time
 
-__all__ = ["NotEnclosed", "Series", "arc_is_opposed", "interval_flow"]
+__all__ = ["NotEnclosed", "Series", "arc_is_opposed", "interval_flow", "second_end", "slope_along"]
 
 ORDER = 10
+#: For longer times.
+HIGH_ORDER = 18
 DIGITS = 40
 
 
@@ -74,6 +79,17 @@ class Series:
             lambda k, e: iv.exp(self[0]) if k == 0 else _total(j * self[j] * e[k - j] for j in range(1, k + 1)) / k
         )
 
+    def sqrt(self) -> Series:
+        """``r^2 = a``."""
+        return Series(
+            lambda k, r: (
+                iv.sqrt(self[0]) if k == 0 else (self[k] - _total(r[j] * r[k - j] for j in range(1, k))) / (2 * r[0])
+            )
+        )
+
+    def __rtruediv__(self, other: Any) -> Series:
+        return _series(other) / self
+
     def _circular(self) -> tuple[Series, Series]:
         """``s' = a' c`` and ``c' = -a' s``, together."""
         if self.partner is None:
@@ -121,16 +137,16 @@ def _coefficients(field: Any, x: Sequence[Any], order: int) -> list[list[Any]]:
     return [[each[k] for k in range(order + 1)] for each in variables]
 
 
-def interval_flow(field: Any, start: Sequence[Any], time: Fraction, steps: int) -> list[Any]:
+def interval_flow(field: Any, start: Sequence[Any], time: Fraction, steps: int, order: int = ORDER) -> list[Any]:
     """Intervals that hold the solution of the autonomous ``x' = f(x)`` at the time."""
     h = iv.mpf(time.numerator) / iv.mpf(time.denominator) / steps
     span = iv.mpf([0, h.b])
     x = list(start)
     for _ in range(steps):
         box = _box(field, x, span)
-        near, far = _coefficients(field, x, ORDER), _coefficients(field, box, ORDER + 1)
+        near, far = _coefficients(field, x, order), _coefficients(field, box, order + 1)
         x = [
-            _total(c * h**k for k, c in enumerate(low)) + high[ORDER + 1] * h ** (ORDER + 1)
+            _total(c * h**k for k, c in enumerate(low)) + high[order + 1] * h ** (order + 1)
             for low, high in zip(near, far, strict=True)
         ]
     return x
@@ -150,12 +166,12 @@ def _box(field: Any, x: Sequence[Any], span: Any) -> list[Any]:
 
 def arc_is_opposed(instance: Instance, m: int, time: str, steps: int) -> bool:
     """Both ends of the arc end in half circles, on different sheets: by the second integration."""
-    iv.dps = DIGITS
+    iv.dps = max(iv.dps, DIGITS)
     if not is_circle_flow(instance):
         return False
     root = iv.sqrt(iv.mpf(2)) if instance.system.over_root_d else iv.mpf(1)
     functions = (lambda a: a.exp(), lambda a: a.sin(), lambda a: a.cos())
-    field = angular_field(instance, lambda e: _series(interval(sp.sympify(e))), root, functions)
+    field = angular_field(instance, lambda e: interval(sp.sympify(e)), root, functions)
     found = []
     for sign in (1, -1):
         start = lifted_angles(
@@ -166,6 +182,61 @@ def arc_is_opposed(instance: Instance, m: int, time: str, steps: int) -> bool:
         except NotEnclosed:
             return False
     return None not in found and found[0] != found[1]
+
+
+def slope_along(observable: Any, instance: Instance, parameters: Any, state: Any, velocity: Any) -> Any:
+    """The derivative of an observable along the flow: the first coefficient on the line through the state."""
+
+    def line(a: Any, b: Any) -> Series:
+        return Series(lambda k, _: a if k == 0 else b if k == 1 else iv.mpf(0))
+
+    def constant(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [constant(each) for each in value]
+        return {name: constant(each) for name, each in value.items()} if isinstance(value, Mapping) else _series(value)
+
+    tokens = tuple(tuple(line(a, b) for a, b in zip(x, v, strict=True)) for x, v in zip(state, velocity, strict=True))
+    algebra = LoopAlgebra(lambda a: a.exp(), lambda a: _series(a).sqrt(), _series(iv.mpf(1)))
+    ready = {name: constant(value) for name, value in parameters.items()}
+    return _series(observable(algebra, instance.system, ready, tokens, instance.mask))[1]
+
+
+def second_end(instance: Instance, time: str, steps: int) -> list[Any] | None:
+    """The state after so many layers, or at the time, as intervals; ``None`` where no enclosure was found."""
+    before = iv.dps
+    iv.dps = 60 if instance.system.time is Time.FLOW else 60 + 4 * steps
+    try:
+        return _end(instance, Fraction(time), steps)
+    except NotEnclosed:
+        return None
+    finally:
+        iv.dps = before
+
+
+def _end(instance: Instance, time: Fraction, steps: int) -> list[Any]:
+    state = [[interval(sp.sympify(entry)) for entry in token] for token in instance.tokens]
+    if instance.system.time is Time.MAP:
+        for _ in range(steps):
+            state, _ = interval_jacobian(instance, state)
+        return [entry for token in state for entry in token]
+    if on_circle(instance):
+        root = iv.sqrt(iv.mpf(2)) if instance.system.over_root_d else iv.mpf(1)
+        functions = (lambda a: a.exp(), lambda a: a.sin(), lambda a: a.cos())
+        field = angular_field(instance, lambda e: interval(sp.sympify(e)), root, functions)
+        angles = interval_flow(field, [iv.atan2(y, x) for x, y in state], time, steps, HIGH_ORDER)
+        return [part for a in angles for part in (iv.cos(a), iv.sin(a))]
+
+    def constant(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(constant(each) for each in value)
+        if isinstance(value, Mapping):
+            return {name: constant(each) for name, each in value.items()}
+        return _series(interval(sp.sympify(value)))
+
+    algebra = LoopAlgebra(lambda a: a.exp(), lambda a: _series(iv.sqrt(a[0])), _series(iv.mpf(1)))
+    parameters = {name: constant(value) for name, value in instance.parameters.items()}
+    field = flow_field(instance, parameters, algebra)
+    return interval_flow(field, [entry for token in state for entry in token], time, steps, HIGH_ORDER)
 
 
 def _sheets(angles: Sequence[Any]) -> tuple[int, ...] | None:

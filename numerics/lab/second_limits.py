@@ -18,14 +18,14 @@ from eigentoken.numerics.lab.second_arithmetic import (
     interval_jacobian,
     is_definite,
 )
-from eigentoken.numerics.lab.second_flows import arc_is_opposed
+from eigentoken.numerics.lab.second_flows import arc_is_opposed, second_end
 from eigentoken.theory import claims, points
 from eigentoken.theory.systems import Space, Time
 
 if TYPE_CHECKING:
     from eigentoken.numerics.lab.second_look import SecondLook
 
-__all__ = ["limit_truth", "stays_bounded"]
+__all__ = ["left_region", "limit_truth", "stays_bounded"]
 
 
 def limit_truth(look: SecondLook, word: Any, data: Mapping[str, Any]) -> bool | None:
@@ -41,6 +41,8 @@ def limit_truth(look: SecondLook, word: Any, data: Mapping[str, Any]) -> bool | 
         return False if _turns_stably(look) and _not_at(look, word.place) else None
     if kind == "limit/attracting-manifold":
         return False if _manifold(look) and _not_at(look, word.place) else None
+    if kind == "limit/captured-start":
+        return False if _contracts(look, inner) and _far(look, word.place, inner) and _caught(look, inner) else None
     if kind == "limit/bracketed-start":
         return False if _bracketed(look, word, inner) else None
     if kind == "limit/growing-consensus":
@@ -57,6 +59,41 @@ def stays_bounded(look: SecondLook, every: bool) -> bool | None:
     zero = any(all(entry == 0 for entry in token) for token in tokens)
     alike = look.instance.mask is None and look.instance.system.rotary is None
     return False if every and zero and alike and tokens == mirrored else None
+
+
+def left_region(look: SecondLook, word: Any, data: Mapping[str, Any]) -> bool | None:
+    """``False`` where a token that started on one side of the hyperplane of the region is seen on the other."""
+    if not isinstance(word.region, points.Hemisphere) or word.region.normal is None:
+        return None
+    value = look.matrix(word.region.normal)
+    vector = look.eigenvector(value.T if word.region.left else value, 1)
+    if vector is None:
+        return None
+    w = [interval(entry) for entry in vector]
+    start = [_sum(a * interval(b) for a, b in zip(w, token, strict=True)) for token in look.instance.tokens]
+    side = 1 if all(each.a > 0 for each in start) else -1 if all(each.b < 0 for each in start) else 0
+    if side == 0:
+        return None
+    inner = data.get("data", {})
+    discrete = look.instance.system.time is Time.MAP
+    end = second_end(look.instance, str(inner.get("time", 1)), int(inner.get("steps", 1)) if not discrete else 1)
+    if end is None:
+        return None
+    d = look.instance.d
+    heights = [_sum(a * b for a, b in zip(w, end[i * d : (i + 1) * d], strict=True)) for i in range(look.instance.n)]
+    return False if any((side * each).b < 0 for each in heights) else None
+
+
+def _caught(look: SecondLook, data: Mapping[str, Any]) -> bool:
+    """The trajectory from the exact start, by the second arithmetic, is inside the ellipsoid of the region."""
+    end = second_end(look.instance, str(data["time"]), int(data["steps"]))
+    if end is None:
+        return False
+    shape = [[_fraction(entry) for entry in row] for row in data["shape"]]
+    away = [a - _fraction(c) for a, c in zip(end, (c for token in data["centre"] for c in token), strict=True)]
+    square = _sum(a * p * b for a, row in zip(away, shape, strict=True) for b, p in zip(away, row, strict=True))
+    eps = _fraction(data["eps"])
+    return bool(square.b < (eps * eps).a)
 
 
 def _bracketed(look: SecondLook, word: Any, data: Mapping[str, Any]) -> bool:

@@ -15,12 +15,15 @@ from eigentoken.numerics.lab.second_arithmetic import (
     EXACT,
     counts_outside,
     exact_charpoly,
+    exact_count,
     interval,
     interval_jacobian,
+    intrinsic_charpoly,
     middle,
     none_outside,
 )
-from eigentoken.numerics.lab.second_limits import limit_truth, stays_bounded
+from eigentoken.numerics.lab.second_flows import slope_along
+from eigentoken.numerics.lab.second_limits import left_region, limit_truth, stays_bounded
 from eigentoken.theory import claims, conditions, terms
 from eigentoken.theory.instances import Instance
 from eigentoken.theory.systems import Space, Time
@@ -35,7 +38,7 @@ class SecondLook:
 
     def __init__(self, instance: Instance, k: int, p: int, arc: int | None = None) -> None:
         """With ``arc`` the last token is anywhere within an angle of ``2 atan(1/arc)`` of the one that is given."""
-        iv.dps = DIGITS
+        iv.dps = max(iv.dps, DIGITS)
         self.instance, self.k, self.p, self.arc = instance, k, p, arc
 
     # -- conditions ------------------------------------------------------------------------------------------------
@@ -63,6 +66,21 @@ class SecondLook:
         found = polynomial.real_roots()
         return list(reversed(found)) if len(found) == self.instance.d else None
 
+    def simple_top(self, value: sp.Matrix) -> sp.Expr | None:
+        """The real eigenvalue ahead of all others in real part, where exactly one is right of a line (inertia)."""
+        if not all(entry.is_Rational for entry in value):
+            return None
+        floats = np.linalg.eigvals(np.array([[float(entry) for entry in value.row(i)] for i in range(value.rows)]))
+        ordered = np.sort(floats.real)[::-1]
+        if len(ordered) < 2 or ordered[0] - ordered[1] < 1e-9:
+            return None
+        matrix = [[interval(entry) for entry in value.row(i)] for i in range(value.rows)]
+        if exact_count(matrix, float(ordered[:2].mean())) != 1:
+            return None
+        z = sp.Symbol("z")
+        real: list[sp.Expr] = sp.Poly(value.charpoly(z).as_expr(), z).real_roots()
+        return real[-1]
+
     def condition(self, word: Any) -> bool | None:
         if isinstance(word, conditions.Symmetric):
             value = self.matrix(word.term)
@@ -74,9 +92,10 @@ class SecondLook:
         if isinstance(word, conditions.Nonsingular):
             return bool(self.matrix(word.term).det() != 0)
         if isinstance(word, conditions.SimpleTop | conditions.NonPrincipalModulusBelow):
-            roots = self.roots(self.matrix(word.term))
+            value = self.matrix(word.term)
+            roots = self.roots(value)
             if roots is None:
-                return None
+                return True if isinstance(word, conditions.SimpleTop) and self.simple_top(value) is not None else None
             if isinstance(word, conditions.SimpleTop):
                 return len(roots) == 1 or bool(roots[0] > roots[1])
             return all(bool(sp.Abs(root) < roots[0]) for root in roots[1:])
@@ -149,12 +168,18 @@ class SecondLook:
     def number(self, number: Any, ell: int | None) -> sp.Expr | None:
         sizes = self.sizes(ell)
         if isinstance(number, terms.Eigenvalue):
-            roots = self.roots(self.matrix(number.args[0]))
+            value = self.matrix(number.args[0])
+            roots = self.roots(value)
             index = number.args[1].subs(sizes)
+            if roots is None and index == 1:
+                return self.simple_top(value)
             return None if roots is None or not 1 <= index <= len(roots) else roots[int(index) - 1]
         if isinstance(number, terms.SpectralNorm):
             value = self.matrix(number.args[0])
-            roots = self.roots(value) if value == value.T else None
+            if value != value.T:
+                roots = self.roots(value.T * value)
+                return None if roots is None else sp.sqrt(roots[0])
+            roots = self.roots(value)
             return None if roots is None else sp.Max(*(sp.Abs(root) for root in roots))
         if isinstance(number, terms.ScoreAtEigenvector):
             vector = self.eigenvector(self.matrix(number.args[1]), int(number.args[2].subs(sizes)))
@@ -177,6 +202,9 @@ class SecondLook:
         return known if ell is None else {**known, terms.ell: ell}
 
     def relation(self, relation: Any) -> bool | None:
+        top = self._below(relation)
+        if top is not None:
+            return top
         ells = (
             [e for e in range(1, self.instance.d + 1) if e != self.k] if terms.ell in relation.free_symbols else [None]
         )
@@ -191,6 +219,22 @@ class SecondLook:
                 return None
             answers.append(bool(answer))
         return all(answers)
+
+    def _below(self, relation: Any) -> bool | None:
+        """``lambda_1(X) < c`` for a number c: no eigenvalue is right of the line ``Re = c``; ``None`` where not told so."""
+        if not isinstance(relation, sp.StrictLessThan) or not isinstance(relation.lhs, terms.Eigenvalue):
+            return None
+        term, index = relation.lhs.args
+        if index != 1 or not relation.rhs.is_Rational or self.roots(self.matrix(term)) is not None:
+            return None
+        value = self.matrix(term)
+        if not all(entry.is_Rational for entry in value):
+            return None
+        rows = [
+            [interval(entry - (relation.rhs if i == j else 0)) for j, entry in enumerate(value.row(i))]
+            for i in range(value.rows)
+        ]
+        return True if counts_outside(rows, Time.FLOW, 0.0) == 0 else None
 
     # -- claims ----------------------------------------------------------------------------------------------------
 
@@ -212,14 +256,55 @@ class SecondLook:
             return self._stable()
         if isinstance(word, claims.Unstable):
             return self._unstable()
+        if isinstance(word, claims.SpectrumIs):
+            return self._spectrum_is(word)
+        if isinstance(word, claims.TwoCycle):
+            return self._two_cycle()
         if isinstance(word, claims.AttentionRank):
             rank = self.attention_rank()
             return None if rank is None else rank == sp.sympify(word.rank).subs(self.sizes())
         if isinstance(word, claims.Converges | claims.AlmostEveryConverges):
             return limit_truth(self, word, data)
+        if isinstance(word, claims.ForwardInvariant):
+            return left_region(self, word, data)
         if isinstance(word, claims.Decreases | claims.Increases | claims.Nonnegative | claims.Vanishes):
             return self._observable(word)
         return None
+
+    def _spectrum_is(self, word: claims.SpectrumIs) -> bool | None:
+        """Claimed values against the exact characteristic polynomial on the tangent spaces."""
+        polynomial = intrinsic_charpoly(self.instance) if self.at_rest() else None
+        if polynomial is None:
+            return None
+        z = polynomial.gen
+        claimed = sp.Poly(1, z)
+        for value, count in word.classes:
+            indexed = terms.ell in (sp.sympify(value).free_symbols | sp.sympify(count).free_symbols)
+            for ell in [e for e in range(1, self.instance.d + 1) if e != self.k] if indexed else [None]:
+                values = {number: self.number(number, ell) for number in sp.sympify(value).atoms(terms.MatrixNumber)}
+                if any(each is None for each in values.values()):
+                    return None
+                number = sp.simplify(sp.sympify(value).xreplace(values).subs(self.sizes(ell)))
+                times = sp.sympify(count).subs(self.sizes(ell))
+                if not number.is_Rational or not times.is_Integer or times < 0:
+                    return None
+                claimed = claimed * sp.Poly(z - number, z) ** int(times)
+        return bool(claimed.monic() == polynomial.monic())
+
+    def _two_cycle(self) -> bool | None:
+        """``f(x) = -x`` exactly."""
+        if self.instance.system.time is not Time.MAP:
+            return None
+        image, _ = interval_jacobian(self.instance)
+        state = [[interval(entry) for entry in token] for token in self.instance.tokens]
+        for x, y in zip(state, image, strict=True):
+            for a, b in zip(x, y, strict=True):
+                if (a + b).a > 0 or (a + b).b < 0:
+                    return None  # not to its negative; another cycle is not looked for
+        exact, _ = interval_jacobian(self.instance, kind=EXACT)
+        pairs = zip(self.instance.tokens, exact, strict=True)
+        same = all(sp.simplify(a + b) == 0 for x, y in pairs for a, b in zip(x, y, strict=True))
+        return True if same and not self.at_rest() else None
 
     def _outside(self, shift: float) -> int | None:
         pull = iv.mpf(50) if self.pulled() else None
@@ -307,11 +392,13 @@ class SecondLook:
         state = [[interval(entry) for entry in token] for token in self.instance.tokens]
         value = word.observable(scalars, self.instance.system, parameters, state, self.instance.mask)
         if isinstance(word, claims.Decreases | claims.Increases):
-            if self.instance.system.time is not Time.MAP:
-                return None
             image, _ = interval_jacobian(self.instance)
-            after = word.observable(scalars, self.instance.system, parameters, image, self.instance.mask)
-            value = value - after if isinstance(word, claims.Decreases) else after - value
+            if self.instance.system.time is Time.MAP:
+                after = word.observable(scalars, self.instance.system, parameters, image, self.instance.mask)
+                change = after - value
+            else:
+                change = slope_along(word.observable, self.instance, parameters, state, image)
+            value = -change if isinstance(word, claims.Decreases) else change
         if isinstance(word, claims.Vanishes):
             return False if value.a > 0 or value.b < 0 else None
         if isinstance(word, claims.Nonnegative) and word.strict and value.a == 0 and value.b == 0:

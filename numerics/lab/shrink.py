@@ -26,6 +26,7 @@ from eigentoken.numerics.lab.search import Finding
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.exact_values import Case
 from eigentoken.numerics.readings.trajectories import run
+from eigentoken.theory.claims import AlmostEveryConverges, Converges
 
 __all__ = ["debunked", "shrink"]
 
@@ -47,6 +48,8 @@ class _Shrinking:
     target: Target
     plan: Plan
     floor: float
+    settles: bool = False
+    "The violation is a trajectory that settles elsewhere (not a start that is at rest already)."
     left: int = CERTIFICATES
     best: Certified | None = None
 
@@ -58,11 +61,12 @@ def shrink(target: Target, finding: Finding, end: float | None = None, seed: int
     ``end`` (a time of the clock) it stops with what it has.
     """
     floor = STRICT if finding.violation > 10 * STRICT and not target.about_limits else -1e-9
-    job = _Shrinking(target, finding.plan, floor)
+    settles = isinstance(target.inner, Converges | AlmostEveryConverges) and finding.method != "equilibria"
+    job = _Shrinking(target, finding.plan, floor, settles)
     try:
         with limited(end):
             if finding.method == "arcs":  # the smallest already; the trajectories of others show nothing of it
-                made = _rounded(job, finding.batch)
+                made = next((each for each in _drafts(job, finding.batch) if _tested(job, each)), None)
                 if made is not None:
                     _simplify(job, made)
                 return job.best
@@ -105,12 +109,11 @@ def _candidates(
     if mine and target.about_limits:
         yield own
     narrowed = plan.sized((shape[0],), (shape[1],))
+    many = PER_SHAPE if target.about_limits else 8 * PER_SHAPE
     pools: list[Any] = []
     try:
         for branch in branches(narrowed):
-            pools.append(
-                (branch, [b for b in structured_batches(branch, 8 * PER_SHAPE, seed) if (b.k, b.p) == shape[2:]])
-            )
+            pools.append((branch, [b for b in structured_batches(branch, many, seed) if (b.k, b.p) == shape[2:]]))
         pools.append((narrowed, [b for b in sample(narrowed, PER_SHAPE, seed).batches if (b.k, b.p) == shape[2:]]))
     except Contradiction:
         pools = []
@@ -145,15 +148,21 @@ def _violations(target: Target, finding: Finding, batch: Batch) -> torch.Tensor:
 
 
 def _rounded(job: _Shrinking, batch: Batch) -> ExactDraft | None:
-    """The coarsest rounding that certifies."""
+    """The coarsest rounding that certifies; for a limit, at the end of the trajectory first."""
+    if job.settles and job.plan.place is None:
+        ended = _at_the_limit(job, batch)
+        if ended is not None:
+            return ended
+    return next((made for made in _drafts(job, batch) if _tested(job, made)), None)
+
+
+def _drafts(job: _Shrinking, batch: Batch) -> Iterator[ExactDraft]:
+    """Exact drafts near the instance, coarse ones first."""
     for denominator in LADDER:
         tick()
         made = draft(job.plan, batch, denominator)
-        if made is not None and _tested(job, made):
-            return made
-    if job.target.about_limits and job.plan.place is None:
-        return _at_the_limit(job, batch)
-    return None
+        if made is not None:
+            yield made
 
 
 def _at_the_limit(job: _Shrinking, batch: Batch) -> ExactDraft | None:
@@ -162,11 +171,9 @@ def _at_the_limit(job: _Shrinking, batch: Batch) -> ExactDraft | None:
     if not bool(finish.finite.all()):
         return None
     ended = batch.at(finish.final)
-    for denominator in LADDER:
-        tick()
-        made = draft(job.plan, ended, denominator)
-        if made is None:
-            continue
+    if float(condition_violation(job.plan, ended)[0]) > 1e-6:  # the limit itself is no start that the conditions allow
+        return None
+    for made in _drafts(job, ended):
         settled = _settled_draft(made)
         for each in (made, settled):
             if each is not None and _tested(job, each):
@@ -249,13 +256,13 @@ def _numbers(made: ExactDraft) -> Iterator[tuple[Any, Fraction]]:
     for name, rows in made.matrices.items():
         for i, row in enumerate(rows):
             for j, value in enumerate(row):
-                if value != 0:
+                if isinstance(value, Fraction) and value != 0:
                     yield (name, i, j), value
     for h, head in enumerate(made.heads):
         for name, rows in head.items():
             for i, row in enumerate(rows):
                 for j, value in enumerate(row):
-                    if value != 0:
+                    if isinstance(value, Fraction) and value != 0:
                         yield (h, name, i, j), value
 
 

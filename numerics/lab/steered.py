@@ -15,6 +15,10 @@ from eigentoken.numerics.lab.targets import Target
 __all__ = ["steered_search"]
 
 
+class Enough(Exception):
+    """The time is over."""
+
+
 def steered_search(goal: Target, examples: int, seed: int) -> tuple[list[tuple[Batch, Tensor]], int]:
     """The instances with the largest violations among ``examples``, and how many were looked at."""
     import hypothesis
@@ -31,12 +35,13 @@ def steered_search(goal: Target, examples: int, seed: int) -> tuple[list[tuple[B
         deadline=None,
         phases=[Phase.generate, Phase.target],
         suppress_health_check=list(HealthCheck),
+        report_multiple_bugs=False,
     )
     @given(plan_instances(goal.plan))
     def look(batch: Batch) -> None:
         nonlocal looked
-        if is_over():  # the rest of the examples are drawn and not looked at
-            return
+        if is_over():  # a failure ends the run of Hypothesis in good order
+            raise Enough
         looked += 1
         value = goal.violation(batch)
         height = float(value[0])
@@ -50,5 +55,7 @@ def steered_search(goal: Target, examples: int, seed: int) -> tuple[list[tuple[B
             look()
         except Unsatisfiable:
             return [], looked
+        except Enough:
+            pass
     seen.sort(key=lambda each: -each[0])
     return [(batch, value) for _, batch, value in seen[:8]], looked

@@ -66,42 +66,63 @@ def is_circle_flow(instance: Instance) -> bool:
     return all(all(zero(e) is True for e in sp.Matrix(head[system.value]) - eye) for head in heads)
 
 
-def _scores(instance: Instance) -> list[Any]:
-    """The score matrices of the heads; ``None`` where all weights are equal."""
-    name = instance.system.score
-    heads = instance.parameters.get("heads", (instance.parameters,))
-    found = [None if name is None else head[name] for head in heads]
-    return [None if rows is None or all(e == 0 for row in rows for e in row) else rows for rows in found]
+def _heads(instance: Instance) -> list[tuple[Any, Any]]:
+    """Value and score matrices of the heads; ``None`` for the identity and for equal weights."""
+    system = instance.system
+    groups = instance.parameters.get("heads", (instance.parameters,))
+    values = [None if system.value is None else group[system.value] for group in groups]
+    scores = [None if system.score is None else group[system.score] for group in groups]
+    eye = ((1, 0), (0, 1))
+    return [
+        (
+            None if value is None or all(value[a][b] == eye[a][b] for a in range(2) for b in range(2)) else value,
+            None if score is None or all(entry == 0 for row in score for entry in row) else score,
+        )
+        for value, score in zip(values, scores, strict=True)
+    ]
 
 
 def angular_field(instance: Instance, number: Any, root: Any, functions: Any) -> Any:
-    """``theta_i' = sum_h sum_j a_ij sin(theta_j - theta_i)`` in the given numbers; ``functions`` gives exp, sin, cos."""
+    """``theta_i' = sum_h sum_j a_ij t_i^T U_h x_j`` on the circle, ``t_i = (-sin theta_i, cos theta_i)``, in the given numbers.
+
+    ``functions`` gives exp, sin and cos; for U = I the products are ``sin(theta_j - theta_i)``.
+    """
     exp, sin, cos = functions
-    scores = [None if rows is None else [[number(e) for e in row] for row in rows] for rows in _scores(instance)]
-    causal = instance.mask is not None
+
+    def rows_of(matrix: Any) -> Any:
+        if matrix is None:
+            return None
+        return [[None if entry == 0 else number(entry) for entry in row] for row in matrix]
+
+    heads = [(rows_of(value), rows_of(score)) for value, score in _heads(instance)]
+    mask = instance.mask
     n = instance.n
+
+    def moved(rows: Any, x: Any) -> Any:
+        if rows is None:
+            return x
+        parts = [[a * c for a, c in zip(x, row, strict=True) if c is not None] for row in rows]
+        return tuple(sum(each[1:], each[0]) if each else 0 * x[0] for each in parts)
 
     def field(_: Any, angles: Any) -> list[Any]:
         places = [(cos(a), sin(a)) for a in angles]
         speeds = []
         for i in range(n):
-            seen = range(i + 1) if causal else range(n)
             total: Any = 0 * angles[i]
-            for rows in scores:
+            x, y = places[i]
+            for value, score in heads:
                 pushed: Any = None
                 mass: Any = None
-                for j in seen:
-                    weight: Any = None
-                    if rows is not None:
-                        (x, y), (u, v) = places[i], places[j]
-                        weight = exp(x * (rows[0][0] * u + rows[0][1] * v) + y * (rows[1][0] * u + rows[1][1] * v))
-                    mass = (
-                        (1 if weight is None else weight) if mass is None else mass + (1 if weight is None else weight)
-                    )
-                    if j == i:
+                for j in range(n):
+                    if mask is not None and not mask[i][j]:
                         continue
-                    sine = places[j][1] * places[i][0] - places[j][0] * places[i][1]
-                    part = sine if weight is None else weight * sine
+                    u, v = moved(score, places[j])
+                    weight = 1 if score is None else exp(x * u + y * v)
+                    mass = weight if mass is None else mass + weight
+                    if j == i and value is None:
+                        continue
+                    u, v = moved(value, places[j])
+                    part = weight * (x * v - y * u)
                     pushed = part if pushed is None else pushed + part
                 if pushed is not None:
                     total = total + pushed / mass

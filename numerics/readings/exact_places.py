@@ -20,6 +20,7 @@ from eigentoken.theory.points import (
     SomeEquilibrium,
     Zero,
 )
+from eigentoken.theory.words_lab import Clustering
 
 __all__ = ["MEMBERSHIP", "at_place", "same_tokens"]
 
@@ -160,6 +161,19 @@ def _(place: SomeEquilibrium, case: Case) -> bool | None:
 
     verdict = classify(case.instance).equilibrium
     return None if verdict.is_undecided else verdict.is_holds
+
+
+@_enter(Clustering)
+def _(place: Clustering, case: Case) -> bool | None:
+    """By the exact classification, with no two tokens equal."""
+    from eigentoken.theory.classify import classify
+
+    tokens = case.instance.tokens
+    pairs = [same_tokens(x, y) for i, x in enumerate(tokens) for y in tokens[:i]]
+    if any(pair is None for pair in pairs):
+        return None
+    found = classify(case.instance)
+    return None if found.kind == "undecided" else found.kind == "clustering" and not any(pairs)
 
 
 @_enter(Hemisphere)

@@ -25,6 +25,7 @@ from eigentoken.theory.points import (
     Zero,
 )
 from eigentoken.theory.systems import Space, Time
+from eigentoken.theory.words_lab import Clustering
 
 __all__ = ["DISTANCES", "Run", "distance", "problem_of", "run"]
 
@@ -208,8 +209,8 @@ def _(place: Polygonal, batch: Batch, x: Tensor) -> Tensor:
     return torch.linalg.vector_norm(push, dim=-1).amax(-1)
 
 
-@_enter(SomeEquilibrium)
-def _(place: SomeEquilibrium, batch: Batch, x: Tensor) -> Tensor:
+@_enter(SomeEquilibrium, Clustering)
+def _(place: Any, batch: Batch, x: Tensor) -> Tensor:
     moved = problem_of(batch).advance(x, 0.0)
     return torch.linalg.vector_norm(moved - x if batch.system.time is Time.MAP else moved, dim=-1).amax(-1)
 

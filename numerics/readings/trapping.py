@@ -8,6 +8,8 @@
 * a manifold of equilibria ``(w, -w)`` whose boundary multipliers are exactly as many as its dimension, all others inside:
   it is normally attracting (cited: Aulbach, Continuous and Discrete Dynamics near Manifolds of Equilibria, 1984), so an
   open set of starts tends to it;
+* an exact start whose trajectory is enclosed until it is in such a region
+  (:mod:`eigentoken.numerics.readings.captured_starts`);
 * two starts on the circle that reach consensus from opposite sides: some start between them reaches none
   (:mod:`eigentoken.numerics.readings.bracketed_starts`);
 * consensus starts of the Euclidean flow, where ``x' = B x`` exactly, with every eigenvalue of B in the open right half.
@@ -24,6 +26,7 @@ import sympy as sp
 from flint import arb, fmpq
 
 from eigentoken.numerics.readings.bracketed_starts import bracketing_arc, turn
+from eigentoken.numerics.readings.captured_starts import capture
 from eigentoken.numerics.readings.exact_places import at_place, same_tokens
 from eigentoken.numerics.readings.exact_values import BITS, Case, zero
 from eigentoken.theory import claims, terms
@@ -342,7 +345,18 @@ def limit_verdict(claim: Any, case: Case) -> Verdict:
             f"t = {arc.time})"
         )
         return _refuted(case, "bracketed-start", reason, {**arc.as_data(), "ends": ends})
+    caught = capture(case) if not found.equilibrium.is_holds else None
+    if caught is not None and region_avoids(place, case, caught.region):
+        reason = (
+            f"the trajectory from this start enters, {_when(case, caught.time)}, a region in which everything converges to "
+            "a point off the place (validated arithmetic)"
+        )
+        return _refuted(case, "captured-start", reason, caught.as_data())
     return undecided("no attracting set away from the place was certified at this state")
+
+
+def _when(case: Case, time: Fraction) -> str:
+    return f"after {time} layers" if case.instance.system.time is Time.MAP else f"at t = {time}"
 
 
 def _refuted(case: Case, kind: str, reason: str, data: dict[str, Any]) -> Verdict:
