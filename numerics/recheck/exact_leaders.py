@@ -20,11 +20,11 @@ __all__ = ["confirm_exactly"]
 _NUDGES = tuple(Fraction(sign, 1 << bits) for bits in (3000, 1200, 400, 90, 56, 40) for sign in (0, 1, -1))
 
 
-def _beyond(p: flint.fmpq_poly, order: str, beta: Fraction) -> int | None:
+def _beyond(p: flint.fmpq_poly, order: str, beta: Fraction, until: float) -> int | None:
     """Roots beyond beta (with multiplicity), None if one may lie on the boundary."""
     at = flint.fmpq(beta.numerator, beta.denominator)
     if order == "real-part":
-        return rational.roots_right(p(flint.fmpq_poly([at, 1])))
+        return rational.roots_right(p(flint.fmpq_poly([at, 1])), until)
     if beta < 0:
         return int(p.degree())
     if beta == 0:
@@ -36,14 +36,14 @@ def _beyond(p: flint.fmpq_poly, order: str, beta: Fraction) -> int | None:
         total = total + plus**k * minus ** (n - k) * p[k]
     if total.degree() != n:
         return None
-    return rational.roots_right(total)
+    return rational.roots_right(total, until)
 
 
-def _real_beyond(p: flint.fmpq_poly, order: str, beta: Fraction) -> int:
-    count = rational.real_roots_above(p, beta)
+def _real_beyond(p: flint.fmpq_poly, order: str, beta: Fraction, until: float) -> int:
+    count = rational.real_roots_above(p, beta, until)
     if order == "modulus":
         mirrored = flint.fmpq_poly([p[k] * (-1) ** k for k in range(p.degree() + 1)])
-        count += rational.real_roots_above(mirrored, beta)
+        count += rational.real_roots_above(mirrored, beta, until)
     return count
 
 
@@ -58,17 +58,20 @@ def confirm_exactly(matrix: Exact, order: str, beta: Fraction, kind: str, until:
         if time.monotonic() > until:
             raise rational.LateError("the time limit was reached in counting roots")
         score = beta + share * size
-        count, distinct = _beyond(p, order, score), _beyond(free, order, score)
+        count, distinct = _beyond(p, order, score, until), _beyond(free, order, score, until)
         if count is None or distinct is None:
             continue
-        why = _judge(p, order, score, kind, count, distinct)
+        why = _judge(p, order, score, kind, (count, distinct), until)
         if why is None:
             return None
         stated = why if share == 0 else stated
     return stated if stated is not None else unconfirmed("exact root counts at and near the given score")
 
 
-def _judge(p: flint.fmpq_poly, order: str, beta: Fraction, kind: str, count: int, distinct: int) -> str | None:
+def _judge(
+    p: flint.fmpq_poly, order: str, beta: Fraction, kind: str, counts: tuple[int, int], until: float
+) -> str | None:
+    count, distinct = counts
     if kind == "simple-real":
         return None if count == 1 else f"{count} eigenvalues are beyond the given score, not one"
     if kind == "multiple-real":
@@ -76,23 +79,23 @@ def _judge(p: flint.fmpq_poly, order: str, beta: Fraction, kind: str, count: int
     if kind in ("simple-pair", "non-real", "multiple-pair"):
         many = count >= 4 and distinct == 2
         enough = {"simple-pair": count == 2, "non-real": count >= 1, "multiple-pair": many}[kind]
-        real = _real_beyond(p, order, beta)
+        real = _real_beyond(p, order, beta, until)
         return None if enough and real == 0 else f"{count} eigenvalues, {real} of them real, are beyond the given score"
-    return _confirm_tie(p, order, beta, distinct)
+    return _confirm_tie(p, order, beta, distinct, until)
 
 
-def _confirm_tie(p: flint.fmpq_poly, order: str, beta: Fraction, distinct: int) -> str | None:
+def _confirm_tie(p: flint.fmpq_poly, order: str, beta: Fraction, distinct: int, until: float) -> str | None:
     """All leaders beyond beta tie: they are roots of a polynomial whose roots come in groups of one score."""
     if distinct < 2:
         return f"{distinct} distinct eigenvalues are beyond the given score: no tie"
     free = rational.square_free(p)
-    for shared in _tied_parts(free, order):
-        if shared.degree() > 0 and _beyond(shared, order, beta) == distinct:
+    for shared in _tied_parts(free, order, until):
+        if shared.degree() > 0 and _beyond(shared, order, beta, until) == distinct:
             return None
     return unconfirmed("mirror images, orbits and common lines or circles of the tied roots")
 
 
-def _tied_parts(free: flint.fmpq_poly, order: str) -> list[flint.fmpq_poly]:
+def _tied_parts(free: flint.fmpq_poly, order: str, until: float) -> list[flint.fmpq_poly]:
     """Divisors of p: every root of one has another root of p with the same score."""
     parts = []
     if order == "modulus":
@@ -104,7 +107,7 @@ def _tied_parts(free: flint.fmpq_poly, order: str) -> list[flint.fmpq_poly]:
             if factor.degree() > 1 and factor.deflation()[1] > 1:
                 parts.append(flint.fmpq_poly(factor))
     for value in _rational_roots(free):
-        group = _same_score(free, order, value)
+        group = _same_score(free, order, value, until)
         if group is not None:
             parts.append(group)
     return parts
@@ -115,7 +118,7 @@ def _rational_roots(p: flint.fmpq_poly) -> list[Fraction]:
     return [-Fraction(int(f[0]), int(f[1])) for f, _ in factors if f.degree() == 1]
 
 
-def _same_score(p: flint.fmpq_poly, order: str, a: Fraction) -> flint.fmpq_poly | None:
+def _same_score(p: flint.fmpq_poly, order: str, a: Fraction, until: float) -> flint.fmpq_poly | None:
     """The divisor of p with **exactly** the roots that share the score of the rational root a, if they are all on it.
 
     Line: ``q(y) = p(a + y)``; the roots with ``y`` and ``-y`` both roots form ``g = gcd(q(y), q(-y))``; written
@@ -140,7 +143,7 @@ def _same_score(p: flint.fmpq_poly, order: str, a: Fraction) -> flint.fmpq_poly 
     reduced = g // flint.fmpq_poly([0, 1]) if g[0] == 0 else g
     h = flint.fmpq_poly([reduced[2 * k] for k in range(reduced.degree() // 2 + 1)])
     negative = flint.fmpq_poly([h[k] * (-1) ** k for k in range(h.degree() + 1)])
-    if h.degree() < 1 or rational.real_roots_above(negative, Fraction(0)) != h.degree():
+    if h.degree() < 1 or rational.real_roots_above(negative, Fraction(0), until) != h.degree():
         return None
     # back to x: each factor y -> x - a, or w -> (x - a) / (x + a)
     degree = g.degree()

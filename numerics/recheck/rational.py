@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from fractions import Fraction
 from itertools import pairwise
@@ -24,7 +25,7 @@ class LateError(Exception):
 
 def _check(until: float) -> None:
     if time.monotonic() > until:
-        raise LateError("the time limit was reached in exact elimination")
+        raise LateError("the time limit was reached in exact arithmetic")
 
 
 def counts(matrix: flint.fmpz_mat, until: float) -> tuple[int, int, int]:
@@ -119,12 +120,13 @@ def square_free(p: flint.fmpq_poly) -> flint.fmpq_poly:
     return p / p.gcd(p.derivative()) if p.degree() > 0 else p
 
 
-def roots_right(p: flint.fmpq_poly) -> int | None:
+def roots_right(p: flint.fmpq_poly, until: float = math.inf) -> int | None:
     """Roots with positive real part, by the first column of the Routh array; None if a pivot vanishes."""
     coefficients = [p[k] for k in range(p.degree(), -1, -1)]
     upper, lower = coefficients[0::2], coefficients[1::2]
     first = [upper[0]]
     while lower:
+        _check(until)
         if lower[0] == 0:
             return None
         first.append(lower[0])
@@ -139,11 +141,12 @@ def roots_right(p: flint.fmpq_poly) -> int | None:
     return sum(1 for a, b in pairwise(first) if (a > 0) != (b > 0))
 
 
-def real_roots_above(p: flint.fmpq_poly, bound: Fraction) -> int:
+def real_roots_above(p: flint.fmpq_poly, bound: Fraction, until: float = math.inf) -> int:
     """Distinct real roots in ``(bound, infinity)``, by Sturm's theorem."""
     chain = [square_free(p)]
     chain.append(chain[0].derivative())
     while chain[-1].degree() > 0:
+        _check(until)
         remainder = chain[-2] % chain[-1]
         if remainder.degree() < 0:
             break
@@ -152,17 +155,17 @@ def real_roots_above(p: flint.fmpq_poly, bound: Fraction) -> int:
     here = [q(at) for q in chain if q.degree() >= 0]
     far = [q[q.degree()] for q in chain if q.degree() >= 0]
     if here[0] == 0:  # Sturm's theorem wants a bound that is not a root
-        return _sturm_open(chain, bound)
+        return _sturm_open(chain, bound, until)
     return _changes(here) - _changes(far)
 
 
-def _sturm_open(chain: list[flint.fmpq_poly], bound: Fraction) -> int:
+def _sturm_open(chain: list[flint.fmpq_poly], bound: Fraction, until: float) -> int:
     """The count when the bound is a root: divide it out first."""
     linear = flint.fmpq_poly([flint.fmpq(-bound.numerator, bound.denominator), 1])
     rest = chain[0]
     while rest.degree() > 0 and rest(flint.fmpq(bound.numerator, bound.denominator)) == 0:
         rest = rest // linear
-    return real_roots_above(rest, bound) if rest.degree() > 0 else 0
+    return real_roots_above(rest, bound, until) if rest.degree() > 0 else 0
 
 
 def _changes(values: list[flint.fmpq]) -> int:
