@@ -14,7 +14,6 @@ from eigentoken.numerics.lab.second_arithmetic import (
     DIGITS,
     EXACT,
     counts_outside,
-    exact_charpoly,
     exact_count,
     interval,
     interval_jacobian,
@@ -339,16 +338,16 @@ class SecondLook:
             return True if self._outside(shift) == 1 else None
         if self._outside(limit) == 0:
             return False
-        polynomial = exact_charpoly(self.instance)
-        if polynomial is None or self.pulled():
+        polynomial = intrinsic_charpoly(self.instance)
+        if polynomial is None:
             return None
         inside = none_outside(polynomial, self.instance.system.time)
         return False if inside else None
 
     def _some_on_boundary(self) -> bool:
-        polynomial = exact_charpoly(self.instance)
+        polynomial = intrinsic_charpoly(self.instance)
         limit = 1 if self.instance.system.time is Time.MAP else 0
-        return polynomial is not None and not self.pulled() and bool(polynomial.eval(limit) == 0)
+        return polynomial is not None and bool(polynomial.eval(limit) == 0)
 
     def at_rest(self) -> bool | None:
         """Is the state an equilibrium?  Exactly by sympy; intervals can only deny it."""
