@@ -135,6 +135,48 @@ assert (C : (1 + T ^ 2) * (z_1 ^ 2 + z_2 ^ 2 + z_3 ^ 2) - (z_3 ^ 2 + (z_2 - T * 
 assert (A := square_ge (g + c ^ 2)).
 assert (B : (1 - c) * (1 + c) * (c ^ 2 - (g ^ 2 + omega ^ 2)) >= 0) by (apply product_ge; [apply product_ge; lra | lra]).
 """,
+    ("AB-T5.1", "perturbation"): r"""
+assert (A1 : (1 + a) * (epsilon - q) >= 0) by (apply product_ge; lra).
+assert (A2 : (1 - a) * (epsilon + q) >= 0) by (apply product_ge; lra).
+assert (A3 : (1 + a) * (epsilon + q) >= 0) by (apply product_ge; lra).
+assert (A4 : (1 - a) * (epsilon - q) >= 0) by (apply product_ge; lra).
+assert (B1 : alpha_ij * (2 * epsilon - (p - a * q)) >= 0) by (apply product_ge; lra).
+assert (B2 : alpha_ij * (2 * epsilon + (p - a * q)) >= 0) by (apply product_ge; lra).
+assert (C1 : (1 - alpha_ij) * epsilon >= 0) by (apply product_ge; lra).
+""",
+    ("AB-T5.1", "separation"): r"""
+assert (S := square_ge r).
+assert (A1 : (K * r - beta) * (g * r) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
+assert (A2 : (c_1 / 4 - K * g) * r ^ 2 >= 0) by (apply product_ge; lra).
+assert (A3 : (alpha - c_1) * (m * r ^ 2) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
+assert (A4 : c_1 * ((m - 3 / 4) * r ^ 2) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
+""",
+    ("AB-T6.1", "sign of the multiplier"): r"""
+assert (R0 : i * r > 0) by (apply product_pos; lra).
+assert (Q : (mu / i + (- lambda)) / r = (mu - i * lambda) / (i * r)) by (field; lra).
+rewrite Q. split; intro Y.
+- assert (P : (i * lambda - mu) / (i * r) > 0) by (apply quotient_pos; lra).
+  replace ((mu - i * lambda) / (i * r)) with (- ((i * lambda - mu) / (i * r))) by (field; lra). lra.
+- destruct (Rlt_or_le mu (i * lambda)) as [y|y]; [exact y | exfalso].
+  assert (P : (mu - i * lambda) / (i * r) >= 0) by (apply quotient_ge; lra). lra.
+""",
+    ("AB-X1", "positive rate"): r"""
+assert (K : kappa > 0) by (rewrite {4}; apply quotient_pos; apply product_pos; lra).
+assert (T : kappa * t >= 0) by (apply product_ge; lra).
+assert (E1 : exp (- (kappa * t)) <= 1) by (rewrite <- exp_0; apply exp_monotone; lra).
+assert (P := exp_pos (- (kappa * t))).
+assert (D0 : D_0 >= 0) by (apply (factor_ge (exp (- (kappa * t)))); lra).
+assert (F : D_0 * (1 - exp (- (kappa * t))) >= 0) by (apply product_ge; lra).
+split; lra.
+""",
+    ("AB-X1", "limit of the tokens"): r"""
+assert (A1 : n * H - 1 >= 0) by (replace (n * H - 1) with ((n - 1 / H) * H) by (field; lra); apply product_ge; lra).
+assert (B1 : m * H - 1 >= 0) by (replace (m * H - 1) with ((m - 1 / H) * H) by (field; lra); apply product_ge; lra).
+assert (C1 : (n * H - 1) * (m * H) >= 0) by (apply product_ge; lra).
+assert (D1 : g * ((n * H) * (m * H) - 1) >= 0) by (apply product_ge; lra).
+assert (F1 := square_ge ((n - m) * H)).
+rewrite {3}. lra.
+""",
     ("AB-L6.1", "slowest factor"): "split; [apply exp_below_one; lra | apply exp_monotone; lra].",
     ("AB-L4.2", "compact range"): "split; [apply exp_monotone; lra | apply Rle_ge; apply exp_monotone; lra].",
     ("PM-R1", "pairs"): "rewrite Rpower_minus_one by lra. field.",
