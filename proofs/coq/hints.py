@@ -115,6 +115,16 @@ assert (M2 : mu ^ 2 > 0) by (apply square_pos; lra).
 assert (C : B ^ 3 / mu ^ 2 >= 0) by (apply quotient_ge; lra).
 """
 
+#: The limit of the tokens, AB-X1 and AB-X2.
+_LIMIT = r"""
+assert (A1 : n * H - 1 >= 0) by (replace (n * H - 1) with ((n - 1 / H) * H) by (field; lra); apply product_ge; lra).
+assert (B1 : m * H - 1 >= 0) by (replace (m * H - 1) with ((m - 1 / H) * H) by (field; lra); apply product_ge; lra).
+assert (C1 : (n * H - 1) * (m * H) >= 0) by (apply product_ge; lra).
+assert (D1 : g * ((n * H) * (m * H) - 1) >= 0) by (apply product_ge; lra).
+assert (F1 := square_ge ((n - m) * H)).
+rewrite {3}. lra.
+"""
+
 #: The end of an identity: e^s = ex0, e^t = ex1, and the sum of the heights vanishes only for e^{4s} = 1.
 _HARMONIC = r"""
 assert (Main : ex0 ^ 4 - 1 <> 0).
@@ -169,13 +179,19 @@ assert (D0 : D_0 >= 0) by (apply (factor_ge (exp (- (kappa * t)))); lra).
 assert (F : D_0 * (1 - exp (- (kappa * t))) >= 0) by (apply product_ge; lra).
 split; lra.
 """,
-    ("AB-X1", "limit of the tokens"): r"""
-assert (A1 : n * H - 1 >= 0) by (replace (n * H - 1) with ((n - 1 / H) * H) by (field; lra); apply product_ge; lra).
-assert (B1 : m * H - 1 >= 0) by (replace (m * H - 1) with ((m - 1 / H) * H) by (field; lra); apply product_ge; lra).
-assert (C1 : (n * H - 1) * (m * H) >= 0) by (apply product_ge; lra).
-assert (D1 : g * ((n * H) * (m * H) - 1) >= 0) by (apply product_ge; lra).
-assert (F1 := square_ge ((n - m) * H)).
-rewrite {3}. lra.
+    ("AB-X1", "limit of the tokens"): _LIMIT,
+    ("AB-X2", "limit of the tokens"): _LIMIT,
+    ("AB-X2", "rate"): r"""
+assert (A1 : (a_ij - A) * (R_i * (lambda - rho)) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
+""",
+    ("AB-X2", "positive rate"): r"""
+assert (K : c > 0) by (rewrite {2}; apply product_pos; lra).
+assert (T : c * t >= 0) by (apply product_ge; lra).
+assert (E1 : exp (- (c * t)) <= 1) by (rewrite <- exp_0; apply exp_monotone; lra).
+assert (P := exp_pos (- (c * t))).
+assert (D0 : R_0 >= 0) by (apply (factor_ge (exp (- (c * t)))); lra).
+assert (F : R_0 * (1 - exp (- (c * t))) >= 0) by (apply product_ge; lra).
+split; lra.
 """,
     ("AB-L6.1", "slowest factor"): "split; [apply exp_below_one; lra | apply exp_monotone; lra].",
     ("AB-L4.2", "compact range"): "split; [apply exp_monotone; lra | apply Rle_ge; apply exp_monotone; lra].",
