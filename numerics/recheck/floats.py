@@ -21,6 +21,7 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk
 
 __all__ = [
     "beyond_modulus",
@@ -96,9 +97,12 @@ def definite_above(matrix: Floats, c: float, rho: float) -> bool:
     if not np.isfinite(lower).all():
         return False
     slip = _more(2 * U * float(np.linalg.norm(diagonal)) + 2 * U * math.sqrt(n) * abs(s))  # the diagonal was rounded
-    product_error = _more((n + 1) * U * _frobenius(lower) ** 2)
-    np.subtract(target, lower @ lower.T, out=target)
-    residual = _frobenius(target) * (1 + 4 * U) + product_error + slip + 8 * U * (abs(s) + abs(c) + rho)
+    # one triangle of S - s I - L L^T, twice; each entry is a sum of n + 1 terms, in any order
+    product_error = _more((n + 2) * U * (_frobenius(lower) ** 2 + _frobenius(target)))
+    triangle = np.tril(dsyrk(-1.0, lower.T, beta=1.0, c=target.T, trans=1, lower=1, overwrite_c=1))
+    residual = (
+        math.sqrt(2.0) * _frobenius(triangle) * (1 + 4 * U) + product_error + slip + 8 * U * (abs(s) + abs(c) + rho)
+    )
     return bool(_more(residual) < (s - c - rho) * (1 - 2.0**-40))
 
 
