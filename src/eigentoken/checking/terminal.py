@@ -10,6 +10,9 @@ from eigentoken.output import say, table
 __all__ = ["interval", "show"]
 
 
+MOST_ROWS = 14
+
+
 def interval(ends: Any, digits: int = 4) -> str:
     """A certified interval, as short as it can honestly be written."""
     if ends is None:
@@ -37,6 +40,10 @@ def show(report: Report) -> None:
         distance = interval(layer["distance_to_symmetric"], 3)
         rows.append((name, cases, *numbers, distance, layer["regime"]["regime"]))
     columns = ("layer", "case", "Re λ₁", "|F|", "α*", "to sym.", "regime")
+    if len(rows) > MOST_ROWS:  # one screen: the middle is in the other formats
+        half = MOST_ROWS // 2
+        left = (f"… {len(rows) - 2 * half} more", *("" for _ in columns[1:]))
+        rows = [*rows[:half], left, *rows[-half:]]
     table("layers (case by real part / modulus / |1+λ|)", columns, rows)
     _statements(report, plain_text)
     _observed(report)
