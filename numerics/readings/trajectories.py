@@ -34,7 +34,8 @@ FLOW_STEPS = 400
 LARGE = 1e6
 #: Large Euclidean tokens attend almost to one token each, so the bound of the step need not grow with them for ever.
 MOST_STIFF = 30.0
-STILL = 1e-9
+#: Slower than this is rest; tokens that hardly see each other move slowly, and must not be taken for resting.
+STILL = 1e-12
 #: Layers between two looks at which instances have come to rest.
 LOOK = 32
 
