@@ -273,7 +273,8 @@ def _(condition: SharesTopEigenvector) -> str:
 
 @LATEX.register(AllOf)
 def _(condition: AllOf) -> str:
-    return r" \text{ and } ".join(LATEX(part) for part in condition.parts)
+    shown = (rf"\left({LATEX(part)}\right)" if isinstance(part, AnyOf) else LATEX(part) for part in condition.parts)
+    return r" \text{ and } ".join(shown)
 
 
 @LATEX.register(AnyOf)

@@ -58,7 +58,7 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
         return rf"{self._print(e.args[0])} \Rightarrow {self._print(e.args[1])}"
 
     def _print_Abs(self, expr: Any, exp: Any = None) -> str:
-        text = rf"|{self._print(expr.args[0])}|"
+        text = rf"\left|{self._print(expr.args[0])}\right|"  # a bare | next to another reads as one double bar
         return text if exp is None else f"{text}^{{{exp}}}"
 
 

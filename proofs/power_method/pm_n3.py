@@ -56,7 +56,8 @@ def reduction_steps() -> tuple[Identity | Inequality, ...]:
     return (
         Identity(
             name="trace",
-            says="With $d_i = \\kappa b_i - \\mu\\frac{1+b_i}{2}$, the diagonal of "
+            says="With $\\kappa = \\alpha\\lambda_k$, $\\mu = \\alpha\\lambda_\\ell$ and "
+            "$d_i = \\kappa b_i - \\mu\\frac{1+b_i}{2}$, the diagonal of "
             "$\\kappa\\operatorname{diag}(b_1,b_2) - \\mu S$.",
             left=2 - found.trace().subs(LENGTHS),
             right=D1 / (1 + kappa * b1) + D2 / (1 + kappa * b2),
@@ -201,7 +202,7 @@ def other_eigenvectors() -> tuple[Inequality, ...]:
         ),
         Inequality(
             name="k = d, necessary",
-            says="The determinant for $\\ell = 1$ then says $\\lambda_1 < |\\lambda_d||h|$, $h = b_1b_2/\\bar b$.",
+            says="The determinant for $\\ell = 1$ then says $\\lambda_1 < |\\lambda_d|\\,|h|$, $h = b_1b_2/\\bar b$.",
             hypotheses=(*RANGE, mu > 0, kappa < mu, *BELOW_ONE),
             conclusion=mu * sp.Abs(bbar) < -kappa * b1 * b2,
             uses=("k > 1, direction v_1",),
@@ -346,23 +347,25 @@ PM_N3 = register(
             ),
         ),
         text=(
-            r"Let $p \geq q$, $s = v_k^{\top}Mv_k$, $t = \frac12\ln(p/q)$, $b_1 = \tanh(s+t)$, $b_2 = \tanh(s-t)$ "
-            r"and "
-            r"$h = \frac{\cosh 2s - \cosh 2t}{\sinh 2s} = \frac{b_1b_2}{\bar b}$. As long as $m_1, m_2 > 0$, all "
-            r"multipliers are "
+            r"At a bipartite point $p$ tokens stand at $v_k$ and $q$ at $-v_k$, $p \geq q \geq 1$. Let $s = v_k^{\top}Mv_k$, "
+            r"$t = \frac12\ln(p/q)$, $b_1 = \tanh(s+t)$ and $b_2 = \tanh(s-t)$ (the heights of the two sides, PM-L9), "
+            r"$\bar b = \frac12(b_1+b_2)$, $m_i = 1+\alpha\lambda_kb_i$ and "
+            r"$h = \frac{\cosh 2s - \cosh 2t}{\sinh 2s} = \frac{b_1b_2}{\bar b}$. In the derivation "
+            r"$\kappa = \alpha\lambda_k$, $\mu = \alpha\lambda_\ell$, and $B_\ell = "
+            r"\big(\begin{smallmatrix}(1+\mu(1+b_1)/2)/m_1 & \mu(1-b_1)/(2m_1) \\ \mu(1-b_2)/(2m_2) & "
+            r"(1+\mu(1+b_2)/2)/m_2\end{smallmatrix}\big)$ is the block of PM-L14 that moves the two sides along $v_\ell$. "
+            r"As long as $m_1, m_2 > 0$, all multipliers are "
             r"below 1 iff $\lambda_k\operatorname{diag}(b_1,b_2) \succ \lambda_\ell S$ for all $\ell \neq k$, "
-            r"$S = \big(\begin{smallmatrix}(1+b_1)/2 & \cdot \\ \frac12\sqrt{(1-b_1)(1-b_2)} & "
-            r"(1+b_2)/2\end{smallmatrix}\big)$, and "
+            r"$S = \frac12\big(\begin{smallmatrix}1+b_1 & \sqrt{(1-b_1)(1-b_2)} \\ \sqrt{(1-b_1)(1-b_2)} & "
+            r"1+b_2\end{smallmatrix}\big)$, and "
             r"$\lambda_kb_i > 0$ for each side with at least two tokens: this does not depend on $\alpha$. For "
-            r"$\alpha\lVert V\rVert < 1$ "
-            r"no multiplier reaches $-1$, and the point is stable iff ($k = 1$) $s > 0$, $\lambda_2 < \lambda_1h$, "
-            r"and $q = 1$ or "
-            r"$s > t$ (which follows for $\lambda_2 \geq 0$); or ($k = d$) $\lambda_d < 0$ is simple, $s < -t$ and "
-            r"$\lambda_1 < |\lambda_d||h|$, so that $|\lambda_d| > \lambda_1$. With $\lambda_d < \lambda_k < "
+            r"$\alpha\lVert V\rVert < 1$ no multiplier reaches $-1$, and the point is stable iff either "
+            r"($k = 1$) $s > 0$, $\lambda_2 < \lambda_1h$, and ($q = 1$ or "
+            r"$s > t$; this follows for $\lambda_2 \geq 0$), or ($k = d$) $\lambda_d < 0$ is simple, $s < -t$ and "
+            r"$\lambda_1 < |\lambda_d|\,|h|$, so that $|\lambda_d| > \lambda_1$. With $\lambda_d < \lambda_k < "
             r"\lambda_1$ it is unstable "
             r"for every $\alpha$ with $m_1, m_2 > 0$. For $p = q$, $h = \tanh s$; as $s \to \infty$, $h \to 1$, so "
-            r"a large score "
-            r"stabilises every split whatever the gap."
+            r"a large score stabilises every split whatever the gap."
         ),
         depends=("PM-L9", "PM-L13", "PM-L14"),
         derive=derive,

@@ -162,3 +162,16 @@ def test_it_compiles(tmp_path):
     )
     assert done.returncode == 0, done.stdout[-1500:]
     assert "undefined" not in done.stdout.lower()
+
+
+def test_a_choice_inside_a_conjunction_is_bracketed_and_absolute_values_are_delimiters() -> None:
+    from eigentoken.theory.conditions import AllOf, AnyOf, Relation
+    from eigentoken.theory.plain_text import plain_text
+    from eigentoken.theory.readings import LATEX
+
+    x, y = sp.symbols("x y", real=True)
+    either = AnyOf((Relation(x > 1), Relation(y > 1)))
+    assert plain_text(LATEX(AllOf((Relation(x > 0), either)))) == "x > 0 and ([x > 1] or [y > 1])"
+    assert plain_text(LATEX(either)) == "[x > 1] or [y > 1]"
+    product = LATEX(Relation(sp.Abs(x + 1) * sp.Abs(y) < 1))
+    assert product.count(r"\left|") == product.count(r"\right|") == 2
