@@ -214,14 +214,22 @@ def _(claim: claims.ForwardInvariant, batch: Batch) -> Tensor:
 
 @OBSERVED.register(claims.Converges, claims.AlmostEveryConverges)
 def _(claim: Any, batch: Batch) -> Tensor:
-    """Positive for trajectories that settle away from the place, turn in a 2-cycle, or blow up."""
+    """Positive for trajectories that settle away from the place, turn in a 2-cycle, or blow up.
+
+    A start that stays where it is says nothing about almost every start: it is an equilibrium, or so slow (attention
+    weights far below rounding) that floats cannot tell.
+    """
     end = run(batch)
     away = distance(claim.place, batch, end.final)
     start = distance(claim.place, batch, batch.tokens)
     result = torch.where(away < AWAY, away - AWAY, torch.full_like(away, torch.nan))
     if batch.system.space is Space.EUCLIDEAN:  # decay may be algebraic: half way there is seen as approaching
         result = torch.where(result.isnan() & (away < start / 2), away / start - 1, result)
-    result = torch.where(end.settled & (away >= AWAY), away - AWAY, result)
+    at_rest = end.settled & (away >= AWAY)
+    if isinstance(claim, claims.AlmostEveryConverges):
+        moved = torch.linalg.vector_norm(end.final - problem_of(batch).retract(batch.tokens), dim=-1).amax(-1)
+        at_rest &= moved > AWAY
+    result = torch.where(at_rest, away - AWAY, result)
     grown = (end.size > 1e5) & (away > 10 * start)
     result = torch.where(grown | ~end.finite, torch.full_like(away, 1.0), result)
     if batch.system.time is Time.MAP:
