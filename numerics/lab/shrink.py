@@ -128,7 +128,7 @@ def _candidates(
             kept = batch.take(good)
             values = _violations(target, finding, kept)
             for index in values.argsort(descending=True)[:2].tolist():
-                if float(values[index]) > max(floor, 0.0):
+                if float(values[index]) > (floor if finding.hint else max(floor, 0.0)):
                     found.append((float(values[index]), kept.take([index])))
         found.sort(key=lambda each: -each[0])
         for _, batch in found[:3]:
