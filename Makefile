@@ -34,7 +34,7 @@ demo: $(STAMP)
 	mkdir -p out
 	$(BIN)/eigentoken verify PM-L3 PM-L4
 	$(BIN)/eigentoken check sample:rxnmapper --html out/rxnmapper.html -o out/rxnmapper.json
-	@echo "open out/rxnmapper.html in a browser"
+	@echo "open out/rxnmapper.html in a browser; '. $(BIN)/activate' puts eigentoken on the path"
 
 test: $(TEST_STAMP) lint
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"

@@ -29,7 +29,7 @@ def pages() -> list[Path]:
 
 def run(command: str, folder: Path) -> str:
     """What a console command prints, as on a terminal of 80 columns without colour."""
-    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "EXAMPLES": str(ROOT / "examples" / "conjectures")}
+    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     ran = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
     printed = ran.stdout + ran.stderr
@@ -58,6 +58,7 @@ def refreshed(path: Path) -> str:
     names: dict[str, object] = {"__name__": "__docs__"}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
+        (folder / "examples").symlink_to(ROOT / "examples")  # so that a reader's command works from a clone
 
         def block(found: re.Match[str]) -> str:
             kind, options, body = found.groups()
