@@ -9,6 +9,7 @@ from typing import Any
 
 from eigentoken.numerics.lab.documents import encode
 from eigentoken.numerics.lab.predicates import predicate_home, predicate_verdict
+from eigentoken.numerics.lab.stated import conjecture_document, shown
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.bracketed_starts import holds_on_arc
 from eigentoken.numerics.readings.exact_values import Case
@@ -73,15 +74,20 @@ def certify_case(target: Target, case: Case) -> Certified | None:
         )  # the start is somewhere on an arc: the conditions must hold on all of it
         if not all(holds_on_arc(condition, case, m) for condition in target.conjecture.conditions):
             return None
-    digest = {"instance": instance_digest(case)}
+    digest = {"instance": instance_digest(case), "conjecture": conjecture_document(target.conjecture)["digest"]}
     document = {"instance": case.instance.as_dict(), "k": case.k, "p": case.p}
     certificates = [
-        Certificate("lab/condition", text, VerdictWord.HOLDS, digest, {**document, "statement": encode(condition)})
-        for (text, _), (condition, _) in zip(listed, _asked(target), strict=True)
+        Certificate(
+            "lab/condition", text, VerdictWord.HOLDS, digest, {**document, "statement": encode(condition), **said}
+        )
+        for (text, said), (condition, _) in zip(
+            [(text, {"shown": shown(verdict.as_dict())}) for text, verdict in listed], _asked(target), strict=True
+        )
     ]
     claim = "holds_if" if target.claim is None else LATEX(target.claim)
     details: dict[str, Any] = {"kind": "" if verdict.certificate is None else verdict.certificate.kind}
     details["statement"] = None if target.claim is None else encode(target.claim)
+    details["shown"] = shown(verdict.as_dict())
     if target.claim is None:
         details["predicate"] = predicate_home(target.conjecture)
     if verdict.certificate is not None:

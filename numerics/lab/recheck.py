@@ -16,6 +16,7 @@ from typing import Any
 from eigentoken.numerics.lab.documents import DocumentError, UnknownObservable, decode
 from eigentoken.numerics.lab.predicates import run_again
 from eigentoken.numerics.lab.second_look import SecondLook
+from eigentoken.numerics.lab.stated import contradictions
 from eigentoken.numerics.readings.exact_values import Case
 from eigentoken.theory.instances import InstanceError, read_instance
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
@@ -26,17 +27,22 @@ __all__ = ["recheck", "recheck_report"]
 def recheck_report(
     report: Mapping[str, Any], *, run_predicates: bool = False, beside: Path | None = None
 ) -> list[tuple[str, Verdict]]:
-    """Every certificate of every counterexample of a report of ``refute``.
+    """Every certificate of every counterexample of a report of ``refute``; and a line for each thing that it states
+    and its certificates do not support (a verdict without counterexample, a condition without certificate, other words).
 
     A free predicate is code: it is run again only with ``run_predicates``, from the file that the certificate names (or one
     of that name in the folder ``beside``), and only if that file is still the one that was run.
     """
     options: dict[str, Any] = {"run_predicates": run_predicates, "beside": beside}
     listed = []
-    for result in report.get("results", []):
+    if not isinstance(report.get("results"), list):
+        raise ValueError("the report of a refutation has no list of results: expected what refute -o wrote")
+    for result in report["results"]:
+        listed += _stated(result)
         parts = [(result["name"], result.get("counterexample"))]
         parts += [
-            (f"{result['name']} without {line['condition']}", line.get("counterexample")) for line in result["dropped"]
+            (f"{result['name']} without {line['condition']}", line.get("counterexample"))
+            for line in result.get("dropped", [])
         ]
         for name, counterexample in parts:
             if counterexample is not None:
@@ -44,12 +50,20 @@ def recheck_report(
     return listed
 
 
+def _stated(result: Mapping[str, Any]) -> list[tuple[str, Verdict]]:
+    """What the result states beyond its certificates, or against them."""
+    try:
+        return [(where, fails(why)) for where, why in contradictions(result)]
+    except (DocumentError, InstanceError, KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
+        return [(str(result.get("name")), fails(f"the result cannot be read: {type(problem).__name__}: {problem}"))]
+
+
 def recheck(
     counterexample: Mapping[str, Any], *, run_predicates: bool = False, beside: Path | None = None
 ) -> list[tuple[str, Verdict]]:
     """The verdict of the second arithmetic for each certificate of one counterexample."""
     listed = []
-    for certificate in counterexample["certificates"]:
+    for certificate in counterexample.get("certificates", []):
         try:
             verdict = _one(certificate, counterexample, run_predicates, beside)
         except UnknownObservable as problem:

@@ -17,6 +17,7 @@ from eigentoken.numerics.lab.report import DroppedLine, Progress, Report, Result
 from eigentoken.numerics.lab.scale_out import Workers
 from eigentoken.numerics.lab.search import Finding, Unit, UnitResult, joined, units
 from eigentoken.numerics.lab.shrink import debunked, shrink
+from eigentoken.numerics.lab.stated import conjecture_document
 from eigentoken.numerics.lab.targets import Target, targets
 from eigentoken.theory.readings import LATEX
 
@@ -143,6 +144,7 @@ def refute_conjecture(
         counterexample=found[1] if found else None,
         candidate=None if found else tally.candidate,
         expect=conjecture.expect,
+        conjecture=conjecture_document(conjecture),
     )
 
 

@@ -67,6 +67,8 @@ class Result:
     candidate: dict[str, Any] | None = None
     dropped: tuple[DroppedLine, ...] = ()
     expect: str = "open"
+    conjecture: dict[str, Any] = field(default_factory=dict)
+    "What was attacked, in words that can be read back: conditions, claims, and the digest that the certificates name."
 
     @property
     def status(self) -> str:
@@ -101,6 +103,7 @@ class Result:
             "status": self.status,
             "meaning": self.meaning,
             "expect": self.expect,
+            "conjecture": self.conjecture,
             "seed": self.seed,
             "tried": self.tried,
             "units": self.units,

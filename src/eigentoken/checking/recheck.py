@@ -10,6 +10,11 @@ from typing import Any
 
 __all__ = ["Rechecked", "recheck_document"]
 
+EXPECTED = (
+    "expected a check report (check -o), a refutation (refute -o), a classification (classify --json), "
+    "a verdict (certify --json) or a certificate (certify --save)"
+)
+
 
 @dataclass(frozen=True)
 class Rechecked:
@@ -39,7 +44,7 @@ def recheck_document(
     except ValueError as problem:
         raise ValueError(f"{path} is not a JSON document: {problem}") from None
     if not isinstance(document, dict) or "schema" not in document:
-        raise ValueError(f"{path} has no schema field: expected what check -o, certify --json or certify --save wrote")
+        raise ValueError(f"{path} has no schema field: {EXPECTED}")
     kind = str(document["schema"]).split("/")[1:2]
     if kind == ["check"]:
         return list(_report(document, _stored(path), source, seconds, done))
@@ -49,9 +54,7 @@ def recheck_document(
         return list(_classification(document, seconds))
     if kind == ["refutation"]:
         return list(_refutation(document, run_predicates, path.parent))
-    raise ValueError(
-        f"{path} holds {document['schema']}: expected a check report, a classification, a refutation, a verdict or a certificate"
-    )
+    raise ValueError(f"{path} holds {document['schema']}: {EXPECTED}")
 
 
 def _classification(document: dict[str, Any], seconds: float) -> Iterator[Rechecked]:
@@ -111,12 +114,15 @@ def _report(
     seconds: float,
     done: Callable[[], None],
 ) -> Iterator[Rechecked]:
+    from eigentoken.checking.consistency import differences, rewritten
     from eigentoken.checking.layers import weights_of
     from eigentoken.checking.run import open_model
     from eigentoken.numerics.recheck import recheck
 
     model = open_model(source or document["model"]["source"])
     yield _hashes(document, model)
+    yield from _compared("statements", rewritten(document, model), "put together again from the layers")
+    ids = [each["id"] for each in document["statements"]]
     seen: set[int] = set()
     for record in document["layers"]:
         origin = record["weights_of"]
@@ -124,12 +130,21 @@ def _report(
             continue
         seen.add(origin)
         layer = model.layer(origin)
-        inputs = weights_of(layer.fold_gains() if document["options"]["fold"] else layer).inputs()
+        layer = layer.fold_gains() if document["options"]["fold"] else layer
+        inputs = weights_of(layer).inputs()
+        again = differences(record, layer, ids)
+        yield from _compared(f"layer {origin}", again, "what is displayed is what the weights give when examined again")
         for where, verdict in _certificates(record, f"layer {origin}"):
             answer = recheck(_whole(verdict, stored), inputs, time_limit=seconds)
             certificate = verdict["certificate"]
             yield Rechecked(where, certificate["condition"], certificate["verdict"], str(answer.word), answer.reason)
             done()
+
+
+def _compared(where: str, found: Iterator[tuple[str, str, str]], agrees: str) -> Iterator[Rechecked]:
+    """A line for each difference between what is displayed and what is found again, else one line that agrees."""
+    listed = [Rechecked(place, "as displayed", "holds", word, why) for place, word, why in found]
+    yield from listed or [Rechecked(where, "as displayed", "holds", "holds", agrees)]
 
 
 def _hashes(document: Mapping[str, Any], model: Any) -> Rechecked:

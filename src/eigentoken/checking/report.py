@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Report", "assemble"]
+__all__ = ["Report", "assemble", "statement_over_layers"]
 
 SCHEMA = "check"
 
@@ -78,7 +78,7 @@ def assemble(
             "seed": options.seed,
         },
         "conventions": CONVENTIONS,
-        "statements": [_statement(name, layers) for name in ids],
+        "statements": [statement_over_layers(name, layers) for name in ids],
         "layers": layers,
         "observed": observed,
     }
@@ -94,7 +94,7 @@ CONVENTIONS = (
 )
 
 
-def _statement(name: str, layers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def statement_over_layers(name: str, layers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """One statement over all layers: which conditions hold where, and the first obstacle."""
     from eigentoken.theory.registry import statements
 

@@ -86,7 +86,8 @@ def recheck(
 ) -> None:
     """Re-verify every certificate of a report with an independent arithmetic, and the hashes of the weights.
 
-    Exit code 1 if any does not agree.  Example: eigentoken recheck report.json
+    Exit code 1 if any does not agree, or if the report states what its certificates do not support.
+    Example: eigentoken recheck report.json
     """
     from eigentoken.checking.recheck import recheck_document
 
@@ -95,12 +96,13 @@ def recheck(
             document, source=source, seconds=seconds, done=lambda: advance(), run_predicates=run_predicates
         )
     words = [each.agrees for each in found]
-    verdict = "fails" if "fails" in words else "undecided" if "undecided" in words else "holds"
+    verdict = "fails" if "fails" in words else "undecided" if "undecided" in words or not words else "holds"
     if json:
         show_json("recheck", {"verdict": verdict, "certificates": [each.as_dict() for each in found]})
     else:
         rows = [(each.where, each.condition, each.agrees, each.reason) for each in found if each.agrees != "holds"]
         if rows:
             table("not confirmed", ("where", "condition", "agrees", "why"), rows, wrap=("where", "why", "condition"))
-        say(f"{words.count('holds')} of {len(words)} agree: {verdict}", "bold")
+        counted = f"{words.count('holds')} of {len(words)} agree" if words else "nothing to re-check"
+        say(f"{counted}: {verdict}", "bold")
     raise typer.Exit(1 if verdict == "fails" else 0)
