@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from eigentoken.numerics.condition_names import CONDITIONS
 from eigentoken.numerics.dominance import ORDERS
 from eigentoken.numerics.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.exact_matrices import Deadline
@@ -30,38 +31,30 @@ from eigentoken.numerics.spectral_conditions import (
     decide_gap,
     decide_spectrum,
 )
+from eigentoken.theory.suggestions import meant
 from eigentoken.theory.verdicts import Verdict
 
 __all__ = ["certify", "conditions"]
 
-_CONDITIONS: dict[str, tuple[str, Callable[[Question], Verdict]]] = {
-    "symmetric": ("M = M^T exactly; with `within`, at a spectral distance at most that", decide_symmetric),
-    "identity": ("M = I exactly; with `within`, at a spectral distance at most that", decide_identity),
-    "positive-definite": ("x^T M x > 0 for all x != 0: every eigenvalue of sym(M) is positive", decide_signs),
-    "negative-definite": ("x^T M x < 0 for all x != 0: every eigenvalue of sym(M) is negative", decide_signs),
-    "positive-semidefinite": ("x^T M x >= 0 for all x: no eigenvalue of sym(M) is negative", decide_signs),
-    "negative-semidefinite": ("x^T M x <= 0 for all x: no eigenvalue of sym(M) is positive", decide_signs),
-    "indefinite": ("sym(M) has eigenvalues of both signs", decide_signs),
-    "inertia": (
-        "the numbers of positive, negative and zero eigenvalues of sym(M); `expected` asks for one",
-        decide_inertia,
-    ),
-    "rank": ("the rank of M; `expected` asks for one", decide_rank),
-    "nonsingular": ("M is invertible", decide_nonsingular),
-    "norm-bound": ("the spectral norm of M is at most `bound`; without one, its interval", decide_norm_bound),
-    "spectrum": ("all eigenvalues of M as discs, each component with its count", decide_spectrum),
-    "dominant-real-part": ("the eigenvalue of largest real part is real, simple and strictly ahead", decide_dominance),
-    "dominant-modulus": ("the eigenvalue of largest modulus is real, simple and strictly ahead", decide_dominance),
-    "dominant-step": (
-        "the eigenvalue of largest |1 + alpha lambda| is real, simple and strictly ahead",
-        decide_dominance,
-    ),
-    "dominant-complex-pair": (
-        "one simple non-real pair is strictly ahead (`by`: real-part, modulus, step)",
-        decide_complex_pair,
-    ),
-    "spectral-gap": ("the largest real part is that of one simple real eigenvalue; the gap to the next", decide_gap),
-    "principal-eigenvector": ("the eigenvector of the largest real part within a certified angle", decide_eigenvector),
+_DECIDERS: dict[str, Callable[[Question], Verdict]] = {
+    "symmetric": decide_symmetric,
+    "identity": decide_identity,
+    "positive-definite": decide_signs,
+    "negative-definite": decide_signs,
+    "positive-semidefinite": decide_signs,
+    "negative-semidefinite": decide_signs,
+    "indefinite": decide_signs,
+    "inertia": decide_inertia,
+    "rank": decide_rank,
+    "nonsingular": decide_nonsingular,
+    "norm-bound": decide_norm_bound,
+    "spectrum": decide_spectrum,
+    "dominant-real-part": decide_dominance,
+    "dominant-modulus": decide_dominance,
+    "dominant-step": decide_dominance,
+    "dominant-complex-pair": decide_complex_pair,
+    "spectral-gap": decide_gap,
+    "principal-eigenvector": decide_eigenvector,
 }
 
 
@@ -71,7 +64,7 @@ def conditions() -> dict[str, str]:
     >>> "positive-definite" in conditions()
     True
     """
-    return {name: words for name, (words, _) in _CONDITIONS.items()}
+    return dict(CONDITIONS)
 
 
 def certify(
@@ -97,8 +90,8 @@ def certify(
     >>> certify("positive-definite", [["2", "1"], ["1", "1/2"]]).word.value  # exactly singular
     'fails'
     """
-    if condition not in _CONDITIONS:
-        raise MatrixError(f"unknown condition {condition!r}: expected one of {', '.join(_CONDITIONS)}")
+    if condition not in _DECIDERS:
+        raise MatrixError(f"unknown condition {condition!r}: {meant(condition, _DECIDERS)}")
     if by not in ORDERS:
         raise MatrixError(f"by must be one of {', '.join(ORDERS)}, got {by!r}")
     step = None if alpha is None else exact_number(alpha)
@@ -115,7 +108,7 @@ def certify(
         None if within is None else exact_number(within),
         by,
     )
-    return _CONDITIONS[condition][1](question)
+    return _DECIDERS[condition](question)
 
 
 def _expected(condition: str, expected: Any, enclosure: Enclosure) -> Any:

@@ -130,7 +130,7 @@ def _exact(rows: Any, name: str) -> ExactMatrix:
     if not rows or widths == {0}:
         raise MatrixError(f"{name} is empty: a condition needs at least one row and column")
     if len(widths) != 1:
-        raise MatrixError(f"{name} has rows of different lengths {sorted(widths)}")
+        raise MatrixError(f"{name} has rows of different lengths {sorted(widths)}: give every row as many entries")
     return ExactMatrix.from_fractions([[exact_number(entry) for entry in row] for row in rows])
 
 
@@ -144,7 +144,7 @@ def read_matrix(text: str, radius: Any = 0.0) -> Enclosure:
     if separator and suffix != ".safetensors":
         raise MatrixError(f"only a .safetensors file has tensor names, got {text!r}")
     if not file.is_file():
-        raise MatrixError(f"no such file: {path}")
+        raise MatrixError(f"no such file: {path}; give the path of a .npy, .json or .safetensors file")
     try:
         if suffix == ".npy":
             return as_enclosure(np.load(file, allow_pickle=False), radius)

@@ -22,6 +22,7 @@ from eigentoken.theory.exactness.decisions import is_zero, sign
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
 from eigentoken.theory.exactness.parsing import NumberError, exact_number
+from eigentoken.theory.suggestions import meant
 from eigentoken.theory.systems import POSITIONAL, SYSTEMS, Space, System
 
 __all__ = ["ExactMatrix", "ExactVector", "Instance", "InstanceError", "check_on_manifold", "read_instance"]
@@ -143,7 +144,7 @@ def read_instance(source: str | Path | Mapping[str, Any]) -> Instance:
         raise InstanceError(f"system is missing: expected one of {', '.join(SYSTEMS)}")
     known = {**SYSTEMS, **POSITIONAL}
     if not isinstance(name, str) or name not in known:
-        raise InstanceError(f"unknown system {_short(name)}: expected one of {', '.join(known)}")
+        raise InstanceError(f"unknown system {_short(name)}: {meant(name, known)}")
     listed = known[name]
     wanted = [parameter.name for parameter in listed.parameters]
     for key in [*wanted, "tokens"]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 import sys
 from collections.abc import Iterator
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eigentoken.theory.statements import Statement
+from eigentoken.theory.suggestions import meant
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["ENTRY_POINT_GROUP", "Registry", "UnknownStatement", "register", "statements"]
 
 ENTRY_POINT_GROUP = "eigentoken.statements"
+OWN = "eigentoken"
 
 
 class UnknownStatement(ValueError):
@@ -30,6 +31,14 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
+def _package(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist is not None else entry.module.partition(".")[0]
+
+
+def _own(entry: EntryPoint) -> bool:
+    return _package(entry) == OWN
+
+
 class Registry:
     """Statements by id, in the order of a reader whatever was imported first."""
 
@@ -37,6 +46,7 @@ class Registry:
         self._statements: dict[str, Statement] = {}
         self._origins: dict[str, str] = {}
         self._loaded = False
+        self._entries: set[EntryPoint] = set()
 
     def register(self, statement: Statement, origin: str = "") -> Statement:
         """Enter a statement; an id can be taken once.  ``origin`` is the file that states it."""
@@ -53,13 +63,40 @@ class Registry:
         return hashlib.sha256(statement.id.encode() + b"\n" + text).hexdigest()
 
     def load(self) -> Registry:
-        """Load every entry point of the group ``eigentoken.statements`` (a module whose ``load()`` registers)."""
+        """Load every entry point of the group ``eigentoken.statements`` (a module whose ``load()`` registers).
+
+        Our own come first.  Whatever another package raises is one :class:`ValueError` that names the package.
+        """
         if not self._loaded:
             self._loaded = True
-            for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name):
-                module: Any = entry.load()
-                module.load()
+            for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda each: (not _own(each), each.name)):
+                if entry not in self._entries:
+                    self._entries.add(entry)
+                    self._load_entry(entry)
         return self
+
+    def _load_entry(self, entry: EntryPoint) -> None:
+        before = set(self._statements)
+        try:
+            module: Any = entry.load()
+            module.load()
+        except Exception as problem:
+            self._loaded = False
+            self._entries.discard(entry)
+            if _own(entry):
+                raise
+            for name in set(self._statements) - before:  # all of a package or nothing of it
+                del self._statements[name], self._origins[name]
+            said = " ".join(f"{type(problem).__name__}: {problem}".split())
+            package = _package(entry)
+            raise ValueError(
+                f"entry point {entry.name} ({package}): {said}; uninstall {package} or repair it"
+            ) from problem
+
+    def origin(self, statement: Statement) -> Path | None:
+        """The file that states it, if it was registered from a file."""
+        origin = self._origins.get(statement.id, "")
+        return Path(origin) if origin else None
 
     def __iter__(self) -> Iterator[Statement]:
         return iter(sorted(self._statements.values(), key=lambda each: _natural(each.id)))
@@ -75,8 +112,7 @@ class Registry:
         for each in (name, name.upper()):
             if each in self._statements:
                 return self._statements[each]
-        near = difflib.get_close_matches(name.upper(), self._statements, n=3, cutoff=0.5)
-        hint = f"did you mean {', '.join(near)}?" if near else "`eigentoken statements` lists them"
+        hint = meant(name, self._statements, "`eigentoken statements` lists them")
         raise UnknownStatement(f"unknown statement {name!r}: {hint}")
 
     def graph(self) -> nx.DiGraph[str]:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from eigentoken.theory.algebra import Algebra
+from eigentoken.theory.suggestions import meant
 
 __all__ = ["POSITIONAL", "SYSTEMS", "Parameter", "Space", "System", "Time", "system", "turned_scores"]
 
@@ -267,4 +268,4 @@ def system(name: str) -> System:
     try:
         return {**SYSTEMS, **POSITIONAL}[name]
     except KeyError:
-        raise ValueError(f"unknown system {name!r}: expected one of {', '.join((*SYSTEMS, *POSITIONAL))}") from None
+        raise ValueError(f"unknown system {name!r}: {meant(name, (*SYSTEMS, *POSITIONAL))}") from None

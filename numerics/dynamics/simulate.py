@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -17,16 +18,21 @@ from eigentoken.numerics.dynamics import observables as measure
 from eigentoken.numerics.dynamics.basins import Fraction95, clopper_pearson, random_tokens
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, SpherePaths
 from eigentoken.numerics.dynamics.equilibria import Equilibrium, certify_equilibrium
-from eigentoken.numerics.dynamics.flows import follow
+from eigentoken.numerics.dynamics.flows import METHODS, follow
 from eigentoken.numerics.dynamics.limits import Limit, name_limits
 from eigentoken.numerics.dynamics.maps import iterate
 from eigentoken.numerics.dynamics.matrices import dense
 from eigentoken.numerics.dynamics.problem import Problem, problem
 from eigentoken.numerics.dynamics.threads import torch_threads
 from eigentoken.theory.exactness.parsing import NumberError, exact_number
-from eigentoken.theory.systems import SYSTEMS, Space, System, Time, system
+from eigentoken.theory.suggestions import meant
+from eigentoken.theory.systems import POSITIONAL, SYSTEMS, Space, System, Time, system
 
-__all__ = ["OPTIONS", "Option", "Simulation", "simulate"]
+__all__ = ["OPTIONS", "Option", "OptionError", "Simulation", "simulate"]
+
+
+class OptionError(ValueError):
+    """An option of :func:`simulate` is out of range: the message begins with its name."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,12 @@ class Option:
     default: Any
     meaning: str
 
+
+#: Why the positional systems are not in the list of ``simulate``.
+NOT_FOLLOWED = (
+    "its scores depend on the positions of the tokens, simulate does not follow it; classify and refute know it"
+)
+MASKS = ("full", "causal")
 
 OPTIONS: tuple[Option, ...] = (
     Option("n", 10, "number of tokens (ignored when the instance gives tokens)"),
@@ -153,10 +165,11 @@ def simulate(source: str | Path | Mapping[str, Any], **options: Any) -> Simulati
         if name not in known:
             raise ValueError(f"unknown option {name!r}: expected one of {', '.join(known)}")
     chosen = {**known, **{name: value for name, value in options.items() if value is not None}}
+    _check_options(chosen)
     task, start, parameters = _read(source, chosen)
     end = chosen["end"] if chosen["end"] is not None else (400 if task.system.time is Time.MAP else 200.0)
-    if end <= 0 or chosen["samples"] < 2:
-        raise ValueError(f"end must be positive and samples at least 2, got {end} and {chosen['samples']}")
+    if task.system.time is Time.MAP and end < 1:
+        raise OptionError(f"end must be at least 1, the number of layers of {task.system.name}, got {end}")
     with torch_threads(start.numel() < 100_000):
         times, states = _run(task, start, end, chosen)
         limits = name_limits(task, states[-1], t=times[-1])
@@ -176,6 +189,22 @@ def simulate(source: str | Path | Mapping[str, Any], **options: Any) -> Simulati
         parameters,
         None if metric is None else dense(metric, start).cpu(),
     )
+
+
+def _check_options(chosen: Mapping[str, Any]) -> None:
+    """Numbers, method and mask, for maps and flows alike: an option that a system does not use is held to its range."""
+    for name in ("alpha", "end", "step", "rtol"):
+        value = chosen[name]
+        if value is not None and not 0 < value < math.inf:
+            raise OptionError(f"{name} must be a finite number above 0, got {value}")
+    if chosen["samples"] < 2:
+        raise OptionError(f"samples must be at least 2, got {chosen['samples']}")
+    if chosen["method"] not in METHODS:
+        raise OptionError(f"method {chosen['method']!r} is not known: {meant(chosen['method'], METHODS)}")
+    if chosen["method"] == "rk4" and chosen["step"] is None:
+        raise OptionError("method rk4 has a fixed step: give step, or use dopri5")
+    if isinstance(chosen["mask"], str) and chosen["mask"] not in MASKS:
+        raise OptionError(f"mask {chosen['mask']!r} is not known: {meant(chosen['mask'], MASKS)}")
 
 
 def _run(task: Problem, start: Tensor, end: float, chosen: Mapping[str, Any]) -> tuple[list[float], Tensor]:
@@ -244,9 +273,10 @@ def _document(path: str) -> Mapping[str, Any]:
         text = path if path.lstrip().startswith("{") else Path(path).read_text(encoding="utf-8")
         document = json.loads(text, parse_float=Decimal)
     except OSError as error:
-        raise ValueError(
-            f"{path!r} is neither a system ({', '.join(SYSTEMS)}) nor a readable instance file: {error.strerror}"
-        ) from None
+        if path in POSITIONAL:
+            raise ValueError(f"{path}: {NOT_FOLLOWED}") from None
+        hint = meant(path, SYSTEMS, f"give the path of a JSON file, or one of {', '.join(SYSTEMS)}")
+        raise ValueError(f"{path!r} is neither a system nor a readable instance file ({error.strerror}): {hint}") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"{path} is not JSON: {error.msg} at line {error.lineno}") from None
     if not isinstance(document, dict):
@@ -256,8 +286,10 @@ def _document(path: str) -> Mapping[str, Any]:
 
 def _from_document(document: Mapping[str, Any]) -> tuple[str, dict[str, Any], Any]:
     name = document.get("system")
+    if name in POSITIONAL:
+        raise ValueError(f"{name}: {NOT_FOLLOWED}")
     if not isinstance(name, str) or name not in SYSTEMS:
-        raise ValueError(f"system must be one of {', '.join(SYSTEMS)}, got {name!r}")
+        raise ValueError(f"unknown system {name!r}: {meant(name, SYSTEMS)}")
     parameters: dict[str, Any] = {}
     for parameter in SYSTEMS[name].parameters:
         value = document.get(parameter.name)

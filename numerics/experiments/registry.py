@@ -22,6 +22,7 @@ from eigentoken.numerics.dynamics.charts import Chart
 from eigentoken.numerics.dynamics.threads import torch_threads
 from eigentoken.numerics.experiments.checkpoints import Workbench
 from eigentoken.numerics.experiments.paper_models import PAPER_MODELS
+from eigentoken.theory.suggestions import meant
 
 __all__ = [
     "SCALES",
@@ -233,10 +234,11 @@ def recipes() -> list[Recipe]:
 
 def recipe_named(name: str) -> Recipe:
     """The recipe of that name."""
-    for listed in recipes():
-        if listed.name == name:
-            return listed
-    raise ValueError(f"unknown recipe {name!r}: expected one of {', '.join(r.name for r in recipes())}")
+    known = {listed.name: listed for listed in recipes()}
+    if name not in known:
+        hint = meant(name, known, "`eigentoken reproduce --list` lists them")
+        raise ValueError(f"unknown recipe {name!r}: {hint}")
+    return known[name]
 
 
 def run(listed: Recipe, context: Context) -> Outcome:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 from eigentoken.theory.claims import Claim
 from eigentoken.theory.conditions import Condition
 from eigentoken.theory.points import Place
+from eigentoken.theory.suggestions import meant
 from eigentoken.theory.systems import POSITIONAL, SYSTEMS
 
 __all__ = ["TEMPLATE", "Conjecture", "ConjectureError", "load", "new"]
@@ -86,9 +86,7 @@ class Conjecture:
             raise self.error(f"name must be a text, got {self.name!r}: give the conjecture a name")
         known = (*SYSTEMS, *POSITIONAL)
         if self.system not in known:
-            near = difflib.get_close_matches(str(self.system), known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
-            raise self.error(f"{self.name}: unknown system {self.system!r}: {hint}")
+            raise self.error(f"{self.name}: unknown system {self.system!r}: {meant(self.system, known)}")
         for condition in self.conditions:
             if not isinstance(condition, Condition):
                 raise self.error(f"{self.name}: {condition!r} is not a condition: wrap relations in Relation(...)")
@@ -185,7 +183,7 @@ def new(path: str | Path, name: str = "principal consensus is stable for every s
     if file.suffix != ".py":
         raise ConjectureError("a conjecture file ends in .py: choose such a name", str(file))
     if file.exists() and not force:
-        raise ConjectureError("exists already: choose another name or force", str(file))
+        raise ConjectureError("exists already: choose another name, or --force to write over it", str(file))
     if not file.parent.exists():
         raise ConjectureError(f"the folder {file.parent} does not exist: make it first", str(file))
     file.write_text(TEMPLATE.format(file=file.name, name=name.replace('"', "'")), encoding="utf-8")

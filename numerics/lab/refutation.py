@@ -42,12 +42,15 @@ def refute(
 ) -> Report:
     """Attack the conjectures of a file (or one conjecture).
 
-    ``seconds`` is the time for each conjecture, ``instances`` an upper bound on the instances tried; with the same seed and
+    ``seconds`` is the time for each conjecture, ``instances`` the number of tried ones after which no new unit of
+    work is begun (the units of that round are finished, so some thousands more may be tried); with the same seed and
     instances the result is the same for any number of workers.  All conjectures are read and their conditions checked
     before any is searched, so that a bad file gives one message and no partial report.
     """
-    if seconds <= 0 or (instances is not None and instances < 1):
-        raise ValueError("seconds and instances must be positive")
+    if not seconds > 0:
+        raise ValueError(f"seconds must be a number above 0, got {seconds}")
+    if instances is not None and instances < 1:
+        raise ValueError(f"instances must be at least 1, got {instances}")
     listed = [subject] if isinstance(subject, Conjecture) else load(subject)
     prepared = [(conjecture, _prepared(conjecture, seed)) for conjecture in listed]
     results = []
@@ -227,10 +230,8 @@ def _dropped(
             continue
         result = refute_conjecture(weaker, aims, workers, seconds, instances, seed, watch)
         if result.word == "refuted":
-            yield DroppedLine(text, True, "needed: a certified counterexample exists without it", result.counterexample)
+            yield DroppedLine(text, True, "a certified counterexample exists without it", result.counterexample)
         elif result.word == "candidate":
-            yield DroppedLine(text, None, f"perhaps needed: a float violation of {result.best:.3g} was not certified")
+            yield DroppedLine(text, None, f"a float violation of {result.best:.3g} was not certified")
         else:
-            yield DroppedLine(
-                text, False, f"never needed in the search: {result.tried} instances without it, none failed"
-            )
+            yield DroppedLine(text, False, f"{result.tried} instances without it, none failed")

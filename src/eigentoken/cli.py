@@ -6,15 +6,25 @@ does not check); 2 the input is bad, with one clear line; 3 a bug of ours, with 
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Annotated
 
 import typer
+from typer.exceptions import TyperException
 
 from eigentoken.commands import book, certified, dynamics, exact, lab, site, weights
 from eigentoken.output import settings
 
 __all__ = ["app", "main"]
+
+_REMEDIES = {
+    errno.EACCES: "choose a place that you may use",
+    errno.EPERM: "choose a place that you may use",
+    errno.EROFS: "choose a place that can be written",
+    errno.EISDIR: "give a file, not a folder",
+    errno.ENOSPC: "make room, or choose another place",
+}
 
 app = typer.Typer(
     name="eigentoken",
@@ -61,7 +71,10 @@ def _global_first(arguments: list[str]) -> list[str]:
 def main() -> None:
     """The entry point: bad input is one line and exit 2, never a traceback."""
     try:
-        app(args=_global_first(sys.argv[1:]))
+        code = app(args=_global_first(sys.argv[1:]), prog_name="eigentoken", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except TyperException as problem:
+        _misused(problem)
     except (ValueError, OSError) as problem:
         _stop(problem, 2, "error")
     except KeyboardInterrupt:
@@ -71,12 +84,25 @@ def main() -> None:
         _stop(problem, 3, "internal error (a bug of eigentoken; --debug shows where)")
 
 
+def _misused(problem: TyperException) -> None:
+    """A wrong call is one line and exit 2; a bare ``eigentoken`` is its help."""
+    text = problem.format_message()
+    if not text.startswith("Usage:"):
+        from eigentoken.usage import usage_line
+
+        known = {each.name for each in app.registered_commands}
+        command = next((each for each in sys.argv[1:] if each in known), "")
+        text = f"eigentoken: error: {usage_line(problem, f'eigentoken {command}'.strip())}"
+    print(text, file=sys.stderr)
+    sys.exit(2)
+
+
 def _stop(problem: Exception, code: int, label: str) -> None:
     if settings.debug:
         raise problem
     text = " ".join(str(problem).split()) or type(problem).__name__
     if isinstance(problem, OSError) and problem.filename is not None:
-        text = f"{problem.filename}: {problem.strerror}"
+        text = f"{problem.filename}: {problem.strerror}; {_REMEDIES.get(problem.errno or 0, 'check the path')}"
     print(f"eigentoken: {label}: {text}", file=sys.stderr)
     sys.exit(code)
 

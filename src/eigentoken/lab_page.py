@@ -8,7 +8,10 @@ from typing import Any
 
 from eigentoken.pages import page
 
-__all__ = ["refutation_html"]
+__all__ = ["NEEDED", "refutation_html"]
+
+#: What a search without a condition says about it.
+NEEDED = {True: "needed", False: "not needed in this search", None: "undecided"}
 
 STYLES = {"refuted": "fails", "candidate": "undecided", "survived": "holds"}
 
@@ -39,7 +42,7 @@ def _result(result: dict[str, Any]) -> str:
     if corners:
         parts.append(f"<details><summary>corners that were reached</summary><ul>{corners}</ul></details>")
     dropped = "".join(
-        f"<tr><td>\\({escape(each['condition'])}\\)</td><td>{escape(each['says'])}</td></tr>"
+        f"<tr><td>\\({escape(each['condition'])}\\)</td><td>{NEEDED[each['needed']]}; {escape(each['says'])}</td></tr>"
         for each in result["dropped"]
     )
     if dropped:

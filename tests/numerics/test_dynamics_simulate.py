@@ -71,11 +71,11 @@ def test_many_starts_are_counted_with_intervals() -> None:
     [
         ("no-such-system", {}, "neither a system"),
         ("oja-map", {"tokens": 3}, "unknown option"),
-        ("oja-map", {"end": -1}, "end must be positive"),
+        ("oja-map", {"end": -1}, "end must be a finite number above 0"),
         ({**BIPARTITE, "V": [["x", 0], [0, 1]]}, {}, "V must hold numbers"),
         ({**BIPARTITE, "tokens": [[1, 0, 0]]}, {}, "dimension 2"),
         ({key: value for key, value in BIPARTITE.items() if key != "M"}, {}, "M is missing"),
-        ({"system": "nothing"}, {}, "system must be one of"),
+        ({"system": "nothing"}, {}, "unknown system"),
     ],
 )
 def test_refusals_name_the_argument(source: Any, options: Any, message: str) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from eigentoken.commands import names
 from eigentoken.output import progress, say, say_hanging, show_json, styled, table
 
 __all__ = ["add_to"]
@@ -56,8 +57,18 @@ def list_statements(json: JsonFlag = False) -> None:
     say("`eigentoken show ID` for one of them, `eigentoken verify` to re-run them.")
 
 
-def show(name: Annotated[str, typer.Argument(metavar="ID")], json: JsonFlag = False) -> None:
-    """One statement: conditions, claims, steps and how each is checked, corrections, BibTeX.
+def show(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help="A statement, e.g. PM-L4 (`statements` lists them).", autocompletion=names.statement_ids
+        ),
+    ],
+    json: JsonFlag = False,
+) -> None:
+    """One statement: conditions, claims, steps, corrections.
+
+    Says how each step is checked, what the paper has wrong, and the BibTeX of the source.
 
     Example: eigentoken show PM-L4
     """
@@ -75,7 +86,12 @@ def show(name: Annotated[str, typer.Argument(metavar="ID")], json: JsonFlag = Fa
 
 
 def verify(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[ID]...")] = None,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ID", help="Statements, e.g. PM-L4; all of them by default.", autocompletion=names.statement_ids
+        ),
+    ] = None,
     instances: Annotated[int, typer.Option(help="Random instances for each property.", min=0)] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the random instances.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel processes.", min=1)] = 2,
@@ -83,15 +99,18 @@ def verify(
     record: Annotated[bool, typer.Option("--record", help="Store the evidence in the ledger (maintainers).")] = False,
     json: JsonFlag = False,
 ) -> None:
-    """Re-run every step, test vector, counterexample and property of the statements (all of them by default).
+    """Re-run every check that statements carry.
 
-    Exit code 1 if anything does not check.  Example: eigentoken verify PM-L3 PM-L4
+    Steps, test vectors, counterexamples, dropped conditions and properties, of all statements by default.
+    Exit code 1 if anything does not check.
+
+    Example: eigentoken verify PM-L3 PM-L4
     """
     from eigentoken.proofs.verify import record as store
     from eigentoken.proofs.verify import verify_many
     from eigentoken.theory.registry import statements
 
-    chosen = list(names or [])
+    chosen = list(ids or [])
     for each in chosen:
         statements().get(each)
     with progress("verifying", len(chosen) or len(statements())) as advance:
@@ -115,7 +134,10 @@ def verify(
 
 
 def derive(
-    name: Annotated[str | None, typer.Argument(metavar="ID")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="ID", help="A statement, e.g. PM-L4.", autocompletion=names.statement_ids),
+    ] = None,
     form: Annotated[str, typer.Option("--format", help="tex, md, html, pdf, or several with commas.")] = "tex",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write; stdout if not given.")] = None,
     every: Annotated[bool, typer.Option("--all", help="The whole book.")] = False,
@@ -125,9 +147,10 @@ def derive(
     ] = None,
     json: JsonFlag = False,
 ) -> None:
-    """The derivation of a statement, printed from what is checked, compilable as it stands.
+    """Print the checked derivation of a statement.
 
-    Every step is checked before it is printed; exit code 1 if one does not check.
+    The document compiles as it stands. Every step is checked before it is printed; exit code 1 if one does not check.
+
     Example: eigentoken derive PM-L4 --format tex,pdf -o pm-l4
     """
     if coq is not None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from eigentoken.commands import names
 from eigentoken.output import progress, say, show_json, table
 
 __all__ = ["add_to"]
@@ -20,8 +21,15 @@ def add_to(app: typer.Typer) -> None:
 
 
 def certify(
-    condition: Annotated[str | None, typer.Argument(metavar="CONDITION")] = None,
-    matrix: Annotated[str | None, typer.Argument(metavar="MATRIX", help=".npy, .json or .safetensors::name")] = None,
+    condition: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="CONDITION", help="E.g. positive-definite; without one: the list.", autocompletion=names.conditions
+        ),
+    ] = None,
+    matrix: Annotated[
+        str | None, typer.Argument(metavar="MATRIX", help="A file: .npy, .json or .safetensors::name.")
+    ] = None,
     radius: Annotated[str, typer.Option(help="Spectral-norm radius around the matrix.")] = "0",
     alpha: Annotated[str | None, typer.Option(help="Step of dominant-step.")] = None,
     expected: Annotated[str | None, typer.Option(help="The rank, or the inertia as three counts with commas.")] = None,
@@ -32,9 +40,11 @@ def certify(
     save: Annotated[str | None, typer.Option(help="Write the certificate to this .json file.")] = None,
     json: JsonFlag = False,
 ) -> None:
-    """One condition on one matrix: holds, fails or undecided, with a margin and a certificate.
+    """One condition on one matrix: holds, fails or undecided.
 
-    Without arguments it lists the conditions.  The answer is in the output, not in the exit code.
+    The verdict comes with a margin and a certificate; without arguments it lists the conditions.
+    The answer is in the output, not in the exit code.
+
     Example: eigentoken certify positive-definite matrix.npy
     """
     from eigentoken.numerics.certify import certify as decide
@@ -75,7 +85,7 @@ def certify(
 
 
 def recheck(
-    document: Annotated[Path, typer.Argument(metavar="REPORT.json")],
+    document: Annotated[Path, typer.Argument(metavar="REPORT.json", help="What -o, --json or --save wrote.")],
     source: Annotated[str | None, typer.Option(help="The model or matrix, if it is elsewhere now.")] = None,
     seconds: Annotated[float, typer.Option(help="Time limit for each certificate.", min=0)] = 60.0,
     run_predicates: Annotated[
@@ -84,7 +94,9 @@ def recheck(
     ] = False,
     json: JsonFlag = False,
 ) -> None:
-    """Re-verify every certificate of a report with an independent arithmetic, and the hashes of the weights.
+    """Re-verify a report with an independent arithmetic.
+
+    Every certificate, and the hashes of the weights.
 
     Exit code 1 if any does not agree, or if the report states what its certificates do not support.
     Example: eigentoken recheck report.json

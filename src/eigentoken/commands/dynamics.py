@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from eigentoken.commands import names
 from eigentoken.output import say, show_json, table
 
 __all__ = ["add_to"]
@@ -21,7 +22,12 @@ def add_to(app: typer.Typer) -> None:
 
 
 def simulate(
-    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="A system's name, or an instance file (.json).")],
+    system: Annotated[
+        str,
+        typer.Argument(
+            metavar="SYSTEM", help="A system's name, or an instance file (.json).", autocompletion=names.systems
+        ),
+    ],
     n: Annotated[int, typer.Option(help="Number of tokens.", min=1)] = 10,
     d: Annotated[int, typer.Option(help="Dimension of a token.", min=1)] = 3,
     heads: Annotated[int, typer.Option(help="Heads of a random multi-head system.", min=1)] = 2,
@@ -29,8 +35,10 @@ def simulate(
     instances: Annotated[int, typer.Option(help="Random starts followed together.", min=1)] = 1,
     end: Annotated[float | None, typer.Option(help="End time, or number of layers.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 0,
-    mask: Annotated[str | None, typer.Option(help="full or causal.")] = None,
-    method: Annotated[str, typer.Option(help="dopri5, bosh3, or rk4 with --step.")] = "dopri5",
+    mask: Annotated[
+        str | None, typer.Option(help="Who attends to whom: full or causal; default: the system's own.")
+    ] = None,
+    method: Annotated[str, typer.Option(help="dopri5, bosh3, or rk4 with --step; flows only.")] = "dopri5",
     step: Annotated[float | None, typer.Option(help="Fixed step of the integrator.")] = None,
     rtol: Annotated[float, typer.Option(help="Relative tolerance.")] = 1e-8,
     samples: Annotated[int, typer.Option(help="How many times are kept.", min=2)] = 200,
@@ -44,12 +52,16 @@ def simulate(
     Example: eigentoken simulate attention-map --n 10 --seed 1 --figure run.png
     """
     from eigentoken.figures import run_simulation
+    from eigentoken.numerics.dynamics.simulate import OptionError
 
     options = {
         "n": n, "d": d, "heads": heads, "alpha": alpha, "instances": instances, "end": end, "seed": seed, "mask": mask,
         "method": method, "step": step, "rtol": rtol, "samples": samples, "certify": certify,
     }  # fmt: skip
-    summary = run_simulation(system, figure=figure, data=data, **options)
+    try:
+        summary = run_simulation(system, figure=figure, data=data, **options)
+    except OptionError as problem:
+        raise ValueError(f"--{problem}") from None
     if json:
         show_json("simulation", {key: value for key, value in summary.items() if key != "schema"})
         return
@@ -69,7 +81,9 @@ def _limits(summary: dict[str, Any]) -> str:
 
 
 def reproduce(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[RECIPE]...")] = None,
+    recipes: Annotated[
+        list[str] | None, typer.Argument(metavar="RECIPE", help="Names from --list; all of them by default.")
+    ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the recipes.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="The whole set scaled down, in minutes.")] = False,
     paper: Annotated[bool, typer.Option("--paper", help="The papers' largest shapes too (GPT-2 XL).")] = False,
@@ -83,9 +97,11 @@ def reproduce(
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is there already.")] = False,
     json: JsonFlag = False,
 ) -> None:
-    """The papers' figures and tables: run, drawn, and compared with what the paper claims.
+    """Run and draw the papers' figures and tables.
 
+    Each is compared with what the paper claims.
     A recipe agrees, differs, or cannot run here and says why; an interrupted run resumes.
+
     Example: eigentoken reproduce --quick
     """
     from eigentoken.figures import list_recipes, run_recipes
@@ -105,14 +121,14 @@ def reproduce(
 
     scale = "quick" if quick else "paper" if paper else "full"
     done = run_recipes(
-        names or None, scale=scale, seed=seed, folder=output, resume=not fresh, models=model or (), progress=started
+        recipes or None, scale=scale, seed=seed, folder=output, resume=not fresh, models=model or (), progress=started
     )
     if json:
         show_json("reproduction", {key: value for key, value in done.items() if key != "schema"})
         return
     rows = [(each["name"], each["status"], each["reason"]) for each in done["outcomes"]]
     table("", ("recipe", "outcome", "why"), rows, wrap=("why",))
-    for each in done["outcomes"] if names else ():
+    for each in done["outcomes"] if recipes else ():
         _details(each)
     say(f"gallery: {done['gallery']}")
 

@@ -22,9 +22,10 @@ def classify(
     ],
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """The equilibrium class of a point, its exact spectrum, and a stability verdict.
+    """Class, exact spectrum and stability of a point.
 
     Numbers are integers, decimals, rational strings, ln(3), sqrt(2); they are kept exact.
+
     Example: eigentoken classify point.json --json
     """
     import sys

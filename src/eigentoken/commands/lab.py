@@ -25,7 +25,13 @@ def add_to(app: typer.Typer) -> None:
 def refute(
     file: Annotated[Path, typer.Argument(metavar="FILE.py", help="A file with conjectures.")],
     seconds: Annotated[float, typer.Option(help="Time for each conjecture.")] = 60.0,
-    instances: Annotated[int | None, typer.Option(help="At most so many instances each (repeatable runs).")] = None,
+    instances: Annotated[
+        int | None,
+        typer.Option(
+            help="Start no new batch of work after so many instances of a conjecture, for repeatable runs; "
+            "the batches that run are finished, so more are tried."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the search.")] = 0,
     drop: Annotated[bool, typer.Option("--drop", help="Also try it with each condition removed.")] = False,
     jobs: Annotated[int, typer.Option(help="Parallel workers.", min=1)] = 2,
@@ -35,9 +41,10 @@ def refute(
     html: Annotated[Path | None, typer.Option(help="Write an HTML report.")] = None,
     json: JsonFlag = False,
 ) -> None:
-    """Search for a counterexample to the conjectures in a file; certify what breaks them.
+    """Search for counterexamples to conjectures, certify them.
 
     Exit code 1 if one is refuted.  A violation that does not certify is a candidate, never a refutation.
+
     Example: eigentoken refute examples/conjectures/polygonal_instability.py --seconds 60
     """
     from eigentoken.numerics.lab import refute as search
@@ -73,6 +80,9 @@ def _watch() -> Any:
 
 
 def _show(document: dict[str, Any]) -> None:
+    from eigentoken.lab_page import NEEDED
+    from eigentoken.theory.plain_text import plain_text
+
     colours = {"refuted": "red", "candidate": "yellow", "survived": "green"}
     for result in document["results"]:
         say(f"{result['name']}: {result['verdict']}", colours.get(result["verdict"], ""))
@@ -82,12 +92,11 @@ def _show(document: dict[str, Any]) -> None:
             for name, value in found["instance"].items():
                 say(f"    {name} = {value}")
         for each in result["dropped"]:
-            word = {True: "needed", False: "not needed in this search", None: "undecided"}[each["needed"]]
-            say(f"  without {each['condition']}: {word}; {each['says']}")
+            say(f"  without {plain_text(each['condition'])}: {NEEDED[each['needed']]}; {each['says']}")
 
 
 def new(
-    file: Annotated[Path, typer.Argument(metavar="FILE.py")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.py", help="The file to write.")],
     name: Annotated[
         str, typer.Option(help="The conjecture in words.")
     ] = "principal consensus is stable for every step",

@@ -23,7 +23,9 @@ def atlas(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the site.")] = Path("out/atlas"),
     json: JsonFlag = False,
 ) -> None:
-    """A static site of all statements: dependency graph, derivations, counterexamples, a sphere to play with.
+    """A static site of all statements.
+
+    The dependency graph, derivations, counterexamples, and a sphere to play with.
 
     Example: eigentoken atlas -o out/atlas
     """
@@ -37,7 +39,9 @@ def atlas(
 
 
 def doctor(json: JsonFlag = False) -> None:
-    """Versions, devices, BLAS, backend probe, LaTeX, Coq, browser, cache: what works here and what is missing.
+    """What works on this machine and what is missing.
+
+    Versions, devices, BLAS, the probe of the backend, LaTeX, Coq, a browser, the cache.
 
     Example: eigentoken doctor
     """

@@ -7,10 +7,15 @@ from typing import Annotated
 
 import typer
 
+from eigentoken.commands import names
 from eigentoken.output import progress, say, show_json, table
 
 __all__ = ["add_to"]
 
+ModelArgument = Annotated[
+    str,
+    typer.Argument(metavar="MODEL", help="A path, a hub id, or sample:NAME.", autocompletion=names.models),
+]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
@@ -21,7 +26,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def list_models(json: JsonFlag = False) -> None:
-    """What can be loaded: families, formats, and real trained samples.
+    """What can be loaded: families, formats, samples.
 
     Example: eigentoken models
     """
@@ -48,10 +53,18 @@ def list_models(json: JsonFlag = False) -> None:
 
 
 def check(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A path, a hub id, or sample:NAME.")],
-    statement: Annotated[list[str] | None, typer.Option("--statement", help="Only these ids (repeat).")] = None,
+    model: ModelArgument,
+    statement: Annotated[
+        list[str] | None,
+        typer.Option("--statement", help="Only these ids (repeat).", autocompletion=names.statement_ids),
+    ] = None,
     require: Annotated[
-        list[str] | None, typer.Option("--require", help="Exit 1 unless this id's conditions hold in every layer.")
+        list[str] | None,
+        typer.Option(
+            "--require",
+            help="Exit 1 unless this id's conditions hold in every layer.",
+            autocompletion=names.statement_ids,
+        ),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Parallel processes over layers.", min=1)] = 2,
     sequences: Annotated[int, typer.Option(help="Random sequences run through the layers; 0 for none.", min=0)] = 8,
@@ -75,7 +88,9 @@ def check(
     fresh: Annotated[bool, typer.Option("--fresh", help="Start over instead of resuming.")] = False,
     json: JsonFlag = False,
 ) -> None:
-    """All statements against a checkpoint: which hypotheses hold in which layer, how far the others are.
+    """All statements against a checkpoint.
+
+    Which hypotheses hold in which layer, and how far the others are from holding.
 
     Example: eigentoken check sample:rxnmapper --html report.html
     """
@@ -111,16 +126,18 @@ def check(
 
 
 def steer(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A path, a hub id, or sample:NAME.")],
+    model: ModelArgument,
     direction: Annotated[str, typer.Option(help="A .npy file, token:ID, or random.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the edited checkpoint.")],
     strength: Annotated[float, typer.Option(help="mu of the rank-one edit.", min=0)] = 20.0,
     seed: Annotated[int, typer.Option(help="Seed of the random tokens.")] = 0,
     json: JsonFlag = False,
 ) -> None:
-    """A rank-one edit of the last layer's output matrix: certified new principal eigenpair, guarantee per token.
+    """A rank-one edit of the last layer, certified.
 
+    The output matrix gets a new principal eigenpair, with a guarantee for each token.
     Writes a new safetensors checkpoint, never over another.
+
     Example: eigentoken steer sample:rxnmapper --direction random --strength 40 -o out/steered
     """
     from eigentoken.checking.run import open_model

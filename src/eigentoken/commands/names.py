@@ -1,0 +1,37 @@
+"""Names that a shell completes: read from files and light modules, so that a press of the tab key costs no sympy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from importlib.resources import files
+
+__all__ = ["conditions", "models", "statement_ids", "systems"]
+
+
+def _starting(known: Iterable[str], begun: str) -> list[str]:
+    return [each for each in known if each.startswith(begun)]
+
+
+def statement_ids(incomplete: str) -> list[str]:
+    """The ids in the ledger of the package (its own statements, each of which is recorded there)."""
+    return _starting(json.loads(files("eigentoken.proofs").joinpath("ledger.json").read_text()), incomplete)
+
+
+def systems(incomplete: str) -> list[str]:
+    from eigentoken.theory.systems import SYSTEMS
+
+    return _starting(SYSTEMS, incomplete)
+
+
+def conditions(incomplete: str) -> list[str]:
+    from eigentoken.numerics.condition_names import CONDITIONS
+
+    return _starting(CONDITIONS, incomplete)
+
+
+def models(incomplete: str) -> list[str]:
+    """The samples; for a path the shell's own completion has nothing to add here."""
+    from eigentoken.models.samples import SAMPLES
+
+    return _starting((f"sample:{each.name}" for each in SAMPLES), incomplete)
