@@ -212,3 +212,109 @@ def test_a_printed_report_has_all_its_formulas(browser: Any, report: Path) -> No
 def test_a_report_in_the_dark_is_dark(browser: Any, report: Path) -> None:
     visit = Visit(browser, report, color_scheme="dark")
     assert visit.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"
+
+
+FITS = "document.documentElement.scrollWidth <= window.innerWidth"
+NARROW = {"viewport": {"width": 500, "height": 800}}
+
+
+def test_a_narrow_window_scrolls_wide_things_not_the_page(
+    browser: Any, atlas: Path, report: Path, tmp_path: Path
+) -> None:
+    from eigentoken.printing import render
+    from eigentoken.proofs.typeset.document import of_statement
+    from eigentoken.theory.registry import statements
+
+    derived = tmp_path / "derived.html"
+    derived.write_text(render(of_statement(statements().get("PM-N3")), "html"), encoding="utf-8")
+    for path in (report, atlas / "PM-N3.html", atlas / "index.html", atlas / "errata.html", derived):
+        visit = Visit(browser, path, **NARROW)
+        visit.page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+        if path == report:
+            visit.page.locator("#heat button").first.click()
+            visit.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        assert visit.page.locator(".katex").count() > 0 or path.name == "index.html"
+        assert visit.page.evaluate(FITS), path.name
+        visit.check()
+        visit.page.close()
+
+
+def test_the_heat_map_names_its_columns_and_home_and_end_reach_the_ends(browser: Any, report: Path) -> None:
+    visit = Visit(browser, report)
+    names = visit.page.locator("#heat [role=columnheader]").all_inner_texts()
+    assert names == ["head", *map(str, range(25)), "layer"]
+    visit.page.locator("#heat button").first.focus()
+    place = "[document.activeElement.dataset.row, document.activeElement.dataset.column].map(Number)"
+    for key, expected in (("End", [0, 25]), ("Control+End", [47, 25]), ("Home", [47, 0]), ("Control+Home", [0, 0])):
+        visit.page.keyboard.press(key)
+        assert visit.page.evaluate(place) == expected
+    visit.page.select_option("#colour", label="statements that hold in the head")
+    assert "." not in visit.page.locator("#legend").inner_text()  # a count is a whole number
+    visit.check()
+
+
+def test_the_legend_of_a_report_renders_when_opened(browser: Any, report: Path) -> None:
+    from eigentoken.checking.glossary import GLOSSARY
+
+    visit = Visit(browser, report)
+    visit.page.locator("#words summary").click()
+    assert visit.page.locator("#words tr").count() == len(GLOSSARY)
+    visit.page.locator("#words tr").last.scroll_into_view_if_needed()
+    visit.page.wait_for_function("!document.querySelector('#words').innerText.includes('\\\\(')")
+    assert visit.page.locator("#words .katex").count() > len(GLOSSARY) / 2
+    visit.check()
+
+
+def test_depth_curves_begin_at_the_input_and_the_circle_is_whole(browser: Any, report: Path) -> None:
+    visit = Visit(browser, report)
+    points = "nodes => nodes.map(n => n.getAttribute('points').split(' ').length)"
+    assert visit.page.eval_on_selector_all("#curves polyline", points) == [49, 49, 49, 48, 48]
+    visit.page.locator("#heat button").first.click()
+    inside = """n => { const [x, y, r] = ['cx', 'cy', 'r'].map(a => Number(n.getAttribute(a)));
+        const s = n.ownerSVGElement.viewBox.baseVal.width;
+        return x - r >= 0 && x + r <= s && y - r >= 0 && y + r <= s; }"""
+    circle = visit.page.locator("#cloud circle[stroke-dasharray]")
+    assert circle.count() == 1
+    assert circle.evaluate(inside)
+
+
+def test_the_table_of_the_atlas_can_be_searched_from_the_keyboard(browser: Any, atlas: Path) -> None:
+    from eigentoken.theory.registry import statements
+
+    visit = Visit(browser, atlas / "index.html")
+    shown = "nodes => nodes.filter(n => n.offsetParent !== null).map(n => n.dataset.id)"
+    rows = lambda: visit.page.eval_on_selector_all("#all tr[data-id]", shown)  # noqa: E731
+    assert len(rows()) == len(statements())
+    visit.page.locator("#find").focus()
+    visit.page.keyboard.type("pm-n3 criterion")
+    assert rows() == ["PM-N3"]
+    assert visit.page.locator("#found").inner_text() == f"1 of {len(statements())}"
+    visit.page.locator("#find").fill("no such statement")
+    assert rows() == []
+    visit.page.locator("#find").fill("")
+    assert len(rows()) == len(statements())
+    visit.check()
+
+
+def test_the_graph_has_arrow_heads_and_says_what_its_colours_mean(browser: Any, atlas: Path) -> None:
+    from eigentoken.theory.statements import Status
+
+    visit = Visit(browser, atlas / "index.html")
+    assert visit.page.locator("svg.graph marker").count() == 1
+    ends = visit.page.eval_on_selector_all("svg.graph .edge", "nodes => nodes.map(n => n.getAttribute('marker-end'))")
+    assert ends
+    assert set(ends) == {"url(#arrow)"}
+    told = visit.page.locator(".colours [data-status]")
+    assert told.evaluate_all("nodes => nodes.map(n => n.dataset.status)") == list(map(str, reversed(Status)))
+    fills = told.evaluate_all("nodes => nodes.map(n => getComputedStyle(n.querySelector('rect')).fill)")
+    assert len(set(fills)) == len(fills)
+
+
+def test_every_erratum_has_a_heading_that_leads_to_its_statement(browser: Any, atlas: Path) -> None:
+    from eigentoken.atlas.graph import page_name
+    from eigentoken.theory.registry import statements
+
+    visit = Visit(browser, atlas / "errata.html")
+    links = visit.page.eval_on_selector_all("h2 > a", "nodes => nodes.map(n => n.getAttribute('href'))")
+    assert links == [page_name(each.id) for each in statements() if each.printed is not None]
+    visit.check()

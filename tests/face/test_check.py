@@ -282,3 +282,47 @@ def test_a_bad_model_is_one_line_and_exit_2(tmp_path: Path) -> None:
     assert len(ran.stderr.strip().splitlines()) == 1
     with pytest.raises(ModelError):
         check(str(tmp_path))
+
+
+def test_definitions_are_not_counted_among_the_statements_that_hold(
+    gpt2: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from eigentoken.checking.page_data import overview
+    from eigentoken.checking.terminal import by_kind, definition_ids, show
+
+    report = check(str(gpt2), _options(tmp_path))
+    claims, definitions = by_kind(report)
+    assert {each["id"] for each in definitions} == definition_ids() & {each["id"] for each in report.statements}
+    assert "AB-E2" in definition_ids()
+    assert "PM-N3" not in definition_ids()
+    held = [each["id"] for each in claims if each["applies"] == "holds"]
+    assert any(each["applies"] == "holds" for each in definitions)
+    show(report)
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"hold in every layer: {len(held)};" in said
+    assert "definitions (no theorems) whose conditions hold: " in said
+    page = to_html(report)
+    assert f"<b>{len(held)}</b> statements have all their conditions" in page
+    place = next(i for i, each in enumerate(overview(report)["choices"]) if each["name"].startswith("statements that"))
+    for layer, shown in zip(report.layers, overview(report)["layers"], strict=True):
+        for head, values in zip(layer["heads"], shown["heads"], strict=True):
+            words = {each["statement"]: each["applies"] for each in head["hypotheses"]}
+            assert values[place] == sum(word == "holds" for name, word in words.items() if name not in definition_ids())
+
+
+def test_what_fails_only_in_the_heads_is_said(gpt2: Path, tmp_path: Path) -> None:
+    report = check(str(gpt2), _options(tmp_path))
+    rows = {part.split('"')[0]: part.split("</tr>")[0] for part in to_html(report).split('<tr id="s-')[1:]}
+    silent = [each for each in report.statements if each["heads"] and each["heads"]["fails"] and not each["obstacles"]]
+    assert silent
+    for each in silent:
+        assert "heads)" in rows[each["id"]] or "head)" in rows[each["id"]]
+
+
+def test_the_legend_of_the_report_stands_in_the_documentation() -> None:
+    from eigentoken.checking.glossary import GLOSSARY
+
+    text = (Path(__file__).resolve().parents[2] / "docs" / "check.md").read_text(encoding="utf-8")
+    for word, meaning in GLOSSARY:
+        assert "|" not in word + meaning  # it stands in a table
+        assert f"| {word} | {meaning} |" in text

@@ -28,3 +28,20 @@ for (const svg of document.querySelectorAll("svg.graph")) {
     node.addEventListener("blur", clear);
   }
 }
+
+// The table of statements: every word that is typed must occur in the row.
+const find = document.getElementById("find");
+if (find) {
+  const rows = [...document.querySelectorAll("#all tr[data-id]")].map(row => [row, row.textContent.toLowerCase()]);
+  const filter = () => {
+    const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const [row, text] of rows) {
+      row.hidden = !words.every(word => text.includes(word));
+      count += Number(!row.hidden);
+    }
+    document.getElementById("found").textContent = words.length ? `${count} of ${rows.length}` : "";
+  };
+  find.addEventListener("input", filter);
+  filter();
+}

@@ -15,7 +15,8 @@
     if (text) node.textContent = text;
     return node;
   };
-  const short = value => value === null || value === undefined ? "-" : Number(value).toPrecision(4);
+  const short = value => value === null || value === undefined ? "-"
+    : Number.isInteger(Number(value)) && Math.abs(value) < 1e4 ? String(Number(value)) : Number(value).toPrecision(4);
   const interval = ends => { const [low, high] = ends.map(short); return low === high ? low : `[${low}, ${high}]`; };
   // viridis-like, colour-blind safe; t in [0, 1]
   const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
@@ -39,6 +40,10 @@
   const count = Math.max(1, ...distinct.map(layer => layer.heads.length));
   heat.style.gridTemplateColumns = `max-content repeat(${count + 1}, minmax(1.6rem, 1fr))`;
   const cells = [];
+  // head numbers above the columns; the last column, set apart, is the whole layer
+  heat.append(make("span", { class: "name", role: "columnheader" }, "head"));
+  for (let column = 0; column < count; column += 1) heat.append(make("span", { class: "number", role: "columnheader" }, String(column)));
+  heat.append(make("span", { class: "number whole", role: "columnheader" }, "layer"));
   const label = layer => {
     const shared = data.layers.filter(other => other.weights_of === layer.layer);
     return shared.length > 1 ? `layers ${shared[0].layer}–${shared[shared.length - 1].layer}` : `layer ${layer.layer}`;
@@ -49,7 +54,7 @@
     for (let column = 0; column <= count; column += 1) {
       const head = layer.heads[column], whole = column === count;
       if (!head && !whole) { heat.append(make("span")); line.push(null); continue; }
-      const cell = make("button", { type: "button", role: "gridcell", tabindex: row + column ? "-1" : "0" });
+      const cell = make("button", { type: "button", role: "gridcell", tabindex: row + column ? "-1" : "0", ...(whole ? { class: "whole" } : {}) });
       cell.dataset.row = row; cell.dataset.column = column;
       cell.addEventListener("click", () => choose(row, column));
       heat.append(cell); line.push(cell);
@@ -59,9 +64,11 @@
   heat.addEventListener("keydown", event => {
     const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
     const at = document.activeElement;
-    if (!move) return;
+    const edge = { Home: -Infinity, End: Infinity }[event.key];  // the ends of the row; with Ctrl, of the column too
+    if (!move && !edge) return;
     event.preventDefault();
-    const row = Number(at.dataset.row ?? 0) + move[0], column = Number(at.dataset.column ?? 0) + move[1];
+    const [down, right] = move ?? [event.ctrlKey ? edge : 0, edge];
+    const row = Number(at.dataset.row ?? 0) + down, column = Number(at.dataset.column ?? 0) + right;
     const next = cells[Math.min(cells.length - 1, Math.max(0, row))]?.[Math.min(count, Math.max(0, column))];
     if (next) next.focus();
   });
@@ -71,21 +78,27 @@
   };
   const paint = () => {
     const choice = choices[Number(select.value)];
-    const numbers = [];
-    cells.forEach((line, row) => line.forEach((cell, column) => {
-      if (cell && !choice.word && column < count) { const v = value(choice, row, column); if (v !== null) numbers.push(v); }
-    }));
-    const low = Math.min(...numbers), high = Math.max(...numbers);
+    const scale = whole => {
+      const numbers = [];
+      if (!choice.word) cells.forEach((line, row) => line.forEach((cell, column) => {
+        if (cell && (column === count) === whole) { const v = value(choice, row, column); if (v !== null) numbers.push(v); }
+      }));
+      return numbers.length ? [Math.min(...numbers), Math.max(...numbers)] : null;
+    };
+    const scales = [scale(false), scale(true)];
+    const tint = (v, ends) => v === null || !ends ? "transparent" : colour((v - ends[0]) / (ends[1] - ends[0] || 1));
     cells.forEach((line, row) => line.forEach((cell, column) => {
       if (!cell) return;
-      const v = value(choice, row, column);
-      const where = column === count ? `${label(distinct[row])}, all heads` : `${label(distinct[row])}, head ${column}`;
-      cell.style.background = choice.word ? words[v] : v === null ? "transparent" : colour((v - low) / (high - low || 1));
+      const v = value(choice, row, column), whole = column === count;
+      const where = whole ? `${label(distinct[row])}, all heads` : `${label(distinct[row])}, head ${column}`;
+      cell.style.background = choice.word ? words[v] : tint(v, scales[Number(whole)]);
       cell.title = `${where}: ${choice.word ? v : short(v)}`;
       cell.setAttribute("aria-label", cell.title);
     }));
+    const range = (ends, over) => !ends ? `no value for ${over}` : ends[0] === ends[1] ? `${short(ends[0])} for all ${over}`
+      : `from ${short(ends[0])} (dark) to ${short(ends[1])} (bright) over the ${over}`;
     document.getElementById("legend").textContent = choice.word
-      ? "blue: holds, orange: fails, yellow: undecided" : `from ${short(low)} (dark) to ${short(high)} (bright) over the heads`;
+      ? "blue: holds, orange: fails, yellow: undecided" : `${range(scales[0], "heads")}; ${range(scales[1], "layers")}`;
   };
   select.addEventListener("change", paint);
 
@@ -128,7 +141,7 @@
           line.append(make("td", {}, of[key] ? interval(of[key]) : "-"));
         sizes.append(line);
       }
-      list.append(make("dt", {}, "certified sizes (spectral norm)")); const held = make("dd"); held.append(sizes); list.append(held);
+      list.append(make("dt", {}, "certified sizes (spectral norm)")); const held = make("dd"); const wide = make("div", { class: "display" }); wide.append(sizes); held.append(wide); list.append(held);
       head.rotary.forEach(each => list.append(make("dt", {}, `rotary, offset ${each.offset}`),
         make("dd", {}, `|P(δ)| ${interval(each.norm)}, |ΔW(δ)| ${interval(each.change)}` + (each.relative_change ? `, |ΔW| / |P| ${interval(each.relative_change)}` : ""))));
       const more = make("details"), inner = make("dl");
@@ -154,22 +167,21 @@
     const layer = full(byIndex.get(Number(which.value))), size = 420, pad = 30;
     const svg = draw("svg", { viewBox: `0 0 ${size} ${size}`, width: size, height: size, role: "img",
       "aria-label": `${layer.discs.length} certified eigenvalue discs` });
-    const reach = Math.max(1.2, ...layer.discs.map(disc => Math.max(Math.abs(disc[0]), Math.abs(disc[1])) + disc[2]));
+    const leader = layer.leaders.step.eigenvalue, radius = leader ? Math.hypot(1 + leader.re, leader.im) : 0;
+    const reach = Math.max(1.2, leader ? 1.02 * (1 + radius) : 0, ...layer.discs.map(disc => Math.max(Math.abs(disc[0]), Math.abs(disc[1])) + disc[2]));
     const x = v => pad + (v + reach) / (2 * reach) * (size - 2 * pad), y = v => size - x(v);
     svg.append(draw("line", { x1: x(-reach), x2: x(reach), y1: y(0), y2: y(0), class: "axis" }),
       draw("line", { x1: x(0), x2: x(0), y1: y(-reach), y2: y(reach), class: "axis" }),
       draw("text", { x: size - pad - 14, y: y(0) - 5 }, "Re"), draw("text", { x: x(0) + 5, y: pad - 8 }, "Im"),
       draw("text", { x: x(-reach), y: y(0) + 14 }, short(-reach)), draw("text", { x: x(reach) - 30, y: y(0) + 14 }, short(reach)));
-    const leader = layer.leaders.step.eigenvalue;
     if (leader) {
-      const radius = Math.hypot(1 + leader.re, leader.im);
       svg.append(draw("circle", { cx: x(-1), cy: y(0), r: radius / (2 * reach) * (size - 2 * pad), fill: "none",
         stroke: "var(--undecided)", "stroke-dasharray": "4 3" }));
     }
-    layer.discs.forEach(([re, im, radius]) => {
-      const dot = draw("circle", { cx: x(re), cy: y(im), r: Math.max(2, radius / (2 * reach) * (size - 2 * pad)),
+    layer.discs.forEach(([re, im, within]) => {
+      const dot = draw("circle", { cx: x(re), cy: y(im), r: Math.max(2, within / (2 * reach) * (size - 2 * pad)),
         fill: "var(--accent)", "fill-opacity": ".65" });
-      dot.append(draw("title", {}, `${short(re)} ${im < 0 ? "-" : "+"} ${short(Math.abs(im))} i, within ${radius.toExponential(2)}`));
+      dot.append(draw("title", {}, `${short(re)} ${im < 0 ? "-" : "+"} ${short(Math.abs(im))} i, within ${within.toExponential(2)}`));
       svg.append(dot);
     });
     document.getElementById("cloud").replaceChildren(svg);
@@ -177,7 +189,7 @@
   which.addEventListener("change", cloud);
 
   const curves = document.getElementById("curves");
-  const plot = (title, series, zero) => {
+  const plot = (title, axis, series, zero) => {
     if (!series.length) return;
     const width = 320, height = 200, pad = 48;
     const all = series.flatMap(each => each.band ? each.band.flat() : each.values).concat(zero ? [0] : []);
@@ -187,7 +199,9 @@
     svg.append(draw("line", { x1: pad, x2: width - 10, y1: height - 24, y2: height - 24, class: "axis" }),
       draw("line", { x1: pad, x2: pad, y1: 20, y2: height - 24, class: "axis" }),
       draw("text", { x: 2, y: 24 }, short(high)), draw("text", { x: 2, y: height - 24 }, short(low)),
-      draw("text", { x: width / 2 - 15, y: height - 6 }, "layer"), draw("text", { x: width - 24, y: height - 8 }, String(steps - 1)));
+      draw("text", { x: (pad + width) / 2, y: height - 6, "text-anchor": "middle" }, axis),
+      draw("text", { x: x(0), y: height - 8, "text-anchor": "middle" }, "0"));
+    if (steps > 1) svg.append(draw("text", { x: x(steps - 1), y: height - 8, "text-anchor": "end" }, String(steps - 1)));
     if (zero && low < 0 && high > 0) svg.append(draw("line", { x1: pad, x2: width - 10, y1: y(0), y2: y(0), class: "axis", "stroke-dasharray": "3 3" }));
     for (const each of series) {
       if (each.band) {
@@ -202,11 +216,13 @@
   };
   const seen = data.observed;
   if (seen.length) {
-    plot("mean distance of token directions, after each layer", [{ values: seen.map(o => o.mean_distance[1]), colour: "var(--holds)" }]);
-    plot("E = 1 - mean cosine with the first token, after each layer", [{ values: seen.map(o => o.E[1]), colour: "var(--holds)" }]);
-    plot("correlation with the layer's principal direction, after the layer", [{ values: seen.map(o => o.correlation[1]), colour: "var(--holds)" }]);
-    plot("change of that correlation in the layer, with its interval", [{ values: seen.map(o => o.delta_rho), band: seen.map(o => o.delta_rho_interval), colour: "var(--fails)" }], true);
-    plot("fraction of tokens whose correlation grows, with its interval", [{ values: seen.map(o => o.probability), band: seen.map(o => o.probability_interval), colour: "var(--fails)" }]);
+    const along = name => [{ values: [seen[0][name][0], ...seen.map(o => o[name][1])], colour: "var(--holds)" }];
+    const applied = "layers applied (0: the input)";
+    plot("mean distance of token directions", applied, along("mean_distance"));
+    plot("E = 1 - mean cosine with the first token", applied, along("E"));
+    plot("correlation with the principal direction of the layer just applied (at 0: of the first)", applied, along("correlation"));
+    plot("change of that correlation in the layer, with its interval", "layer", [{ values: seen.map(o => o.delta_rho), band: seen.map(o => o.delta_rho_interval), colour: "var(--fails)" }], true);
+    plot("fraction of tokens whose correlation grows, with its interval", "layer", [{ values: seen.map(o => o.probability), band: seen.map(o => o.probability_interval), colour: "var(--fails)" }]);
   } else curves.textContent = "No tokens were run.";
   paint();
   new IntersectionObserver((seen, watch) => {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from eigentoken.atlas.graph import graph_svg, page_name
+from eigentoken.atlas.graph import colours_html, graph_svg, page_name
 from eigentoken.atlas.playground import playground
 from eigentoken.pages import RENDER, asset
 
@@ -35,7 +36,7 @@ def build(folder: Path) -> list[Path]:
     (folder / "render.js").write_text(RENDER, encoding="utf-8")
     words = {each.id: str(status_of(each)) for each in registry}
     pages = {"index.html": ("Atlas of statements", _index(registry, words))}
-    pages["errata.html"] = ("Errata", _navigation() + to_html_body(of_errata(registry)))
+    pages["errata.html"] = ("Errata", _navigation() + _with_headings(to_html_body(of_errata(registry)), registry))
     for each in registry:
         pages[page_name(each.id)] = (f"{each.id}: {each.title}", _statement(each, registry, words))
     written = []
@@ -67,7 +68,8 @@ def _index(registry: Any, words: dict[str, str]) -> str:
     titles = {each.id: each.title for each in registry}
     counts = ", ".join(f"{list(words.values()).count(word)} {word}" for word in sorted(set(words.values())))
     rows = "".join(
-        f'<tr><td class="id"><a href="{page_name(each.id)}">{escape(each.id)}</a></td><td>{escape(str(each.kind))}</td>'
+        f'<tr data-id="{escape(each.id)}"><td class="id"><a href="{page_name(each.id)}">{escape(each.id)}</a></td>'
+        f"<td>{escape(str(each.kind))}</td>"
         f'<td class="{words[each.id]}">{words[each.id]}</td><td>{escape(each.title)}</td>'
         f"<td>{escape(str(each.source))}</td></tr>"
         for each in registry
@@ -76,8 +78,11 @@ def _index(registry: Any, words: dict[str, str]) -> str:
         f"{_navigation()}<h1>Atlas of statements</h1><p>{len(words)} statements: {counts}. An arrow goes from what is used "
         "to what uses it; point at a box to see what it rests on and what rests on it, click it for the statement, its "
         "derivation, and a sphere to play with.</p>"
+        f"{colours_html()}"
         f'<div class="scroll" tabindex="0">{graph_svg(registry.graph(), words, titles)}</div>'
-        '<h2>All statements</h2><div class="display"><table><tr><th>id</th><th>kind</th><th>status</th><th>title</th>'
+        '<h2>All statements</h2><p class="no-print"><label>search: <input type="search" id="find" autocomplete="off"></label> '
+        '<span id="found" aria-live="polite"></span></p>'
+        '<div class="display"><table id="all"><tr><th>id</th><th>kind</th><th>status</th><th>title</th>'
         f"<th>source</th></tr>{rows}</table></div>"
     )
 
@@ -107,6 +112,15 @@ def _statement(told: Any, registry: Any, words: dict[str, str]) -> str:
     play = playground(told)
     sphere = "" if play is None else SPHERE.format(data=escape(json.dumps(play), quote=True))
     return _navigation() + body.replace("</h1>", "</h1>" + "".join(lines) + sphere, 1)
+
+
+def _with_headings(body: str, registry: Any) -> str:
+    """Each erratum, which begins with its id in bold, under a heading that links to the statement's page."""
+    for each in registry:
+        name = escape(each.id, quote=False)
+        heading = f'<h2 id="{escape(each.id)}"><a href="{page_name(each.id)}">{name}</a>: {escape(each.title)}</h2><p>'
+        body = re.sub(rf"<p><b>{re.escape(name)}\.</b> ", lambda _, heading=heading: heading, body, count=1)
+    return body
 
 
 COPY = '<p class="no-print"><button type="button" class="copy">copy BibTeX</button></p>'

@@ -6,9 +6,33 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-__all__ = ["graph_svg", "layout"]
+__all__ = ["colours_html", "graph_svg", "layout", "page_name"]
 
 COLUMN, ROW, WIDTH, HEIGHT = 118, 30, 78, 22
+ARROW = (
+    '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto" '
+    'markerUnits="userSpaceOnUse"><path class="tip" d="M0,0.5 L8,4 L0,7.5 z"/></marker></defs>'
+)
+#: What a status says (:class:`eigentoken.theory.statements.Status`).
+MEANING = {
+    "corrected": "false or imprecise as printed; the corrected form is derived",
+    "refuted": "false as printed, by an exact counterexample; a correction, if any, is not derived",
+    "derived": "every step of the derivation is checked by machine or cited",
+    "argued": "derived, with at least one step that is an argument in words only",
+    "tested": "no derivation; random instances found no violation",
+    "stated": "nothing recorded yet",
+}
+
+
+def colours_html() -> str:
+    """The legend of the graph: one swatch for each status."""
+    box = '<rect width="26" height="16" rx="4"/>'
+    swatch = f'<svg class="graph" width="26" height="16" aria-hidden="true"><g class="{{0}}">{box}</g></svg>'
+    items = "".join(
+        f'<li data-status="{word}">{swatch.format(word)} <span class="{word}">{word}</span>: {meaning}</li>'
+        for word, meaning in MEANING.items()
+    )
+    return f'<ul class="colours" aria-label="colours of the graph">{items}</ul>'
 
 
 def layout(graph: Any) -> dict[str, tuple[int, int]]:
@@ -46,7 +70,7 @@ def graph_svg(graph: Any, words: Mapping[str, str], titles: Mapping[str, str]) -
             f'<text x="{x + WIDTH / 2}" y="{y + 15}" text-anchor="middle">{escape(name)}</text></a>'
         )
     size = f'viewBox="0 0 {columns * COLUMN} {rows * ROW + 20}" width="{columns * COLUMN}"'
-    return f'<svg class="graph" {size} role="img" aria-label="which statement depends on which">{"".join(parts)}</svg>'
+    return f'<svg class="graph" {size} role="img" aria-label="which statement depends on which">{ARROW}{"".join(parts)}</svg>'
 
 
 def page_name(name: str) -> str:
@@ -62,4 +86,4 @@ def _edge(start: tuple[int, int], end: tuple[int, int], names: str) -> str:
     (x1, y1), (x2, y2) = _corner(start), _corner(end)
     x1, y1, y2 = x1 + WIDTH, y1 + HEIGHT / 2, y2 + HEIGHT / 2
     bend = (x2 - x1) / 2
-    return f'<path class="edge" {names} d="M{x1},{y1} C{x1 + bend},{y1} {x2 - bend},{y2} {x2},{y2}"/>'
+    return f'<path class="edge" marker-end="url(#arrow)" {names} d="M{x1},{y1} C{x1 + bend},{y1} {x2 - bend},{y2} {x2},{y2}"/>'

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from html import escape
+from typing import Any
 
+from eigentoken.checking.glossary import legend_html
 from eigentoken.checking.page_data import data_scripts
 from eigentoken.checking.report import Report
-from eigentoken.checking.terminal import interval
+from eigentoken.checking.terminal import by_kind, interval
 from eigentoken.pages import asset, page
 
 __all__ = ["report_html", "summary_html"]
 
 
 HEADS = (
-    "<p>Each cell is one head. Choose what the colour shows; click a cell, or move with the arrow keys and press Enter, "
-    "for its verdicts, margins and certificates. The last column is the whole layer.</p>"
+    "<p>Each cell is one head. Choose what the colour shows; click a cell, or move with the arrow keys, Home and End "
+    "(with Ctrl: first and last layer) and press Enter, for its verdicts, margins and certificates. The framed column "
+    "after the gap is the whole layer, coloured on a scale of its own.</p>"
 )
 CLOUD = (
-    "<p>Certified discs of all eigenvalues of \\(F=\\sum_h O_hV_h\\); the circle \\(|1+\\lambda|\\) through the leader "
-    "decides for a layer with step 1.</p>"
+    "<p>Certified discs of all eigenvalues of \\(F=\\sum_h O_hV_h\\). The dashed circle around \\(-1\\) goes through the "
+    "leader by \\(|1+\\lambda|\\), the order that decides for a layer with step 1.</p>"
 )
 DEPTH = (
     '<h2 id="depth">By depth</h2><p>Measured on random tokens run through the actual layers, with biases, norms and '
@@ -32,7 +36,7 @@ STATEMENTS = (
     "<tr>"
     + "".join(
         f"<th>{name}</th>"
-        for name in ("id", "title", "in the layers", "in single heads", "in the way (layers)", "asked of tokens")
+        for name in ("id", "title", "in the layers", "in single heads", "in the way", "asked of tokens")
     )
     + "</tr>"
 )
@@ -45,6 +49,7 @@ def report_html(report: Report) -> str:
         (
             f"<header><h1>{escape(model['source'])}</h1><p>{escape(model['description'])}</p></header>",
             _summary(report),
+            legend_html(),
             '<h2 id="layers">Layers</h2>',
             _layer_table(report),
             '<h2 id="heads">Heads</h2>',
@@ -69,16 +74,19 @@ def report_html(report: Report) -> str:
 
 
 def _summary(report: Report) -> str:
-    words = [each["applies"] for each in report.statements]
-    held = [each for each in report.statements if each["applies"] == "holds"]
+    claims, definitions = by_kind(report)
+    words = [each["applies"] for each in claims]
+    held, defined = ([each["id"] for each in found if each["applies"] == "holds"] for found in (claims, definitions))
     lines = [
         f"<li><b>{words.count('holds')}</b> statements have all their conditions on weights certified in every layer"
-        f"{': ' + ', '.join(_link(each['id']) for each in held) if held else ''}.</li>",
+        f"{': ' + _links(held) if held else ''}.</li>",
         f"<li><b>{words.count('fails')}</b> have a condition that certifiably fails in some layer, and "
         f"<b>{words.count('undecided')}</b> are undecided.</li>",
     ]
+    if defined:
+        lines.append(f"<li>Definitions, which claim nothing, whose conditions hold: {_links(defined)}.</li>")
     total = len(report.layers)
-    partly = [(each["id"], each["layers"].count("holds")) for each in report.statements if each["applies"] != "holds"]
+    partly = [(each["id"], each["layers"].count("holds")) for each in claims if each["applies"] != "holds"]
     shown = ", ".join(f"{_link(name)} ({count} of {total})" for name, count in partly if count)
     if shown:
         lines.append(f"<li>In some layers: {shown}.</li>")
@@ -103,7 +111,7 @@ def _summary(report: Report) -> str:
 
 def _heads_line(report: Report) -> str:
     heads = [head for layer in report.layers if layer["layer"] == layer["weights_of"] for head in layer["heads"]]
-    counted = [(each["id"], each["heads"]["holds"]) for each in report.statements if each["heads"]]
+    counted = [(each["id"], each["heads"]["holds"]) for each in by_kind(report)[0] if each["heads"]]
     held = ", ".join(f"{_link(name)} ({count})" for name, count in counted if count)
     names = sorted({head["regime"]["regime"] for head in heads})
     return (
@@ -119,6 +127,10 @@ def summary_html(report: Report) -> str:
 
 def _link(name: str) -> str:
     return f'<a href="#s-{escape(name)}">{escape(name)}</a>'
+
+
+def _links(names: list[str]) -> str:
+    return ", ".join(map(_link, names))
 
 
 def _layer_table(report: Report) -> str:
@@ -156,27 +168,57 @@ def _left_out(report: Report) -> str:
         + "</tr>"
         for each in seen
     )
-    return f"<details><summary>What the theory leaves out, measured</summary><table>{LEFT_OUT}{rows}</table></details>"
+    return (
+        "<details><summary>What the theory leaves out, measured</summary>"
+        f'<div class="display"><table>{LEFT_OUT}{rows}</table></div></details>'
+    )
 
 
 def _statement_table(report: Report) -> str:
-    rows = []
+    """The claims, then the definitions; what has no condition on weights in one line."""
     free = [each["id"] for each in report.statements if each["applies"] == "no condition on weights"]
-    for each in report.statements:
-        word = each["applies"]
-        if word == "no condition on weights":
-            continue
-        style = word if word in {"holds", "fails", "undecided"} else ""
-        blocked = "<br>".join(f"\\({escape(item['condition'])}\\) ({item['layers']})" for item in each["obstacles"][:4])
-        tokens = "<br>".join(f"\\({escape(text)}\\)" for text in each["about_tokens"])
-        counts = each["heads"]
-        heads = "" if counts is None else ", ".join(f"{name} {count}" for name, count in counts.items() if count)
-        rows.append(
-            f'<tr id="s-{escape(each["id"])}"><td class="id">{escape(each["id"])}</td><td>{escape(each["title"])}</td>'
-            f'<td class="{style}">{word}</td><td>{heads}</td><td>{blocked}</td><td>{tokens}</td></tr>'
-        )
     rest = f"<p>No condition on weights: {escape(', '.join(free))}.</p>" if free else ""
-    return f'<div class="display"><table>{STATEMENTS}{"".join(rows)}</table></div>{rest}'
+    in_heads = _head_obstacles(report)
+    parts = []
+    for title, found in zip(("", "<h3>Definitions (they claim nothing)</h3>"), by_kind(report), strict=True):
+        rows = [_statement_row(each, in_heads) for each in found if each["id"] not in free]
+        if rows:
+            parts.append(f'{title}<div class="display"><table>{STATEMENTS}{"".join(rows)}</table></div>')
+    return "".join(parts) + rest
+
+
+def _statement_row(told: dict[str, Any], in_heads: dict[str, Counter[str]]) -> str:
+    word = told["applies"]
+    style = word if word in {"holds", "fails", "undecided"} else ""
+    blocked = [_blocked(item["condition"], f"{item['layers']} layers") for item in told["obstacles"][:4]]
+    already = {item["condition"] for item in told["obstacles"]}
+    more = [(text, count) for text, count in in_heads.get(told["id"], Counter()).most_common() if text not in already]
+    blocked += [_blocked(text, f"{count} heads") for text, count in more[: 4 - len(blocked)]]
+    tokens = "<br>".join(f"\\({escape(text)}\\)" for text in told["about_tokens"])
+    counts = told["heads"]
+    heads = "" if counts is None else ", ".join(f"{name} {count}" for name, count in counts.items() if count)
+    return (
+        f'<tr id="s-{escape(told["id"])}"><th scope="row" class="id">{escape(told["id"])}</th>'
+        f'<td>{escape(told["title"])}</td><td class="{style}">{word}</td><td>{heads}</td>'
+        f"<td>{'<br>'.join(blocked)}</td><td>{tokens}</td></tr>"
+    )
+
+
+def _blocked(condition: str, where: str) -> str:
+    return f"\\({escape(condition)}\\) ({where.removesuffix('s') if where.startswith('1 ') else where})"
+
+
+def _head_obstacles(report: Report) -> dict[str, Counter[str]]:
+    """For each statement about one head: in how many heads each of its conditions does not hold."""
+    found: dict[str, Counter[str]] = {}
+    for layer in report.layers:
+        for head in layer["heads"] if layer["layer"] == layer["weights_of"] else ():
+            for each in head["hypotheses"]:
+                texts = [
+                    text for text, key in each["conditions"].items() if head["verdicts"][key]["verdict"] != "holds"
+                ]
+                found.setdefault(each["statement"], Counter()).update(texts)
+    return found
 
 
 def _about(report: Report) -> str:

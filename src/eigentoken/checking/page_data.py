@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from eigentoken.checking.report import Report
+from eigentoken.checking.terminal import definition_ids
 
 __all__ = ["data_scripts", "details", "overview"]
 
@@ -116,7 +117,9 @@ def _distinct(layer: Record) -> bool:
 
 
 def _held(head: Record) -> list[str]:
-    return [each["statement"] for each in head["hypotheses"] if each["applies"] == "holds"]
+    """The statements whose conditions the head satisfies; definitions claim nothing and are left out."""
+    held = [each["statement"] for each in head["hypotheses"] if each["applies"] == "holds"]
+    return [name for name in held if name not in definition_ids()]
 
 
 def _verdict(verdict: Record) -> Record:

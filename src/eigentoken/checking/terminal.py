@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from eigentoken.checking.report import Report
 from eigentoken.output import say, table
 
-__all__ = ["interval", "show"]
+__all__ = ["by_kind", "definition_ids", "interval", "show"]
 
 
 MOST_ROWS = 14
@@ -23,13 +24,31 @@ def interval(ends: Any, digits: int = 4) -> str:
     return f"[{low:.{digits}g}, {high:.{digits}g}]"
 
 
+@lru_cache(maxsize=1)
+def definition_ids() -> frozenset[str]:
+    """The statements of the book that claim nothing: they only say what a word means."""
+    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements import Kind
+
+    return frozenset(each.id for each in statements() if each.kind is Kind.DEFINITION)
+
+
+def by_kind(report: Report) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The statements that claim something, and the definitions."""
+    known = definition_ids()
+    return (
+        [each for each in report.statements if each["id"] not in known],
+        [each for each in report.statements if each["id"] in known],
+    )
+
+
 def show(report: Report) -> None:
     """Print the summary."""
     from eigentoken.theory.plain_text import plain_text
 
     model = report.document["model"]
     say(model["description"], "bold")
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for layer in report.layers:
         if layer["weights_of"] != layer["layer"]:
             continue
@@ -50,25 +69,27 @@ def show(report: Report) -> None:
 
 
 def _statements(report: Report, plain_text: Any) -> None:
-    counts = {
-        word: sum(each["applies"] == word for each in report.statements) for word in ("holds", "fails", "undecided")
-    }
+    claims, definitions = by_kind(report)
+    words = [each["applies"] for each in claims]
     say(
-        f"statements whose conditions on weights hold in every layer: {counts['holds']}; "
-        f"fail in some layer: {counts['fails']}; undecided: {counts['undecided']}",
+        f"statements whose conditions on weights hold in every layer: {words.count('holds')}; "
+        f"fail in some layer: {words.count('fails')}; undecided: {words.count('undecided')}",
         "bold",
     )
-    held = [each["id"] for each in report.statements if each["applies"] == "holds"]
+    held = [each["id"] for each in claims if each["applies"] == "holds"]
     if held:
         say(f"  hold: {', '.join(held)}")
     count = len(report.layers)
-    some = {each["id"]: each["layers"].count("holds") for each in report.statements if each["id"] not in held}
+    some = {each["id"]: each["layers"].count("holds") for each in claims if each["id"] not in held}
     partly = [f"{name} ({number} of {count})" for name, number in some.items() if number]
     if partly:
         say(f"  hold in some layers: {', '.join(partly)}")
+    defined = [each["id"] for each in definitions if each["applies"] == "holds"]
+    if defined:
+        say(f"  definitions (no theorems) whose conditions hold: {', '.join(defined)}")
     _by_head(report)
     obstacles: dict[str, int] = {}
-    for each in report.statements:
+    for each in claims:
         for item in each["obstacles"]:
             obstacles[item["condition"]] = obstacles.get(item["condition"], 0) + 1
     most = sorted(obstacles.items(), key=lambda pair: -pair[1])[:6]
@@ -79,7 +100,7 @@ def _statements(report: Report, plain_text: Any) -> None:
 
 def _by_head(report: Report) -> None:
     """One line on the statements about one head, and one on the heads' regimes."""
-    counted = {each["id"]: each["heads"] for each in report.statements if each["heads"]}
+    counted = {each["id"]: each["heads"] for each in by_kind(report)[0] if each["heads"]}
     heads = [head for layer in report.layers if layer["layer"] == layer["weights_of"] for head in layer["heads"]]
     if not heads:
         return
