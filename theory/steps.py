@@ -18,6 +18,7 @@ import sympy as sp
 
 from eigentoken.theory.normal_form import identity_verdict
 from eigentoken.theory.printing_words import scalar_latex
+from eigentoken.theory.symbol_assumptions import assumed_latex, unprinted_assumptions
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
 __all__ = [
@@ -83,6 +84,10 @@ class Step(ABC):
     def display(self) -> str:
         """The formula of the step, as LaTeX for a display, made from the objects that ``check`` reads."""
 
+    def assumptions(self) -> tuple[Any, ...]:
+        """What the checker knows of the symbols from their declarations and no hypothesis says: printed first."""
+        return ()
+
     def second_opinion(self) -> Verdict | None:
         """The same question to an arithmetic that shares no code with ``check``; ``None`` where there is none."""
         return None
@@ -129,8 +134,16 @@ class Identity(Step):
 
         return identity_by_flint(*self.sides())
 
+    def assumptions(self) -> tuple[Any, ...]:
+        """The signs of the symbols, where a root, an absolute value or a logarithm is read with them."""
+        sides = self.sides()
+        read = any(
+            side.has(sp.Abs, sp.log) or any(not power.exp.is_integer for power in side.atoms(sp.Pow)) for side in sides
+        )
+        return unprinted_assumptions(sides) if read else ()
+
     def display(self) -> str:
-        text = f"{scalar_latex(self.left)} = {scalar_latex(self.right)}"
+        text = f"{assumed_latex(self.assumptions())}{scalar_latex(self.left)} = {scalar_latex(self.right)}"
         if self.where:
             given = r",\quad ".join(
                 f"{scalar_latex(name)} = {scalar_latex(value)}" for name, value in self.where.items()
@@ -158,9 +171,13 @@ class Inequality(Step):
 
         return guarded_inequality(self.hypotheses, self.conclusion)
 
+    def assumptions(self) -> tuple[Any, ...]:
+        return unprinted_assumptions((*self.hypotheses, self.conclusion), self.hypotheses)
+
     def display(self) -> str:
         given = r",\ ".join(scalar_latex(each) for each in self.hypotheses)
-        return rf"{given} \implies {scalar_latex(self.conclusion)}" if given else scalar_latex(self.conclusion)
+        text = rf"{given} \implies {scalar_latex(self.conclusion)}" if given else scalar_latex(self.conclusion)
+        return assumed_latex(self.assumptions()) + text
 
 
 @dataclass(frozen=True, kw_only=True)
