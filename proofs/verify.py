@@ -1,7 +1,8 @@
 """Verify statements: re-run every step, vector, counterexample, variant and property, and say what held.
 
-``eigentoken verify`` prints what this module returns; ``--record`` stores it as evidence (``proofs/ledger.json``), tied
-to the digest of exactly the text that was verified, and the status of a statement is read from there.
+``eigentoken verify`` prints what this module returns; ``--record`` stores it as evidence (``proofs/ledger.json``; for a
+statement of another package ``eigentoken-ledger.json`` beside its file), tied to the digest of exactly the text that was
+verified, and the status of a statement is read from there.
 """
 
 from __future__ import annotations
@@ -18,9 +19,22 @@ from eigentoken.theory.registry import statements
 from eigentoken.theory.statements import Evidence, Statement, Status, Vector
 from eigentoken.theory.steps import ALL_SIZES, Outcome
 
-__all__ = ["LEDGER", "Line", "Verified", "evidence_of", "record", "status_of", "vector_line", "verify", "verify_many"]
+__all__ = [
+    "LEDGER",
+    "Line",
+    "Verified",
+    "evidence_of",
+    "ledger_of",
+    "record",
+    "status_of",
+    "vector_line",
+    "verify",
+    "verify_many",
+]
 
+ROOM = Path(__file__).resolve().parent
 LEDGER = Path(__file__).with_name("ledger.json")
+OTHER_LEDGER = "eigentoken-ledger.json"
 PROPERTY_INSTANCES = 200
 CHECKED = ("identity", "inequality", "reduction", "computation", "recalled")
 ARGUED = "argued"
@@ -205,22 +219,41 @@ def _verify_by_id(name: str, instances: int, second: bool, seed: int) -> Verifie
     return verify(statements().get(name), instances=instances, second=second, seed=seed)
 
 
-def record(results: Sequence[Verified], ledger: Path = LEDGER) -> None:
-    """Store the evidence of these runs; entries of other statements stay as they are."""
-    entries = json.loads(ledger.read_text()) if ledger.exists() else {}
+def ledger_of(statement: Statement) -> Path | None:
+    """Where its evidence is kept: our ledger for a file of this room, else one beside the file that states it."""
+    origin = statements().origin(statement)
+    if origin is None:
+        return None
+    return LEDGER if ROOM in origin.resolve().parents else origin.with_name(OTHER_LEDGER)
+
+
+def record(results: Sequence[Verified], ledger: Path | None = None) -> list[Path]:
+    """Store the evidence of these runs, each in its ledger (or all in the one given); other entries stay as they are.
+
+    Returns the files that were written.
+    """
+    found: dict[Path, dict[str, Any]] = {}
     for each in results:
-        entries[each.id] = asdict(each.evidence())
-    ledger.write_text(json.dumps(dict(sorted(entries.items())), indent=1) + "\n")
+        path = ledger or ledger_of(statements().get(each.id))
+        if path is None:
+            raise ValueError(f"{each.id} is stated in no file: evidence belongs to a text, so state it in a module")
+        found.setdefault(path, {})[each.id] = asdict(each.evidence())
+    for path, new in found.items():
+        entries = json.loads(path.read_text()) if path.exists() else {}
+        path.write_text(json.dumps(dict(sorted({**entries, **new}.items())), indent=1) + "\n")
+    _ledger.cache_clear()
+    return list(found)
 
 
-@lru_cache(maxsize=1)
-def _ledger() -> dict[str, Any]:
-    return dict(json.loads(LEDGER.read_text())) if LEDGER.exists() else {}
+@lru_cache
+def _ledger(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text())) if path.exists() else {}
 
 
 def evidence_of(statement: Statement) -> Evidence | None:
     """The recorded evidence of this statement, if it is of exactly this text."""
-    entry = _ledger().get(statement.id)
+    ledger = ledger_of(statement)
+    entry = None if ledger is None else _ledger(ledger).get(statement.id)
     if entry is None or entry["digest"] != statements().digest(statement):
         return None
     return Evidence(**{**entry, "scopes": tuple(entry["scopes"])})

@@ -117,8 +117,7 @@ def verify(
         results = verify_many(
             chosen, instances=instances, seed=seed, jobs=1 if len(chosen) == 1 else jobs, done=lambda: advance()
         )
-    if record:
-        store(results)
+    recorded = store(results) if record else []
     if junit is not None:
         from eigentoken.interchange.junit import to_junit
 
@@ -130,6 +129,8 @@ def verify(
         show_json("verify", {"verdict": verdict, "statements": [each.as_dict() for each in results]})
     else:
         _verify_table(results, bad)
+        for path in recorded:
+            say(f"recorded in {path}")
     raise typer.Exit(1 if bad else 0)
 
 

@@ -112,9 +112,20 @@ def recheck(
     if json:
         show_json("recheck", {"verdict": verdict, "certificates": [each.as_dict() for each in found]})
     else:
-        rows = [(each.where, each.condition, each.agrees, each.reason) for each in found if each.agrees != "holds"]
+        rows = [
+            (_readable(each.where), _readable(each.condition), each.agrees, _readable(each.reason))
+            for each in found
+            if each.agrees != "holds"
+        ]
         if rows:
             table("not confirmed", ("where", "condition", "agrees", "why"), rows, wrap=("where", "why", "condition"))
         counted = f"{words.count('holds')} of {len(words)} agree" if words else "nothing to re-check"
         say(f"{counted}: {verdict}", "bold")
     raise typer.Exit(1 if verdict == "fails" else 0)
+
+
+def _readable(text: str) -> str:
+    """LaTeX as Unicode; a text without a command of LaTeX as it is."""
+    from eigentoken.theory.plain_text import plain_text
+
+    return plain_text(text) if "\\" in text else text
