@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -119,7 +118,7 @@ def _with_headings(body: str, registry: Any) -> str:
     for each in registry:
         name = escape(each.id, quote=False)
         heading = f'<h2 id="{escape(each.id)}"><a href="{page_name(each.id)}">{name}</a>: {escape(each.title)}</h2><p>'
-        body = re.sub(rf"<p><b>{re.escape(name)}\.</b> ", lambda _, heading=heading: heading, body, count=1)
+        body = body.replace(f"<p><b>{name}.</b> ", heading, 1)
     return body
 
 

@@ -20,7 +20,7 @@ MEANING = {
     "derived": "every step of the derivation is checked by machine or cited",
     "argued": "derived, with at least one step that is an argument in words only",
     "tested": "no derivation; random instances found no violation",
-    "stated": "nothing recorded yet",
+    "stated": "no verification is recorded for it as it stands now",
 }
 
 
