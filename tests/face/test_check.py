@@ -326,3 +326,10 @@ def test_the_legend_of_the_report_stands_in_the_documentation() -> None:
     for word, meaning in GLOSSARY:
         assert "|" not in word + meaning  # it stands in a table
         assert f"| {word} | {meaning} |" in text
+
+
+def test_the_corners_of_the_search_stand_in_the_documentation() -> None:
+    from eigentoken.numerics.instances.spectra import CORNERS
+
+    text = (Path(__file__).resolve().parents[2] / "docs" / "refute.md").read_text(encoding="utf-8")
+    assert f"({', '.join(CORNERS)})" in text
