@@ -125,3 +125,34 @@ def test_the_shell_completes_without_heavy_imports(words: str, found: str) -> No
     )
     assert found in printed.stdout.split()
     assert printed.stderr.strip() == "[]"
+
+
+CONJECTURE = """
+from eigentoken.numerics.lab import Conjecture
+from eigentoken.theory.claims import Stable
+from eigentoken.theory.conditions import Relation, Symmetric
+from eigentoken.theory.points import ConsensusAt
+from eigentoken.theory.terms import Eigenvalue, matrix
+
+V = matrix("V")
+stable = Conjecture("c", "oja-map", [Symmetric(V), Relation(Eigenvalue(V, 1) > 0)], [Stable(ConsensusAt(V, 1))])
+"""
+
+
+def test_dropped_conditions_are_told_in_unicode_and_once(eigentoken: Any, tmp_path: Path) -> None:
+    file = tmp_path / "c.py"
+    file.write_text(CONJECTURE)
+    code, out, _ = eigentoken("refute", file, "--seconds", 20, "--instances", 500, "--drop", "--jobs", 1)
+    told = " ".join(out.split())
+    assert code == 1 and "\\" not in told
+    assert "without V = V\u1d40: needed; a certified counterexample exists without it" in told
+
+
+def test_a_recheck_prints_no_latex(eigentoken: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from eigentoken.checking import recheck
+
+    line = recheck.Rechecked("c without \\lambda_{1}(V) > 0", "\\det V \\neq 0", "holds", "fails", "other numbers")
+    monkeypatch.setattr(recheck, "recheck_document", lambda *_, **__: [line])
+    code, out, _ = eigentoken("recheck", tmp_path / "r.json")
+    assert code == 1 and "\\" not in out
+    assert "\u03bb\u2081(V) > 0" in " ".join(out.split())
