@@ -117,11 +117,12 @@ def test_limited_steps_say_so() -> None:
     assert {name for name, _ in limited} == {"PM-E2", "PM-N6", "PM-R1"}
 
 
-def test_unproved_case_of_theorem_two_stays_unproved() -> None:
+def test_theorem_two_claims_almost_every_start_only_where_it_is_proved() -> None:
     statement = found("PM-T2")
-    assert "not proved" in statement.text and "Not proved" in statement.notes
     almost = [LATEX(claim) for claim in statement.claims if "almost every" in LATEX(claim)]
     assert len(almost) == 1 and r"\implies" in almost[0], "only under a further condition"
+    assert r"n \neq 2" in almost[0] and r"\lambda_{2}(V) > 0" in almost[0]
+    assert statement.printed is not None and statement.printed.counterexamples, "two tokens are the counterexample"
 
 
 def test_definitions_are_definitions() -> None:
