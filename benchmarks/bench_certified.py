@@ -1,6 +1,6 @@
 """Speed and memory of the certified linear algebra, as ratios to a peer in one run, against the targets.
 
-    python benchmarks/bench_certified.py [--slow] [--flint] [--write docs/tables/certified_speed.md]
+    python benchmarks/bench_certified.py [--slow] [--flint] [--write FILE.md]
 
 One BLAS thread.  Peer and certified code alternate, and the best of several rounds of each is compared: processor time
 decides (so that a busy machine does not favour either side), wall time is shown beside it.  ``--slow`` adds d = 4096 (about

@@ -1,6 +1,7 @@
-"""Write docs/tables/statements.md: for each statement what was checked, cited, tested and confirmed, from the ledger.
+"""Write docs/tables/statements.md, for each statement what was checked, cited, tested and confirmed, from the ledger;
+and docs/tables/dropped.md, for each condition what is known without it.
 
-``python tools/tables.py`` writes it; ``--check`` exits with 1 where the page is not what would be written.  The numbers
+``python tools/tables.py`` writes them; ``--check`` exits with 1 where a page is not what would be written.  The numbers
 are those that ``eigentoken verify --record`` stored for exactly the present text of each statement; a statement whose
 text changed since then shows no numbers and the status ``stated``.
 """
@@ -15,6 +16,7 @@ from eigentoken.theory.plain_text import plain_text
 from eigentoken.theory.registry import statements
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "tables" / "statements.md"
+DROPPED = PAGE.with_name("dropped.md")
 COLUMNS = (
     "id",
     "title",
@@ -70,16 +72,37 @@ def statements_table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def dropped_table() -> str:
+    """What is known of each statement with one condition dropped, from the registered witnesses."""
+    from eigentoken.proofs.properties_dropped import table
+
+    lines = [
+        "<!-- written by tools/tables.py: do not edit -->",
+        "# Which conditions are needed",
+        "",
+        "For each condition of each statement: a failure that the audit knows when it is dropped, with the witness that",
+        "`eigentoken verify` certifies and the search that finds one; that it is not needed; or that no failure is known,",
+        "which does not say that there is none.",
+        "",
+        table(statements()).rstrip("\n"),
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def main(arguments: list[str]) -> int:
-    text = statements_table()
-    if arguments[:1] == ["--check"]:
-        fresh = PAGE.exists() and PAGE.read_text(encoding="utf-8") == text
-        print("docs/tables/statements.md is " + ("up to date" if fresh else "stale: run python tools/tables.py"))
-        return 0 if fresh else 1
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text(text, encoding="utf-8")
-    print("wrote docs/tables/statements.md")
-    return 0
+    pages = {PAGE: statements_table(), DROPPED: dropped_table()}
+    late = 0
+    for page, text in pages.items():
+        shown = page.relative_to(page.parents[2])
+        if arguments[:1] == ["--check"]:
+            fresh = page.exists() and page.read_text(encoding="utf-8") == text
+            late += not fresh
+            print(f"{shown} is " + ("up to date" if fresh else "stale: run python tools/tables.py"))
+            continue
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(text, encoding="utf-8")
+        print(f"wrote {shown}")
+    return 1 if late else 0
 
 
 if __name__ == "__main__":

@@ -41,6 +41,24 @@ def test_the_docs_test_can_fail(tmp_path: Path) -> None:
         docs.refreshed(page)
 
 
+@pytest.mark.parametrize("name", _tool("benchmarks").names())
+def test_a_benchmark_page_was_printed_by_the_present_script(name: str) -> None:
+    assert not _tool("benchmarks").stale(name), f"run: python tools/benchmarks.py {name}"
+
+
+def test_a_benchmark_page_can_be_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = _tool("benchmarks")
+    (tmp_path / "bench_mine.py").write_text('"""Mine."""\nprint("| a |")\n', encoding="utf-8")
+    monkeypatch.setattr(tool, "SCRIPTS", tmp_path)
+    monkeypatch.setattr(tool, "PAGES", tmp_path)
+    assert tool.names() == ["mine"]
+    assert tool.stale("mine")
+    tool.record("mine")
+    assert not tool.stale("mine")
+    (tmp_path / "bench_mine.py").write_text('"""Mine."""\nprint("| b |")\n', encoding="utf-8")
+    assert tool.stale("mine")
+
+
 def test_links_between_pages_resolve() -> None:
     import re
 

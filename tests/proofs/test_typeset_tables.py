@@ -34,6 +34,10 @@ def test_the_page_is_what_would_be_written() -> None:
     assert tables.PAGE.read_text(encoding="utf-8") == tables.statements_table(), "stale: run python tools/tables.py"
 
 
+def test_the_page_of_dropped_conditions_is_what_would_be_written() -> None:
+    assert tables.DROPPED.read_text(encoding="utf-8") == tables.dropped_table(), "stale: run python tools/tables.py"
+
+
 def test_every_statement_has_one_row_with_its_status() -> None:
     found = rows(tables.statements_table())
     for each in statements():
