@@ -276,7 +276,9 @@ def _document(path: str) -> Mapping[str, Any]:
         if path in POSITIONAL:
             raise ValueError(f"{path}: {NOT_FOLLOWED}") from None
         hint = meant(path, SYSTEMS, f"give the path of a JSON file, or one of {', '.join(SYSTEMS)}")
-        raise ValueError(f"{path!r} is neither a system nor a readable instance file ({error.strerror}): {hint}") from None
+        raise ValueError(
+            f"{path!r} is neither a system nor a readable instance file ({error.strerror}): {hint}"
+        ) from None
     except json.JSONDecodeError as error:
         raise ValueError(f"{path} is not JSON: {error.msg} at line {error.lineno}") from None
     if not isinstance(document, dict):
