@@ -120,14 +120,20 @@ def systems_table() -> Iterator[str]:
 
 
 def words_table() -> Iterator[str]:
-    """The words of the language."""
-    import eigentoken.theory.claims
-    import eigentoken.theory.conditions  # noqa: F401
+    """The words of the language: of every module of ``theory`` that adds some, and of no other author."""
+    import importlib
+
     from eigentoken.theory.readings import WORDS
+
+    for path in sorted((ROOT / "theory").glob("*.py")):
+        if "@word" in path.read_text(encoding="utf-8"):
+            importlib.import_module(f"eigentoken.theory.{path.stem}")
 
     yield "| word | kind | meaning |"
     yield "| --- | --- | --- |"
     for name, word in sorted(WORDS.items()):
+        if not word.__module__.startswith("eigentoken.theory."):
+            continue
         kind = "claim" if word.__module__.endswith("claims") else "condition"
         yield f"| `{name}` | {kind} | {(word.__doc__ or '').strip().splitlines()[0].replace('|', chr(92) + '|')} |"
 
