@@ -273,3 +273,18 @@ def test_garbage_is_refused_not_raised() -> None:
     assert recheck(good, {"other": np.eye(2)}).is_fails
     assert recheck(good, np.array([[np.nan, 0], [0, 1]])).is_fails
     assert recheck(good, "nothing").is_fails
+
+
+def test_a_vector_is_called_wrong_only_beyond_the_rounding_of_the_comparison() -> None:
+    from eigentoken.numerics.recheck.vectors import _sine_at_least
+
+    rng = np.random.default_rng(3)
+    for n in (2, 50, 1600):
+        x = rng.standard_normal(n)
+        for scale in (1.0, 1e-300, 1e300, -3.0):
+            assert _sine_at_least(x, scale * (x / np.abs(x).max()), 0.0) <= 0  # parallel, whatever the scale
+        across = rng.standard_normal(n)
+        across -= x * (across @ x) / (x @ x)
+        tilted = x / np.linalg.norm(x) + 1e-6 * across / np.linalg.norm(across)
+        assert 0 < _sine_at_least(x, tilted, 0.0) <= 1e-6
+        assert _sine_at_least(x, tilted, 1e-6) <= 0  # within what the found vector may be off
