@@ -242,6 +242,10 @@ def record(results: Sequence[Verified], ledger: Path | None = None) -> list[Path
         entries = json.loads(path.read_text()) if path.exists() else {}
         path.write_text(json.dumps(dict(sorted({**entries, **new}.items())), indent=1) + "\n")
     _ledger.cache_clear()
+    if ROOM / "ledger.json" in found:
+        from eigentoken.proofs import contents
+
+        contents.write()
     return list(found)
 
 

@@ -1,5 +1,5 @@
 """Write docs/tables/statements.md, for each statement what was checked, cited, tested and confirmed, from the ledger;
-and docs/tables/dropped.md, for each condition what is known without it.
+docs/tables/dropped.md, for each condition what is known without it; and proofs/contents.json, the stored list of them.
 
 ``python tools/tables.py`` writes them; ``--check`` exits with 1 where a page is not what would be written.  The numbers
 are those that ``eigentoken verify --record`` stored for exactly the present text of each statement; a statement whose
@@ -11,11 +11,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from eigentoken.proofs import contents
 from eigentoken.proofs.verify import evidence_of, status_of
 from eigentoken.theory.plain_text import plain_text
 from eigentoken.theory.registry import statements
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "tables" / "statements.md"
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "tables" / "statements.md"
+CONTENTS = ROOT / "proofs" / "contents.json"
 DROPPED = PAGE.with_name("dropped.md")
 COLUMNS = (
     "id",
@@ -90,10 +93,10 @@ def dropped_table() -> str:
 
 
 def main(arguments: list[str]) -> int:
-    pages = {PAGE: statements_table(), DROPPED: dropped_table()}
+    pages = {PAGE: statements_table(), DROPPED: dropped_table(), CONTENTS: contents.text()}
     late = 0
     for page, text in pages.items():
-        shown = page.relative_to(page.parents[2])
+        shown = page.relative_to(ROOT)
         if arguments[:1] == ["--check"]:
             fresh = page.exists() and page.read_text(encoding="utf-8") == text
             late += not fresh

@@ -25,7 +25,7 @@ def test_statements_json_is_one_document_with_a_schema() -> None:
     document = json.loads(printed.stdout)
     assert document["schema"] == "eigentoken/statements/1"
     one = next(each for each in document["statements"] if each["id"] == "PM-L4")
-    assert set(one) == {"id", "kind", "source", "title", "status", "depends"}
+    assert set(one) == {"id", "kind", "source", "title", "status", "depends", "listed_sizes"}
     assert one["depends"] == ["PM-L3"]
 
 

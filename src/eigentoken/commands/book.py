@@ -25,34 +25,22 @@ def add_to(app: typer.Typer) -> None:
 
 
 def list_statements(json: JsonFlag = False) -> None:
-    """The registry: id, kind, source, title, status, depends.
+    """The registry: id, kind, source, title, status, depends, and whether some steps hold for listed sizes only.
 
     Example: eigentoken statements --json
     """
-    from eigentoken.proofs.verify import evidence_of, status_of
-    from eigentoken.theory.registry import statements
+    from eigentoken.proofs.contents import rows as contents
 
-    rows = [
-        {
-            "id": each.id,
-            "kind": str(each.kind),
-            "source": str(each.source),
-            "title": each.title,
-            "status": str(status_of(each)),
-            "depends": list(each.depends),
-        }
-        for each in statements()
-    ]
+    rows = contents()
     if json:
         show_json("statements", {"statements": rows})
         return
-    limited = {each.id for each in statements() if (found := evidence_of(each)) is not None and found.scopes}
     cells = [
-        (row["id"], row["kind"], styled(str(row["status"]), "*" if row["id"] in limited else ""), row["title"])
+        (row["id"], row["kind"], styled(str(row["status"]), "*" if row["listed_sizes"] else ""), row["title"])
         for row in rows
     ]
     table(f"{len(rows)} statements", ("id", "kind", "status", "title"), cells, wrap=("title",))
-    if limited:
+    if any(row["listed_sizes"] for row in rows):
         say("* some steps only for listed sizes")
     say("`eigentoken show ID` for one of them, `eigentoken verify` to re-run them.")
 

@@ -1,0 +1,97 @@
+"""The contents of the book: a row for each statement, as ``eigentoken statements`` lists them.
+
+Importing 103 statement files with sympy takes over a second, and a list needs none of what they carry.  So ``verify
+--record`` leaves the rows in ``contents.json``, tied to the sha256 of every file that they are read from: the statement
+files, the ledger, and the definition of a status.  Where one byte of those differs, or another package registers
+statements too, the rows are computed from the registry; a stored row is never shown for another text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from eigentoken.proofs import CHAPTERS
+
+__all__ = ["CONTENTS", "computed_rows", "key", "rows", "text", "write"]
+
+ROOM = Path(__file__).resolve().parent
+CONTENTS = ROOM / "contents.json"
+GROUP = "eigentoken.statements"  # as in theory.registry, which would bring sympy
+
+
+def _files() -> Iterator[Path]:
+    """Every file that decides a row."""
+    import eigentoken.theory
+
+    yield from (path for chapter in CHAPTERS for path in sorted((ROOM / chapter).glob("*.py")))
+    yield ROOM / "ledger.json"
+    yield ROOM / "verify.py"
+    yield Path(eigentoken.theory.__path__[0]) / "statements.py"
+
+
+def key() -> str:
+    """sha256 of the names and contents of the files that the rows are read from."""
+    digest = hashlib.sha256()
+    for path in _files():
+        text = path.read_bytes()
+        digest.update(f"{path.parent.name}/{path.name} {len(text)}\n".encode())
+        digest.update(text)
+    return digest.hexdigest()
+
+
+def computed_rows() -> list[dict[str, Any]]:
+    """A row for each statement of the registry; ``listed_sizes`` says that some steps hold for listed sizes only."""
+    from eigentoken.proofs.verify import evidence_of, status_of
+    from eigentoken.theory.registry import statements
+
+    found = []
+    for each in statements():
+        evidence = evidence_of(each)
+        found.append(
+            {
+                "id": each.id,
+                "kind": str(each.kind),
+                "source": str(each.source),
+                "title": each.title,
+                "status": str(status_of(each)),
+                "depends": list(each.depends),
+                "listed_sizes": evidence is not None and bool(evidence.scopes),
+            }
+        )
+    return found
+
+
+def _stored() -> list[dict[str, Any]] | None:
+    """The stored rows, if they belong to exactly the files that are here and nobody else registers statements."""
+    try:
+        stored = json.loads(CONTENTS.read_text())
+        if stored["key"] != key():
+            return None
+        return list(stored["rows"])
+    except (OSError, ValueError, KeyError, TypeError):  # absent or damaged: the registry has the answer
+        return None
+
+
+def rows() -> list[dict[str, Any]]:
+    """The rows of the book, stored ones where they are current, computed ones elsewhere."""
+    foreign = any(each.value != "eigentoken.proofs" for each in entry_points(group=GROUP))
+    stored = None if foreign else _stored()
+    return computed_rows() if stored is None else stored
+
+
+def text() -> str:
+    """What ``contents.json`` should hold: the rows of our own statements with the key of their files."""
+    own = json.loads((ROOM / "ledger.json").read_text())
+    found = [each for each in computed_rows() if each["id"] in own]
+    return json.dumps({"key": key(), "rows": found}, indent=1) + "\n"
+
+
+def write() -> Path:
+    """Store them."""
+    CONTENTS.write_text(text())
+    return CONTENTS
