@@ -96,7 +96,7 @@ def main(arguments: list[str]) -> int:
     pages = {PAGE: statements_table(), DROPPED: dropped_table(), CONTENTS: contents.text()}
     late = 0
     for page, text in pages.items():
-        shown = page.relative_to(ROOT)
+        shown = "/".join(page.parts[-2:])
         if arguments[:1] == ["--check"]:
             fresh = page.exists() and page.read_text(encoding="utf-8") == text
             late += not fresh

@@ -65,6 +65,8 @@ def test_recorded_numbers_reach_the_page_and_old_ones_do_not(tmp_path: Path, mon
 def test_check_says_stale(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     page = tmp_path / "statements.md"
     monkeypatch.setattr(tables, "PAGE", page)
+    monkeypatch.setattr(tables, "DROPPED", tmp_path / "dropped.md")
+    monkeypatch.setattr(tables, "CONTENTS", tmp_path / "contents.json")
     assert tables.main(["--check"]) == 1
     assert tables.main([]) == 0
     assert tables.main(["--check"]) == 0
