@@ -2,15 +2,24 @@
 
 *Inertia.*  ``W = Q^T K`` with Q, K of shape (d_h, d) has ``sym(W) = Z^T J Z / 2``, ``Z = [Q; K]``, ``J = [[0, I], [I, 0]]``.
 If Z has full row rank 2 d_h, the inertia of sym(W) is exactly that of J, padded with zeros: ``(d_h, d_h, d - 2 d_h)``
-(Sylvester; Z^T has independent columns).  Full row rank is certified by one Cholesky factorization of ``Z Z^T - c I`` of
-order 2 d_h with Rump's shift plus the rounding of the product (:mod:`eigentoken.numerics.definiteness`), batched in torch.
+(Sylvester; Z^T has independent columns).  Some columns of Z suffice: ``rank Z >= rank Z_m`` and ``sigma_min(Z) >=
+sigma_min(Z_m)`` for the first m columns Z_m (``Z Z^T - Z_m Z_m^T`` is positive semidefinite), so m = 4 d_h columns are tried
+before all.  Full row rank of Z_m is certified by one Cholesky factorization of ``fl(Z_m Z_m^T) - c I`` of order n = 2 d_h,
+of which only the lower triangle is read: each of its entries is within ``gamma_m |Z_m| |Z_m|^T`` of the exact one, hence the
+matrix within ``gamma_m ||Z_m||_F^2`` in the Frobenius norm, and the factorization has the backward error
+``gamma_{n+3} / (1 - gamma_{n+3}) tr`` of Rump (:mod:`eigentoken.numerics.definiteness`); c is twice their sum.
 Otherwise exactly: the nonzero eigenvalues of ``Z^T J Z`` are those of ``J Z Z^T``, an integer matrix of order 2 d_h; all are
 real, so Descartes' rule counts them.
 
 *Spectrum.*  The nonzero eigenvalues of ``U = O V`` (O: d x d_h, V: d_h x d) are those of the core ``V O``, with
-multiplicities; the discs of the core are found in batch with complex eigenvectors ``X``, ``Y ~ X^-1`` kept as real and
-imaginary parts so that only real products are used: row i of ``X^-1 C X - D`` is at most
-``f_i + g_i max f / (1 - max g)`` as in :mod:`eigentoken.numerics.spectra`, and Gershgorin's theorem applies directly.
+multiplicities.  Its discs are those of :mod:`eigentoken.numerics.spectra`, all heads at once and with the same bounds: X in real
+block form, ``Y ~ X^-1``, rows ``p_i = f_i + g_i max f / (1 - max g)`` of ``|X^-1 C X - D|``, radii ``sqrt 2 p_i`` for a real
+center and ``p_i + p_{i+1}`` for a pair.  X may be any nonsingular real matrix, so nothing is assumed of the eigenvectors that
+a backend returns; that its eigenvalues stand in adjacent conjugate pairs is looked at.  The product ``V O`` is within
+``rho = gamma_{d+2} ||V||_F ||O||_F`` of its float value.  What such an E adds to F, ``Y E X``, is bounded in the complex basis
+at once: with T the unitary matrix of the pairs, row i of ``T^* Y E X T`` is at most ``rho sqrt n ||X||_2`` times the norm of row
+i of ``T^* Y``, which is ``||y_i||`` for a real row and at most ``sqrt((||y_i||^2 + ||y_{i+1}||^2) / 2)`` for a pair (its rows are
+``(y_i -+ i y_{i+1}) / sqrt 2`` with real y); only the part through G, ``g_i max / (1 - max g)``, pays the factors above.
 """
 
 from __future__ import annotations
@@ -26,8 +35,8 @@ from numpy.typing import NDArray
 from eigentoken.numerics.enclosures import Enclosure, MatrixError, product
 from eigentoken.numerics.exact_matrices import Deadline, ExactMatrix, OutOfTime, sign_counts_of_polynomial
 from eigentoken.numerics.matrices import as_enclosure
-from eigentoken.numerics.probe import probe_torch
-from eigentoken.numerics.rounding import TINY, UNIT, Array, gamma
+from eigentoken.numerics.probe import probe_numpy, probe_torch
+from eigentoken.numerics.rounding import TINY, UNIT, Array, gamma, inflate
 from eigentoken.numerics.spectra import Discs, eigenvalue_discs
 from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord, undecided
 
@@ -52,18 +61,42 @@ class CoreSpectrum:
     rung: str = field(default="")
 
 
-_CHUNK = 8  # heads at a time: their factors stay in cache
+_CHUNK = 16  # heads at a time: their factors stay in cache
+_WHOLE = 2**53  # integers up to here are floats
 
 
 def _tensor(heads: Any, name: str) -> Any:
     import torch
 
-    tensor = heads if isinstance(heads, torch.Tensor) else torch.as_tensor(heads)
+    tensor = heads if isinstance(heads, torch.Tensor) else _shared(heads, name)
     if tensor.ndim != 3:
         raise MatrixError(f"{name} must be a batch (heads, rows, columns), got shape {tuple(tensor.shape)}")
-    if tensor.is_complex() or (not tensor.is_floating_point() and tensor.dtype == torch.int64):
+    if 0 in tensor.shape[1:]:
+        raise MatrixError(f"{name} holds empty matrices, shape {tuple(tensor.shape)}: a head needs rows and columns")
+    if tensor.is_complex() or tensor.dtype == torch.uint64:
         raise MatrixError(f"{name} must hold floats, got {tensor.dtype}")
+    if tensor.dtype == torch.int64 and tensor.numel() and not bool(((tensor <= _WHOLE) & (tensor >= -_WHOLE)).all()):
+        raise MatrixError(f"{name} must hold floats: it has integers beyond 2^53, which are none")
+    if tensor.is_floating_point() and tensor.dtype.itemsize < 2:  # eight-bit floats know no arithmetic of their own
+        tensor = tensor.to(torch.float32)
     return tensor.detach()
+
+
+def _shared(heads: Any, name: str) -> Any:
+    """The tensor of an array, without a copy where torch allows that (it wants positive strides and a writable array)."""
+    import torch
+
+    try:
+        array = np.asarray(heads)
+    except ValueError as error:  # ragged lists
+        raise MatrixError(f"{name} must be a batch (heads, rows, columns): {error}") from None
+    if array.dtype.kind == "V" and array.dtype.name == "bfloat16":
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise MatrixError(f"{name} must hold floats, got {array.dtype}")
+    return torch.from_numpy(
+        np.require(array.astype(array.dtype.newbyteorder("="), copy=False), requirements=["C", "W"])
+    )
 
 
 def _exact_floats(chunk: Any, device: str) -> Any:
@@ -74,70 +107,99 @@ def _exact_floats(chunk: Any, device: str) -> Any:
 
 
 def _products(a: Any, b: Any) -> Any:
-    """Products head by head; on a processor one by one, where the batched kernel is several times slower."""
+    """Products head by head; on a processor by numpy, whose probe has passed too (there ``Z Z^T`` costs half)."""
     import torch
 
     if a.device.type == "cpu":
-        return torch.stack([left @ right for left, right in zip(a, b, strict=True)])
+        with np.errstate(all="ignore"):  # what overflows is not used
+            return torch.from_numpy(np.matmul(a.numpy(), b.numpy()))
     return a @ b
 
 
-def _norms(batch: Any, name: str) -> Any:
-    """Upper bounds on the Frobenius norms; NaN and Inf show in them."""
+def _require(device: str) -> None:
+    """The probes of every backend that a batch on this device is computed with."""
+    probe_torch(device).require()
+    if str(device).startswith("cpu"):
+        probe_numpy().require()
+
+
+def _look(batch: Any, name: str) -> None:
+    """Refuse NaN and Inf, wherever they are: they show in a sum, which is finite otherwise (or looked at closely)."""
     import torch
 
-    norms = torch.linalg.vector_norm(batch, dim=(1, 2)) * (1 + (batch.shape[1] * batch.shape[2] + 8) * UNIT) + 2.0**-500
-    if not bool(torch.isfinite(norms).all()) and not bool(torch.isfinite(batch).all()):
+    if not batch.is_floating_point() or bool(torch.isfinite(batch.sum())):
+        return
+    if not bool(torch.isfinite(batch).all()):
         raise MatrixError(f"{name} has NaN or infinite entries: nothing can be certified about it")
-    return norms
+
+
+def _norms(batch: Any) -> Any:
+    """Upper bounds on the Frobenius norms."""
+    import torch
+
+    return inflate(torch.linalg.vector_norm(batch, dim=(1, 2)), batch.shape[1] * batch.shape[2] + 4) + 2.0**-500
 
 
 def batch_inertia(query: Any, key: Any, *, device: str = "cpu", time_limit: float = 10.0) -> list[HeadInertia]:
     """The exact inertia of sym(Q_h^T K_h) for each head; query and key have shape (heads, d_h, d)."""
-    probe_torch(device).require()
+    _require(device)
     q, k = _tensor(query, "query"), _tensor(key, "key")
     if q.shape != k.shape:
         raise MatrixError(f"query and key must have one shape, got {tuple(q.shape)} and {tuple(k.shape)}")
     results: list[HeadInertia] = []
     for start in range(0, q.shape[0], _CHUNK):
         part = slice(start, start + _CHUNK)
-        results += _chunk_inertia(_exact_floats(q[part], device), _exact_floats(k[part], device), time_limit)
+        _look(q[part], "query")
+        _look(k[part], "key")
+        results += _chunk_inertia(q[part], k[part], device, time_limit)
     return results
 
 
-def _chunk_inertia(q: Any, k: Any, time_limit: float) -> list[HeadInertia]:
-    import torch
-
+def _chunk_inertia(q: Any, k: Any, device: str, time_limit: float) -> list[HeadInertia]:
     heads, d_h, d = q.shape
     n = 2 * d_h
-    sizes = _norms(q, "query").square() + _norms(k, "key").square()
     found: list[HeadInertia | None] = [None] * heads
-    if n <= d:
-        kt = k.transpose(1, 2)
-        cross = _products(q, kt)
-        upper = torch.cat([_products(q, q.transpose(1, 2)), cross], dim=2)
-        gram = torch.cat([upper, torch.cat([cross.transpose(1, 2), _products(k, kt)], dim=2)], dim=1)
-        gram = 0.5 * (gram + gram.transpose(1, 2))
-        usable = (sizes > 2.0**-300) & (sizes < 2.0**400)
-        g = gamma(n + 3)
-        # backward error of the factorization and rounding of the product, each bounded by a multiple of ||Z||_F^2
-        needed = (g / (1 - g) * 1.01 + gamma(d + 4)) * sizes * (1 + 64 * UNIT) + n * (6 * n + 8) * TINY
-        shift = 2 * needed
-        index = torch.arange(n, device=gram.device)
-        diagonal = gram[:, index, index] - (shift * (1 + 4 * UNIT))[:, None]
-        gram[:, index, index] = diagonal - (diagonal.abs() + shift[:, None]) * 2 * UNIT
-        factor, info = torch.linalg.cholesky_ex(gram)
-        pivots = factor.diagonal(dim1=1, dim2=2)
-        ok = (info == 0) & usable & torch.isfinite(pivots).all(dim=1) & (pivots > 0).all(dim=1)
-        for h in torch.nonzero(ok).flatten().tolist():
-            margin = math.sqrt(float(needed[h])) * (1 - 2.0**-40)  # sigma_min(Z)^2 >= shift - needed
-            found[h] = HeadInertia((d_h, d_h, d - n), "Cholesky of Z Z^T", margin)
+    for columns in dict.fromkeys((min(2 * n, d), d)) if 0 < n <= d else ():
+        open_heads = [h for h in range(heads) if found[h] is None]
+        if not open_heads:
+            break
+        chosen = slice(None) if len(open_heads) == heads else open_heads
+        margins = _rank_margins(q[chosen], k[chosen], columns, device)
+        rung = "Cholesky of Z Z^T" + ("" if columns == d else f" with {columns} columns")
+        for h, margin in zip(open_heads, margins, strict=True):
+            found[h] = None if margin is None else HeadInertia((d_h, d_h, d - n), rung, margin)
     return [result or _exact_inertia(q[h], k[h], time_limit) for h, result in enumerate(found)]
+
+
+def _rank_margins(q: Any, k: Any, columns: int, device: str) -> list[float | None]:
+    """For each head a certified lower bound on ``sigma_min([Q; K])``, from the first columns, or None."""
+    import torch
+
+    heads, d_h, _ = q.shape
+    n = 2 * d_h
+    z = torch.empty((heads, n, columns), dtype=torch.float64, device=device)
+    z[:, :d_h], z[:, d_h:] = q[:, :, :columns], k[:, :, :columns]  # exact: the stored types are narrower
+    gram = _products(z, z.transpose(1, 2))
+    entries = gram.diagonal(dim1=1, dim2=2)
+    sizes = inflate(entries.sum(dim=1), columns + n + 2)  # above ||Z||_F^2
+    usable = (sizes > 2.0**-300) & (sizes < 2.0**400)
+    g = gamma(n + 3)
+    needed = inflate((g / (1 - g) * 1.01 + gamma(columns + 2)) * sizes, 8) + n * (6 * n + 8 + columns) * TINY
+    shift = 2 * needed
+    lowered = entries - (shift * (1 + 4 * UNIT))[:, None]
+    entries.copy_(lowered - (lowered.abs() + shift[:, None]) * 2 * UNIT)  # below the exact difference
+    factor, info = torch.linalg.cholesky_ex(gram)
+    pivots = factor.diagonal(dim1=1, dim2=2)
+    ok = (info == 0) & usable & torch.isfinite(pivots).all(dim=1) & (pivots > 0).all(dim=1)
+    certain = needed.cpu().tolist()  # sigma_min(Z)^2 >= shift - needed
+    return [
+        math.sqrt(low) * (1 - 2.0**-40) if fine else None for low, fine in zip(certain, ok.cpu().tolist(), strict=True)
+    ]
 
 
 def _exact_inertia(query: Any, key: Any, time_limit: float) -> HeadInertia:
     """The degenerate head: exact characteristic polynomial of ``J Z Z^T``."""
-    q, k = (np.ascontiguousarray(m.to("cpu").numpy()) for m in (query, key))
+    q, k = (np.ascontiguousarray(_exact_floats(m, "cpu").numpy()) for m in (query, key))
     d_h, d = q.shape
     z = ExactMatrix.from_floats(np.vstack([q, k]))
     gram = z.numerators * z.numerators.transpose()
@@ -152,7 +214,7 @@ def _exact_inertia(query: Any, key: Any, time_limit: float) -> HeadInertia:
 
 def batch_core_spectra(output: Any, value: Any, *, device: str = "cpu") -> list[CoreSpectrum]:
     """Discs of the core ``V_h O_h`` for each head; output has shape (heads, d, d_h) and value (heads, d_h, d)."""
-    probe_torch(device).require()
+    _require(device)
     o, v = _tensor(output, "output"), _tensor(value, "value")
     if o.shape[0] != v.shape[0] or o.shape[1] != v.shape[2] or o.shape[2] != v.shape[1]:
         raise MatrixError(
@@ -161,21 +223,25 @@ def batch_core_spectra(output: Any, value: Any, *, device: str = "cpu") -> list[
     results: list[CoreSpectrum] = []
     for start in range(0, o.shape[0], _CHUNK):
         part = slice(start, start + _CHUNK)
+        _look(o[part], "output")
+        _look(v[part], "value")
         results += _chunk_spectra(_exact_floats(o[part], device), _exact_floats(v[part], device))
     return results
 
 
 def _chunk_spectra(o: Any, v: Any) -> list[CoreSpectrum]:
     d, d_h = int(o.shape[1]), int(o.shape[2])
-    sizes = _norms(v, "value") * _norms(o, "output")
+    sizes = _norms(v) * _norms(o)
     core = _products(v, o)
-    radius = (gamma(d + 2) * sizes + d * d_h * TINY) * (1 + 16 * UNIT)
-    usable = ((sizes < 2.0**300) & (sizes > 2.0**-300)).cpu().numpy()
-    batch = _batch_discs(core, radius) if bool(usable.all()) else [None] * core.shape[0]
+    radius = inflate(gamma(d + 2) * sizes + d * d_h * TINY, 8)
+    usable = (sizes < 2.0**300) & (sizes > 2.0**-300)
+    core[~usable] = 0.0  # such heads do not disturb the others
+    batch = _batch_discs(core, radius)
     results = []
-    for h, discs in enumerate(batch):
-        if discs is None:  # one by one: products with exact factors, then the discs of a single matrix
+    for h, (discs, moderate) in enumerate(zip(batch, usable.cpu().tolist(), strict=True)):
+        if discs is None or not moderate:  # one by one: products with exact factors, then the discs of a single matrix
             enclosure = product(*(Enclosure.from_floats(np.ascontiguousarray(m[h].cpu().numpy())) for m in (v, o)))
+            discs = None
             if enclosure.exponent == 0 and math.isfinite(enclosure.radius):
                 discs = eigenvalue_discs(enclosure.center, enclosure.radius, symmetric=False, sliced=True)
         results.append(CoreSpectrum(discs, d - d_h, "core discs" if discs is not None else "no discs"))
@@ -188,40 +254,47 @@ def _batch_discs(core: Any, radius: Any) -> list[Discs | None]:
     heads, n, _ = core.shape
     try:
         values, vectors = torch.linalg.eig(core)
-        inverse = torch.linalg.inv(vectors)
-    except RuntimeError:  # one singular or non-convergent head spoils the batch: leave them to the single path
+    except RuntimeError:  # one head that does not converge spoils the batch: leave them to the single path
         return [None] * heads
-    xr, xi = vectors.real.contiguous(), vectors.imag.contiguous()
-    yr, yi = inverse.real.contiguous(), inverse.imag.contiguous()
-    wr, wi = values.real[:, None, :], values.imag[:, None, :]
-    eye = torch.eye(n, dtype=core.dtype, device=core.device)
-    slop = gamma(2 * n + 12)
-    size_x, size_y = xr.abs() + xi.abs(), yr.abs() + yi.abs()
-    sums_x = size_x.sum(dim=2, keepdim=True)
-    grow = 1 + (8 * n + 64) * UNIT  # roundings of the non-negative sums below
-    g = ((yr @ xr - yi @ xi - eye).abs() + (yr @ xi + yi @ xr).abs()).sum(dim=2)
-    g = (g + slop * ((size_y @ sums_x)[..., 0] + 1)) * grow + n * n * TINY
-    rr = core @ xr - (xr * wr - xi * wi)
-    ri = core @ xi - (xr * wi + xi * wr)
-    weighted = size_x @ (values.real.abs() + values.imag.abs())[..., None]
-    error = slop * (core.abs() @ sums_x + weighted) * grow + n * TINY
-    size_r = (rr.abs() + ri.abs()).sum(dim=2, keepdim=True)
-    f = ((yr @ rr - yi @ ri).abs() + (yr @ ri + yi @ rr).abs()).sum(dim=2, keepdim=True)
-    f = ((f + size_y @ (error + slop * size_r)) * grow)[..., 0] + n * n * TINY
-    norm_x = (xr.square() + xi.square()).sum(dim=(1, 2)).sqrt()[:, None] * grow
-    spread = math.sqrt(n) * (yr.square() + yi.square()).sum(dim=2).sqrt() * norm_x * grow
-    f = f + spread * radius[:, None]
+    wr, wi = values.real, values.imag
+    first, second = wi > 0, wi < 0
+    partner = (torch.arange(n, device=core.device) + first.long() - second.long()).clamp(0, n - 1)
+    mirrored = (torch.gather(wr, 1, partner) == wr) & (
+        torch.gather(wi, 1, partner) == torch.where(first | second, -wi, wi)
+    )
+    x = torch.where(second[:, None, :], -vectors.imag, vectors.real)
+    y, info = torch.linalg.inv_ex(x)
+    size_x, size_y = x.abs(), y.abs()
+    sums_x = inflate(size_x.sum(dim=2, keepdim=True), n)
+    defect = _products(y, x)
+    defect.diagonal(dim1=1, dim2=2).sub_(1.0)
+    rounding = inflate(size_y @ sums_x, n + 1)[..., 0] + 1.0
+    g = inflate(inflate(defect.abs_().sum(dim=2), n) + gamma(n + 2) * rounding + n * n * TINY, 4)
+    beside = torch.gather(x, 2, partner[:, None, :].expand(-1, n, -1))
+    residual = _products(core, x) - (x * wr[:, None, :] - beside * wi[:, None, :])
+    weighted = inflate(size_x @ inflate(wr.abs() + wi.abs(), 1)[..., None], n + 1)
+    error = inflate(gamma(n + 4) * (inflate(core.abs() @ sums_x, n + 1) + weighted) + n * (n + 4) * TINY, 4)
+    sums_r = inflate(residual.abs().sum(dim=2, keepdim=True), n)
+    f = inflate(_products(y, residual).abs_().sum(dim=2), n)
+    f = f + inflate(size_y @ inflate(error + gamma(n + 1) * sums_r, 4), n + 2)[..., 0] + n * n * TINY
+    norms_x = inflate(x.square().sum(dim=(1, 2)).sqrt(), n * n + 4)[:, None]
+    spread = inflate(y.square().sum(dim=2).sqrt() * norms_x * math.sqrt(n), n + 8)
     worst = g.amax(dim=1)
     room = (1 - worst * (1 + 8 * UNIT)).clamp_min(1e-300)[:, None]
-    radii = ((f + g * f.amax(dim=1, keepdim=True) / room) * grow).cpu().numpy()
-    growth = ((spread + g * spread.amax(dim=1, keepdim=True) / room) * grow).cpu().numpy()
+    pairs = first | second
+    widened = torch.where(pairs.any(dim=1, keepdim=True), math.sqrt(2.0) * (1 + 4 * UNIT), 1.0)
+
+    def turned(rows: Any) -> Any:
+        """Row sums in the complex basis, from row sums in the real one."""
+        return inflate(torch.where(pairs, rows + torch.gather(rows, 1, partner), rows * widened), 2)
+
+    halves = inflate((0.5 * (spread.square() + torch.gather(spread, 1, partner).square())).sqrt(), 4)
+    growth = halves + turned(inflate(g * spread.amax(dim=1, keepdim=True) / room, 4))
+    radii = turned(inflate(f + g * f.amax(dim=1, keepdim=True) / room, 6)) + growth * radius[:, None]
+    radii, growth = (inflate(rows, 4).cpu().numpy() for rows in (radii, growth))
     centers: NDArray[np.complex128] = values.cpu().numpy()
-    fine = (worst < 0.9).cpu().numpy()
-    results: list[Discs | None] = []
-    for h in range(heads):
-        usable = bool(fine[h]) and bool(np.isfinite(radii[h]).all())
-        results.append(Discs(centers[h], radii[h], growth[h], "batched core discs") if usable else None)
-    return results
+    fine = ((worst < 0.9) & (info == 0) & mirrored.all(dim=1)).cpu().numpy() & np.isfinite(radii).all(axis=1)
+    return [Discs(centers[h], radii[h], growth[h], "batched core discs") if fine[h] else None for h in range(heads)]
 
 
 def certify_head_inertia(query: Any, key: Any, *, time_limit: float = 10.0) -> Verdict:
