@@ -25,9 +25,10 @@ from large_report import page
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 PRESS = """() => new Promise(done => {
   const cell = document.querySelectorAll('#heat button')[1];
+  new MutationObserver(() => requestAnimationFrame(() => setTimeout(() => done(performance.now()), 0)))
+    .observe(document.getElementById('detail'), { childList: true });
   cell.focus();
   cell.click();
-  requestAnimationFrame(() => setTimeout(() => done(performance.now()), 0));
 })"""
 
 

@@ -180,11 +180,33 @@ def test_a_large_report_is_interactive_and_reachable_by_keyboard(browser: Any, r
     visit.page.keyboard.press("ArrowDown")
     visit.page.keyboard.press("ArrowRight")
     visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("#detail h3")
     assert "layer 1, head 1" in visit.page.locator("#detail h3").inner_text()
-    assert visit.page.locator("#cloud circle").count() >= 1600
+    visit.page.wait_for_function("document.querySelectorAll('#cloud circle').length >= 1600")
     visit.page.select_option("#colour", index=2)
     assert "holds" in visit.page.locator("#legend").inner_text()
     visit.check()
+
+
+def test_the_last_of_two_quick_choices_is_shown(browser: Any, report: Path) -> None:
+    """Layers are unpacked while the reader goes on; an answer that comes late does not replace a newer one."""
+    visit = Visit(browser, report)
+    visit.page.evaluate(
+        "() => { const all = document.querySelectorAll('#heat button'); all[30].click(); all[1].click(); }"
+    )
+    visit.page.wait_for_selector("#detail h3")
+    visit.page.wait_for_timeout(300)
+    assert "layer 0, head 1" in visit.page.locator("#detail h3").inner_text()
+    assert visit.page.locator("#detail h3").count() == 1
+    visit.check()
+
+
+def test_a_browser_that_cannot_unpack_is_told_so(browser: Any, report: Path) -> None:
+    visit = Visit(browser, report)
+    visit.page.evaluate(
+        "() => { delete window.DecompressionStream; document.querySelectorAll('#heat button')[100].click(); }"
+    )
+    visit.page.wait_for_function("document.getElementById('detail').innerText.includes('too old')")
 
 
 RAW = "() => [...document.querySelectorAll('p, li, td, h2')].filter(n => n.innerText.includes('\\\\(')).length"
@@ -274,6 +296,7 @@ def test_depth_curves_begin_at_the_input_and_the_circle_is_whole(browser: Any, r
         const s = n.ownerSVGElement.viewBox.baseVal.width;
         return x - r >= 0 && x + r <= s && y - r >= 0 && y + r <= s; }"""
     circle = visit.page.locator("#cloud circle[stroke-dasharray]")
+    circle.wait_for()
     assert circle.count() == 1
     assert circle.evaluate(inside)
 

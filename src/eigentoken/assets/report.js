@@ -29,10 +29,15 @@
   const choices = data.choices.map((choice, place) => ({ ...choice, place }));
   const select = document.getElementById("colour");
   choices.forEach(choice => select.append(make("option", { value: String(choice.place) }, choice.name)));
-  // the details of a layer are parsed when it is first opened
+  // the details of a layer stay packed (zlib, base64) until it is first opened
   const opened = new Map();
+  const unpack = async name => {
+    if (!window.DecompressionStream) throw new Error("this browser is too old to unpack the details (it needs DecompressionStream)");
+    const bytes = Uint8Array.from(atob(document.getElementById(name).textContent), letter => letter.charCodeAt(0));
+    return JSON.parse(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text());
+  };
   const full = layer => {
-    if (!opened.has(layer.layer)) opened.set(layer.layer, JSON.parse(document.getElementById(`layer-${layer.layer}`).textContent));
+    if (!opened.has(layer.layer)) opened.set(layer.layer, unpack(`layer-${layer.layer}`));
     return opened.get(layer.layer);
   };
 
@@ -116,10 +121,14 @@
     }
     list.append(entry);
   };
-  function choose(row, column) {
+  let asked = 0;
+  async function choose(row, column) {
     cells.flat().forEach(cell => cell && cell.setAttribute("aria-selected", "false"));
     cells[row][column].setAttribute("aria-selected", "true");
-    const layer = distinct[row], shown = full(layer), list = make("dl");
+    const layer = distinct[row], list = make("dl"), turn = asked += 1;
+    let shown;
+    try { shown = await full(layer); } catch (problem) { detail.textContent = problem.message; return; }
+    if (turn !== asked) return;  // the reader has chosen again meanwhile
     detail.replaceChildren(make("h3", {}, column === count ? `${label(layer)}, all heads together` : `${label(layer)}, head ${column}`), list);
     if (column === count) {
       for (const [name, verdict] of Object.entries(shown.leaders)) verdictRows(list, `leader by ${name}`, verdict);
@@ -161,10 +170,12 @@
   const which = document.getElementById("which");
   distinct.forEach(layer => which.append(make("option", { value: String(layer.layer) }, label(layer))));
   let drawn = null;
-  function cloud() {
+  async function cloud() {
     if (drawn === which.value) return;
-    drawn = which.value;
-    const layer = full(byIndex.get(Number(which.value))), size = 420, pad = 30;
+    const turn = drawn = which.value, size = 420, pad = 30;
+    let layer;
+    try { layer = await full(byIndex.get(Number(turn))); } catch (problem) { document.getElementById("cloud").textContent = problem.message; return; }
+    if (turn !== drawn) return;
     const svg = draw("svg", { viewBox: `0 0 ${size} ${size}`, width: size, height: size, role: "img",
       "aria-label": `${layer.discs.length} certified eigenvalue discs` });
     const leader = layer.leaders.step.eigenvalue, radius = leader ? Math.hypot(1 + leader.re, leader.im) : 0;
@@ -225,8 +236,6 @@
     plot("fraction of tokens whose correlation grows, with its interval", "layer", [{ values: seen.map(o => o.probability), band: seen.map(o => o.probability_interval), colour: "var(--fails)" }]);
   } else curves.textContent = "No tokens were run.";
   paint();
-  new IntersectionObserver((seen, watch) => {
-    if (seen.some(each => each.isIntersecting)) { watch.disconnect(); cloud(); }
-  }, { rootMargin: "600px" }).observe(document.getElementById("cloud"));
-  window.addEventListener("beforeprint", cloud);
+  // drawn when the page is at rest, so that paper has it too: printing does not wait for an unpacked layer
+  (window.requestIdleCallback ?? (task => setTimeout(task, 200)))(cloud);
 })();

@@ -1,13 +1,15 @@
 """What the report's script reads: a small table for the heat map at once, each layer's details when it is opened.
 
-The heat map needs one number or word a head; verdicts, certificates and discs are many times that.  They stand in one
-script element a layer, which the browser keeps as text until a reader chooses that layer, so a report of 48 layers with
-25 heads answers as fast as one of 12.
+The heat map needs one number or word a head; verdicts, certificates and discs are many times that.  They stand packed
+(zlib, base64) in one script element a layer, which the browser keeps as text until a reader chooses that layer, so a
+report of 48 layers with 25 heads is as small and answers as fast as one of 12.
 """
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -69,7 +71,7 @@ CHOICES: tuple[tuple[str, bool, Callable[[Record], Any], Callable[[Record], Any]
 def data_scripts(report: Report) -> str:
     """The script elements: ``data`` with the overview, ``layer-K`` with the details of each distinct layer."""
     parts = [_script("data", overview(report))]
-    parts += [_script(f"layer-{layer['layer']}", details(layer)) for layer in report.layers if _distinct(layer)]
+    parts += [_packed(f"layer-{layer['layer']}", details(layer)) for layer in report.layers if _distinct(layer)]
     return "\n".join(parts)
 
 
@@ -144,7 +146,17 @@ def _short(value: float) -> float:
     return float(f"{value:.7g}")
 
 
+def _compact(document: Record) -> str:
+    return json.dumps(document, allow_nan=False, separators=(",", ":"))
+
+
 def _script(name: str, document: Record) -> str:
     """A script element of JSON that cannot end its own element."""
-    text = json.dumps(document, allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
+    text = _compact(document).replace("</", "<\\/")
     return f'<script type="application/json" id="{name}">{text}</script>'
+
+
+def _packed(name: str, document: Record) -> str:
+    """The same, packed: what ``DecompressionStream("deflate")`` of a browser reads."""
+    text = base64.b64encode(zlib.compress(_compact(document).encode(), 9)).decode()
+    return f'<script type="application/zlib" id="{name}">{text}</script>'
