@@ -42,10 +42,9 @@ def decide_identity(question: Question) -> Verdict:
     question.need_square()
     interval = distance_to_identity(question.enclosure)
     n = question.enclosure.shape[0]
-    one = _identity(n)
 
     def equal(exact: ExactMatrix) -> bool:
-        return bool(exact.numerators == one * exact.denominator)
+        return bool(exact.numerators == _identity(n) * exact.denominator)
 
     return _equality(question, interval, "minus-identity", equal, "M is the identity")
 

@@ -11,6 +11,7 @@ heads asks of each head (``U = I``) is asked of each head.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -98,13 +99,16 @@ def hypotheses_of(statement: Statement, weights: LayerWeights, memory: dict[Any,
     """Every condition of the statement on this layer: verdicts, and which conditions speak of the tokens instead."""
     if not reads_weights(statement):
         return {"statement": statement.id, "conditions": {}, "about_tokens": [], "applies": None}
-    return _read(statement, bind(system(statement.systems[0]), weights, memory))
+    listed = system(statement.systems[0])
+    return _read(statement, bind(listed, weights, memory), _read_before(listed, memory))
 
 
 def hypotheses_of_head(statement: Statement, head: HeadWeights, memory: dict[Any, Any]) -> dict[str, Any] | None:
     """The same for one head, or ``None`` where the statement is not about a system of one head."""
     listed = reads_heads(statement)
-    return None if listed is None else _read(statement, bind_head(listed, head, memory))
+    if listed is None:
+        return None
+    return _read(statement, bind_head(listed, head, memory), _read_before(listed, memory))
 
 
 @lru_cache(maxsize=1024)
@@ -113,7 +117,8 @@ def _text(condition: Condition) -> str:
     return LATEX(condition)
 
 
-def _read(statement: Statement, letters: Letters) -> dict[str, Any]:
+def _read(statement: Statement, letters: Letters, read: dict[Condition, Verdict | None]) -> dict[str, Any]:
+    """``read``: the conditions that were read on the same letters already, for another statement."""
     verdicts: dict[str, Verdict] = {}
     about_tokens: list[str] = []
     for condition in statement.conditions:
@@ -121,7 +126,9 @@ def _read(statement: Statement, letters: Letters) -> dict[str, Any]:
         if ON_WEIGHTS.find(type(condition)) is None:
             verdicts[name] = undecided(f"{type(condition).__name__} has no reading on weights")
             continue
-        found = ON_WEIGHTS(condition, letters)
+        if condition not in read:
+            read[condition] = ON_WEIGHTS(condition, letters)
+        found = read[condition]
         if found is None:
             about_tokens.append(name)
         else:
@@ -130,5 +137,17 @@ def _read(statement: Statement, letters: Letters) -> dict[str, Any]:
         "statement": statement.id,
         "conditions": verdicts,
         "about_tokens": about_tokens,
-        "applies": all_of(verdicts) if verdicts else None,
+        "applies": all_of({name: _bare(verdict) for name, verdict in verdicts.items()}) if verdicts else None,
     }
+
+
+def _bare(verdict: Verdict) -> Verdict:
+    """Without what the conjunction would copy of each part: it is in the condition's own verdict."""
+    return replace(verdict, certificate=None, details={})
+
+
+def _read_before(listed: System, memory: dict[Any, Any]) -> dict[Condition, Verdict | None]:
+    """What was read on the same letters of the same layer or head."""
+    key = ("conditions", listed.value, listed.score, listed.metric, listed.multihead)
+    found: dict[Condition, Verdict | None] = memory.setdefault(key, {})
+    return found

@@ -25,7 +25,6 @@ from eigentoken.numerics.layers.quantities import (
     Interval,
     alpha_star,
     as_json,
-    eigenvalue_interval,
     principal_basis,
     real_parts,
     scaled_interval,
@@ -127,9 +126,10 @@ def examine(
         "step": asked.ask("dominant-step", value, alpha=1),
     }
     basis = principal_basis(value)
+    parts = asked.remembered(("real parts", value), lambda: real_parts(value))
     spectrum = {
-        "leading_eigenvalue": eigenvalue_interval(value, 1),
-        "gap": _gap(value),
+        "leading_eigenvalue": None if parts is None else (parts[0][0], parts[1][0]),
+        "gap": _gap(parts),
         "alpha_star": alpha_star(value),
     }
     discs = _discs(value)
@@ -161,9 +161,8 @@ def give_back_memory() -> None:
         trim(0)
 
 
-def _gap(value: Enclosure) -> Interval | None:
+def _gap(parts: tuple[list[float], list[float]] | None) -> Interval | None:
     """The interval of the difference between the two largest real parts (zero for a complex pair)."""
-    parts = real_parts(value)
     if parts is None or len(parts[0]) < 2:
         return None
     (lows, highs) = parts

@@ -27,12 +27,12 @@ from eigentoken.numerics.certify import certify
 from eigentoken.numerics.enclosures import Enclosure, product
 from eigentoken.numerics.exact_matrices import Deadline
 from eigentoken.numerics.layers.quantities import Interval, in_units, norm_of, real_parts, symmetric_extremes
-from eigentoken.numerics.norms import distance_to_identity, distance_to_symmetric
+from eigentoken.numerics.norms import distance_to_identity
 from eigentoken.numerics.ranks import RankBounds, rank_of
 from eigentoken.numerics.rounding import TINY, Array, frobenius_above, gamma, scale_down, scale_up, up
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
-__all__ = ["LowRank"]
+__all__ = ["LowRank", "triangular"]
 
 UNIT = "spectral norm"
 #: Beyond this width no d x d matrix of a single head is formed, not even to decide an exact equality.
@@ -74,17 +74,10 @@ class LowRank:
             return product(self.first, self.second), None
         a, shift_a = _of_size_one(self.first.center)
         b, shift_b = _of_size_one(self.second.center.T)
-        q, t = np.linalg.qr(np.hstack([a, b]))
-        m, r = t.shape[0], self.r
-        size_z = frobenius_above(a) + frobenius_above(b)
-        size_q, size_t = frobenius_above(q), frobenius_above(t)
-        defect = np.hstack([a, b]) - q @ t
-        e = up(frobenius_above(defect) + gamma(m + 3) * up(size_z + size_q * size_t) + 2 * defect.size * TINY, 8)
-        gram = q.T @ q
-        gram.flat[:: m + 1] -= 1.0
-        g = up(frobenius_above(gram) + gamma(self.d + 3) * up(size_q * size_q + m) + m * m * TINY, 8)
+        q, t, g, e = _orthonormal(np.hstack([a, b]))
         if not g < 0.5:
             return product(self.first, self.second), None
+        m, r = t.shape[0], self.r
         t_a, t_b = t[:, :r], t[:, r:]
         size_a, size_b = frobenius_above(t_a), frobenius_above(t_b)
         e_a = up(g * size_a + e + scale_up(self.first.radius, -shift_a), 8)
@@ -114,9 +107,15 @@ class LowRank:
         return norm_of(self.compressed)
 
     @cached_property
+    def _symmetry(self) -> Verdict:
+        """Whether C is symmetric; the verdict knows the distance."""
+        return self._ask("symmetric")
+
+    @cached_property
     def to_symmetric(self) -> Interval:
         """``||M - M^T|| / 2``: the spectral distance to the symmetric matrices."""
-        return in_units(self.compressed, distance_to_symmetric(self.compressed))
+        low, high = self._symmetry.details["distance"]
+        return low, math.inf if high is None else high
 
     @cached_property
     def to_identity(self) -> Interval:
@@ -167,9 +166,14 @@ class LowRank:
             return holds(reason, margin=margin, unit="spectral norm of a factor", details=details)
         return undecided(f"rank between {low} and {self.r}: a factor is not certified of full rank", details=details)
 
+    @cached_property
+    def core_parts(self) -> tuple[list[float], list[float]] | None:
+        """The ordered real parts of the core."""
+        return real_parts(self.core)
+
     def parts(self) -> tuple[list[float], list[float]] | None:
         """The real parts of the core and d - r zeros, in order: entry k encloses the (k+1)-th largest real part of M."""
-        found = real_parts(self.core)
+        found = self.core_parts
         if found is None:
             return None
         zeros = [0.0] * (self.d - self.r)
@@ -222,6 +226,33 @@ class LowRank:
         return replace(verdict, certificate=replace(certificate, data=data, arrays=arrays))
 
 
+def _orthonormal(z: Array) -> tuple[Array, Array, float, float]:
+    """``(Q, T, g, e)`` in floats with ``z = Q T + E``, ``||E|| <= e`` and ``||Q^T Q - I|| <= g``."""
+    q, t = np.linalg.qr(z)
+    m = t.shape[0]
+    size_q, size_t = frobenius_above(q), frobenius_above(t)
+    defect = z - q @ t
+    sizes = up(frobenius_above(z) + size_q * size_t)
+    e = up(frobenius_above(defect) + gamma(m + 3) * sizes + 2 * defect.size * TINY, 8)
+    gram = q.T @ q
+    gram.flat[:: m + 1] -= 1.0
+    g = up(frobenius_above(gram) + gamma(z.shape[0] + 3) * up(size_q * size_q + m) + m * m * TINY, 8)
+    return q, t, g, e
+
+
+def triangular(tall: Enclosure) -> Enclosure:
+    """T (r x r) with ``A = W T`` within the radius of this enclosure, for A (d x r) and a W with orthonormal columns.
+
+    ``||A X B^T|| = ||T_A X T_B^T||`` within what the radii allow: norms of products with one A and many X cost r x r.
+    """
+    scaled, shift = _of_size_one(tall.center)
+    _, t, g, e = _orthonormal(scaled)
+    if not g < 0.5:
+        return tall
+    radius = up(g * frobenius_above(t) + e + scale_up(tall.radius, -shift), 8)
+    return Enclosure(t, radius, 0.0, tall.exponent + shift)
+
+
 def _of_size_one(matrix: Array) -> tuple[Array, int]:
     """The matrix times a power of two that brings its largest entry near 1 (subnormal entries lose at most TINY)."""
     shift = math.frexp(float(np.abs(matrix).max()))[1]
@@ -250,7 +281,7 @@ def _semidefinite(head: LowRank, name: str) -> Verdict:
 def _symmetric(head: LowRank, name: str) -> Verdict:
     low, high = head.to_symmetric
     if low > 0:
-        return head._ask(name)
+        return head._symmetry
     if head.d <= DENSE_LIMIT:
         return certify(name, product(head.first, head.second), time_limit=head.time_limit)
     return undecided(f"at a spectral distance of at most {high:.3g} from symmetric: exact equality was not asked")
@@ -274,7 +305,7 @@ def _leader(head: LowRank, name: str) -> Verdict:
     """From the core's leader, against the eigenvalue 0 of multiplicity at least d - r."""
     verdict = certify(name, head.core, time_limit=head.time_limit)
     verdict = replace(verdict, reason=f"core B A of M = A B: {verdict.reason}", unit=f"{verdict.unit} of the core")
-    ends = real_parts(head.core)
+    ends = head.core_parts
     if name == "dominant-modulus":
         ahead = verdict.details.get("eigenvalue", {}) if not verdict.is_undecided else {}
         radius = ahead.get("radius")

@@ -13,12 +13,13 @@ from fractions import Fraction
 
 import numpy as np
 from flint import acb, arb
+from numpy.typing import NDArray
 
 from eigentoken.numerics.definiteness import eigenvalue_intervals
 from eigentoken.numerics.dominance import discs_of
 from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.norms import norm_interval
-from eigentoken.numerics.rounding import Array, scale_down, scale_up
+from eigentoken.numerics.rounding import UNIT, Array, scale_down, scale_up
 from eigentoken.numerics.spectra import Discs
 
 __all__ = [
@@ -54,19 +55,29 @@ def real_parts(enclosure: Enclosure) -> tuple[list[float], list[float]] | None:
     if found is None:
         return None
     discs, exponent = found
-    low = np.empty(discs.size)
-    high = np.empty(discs.size)
-    done = np.zeros(discs.size, dtype=bool)
-    for index in range(discs.size):
+    low = np.nextafter(discs.centers.real - discs.radii, -np.inf)
+    high = np.nextafter(discs.centers.real + discs.radii, np.inf)
+    done = _alone(discs)
+    for index in np.flatnonzero(~done):
         if done[index]:
             continue
-        members = discs.component(index)
-        low[members] = np.nextafter((discs.centers.real - discs.radii)[members].min(), -np.inf)
-        high[members] = np.nextafter((discs.centers.real + discs.radii)[members].max(), np.inf)
+        members = discs.component(int(index))
+        low[members], high[members] = low[members].min(), high[members].max()
         done[members] = True
     lows = [_scaled(float(value), exponent, below=True) for value in np.sort(low)[::-1]]
     highs = [_scaled(float(value), exponent, below=False) for value in np.sort(high)[::-1]]
     return lows, highs
+
+
+def _alone(discs: Discs, block: int = 256) -> NDArray[np.bool_]:
+    """Discs that touch no other (by the generous test of :meth:`Discs.component`): components of their own."""
+    alone = np.empty(discs.size, dtype=bool)
+    for start in range(0, discs.size, block):
+        rows = slice(start, start + block)
+        distance = np.abs(discs.centers[rows, None] - discs.centers) * (1 - 8 * UNIT)
+        near = distance <= (discs.radii[rows, None] + discs.radii) * (1 + 8 * UNIT)
+        alone[rows] = np.count_nonzero(near, axis=1) == 1  # itself
+    return alone
 
 
 def _scaled(value: float, exponent: int, *, below: bool) -> float:

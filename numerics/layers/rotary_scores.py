@@ -4,8 +4,9 @@ R_delta turns the k-th coordinate pair by the angle ``delta w_k`` (Su et al., Ro
 enclosed by ball arithmetic (Arb), for **every** frequency within a relative 2^-50 of the listed one, so that the result
 is true of the mathematical ``theta^(-2k/dims)`` and of its float.  A 2 x 2 block whose cosine and sine are off by (a, b) is
 off by ``sqrt(a^2 + b^2)`` in the spectral norm, and R is block diagonal; the product with K rounds by gamma_2 a row.
-R_delta is orthogonal, so the rows of ``[Q; R_delta K]`` span what ``Q`` and the turned keys span, and the rank of P(delta)
-is that of P; norms are found through the factors (:mod:`eigentoken.numerics.layers.low_rank`).
+R_delta is orthogonal, so the rank of P(delta) is that of P.  With ``Q^T = W_Q T_Q`` and ``K^T = W_K T_K`` (orthonormal
+columns, triangular T; :func:`eigentoken.numerics.layers.low_rank.triangular`) the norm of ``Q^T X K`` is that of
+``T_Q X T_K^T`` (d_h x d_h) for every X: two decompositions a head, whatever the number of offsets.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from flint import arb
 
-from eigentoken.numerics.enclosures import Enclosure
-from eigentoken.numerics.layers.low_rank import LowRank
-from eigentoken.numerics.layers.quantities import Interval, as_json, divided_interval, scaled_interval
+from eigentoken.numerics.enclosures import Enclosure, product
+from eigentoken.numerics.layers.low_rank import triangular
+from eigentoken.numerics.layers.quantities import Interval, as_json, divided_interval, norm_of, scaled_interval
 from eigentoken.numerics.layers.weights import HeadWeights
 from eigentoken.numerics.rounding import TINY, Array, frobenius_above, gamma, up
 
@@ -37,8 +39,17 @@ class RotaryPairs:
     second: Sequence[int]
     frequencies: Sequence[float]
 
+    @cached_property
+    def _turns(self) -> dict[tuple[int, bool], tuple[Array, Array, float]]:
+        return {}
+
     def turn(self, delta: int, *, minus_identity: bool) -> tuple[Array, Array, float]:
         """``(c, s, radius)``: cosines (minus 1) and sines of the pairs, off by at most radius in the 2-norm of a block."""
+        if (delta, minus_identity) not in self._turns:  # the same for all heads
+            self._turns[delta, minus_identity] = self._turned(delta, minus_identity)
+        return self._turns[delta, minus_identity]
+
+    def _turned(self, delta: int, minus_identity: bool) -> tuple[Array, Array, float]:
         cosines, sines = np.empty(len(self.frequencies)), np.empty(len(self.frequencies))
         worst = 0.0
         for index, frequency in enumerate(self.frequencies):
@@ -69,7 +80,7 @@ class RotaryChange:
 
 
 def turned_keys(keys: Enclosure, pairs: RotaryPairs, delta: int, *, minus_identity: bool = False) -> Enclosure:
-    """``R_delta K`` or ``(R_delta - I) K`` for exact keys K (d_h, d), as an enclosure with its radius."""
+    """``R_delta K`` or ``(R_delta - I) K`` for keys K (d_h rows), as an enclosure with its radius."""
     cosines, sines, off = pairs.turn(delta, minus_identity=minus_identity)
     first, second = np.asarray(pairs.first, dtype=np.intp), np.asarray(pairs.second, dtype=np.intp)
     center = np.zeros_like(keys.center) if minus_identity else keys.center.copy()
@@ -84,7 +95,7 @@ def turned_keys(keys: Enclosure, pairs: RotaryPairs, delta: int, *, minus_identi
 
 def rotary_change(head: HeadWeights, pairs: RotaryPairs, offsets: Sequence[int] = OFFSETS) -> list[RotaryChange]:
     """``|P(delta)|``, ``|Delta W(delta)|`` and ``|Delta W(delta)| / |P(0)|`` (spectral norms) for each offset."""
-    queries, keys = head.named("Q").transpose, head.named("K")
+    queries, keys = triangular(head.named("Q").transpose), triangular(head.named("K").transpose).transpose
     plain = _norm(head, queries, keys)
     found = []
     for delta in offsets:
@@ -95,5 +106,5 @@ def rotary_change(head: HeadWeights, pairs: RotaryPairs, offsets: Sequence[int] 
 
 
 def _norm(head: HeadWeights, queries: Enclosure, keys: Enclosure) -> Interval:
-    low, high = scaled_interval(LowRank(queries, keys).norm, head.scale)
+    low, high = scaled_interval(norm_of(product(queries, keys)), head.scale)
     return max(low, 0.0), high

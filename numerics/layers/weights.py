@@ -14,7 +14,7 @@ exact rung is tried there (its integers would take more memory than the checkpoi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -53,7 +53,13 @@ class HeadWeights:
 
     def named(self, letter: str) -> Enclosure:
         """The stored matrix of that letter, exact."""
-        return as_enclosure(getattr(self, letter), name=f"{self.prefix}.{letter}")
+        if letter not in self._stored:
+            self._stored[letter] = hashed_once(as_enclosure(getattr(self, letter), name=f"{self.prefix}.{letter}"))
+        return self._stored[letter]
+
+    @cached_property
+    def _stored(self) -> dict[str, Enclosure]:
+        return {}
 
     def score_factors(self) -> Any:
         """``[Q; K]`` (2 d_h, d)."""
@@ -88,7 +94,7 @@ class HeadWeights:
 
     def release(self) -> None:
         """Let go of what was made of the stored arrays; it is made again when asked for."""
-        for name in ("_products", "score", "value"):
+        for name in ("_stored", "_products", "score", "value"):
             self.__dict__.pop(name, None)
 
     @property
@@ -118,7 +124,7 @@ class LayerWeights:
         """``[O_1 ... O_H]`` or ``[V_1; ...; V_H]`` and so on, exact."""
         parts = [np.asarray(getattr(head, letter)) for head in self.heads]
         whole = np.concatenate(parts, axis=1 if letter == "O" else 0)
-        return as_enclosure(whole, name=f"layer{self.index}.{letter}")
+        return hashed_once(as_enclosure(whole, name=f"layer{self.index}.{letter}"))
 
     @cached_property
     def value(self) -> Enclosure:
@@ -175,6 +181,11 @@ class LayerWeights:
                 stored |= {f"{head.prefix}.{name}": factors}
                 stored |= {f"{head.prefix}.{name}.first": first, f"{head.prefix}.{name}.second": second}
         return stored
+
+
+def hashed_once(stored: Enclosure) -> Enclosure:
+    """The same, with one hash for it and all its transposes and products."""
+    return replace(stored, _inputs=lambda: stored.inputs)
 
 
 def group_part(head: HeadWeights, letter: str) -> Enclosure:

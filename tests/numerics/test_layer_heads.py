@@ -18,7 +18,8 @@ from eigentoken.numerics.layers.bindings import bind, bind_head, hypotheses_of, 
 from eigentoken.numerics.layers.findings import examine
 from eigentoken.numerics.layers.head_findings import MatrixSizes, examine_head
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
-from eigentoken.numerics.layers.low_rank import LowRank
+from eigentoken.numerics.layers.low_rank import LowRank, triangular
+from eigentoken.numerics.layers.quantities import norm_of
 from eigentoken.numerics.layers.regimes import head_regime
 from eigentoken.numerics.layers.rotary_scores import RotaryPairs, rotary_change, turned_keys
 from eigentoken.numerics.layers.weights import LayerWeights
@@ -424,3 +425,24 @@ def test_wide_layers_are_told_nothing_else_by_their_shorter_ladder(seed: int, mo
     w = np.linalg.eigvalsh((exact + exact.T) / 2)
     assert found.score_inertia.is_holds
     assert found.score_inertia.details["inertia"][:2] == [int((w > 0).sum()), int((w < 0).sum())]
+
+
+@given(seed=st.integers(0, 10**6), d=st.integers(3, 12), data=st.data())
+def test_norms_through_triangular_factors_enclose_those_of_the_product(seed: int, d: int, data: st.DataObject) -> None:
+    """``|A X B^T|`` is within the interval of ``T_A X T_B^T``, also for dependent columns and extreme units."""
+    r = data.draw(st.integers(1, d))
+    source = np.random.default_rng(seed)
+    a, b, x = source.standard_normal((d, r)), source.standard_normal((d, r)), source.standard_normal((r, r))
+    if data.draw(st.booleans()):
+        a[:, -1] = a[:, 0]
+    a *= 2.0 ** data.draw(st.sampled_from([-300, 0, 250]))
+    found = product(
+        product(triangular(Enclosure.from_floats(a)), Enclosure.from_floats(x)),
+        triangular(Enclosure.from_floats(b)).transpose,
+    )
+    with mpmath.workdps(60):
+        exact = mpmath.matrix(a.tolist()) * mpmath.matrix(x.tolist()) * mpmath.matrix(b.T.tolist())
+        norm = max(mpmath.svd_r(exact, compute_uv=False))
+        low, high = norm_of(found)
+        assert low <= norm <= high
+        assert high - low <= 1e-9 * float(high)

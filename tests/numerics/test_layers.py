@@ -18,7 +18,13 @@ from eigentoken.numerics.layers.head_findings import low_rank_inertia
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
 from eigentoken.numerics.layers.letters import Environment
 from eigentoken.numerics.layers.observe import observe_layer, principal_subspace, wilson_interval
-from eigentoken.numerics.layers.quantities import alpha_star, eigenvalue_interval, norm_of
+from eigentoken.numerics.layers.quantities import (
+    alpha_star,
+    eigenvalue_interval,
+    norm_of,
+    real_parts,
+    spectral_discs,
+)
 from eigentoken.numerics.layers.regimes import regime
 from eigentoken.numerics.layers.steering import cosine_below, edit_output, token_guarantees
 from eigentoken.numerics.layers.weights import LayerWeights
@@ -151,6 +157,25 @@ def test_findings_name_the_case_and_the_threshold() -> None:
     assert eigenvalue_interval(Enclosure.from_floats(F), 1)[0] <= 1.0
     low, high = norm_of(Enclosure.from_floats(F), 2.0)
     assert low <= np.linalg.norm(F, 2) / 2 <= high
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 9))
+def test_ordered_real_parts_are_those_of_the_components_one_by_one(seed: int, n: int) -> None:
+    """Discs apart, in clusters and in pairs: the quick way over all discs gives what the definition gives."""
+    source = np.random.default_rng(seed)
+    F = source.integers(-2, 3, (n, n)).astype(float) if seed % 2 else source.standard_normal((n, n))
+    enclosure = Enclosure.from_floats(F, 0.2 * float(source.random()))
+    found, discs = real_parts(enclosure), spectral_discs(enclosure)
+    if found is None or discs is None:
+        assert found is None
+        assert discs is None
+        return
+    shapes, _ = discs
+    members = [shapes.component(index) for index in range(n)]
+    low = [np.nextafter((shapes.centers.real - shapes.radii)[each].min(), -np.inf) for each in members]
+    high = [np.nextafter((shapes.centers.real + shapes.radii)[each].max(), np.inf) for each in members]
+    assert found == (sorted(low, reverse=True), sorted(high, reverse=True))
+    assert eigenvalue_interval(enclosure, n) == (min(low), min(high))
 
 
 def test_a_statement_applies_to_a_layer_that_satisfies_it() -> None:
