@@ -231,6 +231,17 @@ def test_a_printed_report_has_all_its_formulas(browser: Any, report: Path) -> No
     visit.check()
 
 
+def test_a_printed_report_has_its_picture_and_cuts_nothing_off(browser: Any, report: Path) -> None:
+    visit = Visit(browser, report, viewport={"width": 720, "height": 1000})  # A4 between margins
+    visit.page.emulate_media(media="print")
+    visit.page.wait_for_timeout(500)  # the first layer is unpacked as soon as the page is there
+    visit.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert visit.page.locator("#cloud circle").count() >= 1600
+    cut = """() => [...document.querySelectorAll('.display, #heat, p, ul')]
+        .filter(n => n.offsetParent && n.getBoundingClientRect().left + n.scrollWidth > window.innerWidth + 1).length"""
+    assert visit.page.evaluate(cut) == 0
+
+
 def test_a_report_in_the_dark_is_dark(browser: Any, report: Path) -> None:
     visit = Visit(browser, report, color_scheme="dark")
     assert visit.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"

@@ -36,14 +36,16 @@
     const bytes = Uint8Array.from(atob(document.getElementById(name).textContent), letter => letter.charCodeAt(0));
     return JSON.parse(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text());
   };
+  const ready = new Map();
   const full = layer => {
-    if (!opened.has(layer.layer)) opened.set(layer.layer, unpack(`layer-${layer.layer}`));
-    return opened.get(layer.layer);
+    const index = layer.layer;
+    if (!opened.has(index)) opened.set(index, unpack(`layer-${index}`).then(found => { ready.set(index, found); return found; }));
+    return opened.get(index);
   };
 
   const heat = document.getElementById("heat");
   const count = Math.max(1, ...distinct.map(layer => layer.heads.length));
-  heat.style.gridTemplateColumns = `max-content repeat(${count + 1}, minmax(1.6rem, 1fr))`;
+  heat.style.gridTemplateColumns = `max-content repeat(${count}, minmax(var(--cell, 1.6rem), 1fr)) minmax(max-content, 1fr)`;
   const cells = [];
   // head numbers above the columns; the last column, set apart, is the whole layer
   heat.append(make("span", { class: "name", role: "columnheader" }, "head"));
@@ -172,10 +174,14 @@
   let drawn = null;
   async function cloud() {
     if (drawn === which.value) return;
-    const turn = drawn = which.value, size = 420, pad = 30;
-    let layer;
-    try { layer = await full(byIndex.get(Number(turn))); } catch (problem) { document.getElementById("cloud").textContent = problem.message; return; }
-    if (turn !== drawn) return;
+    const turn = drawn = which.value;
+    try {
+      const layer = await full(byIndex.get(Number(turn)));
+      if (turn === drawn) drawCloud(layer);
+    } catch (problem) { document.getElementById("cloud").textContent = problem.message; }
+  }
+  function drawCloud(layer) {
+    const size = 420, pad = 30;
     const svg = draw("svg", { viewBox: `0 0 ${size} ${size}`, width: size, height: size, role: "img",
       "aria-label": `${layer.discs.length} certified eigenvalue discs` });
     const leader = layer.leaders.step.eigenvalue, radius = leader ? Math.hypot(1 + leader.re, leader.im) : 0;
@@ -236,6 +242,13 @@
     plot("fraction of tokens whose correlation grows, with its interval", "layer", [{ values: seen.map(o => o.probability), band: seen.map(o => o.probability_interval), colour: "var(--fails)" }]);
   } else curves.textContent = "No tokens were run.";
   paint();
-  // drawn when the page is at rest, so that paper has it too: printing does not wait for an unpacked layer
-  (window.requestIdleCallback ?? (task => setTimeout(task, 200)))(cloud);
+  // unpacked at once and drawn when the reader comes near; paper cannot wait, so what is unpacked by then is drawn for it
+  if (distinct.length) full(distinct[0]).catch(() => {});
+  new IntersectionObserver((seen, watch) => {
+    if (seen.some(each => each.isIntersecting)) { watch.disconnect(); cloud(); }
+  }, { rootMargin: "600px" }).observe(document.getElementById("cloud"));
+  window.addEventListener("beforeprint", () => {
+    const layer = ready.get(Number(which.value));
+    if (layer) { drawn = which.value; drawCloud(layer); }
+  });
 })();
