@@ -6,10 +6,12 @@ With ``O = [O_1 ... O_H]``, ``V = [V_1; ...; V_H]`` and a row r with ``r^T V = z
 (grouped queries) V has a kernel, and z must lie in its row space: the projection of w is taken.
 
 What is *claimed* is claimed of the matrix as it is stored after rounding: its leader and the angle of the leading
-eigenvector to w are certified there.  For one token (PM-S3), with ``u_i`` the old update and
+eigenvector to w are certified there.  For one token (PM-S3), with ``u_i`` the update beside the edit and
 ``kappa_i = r^T o_i``:
 
-    tan angle(x_i^+, +-w) <= (|x_i| + |u_i|) / (|mu kappa_i| - |x_i| - |u_i|)   where the denominator is positive.
+    tan angle(x_i^+, +-w) <= (|x_i| + |u_i|) / (|mu kappa_i| |w| - |x_i| - |u_i|)   where the denominator is positive,
+
+each length with its error bound (:mod:`eigentoken.numerics.layers.certified_attention`).
 """
 
 from __future__ import annotations
@@ -22,8 +24,10 @@ import numpy as np
 from flint import arb
 
 from eigentoken.numerics.certify import certify
+from eigentoken.numerics.layers.certified_attention import Balls, exact, linear
 from eigentoken.numerics.layers.weights import LayerWeights
-from eigentoken.theory.verdicts import Verdict
+from eigentoken.numerics.rounding import TINY, UNIT, inflate
+from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
 __all__ = ["Edit", "TokenGuarantee", "certify_edit", "cosine_below", "edit_output", "token_guarantees"]
 
@@ -99,18 +103,79 @@ def cosine_below(eigenvector: Verdict, direction: Array) -> float | None:
 
 @dataclass(frozen=True)
 class TokenGuarantee:
-    """How far token i can end from the line of w, from its own numbers; ``None`` where nothing is guaranteed."""
+    """PM-S3 for one token: is ``|mu kappa_i| |w|`` longer than ``|x_i| + |u_i|``, and how far can it end from w's line?
 
-    kappa: float
-    tangent_bound: float | None
+    ``tangent_at_most`` is the bound of PM-S3 where its hypothesis holds; ``cosine`` encloses the ``|cos|`` that this
+    token has after the edited attention, whatever PM-S3 says.  All numbers are certified.
+    """
+
+    verdict: Verdict
+    kappa: tuple[float, float]
+    tangent_at_most: float | None
+    cosine: tuple[float, float] | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "verdict": str(self.verdict.word),
+            "margin": self.verdict.margin,
+            "unit": self.verdict.unit,
+            "reason": self.verdict.reason,
+            "kappa": [value if math.isfinite(value) else None for value in self.kappa],
+            "tangent_at_most": self.tangent_at_most,
+            "cosine": None if self.cosine is None else list(self.cosine),
+        }
 
 
-def token_guarantees(x: Array, update: Array, mixed: Array, edit: Edit) -> list[TokenGuarantee]:
-    """PM-S3 for tokens x (m, d) with old update u (m, d) and mixed values o (m, H d_head)."""
-    kappas = mixed @ edit.row
-    sizes = np.linalg.norm(x, axis=1) + np.linalg.norm(update, axis=1)
-    room = np.abs(edit.strength * kappas) - sizes
-    return [
-        TokenGuarantee(float(kappa), float(size / free) if free > 0 else None)
-        for kappa, size, free in zip(kappas, sizes, room, strict=True)
-    ]
+def token_guarantees(x: Any, mixed: Balls, stored: Any, edit: Edit, bias: Any = None) -> list[TokenGuarantee]:
+    """PM-S3 of the matrix O' **as stored**, for exact tokens x (m, d) with mixed values o (m, H d_head).
+
+    With ``kappa_i = r^T o_i`` and ``u_i = (O' - mu w r^T) o_i + b`` (what the stored matrix does beside the edit, rounding of
+    the edit and bias included) the state after attention is ``y_i = x_i + u_i + mu kappa_i w``, exactly.
+    """
+    with np.errstate(all="ignore"):
+        kappa = linear(mixed, edit.row[None, :])
+        pull = _along(kappa, edit.strength, edit.direction)
+        push = linear(mixed, stored, bias).minus(pull)
+        token = exact(x)
+        reach = inflate(token.lengths()[1] + push.lengths()[1], 2)
+        least_reach = (token.lengths()[0] + push.lengths()[0]) * (1 - 4 * UNIT)
+        lowest, highest = pull.lengths()
+        cosines = _cosines(token.plus(push).plus(pull), edit.direction)
+    ends = kappa.center[:, 0] - kappa.radius[:, 0], kappa.center[:, 0] + kappa.radius[:, 0]
+    found = []
+    for i in range(len(reach)):
+        verdict, tangent = _longer((lowest[i], highest[i]), (least_reach[i], reach[i]))
+        interval = float(np.nextafter(ends[0][i], -np.inf)), float(np.nextafter(ends[1][i], np.inf))
+        found.append(TokenGuarantee(verdict, interval, tangent, cosines[i]))
+    return found
+
+
+def _along(kappa: Balls, strength: float, w: Array) -> Balls:
+    """``mu kappa_i w`` (m, d) for exact mu and w."""
+    scaled = strength * w
+    center = kappa.center * scaled
+    return Balls(center, inflate(kappa.radius * inflate(np.abs(scaled), 2) + 4 * UNIT * np.abs(center) + 2 * TINY, 4))
+
+
+def _longer(pull: tuple[float, float], reach: tuple[float, float]) -> tuple[Verdict, float | None]:
+    """The hypothesis of PM-S3 from certified lengths, and its bound on the tangent."""
+    text = f"|mu kappa| |w| in [{pull[0]:.6g}, {pull[1]:.6g}], |x| + |u| in [{reach[0]:.6g}, {reach[1]:.6g}]"
+    if pull[0] > reach[1]:
+        room = (pull[0] - reach[1]) * (1 - 4 * UNIT)
+        tangent = float(np.nextafter(reach[1] / room * (1 + 4 * UNIT), np.inf))
+        return holds(text, margin=float(room), unit="length of a token"), tangent
+    if pull[1] <= reach[0]:
+        room = (reach[0] - pull[1]) * (1 - 4 * UNIT)
+        return fails(text, margin=max(0.0, float(room)), unit="length of a token"), None
+    return undecided(f"the intervals overlap: {text}"), None
+
+
+def _cosines(states: Balls, w: Array) -> list[tuple[float, float] | None]:
+    """Intervals of ``|cos|`` between the rows and w."""
+    along = linear(states, w[None, :])
+    middle, off = np.abs(along.center[:, 0]), along.radius[:, 0]
+    low, high = np.maximum(middle - off, 0.0) * (1 - 4 * UNIT), inflate(middle + off, 2)
+    (shortest, longest), (w_low, w_high) = states.lengths(), exact(w).lengths()
+    bottom, top = low / longest / w_high * (1 - 8 * UNIT), np.minimum(inflate(high / shortest / w_low, 4), 1.0)
+    known = np.isfinite(bottom) & np.isfinite(top)
+    return [(float(a), float(b)) if fine else None for a, b, fine in zip(bottom, top, known, strict=True)]

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from eigentoken.checking.observe import starting_tokens
 from eigentoken.checking.steer import read_direction, steer
 from eigentoken.cli import app
 from eigentoken.models import load
+from eigentoken.models.forward import attention, first_states, run_layer
+from eigentoken.schemas import schema
 
 
 def _digests(model: Any) -> dict[str, str]:
@@ -42,6 +47,25 @@ def test_a_steered_copy_is_certified_and_the_original_untouched(name: str, tmp_p
     assert report["cosine_at_least"] <= true + 1e-9
     assert report["cosine_at_least"] > 0.9
     assert report["tokens"]["after"]["mean"] > report["tokens"]["before"]["mean"]
+    told = report["tokens"]["guaranteed"]
+    assert told["tokens"] == len(told["each"]) == 16
+    assert [each["verdict"] for each in told["each"]].count("holds") == told["holds"] > 0
+    _agrees_with_the_forward_pass(model, copy, w / np.linalg.norm(w), told["each"])
+
+
+def _agrees_with_the_forward_pass(model: Any, copy: Any, w: Any, each: list[dict[str, Any]]) -> None:
+    """The certified |cos| of every token encloses what the forward pass of the new layer computes (float32)."""
+    x = first_states(model, starting_tokens(model, 2, 8, 0))
+    for layer in model.layers(0, model.n_layers - 1):
+        x = run_layer(layer, x).output
+    last = replace(copy.layer(-1), index=model.n_layers - 1)
+    seen = last.attention_norm.apply(x) if last.placement == "pre" else x
+    after = (x + attention(last, seen)[2]).reshape(-1, model.d).astype(np.float64)
+    cosines = np.abs(after @ w) / np.linalg.norm(after, axis=1)
+    for cosine, told in zip(cosines, each, strict=True):
+        assert told["cosine"][0] - 1e-4 <= cosine <= told["cosine"][1] + 1e-4
+        if told["verdict"] == "holds":
+            assert 1 / np.hypot(1, told["tangent_at_most"]) <= cosine + 1e-4
 
 
 def test_unusual_directions(tmp_path: Path) -> None:
@@ -91,7 +115,14 @@ def test_the_document_has_a_schema_and_the_folder_must_be_new(tmp_path: Path) ->
     arguments = ["steer", "sample:glassllm", "--direction", "random", "-o", str(tmp_path / "out"), "--json"]
     ran = CliRunner().invoke(app, arguments)
     assert ran.exit_code == 0, ran.output
-    assert json.loads(ran.stdout)["schema"] == "eigentoken/steer/1"
+    document = json.loads(ran.stdout)
+    assert document["schema"] == "eigentoken/steer/1"
+    checker = jsonschema.Draft202012Validator(schema("steer"))
+    checker.validate(document)
+    for name in ("leading_eigenvalue", "cosine_at_least", "tokens"):
+        assert not checker.is_valid({key: value for key, value in document.items() if key != name})
+    document["tokens"]["guaranteed"]["each"][0]["verdict"] = "probably"
+    assert not checker.is_valid(document)
     again = CliRunner().invoke(app, arguments)
     assert again.exit_code != 0
     assert "exists already" in str(again.exception) + again.output

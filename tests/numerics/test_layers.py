@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from eigentoken.numerics.certify import certify
 from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.layers.bindings import bind, hypotheses_of, reads_weights
+from eigentoken.numerics.layers.certified_attention import exact
 from eigentoken.numerics.layers.findings import examine
 from eigentoken.numerics.layers.head_findings import low_rank_inertia
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
@@ -204,13 +205,14 @@ def test_a_steered_layer_and_its_guarantees() -> None:
     edit = edit_output(O, value, w, strength)
     assert edit.output @ value == pytest.approx(O @ value + strength * np.outer(edit.direction, edit.left), abs=1e-9)
     x, mixed = source.standard_normal((40, size)), source.standard_normal((40, size))
-    update = mixed @ O.T
     after = x + mixed @ edit.output.T
-    for token, found in zip(after, token_guarantees(x, update, mixed, edit), strict=True):
+    guarantees = token_guarantees(x, exact(mixed), edit.output, edit)
+    assert {str(found.verdict.word) for found in guarantees} == {"holds", "fails"}
+    for token, found in zip(after, guarantees, strict=True):
         along = abs(float(token @ edit.direction))
         across = float(np.linalg.norm(token - (token @ edit.direction) * edit.direction))
-        if found.tangent_bound is not None:
-            assert across / along <= found.tangent_bound * (1 + 1e-9)
+        if found.tangent_at_most is not None:
+            assert across / along <= found.tangent_at_most * (1 + 1e-9)
     for bad, match in (
         ((O, value[:3], w, 1.0), "shapes"),
         ((O, value, w[:2], 1.0), "entries"),

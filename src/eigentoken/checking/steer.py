@@ -8,6 +8,12 @@ from typing import Any
 
 __all__ = ["read_direction", "steer"]
 
+HEAD = ("Q", "K", "V", "scale", "q_bias", "k_bias", "v_bias")
+SCOPE = (
+    "PM-S3, certified: tokens as they enter the last layer, the attention update of the stored matrix with its biases, "
+    "before the normalization and feed-forward that follow"
+)
+
 
 def read_direction(text: str, model: Any, seed: int = 0) -> Any:
     """A direction: a ``.npy`` file, ``token:ID`` (a row of the embedding) or ``random``."""
@@ -76,8 +82,10 @@ def _before_and_after(
     """Correlation of the tokens with the direction after the last layer, with the old and the new matrix, and PM-S3."""
     import numpy as np
 
+    from eigentoken.checking.layers import rotary_pairs
     from eigentoken.checking.observe import starting_tokens
-    from eigentoken.models.forward import attention, first_states, run_layer
+    from eigentoken.models.forward import first_states, run_layer
+    from eigentoken.numerics.layers.certified_attention import Balls, mixed_values
     from eigentoken.numerics.layers.steering import token_guarantees
 
     x = first_states(model, starting_tokens(model, sequences, tokens, seed))
@@ -89,15 +97,18 @@ def _before_and_after(
         cosines = np.abs(state @ edit.direction) / np.linalg.norm(state, axis=1)
         found[name] = {"mean": float(cosines.mean()), "smallest": float(cosines.min())}
     seen = layer.attention_norm.apply(x) if layer.placement == "pre" else x
-    _, weights, update = attention(layer, seen, with_biases=False)
-    mixed = np.concatenate([weights[..., h, :, :] @ (seen @ head.V.T) for h, head in enumerate(layer.heads)], axis=-1)
-    old, pushed, values = (array.reshape(-1, array.shape[-1]).astype(np.float64) for array in (x, update, mixed))
-    guarantees = token_guarantees(old, pushed, values, edit)
-    bounds = [each.tangent_bound for each in guarantees if each.tangent_bound is not None]
+    heads = [{name: getattr(head, name) for name in HEAD} for head in layer.heads]
+    mixed = mixed_values(heads, seen, layer.mask.allowed(seen.shape[-2]), rotary_pairs(layer))
+    values = Balls(*(part.reshape(-1, part.shape[-1]) for part in (mixed.center, mixed.radius)))
+    guarantees = token_guarantees(x.reshape(-1, model.d), values, after.output_matrix(), edit, after.output_bias)
+    words = [str(each.verdict.word) for each in guarantees]
+    bounds = [each.tangent_at_most for each in guarantees if each.tangent_at_most is not None]
     found["guaranteed"] = {
         "tokens": len(guarantees),
-        "with_a_bound": len(bounds),
+        **{word: words.count(word) for word in ("holds", "fails", "undecided")},
         "largest_tangent_bound": max(bounds) if bounds else None,
-        "scope": "attention update alone, without biases and before normalization (PM-S3)",
+        "median_tangent_bound": float(np.median(bounds)) if bounds else None,
+        "scope": SCOPE,
+        "each": [each.as_dict() for each in guarantees],
     }
     return found

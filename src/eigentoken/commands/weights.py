@@ -162,6 +162,12 @@ def steer(
     seen = report["tokens"]
     say(
         f"|cos| of tokens with the direction after the layer: {seen['before']['mean']:.3f} before the edit, "
-        f"{seen['after']['mean']:.3f} after; {seen['guaranteed']['with_a_bound']} of {seen['guaranteed']['tokens']} tokens "
-        f"have a guarantee"
+        f"{seen['after']['mean']:.3f} after (measured)"
+    )
+    told = seen["guaranteed"]
+    bound, middle = told["largest_tangent_bound"], told["median_tangent_bound"]
+    far = "" if bound is None else f"; tangent of the angle at most {middle:.3g} for half of these, {bound:.3g} for all"
+    say(
+        f"guarantee of PM-S3 for {told['tokens']} tokens, certified: holds for {told['holds']}, fails for "
+        f"{told['fails']}, undecided for {told['undecided']}{far}"
     )

@@ -1,0 +1,146 @@
+"""What a layer's heads do to given tokens, with error bounds: ``o_i = [V_1 xbar_i^1; ...; V_H xbar_i^H]`` as balls.
+
+Tokens and weights are exact floats.  Every array is a center and a radius, entry by entry; a product of float arrays of
+inner length k is off by at most ``gamma_k |A||B|`` (:mod:`eigentoken.numerics.rounding`), and the radii go through
+``|A| r_B + r_A |B| + r_A r_B``.  Exponentials are Arb's; a frequency or a score scale stands for every number within a
+relative 2^-50 of it, so that the bounds are true of ``theta^(-2k/dims)`` and ``sqrt(d_h)`` and of their floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import arb, ctx
+
+from eigentoken.numerics.layers.rotary_scores import RotaryPairs
+from eigentoken.numerics.rounding import TINY, UNIT, Array, gamma, inflate
+
+__all__ = ["Balls", "exact", "linear", "mixed_values"]
+
+#: A relative error that covers the float of a square root or a power.
+CONSTANT = 2.0**-50
+
+
+@dataclass(frozen=True, eq=False)
+class Balls:
+    """Real numbers, entry by entry within ``radius`` of ``center`` (an infinite or NaN radius claims nothing)."""
+
+    center: Array
+    radius: Array
+
+    def plus(self, other: Balls) -> Balls:
+        """The sum."""
+        center = self.center + other.center
+        return Balls(center, inflate(self.radius + other.radius + UNIT * np.abs(center) + TINY, 4))
+
+    def minus(self, other: Balls) -> Balls:
+        """The difference."""
+        return self.plus(Balls(-other.center, other.radius))
+
+    def lengths(self) -> tuple[Array, Array]:
+        """Lower and upper bounds on the Euclidean lengths along the last axis."""
+        k = self.center.shape[-1]
+        lost = k * 2.0**-500  # the square root of what squares lose below TINY
+        length = np.linalg.norm(self.center, axis=-1)
+        spread = inflate(np.linalg.norm(self.radius, axis=-1), 2 * k + 4) + lost
+        low = length * (1 - (4 * k + 16) * UNIT) - spread - lost
+        return np.maximum(low, 0.0) * (1 - 4 * UNIT), inflate(inflate(length, 2 * k + 4) + spread + lost, 3)
+
+
+def exact(values: Any) -> Balls:
+    """Floats as the numbers that they are."""
+    center = np.asarray(values, dtype=np.float64)
+    return Balls(center, np.zeros_like(center))
+
+
+def linear(x: Balls, W: Any, bias: Any = None) -> Balls:
+    """``W x + b`` for rows x (..., k) and exact W (m, k), b (m)."""
+    weight = np.asarray(W, dtype=np.float64)
+    found = _times(x, Balls(np.swapaxes(weight, -1, -2), np.zeros(weight.shape[::-1])))
+    return found if bias is None else found.plus(exact(bias))
+
+
+def _times(a: Balls, b: Balls) -> Balls:
+    k = a.center.shape[-1]
+    size_a, size_b = np.abs(a.center), np.abs(b.center)
+    rounding = gamma(k) * inflate(size_a @ size_b, k + 1) + k * TINY
+    spread = a.radius @ (size_b + b.radius) + size_a @ b.radius
+    return Balls(a.center @ b.center, inflate(rounding + inflate(spread, k + 4), 4))
+
+
+def mixed_values(
+    heads: Sequence[Mapping[str, Any]], seen: Any, allowed: Any, pairs: RotaryPairs | None = None
+) -> Balls:
+    """o (..., n, H d_h) for rows ``seen`` (..., n, d): keys ``Q, K, V, scale`` of a head, and ``q_bias, k_bias, v_bias``.
+
+    ``allowed`` (n, n): which keys a query may see; ``pairs``: rotary positions 0, 1, ..., n - 1.
+    """
+    x = exact(seen)
+    with np.errstate(all="ignore"):
+        found = [_mixed(head, x, np.asarray(allowed, dtype=bool), pairs) for head in heads]
+    return Balls(*(np.concatenate([getattr(each, part) for each in found], -1) for part in ("center", "radius")))
+
+
+def _mixed(head: Mapping[str, Any], x: Balls, allowed: Any, pairs: RotaryPairs | None) -> Balls:
+    q, k = (linear(x, head[name], head.get(f"{name.lower()}_bias")) for name in "QK")
+    if pairs is not None:
+        q, k = _turned(q, pairs), _turned(k, pairs)
+    scores = _times(q, Balls(np.swapaxes(k.center, -1, -2), np.swapaxes(k.radius, -1, -2)))
+    weights = _softmax(_divided(scores, float(head["scale"])), allowed)
+    return _times(weights, linear(x, head["V"], head.get("v_bias")))
+
+
+def _divided(scores: Balls, scale: float) -> Balls:
+    center = scores.center / scale
+    return Balls(center, inflate(scores.radius / scale + 2 * CONSTANT * (np.abs(center) + scores.radius / scale), 6))
+
+
+def _turned(rows: Balls, pairs: RotaryPairs) -> Balls:
+    """``R_p x_p`` for the row at position p."""
+    first, second = np.asarray(pairs.first, dtype=np.intp), np.asarray(pairs.second, dtype=np.intp)
+    center, radius = rows.center.copy(), rows.radius.copy()
+    for position in range(center.shape[-2]):
+        cosines, sines, off = pairs.turn(position, minus_identity=False)
+        a, b = rows.center[..., position, first], rows.center[..., position, second]
+        size, spread = np.abs(a) + np.abs(b), rows.radius[..., position, first] + rows.radius[..., position, second]
+        center[..., position, first] = cosines * a - sines * b
+        center[..., position, second] = sines * a + cosines * b
+        wide = inflate((off + gamma(4)) * size + (1 + off) * spread + 4 * TINY, 8)
+        radius[..., position, first] = radius[..., position, second] = wide
+    return Balls(center, radius)
+
+
+def _softmax(scores: Balls, allowed: Any) -> Balls:
+    """Rows of weights: ``exp(s_ij - m_i) / sum_k exp(s_ik - m_i)`` for any m_i; zero where it is not allowed."""
+    hidden = np.where(allowed, scores.center, -np.inf)
+    shifted = hidden - hidden.max(axis=-1, keepdims=True)
+    off = inflate(scores.radius + 2 * UNIT * np.where(allowed, np.abs(shifted), 0.0), 3)
+    slip = np.where(off <= 1.0, inflate(2 * off + 4 * CONSTANT, 3), np.inf)  # e^t - 1 <= 2 t for 0 <= t <= 1
+    sizes = np.where(allowed, _exponentials(shifted), 0.0)
+    low = np.where(allowed, np.maximum(sizes * (1 - slip) * (1 - 8 * UNIT) - TINY, 0.0), 0.0)
+    high = np.where(allowed, inflate(sizes * (1 + slip) + TINY, 3), 0.0)
+    n = sizes.shape[-1]
+    least = low.sum(axis=-1, keepdims=True) * (1 - (2 * n + 8) * UNIT)
+    most = inflate(high.sum(axis=-1, keepdims=True), n + 1)
+    below, above = low / most * (1 - 8 * UNIT), np.minimum(inflate(high / least, 3), 1.0)
+    center = 0.5 * (below + above)
+    return Balls(center, np.where(allowed, inflate((above - below) / 2 + 4 * UNIT * above, 4), 0.0))
+
+
+def _exponentials(values: Array) -> Array:
+    """``e^t`` within a relative 2^-50 plus TINY, from Arb (NaN where that accuracy was not reached)."""
+
+    def one(value: float) -> float:
+        if value < -800.0:  # below TINY, and minus infinity
+            return 0.0
+        found = arb(value).exp()
+        return float(found.mid()) if found.rel_accuracy_bits() >= 51 else float("nan")
+
+    old, ctx.prec = ctx.prec, 64
+    try:
+        return np.vectorize(one, otypes=[np.float64])(values)
+    finally:
+        ctx.prec = old
