@@ -15,8 +15,15 @@ PREFERRED = (
 """safetensors if the repository has it, else torch files."""
 
 
+TIMEOUT = 10.0
+"""Seconds until a hub that does not answer is given up."""
+
+
 def snapshot(name: str) -> Path:
-    """The folder of the newest cached snapshot of ``name``, downloaded if it is not there and the network allows."""
+    """The folder of the newest cached snapshot of ``name``, downloaded if it is not there and the network allows.
+
+    A name without an organisation is looked for in the cache alone: it is more often a mistyped path than an id.
+    """
     try:
         import huggingface_hub
     except ImportError:
@@ -26,13 +33,19 @@ def snapshot(name: str) -> Path:
     cached = _cached(huggingface_hub, name)
     if cached is not None:
         return cached
+    if "/" not in name:
+        raise ModelError(
+            f"{name}: no such file or folder, and not in the Hugging Face cache: give a path, sample:NAME, or a hub id "
+            "with its organisation (org/name)"
+        )
     if _offline():
         raise ModelError(
             f"{name}: no such file or folder, not in the Hugging Face cache, and HF_HUB_OFFLINE forbids the network: "
             "give a path, sample:NAME, or download it first"
         )
     try:
-        files = huggingface_hub.list_repo_files(name)
+        told = huggingface_hub.model_info(name, timeout=TIMEOUT)  # one request, no retries
+        files = [each.rfilename for each in told.siblings or []]
         patterns = next((p for p in PREFERRED if any(f in p for f in files)), PREFERRED[0])
         return Path(huggingface_hub.snapshot_download(name, allow_patterns=["config.json", *patterns]))
     except Exception as error:

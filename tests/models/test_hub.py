@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -37,7 +38,12 @@ def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     monkeypatch.delenv("TRANSFORMERS_OFFLINE", raising=False)
     monkeypatch.setattr(hub, "snapshot_download", download)
-    monkeypatch.setattr(hub, "list_repo_files", lambda name: list(files))
+
+    def info(name: str, *, timeout: float) -> Any:
+        assert timeout <= 10
+        return SimpleNamespace(siblings=[SimpleNamespace(rfilename=file) for file in files])
+
+    monkeypatch.setattr(hub, "model_info", info)
     return asked, files
 
 
@@ -53,13 +59,30 @@ def test_safetensors_are_preferred_and_code_is_never_asked_for(remote: Any) -> N
 
 
 def test_no_network_is_one_clear_line(remote: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(name: str) -> Any:
+    tries = []
+
+    def fails(name: str, **options: Any) -> Any:
+        tries.append(name)
         raise ConnectionError("no route to host\nsecond line")
 
-    monkeypatch.setattr(hub, "list_repo_files", fails)
+    monkeypatch.setattr(hub, "model_info", fails)
     with pytest.raises(ModelError, match=r"someone/model: .*ConnectionError.*check the name and the network") as caught:
         load("someone/model")
     assert "\n" not in str(caught.value)
+    assert tries == ["someone/model"]
+
+
+@pytest.mark.parametrize("name", ["nofile", "gpt2", "model.v2"])
+def test_a_name_without_an_organisation_never_asks_the_network(name: str, remote: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(hub, "model_info", lambda *_, **__: pytest.fail("the network was asked"))
+    with pytest.raises(ModelError, match=rf"{name}: no such file or folder.*org/name"):
+        load(name)
+    assert remote[0] == []
+
+
+def test_a_cached_name_without_an_organisation_is_read(remote: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(hub, "snapshot_download", lambda name, **_: str(tmp_path / "snapshot"))
+    assert load("gpt2").n_layers == 2
 
 
 def test_without_the_extra_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
