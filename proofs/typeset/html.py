@@ -17,7 +17,7 @@ from eigentoken.proofs.typeset.document import (
     Items,
     Paragraph,
 )
-from eigentoken.proofs.typeset.markdown import to_unicode
+from eigentoken.proofs.typeset.markdown import spread_emphasis, to_unicode
 from eigentoken.proofs.typeset.references import parse
 
 __all__ = ["inline", "to_html_body"]
@@ -39,7 +39,7 @@ def to_html_body(document: Document) -> str:
 def inline(text: str) -> str:
     """Text with ``$...$`` parts as ``\\(...\\)``; the little LaTeX that occurs in words becomes HTML."""
     out = []
-    for part in re.split(r"(\$[^$]*\$)", text):
+    for part in re.split(r"(\$[^$]*\$)", spread_emphasis(text)):
         if part.startswith("$") and len(part) > 1:
             out.append(rf"\({escape(part[1:-1], quote=False)}\)")
             continue

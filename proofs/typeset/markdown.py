@@ -18,7 +18,7 @@ from eigentoken.proofs.typeset.document import (
 )
 from eigentoken.proofs.typeset.references import parse
 
-__all__ = ["to_markdown", "to_unicode"]
+__all__ = ["spread_emphasis", "to_markdown", "to_unicode"]
 
 
 def to_markdown(document: Document) -> str:
@@ -33,6 +33,21 @@ def to_markdown(document: Document) -> str:
         lines += [f"{number}. {_words(each.sentence())}" for number, each in enumerate(found, 1)]
         lines += ["", "```bibtex", *document.bibliography.values(), "```", ""]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
+def spread_emphasis(text: str) -> str:
+    """Emphasis around words and formulas as emphasis of the words alone: formulas are set apart from the words later.
+
+    >>> print(spread_emphasis(r"\\emph{if $n = 2$ or less}, then"))
+    \\emph{if} $n = 2$ \\emph{or less}, then
+    """
+
+    def spread(found: re.Match[str]) -> str:
+        pieces = re.split(r"(\$[^$]*\$|^\s+|\s+$|\s+(?=\$)|(?<=\$)\s+)", found.group(2))
+        kept = (each if not each.strip() or each[0] == "$" else f"\\{found.group(1)}{{{each}}}" for each in pieces)
+        return "".join(kept)
+
+    return re.sub(r"\\(emph|textit|textbf)\{((?:[^{}$]|\$[^$]*\$)*)\}", spread, text)
 
 
 def _words(text: str) -> str:
@@ -76,6 +91,7 @@ class _Renderer:
         self.numbers = {key: number for number, key in enumerate(document.bibliography, 1)}
 
     def text(self, text: str) -> str:
+        text = spread_emphasis(text)
         text = re.sub(r"\\cite\{([^}]*)\}", lambda found: f"[{self.numbers.get(found.group(1), found.group(1))}]", text)
         parts = re.split(r"(\$[^$]*\$)", text)
         return "".join(part if part.startswith("$") else _words(part) for part in parts)

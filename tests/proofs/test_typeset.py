@@ -12,6 +12,7 @@ from eigentoken.printing import compile_pdf, render, write
 from eigentoken.proofs.typeset.book import of_book, of_errata
 from eigentoken.proofs.typeset.breaking import WIDE, broken, width
 from eigentoken.proofs.typeset.document import Argument, Document, Heading, Items, Paragraph, of_statement, references
+from eigentoken.proofs.typeset.html import to_html_body
 from eigentoken.proofs.typeset.latex import escape, to_latex
 from eigentoken.proofs.typeset.markdown import to_markdown
 from eigentoken.proofs.typeset.references import bib_file, parse
@@ -78,6 +79,18 @@ def test_markdown_and_html_carry_the_same_formulas_with_the_same_numbers() -> No
             assert tags == list(range(1, count + 1))
             assert r"\cite" not in text.split("</style>")[-1]
             assert r"\fitted" not in text
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_no_command_of_latex_is_left_among_the_words(name: str) -> None:
+    """What stands between formulas, code and BibTeX is words in Markdown and HTML."""
+    document = of_statement(statements().get(name))
+    words = re.sub(r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$", "", to_markdown(document), flags=re.DOTALL)
+    assert re.findall(r"\\[a-zA-Z]+", words) == []
+    page = re.sub(
+        r"<pre.*?</pre>|<code>.*?</code>|\\\(.*?\\\)|\\\[.*?\\\]", "", to_html_body(document), flags=re.DOTALL
+    )
+    assert re.findall(r"\\[a-zA-Z]+", page) == []
 
 
 def test_katex_knows_every_environment_of_the_html() -> None:
