@@ -51,14 +51,33 @@ def relu(x: Array) -> Array:
     return np.maximum(x, x.dtype.type(0))
 
 
+def mish(x: Array) -> Array:
+    """x tanh(ln(1 + e^x))."""
+    return np.asarray(x * np.tanh(np.logaddexp(x, x.dtype.type(0))), dtype=x.dtype)
+
+
+def leaky_relu(x: Array) -> Array:
+    """x for x > 0, else x / 100."""
+    return np.asarray(np.where(x > 0, x, x.dtype.type(0.01) * x), dtype=x.dtype)
+
+
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "gelu": gelu,
     "gelu_python": gelu,
+    "gelu_10": lambda x: np.clip(gelu(x), x.dtype.type(-10), x.dtype.type(10)),
+    "gelu_accurate": gelu_tanh,
+    "gelu_python_tanh": gelu_tanh,
     "gelu_new": gelu_tanh,
     "gelu_fast": gelu_tanh,
     "gelu_pytorch_tanh": gelu_tanh,
     "quick_gelu": quick_gelu,
+    "leaky_relu": leaky_relu,
+    "linear": lambda x: x,
+    "mish": mish,
     "relu": relu,
+    "relu2": lambda x: np.square(relu(x)),
+    "relu6": lambda x: np.minimum(relu(x), x.dtype.type(6)),
+    "sigmoid": sigmoid,
     "silu": silu,
     "swish": silu,
     "tanh": np.tanh,

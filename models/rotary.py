@@ -22,7 +22,8 @@ class Rotary:
     """Angles ``m * frequencies[k]`` for the k-th coordinate pair of the first ``dims`` coordinates.
 
     ``interleaved``: pair k is (2k, 2k+1) (llama2.c, GGUF of the llama architecture); otherwise it is (k, k + dims/2)
-    (transformers).  ``rule`` says how the frequencies follow from ``theta``.
+    (transformers).  ``rule`` says how the frequencies follow from ``theta``.  ``gain`` multiplies turned queries and keys
+    (YaRN): the score scale of a layer is divided by its square, R itself stays orthogonal.
     """
 
     theta: float
@@ -31,6 +32,7 @@ class Rotary:
     interleaved: bool
     frequencies: tuple[float, ...]
     rule: str = "default"
+    gain: float = 1.0
 
     def pairs(self) -> tuple[Array, Array]:
         """The coordinates (first, second) of each turned pair."""
@@ -106,6 +108,57 @@ def llama3_rotary(
         return (1 - blend) * w / factor + blend * w
 
     return _rotary(theta, d_head, dims, interleaved, rule, f"llama3, factor {factor:g}")
+
+
+def yarn_rotary(
+    *,
+    theta: float,
+    d_head: int,
+    dims: int,
+    factor: float,
+    original_length: float,
+    fast: float = 32.0,
+    slow: float = 1.0,
+    truncate: bool = True,
+    gain: float | None = None,
+    interleaved: bool = False,
+) -> Rotary:
+    """YaRN (Peng et al., 2023): pairs with few turns over the trained length are divided by ``factor``, fast ones kept.
+
+    The ramp between them is linear in the index of the pair.  Turned vectors are multiplied by ``gain``,
+    ``0.1 ln(factor) + 1`` unless given.
+    """
+    for name, value in (("factor", factor), ("beta_fast", fast), ("beta_slow", slow)):
+        _positive(f"rope {name}", value)
+    _positive("rope original_max_position_embeddings", original_length)
+    _positive("rope theta", theta)
+    if theta == 1.0:
+        raise ModelError("rope theta must not be 1 for yarn: every pair would turn alike")
+
+    def place(turns: float) -> float:
+        return dims * math.log(original_length / (turns * 2 * math.pi)) / (2 * math.log(theta))
+
+    low, high = place(fast), place(slow)
+    if truncate:
+        low, high = math.floor(low), math.ceil(high)
+    low, high = max(low, 0), min(high, dims - 1)
+    width = (high - low) or 0.001
+    plain = standard_rotary(theta=theta, d_head=d_head, dims=dims, interleaved=interleaved)
+    slowed = [min(max((k - low) / width, 0.0), 1.0) for k in range(len(plain.frequencies))]
+    frequencies = tuple(w * (1 - share + share / factor) for w, share in zip(plain.frequencies, slowed, strict=True))
+    size = yarn_gain(factor) if gain is None else gain
+    if not 2.0**-100 < size < 2.0**100:
+        raise ModelError(f"rope attention_factor must be a positive finite number, got {size!r}")
+    return Rotary(plain.theta, dims, d_head, interleaved, frequencies, f"yarn, factor {factor:g}, gain {size:g}", size)
+
+
+def yarn_gain(factor: float, mscale: float = 1.0) -> float:
+    """``0.1 mscale ln(factor) + 1`` for a factor above 1.
+
+    >>> yarn_gain(1.0), round(yarn_gain(4.0), 6)
+    (1.0, 1.138629)
+    """
+    return 1.0 if factor <= 1 else 0.1 * mscale * math.log(factor) + 1.0
 
 
 def _positive(name: str, value: float) -> None:

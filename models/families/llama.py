@@ -14,7 +14,7 @@ from ..convention import FeedForward, Layer, Mask, Normalization, StoredMatrix
 from ..embedding import TokenEmbedding
 from ..errors import ModelError
 from ..family import Family, Projections, Shape, register
-from ..rotary import Rotary, linear_rotary, llama3_rotary, standard_rotary
+from ..rotary import Rotary, linear_rotary, llama3_rotary, standard_rotary, yarn_gain, yarn_rotary
 from ..tensors import WeightReader
 
 DEFAULT_KV_HEADS = {"mistral": 8, "qwen2": 32, "smollm3": 4}
@@ -38,8 +38,13 @@ class Llama(Family):
         self.d = config.integer("hidden_size")
         self.n_layers = config.layers("num_hidden_layers")
         self.n_heads = config.integer("num_attention_heads")
+        missing = (
+            "num_key_value_heads" not in config.values
+        )  # null means one for each head, no entry the class's default
         self.n_kv_heads = config.integer(
-            "num_key_value_heads", default=DEFAULT_KV_HEADS.get(self.kind, self.n_heads), maximum=self.n_heads
+            "num_key_value_heads",
+            default=DEFAULT_KV_HEADS.get(self.kind, self.n_heads) if missing else self.n_heads,
+            maximum=self.n_heads,
         )
         if self.n_heads % self.n_kv_heads:
             raise ModelError(
@@ -128,7 +133,7 @@ class Llama(Family):
         return self.build(
             index,
             Projections(W_Q, W_K, W_V, W_O, stored, dtype, b_Q, b_K, b_V, b_O),
-            scale=math.sqrt(self.d_head),
+            scale=math.sqrt(self.d_head) / (1.0 if rotary is None else rotary.gain**2),
             mask=self.mask(index),
             placement="pre",
             attention_norm=w.norm(f"{base}input_layernorm", self.d, eps=self.eps, rms=True),
@@ -159,13 +164,18 @@ class Llama(Family):
 
 
 def rotary_of(config: Config, d_head: int, default_theta: float) -> Rotary:
-    """The rotary encoding from ``rope_parameters`` (new), or ``rope_theta`` with ``rope_scaling`` (old)."""
-    rope = config.section("rope_parameters") or config.section("rope_scaling") or Config({}, config.where)
+    """The rotary encoding from ``rope_parameters`` (new), or ``rope_theta`` with ``rope_scaling`` (old, and first)."""
+    rope = config.section("rope_scaling") or config.section("rope_parameters") or Config({}, config.where)
     theta = rope.number("rope_theta", default=config.number("rope_theta", default=default_theta))
-    share = rope.number("partial_rotary_factor", default=config.number("partial_rotary_factor", default=1.0))
-    dims = config.integer("eigentoken_rope_dims", default=int(d_head * share), minimum=0)
+    dims = config.integer("eigentoken_rope_dims", default=d_head, minimum=0)
     interleaved = config.flag("eigentoken_rope_interleaved")
     rule = rope.text("rope_type", "type", default="default")
+    share = rope.number("partial_rotary_factor", default=config.number("partial_rotary_factor", default=1.0))
+    if rule != "default" and share != 1.0:  # with the default rule, models of this family turn all coordinates anyway
+        raise ModelError(
+            f"{config.where}: partial_rotary_factor={share:g} with rope_type {rule[:40]!r} is not supported: "
+            "LLaMA-like models turn all coordinates of a head"
+        )
     if rule in ("default", "dynamic"):
         plain = standard_rotary(theta=theta, d_head=d_head, dims=dims, interleaved=interleaved)
         return plain if rule == "default" else _renamed(plain, "dynamic, as within the trained length")
@@ -180,13 +190,41 @@ def rotary_of(config: Config, d_head: int, default_theta: float) -> Rotary:
             factor=rope.number("factor"),
             low=rope.number("low_freq_factor"),
             high=rope.number("high_freq_factor"),
-            original_length=rope.number("original_max_position_embeddings"),
+            original_length=_trained_length(config, rope),
             interleaved=interleaved,
         )
+    if rule == "yarn":
+        return _yarn(config, rope, theta, d_head, dims, interleaved)
     if rule == "divisors":
         return _divided(config, standard_rotary(theta=theta, d_head=d_head, dims=dims, interleaved=interleaved))
     raise ModelError(
-        f"{config.where}: rope_type {rule[:40]!r} is not supported: expected default, linear, dynamic or llama3"
+        f"{config.where}: rope_type {rule[:40]!r} is not supported: expected default, linear, dynamic, llama3 or yarn"
+    )
+
+
+def _trained_length(config: Config, rope: Config) -> float:
+    """The length that the rotary rule counts from: beside the rope parameters, in them, or the model's own."""
+    beside = config.number("original_max_position_embeddings", default=0.0)
+    own = config.number("max_position_embeddings", default=2048.0)
+    return beside or rope.number("original_max_position_embeddings", default=own)
+
+
+def _yarn(config: Config, rope: Config, theta: float, d_head: int, dims: int, interleaved: bool) -> Rotary:
+    length = _trained_length(config, rope)
+    factor = rope.number("factor", default=config.number("max_position_embeddings", default=2048.0) / (length or 1.0))
+    some, all_dim = rope.number("mscale", default=0.0), rope.number("mscale_all_dim", default=0.0)
+    ratio = yarn_gain(factor, some) / yarn_gain(factor, all_dim) if some and all_dim else yarn_gain(factor)
+    return yarn_rotary(
+        theta=theta,
+        d_head=d_head,
+        dims=dims,
+        factor=factor,
+        original_length=length,
+        fast=rope.number("beta_fast", default=32.0) or 32.0,
+        slow=rope.number("beta_slow", default=1.0) or 1.0,
+        truncate=rope.flag("truncate", default=True),
+        gain=rope.number("attention_factor", default=ratio),
+        interleaved=interleaved,
     )
 
 

@@ -25,6 +25,8 @@ LLAMA3 = {
     "original_max_position_embeddings": 16,
 }
 
+YARN = {"rope_type": "yarn", "rope_theta": 50.0, "factor": 4.0, "original_max_position_embeddings": 12}
+
 FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     "albert": ("Albert", COMMON | {"embedding_size": 8, "num_hidden_layers": 3, "max_position_embeddings": LENGTH}),
     "albert-groups": (
@@ -54,6 +56,18 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
         GROUPED | {"rope_parameters": {"rope_type": "linear", "factor": 2.5, "rope_theta": 100.0}},
     ),
     "llama3": ("Llama", GROUPED | {"rope_parameters": LLAMA3, "head_dim": 8}),
+    "llama-yarn": ("Llama", GROUPED | {"rope_parameters": YARN, "head_dim": 16}),
+    "llama-yarn-mscale": (
+        "Llama",
+        GROUPED
+        | {"rope_parameters": YARN | {"mscale": 1.2, "mscale_all_dim": 0.7, "beta_fast": 4, "beta_slow": 0.5}}
+        | {"head_dim": 8},
+    ),
+    "qwen2-yarn-smooth": (
+        "Qwen2",
+        GROUPED
+        | {"rope_parameters": YARN | {"truncate": False, "attention_factor": 1.25}, "use_sliding_window": False},
+    ),
     "mistral": ("Mistral", GROUPED | {"sliding_window": 4}),
     "mistral-full": ("Mistral", GROUPED | {"sliding_window": None}),
     "qwen2": ("Qwen2", GROUPED | {"use_sliding_window": True, "max_window_layers": 1, "sliding_window": 3}),

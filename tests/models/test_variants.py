@@ -147,7 +147,7 @@ def test_neighbours_that_are_not_supported_are_named(kind: str, saved: Any, tmp_
     assert "layers.0" in str(caught.value)
 
 
-@pytest.mark.parametrize("rule", ["yarn", "longrope", "su", "proportional"])
+@pytest.mark.parametrize("rule", ["longrope", "su", "proportional"])
 def test_rotary_rules_that_change_the_scores_are_refused(rule: str, saved: Any, tmp_path: Path) -> None:
     scaling = {"rope_type": rule, "factor": 4.0, "original_max_position_embeddings": 8, "rope_theta": 10000.0}
     for name in ("rope_scaling", "rope_parameters"):
@@ -155,6 +155,52 @@ def test_rotary_rules_that_change_the_scores_are_refused(rule: str, saved: Any, 
         made = variant(saved("llama")[1], tmp_path / f"{rule}-{name}", drop=drop, **{name: scaling})
         with pytest.raises(ModelError, match=f"rope_type '{rule}' is not supported"):
             load(made)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("attention_factor", 0),
+        ("attention_factor", 1e200),
+        ("factor", -1),
+        ("beta_fast", "x"),
+        ("rope_theta", 1.0),
+        ("original_max_position_embeddings", 0),
+        ("truncate", 3),
+        ("mscale", 1e308),
+        ("partial_rotary_factor", 0.5),
+    ],
+)
+def test_yarn_parameters_that_make_no_sense(key: str, value: Any, saved: Any, tmp_path: Path) -> None:
+    rope = tiny.YARN | {"mscale_all_dim": 1.0, key: value}
+    made = variant(saved("llama-yarn")[1], tmp_path / "bad", rope_parameters=rope)
+    with pytest.raises(ModelError, match=r"rope|must be|partial_rotary"):
+        load(made).layer(0)
+
+
+def test_yarn_divides_the_scale_by_the_square_of_its_gain(saved: Any) -> None:
+    """P(delta) = Q^T R K / scale keeps an orthogonal R; the factor of 1.25 on cosines and sines is in the scale."""
+    layer = load(saved("qwen2-yarn-smooth")[1]).layer(0)
+    assert layer.heads[0].scale == pytest.approx(2.0 / 1.25**2)
+    rotation = layer.rotary.rotation(3.0)
+    assert np.allclose(rotation @ rotation.T, np.eye(4))
+    assert "yarn, factor 4, gain 1.25" in layer.rotary.describe()
+
+
+def test_defaults_of_lengths_and_counts_are_those_of_transformers(saved: Any, tmp_path: Path) -> None:
+    """A trained length that is not written is the model's; null groups of keys are one for each head."""
+    yarn = {name: value for name, value in tiny.YARN.items() if name != "original_max_position_embeddings"}
+    folder = saved("llama-yarn")[1]
+    short = variant(folder, tmp_path / "a", rope_parameters=yarn, max_position_embeddings=12)
+    same_states(short, folder, "llama-yarn")
+    beside = variant(folder, tmp_path / "b", rope_parameters=yarn, original_max_position_embeddings=12)
+    same_states(beside, folder, "llama-yarn")
+    old = variant(folder, tmp_path / "c", rope_parameters={"rope_theta": 9.0}, rope_scaling=tiny.YARN)
+    same_states(old, folder, "llama-yarn")
+    whole = variant(saved("llama-biases")[1], tmp_path / "d", num_key_value_heads=None, model_type="mistral")
+    assert load(whole).n_kv_heads == 4
+    partial = variant(saved("llama")[1], tmp_path / "e", partial_rotary_factor=0.5)
+    same_states(partial, saved("llama")[1], "llama")
 
 
 def test_an_old_and_a_new_way_to_write_the_same_rotary_rule(saved: Any, tmp_path: Path) -> None:
