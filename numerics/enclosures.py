@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from eigentoken.numerics.exact_matrices import ExactMatrix
+from eigentoken.numerics.probe import probe_numpy
 from eigentoken.numerics.rounding import (
     TINY,
     UNIT,
@@ -264,8 +265,8 @@ def _product_of_two(a: Enclosure, b: Enclosure) -> Enclosure:
     norm_a, norm_b = frobenius_above(a.center), frobenius_above(b.center)
     rounding = 0.0
     if not _product_is_exact(a.center, b.center):
-        rounding = up(gamma(k) * norm_a * norm_b + k * raw.size * TINY, 8)
-
+        # a backend that failed its probe says nothing about the product: only the exact factors do
+        rounding = up(gamma(k) * norm_a * norm_b + k * raw.size * TINY, 8) if probe_numpy().passed else math.inf
     radius = slack = 0.0
     if a.radius or b.radius:
         two_a, two_b = spectral_norm_above(a.center), spectral_norm_above(b.center)

@@ -13,6 +13,7 @@ import numpy as np
 
 from eigentoken.numerics.definiteness import cholesky_bound
 from eigentoken.numerics.enclosures import Enclosure
+from eigentoken.numerics.probe import probe_numpy
 from eigentoken.numerics.rounding import (
     TINY,
     UNIT,
@@ -39,6 +40,10 @@ def float_norm(matrix: Array) -> tuple[float, float]:
         largest = float(np.abs(matrix).max(initial=0.0))
         if largest == 0.0:
             return 0.0, 0.0
+        if (
+            not probe_numpy().passed
+        ):  # without a product that may be trusted: max |m_ij| <= ||M||_2 <= sqrt(m n) max |m_ij|
+            return largest, up(largest * math.sqrt(matrix.size))
         shift = math.frexp(largest)[1]
         scaled = np.ldexp(matrix, -shift)  # entries that become subnormal lose at most TINY each
         lost = scaled.size * TINY

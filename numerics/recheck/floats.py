@@ -3,8 +3,8 @@
 Bound used throughout, for any order of summation: ``||fl(A B) - A B||_F <= k u' ||A||_F ||B||_F`` with inner size k and
 ``u' = 1.01 * 2^-53`` (Higham, section 3.5; inputs are scaled and ``2^-1000`` is added, so that underflow is covered).
 
-* ``definite_above(S, c, rho)``: some triangular L, from anywhere, with ``||S - s I - L L^T||_F <= s - c - rho`` proves
-  ``lambda_min > c`` for every matrix within rho of S, since ``L L^T`` is semidefinite.
+* ``definite_above(S, c, rho)``: some triangular R, from anywhere, with ``||S - s I - R R^T||_F <= s - c - rho`` proves
+  ``lambda_min > c`` for every matrix within rho of S, since ``R R^T`` is semidefinite.
 * ``beyond_real_part``: a symmetric P with ``Q = 2 beta P - P A - A^T P > 0`` has as many negative eigenvalues as A has
   eigenvalues with real part above beta, and none lies on the line (Ostrowski and Schneider, 1962).  ``Q`` moves by at
   most ``2 ||P|| ||E||`` with A.
@@ -21,7 +21,7 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dlauum, dpotrf
 
 __all__ = [
     "beyond_modulus",
@@ -47,7 +47,8 @@ def _more(value: float) -> float:
 
 
 def _frobenius(a: Floats) -> float:
-    return _more(math.sqrt(float(np.vdot(a, a))) * (1 + a.size * U))
+    entries = a.ravel(order="K")
+    return _more(math.sqrt(float(entries @ entries)) * (1 + a.size * U))
 
 
 def _two(a: Floats) -> float:
@@ -90,20 +91,29 @@ def definite_above(matrix: Floats, c: float, rho: float) -> bool:
     s = c + rho + room
     target = matrix.copy()
     target.flat[:: n + 1] -= s
-    try:
-        lower: Floats = np.asarray(np.linalg.cholesky(target), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        return False
-    if not np.isfinite(lower).all():
+    upper = _upper_factor(target)
+    if upper is None:
         return False
     slip = _more(2 * U * float(np.linalg.norm(diagonal)) + 2 * U * math.sqrt(n) * abs(s))  # the diagonal was rounded
-    # one triangle of S - s I - L L^T, twice; each entry is a sum of n + 1 terms, in any order
-    product_error = _more((n + 2) * U * (_frobenius(lower) ** 2 + _frobenius(target)))
-    triangle = np.tril(dsyrk(-1.0, lower.T, beta=1.0, c=target.T, trans=1, lower=1, overwrite_c=1))
+    # the upper triangle of S - s I - R R^T, twice: n roundings on each path of the product, one of the difference
+    product_error = _more((n + 2) * U * (_frobenius(upper) ** 2 + _frobenius(target)))
+    triangle = np.triu(target.T - dlauum(upper, lower=0, overwrite_c=1)[0])
     residual = (
         math.sqrt(2.0) * _frobenius(triangle) * (1 + 4 * U) + product_error + slip + 8 * U * (abs(s) + abs(c) + rho)
     )
     return bool(_more(residual) < (s - c - rho) * (1 - 2.0**-40))
+
+
+def _upper_factor(target: Floats) -> Floats | None:
+    """An upper triangular R with ``R R^T`` near the matrix, in Fortran order: the Cholesky factor, turned around.
+
+    ``J S J = L L^T`` gives ``S = (J L J)(J L J)^T``: in that form LAPACK multiplies a triangle with its transpose in n^3 / 3
+    operations.  None where there is no such factor; what comes back need not be trusted.
+    """
+    factor, info = dpotrf(np.ascontiguousarray(target[::-1, ::-1]).T, lower=1, clean=1, overwrite_a=1)
+    if info != 0 or not np.isfinite(factor).all():
+        return None
+    return np.asfortranarray(factor[::-1, ::-1])
 
 
 def sign_counts(matrix: Floats, rho: float, beyond: float, transform: Floats | None) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from eigentoken.numerics import probe
 from eigentoken.numerics.adversarial import fraction_inertia
 from eigentoken.numerics.certify import certify
 from eigentoken.numerics.definiteness import cholesky_bound, eigenvalue_intervals, equilibrated, rayleigh_above
+from eigentoken.numerics.enclosures import Enclosure, MatrixError, product
 from eigentoken.numerics.exact_matrices import Deadline, ExactMatrix, OutOfTime
 from eigentoken.numerics.norms import float_norm
 from eigentoken.numerics.ranks import inverse_margin
@@ -216,6 +217,36 @@ def test_without_a_probed_backend_only_exact_arithmetic_speaks(monkeypatch: pyte
     assert certify("dominant-real-part", np.diag([1.0, 2.0])).is_holds
     assert certify("positive-definite", np.eye(3), time_limit=-1.0).is_undecided
     assert certify("spectrum", np.eye(3), time_limit=-1.0).is_undecided
+
+
+def test_norms_and_products_of_a_refused_backend_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words that are still given come from exact arithmetic, or from bounds that need no product."""
+    monkeypatch.setitem(probe._CACHE, "numpy", probe.Probe("numpy", 2.0, 0.1, True))
+    monkeypatch.setattr("eigentoken.numerics.norms.cholesky_bound", None)  # calling it would be an error
+    matrix = np.array([[3.0, 1.0], [1.0, 3.0]])  # norm 4
+    assert certify("norm-bound", matrix, bound=4).is_holds and certify("norm-bound", matrix, bound="3.99").is_fails
+    low, high = certify("norm-bound", matrix).details["norm"]
+    assert low <= 4 <= high
+    assert certify("identity", np.diag([1.0, 1.5]), within="1/2").is_undecided  # the interval is crude, and said so
+    factor = Enclosure.from_floats(np.array([[1.0 + 2.0**-40, 2.0**-30]]), name="Q")
+    gram = product(factor.transpose, factor)
+    assert gram.radius == math.inf
+    assert certify("positive-semidefinite", gram).is_holds and certify("symmetric", gram).is_holds
+    assert certify("rank", gram).details["rank"] == 1
+    with pytest.raises(MatrixError, match="too large for a product"):
+        product(gram, gram)
+
+
+def test_the_probe_factors_with_the_routine_that_the_bounds_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    def sloppy(a: np.ndarray, **options: int) -> tuple[np.ndarray, int]:
+        return np.linalg.cholesky(a) * (1 + 2.0**-30), 0
+
+    probe.forget_probes()
+    monkeypatch.setattr("scipy.linalg.lapack.dpotrf", sloppy)
+    try:
+        assert probe.probe_numpy().factor_ratio > 1
+    finally:
+        probe.forget_probes()
 
 
 def test_the_time_limit_is_honest() -> None:
