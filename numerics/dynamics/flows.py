@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.dynamics.fused import lagrange
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.theory.systems import Time
 
@@ -26,12 +27,20 @@ __all__ = ["METHODS", "Flow", "Tableau", "follow", "tableau"]
 
 METHODS = ("dopri5", "bosh3", "rk4")
 
+#: A step is predicted to have ``SAFETY^order`` of the allowed error.
+SAFETY = 0.9
+
 Observer = Callable[[float, Tensor], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class Tableau:
-    """An explicit method: stages A, C, weights B, error weights E and interpolant P (``None``: not embedded)."""
+    """An explicit method: stages A, C, weights B, error weights E and interpolant P (``None``: not embedded).
+
+    A stage s >= 1 with ``B_s = E_s = 0`` only helps the later stages.  An error ``O(h^m)`` in its matrices is one of
+    ``O(h^(m+1))`` in their points and of ``O(h^(m+2))`` in the step, so matrices interpolated in time through
+    ``m >= order - 1`` other stages keep the order: such stages are ``helping``.
+    """
 
     order: int
     A: np.ndarray
@@ -39,6 +48,14 @@ class Tableau:
     C: np.ndarray
     E: np.ndarray | None
     P: np.ndarray | None
+
+    @property
+    def helping(self) -> tuple[int, ...]:
+        """The stages whose matrices may be interpolated from those of the others."""
+        weight = np.abs(self.B) if self.E is None else np.abs(self.B) + np.abs(self.E[: len(self.B)])
+        found = tuple(s for s in range(1, len(self.C)) if weight[s] == 0)
+        enough = len({float(c) for s, c in enumerate(self.C) if s not in found}) >= self.order - 1
+        return found if enough else ()
 
 
 @cache
@@ -141,22 +158,33 @@ class _Stepper:
         self.evaluations += 1
         return self.problem.advance(self.problem.retract(y, t), t)
 
-    def combine(self, weights: np.ndarray, stages: Tensor) -> Tensor:
+    def combine(self, weights: np.ndarray, stages: Tensor, start: Tensor | None = None) -> Tensor:
+        """``start + sum_s weights_s stages_s`` in one pass over the stages (no start: without it)."""
         used = np.flatnonzero(weights)
         count = int(used[-1]) + 1 if len(used) else 0
         if count == 0:
-            return torch.zeros_like(stages[0])
+            return torch.zeros_like(stages[0]) if start is None else start.clone()
         vector = torch.as_tensor(weights[:count], dtype=stages.dtype, device=stages.device)
-        return (vector @ stages[:count].reshape(count, -1)).reshape(stages.shape[1:])
+        columns = stages[:count].reshape(count, -1).mT
+        sums = columns @ vector if start is None else torch.addmv(start.reshape(-1), columns, vector)
+        return sums.reshape(stages.shape[1:])
 
     def attempt(self, t: float, h: float, x: Tensor, stages: Tensor) -> Tensor:
         """Fill the stages and return the new point, retracted; the last stage is the velocity there."""
         scheme = self.scheme
         if self.problem.fused is not None:
-            self.problem.fused.prepare([*(t + h * scheme.C[s] for s in range(1, len(scheme.C))), t + h])
+            times = [t, *(t + h * float(c) for c in scheme.C[1:]), t + h]
+            nodes = {time: float(c) for time, c in zip(times, [*scheme.C, 1.0], strict=True)}
+            helped = [times[s] for s in scheme.helping]
+            others = [time for time in nodes if time not in helped]
+            between = {
+                time: dict(zip(others, lagrange([nodes[other] for other in others], nodes[time]), strict=True))
+                for time in helped
+            }
+            self.problem.fused.prepare(others, between)
         for s in range(1, len(scheme.C)):
-            stages[s] = self.velocity(t + h * scheme.C[s], torch.add(x, self.combine(scheme.A[s, :s], stages), alpha=h))
-        new = self.problem.retract(torch.add(x, self.combine(scheme.B, stages), alpha=h), t + h)
+            stages[s] = self.velocity(t + h * float(scheme.C[s]), self.combine(h * scheme.A[s, :s], stages, x))
+        new = self.problem.retract(self.combine(h * scheme.B, stages, x), t + h)
         stages[-1] = self.problem.advance(new, t + h)
         self.evaluations += 1
         return new
@@ -174,7 +202,7 @@ class _Stepper:
             return new
         if self.scheme.P is not None:
             powers = np.array([theta ** (k + 1) for k in range(self.scheme.P.shape[1])])
-            y = torch.add(x, self.combine(self.scheme.P @ powers, stages), alpha=h)
+            y = self.combine(h * (self.scheme.P @ powers), stages, x)
         else:
             a, b = theta, 1 - theta
             y = (
@@ -184,16 +212,21 @@ class _Stepper:
             )
         return self.problem.retract(y, t + theta * h)
 
-    def first_step(self, t: float, x: Tensor, k: Tensor, span: float, rtol: float, atol: float) -> float:
+    def first_step(self, t: float, end: float, x: Tensor, k: Tensor, rtol: float, atol: float) -> float:
+        """The size at which ``h^p max(|x'|, |x''|)`` is the tolerance (Hairer, Norsett, Wanner, II.4, without their
+        factor 0.01: a first step that is too long costs one attempt, one that is too short costs two or three).
+        """
+        direction, span = 1.0 if end >= t else -1.0, abs(end - t)
         scale = token_norms(x).mul_(rtol).add_(atol)
         d0 = float((token_norms(x) / scale).square().mean(-1).max().sqrt())
         d1 = float((token_norms(k) / scale).square().mean(-1).max().sqrt())
         h0 = min(0.01 * d0 / d1, span) if d0 > 1e-5 and d1 > 1e-5 else min(1e-6, span)
-        direction = 1.0 if span > 0 else -1.0
+        if self.problem.fused is not None:
+            self.problem.fused.prepare([t, t + direction * h0])
         k1 = self.velocity(t + direction * h0, torch.add(x, k, alpha=direction * h0))
         d2 = float((token_norms(k1 - k) / scale).square().mean(-1).max().sqrt()) / h0
         top = max(d1, d2)
-        h1 = max(1e-6, h0 * 1e-3) if top <= 1e-15 else (0.01 / top) ** (1 / self.scheme.order)
+        h1 = max(1e-6, h0 * 1e-3) if top <= 1e-15 else (1 / top) ** (1 / self.scheme.order)
         return min(100 * h0, h1)
 
     def run(
@@ -219,33 +252,34 @@ class _Stepper:
         recorder.at_start(start, x)
         t, steps, rejected = start, 0, 0
         settled = torch.zeros(x.shape[:-2], dtype=torch.bool, device=x.device)
-        h = abs(step) if step is not None else self.first_step(start, x, stages[0], abs(end - start), rtol, atol)
-        power = -1.0 / self.scheme.order
+        h = abs(step) if step is not None else self.first_step(start, end, x, stages[0], rtol, atol)
+        order = self.scheme.order
         while direction * (end - t) > 0 and steps < max_steps:
             if stop_speed is not None:
                 settled = torch.linalg.vector_norm(stages[0], dim=-1).amax(-1) <= stop_speed
                 if bool(settled.all()):
                     break
             remaining = abs(end - t)
-            size = remaining if h > remaining * (1 - 1e-12) else h
+            longest = h if step is not None else h / SAFETY  # predicted to be within the tolerance still
+            size = remaining if longest > remaining * (1 - 1e-12) else h
             signed = direction * size
             new = self.attempt(t, signed, x, stages)
             if step is None:
                 worst = self.error(signed, x, new, stages, rtol, atol)
                 if worst > 1:
                     rejected += 1
-                    h = size * (max(0.2, 0.9 * worst**power) if math.isfinite(worst) else 0.1)
+                    h = size * (max(0.2, SAFETY * worst ** (-1 / order)) if math.isfinite(worst) else 0.1)
                     if h < 1e-14 * max(1.0, abs(t)) or rejected > max_steps:
                         break
                     continue
-                grown = size * min(10.0, 0.9 * worst**power if worst > 0 else 10.0)
+                grown = size * min(10.0, SAFETY * worst ** (-1 / order) if worst > 0 else 10.0)
                 h = max(grown, h) if size < h and grown < h else grown
             reached = end if size == remaining else t + signed
             recorder.during(t, signed, reached, partial(self.between, h=signed, x=x, new=new, stages=stages, t=t))
             x, t = new, reached
             stages[0] = stages[-1]
             steps += 1
-            if not bool(torch.isfinite(x).all()):
+            if not math.isfinite(float(x.sum())):
                 break
         recorder.at_end(t, x)
         if stop_speed is not None:

@@ -3,29 +3,44 @@
 With ``x = c Q^T`` the scores of head h are ``c G_h c^T``, ``G_h = Q^T M_h Q``, and since no value matrix stands between
 them the weights are added before they meet the tokens: ``u = (sum_h A_h) c`` is one product instead of one a head.  For
 ``M_h(t) = diag(s_h(t)) M'_h`` the product ``M'_h Q`` is made once, and the G_h of all heads and of all stages of a step
-are one matrix product.
+are one matrix product.  That product is most of the work, so a stage that has no weight in the result of a step takes
+its G_h by interpolation in time from those of the other stages (:func:`lagrange`; the order is kept, see
+:class:`eigentoken.numerics.dynamics.flows.Tableau`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from eigentoken.numerics.dynamics.matrices import RowScaled, compress
 from eigentoken.numerics.dynamics.torch_algebra import mask_tensor
 
-__all__ = ["FusedHeads"]
+__all__ = ["FusedHeads", "lagrange"]
 
 #: How many numbers are scaled at once: about what the caches of one core hold.
 CHUNK = 1 << 18
 
 #: Causal attention is cut into blocks of about so many tokens, each of which sees only the tokens up to its last.
-BLOCK, MOST_BLOCKS = 16, 8
+BLOCK, MOST_BLOCKS = 12, 8
+
+#: Rows of the large product are filled up to a multiple of this: the kernels of the matrix product are so wide.
+ROWS = 4
+
+
+def lagrange(nodes: Sequence[float], at: float) -> list[float]:
+    """Weights w with ``sum_k w_k p(nodes_k) = p(at)`` for every polynomial p of degree below ``len(nodes)``.
+
+    >>> lagrange([0.0, 1.0], 0.25)
+    [0.75, 0.25]
+    """
+    return [math.prod((at - other) / (node - other) for other in nodes if other != node) for node in nodes]
 
 
 class FusedHeads:
@@ -39,11 +54,12 @@ class FusedHeads:
     def __init__(self, scores: Sequence[Any], basis: Tensor, mask: Any, scale: float, triangular: bool = False) -> None:
         self.triangular = triangular
         self.scores, self.basis, self.mask, self.scale = tuple(scores), basis, mask, scale
-        self.rows = basis.mT.contiguous()
+        r = basis.shape[-1]
+        self.rows = functional.pad(basis.mT, (0, 0, 0, -r % ROWS)).contiguous()
         self._fixed = [compress(score, basis) for score in self.scores if not callable(score)]
         self._moving = [score for score in self.scores if callable(score)]
         self._sources: list[Tensor] = []
-        self._products = torch.empty(0)
+        self._products = self._found = torch.empty(0)
         self._ready: dict[Any, Tensor] = {}
         self._bias: Tensor | None = None
 
@@ -54,10 +70,16 @@ class FusedHeads:
             self.prepare([key])
         return self._ready[key]
 
-    def prepare(self, times: Sequence[Any]) -> None:
-        """Make the matrices of several times together (the stages of a step); those of other times are forgotten."""
-        wanted = list(dict.fromkeys(times)) if self._moving else [None]
-        kept = {t: self._ready[t] for t in wanted if t in self._ready}
+    def prepare(self, times: Sequence[Any], between: Mapping[Any, Mapping[Any, float]] | None = None) -> None:
+        """Make the matrices of several times together (the stages of a step); those of other times are forgotten.
+
+        ``between`` says of which times the matrices are to be combined from those of other times: time -> weights.
+        """
+        if not self._moving and self._ready:
+            return
+        combined = {} if between is None or not self._moving else between
+        wanted = [t for t in dict.fromkeys(times) if t not in combined] if self._moving else [None]
+        kept = {t: self._ready[t].clone() for t in wanted if t in self._ready}  # what follows writes over the buffer
         new = [t for t in wanted if t not in kept]
         parts: list[list[Tensor]] = [list(self._fixed) for _ in new]
         modulated: list[list[RowScaled]] = []
@@ -74,6 +96,11 @@ class FusedHeads:
                 made.append(part)
         for t, made in zip(new, parts, strict=True):
             kept[t] = made[0] if len(made) == 1 else torch.cat(torch.broadcast_tensors(*made), dim=-1)
+        for t, weights in combined.items():
+            (first, weight), *others = weights.items()
+            kept[t] = kept[first] * weight
+            for other, weight in others:
+                kept[t].add_(kept[other], alpha=weight)
         self._ready = kept
 
     def _modulated(self, heads: Sequence[Sequence[RowScaled]]) -> Tensor:
@@ -81,22 +108,28 @@ class FusedHeads:
 
         A few instances at a time: what is scaled is used while it is in the cache.
         """
-        r, d = self.rows.shape[-2:]
+        r, d = self.basis.shape[-1], self.basis.shape[-2]
+        rows = self.rows.reshape(-1, *self.rows.shape[-2:])
         sources = [values[0].matrix for values in heads]
         if [id(source) for source in sources] != [id(source) for source in self._sources]:
             self._sources = sources
-            self._products = torch.stack([(self.rows @ source.mT).reshape(-1, r, d) for source in sources], dim=1)
+            self._products = torch.empty(len(sources), *rows.shape, dtype=rows.dtype, device=rows.device)
+            for source, product in zip(sources, self._products, strict=True):
+                torch.matmul(self.rows, source.mT, out=product.view(self.rows.shape))
         scales = torch.stack([torch.stack([value.scale for value in values]) for values in heads], dim=1).unsqueeze(-2)
-        rows, width = self.rows.reshape(-1, r, d), scales.shape[0] * len(heads) * r
-        found = torch.empty(len(rows), r, width, dtype=rows.dtype, device=rows.device)
+        width = scales.shape[0] * len(heads) * r
+        if self._found.shape[-1] != width:
+            self._found = torch.empty(*rows.shape[:-1], width, dtype=rows.dtype, device=rows.device)
+        found = self._found
         size = max(1, CHUNK // (width * d))
         scaled = torch.empty(min(size, len(rows)), *scales.shape[:2], r, d, dtype=rows.dtype, device=rows.device)
+        products = self._products[..., :r, :].transpose(0, 1).unsqueeze(1)
         for begin in range(0, len(rows), size):
             part = slice(begin, begin + size)
             count = len(rows[part])
-            torch.mul(self._products[part].unsqueeze(1), scales, out=scaled[:count])
+            torch.mul(products[part], scales, out=scaled[:count])
             torch.bmm(rows[part], scaled[:count].reshape(count, width, d).mT, out=found[part])
-        return found.reshape(*self.rows.shape[:-2], r, width)
+        return found[..., :r, :].reshape(*self.basis.shape[:-2], r, width)
 
     def bias(self, like: Tensor) -> Tensor | None:
         """0 where a token is seen and minus infinity where it is not; ``None`` for full attention."""

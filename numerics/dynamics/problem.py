@@ -83,7 +83,7 @@ class Problem:
         awkward = "positions" in self.parameters or "pair_score" in self.parameters
         if n >= d or awkward or any(value is not None for value, _ in heads):
             return None
-        basis = torch.linalg.qr(x.mT).Q  # x^T = Q R, so the coordinates R^T are lower triangular
+        basis, factor = torch.linalg.qr(x.mT)  # x^T = Q R: the coordinates R^T are lower triangular
         causal = isinstance(self.mask, str) and self.mask == "causal"
         parameters = {
             name: [_reduced(head, basis) for head in value] if name == "heads" else _reduced({name: value}, basis)[name]
@@ -97,8 +97,7 @@ class Problem:
             scores = [group[self.system.score] for group in groups]
             fused = FusedHeads(scores, basis, self.mask, scale, triangular=causal)
         reduced = replace(self, parameters=parameters, algebra=algebra, fused=fused)
-        coordinates = x @ basis
-        return SpanReduction(reduced, coordinates.tril() if causal else coordinates, basis)
+        return SpanReduction(reduced, factor.mT.contiguous(), basis)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from eigentoken.numerics.dynamics.basins import random_tokens
 from eigentoken.numerics.dynamics.flows import follow, tableau
+from eigentoken.numerics.dynamics.fused import lagrange
 from eigentoken.numerics.dynamics.maps import CHUNK, iterate
 from eigentoken.numerics.dynamics.matrices import RowScaled
 from eigentoken.numerics.dynamics.observables import ellipsoid_potential, planar_first_integral
@@ -52,12 +54,28 @@ def moving() -> Problem:
     return problem("causal-flow", {"U": det_spd(3), "P": lambda t: math.cos(t) * det_matrix(3)})
 
 
-@pytest.mark.parametrize("make", [sphere, ellipsoid, euclidean, moving])
+def reduced() -> Problem:
+    """Two modulated heads in a space larger than the tokens' span: the fused pass, with interpolated matrices."""
+    angle = tensor([0.1 * k for k in range(9)])
+    heads = [
+        {"P": lambda t: RowScaled(2 * torch.sin(angle * t + angle), 2 * det_matrix(9))},
+        {"P": lambda t: RowScaled(3 * torch.cos(angle * t), det_matrix(9).mT.contiguous())},
+    ]
+    return problem("ellipsoid-multihead-flow", {"heads": heads, "W": None}, "causal")
+
+
+def tokens_of(make: Any) -> Tensor:
+    flow = make()
+    x: Tensor = flow.retract(det_tokens(4, 9 if make is reduced else 3))
+    assert (flow.span_reduction(x) is not None) == (make is reduced)
+    return x
+
+
+@pytest.mark.parametrize("make", [sphere, ellipsoid, euclidean, moving, reduced])
 @pytest.mark.parametrize("method", ["rk4", "dopri5", "bosh3"])
 def test_order_by_error_slope(make: Any, method: str) -> None:
-    flow = make()
-    x = flow.retract(det_tokens(4, 3))
-    exact = follow(flow, x, 2.0, rtol=1e-13, atol=1e-14).final
+    flow, x = make(), tokens_of(make)
+    exact = follow(flow, x, 2.0, rtol=1e-13, atol=1e-14, reduce=False).final
     steps = [0.5, 0.25, 0.125, 0.0625]
     errors = [float((follow(flow, x, 2.0, method=method, step=h).final - exact).abs().max()) for h in steps]
     slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
@@ -74,20 +92,72 @@ def test_every_output_is_on_the_manifold(make: Any) -> None:
     assert ((run.states @ weight * run.states).sum(-1) - 1).abs().max() < 1e-14
 
 
-@pytest.mark.parametrize("method", ["dopri5", "bosh3", "rk4"])
-def test_dense_output_converges_and_does_not_disturb_the_steps(method: str) -> None:
-    flow = sphere()
-    x = flow.retract(det_tokens(4, 3))
-    times = [0.11, 0.37, 0.83]
-    exact = [follow(flow, x, t, rtol=1e-13, atol=1e-14).final for t in times]
+#: The order of the dense output: scipy's quartic and cubic interpolants, the cubic of Hermite for rk4.
+DENSE_ORDER = {"dopri5": 4, "bosh3": 3, "rk4": 4}
+
+
+@pytest.mark.parametrize("make", [sphere, ellipsoid, euclidean, moving, reduced])
+@pytest.mark.parametrize("method", DENSE_ORDER)
+def test_dense_output_has_its_order_and_does_not_disturb_the_steps(make: Any, method: str) -> None:
+    flow, x = make(), tokens_of(make)
+    places = (0.22, 0.5, 0.74)  # of each step: an interpolant can be better at some places
+    steps = [0.5, 0.25, 0.125, 0.0625]
+    times = sorted(k * h + place * h for h in steps for k in range(2) for place in places)
+    exact = follow(flow, x, 1.0, at=times, method="dopri5", step=1 / 512, reduce=False)
+    assert exact.states is not None
     errors = []
-    for h in (0.5, 0.25, 0.125, 0.0625):
-        run = follow(flow, x, 1.0, at=times, method=method, step=h)
+    for h in steps:
+        mine = [k * h + place * h for k in range(2) for place in places]
+        run = follow(flow, x, 1.0, at=mine, method=method, step=h)
         assert run.states is not None
-        errors.append(max(float((state - true).abs().max()) for state, true in zip(run.states, exact, strict=False)))
+        true = exact.states[[times.index(t) for t in mine]]
+        errors.append(float((run.states[: len(mine)] - true).abs().max()))
         assert torch.equal(run.final, follow(flow, x, 1.0, method=method, step=h).final)
-    slope = np.polyfit(np.log([0.5, 0.25, 0.125, 0.0625]), np.log(errors), 1)[0]
-    assert slope > 2.6
+    slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert DENSE_ORDER[method] - 0.35 < slope < DENSE_ORDER[method] + 1.6
+
+
+def test_only_a_stage_without_weight_is_interpolated() -> None:
+    assert {method: tableau(method).helping for method in ("dopri5", "bosh3", "rk4")} == {
+        "dopri5": (1,),
+        "bosh3": (),
+        "rk4": (),
+    }
+    assert tableau("dopri5").B[1] == 0
+    assert tableau("dopri5").E is not None
+    assert tableau("dopri5").E[1] == 0  # type: ignore[index]
+    blind = replace(tableau("dopri5"), order=7)
+    assert blind.helping == ()  # five other times are too few for order 7
+
+
+def test_interpolated_matrices_cost_nothing_of_the_order() -> None:
+    """What the interpolation changes is of a higher order than the error of the method itself."""
+    flow, x = reduced(), tokens_of(reduced)
+    steps = [1.0, 0.5, 0.25]
+    runs = [[follow(flow, x, 2.0, step=h, reduce=way).final for way in (True, False)] for h in steps]
+    changes = [float((fast - whole).abs().max()) for fast, whole in runs]
+    assert np.polyfit(np.log(steps), np.log(changes), 1)[0] > 5.5
+    assert changes[0] > 1e-13  # it is really used
+
+
+@pytest.mark.parametrize("degree", [3, 4, 5])
+def test_interpolated_matrices_are_exact_for_the_polynomials_that_they_should_be(degree: int) -> None:
+    generator = torch.Generator().manual_seed(31)
+    square = torch.randn(7, 7, generator=generator, dtype=torch.float64)
+    rows = torch.randn(degree + 1, 7, generator=generator, dtype=torch.float64)
+
+    def head(t: float) -> RowScaled:
+        return RowScaled(sum(rows[k] * t**k for k in range(degree + 1)), square)  # type: ignore[arg-type]
+
+    reduction = problem("causal-flow", {"P": head}).span_reduction(random_tokens(2, 3, 7, seed=32))
+    assert reduction is not None
+    fused = reduction.problem.fused
+    assert fused is not None
+    nodes = [0.0, 0.3, 0.8, 8 / 9, 1.0]
+    true = fused.matrices(0.2).clone()
+    fused.prepare(nodes, {0.2: dict(zip(nodes, lagrange(nodes, 0.2), strict=True))})
+    gap = float((fused.matrices(0.2) - true).abs().max())
+    assert gap < 1e-12 if degree <= 4 else gap > 1e-4
 
 
 def test_euler_inside_rk4_would_be_noticed() -> None:
