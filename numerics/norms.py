@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy.linalg
 
 from eigentoken.numerics.definiteness import cholesky_bound
 from eigentoken.numerics.enclosures import Enclosure
@@ -32,6 +33,8 @@ __all__ = ["distance_to_identity", "distance_to_symmetric", "float_norm", "norm_
 
 #: Up to this order the guess for the top vector comes from squarings of the Gram matrix.
 SQUARED = 96
+#: A wider interval than this ratio is worth an eigen-decomposition, up to the order beside it.
+CLOSE, DECOMPOSED = 1 + 1e-5, 1024
 
 
 def float_norm(matrix: Array) -> tuple[float, float]:
@@ -51,6 +54,9 @@ def float_norm(matrix: Array) -> tuple[float, float]:
         tall = scaled if scaled.shape[0] >= scaled.shape[1] else np.ascontiguousarray(scaled.T)
         low = max(down(_stretch_below(tall, _top_vector(tall)) - lost), down(float(np.abs(scaled).max()), 1))
         high = up(_sharper(tall, low, crude) + lost)
+        if high > low * CLOSE and SQUARED < tall.shape[1] <= DECOMPOSED:  # two singular values near the top
+            low = max(low, down(_stretch_below(tall, _top_eigenvector(tall)) - lost))
+            high = min(high, up(_sharper(tall, low, crude) + lost))
         return scale_down(min(low, high), shift), scale_up(high, shift)
 
 
@@ -70,6 +76,16 @@ def _top_vector(matrix: Array) -> Array:
     if not np.isfinite(x).all() or not np.any(x):
         return np.ones(matrix.shape[1])
     return np.asarray(x / float(np.abs(x).max()))
+
+
+def _top_eigenvector(matrix: Array) -> Array:
+    """The same guess from the last eigenvector of ``M^T M``."""
+    n = matrix.shape[1]
+    try:
+        _, vectors = scipy.linalg.eigh(matrix.T @ matrix, subset_by_index=[n - 1, n - 1], check_finite=False)
+    except (np.linalg.LinAlgError, ValueError):
+        return np.ones(n)
+    return np.ascontiguousarray(vectors[:, 0])
 
 
 def _stretch_below(matrix: Array, x: Array) -> float:

@@ -143,7 +143,11 @@ def open_gguf(path: Path) -> tuple[TensorStore, dict[str, Any]]:
     if "token_embd.weight" in store.infos:
         config["vocab_size"] = store.infos["token_embd.weight"].shape[0]
     if scaling not in (None, "none"):
+        length = get("rope.scaling.original_context_length")
         config["rope_scaling"] = {"rope_type": scaling, "factor": get("rope.scaling.factor")}
+        config["rope_scaling"] |= {} if length is None else {"original_max_position_embeddings": length}
+        if scaling == "yarn" and get("rope.scaling.attn_factor") not in (None, 1.0):
+            raise ModelError(f"{path}: rope.scaling.attn_factor beside yarn is not supported")
     if "rope_freqs.weight" in store.infos:
         divisors = np.asarray(store.read("rope_freqs.weight"), dtype=np.float64).ravel()
         config |= {"rope_scaling": {"rope_type": "divisors"}, "eigentoken_rope_divisors": divisors.tolist()}
