@@ -77,7 +77,8 @@ class SafetensorsStore(TensorStore):
         disk = DTYPES[span.code][2]
         if disk is None:
             raise ModelError(
-                f"{self.where}: the tensor {name} is stored as {info.dtype}, whose values are not read here: convert it to bfloat16"
+                f"{self.where}: the tensor {name} is stored as {info.dtype}, whose values are not read here: convert it "
+                "to bfloat16"
             )
         if span.start == span.stop:
             return np.zeros(info.shape, dtype=np.dtype(disk))
