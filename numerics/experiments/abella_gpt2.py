@@ -23,7 +23,14 @@ from eigentoken.numerics.dynamics.observables import cosine_gap
 from eigentoken.numerics.experiments.checkpoints import Checkpoint
 from eigentoken.numerics.experiments.paper_models import GPT2_XL, whose
 from eigentoken.numerics.experiments.registry import Context, Result, check, recipe
-from eigentoken.numerics.experiments.transformer import Block, GPT2Shape, block_of, random_blocks, resample, run_block
+from eigentoken.numerics.experiments.transformer import (
+    Block,
+    FreshWeights,
+    GPT2Shape,
+    block_of,
+    random_blocks,
+    run_block,
+)
 from eigentoken.theory.systems import ABELLA
 
 CITY = (
@@ -77,23 +84,33 @@ class Passes:
     read: Mapping[int, np.ndarray]
 
 
+def through(blocks: Sequence[Block]) -> Callable[[Tensor], Tensor]:
+    """One pass through the layers."""
+
+    def run(x: Tensor) -> Tensor:
+        for block in blocks:
+            x = run_block(block, x)
+        return x
+
+    return run
+
+
 def passes(
-    blocks: Sequence[Block],
+    run: Callable[[Tensor], Tensor],
     x: Tensor,
     count: int,
     final: Callable[[Tensor], Tensor],
     *,
-    before: Callable[[int], None] = lambda k: None,
     generator: torch.Generator | None = None,
     read: Callable[[Tensor], Tensor] | None = None,
     read_after: Sequence[int] = (),
     stop: float = 1e-6,
     kept: Checkpoint = Checkpoint(None),  # noqa: B008
 ) -> Passes:
-    """Feed tokens through the model ``count`` times; stops once E is below ``stop``.
+    """Feed tokens through the model (``run``) ``count`` times; stops once E is below ``stop``.
 
-    ``kept`` saves tokens, E, readings and the state of the ``generator`` that ``before`` draws from as the passes go,
-    so that an interrupted run goes on with the same numbers.
+    ``kept`` saves tokens, E, readings and the state of the ``generator`` that ``run`` draws from as the passes go, so
+    that an interrupted run goes on with the same numbers.
     """
     gaps, readings, begin = [cosine_gap(x.double()).numpy()], {}, 0
     found = kept.load()
@@ -105,10 +122,7 @@ def passes(
     for k in range(begin, count):
         if stop and float(np.abs(gaps[-1]).max()) < stop:
             break
-        before(k)
-        for block in blocks:
-            x = run_block(block, x)
-        x = final(x)
+        x = final(run(x))
         gaps.append(cosine_gap(x.double()).numpy())
         if read is not None and k + 1 in read_after:
             readings[k + 1] = read(x).numpy()
@@ -181,11 +195,17 @@ def figure_6(context: Context) -> Result:
     generator = torch.Generator().manual_seed(context.seed)
     blocks = random_blocks(shape, generator)
     kept = context.work.checkpoint("random")
-    random = passes(blocks, embedded([CITY], shape, generator), count, plain_norm, kept=kept).gaps[:, 0]
+    random = passes(through(blocks), embedded([CITY], shape, generator), count, plain_norm, kept=kept).gaps[:, 0]
     model, layers, x, final = pretrained(context, 30, 20)
     kept, early = context.work.checkpoint("trained"), range(1, 11)
     run = passes(
-        layers, x, context.pick(200, 2000), final, kept=kept, read=partial(cosine_gap, absolute=True), read_after=early
+        through(layers),
+        x,
+        context.pick(200, 2000),
+        final,
+        kept=kept,
+        read=partial(cosine_gap, absolute=True),
+        read_after=early,
     )
     trained = run.gaps
     bars = np.array([cosine_gap(x, absolute=True).numpy(), *(run.read[k] for k in early if k in run.read)])
@@ -234,15 +254,9 @@ def figure_7(context: Context) -> Result:
     found = {}
     for name, inner in (("original architecture", True), ("no feed-forward", False)):
         generator = torch.Generator().manual_seed(context.seed)
-        blocks = random_blocks(shape, generator, feed_forward=inner)
-        x = embedded([CITY], shape, generator)
-
-        def renew(k: int, blocks: Sequence[Block] = blocks, generator: torch.Generator = generator) -> None:
-            if k:
-                resample(blocks, generator)
-
+        x, fresh = embedded([CITY], shape, generator), FreshWeights(shape, generator, inner)
         kept = context.work.checkpoint(name.replace(" ", "-"))
-        found[name] = passes(blocks, x, count, plain_norm, before=renew, generator=generator, kept=kept).gaps[:, 0]
+        found[name] = passes(fresh.run, x, count, plain_norm, generator=generator, kept=kept).gaps[:, 0]
     curves = [Curve(range(len(values)), values, name) for name, values in found.items()]
     return Result(
         [
@@ -255,7 +269,7 @@ def figure_7(context: Context) -> Result:
         ],
         {name: values[:: max(1, len(values) // 20)] for name, values in found.items()},
         Chart("Abella et al., figure 7", (Curves(curves, "model passes", "$E$"),), columns=1),
-        said,
+        f"{said}; weights that are used once are drawn only on the span of the tokens, which has the same law",
     )
 
 
@@ -273,7 +287,7 @@ def figure_8(context: Context) -> Result:
     generator = torch.Generator().manual_seed(context.seed)
     blocks = random_blocks(shape, generator)
     x, kept = embedded(PROMPTS, shape, generator), context.work.checkpoint("passes")
-    gaps = passes(blocks, x, context.pick(60, 2000), plain_norm, kept=kept).gaps
+    gaps = passes(through(blocks), x, context.pick(60, 2000), plain_norm, kept=kept).gaps
     curves = [Curve(range(len(gaps)), gaps[:, k], f"prompt {k + 1}") for k in range(5)]
     return Result(
         [
@@ -302,7 +316,7 @@ def table_3(context: Context) -> Result:
     head = torch.tensor(model.embedding().token).float()
     wanted = context.pick((1, 5, 10, 100), (1, 5, 10, 100, 1000))
     run = passes(
-        blocks, x, max(wanted), final, stop=0.0, kept=context.work.checkpoint("passes"),
+        through(blocks), x, max(wanted), final, stop=0.0, kept=context.work.checkpoint("passes"),
         read=lambda y: (y[0] @ head.mT).argmax(-1), read_after=wanted,
     )  # fmt: skip
     decoded = {k: run.read[k].tolist() for k in wanted}

@@ -15,15 +15,17 @@ import torch
 
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves
 from eigentoken.numerics.dynamics.matrices import Factored
+from eigentoken.numerics.dynamics.observables import cosine_gap
 from eigentoken.numerics.dynamics.problem import problem
 from eigentoken.numerics.experiments import registry
-from eigentoken.numerics.experiments.abella_gpt2 import PROMPTS, embedded, passes, plain_norm, word_ids
+from eigentoken.numerics.experiments.abella_gpt2 import PROMPTS, embedded, passes, plain_norm, through, word_ids
 from eigentoken.numerics.experiments.alignment import Directions, align, blocks_of, normal_tokens
 from eigentoken.numerics.experiments.parts_of_layers import STEPS, effect_table
 from eigentoken.numerics.experiments.power_method_steering import steered
 from eigentoken.numerics.experiments.registry import CannotRun, Check, Context, Recipe, Result
 from eigentoken.numerics.experiments.transformer import (
     ATTENTION_ONLY,
+    FreshWeights,
     GPT2Shape,
     Parts,
     random_blocks,
@@ -214,12 +216,47 @@ def test_resampling_changes_the_weights_and_seeds_repeat() -> None:
     assert not torch.equal(before, blocks[0].qkv)
 
 
+def test_weights_used_once_are_drawn_on_the_span_of_the_tokens() -> None:
+    """W x has covariance ``s^2 x x^T`` (the factor R has the tokens' Gram matrix), for more tokens than d, too."""
+    fresh = FreshWeights(GPT2Shape(1, 1, 6), torch.Generator().manual_seed(1), deviation=0.5)
+    for n in (3, 9):
+        x = torch.randn(2, n, 6, generator=torch.Generator().manual_seed(n), dtype=torch.float64)
+        seen = fresh.times(x, 40_000)
+        assert seen.shape == (2, n, 40_000)
+        flat, tokens = seen.reshape(2 * n, -1), x.reshape(2 * n, 6)
+        covariance, expected = flat @ flat.mT / 40_000, 0.25 * tokens @ tokens.mT
+        spread = torch.sqrt((expected.square() + torch.outer(expected.diag(), expected.diag())) / 40_000)
+        assert ((covariance - expected).abs() < 5 * spread).all()
+        assert not torch.equal(seen, fresh.times(x, 40_000))  # never the same weights twice
+
+
+def test_fresh_passes_have_the_law_of_resampled_ones() -> None:
+    """E after two passes, sixty times with all weights drawn and sixty times on the span: one mean, one spread."""
+    shape = GPT2Shape(2, 2, 16)
+    x = embedded(["a cat and a dog and a bird"], shape, torch.Generator().manual_seed(2))
+    drawn: dict[bool, list[float]] = {True: [], False: []}
+    for seed in range(60):
+        for way, values in drawn.items():
+            generator = torch.Generator().manual_seed(1000 * way + seed)
+            fresh, blocks = FreshWeights(shape, generator, deviation=0.3), random_blocks(shape, generator)
+            y = x
+            for _ in range(2):
+                resample(blocks, generator, 0.3)
+                y = plain_norm(fresh.run(y) if way else through(blocks)(y))
+            values.append(float(cosine_gap(y.double())))
+    one, other = (np.array(values) for values in drawn.values())
+    error = math.sqrt((one.var() + other.var()) / 60)
+    assert abs(one.mean() - other.mean()) < 4 * error
+    assert 0.5 < one.std() / other.std() < 2
+    assert one.std() > 0.01  # a constant would pass the two lines above
+
+
 def test_prompts_become_tokens() -> None:
     known: dict[str, int] = {}
     assert word_ids("A cat, a dog.", known) == [1, 2, 3, 1, 4, 5]
     x = embedded(PROMPTS, GPT2Shape(1, 1, 8), torch.Generator().manual_seed(0))
     assert x.shape[0] == 5
-    run = passes([], x, 3, plain_norm, stop=0.0, read=lambda y: y[:, 0, 0], read_after=(1, 3))
+    run = passes(through([]), x, 3, plain_norm, stop=0.0, read=lambda y: y[:, 0, 0], read_after=(1, 3))
     assert run.gaps.shape == (4, 5)
     assert sorted(run.read) == [1, 3]
 

@@ -19,7 +19,7 @@ from eigentoken.numerics.experiments import registry
 from eigentoken.numerics.experiments.abella_gpt2 import embedded, passes, plain_norm
 from eigentoken.numerics.experiments.checkpoints import Checkpoint, Workbench
 from eigentoken.numerics.experiments.registry import Context
-from eigentoken.numerics.experiments.transformer import GPT2Shape, random_blocks, resample
+from eigentoken.numerics.experiments.transformer import FreshWeights, GPT2Shape
 
 
 class Interrupted(Exception):
@@ -65,19 +65,19 @@ def test_saves_are_rare_and_parts_are_computed_once(tmp_path: Path) -> None:
 def renewed_passes(kept: Checkpoint, stop_at: int | None = None) -> tuple[np.ndarray, list[int]]:
     """Passes with weights drawn anew each time; may be interrupted before a pass."""
     generator = torch.Generator().manual_seed(3)
-    blocks = random_blocks(GPT2Shape(2, 2, 16), generator)
-    x = embedded(["a cat and a dog and a bird"], GPT2Shape(2, 2, 16), generator)
-    seen: list[int] = []
+    shape = GPT2Shape(2, 2, 16)
+    x, fresh = embedded(["a cat and a dog and a bird"], shape, generator), FreshWeights(shape, generator, True, 0.2)
+    found = kept.load()
+    seen = [] if found is None else [-1] * int(found["pass"])
 
-    def renew(k: int) -> None:
-        if k == stop_at:
+    def run(y: torch.Tensor) -> torch.Tensor:
+        if len(seen) == stop_at:
             raise Interrupted
-        seen.append(k)
-        if k:
-            resample(blocks, generator, 0.2)
+        seen.append(len(seen))
+        return fresh.run(y)
 
-    run = passes(blocks, x, 12, plain_norm, before=renew, generator=generator, stop=0.0, kept=kept)
-    return run.gaps, seen
+    done = passes(run, x, 12, plain_norm, generator=generator, stop=0.0, kept=kept)
+    return done.gaps, [k for k in seen if k >= 0]
 
 
 @pytest.mark.parametrize("stop_at", [0, 1, 5, 11])
