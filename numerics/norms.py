@@ -54,7 +54,7 @@ def float_norm(matrix: Array) -> tuple[float, float]:
         tall = scaled if scaled.shape[0] >= scaled.shape[1] else np.ascontiguousarray(scaled.T)
         low = max(down(_stretch_below(tall, _top_vector(tall)) - lost), down(float(np.abs(scaled).max()), 1))
         high = up(_sharper(tall, low, crude) + lost)
-        if high > low * CLOSE and SQUARED < tall.shape[1] <= DECOMPOSED:  # two singular values near the top
+        if high > low * CLOSE and tall.shape[1] <= DECOMPOSED:  # two singular values near the top
             low = max(low, down(_stretch_below(tall, _top_eigenvector(tall)) - lost))
             high = min(high, up(_sharper(tall, low, crude) + lost))
         return scale_down(min(low, high), shift), scale_up(high, shift)

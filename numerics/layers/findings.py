@@ -40,6 +40,9 @@ __all__ = ["LayerFindings", "examine"]
 
 CASES = {"simple-real": "1", "simple-pair": "2", "non-real": "2 or 3", "multiple-real": "3", "tie": "3", "unknown": "?"}
 
+#: Leaders by real part that are two or more eigenvalues with one real part: the gap is zero exactly.
+TOGETHER = ("simple-pair", "non-real", "multiple-pair", "multiple-real")
+
 
 @dataclass(frozen=True, eq=False)
 class LayerFindings:
@@ -129,7 +132,7 @@ def examine(
     parts = asked.remembered(("real parts", value), lambda: real_parts(value))
     spectrum = {
         "leading_eigenvalue": None if parts is None else (parts[0][0], parts[1][0]),
-        "gap": _gap(parts),
+        "gap": (0.0, 0.0) if str(leaders["real-part"].details.get("kind")) in TOGETHER else _gap(parts),
         "alpha_star": alpha_star(value),
     }
     discs = _discs(value)

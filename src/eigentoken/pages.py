@@ -26,7 +26,9 @@ document.addEventListener("DOMContentLoaded", () => {
   const near = new IntersectionObserver(seen => seen.forEach(each => {
     if (each.isIntersecting) { near.unobserve(each.target); render(each.target); }
   }), { rootMargin: "600px" });
-  spots.forEach(node => near.observe(node));
+  const first = new Set(spots.filter(node => node.getClientRects().length && node.getBoundingClientRect().top < innerHeight));
+  first.forEach(render);
+  spots.forEach(node => { if (!first.has(node)) near.observe(node); });
   window.addEventListener("beforeprint", () => { near.disconnect(); spots.forEach(render); });
 });
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +16,9 @@ import pytest
 
 from eigentoken.checking import CheckOptions, check
 from eigentoken.checking.formats import to_html, to_json, to_latex
+from eigentoken.checking.report import Report, rotary_shares
 from eigentoken.checking.run import _Log
+from eigentoken.checking.terminal import interval, show
 from eigentoken.models import ModelError, load
 
 
@@ -112,7 +115,7 @@ def test_odd_weights_are_checked_without_a_traceback(number: int, tmp_path: Path
     report = check(str(tmp_path / "model"), _options(tmp_path / "work"))
     assert "NaN" not in to_json(report)
     assert 'id="heat"' in to_html(report)
-    assert r"\begin{tabular}" in to_latex(report)
+    assert to_latex(report).count(r"\begin{longtable}") == 3
     assert len(report.layers[0]["heads"]) == 2
 
 
@@ -269,7 +272,7 @@ def test_reports_are_self_contained(gpt2: Path, tmp_path: Path) -> None:
     assert "http://" not in page.replace("http://www.w3.org", "").split("<script")[0]
     assert "src=" not in page.split("</head>")[1].split('<script type="application/json"')[0]
     assert 'id="heat"' in page
-    assert r"\begin{tabular}" in to_latex(report)
+    assert to_latex(report).count(r"\begin{longtable}") == 3
     assert "NaN" not in to_json(report)
 
 
@@ -333,3 +336,36 @@ def test_the_corners_of_the_search_stand_in_the_documentation() -> None:
 
     text = (Path(__file__).resolve().parents[2] / "docs" / "refute.md").read_text(encoding="utf-8")
     assert f"({', '.join(CORNERS)})" in text
+
+
+@pytest.mark.skipif(shutil.which("latexmk") is None, reason="latexmk is not installed")
+def test_the_latex_tables_compile_and_break_over_pages(gpt2: Path, tmp_path: Path) -> None:
+    report = check(str(gpt2), _options(tmp_path / "work"))
+    layer = report.layers[0]
+    many = [{**layer, "layer": index, "weights_of": index, "alpha_star": [1.0, "inf"]} for index in range(60)]
+    (tmp_path / "tables.tex").write_text(to_latex(Report({**report.document, "layers": many})))
+    (tmp_path / "paper.tex").write_text(
+        r"\documentclass{article}\usepackage{amsmath,amssymb,booktabs,longtable}\usepackage[landscape]{geometry}"
+        r"\begin{document}\input{tables}\end{document}"
+    )
+    command = ["latexmk", "-pdf", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout[-2000:]
+    assert r"Overfull \vbox" not in (tmp_path / "paper.log").read_text(errors="replace")
+
+
+def test_rotary_shares_and_outward_intervals_are_in_the_summary(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """The widest interval over the heads; ends that do not round alike are rounded away from each other."""
+    report = check("sample:glassllm", _options(tmp_path))
+    shares = rotary_shares(report)
+    heads = [head for layer in report.layers for head in layer["heads"]]
+    every = [(each["offset"], each["relative_change"]) for head in heads for each in head["rotary"]]
+    assert set(shares) == {1, 8, 64}
+    assert all(shares[offset][0] <= ends[0] <= ends[1] <= shares[offset][1] for offset, ends in every)
+    show(report)
+    printed = capsys.readouterr().out
+    assert "rotary positions change a head's score matrix" in printed
+    assert max(map(len, printed.splitlines())) <= 80
+    assert interval((0.12344, 0.12346)) == "[0.1234, 0.1235]"
+    assert interval((-0.12346, 0.12344)) == "[-0.1235, 0.1235]"
+    assert interval((1.0, "inf")) == "[1, ∞]"

@@ -17,6 +17,7 @@
   };
   const short = value => value === null || value === undefined ? "-"
     : Number.isInteger(Number(value)) && Math.abs(value) < 1e4 ? String(Number(value)) : Number(value).toPrecision(4);
+  const rough = value => String(Number(Number(value).toPrecision(3)));
   const interval = ends => { const [low, high] = ends.map(short); return low === high ? low : `[${low}, ${high}]`; };
   // viridis-like, colour-blind safe; t in [0, 1]
   const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
@@ -185,12 +186,15 @@
     const svg = draw("svg", { viewBox: `0 0 ${size} ${size}`, width: size, height: size, role: "img",
       "aria-label": `${layer.discs.length} certified eigenvalue discs` });
     const leader = layer.leaders.step.eigenvalue, radius = leader ? Math.hypot(1 + leader.re, leader.im) : 0;
-    const reach = Math.max(1.2, leader ? 1.02 * (1 + radius) : 0, ...layer.discs.map(disc => Math.max(Math.abs(disc[0]), Math.abs(disc[1])) + disc[2]));
+    // the eigenvalues fill the picture: of a circle that is much larger, the part among them is seen
+    const spread = Math.max(...layer.discs.map(disc => Math.max(Math.abs(disc[0]), Math.abs(disc[1])) + disc[2]));
+    const reach = Math.min(Math.max(1.05 * spread, leader ? 1.02 * (1 + radius) : 0), 2 * spread) || 1;
     const x = v => pad + (v + reach) / (2 * reach) * (size - 2 * pad), y = v => size - x(v);
     svg.append(draw("line", { x1: x(-reach), x2: x(reach), y1: y(0), y2: y(0), class: "axis" }),
       draw("line", { x1: x(0), x2: x(0), y1: y(-reach), y2: y(reach), class: "axis" }),
       draw("text", { x: size - pad - 14, y: y(0) - 5 }, "Re"), draw("text", { x: x(0) + 5, y: pad - 8 }, "Im"),
-      draw("text", { x: x(-reach), y: y(0) + 14 }, short(-reach)), draw("text", { x: x(reach) - 30, y: y(0) + 14 }, short(reach)));
+      draw("text", { x: x(-reach), y: size - 8 }, `Re from ${rough(-reach)}`),
+      draw("text", { x: x(reach), y: size - 8, "text-anchor": "end" }, `to ${rough(reach)}`));
     if (leader) {
       svg.append(draw("circle", { cx: x(-1), cy: y(0), r: radius / (2 * reach) * (size - 2 * pad), fill: "none",
         stroke: "var(--undecided)", "stroke-dasharray": "4 3" }));
@@ -215,7 +219,7 @@
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title });
     svg.append(draw("line", { x1: pad, x2: width - 10, y1: height - 24, y2: height - 24, class: "axis" }),
       draw("line", { x1: pad, x2: pad, y1: 20, y2: height - 24, class: "axis" }),
-      draw("text", { x: 2, y: 24 }, short(high)), draw("text", { x: 2, y: height - 24 }, short(low)),
+      draw("text", { x: 2, y: 24 }, rough(high)), draw("text", { x: 2, y: height - 24 }, rough(low)),
       draw("text", { x: (pad + width) / 2, y: height - 6, "text-anchor": "middle" }, axis),
       draw("text", { x: x(0), y: height - 8, "text-anchor": "middle" }, "0"));
     if (steps > 1) svg.append(draw("text", { x: x(steps - 1), y: height - 8, "text-anchor": "end" }, String(steps - 1)));

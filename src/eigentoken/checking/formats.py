@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from eigentoken.checking.report import Report
@@ -62,40 +62,46 @@ def to_html(report: Report) -> str:
 
 
 def to_latex(report: Report) -> str:
-    """Three tables (booktabs): the layers, the heads, and the statements."""
+    """Three tables (booktabs, broken over pages by longtable): the layers, the heads, and the statements."""
     from eigentoken.proofs.typeset.latex import escape
 
-    lines = [r"% needs \usepackage{booktabs}", r"\begin{tabular}{lllllll}", r"\toprule"]
-    lines += [
-        r"layer & case & $\operatorname{Re}\lambda_1$ & $\|F\|$ & $\alpha^*$ & to symmetric & regime \\",
-        r"\midrule",
-    ]
-    for layer in report.layers:
-        cases = "/".join(layer["cases"][key] for key in ("real-part", "modulus", "step"))
-        cells = [str(layer["layer"]), cases, interval(layer["leading_eigenvalue"]), interval(layer["norm"])]
-        cells += [
+    names = (r"$\operatorname{Re}\lambda_1$", r"$\|F\|$", r"$\alpha^*$", "to symmetric")
+    layers = [
+        [
+            str(layer["layer"]),
+            "/".join(layer["cases"][key] for key in ("real-part", "modulus", "step")),
+            interval(layer["leading_eigenvalue"]),
+            interval(layer["norm"]),
             interval(layer["alpha_star"], 3),
             interval(layer["distance_to_symmetric"], 3),
             layer["regime"]["regime"],
         ]
-        lines.append(" & ".join(cells).replace("inf", r"$\infty$") + r" \\")
-    lines += [r"\bottomrule", r"\end{tabular}", "", *_heads_table(report), "", r"\begin{tabular}{llrl}", r"\toprule"]
-    lines += [r"statement & in every layer & heads & first obstacle \\", r"\midrule"]
+        for layer in report.layers
+    ]
+    statements = []
     for each in report.statements:
         if each["applies"] == "no condition on weights":
             continue
         obstacle = f"${each['obstacles'][0]['condition']}$" if each["obstacles"] else ""
         heads = "" if each["heads"] is None else f"{each['heads']['holds']}/{sum(each['heads'].values())}"
-        lines.append(rf"{escape(each['id'])} & {each['applies']} & {heads} & {obstacle} \\")
-    lines += [r"\bottomrule", r"\end{tabular}"]
+        statements.append([escape(each["id"]), each["applies"], heads, obstacle])
+    lines = [r"% needs \usepackage{amsmath,amssymb,booktabs,longtable}"]
+    lines += _table("lllllll", ["layer", "case", *names, "regime"], layers)
+    lines += ["", *_heads_table(report), ""]
+    lines += _table("llrl", ["statement", "in every layer", "heads", "first obstacle"], statements)
     return "\n".join(lines) + "\n"
+
+
+def _table(columns: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    head = [rf"\begin{{longtable}}{{{columns}}}", r"\toprule", " & ".join(names) + r" \\", r"\midrule", r"\endhead"]
+    body = [" & ".join(row).replace("∞", r"$\infty$") + r" \\" for row in rows]
+    return [*head, r"\bottomrule", r"\endfoot", *body, r"\end{longtable}"]
 
 
 def _heads_table(report: Report) -> list[str]:
     """Each head of the distinct layers: norms, distances, leader, regime."""
-    lines = [r"\begin{tabular}{rrlllllll}", r"\toprule"]
     names = (r"$\|P\|$", r"$\|U\|$", r"$P$ to symmetric", r"$\operatorname{sym}P$ to $\succ 0$", r"$U$ to symmetric")
-    lines += [f"layer & head & {' & '.join(names)} & leader of $U$ & regime " + r"\\", r"\midrule"]
+    rows = []
     for layer in report.layers:
         if layer["layer"] != layer["weights_of"]:
             continue
@@ -104,5 +110,5 @@ def _heads_table(report: Report) -> list[str]:
             sizes = (P["norm"], U["norm"], P["distance_to_symmetric"], P["distance_to_positive_definite"])
             cells = [interval(ends, 3) for ends in (*sizes, U["distance_to_symmetric"])]
             words = (head["value_leader"]["verdict"], head["regime"]["regime"])
-            lines.append(" & ".join([str(layer["layer"]), str(head["head"]), *cells, *words]) + r" \\")
-    return [*lines, r"\bottomrule", r"\end{tabular}"]
+            rows.append([str(layer["layer"]), str(head["head"]), *cells, *words])
+    return _table("rrlllllll", ["layer", "head", *names, "real leader of $U$", "regime"], rows)

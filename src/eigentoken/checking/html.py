@@ -8,7 +8,7 @@ from typing import Any
 
 from eigentoken.checking.glossary import legend_html
 from eigentoken.checking.page_data import data_scripts
-from eigentoken.checking.report import Report
+from eigentoken.checking.report import Report, rotary_shares
 from eigentoken.checking.terminal import by_kind, interval
 from eigentoken.pages import asset, page
 
@@ -97,6 +97,12 @@ def _summary(report: Report) -> str:
     regimes = sorted({layer["regime"]["regime"] for layer in report.layers})
     lines.append(f"<li>Regime in the sense of Pham et al., all heads together: {', '.join(regimes)}.</li>")
     lines.append(_heads_line(report))
+    shares = [f"{low:.2g} to {high:.2g} at offset {offset}" for offset, (low, high) in rotary_shares(report).items()]
+    if shares:
+        lines.append(
+            "<li>Rotary positions change the score matrix of a head by \\(\\|\\Delta W(\\delta)\\| / \\|P(0)\\|\\): "
+            f"{', '.join(shares)} (over the heads).</li>"
+        )
     seen = report.document["observed"]
     if seen:
         first, last = seen[0], seen[-1]
@@ -144,7 +150,7 @@ def _layer_table(report: Report) -> str:
             continue
         shared = [other["layer"] for other in report.layers if other["weights_of"] == layer["layer"]]
         name = f"{shared[0]}–{shared[-1]}" if len(shared) > 1 else str(layer["layer"])
-        cases = " / ".join(layer["cases"][key] for key in ("real-part", "modulus", "step"))
+        cases = "/".join(layer["cases"][key] for key in ("real-part", "modulus", "step"))
         keys = ("leading_eigenvalue", "gap", "norm", "alpha_star", "distance_to_symmetric", "distance_to_identity")
         cells = "".join(f"<td>{interval(layer[key])}</td>" for key in keys)
         why = escape(layer["regime"]["reason"])

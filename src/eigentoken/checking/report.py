@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Report", "assemble", "statement_over_layers"]
+__all__ = ["Report", "assemble", "rotary_shares", "statement_over_layers"]
 
 SCHEMA = "check"
 
@@ -83,6 +83,18 @@ def assemble(
         "observed": observed,
     }
     return Report(document, arrays)
+
+
+def rotary_shares(report: Report) -> dict[int, tuple[float, float]]:
+    """By offset, the smallest and largest certified ``|Delta W(delta)| / |P(0)|`` over all heads; empty without rotary."""
+    found: dict[int, list[tuple[float, float]]] = {}
+    for layer in report.layers:
+        for head in layer["heads"]:
+            for each in head.get("rotary", []):
+                if each["relative_change"] is not None:
+                    low, high = (float(end) for end in each["relative_change"])
+                    found.setdefault(each["offset"], []).append((low, high))
+    return {offset: (min(low for low, _ in ends), max(high for _, high in ends)) for offset, ends in found.items()}
 
 
 CONVENTIONS = (

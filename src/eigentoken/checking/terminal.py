@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import lru_cache
 from typing import Any
 
-from eigentoken.checking.report import Report
+from eigentoken.checking.report import Report, rotary_shares
 from eigentoken.output import say, table
 
 __all__ = ["by_kind", "definition_ids", "interval", "show"]
@@ -15,13 +16,23 @@ MOST_ROWS = 14
 
 
 def interval(ends: Any, digits: int = 4) -> str:
-    """A certified interval, as short as it can honestly be written."""
+    """A certified interval, as short as it can honestly be written: one number if both ends round to it, else outward.
+
+    >>> interval((1.23449, 1.23451)), interval((17.5349, 17.7041)), interval((2.0, "inf"))
+    ('[1.234, 1.235]', '[17.53, 17.71]', '[2, ∞]')
+    """
     if ends is None:
         return "-"
     low, high = (float(end) for end in ends)
     if low == high or f"{low:.{digits}g}" == f"{high:.{digits}g}":
-        return f"{low:.{digits}g}"
-    return f"[{low:.{digits}g}, {high:.{digits}g}]"
+        return _shown(low, digits)
+    below = Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(low))
+    above = Context(prec=digits, rounding=ROUND_CEILING).plus(Decimal(high))
+    return f"[{_shown(float(below), digits)}, {_shown(float(above), digits)}]"
+
+
+def _shown(value: float, digits: int) -> str:
+    return f"{value:.{digits}g}".replace("inf", "∞")
 
 
 @lru_cache(maxsize=1)
@@ -64,6 +75,7 @@ def show(report: Report) -> None:
         left = (f"… {len(rows) - 2 * half} more", *("" for _ in columns[1:]))
         rows = [*rows[:half], left, *rows[-half:]]
     table("layers (case by real part / modulus / |1+λ|)", columns, rows)
+    say("case 1: a real eigenvalue leads alone; 2: a complex pair; 3: neither", "dim")
     _statements(report, plain_text)
     _observed(report)
 
@@ -112,6 +124,9 @@ def _by_head(report: Report) -> None:
     where = "; each is singular on R^d" if any(head["regime"]["conserved_directions"] for head in heads) else ""
     shown = ", ".join(f"{name} {count}" for name, count in sorted(regimes.items()))
     say(f"  regime of the heads on the range of O: {shown}{where}")
+    shares = [f"{low:.2g} to {high:.2g} at offset {offset}" for offset, (low, high) in rotary_shares(report).items()]
+    if shares:
+        say(f"  rotary positions change a head's score matrix by this part of its norm: {', '.join(shares)}")
 
 
 def _observed(report: Report) -> None:
