@@ -214,9 +214,9 @@ def figure_5(context: Context) -> Result:
     gaps, bars = (np.concatenate([part[name] for part in done], axis=1) for name in ("E", "bars"))
     evaluations = sum(int(part["evaluations"]) for part in done)
     worst = float(gaps[-1].max())
-    lines = [Curve(times, gaps[:, k], weight="faint") for k in range(starts)]
+    lines = [Curve(times, gaps[:, k], "" if k else "each start", "faint") for k in range(starts)]
     lines.append(Curve(times, gaps.mean(1), "mean", "strong"))
-    log = [Curve(times, np.maximum(gaps[:, k], 1e-16), weight="faint") for k in range(starts)]
+    log = [Curve(times, np.maximum(gaps[:, k], 1e-16), "" if k else "each start", "faint") for k in range(starts)]
     panels = (
         Curves(lines, "t", "$E$", f"{starts} trajectories, {n} tokens, d = {d}"),
         Curves(log, "t", "$E$", "the same, logarithmic", log_y=True),

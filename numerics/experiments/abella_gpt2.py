@@ -21,7 +21,7 @@ from torch.nn import functional
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, Table
 from eigentoken.numerics.dynamics.observables import cosine_gap
 from eigentoken.numerics.experiments.checkpoints import Checkpoint
-from eigentoken.numerics.experiments.paper_models import GPT2_XL, whose
+from eigentoken.numerics.experiments.paper_models import GPT2_XL, stands_in, whose
 from eigentoken.numerics.experiments.registry import Context, Result, check, recipe
 from eigentoken.numerics.experiments.transformer import (
     Block,
@@ -212,7 +212,10 @@ def figure_6(context: Context) -> Result:
     curves = [
         Curve(range(len(random)), random, "random weights"),
         Curve(range(len(trained)), trained[:, 0], f"trained: {model.source}"),
-        *(Curve(range(len(trained)), trained[:, k], weight="faint") for k in range(1, trained.shape[1])),
+        *(
+            Curve(range(len(trained)), trained[:, k], "" if k > 1 else "trained: the other prompts", "faint")
+            for k in range(1, trained.shape[1])
+        ),
     ]
     return Result(
         [
@@ -231,6 +234,7 @@ def figure_6(context: Context) -> Result:
                 "trained weights: E decreases with each pass",
                 not _rises(trained),
                 f"{_said(trained)}; with the bars that the paper prints: {_said(bars)}",
+                stands_in(model, [GPT2_XL]),
             ),
         ],
         {"random": random[:: max(1, len(random) // 20)], "trained": trained[:: max(1, len(trained) // 20), 0]},
@@ -250,7 +254,7 @@ def figure_6(context: Context) -> Result:
 )
 def figure_7(context: Context) -> Result:
     shape, said = shape_for(context)
-    count = context.pick(60, 2000)
+    count = context.pick(600, 2000)
     found = {}
     for name, inner in (("original architecture", True), ("no feed-forward", False)):
         generator = torch.Generator().manual_seed(context.seed)

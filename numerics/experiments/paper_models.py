@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["ALBERTS", "FIGURE_2", "FIGURE_7", "GPT2_XL", "PAPER_MODELS", "whose"]
+__all__ = ["ALBERTS", "FIGURE_2", "FIGURE_7", "GPT2_XL", "PAPER_MODELS", "stands_in", "whose"]
 
 #: Table 1 of Li and Altafini (and GPT-2 XL of Abella et al.): the model's name there, and its ids, newest first.
 PAPER_MODELS: dict[str, tuple[str, ...]] = {
@@ -47,6 +47,12 @@ ALBERTS = ("ALBERT-base", "ALBERT-large", "ALBERT-xlarge", "ALBERT-xxlarge")
 FIGURE_2 = ("BERT-base", "GPT2 medium", "GPTNeo 2.7B")
 FIGURE_7 = ("BERT-large", "GPT2 small", "GPT2 large", "GPT2 xlarge", "GPTNeo 125M", "GPTNeo 1.3B")
 GPT2_XL = "GPT2 xlarge"
+
+
+def stands_in(model: Any, paper: Sequence[str]) -> str:
+    """Why a run on this model may differ: it is not one of the paper's own (empty if it is)."""
+    own = any(model.source in PAPER_MODELS[name] for name in paper)
+    return "" if own else f"but {model.source} stands in for the paper's models, whose weights are not on the disk"
 
 
 def whose(models: Sequence[Any], paper: Sequence[str]) -> str:

@@ -290,15 +290,19 @@ def lambda_identity(context: Context) -> Result:
             check(
                 "lambda > 0 (the published code adds softplus > 0) promotes divergence",
                 ends[0.5] > ends[0.0],
-                f"|x_1|(8) = {ends[0.3]:.3f}, {ends[0.5]:.3f}, {ends[1.0]:.3f} for 0.3, 0.5, 1: contracts (PH-T8)",
+                f"|x_1|(8) = {ends[0.3]:.3f}, {ends[0.5]:.3f}, {ends[1.0]:.3f} for 0.3, 0.5, 1: contracts",
+                "the sign that promotes divergence depends on V; for V = -I it is lambda < 0 (PH-T8)",
             ),
             check(
                 "rotary positions force divergence from every start",
                 decayed > 1,
-                f"a consensus start decays by {decayed:.1e} in 8 units of time (PH-T7)",
+                f"a consensus start decays by {decayed:.1e} in 8 units of time",
+                "consensus states move as without rotary positions, here towards 0 (PH-T7)",
             ),
         ],
         {"|x_1|(8)": {f"{k:g}": v for k, v in ends.items()}},
-        Chart("Pham et al., rotary positions and lambda I", (Curves(curves, "t", "$|x_1|$", log_y=True),), columns=1),
+        Chart(
+            "Pham et al., rotary positions and $\\lambda I$", (Curves(curves, "t", "$|x_1|$", log_y=True),), columns=1
+        ),
         "the exact example of the sheet; the paper's trained models need GPU training and are not repeated",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from eigentoken.numerics.dynamics.observables import (
     vector_correlation,
 )
 from eigentoken.numerics.experiments.alignment import Directions, LayerAlignment, alignments, blocks_of, normal_tokens
-from eigentoken.numerics.experiments.paper_models import ALBERTS, whose
+from eigentoken.numerics.experiments.paper_models import ALBERTS, stands_in, whose
 from eigentoken.numerics.experiments.registry import Context, Result, check, recipe
 from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, Parts, run_block
 from eigentoken.theory.systems import LI_ALTAFINI
@@ -85,6 +86,7 @@ def figure_2a(context: Context) -> Result:
                 f"{model.source}: high correlation with the plane S dominates",
                 share > 0.5,
                 f"{100 * share:.0f} % above 0.7, mean {plane.mean():.3f} (random tokens: {chance:.3f})",
+                _why_not_s(model, directions),
             )
         )
         checks.append(
@@ -118,6 +120,16 @@ def figure_2a(context: Context) -> Result:
         Chart("Li and Altafini, figure 2(a)", panels),
         f"{whose(models, ALBERTS)}. " + " ".join(notes),
     )
+
+
+def _why_not_s(model: Any, directions: Directions) -> str:
+    """Why tokens need not end in the plane S of the largest real part: a map goes to the largest ``|1 + lambda|``."""
+    if _map_principal(directions).endswith("not the same as the largest real part"):
+        return (
+            f"{model.source} has its largest |1 + lambda| elsewhere than its largest real part, and a map with a step "
+            "of one follows the first (PM-N1)"
+        )
+    return stands_in(model, ALBERTS)
 
 
 def _map_principal(directions: Directions) -> str:
@@ -155,13 +167,19 @@ def figure_6(context: Context) -> Result:
     steps, many = np.arange(layers + 1), np.arange(extra + 1)
 
     def bundle(values: np.ndarray, grid: np.ndarray) -> list[Curve]:
-        lines = [Curve(grid, values[:, k], weight="faint") for k in range(values.shape[1])]
+        lines = [Curve(grid, values[:, k], "" if k else "each prompt", "faint") for k in range(values.shape[1])]
         return [*lines, Curve(grid, values.mean(1), "mean", "strong")]
 
     panels = (
         Curves(bundle(distance, steps), "layer", "mean $|x_i - x_j|$", "6(a) distance between tokens"),
-        Curves(bundle(along, steps), "layer", "$|corr(x_i, v_1)|$", "6(b) with $v_1$", y_range=(0, 1.02)),
-        Curves(bundle(plane, steps), "layer", "$corr(x_i, \\Pi_S x_i)$", "6(b) with the plane S", y_range=(0, 1.02)),
+        Curves(bundle(along, steps), "layer", "$|\\mathrm{corr}(x_i, v_1)|$", "6(b) with $v_1$", y_range=(0, 1.02)),
+        Curves(
+            bundle(plane, steps),
+            "layer",
+            "$\\mathrm{corr}(x_i, \\Pi_S x_i)$",
+            "6(b) with the plane S",
+            y_range=(0, 1.02),
+        ),
         Curves(
             [
                 Curve(many, long_along.mean(1), "with $v_1$"),
@@ -191,6 +209,7 @@ def figure_6(context: Context) -> Result:
                 "prolonging improves the correlation with the principal direction",
                 best[-1].mean() > best[layers].mean(),
                 f"{best[layers].mean():.3f} to {best[-1].mean():.3f}",
+                _why_not_s(model, directions),
             ),
             check(
                 "PM-N1: prolonged, the tokens lie in the plane of the largest |1 + lambda|",
@@ -230,7 +249,11 @@ def figure_10(context: Context) -> Result:
     said = "applied 200 times to ten of the prompts: " + ", ".join(
         f"E {gap:.4f} {name}" for name, gap in longer.items()
     )
-    return compare_with_trained(model, bare, full, same, "Li and Altafini, figure 10", whose([model], ALBERTS), said)
+    apart = [name for name in ("feed-forward", "biases") if longer[f"without {name}"] < 0.01 < longer["as trained"]]
+    why = f"the {' with its '.join(apart)} of {model.source} keeps the tokens apart" if apart else ""
+    return compare_with_trained(
+        model, bare, full, same, "Li and Altafini, figure 10", whose([model], ALBERTS), ALBERTS, said, why
+    )
 
 
 #: Which parts of the trained layer keep tokens apart.
@@ -255,12 +278,15 @@ def compare_with_trained(
     same: list[LayerAlignment],
     title: str,
     note: str,
+    paper: Sequence[str],
     consensus: str = "",
+    apart: str = "",
 ) -> Result:
     """Curves of rho, increment, probability and E for the bare and the trained layers, with their checks.
 
     ``bare`` starts from normal tokens, as in the paper; ``same`` is eq. (3) from the embedded tokens of ``full``, so
-    that what the embedding does is told from what the layers do.
+    that what the embedding does is told from what the layers do.  ``consensus`` and ``apart`` say more about the last
+    claim, and why it may fail; ``paper`` are the paper's own models.
     """
     layers = np.arange(1, len(bare) + 1)
 
@@ -275,7 +301,7 @@ def compare_with_trained(
         Curves(pair("rho"), "layer", "$\\rho_1$", "correlation with $v_1$"),
         Curves(pair("increment"), "layer", "$\\Delta\\rho_1$", "increment", level=0.0),
         Curves(pair("probability"), "layer", "$\\Pi_1$", "probability of increment", level=0.5, y_range=(-0.02, 1.02)),
-        Curves(pair("gap"), "layer", "$E$", "E of Abella et al., eq. (25)"),
+        Curves(pair("gap"), "layer", "$E$", "E of eq. (25)"),
     )
 
     def mean(rows: list[LayerAlignment], name: str) -> float:
@@ -289,6 +315,9 @@ def compare_with_trained(
                     mean(full, name) < mean(bare, name),
                     f"mean {mean(bare, name):.4f} to {mean(full, name):.4f} "
                     f"(eq. (3) from the same embedded tokens: {mean(same, name):.4f})",
+                    "but it is when both start from the embedded tokens: the start differs, not the layers"
+                    if mean(full, name) < mean(same, name)
+                    else stands_in(model, paper),
                 )
                 for word, name in (("correlation", "rho"), ("increment", "increment"), ("probability", "probability"))
             ),
@@ -297,6 +326,7 @@ def compare_with_trained(
                 full[-1].gap < full[0].gap,
                 f"E {full[0].gap:.3f} after the first layer, {full[-1].gap:.3f} after the last"
                 + (f"; {consensus}" if consensus else ""),
+                apart or stands_in(model, paper),
             ),
         ],
         {

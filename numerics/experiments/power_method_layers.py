@@ -21,7 +21,7 @@ from eigentoken.numerics.experiments.alignment import (
     file_name,
     normal_tokens,
 )
-from eigentoken.numerics.experiments.paper_models import FIGURE_2, FIGURE_7, whose
+from eigentoken.numerics.experiments.paper_models import FIGURE_2, FIGURE_7, stands_in, whose
 from eigentoken.numerics.experiments.power_method_albert import compare_with_trained
 from eigentoken.numerics.experiments.registry import Check, Context, Result, check, recipe
 from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Parts, run_block
@@ -80,31 +80,37 @@ def _alignment_checks(model: Any, rows: list[LayerAlignment]) -> list[Check]:
     trend, chance = upward_trend([row.rho for row in rows])
     most = min(len(rows) - 1, 0.9 * len(rows))
     rule = "almost all: nine of ten, or all but one"
+    why = stands_in(model, FIGURE_2 + FIGURE_7)
     return [
         check(
             f"{model.source}: the increment is almost always positive",
             positive >= most,
             f"{positive} of {len(rows)} layers ({rule})",
+            why,
         ),
         check(
             f"{model.source}: it is larger than the mean over all eigenvectors",
             larger >= most,
             f"{larger} of {len(rows)} layers",
+            why,
         ),
         check(
             f"{model.source}: the probability is above 1/2 for almost all layers",
             likely >= most,
             f"{likely} of {len(rows)} layers",
+            why,
         ),
         check(
             f"{model.source}: the correlation remains low",
             max(row.rho for row in rows) < 0.5,
             f"largest mean {max(row.rho for row in rows):.3f}: more than 60 degrees from v_1 (low: below 0.5)",
+            why,
         ),
         check(
             f"{model.source}: the correlation does not grow with the layer index",
             chance >= 0.05,
             f"Kendall's tau {trend:+.2f}, chance of as much from no trend {chance:.2f} (grows: below 0.05)",
+            why,
         ),
     ]
 
@@ -192,6 +198,7 @@ def figure_6_spectra(context: Context) -> Result:
                 f"{model.source}: the spectral gap is small in most layers",
                 small > len(tops) / 2,
                 f"below a quarter of |lambda_1| in {small} of {len(tops)} layers",
+                stands_in(model, FIGURE_2 + FIGURE_7),
             )
         )
         numbers[model.source] = {"relative gaps": relative, "real parts": tops}
@@ -246,6 +253,9 @@ def figure_8(context: Context) -> Result:
             "no clear trend in the majority of models, compared with the mean over all directions",
             without > len(trends) / 2,
             f"no growth in {without} of {len(trends)} (Kendall, growth: chance below 0.05): {said}",
+            ""
+            if all(not stands_in(m, FIGURE_2 + FIGURE_7) for m in models)
+            else "but samples stand in for most of the paper's nine models, whose weights are not on the disk",
         )
     ]
     table = Table(["model", "first", "second", "third"], rows, "Lyapunov exponents of the layer products (per layer)")
@@ -296,9 +306,9 @@ def figure_11(context: Context) -> Result:
         full = alignments(context.work, f"{name}-trained", blocks, embedded, Parts(), known)
         unit = torch.nn.functional.normalize(embedded, dim=-1)
         same = alignments(context.work, f"{name}-same-start", blocks, unit, known=known)
-        result = compare_with_trained(model, bare, full, same, model.source, "")
+        result = compare_with_trained(model, bare, full, same, model.source, "", paper)
         checks.extend(replace(c, claim=f"{model.source}: {c.claim}") for c in result.checks)
         named = [panel for panel in result.chart.panels if isinstance(panel, Curves)]
         panels.extend(replace(panel, title=f"{model.source}: {panel.title}") for panel in named)
         numbers[model.source] = result.numbers
-    return Result(checks, numbers, Chart("Li and Altafini, figure 11", panels, columns=4), whose(models, paper))
+    return Result(checks, numbers, Chart("Li and Altafini, figure 11", panels), whose(models, paper))

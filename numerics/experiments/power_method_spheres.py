@@ -60,7 +60,7 @@ def figure_13a(context: Context) -> Result:
         numbers[f"{name} smallest |corr|"] = along[-1].min()
         panels.append(SpherePaths(orbit.states.numpy(), None, name, (("$v_1$", v.numpy()),)))
         correlations.append(Curve(orbit.times[:81], along[:81].mean(1), name))
-    panels.append(Curves(correlations, "layer", "mean $|corr(x_i, v_1)|$", "alignment"))
+    panels.append(Curves(correlations, "layer", "mean $|\\mathrm{corr}(x_i, v_1)|$", "alignment"))
     return Result(
         checks,
         numbers,
@@ -139,7 +139,8 @@ def figure_13b(context: Context) -> Result:
             check(
                 "the basin of bipartite points is very small",
                 sharp.high < 0.05,
-                f"with Q^T K = 10 I, {sharp} of uniform starts end bipartite (PM-N6)",
+                f"with Q^T K = 10 I, {sharp} of uniform starts end bipartite",
+                "sharp attention makes bipartite points attract most starts (PM-N6)",
             ),
         ],
         {

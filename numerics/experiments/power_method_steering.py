@@ -23,10 +23,10 @@ from eigentoken.theory.systems import LI_ALTAFINI
 FACTORS = (10.0, 100.0, 1000.0)
 
 
-def steered(block: Block, w: Tensor, mu: float) -> Block:
-    """PM-S1: the output matrix becomes ``U + mu w z^T V_cat^-1`` with z = w, so that ``F`` becomes ``F + mu w w^T``."""
+def steered(block: Block, w: Tensor, mu: float, z: Tensor | None = None) -> Block:
+    """PM-S1: the output matrix becomes ``U + mu w z^T V_cat^-1`` (z = w by default), so ``F`` is ``F + mu w z^T``."""
     values = block.qkv[2 * block.out.shape[1] :].double()
-    row = torch.linalg.lstsq(values.mT, w.unsqueeze(-1), driver="gelsd").solution.squeeze(-1)
+    row = torch.linalg.lstsq(values.mT, (w if z is None else z).unsqueeze(-1), driver="gelsd").solution.squeeze(-1)
     return replace(block, out=(block.out.double() + mu * torch.outer(w, row)).to(block.out.dtype))
 
 
@@ -35,10 +35,23 @@ def _direction(d: int, seed: int) -> Tensor:
     return torch.nn.functional.normalize(torch.randn(d, generator=generator, dtype=torch.float64), dim=0)
 
 
+def _eigenpair(F: Tensor) -> tuple[Tensor, Tensor] | None:
+    """The real eigenvalue with the largest real part: right eigenvector w of length 1, left one z with z^T w = 1."""
+    values, right = torch.linalg.eig(F)
+    real = torch.where(values.imag == 0, values.real, -torch.inf)
+    k = int(real.argmax())
+    if real[k] == -torch.inf:
+        return None
+    w = torch.nn.functional.normalize(right[:, k].real, dim=0)
+    z = torch.linalg.inv(right)[k].real
+    return w, z / (z @ w)
+
+
 def _steered_ends(model: Any, x: Tensor, w: Tensor) -> dict[str, Any]:
     """After the last layer, for each factor: mean and smallest ``|corr(x_i, w)|``, and how strong the push was.
 
     The push is the median over tokens of ``mu |z^T sum_j a_ij x_j|`` over the length of the rest of the token (PM-S3).
+    "pair" is the mean with a real eigenpair (left and right) of the layer's own matrix in place of z and w.
     """
     blocks = blocks_of(model)
     for block in islice(blocks, len(blocks) - 1):
@@ -46,7 +59,8 @@ def _steered_ends(model: Any, x: Tensor, w: Tensor) -> dict[str, Any]:
     last = blocks[len(blocks) - 1]
     values = Directions.of(last.layer_matrix()).values
     plain = attention_update(last, x, biases=False)
-    found: dict[str, list[float]] = {"mean": [], "smallest": [], "push": [], "gap": []}
+    pair = _eigenpair(last.layer_matrix())
+    found: dict[str, list[float]] = {"mean": [], "smallest": [], "push": [], "gap": [], "pair": []}
     for factor in FACTORS:
         edited = steered(last, w, factor * float(values[0].abs()))
         push = (attention_update(edited, x, biases=False) - plain) @ w
@@ -56,6 +70,9 @@ def _steered_ends(model: Any, x: Tensor, w: Tensor) -> dict[str, Any]:
         found["smallest"].append(float(along.min()))
         found["push"].append(float((push.abs() / torch.linalg.vector_norm(x + plain, dim=-1)).median()))
         found["gap"].append(float(top[0].abs() / values[0].abs()))
+        if pair is not None:
+            own = steered(last, pair[0], factor * float(values[0].abs()), pair[1])
+            found["pair"].append(float((run_block(own, x, ATTENTION_ONLY) @ pair[0]).abs().mean()))
     return found
 
 
@@ -75,7 +92,7 @@ def _steering(context: Context, models: list[Any], title: str, paper: Sequence[s
             Curves(
                 [Curve(FACTORS, ends["mean"], "mean"), Curve(FACTORS, ends["smallest"], "smallest")],
                 "$\\mu / |\\lambda_1|$",
-                "$|corr(x_i, w)|$ at the end",
+                "$|\\mathrm{corr}(x_i, w)|$ at the end",
                 log_x=True,
                 y_range=(-0.02, 1.02),
             )
@@ -93,16 +110,18 @@ def _steering(context: Context, models: list[Any], title: str, paper: Sequence[s
                 f"{model.source}: a gap of an order of magnitude leads to a very high correlation",
                 ends["mean"][0] > 0.9,
                 f"mean |corr| {ends['mean'][0]:.3f} with the top eigenvalue {ends['gap'][0]:.1f} |lambda_1|: the push "
-                f"is {ends['push'][0]:.2f} times the rest of the token (median), above 2 would be needed (PM-S3)",
+                f"is {ends['push'][0]:.2f} times the rest of the token (median), above 2 would be needed"
+                + (f"; with an eigenpair of the layer as w and z: {ends['pair'][0]:.3f}" if len(ends["pair"]) else ""),
+                "not the gap decides but the push mu |z^T x| against the rest of the token (PM-S3)",
             )
         )
         numbers[model.source] = {
-            f"mu = {f:g} |lambda_1|": {k: v[i] for k, v in ends.items()} for i, f in enumerate(FACTORS)
+            f"mu = {f:g} |lambda_1|": {k: v[i] for k, v in ends.items() if len(v)} for i, f in enumerate(FACTORS)
         }
     note = (
         f"{whose(models, paper)}; w is a random direction, z = w: what counts is mu |z^T x|, not the gap alone (PM-S3)"
     )
-    return Result(checks, numbers, Chart(title, panels, columns=4), note)
+    return Result(checks, numbers, Chart(title, panels), note)
 
 
 @recipe(

@@ -12,7 +12,7 @@ import json
 import pkgutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,16 +50,25 @@ class CannotRun(Exception):
 
 @dataclass(frozen=True)
 class Check:
-    """One claim of the paper, whether the run agrees, and the numbers that say so."""
+    """One claim of the paper, whether the run agrees, and the numbers that say so.
+
+    ``because`` says why a run differs: a statement that corrects the claim, or what stands in for the paper's setting.
+    """
 
     claim: str
     agrees: bool
     evidence: str
+    because: str = ""
+
+    @property
+    def difference(self) -> str:
+        """The claim, and why the run differs from it if that is known."""
+        return f"{self.claim}: no, {self.because}" if self.because else self.claim
 
 
-def check(claim: str, agrees: Any, evidence: str) -> Check:
-    """A claim with its outcome; ``agrees`` may be any truth value of numpy or torch."""
-    return Check(claim, bool(agrees), evidence)
+def check(claim: str, agrees: Any, evidence: str, because: str = "") -> Check:
+    """A claim with its outcome; ``agrees`` may be any truth value, ``because`` is kept only if it is false."""
+    return Check(claim, bool(agrees), evidence, "" if agrees else because)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +202,7 @@ class Outcome:
             "scale": self.scale,
             "seed": self.seed,
             "models": list(self.models),
-            "checks": [{"claim": c.claim, "agrees": c.agrees, "evidence": c.evidence} for c in self.checks],
+            "checks": [asdict(c) for c in self.checks],
             "numbers": _plain(self.numbers),
             "note": self.note,
             "tables": []
@@ -261,7 +270,7 @@ def run(listed: Recipe, context: Context) -> Outcome:
             context.seed,
             models=tuple(context.models),
         )
-    against = [c.claim for c in result.checks if not c.agrees]
+    against = [c.difference for c in result.checks if not c.agrees]
     status = "differs" if against else "agrees"
     reason = "; ".join(against) if against else f"{len(result.checks)} claims checked"
     seconds = time.perf_counter() - begin
@@ -347,7 +356,7 @@ def _restored(listed: Recipe, document: Mapping[str, Any]) -> Outcome:
     from eigentoken.numerics.dynamics.charts import Table
 
     tables = [Table(t["columns"], t["rows"], t["title"]) for t in document["tables"]]
-    checks = [Check(c["claim"], c["agrees"], c["evidence"]) for c in document["checks"]]
+    checks = [Check(**c) for c in document["checks"]]
     bare = Outcome(
         listed, document["status"], document["reason"], document["seconds"], document["scale"], document["seed"]
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ __all__ = ["COLOURS", "draw", "save"]
 #: Okabe and Ito's palette: told apart by all common kinds of colour vision; without colour, the dashes do it.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
+
+#: Inches that the panels of a row share: no figure is wider than a printed page, so its letters keep their size there.
+PAGE, PANEL = 7.4, 3.7
 
 STYLE = {
     "font.size": 9,
@@ -45,15 +49,17 @@ def draw(chart: Chart) -> Figure:
         count = max(1, len(chart.panels))
         columns = min(chart.columns, count)
         rows = -(-count // columns)
-        figure = Figure(figsize=(3.6 * columns + 0.4, 3.3 * rows + 0.4), layout="constrained")
-        figure.suptitle(_wrapped(chart.title, 46 * columns), fontsize=11)
+        width = min(PANEL, PAGE / columns)
+        height = 3.3 if columns < 3 else 2.7
+        figure = Figure(figsize=(width * columns + 0.2, height * rows + 0.4), layout="constrained")
+        figure.suptitle(_wrapped(chart.title, 46 * min(columns, 2)), fontsize=11)
         for index, panel in enumerate(chart.panels):
             if isinstance(panel, SpherePaths):
-                _sphere(figure.add_subplot(rows, columns, index + 1, projection="3d"), panel)
+                _sphere(figure.add_subplot(rows, columns, index + 1, projection="3d"), panel, width)
             elif isinstance(panel, Curves):
-                _curves(figure.add_subplot(rows, columns, index + 1), panel)
+                _curves(figure.add_subplot(rows, columns, index + 1), panel, width)
             else:
-                _histogram(figure.add_subplot(rows, columns, index + 1), panel)
+                _histogram(figure.add_subplot(rows, columns, index + 1), panel, width)
         return figure
 
 
@@ -77,7 +83,7 @@ def _wrapped(text: str, width: int) -> str:
     return "\n".join(textwrap.wrap(text, width)) or text
 
 
-def _curves(axes: Any, panel: Curves) -> None:
+def _curves(axes: Any, panel: Curves, width: float) -> None:
     named = 0
     for curve in panel.curves:
         if curve.weight == "faint":
@@ -103,20 +109,23 @@ def _curves(axes: Any, panel: Curves) -> None:
         axes.set_ylim(*panel.y_range)
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
-    axes.set_title(_wrapped(panel.title, 44))
+    axes.set_title(_wrapped(panel.title, round(12 * width)))
     if panel.x_label in {"layer", "model passes"} and not panel.log_x:
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
-    _legend(axes, [curve.label for curve in panel.curves if curve.label])
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7 if width > 3 else 5))
+    _legend(axes, [curve.label for curve in panel.curves if curve.label], width)
 
 
-def _legend(axes: Any, labels: list[str]) -> None:
+def _legend(axes: Any, labels: list[str], width: float) -> None:
     """Below the axes, where it can hide no curve."""
     if labels:
-        columns = max(1, min(len(labels), 3 if max(map(len, labels)) < 14 else 2))
-        axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncol=columns)
+        longest = max(len(re.sub(r"\\\w+|[${}]", "", label)) for label in labels)  # letters, not TeX
+        most = 3 if longest < 14 else 2
+        columns = max(1, min(len(labels), most if width > 3 else most - 1))
+        below = -0.2 if width > 3 else -0.25
+        axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, below), ncol=columns)
 
 
-def _histogram(axes: Any, panel: Histogram) -> None:
+def _histogram(axes: Any, panel: Histogram, width: float) -> None:
     arrays = [np.asarray(values, dtype=float).ravel() for _, values in panel.values]
     low = min(float(a.min()) for a in arrays) if panel.x_range is None else panel.x_range[0]
     high = max(float(a.max()) for a in arrays) if panel.x_range is None else panel.x_range[1]
@@ -139,11 +148,11 @@ def _histogram(axes: Any, panel: Histogram) -> None:
         axes.set_yscale("log")
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel("count")
-    axes.set_title(_wrapped(panel.title, 44))
-    _legend(axes, [label for label, _ in panel.values if label])
+    axes.set_title(_wrapped(panel.title, round(12 * width)))
+    _legend(axes, [label for label, _ in panel.values if label], width)
 
 
-def _sphere(axes: Any, panel: SpherePaths) -> None:
+def _sphere(axes: Any, panel: SpherePaths, width: float) -> None:
     metric = np.eye(3) if panel.metric is None else np.asarray(panel.metric, dtype=float)
     values, vectors = np.linalg.eigh(metric)
     half = (vectors / np.sqrt(values)) @ vectors.T
@@ -170,5 +179,5 @@ def _sphere(axes: Any, panel: SpherePaths) -> None:
     axes.set_yticks(ticks)
     axes.set_zticks(ticks)
     axes.tick_params(labelsize=7, pad=-2)
-    axes.set_title(_wrapped(panel.title, 40))
+    axes.set_title(_wrapped(panel.title, round(11 * width)))
     axes.legend(loc="upper left", bbox_to_anchor=(-0.1, 1.0), frameon=False, fontsize=7.5)

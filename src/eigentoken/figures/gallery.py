@@ -57,10 +57,9 @@ def _article(outcome: Mapping[str, Any], root: Path) -> str:
     mark = {"agrees": "agrees", "differs": "differs"}.get(status, "cannot")
     image = ""
     if (root / f"{name}.png").exists():
-        image = f'<p><img src="{escape(name)}.png" alt="{escape(str(outcome["title"]))}" loading="lazy"></p>'
-    rows = [
-        [("agrees" if check["agrees"] else "differs"), check["claim"], check["evidence"]] for check in outcome["checks"]
-    ]
+        printed = f' <a href="{escape(name)}.pdf">PDF</a>' if (root / f"{name}.pdf").exists() else ""
+        image = f'<p><img src="{escape(name)}.png" alt="{escape(str(outcome["title"]))}" loading="lazy">{printed}</p>'
+    rows = [[("agrees" if check["agrees"] else "differs"), check["claim"], _said(check)] for check in outcome["checks"]]
     checks = _table(["", "claim", "evidence"], rows) if rows else f"<p>{escape(str(outcome['reason']))}</p>"
     tables = "".join(f"<h3>{escape(t['title'])}</h3>{_table(t['columns'], t['rows'])}" for t in outcome["tables"])
     note = f"<p>{escape(str(outcome['note']))}</p>" if outcome["note"] else ""
@@ -72,6 +71,11 @@ def _article(outcome: Mapping[str, Any], root: Path) -> str:
         f"<dl><dt>settings</dt><dd>{escape(str(outcome['settings']))}</dd>"
         f"<dt>claim</dt><dd>{escape(str(outcome['claim']))}</dd></dl>{image}{checks}{tables}{note}</article>"
     )
+
+
+def _said(check: Mapping[str, Any]) -> str:
+    because = check.get("because", "")
+    return f"{check['evidence']}; differs because: {because}" if because else str(check["evidence"])
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

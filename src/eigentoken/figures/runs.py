@@ -84,7 +84,8 @@ def run_recipes(
             from eigentoken.figures.drawing import save
 
             target.mkdir(parents=True, exist_ok=True)
-            save(outcome.chart, target / f"{outcome.recipe.name}.png")
+            for kind in ("png", "pdf"):
+                save(outcome.chart, target / f"{outcome.recipe.name}.{kind}")
 
     def on_disk(name: str) -> bool:
         from eigentoken.models.hub import cached
