@@ -141,7 +141,7 @@ def _climb(enclosure: Enclosure, by: str, alpha: Fraction | None, deadline: Dead
     leader = leading_eigenvalue(enclosure.exact, by, alpha if by == "step" else None, deadline)
     tried = (*known.tried, "exact characteristic polynomial" + (f" ({leader.why})" if leader.why else ""))
     if leader.kind == "unknown":
-        return replace(known, tried=tried)
+        return replace(known, exact=leader, tried=tried)
     return replace(
         known, kind=leader.kind, margin=0.0, exact=leader, rung="exact characteristic polynomial", tried=tried
     )

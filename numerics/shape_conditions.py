@@ -107,7 +107,35 @@ def _within(question: Question, interval: tuple[float, float], form: str, detail
         facts = {"form": form, "norm_above": str(within + Fraction(margin) + enclosure.slack_above)}
         reason = f"at spectral distance at least {_shown(details['distance'][0])}"
         return answer(question, FAILS, reason, kind="norm", facts=facts, margin=margin, details=details)
-    return give_up(question, ("a norm interval that contains the distance asked for",), details)
+    return _exact_within(question, within, form, details)
+
+
+def _exact_within(question: Question, within: Fraction, form: str, details: dict[str, Any]) -> Verdict:
+    """``within^2 I - X^T X`` has a negative eigenvalue or not, exactly, for X the skew part or ``M - I``."""
+    enclosure = question.enclosure
+    tried = ("a norm interval that contains the distance asked for",)
+    if enclosure.slack > 0 or enclosure.exact is None:
+        return give_up(question, tried, details)
+    exact = enclosure.exact
+    if form == "skew-part":
+        part = exact.plus(exact.transpose().scaled(Fraction(-1))).scaled(Fraction(1, 2))
+    else:
+        part = exact.shifted(Fraction(-1))
+    try:
+        beyond = _exceeds(part, within, question)
+    except OutOfTime as late:
+        return give_up(question, (*tried, str(late)), details)
+    name, words = ("norm_above", "farther than asked") if beyond else ("norm_at_most", "not farther than asked")
+    facts = {"form": form, name: str(within)}
+    return answer(question, FAILS if beyond else HOLDS, words, kind="norm", facts=facts, details=details)
+
+
+def _exceeds(exact: ExactMatrix, bound: Fraction, question: Question) -> bool:
+    """Is ``||X||_2 > bound``, exactly?"""
+    if bound < 0:
+        return True
+    gram = exact.transpose().times(exact).scaled(Fraction(-1)).shifted(bound * bound)
+    return gram.inertia(question.deadline)[1] > 0
 
 
 def _float_below(value: Fraction) -> float:
@@ -166,13 +194,11 @@ def _exact_norm_bound(question: Question, bound: Fraction, details: dict[str, An
     tried = ("a norm interval that contains the bound",)
     if enclosure.slack > 0 or enclosure.exact is None:
         return give_up(question, tried, details)
-    exact = enclosure.exact
-    gram = exact.transpose().times(exact).scaled(Fraction(-1)).shifted(bound * bound)
     try:
-        negative = gram.inertia(question.deadline)[1]
+        beyond = _exceeds(enclosure.exact, bound, question)
     except OutOfTime as late:
         return give_up(question, (*tried, str(late)), details)
-    if bound < 0 or negative:
+    if beyond:
         facts: dict[str, Any] = {"form": "itself", "norm_above": str(bound)}
         return answer(question, FAILS, "the spectral norm exceeds the bound", kind="norm", facts=facts, details=details)
     facts = {"form": "itself", "norm_at_most": str(bound)}

@@ -19,7 +19,8 @@ import numpy as np
 from eigentoken.numerics.dominance import Dominance, discs_of, dominance, eigenvector_angle, scores
 from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.exact_matrices import OutOfTime
-from eigentoken.numerics.exact_spectra import exact_roots, score_of, score_polynomial
+from eigentoken.numerics.exact_spectra import exact_roots, leading_eigenvalue, score_of, score_polynomial
+from eigentoken.numerics.exact_vectors import LARGEST, exact_eigenvector
 from eigentoken.numerics.lyapunov import lyapunov_certificate
 from eigentoken.numerics.questions import Question, answer, give_up, reported_margin
 from eigentoken.numerics.rounding import Array, frobenius_above, inflate, scale_down, scale_up, up
@@ -44,6 +45,7 @@ _WORDS = {
     "multiple-real": "the leading real eigenvalue is multiple",
     "multiple-pair": "the leading non-real pair is multiple",
     "tie": "the leading real eigenvalue is exactly tied with another",
+    "all-real": "every leading eigenvalue is real",
 }
 
 
@@ -62,9 +64,19 @@ def decide_complex_pair(question: Question) -> Verdict:
     if question.by == "step" and question.alpha == 0:
         return give_up(question, ("every score is 1: with alpha = 0 nobody is ahead by step",))
     found = dominance(question.enclosure, question.by, question.alpha, question.deadline)
+    if found.kind in ("unknown", "tie") and _only_real_ahead(question, found):
+        return _leader_verdict(question, replace(found, kind="all-real", rung="exact characteristic polynomial"), "")
     if found.kind in ("non-real", "tie"):  # neither says that one simple pair is, or is not, strictly ahead
         return give_up(question, (*found.tried, "whether one simple pair is ahead of all others is not certified"))
     return _leader_verdict(question, found, "simple-pair")
+
+
+def _only_real_ahead(question: Question, found: Dominance) -> bool:
+    """Are all eigenvalues that may lead real, and certainly ahead of every other one?"""
+    if found.exact is None or not found.exact.roots or not all(root.real for root in found.exact.roots):
+        return False
+    low, rest = _exact_ends(found, question.alpha)
+    return rest is None or low > rest
 
 
 def _leader_verdict(question: Question, found: Dominance, wanted: str) -> Verdict:
@@ -108,15 +120,23 @@ def _separating_score(enclosure: Enclosure, found: Dominance, alpha: Fraction | 
         return middle * scale
     if found.exact is None or not found.exact.roots:
         return None
+    low, rest = _exact_ends(found, alpha)
+    if rest is None:
+        return low - 1 if found.by == "real-part" or low <= 0 else low / 2
+    return (low + rest) / 2
+
+
+def _exact_ends(found: Dominance, alpha: Fraction | None) -> tuple[Fraction, Fraction | None]:
+    """The lowest score that a leader may have, and the highest one of all others (None without any)."""
+    if found.exact is None:
+        raise ValueError("scores of exact roots need exact roots")
     old, flint.ctx.prec = flint.ctx.prec, 4200
     try:
         low = min(_fraction(score_of(r.ball, found.by, alpha).lower()) for r in found.exact.roots)
         rest = [_fraction(score_of(r.ball, found.by, alpha).upper()) for r in found.exact.others]
     finally:
         flint.ctx.prec = old
-    if not rest:
-        return low - 1 if found.by == "real-part" or low <= 0 else low / 2
-    return (low + max(rest)) / 2
+    return low, max(rest, default=None)
 
 
 def _fraction(value: Any) -> Fraction:
@@ -133,9 +153,12 @@ def _leader_details(enclosure: Enclosure, found: Dominance) -> dict[str, Any]:
             "im": _unscaled(center.imag, enclosure.exponent),
             "radius": _finite(scale_up(radius * (1 + 2.0**-40), enclosure.exponent)),
         }
-    elif found.exact is not None and found.exact.roots:
+    elif found.exact is not None and found.exact.roots and found.kind != "unknown":
         root = found.exact.roots[0]
-        details["eigenvalue"] = {"re": float(root.ball.real.mid()), "im": float(root.ball.imag.mid())}
+        details["eigenvalue"] = {
+            "re": _finite(float(root.ball.real.mid())),
+            "im": _finite(float(root.ball.imag.mid())),
+        }
     return details
 
 
@@ -215,6 +238,9 @@ def decide_eigenvector(question: Question) -> Verdict:
         return verdict
     n = question.enclosure.shape[0]
     angle = (np.ones(1), 0.0) if n == 1 else eigenvector_angle(found)
+    wanted = Fraction(1) if question.within is None else min(question.within, Fraction(1))
+    if angle is None or not angle[1] < 1.0 or Fraction(angle[1]) > wanted:
+        angle = _exact_angle(question, found) or angle
     if angle is None or not angle[1] < 1.0:
         return give_up(question, (*found.tried, "no certified eigenvector bound"), verdict.details)
     vector, sine = angle
@@ -235,6 +261,17 @@ def decide_eigenvector(question: Question) -> Verdict:
         details=details,
         arrays=arrays,
     )
+
+
+def _exact_angle(question: Question, found: Dominance) -> tuple[Array, float] | None:
+    """The eigenvector in balls, where the matrix is small and known exactly."""
+    enclosure = question.enclosure
+    if enclosure.slack > 0 or enclosure.shape[0] > LARGEST or enclosure.exact is None:
+        return None
+    leader = found.exact or leading_eigenvalue(enclosure.exact, "real-part", None, question.deadline)
+    if leader.kind != "simple-real":
+        return None
+    return exact_eigenvector(enclosure.exact, leader.roots[0].ball.real, question.deadline)
 
 
 def decide_spectrum(question: Question) -> Verdict:

@@ -89,7 +89,8 @@ def _outer(source: Any, document: Document) -> str | None:
     if "margin" not in document.data:
         return None
     margin, stated = _margin(source), float.fromhex(str(document.data["margin"]))
-    if margin is not None and margin != stated:
+    left_out = margin is None and "margin" in source and stated not in (0.0, float("inf"))
+    if left_out or (margin is not None and margin != stated):
         return "the margin is not the one that the certificate supports"
     return restated(document, source.get("details"))
 

@@ -81,6 +81,9 @@ def _judge(
         enough = {"simple-pair": count == 2, "non-real": count >= 1, "multiple-pair": many}[kind]
         real = _real_beyond(p, order, beta, until)
         return None if enough and real == 0 else f"{count} eigenvalues, {real} of them real, are beyond the given score"
+    if kind == "all-real":
+        real = _real_beyond(p, order, beta, until)
+        return None if real == distinct > 0 else f"{real} of {distinct} eigenvalues beyond the given score are real"
     return _confirm_tie(p, order, beta, distinct, until)
 
 
@@ -153,4 +156,4 @@ def _same_score(p: flint.fmpq_poly, order: str, a: Fraction, until: float) -> fl
     back = flint.fmpq_poly([0])
     for k in range(degree + 1):
         back = back + above**k * under ** (degree - k) * g[k]
-    return p.gcd(back)
+    return p.gcd(back * under)  # with the root -a, if it is one

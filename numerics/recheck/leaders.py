@@ -63,7 +63,7 @@ def confirm_leader(document: Document, matrix: Exact, reach: Fraction, until: fl
     if "beta" not in facts:
         return "no separating score is given"
     claim = Claim(str(kind), Score(str(by), alpha), fraction_of(facts["beta"]), reach)
-    if kind in ("tie", "multiple-real", "multiple-pair"):
+    if kind in ("tie", "all-real", "multiple-real", "multiple-pair"):
         if reach != 0:
             return "an exact tie has no margin"
         return _exactly(matrix, claim, until)

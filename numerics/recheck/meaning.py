@@ -129,7 +129,9 @@ def _leader(
         return "the step of the facts is not the step of the question"
     if condition == "dominant-complex-pair":
         fits = by == options.get("by")
-        right = kind == "simple-pair" if holds else kind in ("simple-real", "multiple-real", "multiple-pair")
+        right = (
+            kind == "simple-pair" if holds else kind in ("simple-real", "multiple-real", "multiple-pair", "all-real")
+        )
     else:
         fits = by == _ORDERS.get(condition)
         others = ("simple-pair", "multiple-pair", "non-real", "multiple-real", "tie")

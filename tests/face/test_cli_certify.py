@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +175,52 @@ def test_a_saved_certificate_and_a_changed_one(eigentoken: Any, tmp_path: Path) 
     assert eigentoken("recheck", kept, "--source", tmp_path / "x.npy")[0] == 1
     code, _, err = eigentoken("recheck", kept)
     assert code == 2 and len(err.strip().splitlines()) == 1
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place in a document, as the keys that lead there."""
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield (*path, key)
+        yield from _places(child, (*path, key))
+
+
+def test_no_malformed_document_is_an_internal_error(eigentoken: Any, matrix: Path, tmp_path: Path) -> None:
+    """Each place of a verdict document replaced by something of another type: one line or a re-check that says no."""
+    document = json.loads(eigentoken("certify", "positive-definite", matrix, "--json")[1])
+    target = tmp_path / "changed.json"
+    confirmed = set()
+    for path in _places(document):
+        for value in (None, "x", -1, [], {}, True):
+            changed = json.loads(json.dumps(document))
+            holder = changed
+            for key in path[:-1]:
+                holder = holder[key]
+            if holder[path[-1]] == value:
+                continue
+            holder[path[-1]] = value
+            target.write_text(json.dumps(changed))
+            code, _, err = eigentoken("recheck", target)
+            assert code in (0, 1, 2) and "Traceback" not in err, (path, value, err)
+            assert code != 2 or len(err.strip().splitlines()) == 1, (path, value, err)
+            confirmed |= {path} if code == 0 else set()
+    described = {
+        path for path in confirmed if path[0] in ("reason", "details", "matrix", "condition", "unit", "schema")
+    }
+    kept = {
+        ("certificate",),
+        ("certificate", "digest"),
+    }  # no certificate is undecided; a digest only repeats the content
+    assert confirmed - described <= kept, confirmed - described
+    for text in (
+        "",
+        "null",
+        "[]",
+        "{}",
+        '{"certificate": {}}',
+        json.dumps({"schema": document["schema"]}),
+        "[" * 50000,
+    ):
+        target.write_text(text)
+        code, _, err = eigentoken("recheck", target)
+        assert code == 2 and len(err.strip().splitlines()) == 1, (text[:40], err)

@@ -43,6 +43,8 @@ def recheck_document(
         document = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as problem:
         raise ValueError(f"{path} is not a JSON document: {problem}") from None
+    except RecursionError:
+        raise ValueError(f"{path} is not a document of eigentoken: it is nested too deeply") from None
     if not isinstance(document, dict) or "schema" not in document:
         raise ValueError(f"{path} has no schema field: {EXPECTED}")
     kind = str(document["schema"]).split("/")[1:2]
@@ -81,6 +83,10 @@ def _single(path: Path, document: dict[str, Any], source: str | None, seconds: f
     from eigentoken.numerics.recheck import recheck
 
     certificate = document if "kind" in document else document.get("certificate")
+    if not isinstance(document.get("verdict"), str):
+        raise ValueError(f"{path} states no verdict: {EXPECTED}")
+    if certificate is not None and not _is_certificate(certificate):
+        raise ValueError(f"{path} holds something else in the place of its certificate: {EXPECTED}")
     if certificate is None:
         return Rechecked(
             str(path), document.get("condition", ""), document["verdict"], "undecided", "no certificate is kept"
@@ -91,6 +97,11 @@ def _single(path: Path, document: dict[str, Any], source: str | None, seconds: f
     subject: Any = str(path) if "kind" in document else document
     verdict = recheck(subject, matrix, time_limit=seconds)
     return Rechecked(str(path), certificate["condition"], certificate["verdict"], str(verdict.word), verdict.reason)
+
+
+def _is_certificate(value: Any) -> bool:
+    named = isinstance(value, dict) and all(isinstance(value.get(key), str) for key in ("kind", "condition", "verdict"))
+    return named and isinstance(value.get("inputs"), dict)
 
 
 def _stored(path: Path) -> dict[str, Any]:
