@@ -114,8 +114,7 @@ def all_mutants(statement: Statement) -> Iterator[Mutant]:
             yield Mutant(
                 statement.id, f"{step.name}: {description}", Derivation(steps), derivation, place, statement.facts
             )
-        needed = (*step.needs, *(step.theorem.hypotheses if isinstance(step, Citation) else ()))
-        for fact in dict.fromkeys(needed):
+        for fact in dict.fromkeys(step.needed):
             yield _without(statement, derivation, place, fact)
 
 
@@ -135,6 +134,12 @@ def _changed_steps(step: Step) -> Iterator[tuple[str, Step]]:
     elif isinstance(step, Reduction):
         for what, claim in _changed_claims(step.claimed):
             yield f"claim: {what}", replace(step, claimed=claim)
+    elif isinstance(step, Citation):
+        for place, conclusion in enumerate(step.theorem.conclusions):
+            others = step.theorem.conclusions[:place], step.theorem.conclusions[place + 1 :]
+            swapped = replace(step.theorem, conclusions=(*others[0], f"it is not so that {conclusion}", *others[1]))
+            yield f"conclusion {place + 1} of the theorem swapped", replace(step, theorem=swapped)
+        yield "more is taken than the theorem gives", replace(step, establishes=(*step.establishes, "all is well"))
     elif isinstance(step, Recalled):
         yield "another fact is recalled", replace(step, fact=f"{step.fact}, and more", establishes=())
 
@@ -163,11 +168,8 @@ def _without(statement: Statement, derivation: Derivation, place: int, fact: str
 
 
 def _silent(step: Step, fact: str) -> Step:
-    """The step without that fact, whether it is established or concluded from a cited theorem."""
-    quiet = replace(step, establishes=tuple(each for each in step.establishes if each != fact))
-    if isinstance(quiet, Citation) and quiet.theorem.conclusion == fact:
-        return replace(quiet, theorem=replace(quiet.theorem, conclusion=""))
-    return quiet
+    """The step without that fact."""
+    return replace(step, establishes=tuple(each for each in step.establishes if each != fact))
 
 
 def mutants(statement: Statement) -> Iterator[tuple[str, Derivation]]:
@@ -237,7 +239,7 @@ class _Judge:
             verdict = step.second_opinion()
             if verdict is not None and not verdict.is_undecided:
                 return verdict
-            return _weaker(original, step)
+            return _stronger(original, step) if step.conclusion == original.conclusion else _weaker(original, step)
         if isinstance(step, Identity) and isinstance(original, Identity):
             sides = zip(original.sides(), step.sides(), strict=True)
             same = all(identity_verdict(old, new).is_holds for old, new in sides)
@@ -265,6 +267,24 @@ def _weaker(original: Inequality, step: Inequality) -> Verdict:
         and guarded_inequality(step.hypotheses, signs[old.func] * room >= 0).is_holds
     ):
         return holds("it follows from the original conclusion")
+    return fails("no second opinion")
+
+
+def _stronger(original: Inequality, step: Inequality) -> Verdict:
+    """Do the hypotheses that were kept suffice, or the changed ones imply the original ones, by the second solver?"""
+    from eigentoken.theory.second_guard import guarded_inequality
+
+    kept = tuple(each for each in step.hypotheses if each in original.hypotheses)
+    if guarded_inequality(kept, step.conclusion).is_holds:
+        return holds("the hypotheses that were not changed suffice")
+    lost = [each for each in original.hypotheses if each not in step.hypotheses]
+    given = original.second_opinion()
+    if (
+        given is not None
+        and given.is_holds
+        and all(guarded_inequality(step.hypotheses, each).is_holds for each in lost)
+    ):
+        return holds("its hypotheses imply the original ones")
     return fails("no second opinion")
 
 
@@ -318,8 +338,6 @@ def _facts_before(mutant: Mutant) -> Iterator[str]:
     yield from mutant.facts
     for step in mutant.derivation.steps[: mutant.place]:
         yield from step.establishes
-        if isinstance(step, Citation):
-            yield step.theorem.conclusion
 
 
 def kill_rate(

@@ -27,6 +27,8 @@ def all_agree(derived: Iterable[Any], claimed: Iterable[Any]) -> Verdict:
     if not right or len(left) != len(right):
         return fails(f"{len(left)} expressions were derived, {len(right)} are claimed")
     for index, (one, other) in enumerate(zip(left, right, strict=True)):
+        if sp.sympify(one).has(sp.Float) or sp.sympify(other).has(sp.Float):
+            return fails(f"entry {index + 1} holds a floating-point number: a derivation is exact")
         verdict = identity_verdict(one, other)
         if not verdict.is_holds:
             return Verdict(verdict.word, f"entry {index + 1}: {verdict.reason}")
@@ -41,6 +43,7 @@ def grouped(
     formula: str,
     *,
     uses: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
     establishes: tuple[str, ...] = (),
     scope: str = ALL_SIZES,
 ) -> Reduction:
@@ -57,6 +60,7 @@ def grouped(
         name=name,
         says=says,
         uses=uses,
+        needs=needs,
         establishes=establishes,
         scope=scope,
         derive=lambda: tuple(derive()),
@@ -75,6 +79,7 @@ def tensor(
     formula: str,
     *,
     uses: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
     establishes: tuple[str, ...] = (),
 ) -> Reduction:
     """Compare expressions of the dimension-free calculus: ``derive`` gives the expression and the assumptions.
@@ -96,6 +101,7 @@ def tensor(
         name=name,
         says=says,
         uses=uses,
+        needs=needs,
         establishes=establishes,
         derive=derive,
         claimed=claimed,

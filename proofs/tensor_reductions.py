@@ -91,6 +91,8 @@ def all_equal(derived: Iterable[Any], claimed: Iterable[Any]) -> Verdict:
     if not pairs:
         return fails("there is nothing to compare")
     for index, (left, right) in enumerate(dict.fromkeys(pairs)):
+        if sp.sympify(left).has(sp.Float) or sp.sympify(right).has(sp.Float):
+            return fails(f"entry {index} holds a floating-point number: a derivation is exact")
         verdict = identity_verdict(left, right)
         if not verdict.is_holds:
             return verdict if verdict.is_undecided else fails(f"entry {index}: {verdict.reason}")

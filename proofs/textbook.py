@@ -1,18 +1,18 @@
-"""Textbook theorems that derivations cite: hypotheses and conclusions are names of facts, with reference and BibTeX.
+"""Textbook theorems that derivations cite: hypotheses and conclusions are facts about named objects, with BibTeX.
 
 A citation is accepted only where earlier steps, or the conditions of the statement, establish every hypothesis under
-exactly these names (:class:`eigentoken.theory.steps.Citation`).  ``about(theorem, subject)`` is the same theorem spoken of a
-named object, so that one derivation can use it twice.  Limits, flows and measures: :mod:`eigentoken.proofs.textbook_flows`.
+exactly these names, and it gives only what stands here as a conclusion (:class:`eigentoken.theory.steps.Citation`).
+Letters in braces stand for objects that the citation names.  Books are cited by subject: numbers of theorems differ from
+edition to edition, and were not checked.  Limits, flows and measures: :mod:`eigentoken.proofs.textbook_flows`; maps and
+matrices: :mod:`eigentoken.proofs.textbook_maps`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from eigentoken.theory.steps import Theorem
 
 __all__ = [
-    "ALGEBRAIC_NORM",
+    "ADAPTED_NORM",
     "BINOMIAL",
     "CANTOR",
     "CARATHEODORY",
@@ -22,18 +22,22 @@ __all__ = [
     "COMPARISON",
     "DANSKIN",
     "FUBINI",
-    "ISS_CASCADE",
+    "GRONWALL",
     "JENSEN",
     "LASALLE",
+    "LASALLE_BOUNDED",
     "LOJASIEWICZ",
+    "LYAPUNOV",
+    "MONOTONE",
     "OSTROWSKI_SCHNEIDER",
     "RAYLEIGH",
+    "SPECTRAL",
     "SYLVESTER",
+    "SYMMETRIC_HESSIAN",
     "TAYLOR",
     "UNIFORMLY_CONTINUOUS_COMPOSITION",
     "UNIFORM_MOMENTS",
     "WENDEL",
-    "about",
 ]
 
 KHALIL = """@book{Khalil,
@@ -43,7 +47,7 @@ KHALIL = """@book{Khalil,
   publisher = {Prentice Hall},
   year = {2002}
 }"""
-_HORN_JOHNSON = """@book{Horn-Johnson,
+HORN_JOHNSON = """@book{Horn-Johnson,
   author = {Horn, Roger A. and Johnson, Charles R.},
   title = {Matrix Analysis},
   edition = {2},
@@ -64,17 +68,34 @@ PRINCIPLES = """@book{Rudin-Principles,
   publisher = {McGraw-Hill},
   year = {1976}
 }"""
+LEE_ET_AL = """@article{Lee-et-al,
+  author = {Lee, Jason D. and Panageas, Ioannis and Piliouras, Georgios and Simchowitz, Max and Jordan, Michael I. and
+            Recht, Benjamin},
+  title = {First-order methods almost always avoid strict saddle points},
+  journal = {Mathematical Programming},
+  volume = {176},
+  year = {2019}
+}"""
+
+_LYAPUNOV = "Khalil, Nonlinear Systems, chapter on Lyapunov stability"
+_NOT_INCREASING = "{V} is continuously differentiable and does not increase along trajectories"
+_AUTONOMOUS = "the field is autonomous and locally Lipschitz"
 
 LASALLE = Theorem(
     key="LaSalle",
     name="LaSalle's invariance principle",
-    hypotheses=(
-        "the trajectories are bounded",
-        "a continuously differentiable function does not increase along trajectories",
-        "the field is autonomous and locally Lipschitz",
-    ),
-    conclusion="every trajectory tends to the largest invariant set where the derivative of the function vanishes",
-    reference="Khalil, Nonlinear Systems, Theorem 4.4",
+    hypotheses=("the trajectories are bounded", _NOT_INCREASING, _AUTONOMOUS),
+    conclusions=("every trajectory tends to the largest invariant set where the derivative of {V} vanishes",),
+    reference=_LYAPUNOV,
+    bibtex=KHALIL,
+)
+
+LASALLE_BOUNDED = Theorem(
+    key="LaSalle-bounded",
+    name="LaSalle's invariance principle for bounded trajectories",
+    hypotheses=(_NOT_INCREASING, _AUTONOMOUS),
+    conclusions=("every bounded trajectory tends to the largest invariant set where the derivative of {V} vanishes",),
+    reference=_LYAPUNOV,
     bibtex=KHALIL,
 )
 
@@ -86,9 +107,9 @@ LOJASIEWICZ = Theorem(
         "the function and the metric are real analytic",
         "the trajectories are bounded",
     ),
-    conclusion="every trajectory converges to a single point",
+    conclusions=("every trajectory converges to a single point",),
     reference="Lojasiewicz, Sur les trajectoires du gradient d'une fonction analytique (1984); Absil, Mahony, Andrews "
-    "(2005), Theorem 2.2",
+    "(2005)",
     bibtex="""@article{Lojasiewicz,
   author = {{\\L}ojasiewicz, Stanis{\\l}aw},
   title = {Sur les trajectoires du gradient d'une fonction analytique},
@@ -101,10 +122,12 @@ LOJASIEWICZ = Theorem(
 DANSKIN = Theorem(
     key="Danskin",
     name="Danskin's theorem",
-    hypotheses=("the function is a maximum of finitely many differentiable functions of time",),
-    conclusion="the upper Dini derivative of the maximum is the largest derivative among the maximisers",
-    reference="Danskin, The theory of max-min (1967); Lin, Francis, Maggiore, SIAM J. Control Optim. 46 (2007), Lemma "
-    "2.2",
+    hypotheses=(
+        "{M} is the largest of finitely many differentiable functions of time",
+        "where {M} is attained the derivative is at most {rate}",
+    ),
+    conclusions=("the upper Dini derivative of {M} is at most {rate}",),
+    reference="Danskin, The theory of max-min (1967); Lin, Francis, Maggiore, SIAM J. Control Optim. 46 (2007)",
     bibtex="""@article{Lin-Francis-Maggiore,
   author = {Lin, Zhiyun and Francis, Bruce and Maggiore, Manfredi},
   title = {State agreement for continuous-time coupled nonlinear systems},
@@ -115,12 +138,36 @@ DANSKIN = Theorem(
 }""",
 )
 
+_COMPARISON = "Khalil, Nonlinear Systems, chapter on fundamental properties (comparison principle)"
+
+MONOTONE = Theorem(
+    key="monotone-Dini",
+    name="the comparison lemma with rate zero",
+    hypotheses=("the upper Dini derivative of {u} is at most zero",),
+    conclusions=("{u} does not increase",),
+    reference=_COMPARISON,
+    bibtex=KHALIL,
+)
+
+GRONWALL = Theorem(
+    key="Gronwall",
+    name="the comparison lemma with a linear rate",
+    hypotheses=("the upper Dini derivative of {u} is at most {k} times {u}",),
+    conclusions=("{u} at time t is at most exp({k} t) times {u} at the start",),
+    reference=_COMPARISON,
+    bibtex=KHALIL,
+)
+
 COMPARISON = Theorem(
     key="comparison",
     name="the comparison lemma",
-    hypotheses=("a scalar differential inequality holds for the upper Dini derivative",),
-    conclusion="the function is bounded by the solution of the comparison equation",
-    reference="Khalil, Nonlinear Systems, Lemma 3.4",
+    hypotheses=(
+        "the derivative of {u} is at least {rate}",
+        "{bound} solves the equation with the rate {rate}",
+        "{u} starts at or above {bound}",
+    ),
+    conclusions=("{u} stays at or above {bound}",),
+    reference=_COMPARISON,
     bibtex=KHALIL,
 )
 
@@ -128,8 +175,8 @@ CARATHEODORY = Theorem(
     key="Caratheodory",
     name="Caratheodory's existence theorem",
     hypotheses=("the field is measurable in time and Lipschitz in the state with an integrable bound",),
-    conclusion="solutions exist, are unique and absolutely continuous",
-    reference="Coddington, Levinson, Theory of Ordinary Differential Equations, Chapter 2, Theorems 1.1 and 2.1",
+    conclusions=("solutions exist, are unique and absolutely continuous",),
+    reference="Coddington, Levinson, Theory of Ordinary Differential Equations, chapter on existence and uniqueness",
     bibtex="""@book{Coddington-Levinson,
   author = {Coddington, Earl A. and Levinson, Norman},
   title = {Theory of Ordinary Differential Equations},
@@ -141,48 +188,35 @@ CARATHEODORY = Theorem(
 CANTOR = Theorem(
     key="Cantor",
     name="Cantor's intersection theorem",
-    hypotheses=("nested compact sets", "the quantity tends to zero as time goes on (the diameters)"),
-    conclusion="the sets shrink to one point",
-    reference="Rudin, Principles of Mathematical Analysis, Theorem 3.10",
+    hypotheses=("{K} are nested compact sets", "the diameter of {K} tends to zero"),
+    conclusions=("{K} shrink to one point",),
+    reference="Rudin, Principles of Mathematical Analysis, chapter on sequences (diameters of nested compact sets)",
     bibtex=PRINCIPLES,
-)
-
-ISS_CASCADE = Theorem(
-    key="ISS-cascade",
-    name="the cascade theorem for input-to-state stability",
-    hypotheses=("the driving system converges", "the driven system is input-to-state stable on an invariant set"),
-    conclusion="the cascade converges",
-    reference="Khalil, Nonlinear Systems, Lemma 4.7",
-    bibtex=KHALIL,
 )
 
 CENTRE_STABLE = Theorem(
     key="centre-stable",
     name="the centre-stable manifold theorem",
     hypotheses=(
-        "every equilibrium outside a set has an unstable direction",
+        "every equilibrium outside {S} has an unstable direction",
         "every trajectory converges to a single equilibrium",
         "the flow is a diffeomorphism",
     ),
-    conclusion="the starts whose limit lies outside the set have measure zero",
-    reference="Shub, Global Stability of Dynamical Systems, Theorem III.7; Lee, Panageas, Piliouras, Simchowitz, "
-    "Jordan, "
-    "Recht, Mathematical Programming 176 (2019)",
-    bibtex="""@book{Shub,
-  author = {Shub, Michael},
-  title = {Global Stability of Dynamical Systems},
-  publisher = {Springer},
-  year = {1987}
-}""",
+    conclusions=("almost every start has its limit in {S}",),
+    reference="Shub, Global Stability of Dynamical Systems, chapter on stable manifolds; Lee, Panageas, Piliouras, "
+    "Simchowitz, Jordan, Recht, Mathematical Programming 176 (2019)",
+    bibtex=LEE_ET_AL,
 )
 
 OSTROWSKI_SCHNEIDER = Theorem(
     key="Ostrowski-Schneider",
     name="the Ostrowski-Schneider inertia theorem",
-    hypotheses=("H is symmetric", "H X + X^T H is positive definite"),
-    conclusion="X has no eigenvalue on the imaginary axis, and the inertia of X is the inertia of H",
-    reference="Ostrowski, Schneider, J. Math. Anal. Appl. 4 (1962), 72-84; Horn, Johnson, Topics in Matrix Analysis, "
-    "Theorem 2.4.10",
+    hypotheses=("{H} is symmetric", "{H} {X} + {X}^T {H} is positive definite"),
+    conclusions=(
+        "{X} has no eigenvalue on the imaginary axis",
+        "{X} has as many eigenvalues with positive real part as {H} has positive ones",
+    ),
+    reference="Ostrowski, Schneider, J. Math. Anal. Appl. 4 (1962), 72-84",
     bibtex="""@article{Ostrowski-Schneider,
   author = {Ostrowski, Alexander and Schneider, Hans},
   title = {Some theorems on the inertia of general matrices},
@@ -196,84 +230,124 @@ OSTROWSKI_SCHNEIDER = Theorem(
 SYLVESTER = Theorem(
     key="Sylvester",
     name="Sylvester's law of inertia",
-    hypotheses=("two symmetric matrices are congruent by an invertible matrix",),
-    conclusion="they have the same inertia",
-    reference="Horn, Johnson, Matrix Analysis, Theorem 4.5.8",
-    bibtex=_HORN_JOHNSON,
+    hypotheses=("{S} and {T} are symmetric and congruent by an invertible matrix",),
+    conclusions=("{S} and {T} have the same inertia",),
+    reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices and congruences",
+    bibtex=HORN_JOHNSON,
+)
+
+SPECTRAL = Theorem(
+    key="spectral",
+    name="the spectral theorem",
+    hypotheses=("{A} is symmetric",),
+    conclusions=("{A} has an orthonormal basis of eigenvectors",),
+    reference="Horn, Johnson, Matrix Analysis, chapter on unitary equivalence and normal matrices",
+    bibtex=HORN_JOHNSON,
 )
 
 RAYLEIGH = Theorem(
     key="Rayleigh",
     name="Rayleigh's principle",
-    hypotheses=("the matrix is symmetric",),
-    conclusion="the quadratic form of a unit vector lies between the extreme eigenvalues, and equality means an "
-    "eigenvector",
-    reference="Horn, Johnson, Matrix Analysis, Theorem 4.2.2",
-    bibtex=_HORN_JOHNSON,
+    hypotheses=("{A} is symmetric",),
+    conclusions=(
+        "the form of {A} lies between its extreme eigenvalues times the squared norm",
+        "a unit vector where the form of {A} is its top eigenvalue is an eigenvector",
+    ),
+    reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices (variational characterisations)",
+    bibtex=HORN_JOHNSON,
 )
 
 CAUCHY_SCHWARZ = Theorem(
     key="Cauchy-Schwarz",
     name="the Cauchy-Schwarz inequality",
     hypotheses=("the metric is symmetric and positive definite",),
-    conclusion="inner products are bounded by the product of the norms",
-    reference="Horn, Johnson, Matrix Analysis, Theorem 5.1.4",
-    bibtex=_HORN_JOHNSON,
+    conclusions=("inner products are bounded by the product of the norms",),
+    reference="Horn, Johnson, Matrix Analysis, chapter on norms",
+    bibtex=HORN_JOHNSON,
 )
 
-ALGEBRAIC_NORM = Theorem(
+ADAPTED_NORM = Theorem(
     key="adapted-norm",
     name="the adapted norm",
-    hypotheses=("the spectral radius is below a bound",),
-    conclusion="some norm has an operator norm below that bound",
-    reference="Horn, Johnson, Matrix Analysis, Lemma 5.6.10",
-    bibtex=_HORN_JOHNSON,
+    hypotheses=("the spectral radius of {A} is below {bound}",),
+    conclusions=("some Euclidean norm has an operator norm of {A} below {bound}",),
+    reference="Horn, Johnson, Matrix Analysis, chapter on norms (spectral radius): the norm of the proof is that of a "
+    "basis in which the matrix is nearly diagonal",
+    bibtex=HORN_JOHNSON,
+)
+
+SYMMETRIC_HESSIAN = Theorem(
+    key="symmetric-Hessian",
+    name="the symmetry of second derivatives",
+    hypotheses=("the function and the metric are real analytic",),
+    conclusions=("the Hessian is symmetric",),
+    reference="Rudin, Principles of Mathematical Analysis, chapter on functions of several variables",
+    bibtex=PRINCIPLES,
+)
+
+LYAPUNOV = Theorem(
+    key="Lyapunov",
+    name="Lyapunov's theorem for compact sets",
+    hypotheses=(
+        "{V} is continuously differentiable and does not increase along trajectories",
+        "{V} is smallest exactly on {S}, which is compact",
+    ),
+    conclusions=("{S} is stable",),
+    reference="Bhatia, Szego, Stability Theory of Dynamical Systems, chapter on stability of compact sets",
+    bibtex="""@book{Bhatia-Szego,
+  author = {Bhatia, Nam P. and Szego, George P.},
+  title = {Stability Theory of Dynamical Systems},
+  publisher = {Springer},
+  year = {1970}
+}""",
 )
 
 JENSEN = Theorem(
     key="Jensen",
     name="Jensen's inequality",
-    hypotheses=("the function is convex",),
-    conclusion="the function of a mean is at most the mean of the function, and strictly convex equality means equal "
-    "arguments",
-    reference="Rudin, Real and Complex Analysis, Theorem 3.3",
+    hypotheses=("{f} is strictly convex",),
+    conclusions=(
+        "{f} of a mean is at most the mean of {f}",
+        "{f} of a mean is the mean of {f} only for equal arguments",
+    ),
+    reference="Rudin, Real and Complex Analysis, chapter on Lp-spaces (convex functions)",
     bibtex=RUDIN,
 )
 
 FUBINI = Theorem(
     key="Fubini",
     name="Fubini's theorem",
-    hypotheses=("the set is measurable", "almost every section has measure zero"),
-    conclusion="the set has measure zero",
-    reference="Rudin, Real and Complex Analysis, Theorem 8.8",
+    hypotheses=("{B} is measurable", "every section of {B} has measure zero"),
+    conclusions=("{B} has measure zero",),
+    reference="Rudin, Real and Complex Analysis, chapter on integration on product spaces",
     bibtex=RUDIN,
 )
 
 TAYLOR = Theorem(
     key="Taylor",
     name="Taylor's theorem",
-    hypotheses=("the map is twice continuously differentiable", "value and first derivative agree"),
-    conclusion="the difference is of second order",
-    reference="Rudin, Principles of Mathematical Analysis, Theorem 5.15",
+    hypotheses=("{f} and {g} are twice continuously differentiable", "value and first derivative of {f} and {g} agree"),
+    conclusions=("the difference of {f} and {g} is of second order",),
+    reference="Rudin, Principles of Mathematical Analysis, chapter on differentiation",
     bibtex=PRINCIPLES,
 )
 
 UNIFORMLY_CONTINUOUS_COMPOSITION = Theorem(
     key="uniform-continuity",
-    name="stability of uniform continuity",
+    name="the uniform continuity of continuous functions on compact sets",
     hypotheses=("the factors are bounded and uniformly continuous", "the composition is continuous on a compact set"),
-    conclusion="the result is bounded and uniformly continuous",
-    reference="Rudin, Principles of Mathematical Analysis, Theorem 4.19",
+    conclusions=("the result is bounded and uniformly continuous",),
+    reference="Rudin, Principles of Mathematical Analysis, chapter on continuity",
     bibtex=PRINCIPLES,
 )
 
 UNIFORM_MOMENTS = Theorem(
     key="uniform-moments",
     name="second moments of the uniform distribution on the sphere",
-    hypotheses=("the vector is uniform on the unit sphere",),
-    conclusion="the second moments are those of I/d",
-    reference="by rotation invariance and trace; e.g. Muirhead, Aspects of Multivariate Statistical Theory, Section "
-    "1.5",
+    hypotheses=("the direction is uniform on the unit sphere",),
+    conclusions=("the second moments of the direction are those of I/d",),
+    reference="by rotation invariance and trace; e.g. Muirhead, Aspects of Multivariate Statistical Theory, chapter on "
+    "the multivariate normal and related distributions",
     bibtex="""@book{Muirhead,
   author = {Muirhead, Robb J.},
   title = {Aspects of Multivariate Statistical Theory},
@@ -285,8 +359,8 @@ UNIFORM_MOMENTS = Theorem(
 WENDEL = Theorem(
     key="Wendel",
     name="Wendel's theorem",
-    hypotheses=("the points are independent, with a symmetric distribution, almost surely in general position",),
-    conclusion="the number of points in one open half space has Wendel's law",
+    hypotheses=("the points are independent and uniform on the sphere",),
+    conclusions=("the probability that all points lie in one open hemisphere is Wendel's sum",),
     reference="Wendel, A problem in geometric probability, Math. Scand. 11 (1962), 109-111",
     bibtex="""@article{Wendel,
   author = {Wendel, James G.},
@@ -302,8 +376,8 @@ BINOMIAL = Theorem(
     key="binomial",
     name="the binomial theorem",
     hypotheses=("all binomial coefficients of a row are summed",),
-    conclusion="the sum is a power of two",
-    reference="Rudin, Principles of Mathematical Analysis, Section 8.6",
+    conclusions=("the sum is a power of two",),
+    reference="Rudin, Principles of Mathematical Analysis, chapter on sequences",
     bibtex=PRINCIPLES,
 )
 
@@ -311,7 +385,7 @@ CIRCLE_CONSENSUS = Theorem(
     key="circle-consensus",
     name="consensus on the circle at inverse temperature at most one",
     hypotheses=("the tokens move on the circle", "the inverse temperature is at most one"),
-    conclusion="almost every start on the circle reaches consensus",
+    conclusions=("almost every start on the circle reaches consensus",),
     reference="Geshkovski, Letrouit, Polyanskiy, Rigollet, A mathematical perspective on transformers, "
     "arXiv:2312.10794",
     bibtex="""@misc{Geshkovski-et-al,
@@ -320,16 +394,3 @@ CIRCLE_CONSENSUS = Theorem(
   note = {arXiv:2312.10794}
 }""",
 )
-
-
-def about(theorem: Theorem, subject: str) -> Theorem:
-    """The theorem with every hypothesis and the conclusion spoken of ``subject``.
-
-    >>> about(CANTOR, "the hulls").conclusion
-    'the sets shrink to one point (the hulls)'
-    """
-    return replace(
-        theorem,
-        hypotheses=tuple(f"{each} ({subject})" for each in theorem.hypotheses),
-        conclusion=f"{theorem.conclusion} ({subject})",
-    )

@@ -81,10 +81,17 @@ def _form(x: Sequence[Any], matrix: Sequence[Sequence[Any]], y: Sequence[Any]) -
 
 
 def known_root(positive: Sequence[Any]) -> Callable[[Any], Any]:
-    """The square root of squares of the expressions given, which the hypotheses make positive; nothing else."""
+    """The square root of squares of the expressions given, which the hypotheses make positive; nothing else.
+
+    The root is a sympy number, never a Python one: a quotient of two Python integers would be a float.
+
+    >>> known_root((1, 2))(sp.Integer(4)) / 4
+    1/2
+    """
+    candidates = tuple(sp.sympify(each) for each in positive)
 
     def root(value: Any) -> Any:
-        for candidate in positive:
+        for candidate in candidates:
             if numerator_polynomial(value - candidate**2) == 0:
                 return candidate
         raise Unresolved(f"{sp.factor(value)} is not the square of {', '.join(map(str, positive))}")

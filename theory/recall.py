@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from eigentoken.theory.registry import statements
-from eigentoken.theory.steps import ALL_SIZES, Citation, Step
+from eigentoken.theory.steps import ALL_SIZES, Step
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
 __all__ = ["Recalled", "established", "recalled", "sizes_behind"]
@@ -25,14 +25,14 @@ def established(statement_id: str) -> frozenset[str]:
     outcomes = statement.derivation.check(statement.facts)
     if not all(outcome.accepted for outcome in outcomes):
         return frozenset()
-    return frozenset(fact for outcome in outcomes for fact in _given(outcome.step))
+    return frozenset(fact for outcome in outcomes for fact in outcome.step.establishes)
 
 
 def sizes_behind(statement_id: str, fact: str) -> tuple[str, ...]:
     """The listed sizes of the steps on which a fact of another statement rests, directly or through earlier steps."""
     derivation = statements().get(statement_id).derivation
     steps = () if derivation is None else derivation.steps
-    waiting = [step for step in steps if fact in _given(step)]
+    waiting = [step for step in steps if fact in step.establishes]
     seen: set[str] = set()
     found: set[str] = set()
     while waiting:
@@ -42,13 +42,9 @@ def sizes_behind(statement_id: str, fact: str) -> tuple[str, ...]:
         seen.add(step.name)
         if step.sizes() != ALL_SIZES:
             found.add(step.sizes())
-        needed = {*step.needs, *(step.theorem.hypotheses if isinstance(step, Citation) else ())}
-        waiting += [each for each in steps if each.name in step.uses or needed & set(_given(each))]
+        needed = set(step.needed)
+        waiting += [each for each in steps if each.name in step.uses or needed & set(each.establishes)]
     return tuple(sorted(found))
-
-
-def _given(step: Step) -> tuple[str, ...]:
-    return (*step.establishes, step.theorem.conclusion) if isinstance(step, Citation) else step.establishes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,16 +2,18 @@
 
 A step has a name, words, the earlier steps it uses, and the *facts* it establishes.  Facts are what a citation of a
 textbook theorem needs: a citation whose hypotheses are not all established by earlier steps, or by the conditions of
-the statement, fails.  A step that was checked only for listed sizes says so (``scope``), in the status and in print.
-A step that is only argued in words is an :class:`Argument`: it is never called checked or cited, and a statement that
-has one, or recalls a fact from one that has, does not stand on the rung ``derived``.
+the statement, fails, and so does one that establishes anything but conclusions of its theorem.  A step that was
+checked only for listed sizes says so (``scope``), in the status and in print.  A step that is only argued in words is
+an :class:`Argument`: it is never called checked or cited, and a statement that has one, or recalls a fact from one that
+has, does not stand on the rung ``derived``.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from string import Formatter
 from typing import Any
 
 import sympy as sp
@@ -95,6 +97,11 @@ class Step(ABC):
     def twice(self, facts: frozenset[str]) -> tuple[Verdict, Verdict | None]:
         """The check and the second opinion; a kind whose work is shared does it once."""
         return self.check(facts), self.second_opinion()
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """All facts that the step rests on."""
+        return self.needs
 
     def sizes(self) -> str:
         """For which sizes the step holds; a recalled fact is limited where the steps behind it are."""
@@ -239,32 +246,78 @@ class Computation(Step):
 
 @dataclass(frozen=True)
 class Theorem:
-    """A textbook theorem: its hypotheses are names of facts, its conclusion is the fact it gives."""
+    """A textbook theorem: hypotheses and conclusions are facts in which letters in braces, ``{f}``, stand for objects.
+
+    >>> square = Theorem("s", "the square", ("{x} is real",), ("the square of {x} is not negative",), "a book")
+    >>> square.letters, square.of(x="t").conclusions
+    (('x',), ('the square of t is not negative',))
+    """
 
     key: str
     name: str
     hypotheses: tuple[str, ...]
-    conclusion: str
+    conclusions: tuple[str, ...]
     reference: str
     bibtex: str = ""
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The letters of the theorem, in alphabetical order."""
+        parsed = (Formatter().parse(each) for each in (*self.hypotheses, *self.conclusions))
+        return tuple(sorted({letter for each in parsed for _, letter, _, _ in each if letter}))
+
+    def of(self, **letters: str) -> Theorem:
+        """The same theorem, spoken of the objects that the letters stand for: all of them, and no others."""
+        if tuple(sorted(letters)) != self.letters:
+            raise ValueError(
+                f"letters of {self.name} must be {list(self.letters)}, got {sorted(letters)}: bind each one"
+            )
+        hypotheses = tuple(each.format(**letters) for each in self.hypotheses)
+        return replace(
+            self, hypotheses=hypotheses, conclusions=tuple(each.format(**letters) for each in self.conclusions)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Citation(Step):
-    """A textbook theorem, applied: every hypothesis must be a fact that is already established."""
+    """A textbook theorem, applied to the objects that ``letters`` name.
+
+    Every hypothesis must be a fact that is already established, and ``establishes`` says which of the theorem's
+    conclusions are taken from it: at least one, and nothing else.  What follows from them is a step of its own.
+    """
 
     theorem: Theorem
+    letters: Mapping[str, str] = field(default_factory=dict)
     formula: str = ""
 
     kind = "citation"
 
+    @property
+    def hypotheses(self) -> tuple[str, ...]:
+        """The hypotheses of the theorem, of these objects."""
+        return self.theorem.of(**self.letters).hypotheses
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        return (*self.needs, *self.hypotheses)
+
     def check(self, facts: frozenset[str]) -> Verdict:
-        missing = [each for each in self.theorem.hypotheses if each not in facts]
         if not (self.theorem.reference and self.theorem.bibtex):
             return fails(f"{self.theorem.name} has no published reference: what is argued here is an Argument step")
+        if tuple(sorted(self.letters)) != self.theorem.letters:
+            return fails(
+                f"{self.theorem.name} has the letters {list(self.theorem.letters)}, got {sorted(self.letters)}"
+            )
+        spoken = self.theorem.of(**self.letters)
+        missing = [each for each in spoken.hypotheses if each not in facts]
         if missing:
             return fails(f"{self.theorem.name} needs {'; '.join(missing)}, which no earlier step establishes")
-        return holds(f"cited: {self.theorem.name}; all {len(self.theorem.hypotheses)} hypotheses are established")
+        beyond = [each for each in self.establishes if each not in spoken.conclusions]
+        if beyond:
+            return fails(f"{self.theorem.name} does not conclude {'; '.join(beyond)}: give what follows its own step")
+        if not self.establishes:
+            return fails(f"{self.theorem.name} is cited for nothing: say which conclusion is taken")
+        return holds(f"cited: {self.theorem.name}; all {len(spoken.hypotheses)} hypotheses are established")
 
     def display(self) -> str:
         return self.formula
@@ -330,8 +383,6 @@ class Derivation:
             if outcome.accepted:
                 good.add(step.name)
                 facts = facts | set(step.establishes)
-                if isinstance(step, Citation):
-                    facts = facts | {step.theorem.conclusion}
         return outcomes
 
     @property

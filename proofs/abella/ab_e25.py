@@ -29,10 +29,20 @@ def derive() -> Derivation:
     return Derivation(
         (
             Citation(
-                name="cosines",
-                says="$c_i = \\frac{y_1^{\\top}y_i}{|y_1|\\,|y_i|} \\in [-1, 1]$.",
+                name="Cauchy-Schwarz",
+                says="With $p = |y_1|$, $q = |y_i|$ and $s = y_1^{\\top}y_i$:",
                 theorem=CAUCHY_SCHWARZ,
-                formula="-1 \\le c_i \\le 1",
+                formula="|y_1^{\\top}y_i| \\le |y_1|\\,|y_i|",
+                establishes=("inner products are bounded by the product of the norms",),
+            ),
+            Inequality(
+                name="cosines",
+                says="So the cosine $c_i = s/(pq)$ lies in $[-1, 1]$.",
+                hypotheses=(product <= a_norm * b_norm, product >= -a_norm * b_norm),
+                conclusion=sp.And(product / (a_norm * b_norm) <= 1, product / (a_norm * b_norm) >= -1),
+                uses=("Cauchy-Schwarz",),
+                needs=("inner products are bounded by the product of the norms",),
+                establishes=("cosines lie in [-1, 1]",),
             ),
             Identity(
                 name="equality",
@@ -53,6 +63,8 @@ def derive() -> Derivation:
                     sp.Implies(sp.Eq(square, 0), sp.Eq(cosine, 1)),
                 ),
                 uses=("cosines", "equality"),
+                needs=("cosines lie in [-1, 1]",),
+                establishes=("the function is nonnegative and vanishes exactly at equal directions",),
             ),
         )
     )

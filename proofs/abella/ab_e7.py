@@ -18,7 +18,7 @@ from eigentoken.proofs.textbook import TAYLOR
 from eigentoken.theory.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Vector
-from eigentoken.theory.steps import Citation, Derivation, Identity
+from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
 from eigentoken.theory.systems import system
 from eigentoken.theory.terms import matrix
 
@@ -55,7 +55,16 @@ def derive() -> Derivation:
                 tau,
                 u - m * y,
                 at=0,
-                establishes=("value and first derivative agree",),
+                establishes=("value and first derivative of one step and the flow agree",),
+            ),
+            Inequality(
+                name="smooth near zero",
+                says="The form $1 + 2\\tau m + \\tau^2r = |y + \\tau u|_W^2$, where $m^2 \\le r = |u|_W^2$, has no "
+                "zero while $\\tau^2r < 1$: its root is analytic there, so one step is analytic in $\\tau$; and so is "
+                "a solution of the flow, whose field is analytic.",
+                hypotheses=(r >= 0, m**2 <= r, tau**2 * r < 1),
+                conclusion=1 + 2 * tau * m + tau**2 * r > 0,
+                establishes=("one step and the flow are twice continuously differentiable",),
             ),
             tensor_step(
                 "the two registered systems",
@@ -70,10 +79,12 @@ def derive() -> Derivation:
             ),
             Citation(
                 name="second order error",
-                says="Both sides are smooth in $\\tau$ near 0, so one step differs from the flow by $O(\\tau^2)$.",
+                says="So one step differs from the flow by $O(\\tau^2)$.",
                 theorem=TAYLOR,
+                letters={"f": "one step", "g": "the flow"},
                 formula="y_i^{+}(\\tau) = y_i(\\tau) + O(\\tau^2)",
-                uses=("first order in the step",),
+                uses=("first order in the step", "smooth near zero"),
+                establishes=("the difference of one step and the flow is of second order",),
             ),
             Identity(
                 name="off the ellipsoid",
@@ -116,7 +127,6 @@ AB_E7 = register(
         "(y_i^{\\top}WU_{\\eta}y_j)\\,y_i\\bigr)$"
         " on $\\mathcal{E}_W$. With $V_{\\eta} \\to \\tau V_{\\eta}$ the layer (6) is a first-order step of this flow.",
         depends=("AB-E3", "AB-E6"),
-        facts=("the map is twice continuously differentiable",),
         derive=derive,
         vectors=(
             Vector(

@@ -102,25 +102,28 @@ def derive_flow() -> Derivation:
                 conclusion=square <= 1 / least,
                 uses=("stays on the ellipsoid",),
                 needs=("the ellipsoid is invariant",),
-                establishes=("the level set is bounded", "the trajectories are bounded"),
+                establishes=("the state space is a bounded level set of a smooth map", "the trajectories are bounded"),
             ),
             tensor_step(
                 "regular value",
-                "The differential of $y_i^{\\top}Py_i$ does not vanish on $\\mathcal{E}_P$: in the direction $y_i$ "
-                "it is",
+                "The differential of $y_i^{\\top}Py_i$, which depends on token $i$ only, does not vanish on "
+                "$\\mathcal{E}_P$: in the direction $y_i$ it is",
                 derive=lambda: differentiate(
                     dot(token(TOKEN_I), token(TOKEN_I), (letter,)), {"y": lambda index: token(index)}, rules
                 ),
                 claimed=one() * 2,
                 rules=rules,
                 left="d(y_i^{\\top}Py_i)\\,y_i",
-                establishes=("the differential does not vanish on the level set",),
+                establishes=("the differential of that map is onto along the state space",),
             ),
             Citation(
                 name="manifold",
-                says="So $\\mathcal{E}_P$, and its product, is a compact analytic manifold.",
+                says="So the product of the ellipsoids, a level set of the map with the $\\ell$ components "
+                "$y_i^{\\top}Py_i$, is a compact manifold.",
                 theorem=LEVEL_SET,
+                letters={"S": "the state space"},
                 uses=("bounded", "regular value"),
+                establishes=("the state space is a compact manifold",),
             ),
         )
     )

@@ -42,6 +42,7 @@ def derive() -> Derivation:
 
     b = sp.Symbol("b", positive=True)
     form, least, square = sp.symbols("q lambda N", real=True)
+    s, u, v, w, big, k = sp.symbols("s u v w K k", real=True)
 
     def attained() -> list[Any]:
         """Token 1 at e, token 2 at -e, the others at e; scores b x^T y: the smallest weight of token 1."""
@@ -62,13 +63,29 @@ def derive() -> Derivation:
                 establishes=("tokens have norm at most K",),
             ),
             Citation(
-                name="scores",
-                says="$|y_i^{\\top}Py_j| \\le |y_i|\\,|Py_j| \\le K^2\\lVert P\\rVert \\le K^2 b$, so each "
-                "exponential of a score lies in "
-                "$[m, M]$ with $M = 1/m = e^{K^2 b}$.",
+                name="products",
+                says="For the Euclidean product of $y_i$ and $Py_j$:",
                 theorem=CAUCHY_SCHWARZ,
-                uses=("norms",),
-                formula="m \\le e^{y_i^{\\top}Py_j} \\le M, \\qquad mM = 1",
+                formula="|y_i^{\\top}Py_j| \\le |y_i|\\,|Py_j|",
+                establishes=("inner products are bounded by the product of the norms",),
+            ),
+            Inequality(
+                name="bounded scores",
+                says="With $|y_i| = u \\le K$, $|y_j| = v \\le K$ and $|Py_j| = w \\le \\lVert P\\rVert\\,v \\le bv$ a "
+                "score $s$ is at most $K^2b$ in modulus.",
+                hypotheses=(s <= u * w, s >= -u * w, u >= 0, u <= big, v >= 0, v <= big, w >= 0, w <= b * v),
+                conclusion=sp.And(s <= big**2 * b, s >= -(big**2) * b),
+                uses=("norms", "products"),
+                needs=("tokens have norm at most K", "inner products are bounded by the product of the norms"),
+                establishes=("scores are at most K^2 b in modulus",),
+            ),
+            Inequality(
+                name="scores",
+                says="So each exponential of a score lies in $[m, M]$ with $M = 1/m = e^{k}$, $k = K^2 b$.",
+                hypotheses=(s >= -k, s <= k),
+                conclusion=sp.And(sp.exp(-k) <= sp.exp(s), sp.exp(s) <= sp.exp(k)),
+                uses=("bounded scores",),
+                needs=("scores are at most K^2 b in modulus",),
             ),
             _step(
                 "sharp lower bound",

@@ -12,7 +12,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.flow_properties import speed_is_bounded
 from eigentoken.proofs.tensor_reductions import applied
-from eigentoken.proofs.textbook import UNIFORMLY_CONTINUOUS_COMPOSITION, about
+from eigentoken.proofs.textbook import UNIFORMLY_CONTINUOUS_COMPOSITION
 from eigentoken.proofs.textbook_flows import MEAN_VALUE
 from eigentoken.theory.conditions import BoundedInTime, PositiveDefinite, Symmetric, UniformlyContinuous
 from eigentoken.theory.recall import recalled
@@ -73,13 +73,15 @@ def derive() -> Derivation:
                 hypotheses=(weight >= 0, norm >= 0, sp.Eq(norm**2, 1 - s**2)),
                 conclusion=weight * norm <= weight,
                 uses=("its length",),
-                establishes=("the derivative is bounded (the tokens in time)",),
+                establishes=("the derivative of the path of a token is bounded",),
             ),
             Citation(
                 name="Lipschitz in time",
                 says="So the tokens are Lipschitz functions of time.",
-                theorem=about(MEAN_VALUE, "the tokens in time"),
+                theorem=MEAN_VALUE,
+                letters={"f": "the path of a token"},
                 uses=("speed",),
+                establishes=("the path of a token is Lipschitz",),
             ),
             recalled(
                 "AB-L4.1",
@@ -120,7 +122,7 @@ def derive() -> Derivation:
                 ),
                 uses=("change of a product", "Lipschitz in time", "bounded tokens"),
                 needs=(
-                    "the function is Lipschitz (the tokens in time)",
+                    "the path of a token is Lipschitz",
                     "P is bounded in time",
                     "P is uniformly continuous in time",
                 ),
@@ -157,6 +159,7 @@ def derive() -> Derivation:
                 says="Sums, products and continuous functions on compact sets keep uniform continuity.",
                 theorem=UNIFORMLY_CONTINUOUS_COMPOSITION,
                 uses=("factors", "the function"),
+                establishes=("the result is bounded and uniformly continuous",),
                 formula="f_i(t) = \\sum_{\\eta,j}\\alpha^{\\eta}_{ij}\\bigl(v^{\\top}y_j - "
                 "(y_i^{\\top}Wy_j)\\,v^{\\top}y_i\\bigr)",
             ),

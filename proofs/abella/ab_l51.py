@@ -133,6 +133,7 @@ def derive_lemma() -> Derivation:
                 "absolutely continuous; "
                 "continuity of $\\bar\\alpha$ is not used.",
                 theorem=CARATHEODORY,
+                establishes=("solutions exist, are unique and absolutely continuous",),
             ),
             applied(
                 "distance",
@@ -145,19 +146,23 @@ def derive_lemma() -> Derivation:
             ),
             Inequality(
                 name="gap",
-                says="With $E = e^{2(u+s)}$ the solution is $a = \\frac{E-1}{E+1}$, and its gap to one lies "
-                "between zero and $2/E = 2e^{-2u}e^{-2s}$.",
+                says="With $E = e^{2(u+s)}$ the solution is $a = \\frac{E-1}{E+1}$, and the squared distance $2(1 - "
+                "a)$ "
+                "lies between zero and $4/E = 4e^{-2u}e^{-2s}$.",
                 hypotheses=(grown > 0, sp.Eq(a, (grown - 1) / (grown + 1))),
-                conclusion=sp.And(1 - a > 0, 1 - a <= 2 / grown),
-                uses=("tangent by exponentials",),
-                establishes=("the quantity lies between zero and a decaying exponential of s",),
+                conclusion=sp.And(2 * (1 - a) > 0, 2 * (1 - a) <= 4 / grown),
+                uses=("tangent by exponentials", "distance", "measurable rate"),
+                needs=("solutions exist, are unique and absolutely continuous",),
+                establishes=("the squared distance to y_0 lies between zero and a decaying exponential of s",),
             ),
             Citation(
                 name="limit",
-                says="As $s \\to \\infty$, $1 - a \\to 0$ from every $a_0 > -1$; so $|y - y_0|^2 = 2(1 - a) \\to 0$.",
+                says="So $|y - y_0|^2 = 2(1 - a) \\to 0$ as $s \\to \\infty$, from every $a_0 > -1$.",
                 theorem=EXPONENTIAL_LIMIT,
-                uses=("gap", "distance", "positive", "measurable rate"),
-                formula="a(t) \\to 1, \\qquad y(t) \\to y_0",
+                letters={"q": "the squared distance to y_0"},
+                uses=("gap",),
+                formula="|y(t) - y_0|^2 \\to 0",
+                establishes=("the squared distance to y_0 tends to zero",),
             ),
             Identity(
                 name="the antipode",

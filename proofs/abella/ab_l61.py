@@ -109,13 +109,15 @@ def derive() -> Derivation:
                 conclusion=sp.And(2 * (1 - height) >= 0, 2 * (1 - height) <= 2 * others),
                 uses=("coordinates", "slowest factor"),
                 needs=("the solution in closed form", "the top eigenvalue is simple"),
-                establishes=("the quantity lies between zero and a decaying exponential of s",),
+                establishes=("the squared distance to v lies between zero and a decaying exponential of s",),
             ),
             Citation(
                 name="attraction",
                 says="So $y \\to v$ from every start with $v^{\\top}y_0 > 0$, for any sign of $\\lambda$.",
                 theorem=EXPONENTIAL_LIMIT,
+                letters={"q": "the squared distance to v"},
                 uses=("distance",),
+                establishes=("the squared distance to v tends to zero",),
                 formula="|y(t) - v|^2 \\to 0",
             ),
             Inequality(
@@ -126,14 +128,16 @@ def derive() -> Derivation:
                 hypotheses=(sp.Eq(height, top * scale), scale > 0, top <= 0),
                 conclusion=2 * (1 - height) >= 2,
                 uses=("closed form", "attraction"),
-                needs=("the quantity tends to zero",),
+                needs=("the squared distance to v tends to zero",),
                 establishes=("v attracts exactly the open hemisphere around v",),
             ),
             Citation(
                 name="Rayleigh",
-                says="$y^{\\top}Uy \\le \\lambda$ with equality only at $\\pm v$.",
+                says="On the sphere, with the top eigenvalue $\\lambda$:",
                 theorem=RAYLEIGH,
+                letters={"A": "U"},
                 formula="y^{\\top}Uy \\le \\lambda",
+                establishes=("a unit vector where the form of U is its top eigenvalue is an eigenvector",),
             ),
             Inequality(
                 name="instability of the others",
@@ -142,6 +146,8 @@ def derive() -> Derivation:
                 hypotheses=(height > 0, rayleigh < lam),
                 conclusion=(lam - rayleigh) * height > 0,
                 uses=("Rayleigh",),
+                needs=("a unit vector where the form of U is its top eigenvalue is an eigenvector",),
+                establishes=("the other equilibria are unstable",),
             ),
         )
     )
@@ -201,7 +207,7 @@ AB_L61 = register(
         "unstable; their domain of "
         "attraction is a nonempty subset of $v^{\\perp}$, of measure zero.",
         facts=(
-            "the matrix is symmetric",
+            "U is symmetric",
             "the top eigenvalue is simple",
             "s tends to infinity",
         ),

@@ -49,23 +49,44 @@ def _schlafli() -> Verdict:
 def derive() -> Derivation:
     """Wendel's law, the full row of binomials, and what one missing term costs."""
     m = sp.Symbol("m", integer=True, positive=True)
-    partial, whole, rest = sp.symbols("S F R", real=True)
+    partial, whole, rest, power, chance = sp.symbols("S F R G P", real=True)
+    k, tokens, n = sp.symbols("k ell n", real=True)
     return Derivation(
         (
             Citation(
                 name="law",
-                says="Uniform tokens on $S^n \\subset \\mathbb{R}^{n+1}$ are independent, symmetric and in general "
-                "position almost "
-                "surely.",
+                says="For independent uniform tokens on $S^n \\subset \\mathbb{R}^{n+1}$:",
                 theorem=WENDEL,
+                establishes=("the probability that all points lie in one open hemisphere is Wendel's sum",),
                 formula="P_{\\ell,n} = 2^{-(\\ell-1)}\\sum_{k=0}^{n}\\binom{\\ell-1}{k}",
+            ),
+            Inequality(
+                name="range of the sum",
+                says="For $n \\ge \\ell - 1$ every $k \\le \\ell - 1$ is among $0, \\dots, n$: the sum runs over the "
+                "whole row.",
+                hypotheses=(k <= tokens - 1, tokens - 1 <= n),
+                conclusion=k <= n,
+                establishes=("all binomial coefficients of a row are summed",),
             ),
             Citation(
                 name="full row",
-                says="For $n \\ge \\ell - 1$ the sum runs over the whole row, whose sum is $2^{\\ell-1}$: the "
-                "probability is 1.",
+                says="With $m = \\ell - 1$:",
                 theorem=BINOMIAL,
-                formula="n \\ge \\ell - 1 \\implies P_{\\ell,n} = 1",
+                formula="\\sum_{k=0}^{m}\\binom{m}{k} = 2^{m}",
+                uses=("range of the sum",),
+                establishes=("the sum is a power of two",),
+            ),
+            Inequality(
+                name="probability one",
+                says="So the full row $F = 2^{\\ell-1} = G$ gives the probability $P = F/G = 1$.",
+                hypotheses=(sp.Eq(whole, power), power > 0, sp.Eq(chance, whole / power)),
+                conclusion=sp.Eq(chance, 1),
+                uses=("law", "full row"),
+                needs=(
+                    "the probability that all points lie in one open hemisphere is Wendel's sum",
+                    "the sum is a power of two",
+                ),
+                establishes=("the probability is 1 for l <= n + 1",),
             ),
             Inequality(
                 name="a missing term",
@@ -142,10 +163,7 @@ AB_R42 = register(
         text="The probability that $\\ell$ independent uniform tokens on $S^n$ lie in one open hemisphere is "
         "$P_{\\ell,n} = 2^{-(\\ell-1)}\\sum_{k=0}^{n}\\binom{\\ell-1}{k}$. It is 1 exactly when $\\ell \\le n + 1$; "
         "$P_{n+2,n} = 1 - 2^{-(n+1)}$.",
-        facts=(
-            "the points are independent, with a symmetric distribution, almost surely in general position",
-            "all binomial coefficients of a row are summed",
-        ),
+        facts=("the points are independent and uniform on the sphere",),
         derive=derive,
         printed=Printed(
             text="$P_{\\ell,n} = 1$ whenever $n \\ge \\ell$.",

@@ -45,7 +45,7 @@ def derive() -> Derivation:
     weight = attention_sum(letter, TOKEN_I)
     paired = -(weight * dot(instance(field, TOKEN_I), vector("Z", TOKEN_I), (letter,))).summed(TOKEN_I)
     squared = -(weight * dot(instance(field, TOKEN_I), instance(field, TOKEN_I), (letter,))).summed(TOKEN_I)
-    weight_i, form_i = sp.symbols("Z_i F_i", real=True)
+    weight_i, form_i, others = sp.symbols("Z_i F_i R", real=True)
     return Derivation(
         (
             tensor_step(
@@ -70,13 +70,18 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="sign",
-                says="$Z_i > 0$ and $F_i = Y_i^{\\top}PY_i \\ge 0$ with equality only at $Y_i = 0$: no summand of "
-                "$\\dot V_P$ is "
-                "positive, and it vanishes only at equilibria.",
-                hypotheses=(weight_i > 0, form_i >= 0),
-                conclusion=sp.And(-weight_i * form_i <= 0, sp.Implies(sp.Eq(weight_i * form_i, 0), sp.Eq(form_i, 0))),
+                says="$Z_i > 0$ and $F_i = Y_i^{\\top}PY_i \\ge 0$ with equality only at $Y_i = 0$; with the other "
+                "summands $R \\ge 0$, $\\dot V_P = -Z_iF_i - R$ is not positive, and vanishes only at equilibria.",
+                hypotheses=(weight_i > 0, form_i >= 0, others >= 0),
+                conclusion=sp.And(
+                    -weight_i * form_i - others <= 0,
+                    sp.Implies(sp.Eq(-weight_i * form_i - others, 0), sp.Eq(form_i, 0)),
+                ),
                 uses=("derivative along the flow",),
-                establishes=("a continuously differentiable function does not increase along trajectories",),
+                establishes=(
+                    "the potential is continuously differentiable and does not increase along trajectories",
+                    "the derivative of the potential vanishes only at equilibria",
+                ),
             ),
         )
     )

@@ -34,7 +34,9 @@ from eigentoken.theory.verdicts import Verdict, fails, holds
 P = matrix("P")
 CONDITIONS = (Symmetric(P), PositiveDefinite(P))
 GRADIENT = "the system is minus the gradient of a function"
-DECREASE = "a continuously differentiable function does not increase along trajectories"
+DECREASE = "the potential is continuously differentiable and does not increase along trajectories"
+AT_REST = "the derivative of the potential vanishes only at equilibria"
+INVARIANT_SET = "every trajectory tends to the largest invariant set where the derivative of the potential vanishes"
 LIPSCHITZ = "the field is autonomous and locally Lipschitz"
 BOUNDED = "the trajectories are bounded"
 
@@ -55,6 +57,7 @@ def _lipschitz() -> Recalled:
 
 def derive_lasalle() -> Derivation:
     """LaSalle on a compact invariant set."""
+    far, near, eps = sp.symbols("D d epsilon", real=True)
     return Derivation(
         (
             _bounded(),
@@ -62,17 +65,36 @@ def derive_lasalle() -> Derivation:
             recalled(
                 "AB-T3.1",
                 DECREASE,
-                "The potential does not increase, and its derivative vanishes only at equilibria.",
+                "The potential does not increase",
                 "\\dot V_P = -|Y_P|_g^2 \\le 0",
                 name="decrease",
             ),
+            recalled(
+                "AB-T3.1",
+                AT_REST,
+                "and its derivative vanishes only at equilibria.",
+                "|Y_P|_g = 0 \\implies Y_P = 0",
+                name="rest",
+            ),
             Citation(
                 name="LaSalle",
-                says="The derivative $-|Y_P|_g^2$ vanishes exactly where $Y_P = 0$, a set of equilibria and so "
-                "invariant.",
+                says="So every trajectory tends to the largest invariant set $M$ in $\\{\\dot V_P = 0\\}$.",
                 theorem=LASALLE,
+                letters={"V": "the potential"},
                 uses=("compactness", "smoothness", "decrease"),
-                formula="\\operatorname{dist}\\bigl(y(t), \\{Y_P = 0\\}\\bigr) \\to 0",
+                formula="\\operatorname{dist}(y(t), M) \\to 0",
+                establishes=(INVARIANT_SET,),
+            ),
+            Inequality(
+                name="the set of equilibria",
+                says="$M$ lies in the set of equilibria, whose distance $D$ to $y(t)$ is therefore at most the "
+                "distance "
+                "$d$ of $M$: it becomes smaller than any $\\epsilon$.",
+                hypotheses=(far <= near, near < eps),
+                conclusion=far < eps,
+                uses=("LaSalle", "rest"),
+                needs=(INVARIANT_SET, AT_REST),
+                establishes=("every trajectory tends to the set of equilibria",),
             ),
         )
     )
@@ -154,6 +176,7 @@ def derive_convergence() -> Derivation:
                 theorem=LOJASIEWICZ,
                 uses=("compactness", "from AB-T3.1", "analytic metric", "speed"),
                 formula="y(t) \\to y^*",
+                establishes=("every trajectory converges to a single point",),
             ),
             Citation(
                 name="the limit is an equilibrium",
@@ -161,6 +184,7 @@ def derive_convergence() -> Derivation:
                 theorem=LIMIT_IS_EQUILIBRIUM,
                 uses=("Lojasiewicz", "smoothness"),
                 formula="Y_P(y^*) = 0",
+                establishes=("every trajectory converges to a single equilibrium",),
             ),
         )
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.proofs.abella.ab_x1 import antipodal_pair_stays, unbounded_freezes
+from eigentoken.proofs.abella.hemisphere_examples import antipodal_pair_stays, unbounded_freezes
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.tensor_reductions import velocity
 from eigentoken.proofs.textbook import CAUCHY_SCHWARZ
@@ -31,34 +31,42 @@ W, U = matrix("W"), matrix("U")
 
 def derive() -> Derivation:
     """The corrected function, and the rest from AB-X1."""
-    h_i, h_j = sp.symbols("h_i h_j", positive=True)
-    s, weight, product = sp.symbols("s alpha_ij p", real=True)
+    product, one, other, height, first = sp.symbols("p a b h h_0", real=True)
     return Derivation(
         (
             Citation(
                 name="products",
-                says="On $\\mathcal{E}_W$ all products $y_i^{\\top}Wy_j$, and $p = v^{\\top}Wy_i$ for $v \\in "
-                "\\mathcal{E}_W$, lie in $[-1, 1]$.",
+                says="In the metric $W$:",
                 theorem=CAUCHY_SCHWARZ,
-                formula="|y_i^{\\top}Wy_j| \\le 1",
+                formula="|v^{\\top}Wy_i| \\le |v|_W\\,|y_i|_W",
+                establishes=("inner products are bounded by the product of the norms",),
             ),
             Inequality(
                 name="the function that is meant",
-                says="So $1 - v^{\\top}Wy_i \\in [0, 2]$; with $W$ inside, (13) is nonnegative. Hemispheres "
-                "$\\{v^{\\top}y > 0\\}$ and "
+                says="So $p = v^{\\top}Wy_i$ with $a = |v|_W = 1$ and $b = |y_i|_W = 1$ lies in $[-1, 1]$, and $1 - p "
+                "\\in [0, 2]$; with $W$ inside, (13) is nonnegative. Hemispheres $\\{v^{\\top}y > 0\\}$ and "
                 "$\\{v^{\\top}Wy > 0\\}$ are the same family.",
-                hypotheses=(product >= -1, product <= 1),
+                hypotheses=(product >= -one * other, product <= one * other, sp.Eq(one, 1), sp.Eq(other, 1)),
                 conclusion=sp.And(1 - product >= 0, 1 - product <= 2),
                 uses=("products",),
+                needs=("inner products are bounded by the product of the norms",),
+                establishes=("the function (13) with W inside is not negative",),
+            ),
+            recalled(
+                "AB-X1",
+                "minus the lowest height does not increase",
+                "The lowest height $h = \\min_i v^{\\top}y_i$ does not decrease (and (13) does not increase).",
+                "\\min_i v^{\\top}y_i(t) \\ge \\min_i v^{\\top}y_i(0)",
+                name="lowest height",
             ),
             Inequality(
                 name="invariance",
-                says="At a lowest token of an open hemisphere every summand of $\\dot h_i = \\sum\\alpha_{ij}(h_j - "
-                "s\\,h_i)$ is "
-                "nonnegative: the hemisphere is forward invariant and (13) does not increase.",
-                hypotheses=(weight > 0, h_i <= h_j, s <= 1),
-                conclusion=weight * (h_j - s * h_i) >= 0,
-                uses=("products",),
+                says="So a positive lowest height $h_0$ at the start is followed by positive ones: the hemisphere is "
+                "forward invariant.",
+                hypotheses=(-height <= -first, first > 0),
+                conclusion=height > 0,
+                uses=("lowest height",),
+                needs=("minus the lowest height does not increase",),
                 establishes=("the hemisphere is forward invariant",),
             ),
             recalled(

@@ -19,18 +19,13 @@ from eigentoken.proofs.abella.causal_examples import (
     sphere_example,
     unbounded_causal_freezes,
 )
+from eigentoken.proofs.abella.causal_measure import measure_steps, stability_steps
 from eigentoken.proofs.abella.causal_uniqueness import uniqueness_steps
 from eigentoken.proofs.abella.riccati import NEAR_ONE, riccati_steps
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.tensor_reductions import applied
-from eigentoken.proofs.textbook import COMPARISON, DANSKIN, FUBINI, about
-from eigentoken.proofs.textbook_flows import (
-    COMPACTNESS,
-    FLOW_MAPS,
-    NO_ATOMS,
-    NULL_UNION,
-    OPEN_PREIMAGES,
-)
+from eigentoken.proofs.textbook import DANSKIN, MONOTONE
+from eigentoken.proofs.textbook_flows import COMPACTNESS, FLOW_MAPS, OPEN_SETS
 from eigentoken.theory.claims import AlmostEveryConverges
 from eigentoken.theory.conditions import BoundedInTime, Relation
 from eigentoken.theory.points import ConsensusSet
@@ -46,7 +41,9 @@ U = matrix("U")
 
 def derive() -> Derivation:
     """Heights against the first token, uniqueness and existence of the bad start, its position, and null sets."""
-    return Derivation((*_heights(), *uniqueness_steps(), *_existence(), *_position(), *_null_set(), *_stability()))
+    return Derivation(
+        (*_heights(), *uniqueness_steps(), *_existence(), *_position(), *measure_steps(), *stability_steps())
+    )
 
 
 def _heights() -> Iterator[Step]:
@@ -90,7 +87,7 @@ def _heights() -> Iterator[Step]:
         ),
         rules=rules,
         left="\\tfrac{d}{dt}\\,v^{\\top}y_i",
-        establishes=DANSKIN.hypotheses,
+        establishes=("minus the lowest height is the largest of finitely many differentiable functions of time",),
     )
     yield tensor_step(
         "sphere",
@@ -99,7 +96,7 @@ def _heights() -> Iterator[Step]:
         claimed=zero(),
         rules=rules,
         left="\\tfrac{d}{dt}\\,y_i^{\\top}y_i",
-        establishes=("the state space is compact and invariant", "the space is compact"),
+        establishes=("the state space is compact and invariant", "the sphere is compact"),
     )
     yield analytic_step(
         "Lipschitz field",
@@ -118,6 +115,7 @@ def _heights() -> Iterator[Step]:
         "tokens too, since token $i$ depends on tokens $j \\le i$ only.",
         theorem=FLOW_MAPS,
         uses=("sphere", "Lipschitz field"),
+        establishes=("the time-T maps are homeomorphisms of the state space",),
     )
     yield recalled(
         "AB-E15", "the first token is fixed", "Token 1 does not move.", "y_1(t) = y_1(0)", name="the first token"
@@ -189,32 +187,63 @@ def _heights() -> Iterator[Step]:
 def _existence() -> Iterator[Step]:
     """Starts that are in the hemisphere of the first token at time T form open, increasing sets, none of them everything."""
     weight, h_i, h_j, s, target, limit = sp.symbols("alpha_ij h_i h_j s y_1 l", real=True)
+    before, after, room = sp.symbols("h h' delta", real=True)
     yield Inequality(
         name="lowest height",
-        says="Let $h_j = y_1^{\\top}y_j > 0$ for all $j \\le i$. At the lowest token every summand of its slope is "
-        "nonnegative ($s = y_i^{\\top}y_j \\le 1$).",
+        says="Let $h_j = y_1^{\\top}y_j > 0$ for all $j \\le i$. At the lowest token every summand of the slope of "
+        "$-h_i$ "
+        "is at most zero ($s = y_i^{\\top}y_j \\le 1$).",
         hypotheses=(weight >= 0, h_i > 0, h_i <= h_j, s <= 1),
-        conclusion=weight * (h_j - s * h_i) >= 0,
+        conclusion=-weight * (h_j - s * h_i) <= 0,
         uses=("heights from the system",),
-        establishes=("no lowest height has a negative slope",),
+        establishes=("where minus the lowest height is attained the derivative is at most zero",),
+    )
+    yield Citation(
+        name="slope of the lowest height",
+        says="For $-\\min_j h_j = \\max_j(-h_j)$:",
+        theorem=DANSKIN,
+        letters={"M": "minus the lowest height", "rate": "zero"},
+        uses=("lowest height",),
+        formula="D^+\\bigl(-\\min_j h_j\\bigr) \\le 0",
+        establishes=("the upper Dini derivative of minus the lowest height is at most zero",),
     )
     yield Citation(
         name="the hemisphere is kept",
-        says="So the lowest height does not decrease (for $-\\min_j h_j = \\max_j(-h_j)$).",
-        theorem=DANSKIN,
-        uses=("lowest height",),
-        formula="D^+\\bigl(-\\min_j h_j\\bigr) \\le 0",
+        says="So the lowest height does not decrease.",
+        theorem=MONOTONE,
+        letters={"u": "minus the lowest height"},
+        uses=("slope of the lowest height",),
+        formula="\\min_j h_j(T') \\ge \\min_j h_j(T), \\qquad T' \\ge T",
+        establishes=("minus the lowest height does not increase",),
     )
     yield Inequality(
         name="growing sets",
-        says="For late $T$, and a later $T' = T + t$, a lowest height $h_i > 0$ at time $T$ is followed by one "
-        "$h_j \\ge h_i$ at time $T'$: the starts of token $i$ that have positive height at time $T$ form a set "
-        "that grows with $T$, and is open as the preimage of an open set.",
-        hypotheses=(h_i > 0, h_j >= h_i),
-        conclusion=h_j > 0,
-        uses=("the hemisphere is kept", "flow maps"),
-        needs=(DANSKIN.conclusion, "no lowest height has a negative slope", FLOW_MAPS.conclusion),
-        establishes=("the sets are open and increase",),
+        says="Let $G_T$ be the set of starts of token $i$ for which all heights are positive at time $T$. The lowest "
+        "height "
+        "$h > 0$ at time $T$ is followed by $h' \\ge h$ at a later time $T'$: $G_T \\subseteq G_{T'}$.",
+        hypotheses=(-after <= -before, before > 0),
+        conclusion=after > 0,
+        uses=("the hemisphere is kept",),
+        needs=("minus the lowest height does not increase",),
+        establishes=("the sets G_T increase",),
+    )
+    yield Inequality(
+        name="positive heights",
+        says="The states with positive heights form an open set: $|y_1^{\\top}(y - y')| \\le |y - y'|$, so a height $h "
+        "> "
+        "\\delta$ stays positive when the state moves by at most $\\delta$. $G_T$ is its preimage under the time-$T$ "
+        "map.",
+        hypotheses=(before > room, after >= before - room),
+        conclusion=after > 0,
+        establishes=("the sets G_T are preimages of an open set under time-T maps",),
+    )
+    yield Citation(
+        name="open sets",
+        says="So each $G_T$ is open.",
+        theorem=OPEN_SETS,
+        letters={"sets": "the sets G_T"},
+        uses=("positive heights", "flow maps"),
+        establishes=("the sets G_T are open",),
     )
     yield applied(
         "never everything",
@@ -224,22 +253,28 @@ def _existence() -> Iterator[Step]:
         {target: sp.Integer(1)},
         sp.Integer(-1),
         uses=("flow maps",),
-        needs=(FLOW_MAPS.conclusion,),
-        establishes=("no set is the whole space",),
+        needs=("the time-T maps are homeomorphisms of the state space",),
+        establishes=("none of the sets G_T is all of the sphere",),
     )
     yield Citation(
         name="a start that is left out",
-        says="So some start never has a positive height at late times.",
+        says="So some start is in no $G_T$: it never has a positive height at late times.",
         theorem=COMPACTNESS,
-        uses=("growing sets", "never everything", "sphere"),
+        letters={"sets": "the sets G_T", "space": "the sphere"},
+        uses=("growing sets", "open sets", "never everything", "sphere"),
+        formula="\\bigcup_T G_T \\neq S^n",
+        establishes=("the union of the sets G_T is not all of the sphere",),
     )
     yield Inequality(
         name="existence",
-        says="Its limit $l \\le 0$ is not $1$, so it is $-1$: the start is bad.",
+        says="The limit $l$ of its height is $1$ or $-1$, and $l \\le 0$: so it is $-1$, and the start is bad.",
         hypotheses=(sp.Or(sp.Eq(limit, 1), sp.Eq(limit, -1)), limit <= 0),
         conclusion=sp.Eq(limit, -1),
         uses=("a start that is left out", "dichotomy"),
-        needs=(COMPACTNESS.conclusion, "each token tends to the first one or to its antipode"),
+        needs=(
+            "the union of the sets G_T is not all of the sphere",
+            "each token tends to the first one or to its antipode",
+        ),
         establishes=("there is at least one bad start",),
     )
 
@@ -268,93 +303,13 @@ def _position() -> Iterator[Step]:
         name="position of the bad start",
         says="Let $\\theta_1 = 0$, $\\theta_2 \\in (0, \\pi)$, $\\theta_3 \\in (\\theta_2, \\pi]$: then $s_3 = "
         "\\sin\\theta_3 \\ge 0$ and $s_{32} = \\sin(\\theta_3 - \\theta_2) > 0$, so $\\dot\\theta_3 = -A_{31}s_3 - "
-        "A_{32}s_{32} < 0$. The start $\\theta_3 = \\pi$, that is $y_3 = -y_1$, leaves and reaches $y_1$; so "
-        "$y_3^* \\neq -y_1$.",
+        "A_{32}s_{32} < 0$: the angle decreases as long as it is there. The start $\\theta_3 = \\pi$, that is $y_3 = "
+        "-y_1$, leaves and does not come back; so its limit is not $-y_1$, and $y_3^* \\neq -y_1$.",
         hypotheses=(A_31 > 0, A_32 > 0, s_3 >= 0, s_32 > 0),
         conclusion=-A_31 * s_3 - A_32 * s_32 < 0,
         uses=("motion on a great circle", "uniqueness"),
-    )
-
-
-def _null_set() -> Iterator[Step]:
-    """The starts without consensus at the first token have measure zero."""
-    a = sp.Symbol("a", real=True)
-    yield Citation(
-        name="null sections",
-        says="Let $B_i$ be the starts for which $y_1, \\dots, y_{i-1}$ converge to $y_1$ and $y_i$ does not; a "
-        "start that does not reach consensus is in one of them. For given $y_1, \\dots, y_{i-1}$ its section is "
-        "empty or a point of $S^n$, $n \\ge 1$.",
-        theorem=NO_ATOMS,
-        uses=("uniqueness",),
-    )
-    yield recalled(
-        "AB-X1",
-        about(COMPARISON, "causal attention").conclusion,
-        "From the open set where all heights are positive the tokens reach consensus at $y_1$: in the central "
-        "projection their distances to the first one decay exponentially.",
-        "\\max_i|w_i(t) - w_1| \\le e^{-at}\\max_i|w_i(0) - w_1|",
-        name="consensus from the hemisphere",
-    )
-    yield Inequality(
-        name="entrance",
-        says="A start whose heights tend to one enters that set: a height within $\\tfrac12$ of one is positive. "
-        "So the domain of attraction of the first $i$ tokens is the union over $T = 1, 2, \\dots$ of the preimages "
-        "of that set under the time-$T$ maps, and $B_i$ is a difference of two such sets.",
-        hypotheses=(a > 1 - sp.Rational(1, 2),),
-        conclusion=a > 0,
-        uses=("consensus from the hemisphere", "flow maps"),
-        establishes=("the domain is the union over T of the preimages of an open set",),
-    )
-    yield Citation(
-        name="measurable", says="So $B_i$ is a Borel set.", theorem=OPEN_PREIMAGES, uses=("entrance", "flow maps")
-    )
-    yield Citation(
-        name="measure zero",
-        says="So each $B_i$ has measure zero.",
-        theorem=FUBINI,
-        uses=("null sections", "measurable"),
-        formula="\\operatorname{meas} B_i = 0",
-    )
-    yield Citation(
-        name="almost every start",
-        says="And so has their union.",
-        theorem=NULL_UNION,
-        uses=("measure zero",),
-        formula="\\operatorname{meas}\\{(y_1, \\dots, y_{\\ell}) : \\text{no consensus at } y_1\\} = 0",
-    )
-
-
-def _stability() -> Iterator[Step]:
-    """In the central projection along the first token the distances are comparable, and decay."""
-    h, far, near, start, far_0, factor_e = sp.symbols("h x d d_0 x_0 E", real=True)
-    yield Identity(
-        name="central projection",
-        says="With $v = y_1$, $h = y_1^{\\top}y_i$ and $w_i = y_i/h$: $w_1 = y_1$, and $|w_i - w_1|^2 = 1/h^2 - 2 "
-        "+ 1$ (products of $w_i$ and $w_1$ are $1/h^2$, $1$ and $1$), that is",
-        left=1 / h**2 - 2 + 1,
-        right=(1 - h**2) / h**2,
-    )
-    yield Inequality(
-        name="comparable distances",
-        says="For $h \\ge \\tfrac12$ the squares $x = |w_i - w_1|^2$ and $d = |y_i - y_1|^2 = 2(1 - h)$ satisfy $d "
-        "\\le x \\le 4d$.",
-        hypotheses=(h >= sp.Rational(1, 2), h <= 1, sp.Eq(far, (1 - h**2) / h**2), sp.Eq(near, 2 * (1 - h))),
-        conclusion=sp.And(near <= far, far <= 4 * near),
-        uses=("central projection",),
-        establishes=("the projected distance is comparable with the distance",),
-    )
-    yield Inequality(
-        name="stability",
-        says="So near the consensus set $d(t) \\le x(t) \\le E\\,x(0) \\le 4E\\,d(0)$ with a factor $E \\le 1$ "
-        "that decays exponentially: the consensus set is asymptotically stable.",
-        hypotheses=(near <= far, far <= factor_e * far_0, far_0 <= 4 * start, factor_e >= 0),
-        conclusion=near <= 4 * factor_e * start,
-        uses=("comparable distances", "consensus from the hemisphere"),
-        needs=(
-            about(COMPARISON, "causal attention").conclusion,
-            "the projected distance is comparable with the distance",
-        ),
-        establishes=("the consensus set is asymptotically stable",),
+        needs=("each token tends to the first one or to its antipode",),
+        establishes=("the bad start of token 3 is not -y_1",),
     )
 
 

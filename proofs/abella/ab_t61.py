@@ -11,6 +11,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.abella.ab_l61 import VALUE
+from eigentoken.proofs.abella.half_space import LOWEST, half_space_steps
 from eigentoken.proofs.abella.riccati import NEAR_ONE, riccati_steps
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import (
@@ -24,7 +25,7 @@ from eigentoken.proofs.deterministic_data import (
     symmetric_eigenpairs,
 )
 from eigentoken.proofs.tensor_reductions import applied, velocity
-from eigentoken.proofs.textbook import RAYLEIGH, about
+from eigentoken.proofs.textbook import RAYLEIGH
 from eigentoken.proofs.textbook_flows import INDUCTION
 from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.algebra import causal_mask
@@ -44,7 +45,7 @@ from eigentoken.theory.verdicts import Verdict, fails, holds
 U = matrix("U")
 lam, mu, root, index = sp.symbols("lambda mu r i", real=True)
 MULTIPLIER = (mu / index - lam) / root
-INDUCTION_AT_V = about(INDUCTION, "convergence to v")
+KEPT = "the hemisphere is forward invariant"
 
 
 def derive() -> Derivation:
@@ -90,6 +91,7 @@ def derive() -> Derivation:
                 ).summed(TOKEN_J),
                 rules=rules,
                 left="\\dot b_i",
+                establishes=(LOWEST,),
             ),
             applied(
                 "heights",
@@ -102,17 +104,7 @@ def derive() -> Derivation:
                 uses=("heights from the system",),
                 establishes=("the heights obey a scalar equation",),
             ),
-            Inequality(
-                name="invariance",
-                says="At $b_i = 0$ with $b_j > 0$ for $j < i$ the summands $\\lambda\\alpha_{ij}b_j$ are positive, "
-                "and for $i = 1$ "
-                "$\\dot b_1 = \\alpha_{11}(\\lambda - y_1^{\\top}Uy_1)\\,b_1$ keeps its sign: the hemisphere is "
-                "forward invariant.",
-                hypotheses=(weight > 0, lam > 0, b_j > 0, sp.Eq(b_i, 0)),
-                conclusion=weight * (lam * b_j - s * b_i) > 0,
-                uses=("heights",),
-                establishes=("the hemisphere is forward invariant",),
-            ),
+            *half_space_steps("b_i", uses=("heights",), establishes=KEPT),
             Identity(
                 name="perturbation form",
                 says="Suppose $y_j = v + e_j$ with $e_j \\to 0$; put $p = v^{\\top}e_j$, $q = y_i^{\\top}Ue_j$. Then "
@@ -125,19 +117,23 @@ def derive() -> Derivation:
             ),
             Citation(
                 name="Rayleigh",
-                says="The own term $\\alpha_{ii}(\\lambda - \\rho)\\,b_i$, $\\rho = y_i^{\\top}Uy_i \\le \\lambda$, "
-                "is nonnegative in the hemisphere.",
+                says="With the top eigenvalue $\\lambda$, on the sphere:",
                 theorem=RAYLEIGH,
+                letters={"A": "U"},
                 formula="y^{\\top}Uy \\le \\lambda",
+                establishes=("the form of U lies between its extreme eigenvalues times the squared norm",),
             ),
             Inequality(
                 name="lower estimate",
-                says="With $A = \\sum_{j<i}\\alpha_{ij}$ and all perturbations together at most $\\epsilon$: "
-                "$\\dot b_i \\ge \\lambda A(1 - b_i^2) - \\epsilon$.",
+                says="With $A = \\sum_{j<i}\\alpha_{ij}$, the own term $\\alpha_{ii}(\\lambda - \\rho)\\,b_i$, $\\rho "
+                "= "
+                "y_i^{\\top}Uy_i \\le \\lambda$, and all perturbations together at most $\\epsilon$: $\\dot b_i \\ge "
+                "\\lambda A(1 - b_i^2) - \\epsilon$.",
                 hypotheses=(lam > 0, own >= 0, rho <= lam, b_i > 0, sp.Abs(p) <= eps),
                 conclusion=before * lam * (1 - b_i**2) + own * (lam - rho) * b_i + p
                 >= lam * before * (1 - b_i**2) - eps,
-                uses=("perturbation form", "Rayleigh", "invariance"),
+                uses=("perturbation form", "Rayleigh", "the half space is kept"),
+                needs=("the form of U lies between its extreme eigenvalues times the squared norm", KEPT),
             ),
             recalled(
                 "AB-L4.1",
@@ -160,9 +156,10 @@ def derive() -> Derivation:
                 hypotheses=(c_1 > 0, own_time >= c_1 * time, time > number / c_1),
                 conclusion=own_time > number,
                 uses=("weights", "one token"),
-                establishes=(INDUCTION_AT_V.hypotheses[0],),
+                needs=("the weights are bounded below", "v attracts exactly the open hemisphere around v"),
+                establishes=("convergence to v for the first token",),
             ),
-            *riccati_steps("b_i", uses=("lower estimate", "weights"), needs=("the hemisphere is forward invariant",)),
+            *riccati_steps("b_i", uses=("lower estimate", "weights"), needs=(KEPT,)),
             Inequality(
                 name="next token",
                 says="Suppose tokens $1, \\dots, i - 1$ converge to $v$, so that for each $\\eta > 0$ the "
@@ -171,16 +168,18 @@ def derive() -> Derivation:
                 "$\\eta < k\\epsilon$, for every $\\epsilon > 0$; and $|y_i - v|^2 = 2(1 - b_i)$.",
                 hypotheses=(low >= radius, 1 - radius <= eta / least, least > 0, eps > 0, eta < least * eps),
                 conclusion=low > 1 - eps,
-                uses=("radius", "invariance"),
-                needs=(NEAR_ONE, "the hemisphere is forward invariant"),
-                establishes=(INDUCTION_AT_V.hypotheses[1],),
+                uses=("radius", "the half space is kept"),
+                needs=(NEAR_ONE, KEPT),
+                establishes=("convergence to v for the next token if for all earlier ones",),
             ),
             Citation(
                 name="cascade",
                 says="So all tokens converge to $v$.",
-                theorem=INDUCTION_AT_V,
+                theorem=INDUCTION,
+                letters={"claim": "convergence to v"},
                 uses=("first token", "next token"),
-                formula="b_i(t) \\to 1, \\qquad y_i(t) \\to v \\quad\\text{for all } i",
+                formula="y_i(t) \\to v \\quad\\text{for all } i",
+                establishes=("convergence to v for all tokens",),
             ),
             Identity(
                 name="local spectrum",
@@ -201,6 +200,7 @@ def derive() -> Derivation:
                 hypotheses=(lam > 0, mu < lam, index >= 1, root > 0),
                 conclusion=MULTIPLIER < 0,
                 uses=("local spectrum",),
+                establishes=("all local multipliers at the consensus on v are negative",),
             ),
             Inequality(
                 name="sign of the multiplier",
@@ -368,7 +368,7 @@ AB_T61 = register(
         "$(\\mu/i - \\lambda)/\\sqrt d$ for token $i$ and $\\mu \\in \\Lambda \\setminus \\{\\lambda\\}$, whatever "
         "$P$ is.",
         depends=("AB-L6.1", "AB-L4.1", "AB-E15"),
-        facts=("the matrix is symmetric",),
+        facts=("U is symmetric",),
         derive=derive,
         printed=Printed(
             text="The proof uses $V_b = 1 - b$ as a strict ISS Lyapunov function on $b \\in (0, 1]$.",

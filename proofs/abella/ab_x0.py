@@ -13,9 +13,16 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.tensor_reductions import slope, velocity
-from eigentoken.proofs.textbook import CENTRE_STABLE, CIRCLE_CONSENSUS, UNIFORM_MOMENTS
+from eigentoken.proofs.textbook import (
+    CENTRE_STABLE,
+    CIRCLE_CONSENSUS,
+    LYAPUNOV,
+    RAYLEIGH,
+    SYMMETRIC_HESSIAN,
+    UNIFORM_MOMENTS,
+)
 from eigentoken.proofs.textbook_flows import SMOOTH_FLOW
-from eigentoken.proofs.textbook_maps import OSTROWSKI
+from eigentoken.proofs.textbook_maps import INERTIA_OF_PRODUCTS
 from eigentoken.theory.claims import AlmostEveryConverges
 from eigentoken.theory.conditions import PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.points import ConsensusSet
@@ -59,7 +66,7 @@ def averaged(polynomial: Any) -> Any:
 def derive() -> Derivation:
     """Conjugacy, second variation, its average, its sign, and the centre-stable manifold theorem."""
     from eigentoken.proofs.calculus_steps import tensor_step
-    from eigentoken.theory.calculus import SLOT, Assumptions, Letter, vector
+    from eigentoken.theory.calculus import SLOT, Assumptions, Letter, dot, vector
 
     score, root, back = Letter("P"), Letter("R"), Letter("S")
     # y = S z with S = R^{-1}, R = P^{1/2}: R S = 1 and S^T P S = 1 are the rules
@@ -77,7 +84,10 @@ def derive() -> Derivation:
 
     g_a, H_ab, u_a, u_b, w_a, w_b = sp.symbols("g_a H_ab u_a u_b w_a w_b", real=True)
     x_a, x_b = u_a * eps + w_a * eps**2 / 2, u_b * eps + w_b * eps**2 / 2
-    share, hessian, gamma, unstable, negative = sp.symbols("p H gamma k k_-", real=True)
+    smallest, one_value, others, lowest, size = sp.symbols("q x R lambda N", real=True)
+    nu, unstable, S_0, S_1, height = sp.symbols("nu mu S_0 S_1 h", real=True)
+    weigh, unweigh = Letter("G"), Letter("S")
+    inverse_rules = Assumptions(symmetric=frozenset({"G", "S"}), products={("S", "G"): ()})
     beta, shrink = sp.symbols("beta f", positive=True)
     return Derivation(
         (
@@ -107,6 +117,7 @@ def derive() -> Derivation:
                 says="Average over $v$ uniform on the sphere: $\\mathbb{E}\\,a_i^2 = 1/d$ and $\\mathbb{E}\\,a_ia_j = "
                 "c/d$.",
                 theorem=UNIFORM_MOMENTS,
+                establishes=("the second moments of the direction are those of I/d",),
                 formula="\\mathbb{E}\\,vv^{\\top} = I/d",
             ),
             Identity(
@@ -115,6 +126,7 @@ def derive() -> Derivation:
                 left=averaged(second_variation()),
                 right=AVERAGE,
                 uses=("second variation of a pair", "moments"),
+                needs=("the second moments of the direction are those of I/d",),
             ),
             Inequality(
                 name="negative unless consensus",
@@ -138,55 +150,113 @@ def derive() -> Derivation:
                 at=0,
                 order=2,
             ),
+            recalled(
+                "AB-T3.2",
+                "the function and the metric are real analytic",
+                "The potential is real analytic,",
+                name="analytic",
+            ),
+            Citation(
+                name="symmetric Hessian",
+                says="so its Hessian $H$ at a critical point is symmetric.",
+                theorem=SYMMETRIC_HESSIAN,
+                uses=("analytic",),
+                formula="H = H^{\\top}",
+                establishes=("the Hessian is symmetric",),
+            ),
             Inequality(
                 name="Hessian",
-                says="So at a critical point the second variation is the Hessian $H$ of the velocity. A negative "
-                "mean $m$ of $H$ over all $v$ means that some value $H$ is negative: if all were nonnegative, so "
-                "would be each summand $p H$ of the mean.",
-                hypotheses=(share >= 0, hessian >= 0),
-                conclusion=share * hessian >= 0,
-                uses=("negative unless consensus", "variation along a curve"),
-                needs=("the averaged second variation is negative off the consensus set",),
-                establishes=(
-                    "the second factor is symmetric",
-                    "the Hessian has a negative direction off the consensus set",
+                says="At a critical point the second variation along $v$ is a quadratic form $Q(v)$, the value of the "
+                "Hessian at the velocity. Its mean over the sphere is the mean of the $d$ values at an orthonormal "
+                "basis. Let "
+                "$q$ be the smallest of these, $x$ one of them and $R \\ge (d-1)q$ the sum of the others: if the sum "
+                "is "
+                "negative, so is $q$.",
+                hypotheses=(smallest <= one_value, others >= (d - 1) * smallest, one_value + others < 0),
+                conclusion=smallest < 0,
+                uses=("negative unless consensus", "variation along a curve", "moments"),
+                needs=(
+                    "the averaged second variation is negative off the consensus set",
+                    "the second moments of the direction are those of I/d",
                 ),
+                establishes=("the Hessian has a negative direction off the consensus set",),
+            ),
+            Citation(
+                name="Rayleigh",
+                says="The form of a symmetric matrix is at least its smallest eigenvalue times the squared norm.",
+                theorem=RAYLEIGH,
+                letters={"A": "the Hessian"},
+                uses=("symmetric Hessian",),
+                formula="u^{\\top}Hu \\ge \\lambda_{\\min}(H)\\,|u|^2",
+                establishes=("the form of the Hessian lies between its extreme eigenvalues times the squared norm",),
+            ),
+            Inequality(
+                name="negative eigenvalue",
+                says="So with a direction $u$, $N = |u|^2 > 0$, in which the form $q$ is negative, the smallest "
+                "eigenvalue "
+                "$\\lambda$ of $H$ is negative.",
+                hypotheses=(lowest * size <= smallest, smallest < 0, size > 0),
+                conclusion=lowest < 0,
+                uses=("Hessian", "Rayleigh"),
+                needs=(
+                    "the Hessian has a negative direction off the consensus set",
+                    "the form of the Hessian lies between its extreme eigenvalues times the squared norm",
+                ),
+                establishes=("the Hessian has a negative eigenvalue off the consensus set",),
             ),
             recalled(
                 "AB-E9",
                 "the metric is symmetric and positive definite",
-                "The linearisation of the gradient flow is $-G^{-1}\\operatorname{Hess} V$ with the matrix $G$ of "
-                "the metric.",
+                "The matrix $G$ of the metric is symmetric and positive definite.",
                 "G = G^{\\top} \\succ 0",
                 name="metric",
             ),
-            Inequality(
-                name="inverse metric",
-                says="On an eigenvector of $G$ with eigenvalue $\\gamma > 0$ the inverse is $1/\\gamma > 0$.",
-                hypotheses=(gamma > 0,),
-                conclusion=1 / gamma > 0,
+            tensor_step(
+                "inverse metric",
+                "For $x = Gz$ the form of the inverse $S = G^{-1}$ is that of $G$ at $z$: it is positive for $x \\neq "
+                "0$.",
+                derive=lambda: dot(vector("z").applied((weigh,)), vector("z").applied((unweigh, weigh))),
+                claimed=dot(vector("z"), vector("z"), (weigh,)),
+                rules=inverse_rules,
+                left="(Gz)^{\\top}S(Gz)",
                 uses=("metric",),
-                establishes=("the first factor is positive definite",),
+                needs=("the metric is symmetric and positive definite",),
+                establishes=("the inverse metric is positive definite",),
+            ),
+            slope(
+                "linearisation",
+                "The flow is $-S\\nabla V$. Along $\\varepsilon u$ from a critical point the gradient is $\\varepsilon "
+                "Hu$ to "
+                "first order, and $S$ moves to $S_0 + \\varepsilon S_1$, which does not matter (written for one "
+                "entry): the "
+                "linearisation is $-G^{-1}H$.",
+                -(S_0 + eps * S_1) * H_ab * eps * u_a,
+                eps,
+                -S_0 * H_ab * u_a,
+                at=0,
             ),
             Citation(
                 name="unstable direction",
-                says="So $G^{-1}(-\\operatorname{Hess} V)$ has as many positive eigenvalues as "
-                "$-\\operatorname{Hess} V$: at least one.",
-                theorem=OSTROWSKI,
-                uses=("Hessian", "inverse metric"),
+                says="So $G^{-1}H$ has as many negative eigenvalues as $H$.",
+                theorem=INERTIA_OF_PRODUCTS,
+                letters={"A": "the inverse metric", "B": "the Hessian"},
+                uses=("symmetric Hessian", "inverse metric"),
+                formula="\\#\\{\\lambda(G^{-1}H) < 0\\} = \\#\\{\\lambda(H) < 0\\}",
+                establishes=("the inverse metric times the Hessian has as many negative eigenvalues as the Hessian",),
             ),
             Inequality(
                 name="saddles",
-                says="The number $k$ of positive eigenvalues of the linearisation is that of "
-                "$-\\operatorname{Hess} V$, which is at least one off the consensus set.",
-                hypotheses=(sp.Eq(unstable, negative), negative >= 1),
-                conclusion=unstable >= 1,
-                uses=("unstable direction",),
+                says="Off the consensus set this number is at least one; a negative eigenvalue $\\nu$ of $G^{-1}H$ is "
+                "an "
+                "eigenvalue $\\mu = -\\nu > 0$ of the linearisation.",
+                hypotheses=(nu < 0, sp.Eq(unstable, -nu)),
+                conclusion=unstable > 0,
+                uses=("unstable direction", "negative eigenvalue", "linearisation"),
                 needs=(
-                    OSTROWSKI.conclusion,
-                    "the Hessian has a negative direction off the consensus set",
+                    "the inverse metric times the Hessian has as many negative eigenvalues as the Hessian",
+                    "the Hessian has a negative eigenvalue off the consensus set",
                 ),
-                establishes=("every equilibrium outside a set has an unstable direction",),
+                establishes=("every equilibrium outside the consensus set has an unstable direction",),
             ),
             recalled(
                 "AB-T3.2",
@@ -204,11 +274,14 @@ def derive() -> Derivation:
                 says="So its flow is complete and consists of diffeomorphisms.",
                 theorem=SMOOTH_FLOW,
                 uses=("smooth field", "compact manifold"),
+                establishes=("the flow is a diffeomorphism",),
             ),
             Citation(
                 name="almost every start, d at least 3",
-                says="The consensus set is the set of the theorem.",
+                says="So for $d \\ge 3$ almost every start goes to consensus.",
                 theorem=CENTRE_STABLE,
+                letters={"S": "the consensus set"},
+                establishes=("almost every start has its limit in the consensus set",),
                 uses=("saddles", "limits", "diffeomorphism", "conjugacy"),
                 formula="\\operatorname{meas}\\{y(0) : \\lim y(t) \\text{ is not a consensus}\\} = 0 \\qquad (d \\ge "
                 "3)",
@@ -229,8 +302,54 @@ def derive() -> Derivation:
                 name="almost every start, d = 2",
                 says="For $d = 2$ the result is known and not proved again here.",
                 theorem=CIRCLE_CONSENSUS,
+                establishes=("almost every start on the circle reaches consensus",),
                 uses=("inverse temperature one",),
                 formula="\\operatorname{meas}\\{y(0) : \\lim y(t) \\text{ is not a consensus}\\} = 0 \\qquad (d = 2)",
+            ),
+            Inequality(
+                name="smallest potential",
+                says="The potential $-\\tfrac12\\sum_{i,j} e^{c_{ij}}$, $c_{ij} = z_i^{\\top}z_j \\le x = 1$, is "
+                "smallest exactly "
+                "where all $c_{ij}$ are one, on the compact consensus set.",
+                hypotheses=(c <= one_value, sp.Eq(one_value, 1)),
+                conclusion=sp.And(
+                    sp.exp(c) <= sp.exp(one_value), sp.Implies(c < one_value, sp.exp(c) < sp.exp(one_value))
+                ),
+                uses=("conjugacy",),
+                establishes=("the potential is smallest exactly on the consensus set, which is compact",),
+            ),
+            recalled(
+                "AB-T3.1",
+                "the potential is continuously differentiable and does not increase along trajectories",
+                "It does not increase along trajectories.",
+                "\\dot V_P \\le 0",
+                name="decrease",
+            ),
+            Citation(
+                name="stable set",
+                says="So the consensus set is stable.",
+                theorem=LYAPUNOV,
+                letters={"V": "the potential", "S": "the consensus set"},
+                uses=("smallest potential", "decrease"),
+                establishes=("the consensus set is stable",),
+            ),
+            recalled(
+                "AB-X1",
+                "all tokens tend to one point",
+                "From an open hemisphere all tokens tend to one point.",
+                "y_i(t) \\to y^* \\quad\\text{for all } i",
+                name="hemisphere",
+            ),
+            Inequality(
+                name="asymptotically stable set",
+                says="Tokens near consensus lie in one hemisphere: if $D = |z_i - z_1|^2 = 2(1 - h) \\le 1$, the "
+                "height $h = "
+                "z_1^{\\top}z_i$ is at least $\\tfrac12$. So the consensus set attracts a neighbourhood too.",
+                hypotheses=(sp.Eq(size, 2 * (1 - height)), size <= 1),
+                conclusion=height >= sp.Rational(1, 2),
+                uses=("stable set", "hemisphere"),
+                needs=("the consensus set is stable", "all tokens tend to one point"),
+                establishes=("the consensus set is asymptotically stable",),
             ),
         )
     )
@@ -304,9 +423,9 @@ AB_X0 = register(
         "consensus. The consensus \\emph{set} is asymptotically stable; its points are not, since they form a "
         "manifold. "
         "The case $W = I$, $P \\neq I$ is open here.",
-        depends=("AB-T3.2", "AB-E8", "AB-E9"),
+        depends=("AB-T3.1", "AB-T3.2", "AB-E8", "AB-E9", "AB-X1"),
         facts=(
-            "the vector is uniform on the unit sphere",
+            "the direction is uniform on the unit sphere",
             "the tokens move on the circle",
         ),
         derive=derive,

@@ -11,26 +11,31 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.abella.central_projection import limit_of_tokens
+from eigentoken.proofs.abella.half_space import LOWEST
+from eigentoken.proofs.abella.hemisphere_examples import (
+    antipodal_pair_stays,
+    end_example,
+    freeze_example,
+    start_example,
+    unbounded_freezes,
+)
 from eigentoken.proofs.bibliography import HERE
-from eigentoken.proofs.deterministic_data import FLOATS, as_floats, det_matrix, det_tokens, diagonal, numbers, scaled
-from eigentoken.proofs.tensor_reductions import velocity
-from eigentoken.proofs.textbook import CANTOR, CARATHEODORY, CAUCHY_SCHWARZ, COMPARISON, DANSKIN, about
+from eigentoken.proofs.textbook import CANTOR, CARATHEODORY, CAUCHY_SCHWARZ, DANSKIN, GRONWALL, MONOTONE
 from eigentoken.proofs.textbook_flows import EXPONENTIAL_DECAY, SUPPORT_FUNCTIONS
-from eigentoken.proofs.trajectories import ball, enclose, integrate, precision
 from eigentoken.theory.claims import Converges, ForwardInvariant
 from eigentoken.theory.conditions import BoundedInTime, InHemisphere, PositiveDefinite, Symmetric
-from eigentoken.theory.observables import dot
 from eigentoken.theory.points import ConsensusSet, Hemisphere
 from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
-from eigentoken.theory.systems import system
 from eigentoken.theory.terms import ell, matrix
-from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.words_flows import IsIdentity
 
 W, U = matrix("W"), matrix("U")
+HEIGHTS_STAY = "minus the lowest height does not increase"
+SPREAD = "the spread at time t is at most exp(-kappa t) times the spread at the start"
+DISTANCE = "the largest squared distance to w_1"
 
 
 def derive() -> Derivation:
@@ -65,6 +70,8 @@ def derive() -> Derivation:
     s, a, a_ij, u, big, small = sp.symbols("s a a_ij u M m", real=True)
     alpha_ij, c_1, delta, root, heads, e2 = sp.symbols("alpha_ij c_1 delta r eta E", positive=True)
     r_i, r_j = sp.symbols("rho_i rho_j", nonnegative=True)
+    n_i, n_j, b_ij, product, spread = sp.symbols("n_i n_j b_ij x S_0", real=True)
+    height_now, first_height = sp.symbols("h h_0", real=True)
     w_i, w_j, tau = sp.symbols("w_i w_j tau", positive=True)
     mass = sp.Symbol("A", positive=True)
     kappa, diameter, first, time = sp.symbols("kappa D D_0 t", real=True)
@@ -92,24 +99,36 @@ def derive() -> Derivation:
                 ).summed(TOKEN_J, HEAD),
                 rules=rules,
                 left="\\dot h_i",
-                establishes=("the function is a maximum of finitely many differentiable functions of time",),
+                establishes=(LOWEST,),
             ),
             Citation(
-                name="products of tokens",
-                says="$s = y_i^{\\top}Wy_j \\le |y_i|_W|y_j|_W = 1$, and $h_i \\le H = \\max_{\\mathcal{E}_W} "
-                "v^{\\top}y = "
-                "(v^{\\top}W^{-1}v)^{1/2}$.",
+                name="Cauchy-Schwarz",
+                says="In the metric $W$, where $v^{\\top}y$ is the product of $W^{-1}v$ and $y$:",
                 theorem=CAUCHY_SCHWARZ,
-                formula="y_i^{\\top}Wy_j \\le 1, \\qquad v^{\\top}y \\le (v^{\\top}W^{-1}v)^{1/2}",
+                formula="y_i^{\\top}Wy_j \\le |y_i|_W|y_j|_W, \\qquad v^{\\top}y \\le (v^{\\top}W^{-1}v)^{1/2}|y|_W",
+                establishes=("inner products are bounded by the product of the norms",),
+            ),
+            Inequality(
+                name="products of tokens",
+                says="On $\\mathcal{E}_W$ the norms $n_i = |y_i|_W$ are one: $s = y_i^{\\top}Wy_j \\le 1$, and $h = "
+                "v^{\\top}y_i "
+                "\\le H = (v^{\\top}W^{-1}v)^{1/2}$.",
+                hypotheses=(s <= n_i * n_j, low <= top * n_i, sp.Eq(n_i, 1), sp.Eq(n_j, 1)),
+                conclusion=sp.And(s <= 1, low <= top),
+                uses=("Cauchy-Schwarz",),
+                needs=("inner products are bounded by the product of the norms",),
+                establishes=("products of tokens are at most 1, and heights at most H",),
             ),
             Inequality(
                 name="lowest height",
-                says="At a lowest token, $h_i \\le h_j$ for all $j$, every summand of $\\dot h_i = "
-                "\\sum\\alpha_{ij}(h_j - s\\,h_i)$ is "
-                "nonnegative; so $\\min_i h_i$ does not decrease.",
+                says="At a lowest token, $0 < h_i \\le h_j$ for all $j$, no summand of $-\\dot h_i = "
+                "-\\sum\\alpha_{ij}(h_j - "
+                "s\\,h_i)$ is positive.",
                 hypotheses=(weight_ij > 0, low > 0, low <= other, s <= 1),
-                conclusion=weight_ij * (other - s * low) >= 0,
+                conclusion=-weight_ij * (other - s * low) <= 0,
                 uses=("products of tokens", "heights"),
+                needs=("products of tokens are at most 1, and heights at most H",),
+                establishes=("where minus the lowest height is attained the derivative is at most zero",),
             ),
             Inequality(
                 name="interior of a closed hemisphere",
@@ -120,11 +139,33 @@ def derive() -> Derivation:
                 conclusion=weight_ij * (other - s * low) > 0,
             ),
             Citation(
-                name="heights stay",
-                says="Danskin's theorem for $-\\min_i h_i = \\max_i(-h_i)$.",
+                name="slope of the lowest height",
+                says="For $-\\min_i h_i = \\max_i(-h_i)$:",
                 theorem=DANSKIN,
+                letters={"M": "minus the lowest height", "rate": "zero"},
                 uses=("lowest height",),
-                formula="h_i(t) \\ge \\min_k h_k(0) > 0",
+                formula="D^+\\bigl(-\\min_i h_i\\bigr) \\le 0",
+                establishes=("the upper Dini derivative of minus the lowest height is at most zero",),
+            ),
+            Citation(
+                name="heights stay",
+                says="So the lowest height does not decrease.",
+                theorem=MONOTONE,
+                letters={"u": "minus the lowest height"},
+                uses=("slope of the lowest height",),
+                formula="\\min_i h_i(t) \\ge \\min_i h_i(0)",
+                establishes=(HEIGHTS_STAY,),
+            ),
+            Inequality(
+                name="invariance",
+                says="So a positive lowest height $h_0$ at the start is followed by positive ones $h$: the hemisphere "
+                "is "
+                "forward invariant.",
+                hypotheses=(-height_now <= -first_height, first_height > 0),
+                conclusion=height_now > 0,
+                uses=("heights stay",),
+                needs=(HEIGHTS_STAY,),
+                establishes=("the hemisphere is forward invariant",),
             ),
             recalled(
                 "AB-L4.1",
@@ -143,23 +184,33 @@ def derive() -> Derivation:
                 hypotheses=(h_j >= start, h_i <= top, sp.Eq(delta, start / top), alpha_ij >= mass),
                 conclusion=h_j / h_i * alpha_ij >= delta * mass,
                 uses=("heights stay", "products of tokens", "weights"),
-                establishes=("the lowest height does not decrease",),
+                needs=(
+                    HEIGHTS_STAY,
+                    "products of tokens are at most 1, and heights at most H",
+                    "the weights are bounded below",
+                ),
+                establishes=("the rates are at least delta A",),
             ),
             Inequality(
                 name="largest projection",
                 says="Let $M = \\max_i q^{\\top}w_i$ and $m = \\min_i q^{\\top}w_i$ for a unit vector $q$, $u = "
-                "q^{\\top}w_j \\in [m, M]$, and "
-                "$a \\le a_{ij}$. At the maximiser each summand is at most $a(u - M)$, at the minimiser at least $a(u "
-                "- m)$; "
-                "together $-a(M - m)$ for each $j$.",
-                hypotheses=(a > 0, a_ij >= a, small <= u, u <= big),
+                "q^{\\top}w_j \\in [m, M]$, and $a \\le a_{ij}$. At the maximiser each summand is at most $a(u - M)$, "
+                "at the "
+                "minimiser at least $a(u - m)$: for each $j$ the slope of the spread, the largest difference $M - m$ "
+                "of two "
+                "projections, is at most $-a(M - m)$.",
+                hypotheses=(a > 0, a_ij >= a, b_ij >= a, small <= u, u <= big),
                 conclusion=sp.And(
                     a_ij * (u - big) <= a * (u - big),
-                    a_ij * (u - small) >= a * (u - small),
+                    b_ij * (u - small) >= a * (u - small),
                     sp.Eq(a * (u - big) - a * (u - small), -a * (big - small)),
                 ),
                 uses=("central projection", "rates"),
-                establishes=("a scalar differential inequality holds for the upper Dini derivative",),
+                needs=("the projected tokens follow a linear consensus protocol", "the rates are at least delta A"),
+                establishes=(
+                    "the spread is the largest of finitely many differentiable functions of time",
+                    "each token gives the slope of the spread at most -a times the spread",
+                ),
             ),
             Identity(
                 name="the rate",
@@ -170,66 +221,112 @@ def derive() -> Derivation:
                 right=heads * delta / (root * e2),
                 where={a: heads * c_1 * delta, c_1: 1 / (root * ell * e2)},
                 uses=("largest projection",),
+                needs=("each token gives the slope of the spread at most -a times the spread",),
+                establishes=("where the spread is attained the derivative is at most -kappa times the spread",),
+            ),
+            Citation(
+                name="slope of the spread",
+                says="For the largest difference of two projections, in every direction $q$:",
+                theorem=DANSKIN,
+                letters={"M": "the spread", "rate": "-kappa times the spread"},
+                uses=("largest projection", "the rate"),
+                formula="D^+(M - m) \\le -\\kappa\\,(M - m)",
+                establishes=("the upper Dini derivative of the spread is at most -kappa times the spread",),
             ),
             Citation(
                 name="exponential decay",
-                says="The comparison lemma for $M - m$, for every $q$.",
-                theorem=COMPARISON,
-                uses=("largest projection", "the rate"),
-                formula="\\operatorname{diam} w(t) \\le e^{-\\kappa t}\\operatorname{diam} w(0), \\qquad "
+                says="So the spread decays exponentially, in every direction $q$.",
+                theorem=GRONWALL,
+                letters={"u": "the spread", "k": "-kappa"},
+                uses=("slope of the spread",),
+                formula="(M - m)(t) \\le e^{-\\kappa t}\\,(M - m)(0), \\qquad "
                 "\\kappa = \\frac{h\\,\\delta\\,e^{-2K^2b}}{\\sqrt d}",
+                establishes=(SPREAD,),
             ),
             Inequality(
                 name="support functions",
-                says="In every direction $q$ the largest projection $M$ does not increase: at the maximiser no "
-                "summand $a_{ij}(u - M)$ is positive, $u = q^{\\top}w_j \\le M$. $M$ is the support function of "
-                "the convex hull of the $w_i$.",
+                says="In every direction $q$ the largest projection $M$ is the support function of the convex hull of "
+                "the "
+                "$w_i$. At the maximiser no summand $a_{ij}(u - M)$ is positive, $u = q^{\\top}w_j \\le M$.",
                 hypotheses=(a_ij > 0, u <= big),
                 conclusion=a_ij * (u - big) <= 0,
                 uses=("central projection", "heights stay"),
-                establishes=("their support functions do not increase", "the sets are hulls of finitely many points"),
+                needs=("the projected tokens follow a linear consensus protocol", HEIGHTS_STAY),
+                establishes=(
+                    "the hulls are convex hulls of finitely many points",
+                    "the support function of the hulls is the largest of finitely many differentiable functions of "
+                    "time",
+                    "where the support function of the hulls is attained the derivative is at most zero",
+                ),
+            ),
+            Citation(
+                name="slope of the support functions",
+                says="For $M = \\max_i q^{\\top}w_i$:",
+                theorem=DANSKIN,
+                letters={"M": "the support function of the hulls", "rate": "zero"},
+                uses=("support functions",),
+                formula="D^+\\max_i q^{\\top}w_i \\le 0",
+                establishes=("the upper Dini derivative of the support function of the hulls is at most zero",),
+            ),
+            Citation(
+                name="support functions fall",
+                says="So no support function increases.",
+                theorem=MONOTONE,
+                letters={"u": "the support function of the hulls"},
+                uses=("slope of the support functions",),
+                establishes=("the support function of the hulls does not increase",),
             ),
             Citation(
                 name="nested hulls",
                 says="So the convex hulls of the $w_i(t)$ are nested decreasing.",
                 theorem=SUPPORT_FUNCTIONS,
-                uses=("support functions",),
+                letters={"K": "the hulls"},
+                uses=("support functions", "support functions fall"),
                 formula="\\operatorname{conv}\\{w_i(t)\\} \\subseteq \\operatorname{conv}\\{w_i(s)\\}, \\qquad t "
                 "\\ge s",
+                establishes=("the hulls are nested compact sets",),
             ),
             Inequality(
                 name="positive rate",
-                says="The rate $\\kappa$ is positive; $D = \\operatorname{diam} w$, which lies between zero and "
-                "$D_0e^{-\\kappa t}$, is never above $D_0$.",
+                says="The diameter $D$ of the hull is its spread in some direction, and the spread $S_0$ at the start "
+                "in this "
+                "direction is at most the first diameter $D_0$. So $D$ lies between zero and $D_0e^{-\\kappa t}$, "
+                "$\\kappa > "
+                "0$.",
                 hypotheses=(
                     sp.Eq(kappa, heads * delta / (root * e2)),
-                    time >= 0,
                     diameter >= 0,
-                    diameter <= first * sp.exp(-kappa * time),
+                    diameter <= spread * sp.exp(-kappa * time),
+                    spread <= first,
                 ),
-                conclusion=sp.And(kappa > 0, diameter <= first),
+                conclusion=sp.And(kappa > 0, diameter >= 0, diameter <= first * sp.exp(-kappa * time)),
                 uses=("exponential decay",),
-                needs=("the function is bounded by the solution of the comparison equation",),
-                establishes=("the quantity lies between zero and a decaying exponential of time (the diameters)",),
+                needs=(SPREAD,),
+                establishes=("the diameter of the hulls lies between zero and a decaying exponential of time",),
             ),
             Citation(
                 name="diameters",
                 says="So the diameters tend to zero.",
-                theorem=about(EXPONENTIAL_DECAY, "the diameters"),
+                theorem=EXPONENTIAL_DECAY,
+                letters={"q": "the diameter of the hulls"},
                 uses=("positive rate",),
+                formula="\\operatorname{diam} w(t) \\to 0",
+                establishes=("the diameter of the hulls tends to zero",),
             ),
             Citation(
                 name="one limit",
                 says="All $w_i$ tend to one point $w^*$ of the initial hull.",
                 theorem=CANTOR,
+                letters={"K": "the hulls"},
                 uses=("nested hulls", "diameters"),
-                formula="w_i(t) \\to w^* \\quad\\text{for all } i",
+                formula="\\operatorname{conv}\\{w_i(t)\\} \\to \\{w^*\\}",
+                establishes=("the hulls shrink to one point",),
             ),
             *limit_of_tokens(
                 "because $h = 1/|w|_W \\le H$",
                 "All tokens $y_i = \\pi_W(w_i)$ tend to one point of the cone that they span at the start.",
                 uses=("one limit", "products of tokens"),
-                needs=(CANTOR.conclusion,),
+                needs=("the hulls shrink to one point", "products of tokens are at most 1, and heights at most H"),
                 establishes="all tokens tend to one point",
             ),
             Citation(
@@ -238,6 +335,7 @@ def derive() -> Derivation:
                 "continuous and the "
                 "inequalities hold for almost every $t$. Uniform continuity is not needed.",
                 theorem=CARATHEODORY,
+                establishes=("solutions exist, are unique and absolutely continuous",),
             ),
             tensor_step(
                 "causal projection",
@@ -250,24 +348,38 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="causal version",
-                says="With causal weights token 1 is fixed; let $\\rho_i = |w_i - w_1|$. At the largest one, $\\rho_j "
-                "\\le \\rho_i$, each summand "
-                "of $\\tfrac{d}{dt}\\rho_i \\le \\sum_{j \\le i} a_{ij}(\\rho_j - \\rho_i)$ is at most zero and the "
-                "one with $j = 1$, "
-                "$\\rho_1 = 0$, is at most $-a\\rho_i$, $a = h\\,c_1\\,\\delta$.",
-                hypotheses=(a > 0, a_ij >= a, r_j <= r_i),
-                conclusion=sp.And(a_ij * (r_j - r_i) <= 0, a_ij * (0 - r_i) <= -a * r_i),
-                uses=("causal projection", "rates"),
+                says="With causal weights token 1 is fixed; let $\\rho_i = |w_i - w_1|$ and $x = (w_j - "
+                "w_1)^{\\top}(w_i - w_1) "
+                "\\le \\rho_j\\rho_i$. At the largest one, $\\rho_j \\le \\rho_i$, each summand of "
+                "$\\tfrac12\\tfrac{d}{dt}\\rho_i^2 = \\sum_{j \\le i} a_{ij}(x - \\rho_i^2)$ is at most zero, and the "
+                "one with "
+                "$j = 1$, $x = 0$, is at most $-a\\rho_i^2$, $a = h\\,c_1\\,\\delta$.",
+                hypotheses=(a > 0, a_ij >= a, product <= r_j * r_i, r_j <= r_i),
+                conclusion=sp.And(a_ij * (product - r_i**2) <= 0, a_ij * (0 - r_i**2) <= -a * r_i**2),
+                uses=("causal projection", "rates", "Cauchy-Schwarz"),
+                needs=("the rates are at least delta A", "inner products are bounded by the product of the norms"),
                 establishes=(
-                    "a scalar differential inequality holds for the upper Dini derivative (causal attention)",
+                    f"{DISTANCE} is the largest of finitely many differentiable functions of time",
+                    f"where {DISTANCE} is attained the derivative is at most -2a times {DISTANCE}",
                 ),
             ),
             Citation(
-                name="causal decay",
-                says="So the largest distance to the first projected token decays exponentially.",
-                theorem=about(COMPARISON, "causal attention"),
+                name="slope of the causal distance",
+                says="For $\\max_i\\rho_i^2$:",
+                theorem=DANSKIN,
+                letters={"M": DISTANCE, "rate": f"-2a times {DISTANCE}"},
                 uses=("causal version",),
-                formula="\\max_i|w_i(t) - w_1| \\le e^{-at}\\max_i|w_i(0) - w_1|, \\qquad a = h\\,c_1\\,\\delta",
+                formula="D^+\\max_i\\rho_i^2 \\le -2a\\max_i\\rho_i^2",
+                establishes=(f"the upper Dini derivative of {DISTANCE} is at most -2a times {DISTANCE}",),
+            ),
+            Citation(
+                name="causal decay",
+                says="So the largest distance to the first projected token decays exponentially, at the rate $a$.",
+                theorem=GRONWALL,
+                letters={"u": DISTANCE, "k": "-2a"},
+                uses=("slope of the causal distance",),
+                formula="\\max_i|w_i(t) - w_1|^2 \\le e^{-2at}\\max_i|w_i(0) - w_1|^2, \\qquad a = h\\,c_1\\,\\delta",
+                establishes=(f"{DISTANCE} at time t is at most exp(-2a t) times {DISTANCE} at the start",),
             ),
             Identity(
                 name="discrete version",
@@ -281,111 +393,6 @@ def derive() -> Derivation:
             ),
         )
     )
-
-
-# -- a bounded P is needed ---------------------------------------------------------------------------------------------
-
-
-def unbounded_freezes() -> Verdict:
-    """P(t) = e^{2t} I on the circle, two tokens at angle 1: the gap stays above 0.66, by enclosures.
-
-    The gap D obeys ``D' = -sqrt(2) sin D / (1 + exp(e^{2t} (1 - cos D)))``.  Up to t = 2 the solution is enclosed.  After
-    that, while D >= 0.66, ``|D'| <= sqrt(2) exp(-c e^{2t})`` with c = 1 - cos 0.66, and the integral of the right side from T
-    is at most ``sqrt(2) exp(-c e^{2T}) / (2 c e^{2T})``.
-    """
-    from flint import arb
-
-    def field(t: Any, x: Any) -> list[Any]:
-        return [-(arb(2).sqrt()) * x[0].sin() / (1 + ((2 * t).exp() * (1 - x[0].cos())).exp())]
-
-    with precision(40):
-        end = enclose(field, ["1"], 2, steps=160, order=14, digits=40)[0]
-        floor = ball("0.66")
-        rate = 1 - floor.cos()
-        grown = ball(4).exp()
-        tail = arb(2).sqrt() * (-rate * grown).exp() / (2 * rate * grown)
-        if end - tail > floor:
-            return holds(f"the gap is at least {(end - tail).str(8, radius=False)} for all times and never below 0.66")
-    return undecided("the enclosure does not separate the gap from 0.66")
-
-
-def antipodal_pair_stays() -> Verdict:
-    """Tokens e_1, -e_1 on the circle with P = 0 lie in no open hemisphere and do not move."""
-    one, nil = sp.Integer(1), sp.Integer(0)
-    zero, unit = ((nil, nil), (nil, nil)), ((one, nil), (nil, one))
-    given = {"heads": [{"U": None, "P": zero}], "W": unit}
-    speed = velocity("ellipsoid-multihead-flow", given, ((one, nil), (-one, nil)))
-    if all(entry == 0 for row in speed for entry in row):
-        return holds("tokens e_1 and -e_1 have velocity zero exactly, so they never reach consensus")
-    return fails(f"the velocity is {speed}")
-
-
-def _sphere_data() -> tuple[Any, Any, Any]:
-    scalars = numbers()
-    metric = diagonal(scalars.one, 2 * scalars.one, 3 * scalars.one)
-    side = scalars.one / scalars.sqrt(6 * scalars.one)
-    normal = (side, side, side)
-    tokens = scalars.normalise(det_tokens(4, 3), metric)
-    tokens = tuple(tuple(entry if dot(normal, row) > 0 else -entry for entry in row) for row in tokens)
-    return tokens, normal, metric
-
-
-def start_example() -> list[Any]:
-    """``min h(0)``, ``diam w(0)``, ``kappa`` and the four slopes of the heights."""
-    scalars = numbers()
-    tokens, normal, metric = _sphere_data()
-    heights = [dot(normal, row) for row in tokens]
-    from eigentoken.proofs.abella.ab_l41 import bounds_example
-
-    bound = bounds_example()[0]
-    # v^T W^{-1} v = (1 + 1/2 + 1/3)/6, K^2 = 1
-    widest = scalars.sqrt((scalars.one + scalars.one / 2 + scalars.one / 3) / 6)
-    kappa = min(heights) / widest * scalars.exp(-2 * bound) / scalars.sqrt(3 * scalars.one)
-    flow = system("ellipsoid-multihead-flow").advance(
-        scalars, {"heads": [{"U": None, "P": det_matrix(3)}], "W": metric}, tokens
-    )
-    return [min(heights), _diameter(tokens, normal, scalars), kappa, *(dot(normal, row) for row in flow)]
-
-
-def _diameter(tokens: Any, normal: Any, scalars: Any) -> Any:
-    points = [[entry / dot(normal, row) for entry in row] for row in tokens]
-    squares = [sum((a - b) ** 2 for a, b in zip(p, q, strict=True)) for p in points for q in points]
-    return scalars.sqrt(max(squares))
-
-
-def end_example() -> list[float]:
-    """``min h(5)`` and ``diam w(5)`` for P(t) = cos(t) det_matrix(3)."""
-    import math
-
-    tokens, normal, metric = _sphere_data()
-    weights, base = as_floats(metric), as_floats(det_matrix(3))
-    flow = system("ellipsoid-multihead-flow")
-
-    def field(t: float, state: Any) -> list[float]:
-        rows = FLOATS.normalise(tuple(tuple(state[3 * i : 3 * i + 3]) for i in range(4)), weights)
-        given = {"heads": [{"U": None, "P": scaled(math.cos(t), base)}], "W": weights}
-        return [entry for row in flow.advance(FLOATS, given, rows) for entry in row]
-
-    end = integrate(field, [float(entry) for row in tokens for entry in row], [5.0])[0]
-    rows = FLOATS.normalise(tuple(tuple(end[3 * i : 3 * i + 3]) for i in range(4)), weights)
-    side = [float(entry) for entry in normal]
-    return [min(dot(side, row) for row in rows), _diameter(rows, side, FLOATS)]
-
-
-def freeze_example() -> list[float]:
-    """The frozen gaps of the unbounded example: full and causal attention, at t = 5."""
-    import math
-
-    def full(t: float, x: Any) -> list[float]:
-        # past exponent 700 the weight is zero in floats
-        grown = min(math.exp(2 * t) * (1 - math.cos(x[0])), 700.0)
-        return [-math.sqrt(2) * math.sin(x[0]) / (1 + math.exp(grown))]
-
-    def causal(t: float, x: Any) -> list[float]:
-        grown = min(math.exp(2 * t) * (1 - math.cos(x[0])), 700.0)
-        return [-math.sin(x[0]) / math.sqrt(2) / (1 + math.exp(grown))]
-
-    return [integrate(full, [1.0], [5.0])[0][0], integrate(causal, [1.0], [5.0])[0][0]]
 
 
 AB_X1 = register(

@@ -12,9 +12,10 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.abella.central_projection import limit_of_tokens
+from eigentoken.proofs.abella.half_space import LOWEST, half_space_steps
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.tensor_reductions import applied, velocity
-from eigentoken.proofs.textbook import ALGEBRAIC_NORM, CAUCHY_SCHWARZ, COMPARISON, about
+from eigentoken.proofs.textbook import ADAPTED_NORM, CAUCHY_SCHWARZ, DANSKIN, GRONWALL, MONOTONE
 from eigentoken.proofs.textbook_flows import EXPONENTIAL_DECAY
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.claims import Converges, ForwardInvariant
@@ -31,6 +32,7 @@ from eigentoken.theory.terms import Eigenvalue, matrix
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
 V = matrix("V")
+LARGEST = "the largest squared deviation"
 
 
 def derive() -> Derivation:
@@ -64,7 +66,7 @@ def derive() -> Derivation:
     a, rho, r_i, r_j, image, total = sp.symbols("a_ij rho R_i R_j N A", real=True)
     Uw_j, w_i, Ur_j, r, v = sp.symbols("Uw_j w_i Ur_j r_i v", real=True)
     h_i, h_j, n_i, n_j = sp.symbols("h_i h_j n_i n_j", positive=True)
-    alpha, g_i, g_j, inner = sp.symbols("alpha_ij g_i g_j s_ij", real=True)
+    product, g, top, norm_v, constant, most, weight_ij = sp.symbols("x g H v C q alpha_ij", real=True)
     speed, time, first = sp.symbols("c t R_0", real=True)
     return Derivation(
         (
@@ -83,8 +85,7 @@ def derive() -> Derivation:
             tensor_step(
                 "heights",
                 "The heights move by $\\dot h_i = \\sum_j\\alpha_{ij}(\\lambda h_j - s_{ij}h_i)$, $s_{ij} = "
-                "y_i^{\\top}WUy_j$; at $h_i = 0$ the rate is "
-                "$\\lambda\\sum_j\\alpha_{ij}h_j > 0$, so the half space is forward invariant.",
+                "y_i^{\\top}WUy_j$.",
                 derive=lambda: along_flow(height(TOKEN_I), field, rules),
                 claimed=(
                     weight
@@ -92,6 +93,7 @@ def derive() -> Derivation:
                 ).summed(TOKEN_J, HEAD),
                 rules=rules,
                 left="\\dot h_i",
+                establishes=(LOWEST,),
             ),
             Identity(
                 name="deviation",
@@ -111,31 +113,72 @@ def derive() -> Derivation:
                 sp.Integer(0),
                 uses=("projected flow",),
             ),
-            Inequality(
-                name="the half space is kept",
-                says="Write $g_i$ for the heights. At a token with $g_i = 0$, the others $g_j > 0$, each summand "
-                "of its slope is positive: no height reaches zero.",
-                hypotheses=(alpha > 0, lam > 0, g_j > 0, sp.Eq(g_i, 0)),
-                conclusion=alpha * (lam * g_j - inner * g_i) > 0,
-                uses=("heights",),
-                establishes=("the heights keep their sign",),
-            ),
+            *half_space_steps("u^{\\top}y_i", uses=("heights",), establishes="the heights keep their sign"),
             Citation(
                 name="adapted norm",
-                says="The spectral radius of $U|_{u^{\\perp}}$ is below $\\lambda$, so some norm on $u^{\\perp}$ has "
-                "$|Ur|_* \\le \\rho\\,|r|_*$ with $\\rho < \\lambda$.",
-                theorem=ALGEBRAIC_NORM,
+                says="The spectral radius of $U|_{u^{\\perp}}$ is below $\\lambda$, so some Euclidean norm "
+                "$|\\cdot|_*$ on "
+                "$u^{\\perp}$ has $|Ur|_* \\le \\rho\\,|r|_*$ with $\\rho < \\lambda$.",
+                theorem=ADAPTED_NORM,
+                letters={"A": "U on u^perp", "bound": "lambda"},
                 formula="|Ur|_* \\le \\rho\\,|r|_*, \\qquad \\rho < \\lambda",
+                establishes=("some Euclidean norm has an operator norm of U on u^perp below lambda",),
+            ),
+            Citation(
+                name="Cauchy-Schwarz",
+                says="In this norm, and in that of $W$:",
+                theorem=CAUCHY_SCHWARZ,
+                formula="\\langle Ur_j, r_i\\rangle_* \\le |Ur_j|_*\\,|r_i|_*, \\qquad u^{\\top}w \\le "
+                "(u^{\\top}W^{-1}u)^{1/2}\\,|w|_W",
+                establishes=("inner products are bounded by the product of the norms",),
             ),
             Inequality(
                 name="contraction",
-                says="At the token with the largest $R_i = |r_i|_*$ ($R_j \\le R_i$, $N = |Ur_j|_* \\le \\rho R_j$) "
-                "each summand of "
-                "$D^+R_i \\le \\sum_j a_{ij}(|Ur_j|_* - \\lambda R_i)$ is at most $-a_{ij}(\\lambda - \\rho)R_i$.",
-                hypotheses=(a >= 0, rho >= 0, rho < lam, r_j >= 0, r_j <= r_i, image <= rho * r_j),
-                conclusion=a * (image - lam * r_i) <= -a * (lam - rho) * r_i,
-                uses=("deviation", "adapted norm"),
-                establishes=("a scalar differential inequality holds for the upper Dini derivative",),
+                says="At the token with the largest $R_i = |r_i|_*$ ($R_j \\le R_i$, $x = \\langle Ur_j, r_i\\rangle_* "
+                "\\le "
+                "NR_i$, $N = |Ur_j|_* \\le \\rho R_j$) each summand of $\\tfrac12\\tfrac{d}{dt}R_i^2 = \\sum_j "
+                "a_{ij}(x - "
+                "\\lambda R_i^2)$ is at most $-a_{ij}(\\lambda - \\rho)R_i^2$, which is not positive.",
+                hypotheses=(
+                    a >= 0,
+                    rho >= 0,
+                    rho < lam,
+                    r_j >= 0,
+                    r_j <= r_i,
+                    image <= rho * r_j,
+                    product <= image * r_i,
+                ),
+                conclusion=sp.And(
+                    a * (product - lam * r_i**2) <= -a * (lam - rho) * r_i**2, -a * (lam - rho) * r_i**2 <= 0
+                ),
+                uses=("deviation", "the deviations stay in the plane", "adapted norm", "Cauchy-Schwarz"),
+                needs=(
+                    "the heights keep their sign",
+                    "some Euclidean norm has an operator norm of U on u^perp below lambda",
+                    "inner products are bounded by the product of the norms",
+                ),
+                establishes=(
+                    f"{LARGEST} is the largest of finitely many differentiable functions of time",
+                    f"where {LARGEST} is attained the derivative is at most zero",
+                ),
+            ),
+            Citation(
+                name="slope of the deviations",
+                says="For $\\max_i R_i^2$:",
+                theorem=DANSKIN,
+                letters={"M": LARGEST, "rate": "zero"},
+                uses=("contraction",),
+                formula="D^+\\max_i R_i^2 \\le 0",
+                establishes=(f"the upper Dini derivative of {LARGEST} is at most zero",),
+            ),
+            Citation(
+                name="bounded deviations",
+                says="So the deviations stay bounded.",
+                theorem=MONOTONE,
+                letters={"u": LARGEST},
+                uses=("slope of the deviations",),
+                formula="R_i(t) \\le R_0 := \\max_k R_k(0)",
+                establishes=(f"{LARGEST} does not increase",),
             ),
             Identity(
                 name="ratios of heights",
@@ -144,58 +187,110 @@ def derive() -> Derivation:
                 right=n_i / n_j,
                 where={h_i: 1 / n_i, h_j: 1 / n_j},
             ),
-            Citation(
+            Inequality(
+                name="from below",
+                says="With $H = (u^{\\top}W^{-1}u)^{1/2}$, the norm of $W^{-1}u$ in the metric $W$: $1 = u^{\\top}w_i "
+                "= g \\le "
+                "Hn_i$.",
+                hypotheses=(sp.Eq(g, 1), g <= top * n_i, top > 0),
+                conclusion=n_i >= 1 / top,
+                uses=("Cauchy-Schwarz",),
+                needs=("inner products are bounded by the product of the norms",),
+                establishes=("the norms of the projected tokens are at least 1/H",),
+            ),
+            Inequality(
+                name="from above",
+                says="With a constant $C$ such that $|r|_W \\le C|r|_*$ on $u^{\\perp}$: $n_j = |v + r_j|_W \\le |v|_W "
+                "+ CR_j "
+                "\\le q = |v|_W + CR_0$.",
+                hypotheses=(
+                    n_j <= norm_v + constant * r_j,
+                    constant >= 0,
+                    r_j <= first,
+                    sp.Eq(most, norm_v + constant * first),
+                ),
+                conclusion=n_j <= most,
+                uses=("bounded deviations",),
+                needs=(f"{LARGEST} does not increase",),
+                establishes=("the norms of the projected tokens are bounded above",),
+            ),
+            Inequality(
                 name="bounded ratios",
-                says="$1 = u^{\\top}w_i \\le (u^{\\top}W^{-1}u)^{1/2}|w_i|_W$ bounds $|w_i|_W$ from below, and $R_i "
-                "\\le \\max_k R_k(0)$ from above; so "
-                "$\\sum_j a_{ij} \\ge A > 0$ for all times, whatever $P$ is (the weights sum to $1/\\sqrt d$).",
-                theorem=CAUCHY_SCHWARZ,
-                uses=("ratios of heights", "contraction"),
-                formula="\\sum_j a_{ij} \\ge \\frac{1}{\\sqrt d}\\,\\min_{j}\\frac{|w_i|_W}{|w_j|_W} \\ge A",
+                says="So $a_{ij} = \\alpha_{ij}n_i/n_j \\ge \\alpha_{ij}\\,\\tfrac{1}{Hq}$. The weights of a token sum "
+                "to "
+                "$1/\\sqrt d$, whatever $P$ is: $\\sum_j a_{ij} \\ge A = \\tfrac{1}{Hq\\sqrt d} > 0$ for all times.",
+                hypotheses=(weight_ij >= 0, n_i >= 1 / top, n_j <= most, top > 0),
+                conclusion=weight_ij * n_i / n_j >= weight_ij / (top * most),
+                uses=("ratios of heights", "from below", "from above"),
+                needs=(
+                    "the norms of the projected tokens are at least 1/H",
+                    "the norms of the projected tokens are bounded above",
+                ),
+                establishes=("the sums of the rates are at least A",),
             ),
             Inequality(
                 name="rate",
-                says="So the largest deviation decays at least at the rate $(\\lambda - \\rho)A$.",
-                hypotheses=(total > 0, a >= total, lam > rho, r_i >= 0),
-                conclusion=-a * (lam - rho) * r_i <= -total * (lam - rho) * r_i,
+                says="With $a = \\sum_j a_{ij} \\ge A$ and $c = (\\lambda - \\rho)A$ the largest squared deviation has "
+                "the "
+                "slope $-2a(\\lambda - \\rho)R_i^2 \\le -2cR_i^2$.",
+                hypotheses=(total > 0, a >= total, lam > rho, sp.Eq(speed, (lam - rho) * total)),
+                conclusion=-2 * a * (lam - rho) * r_i**2 <= -2 * speed * r_i**2,
                 uses=("contraction", "bounded ratios"),
+                needs=("the sums of the rates are at least A",),
+                establishes=(f"where {LARGEST} is attained the derivative is at most -2c times {LARGEST}",),
+            ),
+            Citation(
+                name="decreasing deviations",
+                says="For $\\max_i R_i^2$ again:",
+                theorem=DANSKIN,
+                letters={"M": LARGEST, "rate": f"-2c times {LARGEST}"},
+                uses=("rate",),
+                formula="D^+\\max_i R_i^2 \\le -2c\\max_i R_i^2",
+                establishes=(f"the upper Dini derivative of {LARGEST} is at most -2c times {LARGEST}",),
             ),
             Citation(
                 name="exponential decay",
-                says="The comparison lemma.",
-                theorem=COMPARISON,
-                uses=("rate",),
-                formula="\\max_i|r_i(t)|_* \\le e^{-(\\lambda-\\rho)At}\\max_i|r_i(0)|_*",
+                says="So the deviations decay exponentially.",
+                theorem=GRONWALL,
+                letters={"u": LARGEST, "k": "-2c"},
+                uses=("decreasing deviations",),
+                formula="\\max_i|r_i(t)|_*^2 \\le e^{-2ct}\\max_i|r_i(0)|_*^2",
+                establishes=(f"{LARGEST} at time t is at most exp(-2c t) times {LARGEST} at the start",),
             ),
             Inequality(
                 name="positive rate",
-                says="With $c = (\\lambda - \\rho)A > 0$ the largest deviation $R$ lies between zero and "
-                "$R_0e^{-ct}$, never above $R_0$.",
+                says="With $c = (\\lambda - \\rho)A > 0$ the largest squared deviation $R$ lies between zero and "
+                "$R_0e^{-2ct}$.",
                 hypotheses=(
                     total > 0,
                     lam > rho,
                     sp.Eq(speed, (lam - rho) * total),
-                    time >= 0,
                     r_i >= 0,
-                    r_i <= first * sp.exp(-speed * time),
+                    r_i <= first * sp.exp(-2 * speed * time),
                 ),
-                conclusion=sp.And(speed > 0, r_i <= first),
+                conclusion=sp.And(2 * speed > 0, r_i >= 0, r_i <= first * sp.exp(-2 * speed * time)),
                 uses=("exponential decay",),
-                needs=("the function is bounded by the solution of the comparison equation",),
-                establishes=("the quantity lies between zero and a decaying exponential of time (the deviations)",),
+                needs=(f"{LARGEST} at time t is at most exp(-2c t) times {LARGEST} at the start",),
+                establishes=(f"{LARGEST} lies between zero and a decaying exponential of time",),
             ),
             Citation(
                 name="deviations",
                 says="So $w_i \\to v$ (scaled to $u^{\\top}v = 1$).",
-                theorem=about(EXPONENTIAL_DECAY, "the deviations"),
+                theorem=EXPONENTIAL_DECAY,
+                letters={"q": LARGEST},
                 uses=("positive rate",),
-                formula="w_i(t) \\to v",
+                formula="\\max_i|w_i(t) - v|_*^2 \\to 0",
+                establishes=(f"{LARGEST} tends to zero",),
             ),
             *limit_of_tokens(
                 "$H = (u^{\\top}W^{-1}u)^{1/2}$",
                 "That is $y_i \\to v/|v|_W$.",
-                uses=("deviations", "bounded ratios"),
-                needs=("the heights keep their sign", about(EXPONENTIAL_DECAY, "the deviations").conclusion),
+                uses=("deviations", "from below"),
+                needs=(
+                    "the heights keep their sign",
+                    f"{LARGEST} tends to zero",
+                    "the norms of the projected tokens are at least 1/H",
+                ),
                 establishes="all tokens converge to the top eigenvector",
             ),
             tensor_step(
@@ -286,12 +381,12 @@ AB_X2 = register(
         "below $\\lambda$. If $u^{\\top}y_i(0) > 0$ for all $i$, then all tokens converge exponentially to $v/|v|_W$: "
         "full or causal attention, "
         "any measurable $P(t)$ (no bound), any $W$. Several heads are allowed if the $U_{\\eta}$ share $u$, $v$ and a "
-        "norm $|\\cdot|_*$ on "
+        "Euclidean norm $|\\cdot|_*$ on "
         "$u^{\\perp}$ with $\\lVert U_{\\eta}\\rVert_* < \\lambda_{\\eta}$. (Conditions and claims are tested with $V "
         "= U$ and $W = I$.)",
         depends=("AB-X1", "AB-E7"),
         facts=(
-            "the spectral radius is below a bound",
+            "the spectral radius of U on u^perp is below lambda",
             "the metric is symmetric and positive definite",
         ),
         derive=derive,

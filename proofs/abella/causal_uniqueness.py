@@ -7,11 +7,13 @@ from collections.abc import Iterator
 import sympy as sp
 
 from eigentoken.proofs.tensor_reductions import applied, from_system
-from eigentoken.proofs.textbook import COMPARISON, about
-from eigentoken.proofs.textbook_flows import EXPONENTIAL_GROWTH, FLOW_MAPS, MEAN_VALUE
+from eigentoken.proofs.textbook import GRONWALL
+from eigentoken.proofs.textbook_flows import EXPONENTIAL_GROWTH, MEAN_VALUE
 from eigentoken.theory.steps import ALL_SIZES, Citation, Inequality, Step
 
 __all__ = ["uniqueness_steps"]
+
+GROWN = "minus the squared distance at time t is at most exp(k c_1 t) times minus the squared distance at the start"
 
 
 def uniqueness_steps() -> Iterator[Step]:
@@ -59,13 +61,15 @@ def uniqueness_steps() -> Iterator[Step]:
         conclusion=sp.And(weight * (delta - mean) <= 2 * spread, weight * (delta - mean) >= -2 * spread),
         uses=("slope of a weight",),
         needs=("P is bounded in time",),
-        establishes=("the derivative is bounded (the weights in the state)",),
+        establishes=("the derivative of a weight along a line is bounded",),
     )
     yield Citation(
         name="Lipschitz weights",
         says="So the weights of $y$ and $\\tilde y$ differ by at most $K|y - \\tilde y|$.",
-        theorem=about(MEAN_VALUE, "the weights in the state"),
+        theorem=MEAN_VALUE,
+        letters={"f": "a weight along a line"},
         uses=("bounded slope",),
+        establishes=("a weight along a line is Lipschitz",),
         formula="|\\alpha_{ij}(y) - \\alpha_{ij}(\\tilde y)| \\le K\\,|y - \\tilde y|",
     )
     yield applied(
@@ -103,18 +107,30 @@ def uniqueness_steps() -> Iterator[Step]:
         conclusion=alpha * mean * root**2 + error >= floor / 2 * root**2,
         uses=("two solutions", "Lipschitz weights", "small push", "weights"),
         needs=(
-            "the function is Lipschitz (the weights in the state)",
+            "a weight along a line is Lipschitz",
             "each token tends to the first one or to its antipode",
         ),
-        establishes=(about(COMPARISON, "separation").hypotheses[0],),
+    )
+    yield Inequality(
+        name="all summands",
+        says="There are $k$ pairs of an earlier token and a head: if each of them gives at least $\\tfrac12c_1r^2$, "
+        "that is, "
+        "if their mean $x$ is at least that, the squared distance $D = r^2$ grows at the rate $\\dot D = 2kx$ or more.",
+        hypotheses=(count >= 1, error >= floor / 2 * gap),
+        conclusion=-2 * count * error <= count * floor * (-gap),
+        uses=("separation",),
+        establishes=(
+            "the upper Dini derivative of minus the squared distance is at most k c_1 times minus the squared distance",
+        ),
     )
     yield Citation(
         name="growth of the distance",
-        says="Summed over the $k$ pairs of an earlier token and a head, the squared distance $D = r^2$ of the two "
-        "solutions grows at least at the rate $kc_1$.",
-        theorem=about(COMPARISON, "separation"),
-        uses=("separation",),
-        formula="D(t) \\ge e^{kc_1(t - T)}D(T)",
+        says="So it grows exponentially from a late time $T$ on.",
+        theorem=GRONWALL,
+        letters={"u": "minus the squared distance", "k": "k c_1"},
+        uses=("all summands",),
+        formula="-D(t) \\le -e^{kc_1(t - T)}D(T)",
+        establishes=(GROWN,),
     )
     yield Inequality(
         name="but it is bounded",
@@ -122,22 +138,31 @@ def uniqueness_steps() -> Iterator[Step]:
         hypotheses=(count >= 1, floor > 0, c >= -1, sp.Eq(gap, 2 * (1 - c))),
         conclusion=sp.And(count * floor > 0, gap <= 4),
         uses=("growth of the distance",),
-        needs=(about(COMPARISON, "separation").conclusion,),
-        establishes=about(EXPONENTIAL_GROWTH, "separation").hypotheses,
+        needs=(GROWN,),
+        establishes=(
+            "from T on the squared distance is at least its value at T times a growing exponential",
+            "the squared distance is bounded",
+        ),
     )
     yield Citation(
         name="no distance",
-        says="So $D(T) = 0$ at some late time.",
-        theorem=about(EXPONENTIAL_GROWTH, "separation"),
+        says="So $D(T)$ is not positive.",
+        theorem=EXPONENTIAL_GROWTH,
+        letters={"q": "the squared distance"},
         uses=("but it is bounded",),
+        formula="D(T) \\le 0",
+        establishes=("the squared distance is at most zero at time T",),
     )
     yield Inequality(
         name="uniqueness",
-        says="A sum of squares that vanishes has no term: the two solutions agree at time $T$, and the time-$T$ "
+        says="A sum of squares that is not positive has no term: the two solutions agree at time $T$, and the time-$T$ "
         "map is one to one.",
-        hypotheses=(sp.Eq(coordinate**2 + others, 0), others >= 0),
+        hypotheses=(coordinate**2 + others <= 0, others >= 0),
         conclusion=sp.Eq(coordinate, 0),
         uses=("no distance", "flow maps"),
-        needs=(about(EXPONENTIAL_GROWTH, "separation").conclusion, FLOW_MAPS.conclusion),
-        establishes=("there is at most one bad start", "every section has at most one point"),
+        needs=(
+            "the squared distance is at most zero at time T",
+            "the time-T maps are homeomorphisms of the state space",
+        ),
+        establishes=("there is at most one bad start", "every section of B_i has at most one point"),
     )

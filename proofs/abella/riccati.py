@@ -9,13 +9,14 @@ from __future__ import annotations
 import sympy as sp
 
 from eigentoken.proofs.tensor_reductions import slope
-from eigentoken.proofs.textbook import COMPARISON, about
+from eigentoken.proofs.textbook import COMPARISON
 from eigentoken.proofs.textbook_flows import EXPONENTIAL_DECAY
 from eigentoken.theory.steps import Citation, Identity, Inequality, Step
 
 __all__ = ["NEAR_ONE", "riccati_steps"]
 
-SUBJECT = "heights"
+RATE = "k (rho^2 - u^2)"
+SOLUTION = "rho tanh(k rho t + z)"
 #: What the steps establish: from above -rho the limit inferior of the height is at least rho, and rho is near one.
 NEAR_ONE = "a height that is once above -rho has a limit inferior of at least rho, and 1 - rho is at most eta/k"
 
@@ -23,7 +24,7 @@ NEAR_ONE = "a height that is once above -rho has a limit inferior of at least rh
 def riccati_steps(height: str, *, uses: tuple[str, ...], needs: tuple[str, ...] = ()) -> tuple[Step, ...]:
     """The comparison of the height (a LaTeX letter) with the hyperbolic tangent; ``uses`` give the perturbed equation."""
     a, mass, least, eta, rho, error, t, z = sp.symbols("a A k eta rho p t z", real=True)
-    u, grown, speed = sp.symbols("u E c", real=True)
+    u, grown, speed, b = sp.symbols("u E c b", real=True)
     solution = rho * sp.tanh(least * rho * t + z)
     return (
         Inequality(
@@ -34,7 +35,7 @@ def riccati_steps(height: str, *, uses: tuple[str, ...], needs: tuple[str, ...] 
             conclusion=mass * (1 - a**2) + error >= least * (rho**2 - a**2),
             uses=uses,
             needs=needs,
-            establishes=(about(COMPARISON, SUBJECT).hypotheses[0],),
+            establishes=(f"the derivative of the height is at least {RATE}",),
         ),
         slope(
             "comparison solution",
@@ -44,13 +45,26 @@ def riccati_steps(height: str, *, uses: tuple[str, ...], needs: tuple[str, ...] 
             t,
             least * (rho**2 - solution**2),
             uses=("lower rate",),
+            establishes=(f"{SOLUTION} solves the equation with the rate {RATE}",),
+        ),
+        Inequality(
+            name="start of the solution",
+            says="If the height $a$ is above $-\\rho$ at some late time, there is a start $b \\in (-\\rho, \\rho)$ "
+            "that is "
+            "not above it, and $e^{2z} = E = \\frac{\\rho + b}{\\rho - b}$ gives the solution that starts there.",
+            hypotheses=(rho > 0, b > -rho, b < rho, b <= a, sp.Eq(grown, (rho + b) / (rho - b))),
+            conclusion=sp.And(grown > 0, rho * (grown - 1) / (grown + 1) <= a),
+            uses=("comparison solution",),
+            establishes=(f"the height starts at or above {SOLUTION}",),
         ),
         Citation(
             name="comparison",
-            says="So a height that is above $-\\rho$ at some late time stays above such a solution (or above $\\rho$).",
-            theorem=about(COMPARISON, SUBJECT),
-            uses=("lower rate", "comparison solution"),
+            says="So from then on the height stays above this solution.",
+            theorem=COMPARISON,
+            letters={"u": "the height", "rate": RATE, "bound": SOLUTION},
+            uses=("lower rate", "comparison solution", "start of the solution"),
             formula=f"{height} \\ge \\rho\\tanh(k\\rho t + z)",
+            establishes=(f"the height stays at or above {SOLUTION}",),
         ),
         Identity(
             name="hyperbolic tangent",
@@ -71,13 +85,16 @@ def riccati_steps(height: str, *, uses: tuple[str, ...], needs: tuple[str, ...] 
             ),
             conclusion=sp.And(rho - u >= 0, rho - u <= 2 * rho / grown, speed > 0),
             uses=("hyperbolic tangent", "comparison solution"),
-            establishes=(about(EXPONENTIAL_DECAY, SUBJECT).hypotheses[0],),
+            establishes=("the gap of the solution lies between zero and a decaying exponential of time",),
         ),
         Citation(
             name="limit of the solution",
             says="So $u \\to \\rho$.",
-            theorem=about(EXPONENTIAL_DECAY, SUBJECT),
+            theorem=EXPONENTIAL_DECAY,
+            letters={"q": "the gap of the solution"},
             uses=("gap of the solution",),
+            formula="\\rho - u \\to 0",
+            establishes=("the gap of the solution tends to zero",),
         ),
         Inequality(
             name="radius",
@@ -85,7 +102,7 @@ def riccati_steps(height: str, *, uses: tuple[str, ...], needs: tuple[str, ...] 
             hypotheses=(rho > 0, least > 0, eta >= 0, sp.Eq(rho**2, 1 - eta / least)),
             conclusion=sp.And(rho <= 1, 1 - rho <= eta / least),
             uses=("comparison", "limit of the solution"),
-            needs=(about(COMPARISON, SUBJECT).conclusion, about(EXPONENTIAL_DECAY, SUBJECT).conclusion),
+            needs=(f"the height stays at or above {SOLUTION}", "the gap of the solution tends to zero"),
             establishes=(NEAR_ONE,),
         ),
     )

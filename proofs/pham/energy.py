@@ -28,6 +28,7 @@ def energy_steps() -> tuple[Any, ...]:
     claimed = -soft_average(TOKEN_I, lambda k: inner(vector("x", TOKEN_I), vector("x", k), score)).summed(TOKEN_I)
     mean = vector("x", TOKEN_J).summed(TOKEN_J) / TOKENS
     u, g_0, g_1, slope, average, bound = sp.symbols("u g_0 g_1 g' m b", real=True)
+    half = sp.Symbol("h", real=True)
     common, form_l, least, square = sp.symbols("c c_l mu N", real=True)
     return (
         tensor_step(
@@ -52,8 +53,10 @@ def energy_steps() -> tuple[Any, ...]:
             name="convexity",
             says="The slope of $g'$ is a variance, so $g$ is convex and lies above its tangents.",
             theorem=CONVEX_TANGENT,
+            letters={"g": "log-sum-exp along a line"},
             uses=("log-sum-exp", "variance is nonnegative"),
             formula="g(0) \\ge g(1) - g'(1)",
+            establishes=("log-sum-exp along a line lies above its tangents",),
         ),
         Inequality(
             name="tangent from the end",
@@ -61,24 +64,48 @@ def energy_steps() -> tuple[Any, ...]:
             hypotheses=(g_0 >= g_1 - slope,),
             conclusion=slope >= g_1 - g_0,
             uses=("convexity",),
-            needs=("the function lies above its tangents",),
+            needs=("log-sum-exp along a line lies above its tangents",),
             establishes=("the softmax average is at least log-mean-exp",),
         ),
         Inequality(
             name="supporting line",
-            says="The exponential lies above its tangents: $e^{m + u} \\ge e^{m}(1 + u)$, strictly for $u \\neq 0$ "
-            "(here divided by $e^m$).",
+            says="The exponential lies above its tangents: $e^{m + u} \\ge e^{m}(1 + u)$ (here divided by $e^m$).",
             hypotheses=(),
             conclusion=sp.exp(u) >= 1 + u,
-            establishes=("the function is convex",),
+        ),
+        Inequality(
+            name="strictly",
+            says="Applied to $h = e^{u/2} \\ge 1 + \\tfrac u2$, $h > 0$, this gives $e^{u} = h^2 > 1 + u$ for $u \\neq "
+            "0$.",
+            hypotheses=(half > 0, half >= 1 + u / 2, sp.Ne(u, 0)),
+            conclusion=half**2 > 1 + u,
+            uses=("supporting line",),
+            establishes=("the exponential is strictly convex",),
         ),
         Citation(
             name="Jensen",
-            says="Hence $\\ln\\bigl(\\tfrac1L\\sum_i e^{c_i}\\bigr) \\ge \\tfrac1L\\sum_i c_i$, with equality only if "
-            "all $c_i$ are equal.",
+            says="For the mean of the $c_i$:",
             theorem=JENSEN,
-            uses=("supporting line",),
-            formula="\\ln\\Bigl(\\tfrac1L\\sum_i e^{c_i}\\Bigr) \\ge \\tfrac1L\\sum_i c_i",
+            letters={"f": "the exponential"},
+            uses=("strictly",),
+            formula="e^{\\frac1L\\sum_i c_i} \\le \\tfrac1L\\sum_i e^{c_i}",
+            establishes=(
+                "the exponential of a mean is at most the mean of the exponential",
+                "the exponential of a mean is the mean of the exponential only for equal arguments",
+            ),
+        ),
+        Inequality(
+            name="logarithms",
+            says="So $b = \\ln\\bigl(\\tfrac1L\\sum_i e^{c_i}\\bigr)$ is at least the mean $m = \\tfrac1L\\sum_i c_i$, "
+            "strictly where the exponentials differ.",
+            hypotheses=(),
+            conclusion=sp.And(
+                sp.Implies(sp.exp(average) <= sp.exp(bound), average <= bound),
+                sp.Implies(sp.exp(average) < sp.exp(bound), average < bound),
+            ),
+            uses=("Jensen",),
+            needs=("the exponential of a mean is at most the mean of the exponential",),
+            establishes=("log-mean-exp is at least the mean",),
         ),
         tensor_step(
             "sum of the means",
@@ -94,7 +121,8 @@ def energy_steps() -> tuple[Any, ...]:
             says="Together, for each token: $g' \\ge g(1) - g(0)$ and $g(1) - g(0) \\ge m$, the mean of the $c_i$.",
             hypotheses=(slope >= g_1 - g_0, g_1 - g_0 >= average, average >= bound),
             conclusion=-slope <= -bound,
-            uses=("tangent from the end", "Jensen", "sum of the means"),
+            uses=("tangent from the end", "logarithms", "sum of the means"),
+            needs=("the softmax average is at least log-mean-exp", "log-mean-exp is at least the mean"),
             establishes=("the energy rate is bounded by the mean token",),
         ),
         Inequality(
@@ -106,6 +134,7 @@ def energy_steps() -> tuple[Any, ...]:
             hypotheses=(sp.Eq(common, 0), sp.Eq(form_l, common), least > 0, square >= 0, form_l >= least * square),
             conclusion=sp.Eq(square, 0),
             uses=("chain",),
+            needs=("the exponential of a mean is the mean of the exponential only for equal arguments",),
             establishes=("the energy rate vanishes only at the origin",),
         ),
     )

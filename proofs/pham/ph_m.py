@@ -13,7 +13,8 @@ from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import as_numbers, det_tokens, numbers
 from eigentoken.proofs.flow_properties import key_identity
 from eigentoken.proofs.tensor_reductions import EXACT, all_equal, matrix_of_symbols, tokens_of_symbols, velocity
-from eigentoken.proofs.textbook import COMPARISON
+from eigentoken.proofs.textbook import DANSKIN, GRONWALL
+from eigentoken.proofs.textbook_flows import CONTINUATION
 from eigentoken.theory.conditions import Nonsingular
 from eigentoken.theory.observables_attention import solve
 from eigentoken.theory.registry import register
@@ -25,6 +26,7 @@ from eigentoken.theory.terms import matrix
 W, B = matrix("W"), matrix("B")
 #: ``A = W B^{-1}``, a term and not a parameter.
 A = W * B.inv()
+LARGEST = "the largest squared norm"
 
 
 def calculus_rules(**more: Any) -> Any:
@@ -76,6 +78,7 @@ def log_sum_exp_step(name: str, says: str, rules: Any, **options: Any) -> Reduct
 def derive() -> Derivation:
     """Rows and columns, the key identity, growth, consensus."""
     from eigentoken.proofs.calculus_steps import TOKEN_I, tensor_step
+    from eigentoken.proofs.pham.energy import smooth_step
     from eigentoken.theory.calculus import Letter, dot, instance, vector
 
     rules = calculus_rules()
@@ -89,7 +92,7 @@ def derive() -> Derivation:
         return [sum(row[b] * value[b][a] for b in range(2)) for row in mixed for a in range(2)]
 
     transposed = tuple(zip(*value, strict=True))
-    weight, size, growth, speed = sp.symbols("p M g v", real=True)
+    weight, size, growth, speed, product, factor, first = sp.symbols("p M g v s E M_0", real=True)
     x = sp.Symbol("x", real=True)
     mass = sp.Symbol("P", real=True)
     return Derivation(
@@ -128,19 +131,52 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="growth",
-                says="$|\\dot x_l| \\le \\sum_i p_{li}\\lVert B\\rVert\\,|x_i| \\le g\\,M$ with $g = \\lVert "
-                "B\\rVert$, $M = \\max_k|x_k|$: each summand, with "
-                "$|x_i| = v \\le M$ and weight $p \\ge 0$.",
-                hypotheses=(weight >= 0, growth >= 0, speed >= 0, speed <= size),
-                conclusion=weight * growth * speed <= weight * growth * size,
-                establishes=("a scalar differential inequality holds for the upper Dini derivative",),
+                says="With $g = \\lVert B\\rVert$ and the largest norm $M = |x_l|$: each summand of "
+                "$\\tfrac{d}{dt}|x_l|^2 = "
+                "2\\sum_i p_{li}\\,x_l^{\\top}Bx_i$, where $s = x_l^{\\top}Bx_i \\le Mgv$ and $|x_i| = v \\le M$, is "
+                "at most "
+                "$2gp_{li}M^2$; and the weights $p$ sum to one.",
+                hypotheses=(weight >= 0, growth >= 0, speed >= 0, speed <= size, product <= size * growth * speed),
+                conclusion=2 * weight * product <= 2 * growth * weight * size**2,
+                establishes=(
+                    f"{LARGEST} is the largest of finitely many differentiable functions of time",
+                    f"where {LARGEST} is attained the derivative is at most 2g times {LARGEST}",
+                ),
             ),
+            Citation(
+                name="slope of the largest norm",
+                says="For $\\max_l|x_l|^2$:",
+                theorem=DANSKIN,
+                letters={"M": LARGEST, "rate": f"2g times {LARGEST}"},
+                uses=("growth",),
+                formula="D^+\\max_l|x_l|^2 \\le 2\\lVert B\\rVert\\max_l|x_l|^2",
+                establishes=(f"the upper Dini derivative of {LARGEST} is at most 2g times {LARGEST}",),
+            ),
+            Citation(
+                name="squared norms",
+                says="So the squared norms grow at most exponentially.",
+                theorem=GRONWALL,
+                letters={"u": LARGEST, "k": "2g"},
+                uses=("slope of the largest norm",),
+                formula="\\max_l|x_l(t)|^2 \\le e^{2\\lVert B\\rVert t}\\max_l|x_l(0)|^2",
+                establishes=(f"{LARGEST} at time t is at most exp(2g t) times {LARGEST} at the start",),
+            ),
+            Inequality(
+                name="bound of the norms",
+                says="Roots, with $E = e^{\\lVert B\\rVert t}$: $M \\le EM_0$.",
+                hypotheses=(size >= 0, factor >= 0, first >= 0, size**2 <= factor**2 * first**2),
+                conclusion=size <= factor * first,
+                uses=("squared norms",),
+                needs=(f"{LARGEST} at time t is at most exp(2g t) times {LARGEST} at the start",),
+                establishes=("solutions are bounded on bounded intervals of time",),
+            ),
+            smooth_step(),
             Citation(
                 name="global existence",
                 says="So solutions exist for all times.",
-                theorem=COMPARISON,
-                uses=("growth",),
-                formula="\\max_l|x_l(t)| \\le e^{\\lVert B\\rVert t}\\max_l|x_l(0)|",
+                theorem=CONTINUATION,
+                uses=("bound of the norms", "Lipschitz field"),
+                establishes=("solutions exist for all times",),
             ),
             Identity(
                 name="consensus",

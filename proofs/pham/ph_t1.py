@@ -64,7 +64,7 @@ def variance_steps() -> tuple[Any, ...]:
                 p_i * p_j * (c_i - c_j) ** 2 >= 0, sp.Implies(sp.Eq(p_i * p_j * (c_i - c_j) ** 2, 0), sp.Eq(c_i, c_j))
             ),
             uses=("variance as a sum of squares",),
-            establishes=("the second derivative is nonnegative along lines",),
+            establishes=("the second derivative of log-sum-exp along a line is not negative",),
         ),
     )
 
@@ -118,6 +118,7 @@ def derive() -> Derivation:
                 hypotheses=(sp.Eq(c_l - c_k, form), sp.Ne(form, 0)),
                 conclusion=sp.Ne(c_l, c_k),
                 uses=("variance is nonnegative", "scores differ by c", "derivative of a pair form"),
+                needs=("the second derivative of log-sum-exp along a line is not negative",),
                 establishes=("pair forms do not decrease, and those of different tokens grow strictly",),
             ),
         )

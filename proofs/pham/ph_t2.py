@@ -16,8 +16,8 @@ from eigentoken.proofs.pham.energy import energy_steps, smooth_step
 from eigentoken.proofs.pham.ph_m import A, W, calculus_rules, data, token_field
 from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import applied, from_system, slope, velocity
-from eigentoken.proofs.textbook import LASALLE, OSTROWSKI_SCHNEIDER, about
-from eigentoken.proofs.textbook_flows import ISOTROPIC, LINEAR_GROWTH
+from eigentoken.proofs.textbook import LASALLE, OSTROWSKI_SCHNEIDER, SPECTRAL
+from eigentoken.proofs.textbook_flows import LINEAR_GROWTH
 from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.ball_evaluation import evaluate
 from eigentoken.theory.claims import Converges, Decreases
@@ -33,6 +33,8 @@ from eigentoken.theory.systems import system
 from eigentoken.theory.terms import n
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
+INVARIANT_SET = "every trajectory tends to the largest invariant set where the derivative of the energy vanishes"
+
 
 def derive() -> Derivation:
     """Energy, LaSalle, and necessity."""
@@ -42,7 +44,7 @@ def derive() -> Derivation:
 
     q, square, least = sp.symbols("q N mu", real=True)
     x, weight, mass = sp.symbols("x p P", real=True)
-    rest, small, right, size, lowest, highest = sp.symbols("R epsilon k D lambda mu", real=True)
+    rest, small, lowest, highest, one, other = sp.symbols("R epsilon lambda mu a b", real=True)
     return Derivation(
         (
             *energy_steps(),
@@ -54,7 +56,8 @@ def derive() -> Derivation:
                 hypotheses=(q >= 0, n >= 2),
                 conclusion=-n * q <= 0,
                 uses=("chain",),
-                establishes=("a continuously differentiable function does not increase along trajectories",),
+                needs=("the energy rate is bounded by the mean token",),
+                establishes=("the energy is continuously differentiable and does not increase along trajectories",),
             ),
             Inequality(
                 name="radially unbounded",
@@ -69,7 +72,9 @@ def derive() -> Derivation:
                 name="LaSalle",
                 says="So every trajectory tends to the largest invariant set where $\\dot{\\mathcal{E}} = 0$.",
                 theorem=LASALLE,
+                letters={"V": "the energy"},
                 uses=("sign", "radially unbounded", "Lipschitz field"),
+                establishes=(INVARIANT_SET,),
             ),
             Inequality(
                 name="the limit",
@@ -78,7 +83,7 @@ def derive() -> Derivation:
                 hypotheses=(square >= 0, rest >= 0, square + rest < small),
                 conclusion=sp.And(square < small, small > 0),
                 uses=("LaSalle", "equality"),
-                needs=(LASALLE.conclusion, "the energy rate vanishes only at the origin"),
+                needs=(INVARIANT_SET, "the energy rate vanishes only at the origin"),
                 establishes=("all tokens tend to zero",),
             ),
             from_system(
@@ -102,22 +107,33 @@ def derive() -> Derivation:
                 scope="2 tokens, d = 1",
                 uses=("one-dimensional pair",),
             ),
+            Citation(
+                name="spectral theorem",
+                says="In a basis of eigenvectors $e_k$ of $\\operatorname{sym} W$, with eigenvalues $\\lambda_k$:",
+                theorem=SPECTRAL,
+                letters={"A": "sym W"},
+                formula="\\Bigl(\\sum_k a_ke_k\\Bigr)^{\\top}W\\Bigl(\\sum_k a_ke_k\\Bigr) = \\sum_k\\lambda_ka_k^2",
+                establishes=("sym W has an orthonormal basis of eigenvectors",),
+            ),
             Inequality(
                 name="indefinite W",
                 says="If $\\operatorname{sym} W$ is neither positive nor negative definite, it has eigenvalues "
-                "$\\lambda \\le 0 \\le \\mu$ (perhaps the same one, zero): with unit eigenvectors the form is "
-                "$\\lambda N$ and $\\mu N$, of both signs, or zero.",
-                hypotheses=(lowest <= 0, highest >= 0, square > 0),
-                conclusion=sp.And(lowest * square <= 0, highest * square >= 0),
-                establishes=("the form takes both signs, or vanishes, at vectors that are not zero",),
-            ),
-            Citation(
-                name="isotropic vector",
-                says="So there is $x \\neq 0$ with $x^{\\top}Wx = 0$: the two eigenvectors are joined by a path "
-                "that avoids zero, if they are independent; a vector with eigenvalue zero is one, if they are not.",
-                theorem=ISOTROPIC,
-                uses=("indefinite W",),
-                formula="x^{\\top}Wx = 0, \\qquad x \\neq 0",
+                "$\\lambda \\le 0 \\le \\mu$. If both are zero, every eigenvector $x$ has $x^{\\top}Wx = 0$; otherwise "
+                "take $x = "
+                "ae + bf$ with their unit eigenvectors $e \\perp f$ and $a^2 = \\mu$, $b^2 = -\\lambda$: the form "
+                "vanishes, and "
+                "$|x|^2 > 0$.",
+                hypotheses=(
+                    lowest <= 0,
+                    highest >= 0,
+                    sp.Or(lowest < 0, highest > 0),
+                    sp.Eq(one**2, highest),
+                    sp.Eq(other**2, -lowest),
+                ),
+                conclusion=sp.And(sp.Eq(lowest * one**2 + highest * other**2, 0), one**2 + other**2 > 0),
+                uses=("spectral theorem",),
+                needs=("sym W has an orthonormal basis of eigenvectors",),
+                establishes=("the form of an indefinite W vanishes at a vector that is not zero",),
             ),
             applied(
                 "necessity, indefinite W",
@@ -127,7 +143,9 @@ def derive() -> Derivation:
                 weight * (x + q),
                 {x: mass, q: -mass},
                 sp.Integer(0),
-                uses=("isotropic vector",),
+                uses=("indefinite W",),
+                needs=("the form of an indefinite W vanishes at a vector that is not zero",),
+                establishes=("for indefinite W there is an equilibrium that is not the origin",),
             ),
             tensor_step(
                 "negative W",
@@ -142,7 +160,6 @@ def derive() -> Derivation:
                 claimed=inner(vector("z"), vector("z"), (Letter("W"),)) * -2,
                 rules=calculus_rules(),
                 left="-z^{\\top}(AB + B^{\\top}A)\\,z",
-                establishes=("H is symmetric (H = -A, X = B)",),
             ),
             Inequality(
                 name="positive form",
@@ -150,23 +167,28 @@ def derive() -> Derivation:
                 hypotheses=(least > 0, square > 0, q <= -least * square),
                 conclusion=-2 * q > 0,
                 uses=("negative W",),
-                establishes=("H X + X^T H is positive definite (H = -A, X = B)",),
+                establishes=("(-A) B + B^T (-A) is positive definite",),
             ),
             Citation(
                 name="inertia",
-                says="So $B$ has the inertia of $-A \\succ 0$: all its eigenvalues have positive real part.",
-                theorem=about(OSTROWSKI_SCHNEIDER, "H = -A, X = B"),
+                says="So $B$ has the inertia of $-A$.",
+                theorem=OSTROWSKI_SCHNEIDER,
+                letters={"H": "(-A)", "X": "B"},
                 uses=("positive form",),
+                formula="\\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = \\#\\{\\lambda(-A) > 0\\}",
+                establishes=("B has as many eigenvalues with positive real part as (-A) has positive ones",),
             ),
             Inequality(
                 name="eigenvalues on the right",
-                says="The number $k$ of eigenvalues of $B$ with positive real part is the number $D \\ge 1$ of "
-                "positive ones of $-A$.",
-                hypotheses=(sp.Eq(right, size), size >= 1),
-                conclusion=right >= 1,
+                says="Every eigenvalue $a$ of $-A \\succ 0$, with an eigenvector $z$, $N = |z|^2 > 0$, is positive: "
+                "$aN = "
+                "z^{\\top}(-A)z = q > 0$. There are $D \\ge 1$ of them, so $B$ has $D$ eigenvalues with positive real "
+                "part.",
+                hypotheses=(sp.Eq(one * square, q), q > 0, square > 0),
+                conclusion=one > 0,
                 uses=("inertia",),
-                needs=(about(OSTROWSKI_SCHNEIDER, "H = -A, X = B").conclusion,),
-                establishes=("X has an eigenvalue with positive real part",),
+                needs=("B has as many eigenvalues with positive real part as (-A) has positive ones",),
+                establishes=("B has an eigenvalue with positive real part",),
             ),
             recalled(
                 "PH-M",
@@ -179,7 +201,10 @@ def derive() -> Derivation:
                 name="necessity, negative W",
                 says="So some consensus states do not converge: $\\operatorname{sym} W \\succ 0$ is necessary.",
                 theorem=LINEAR_GROWTH,
+                letters={"X": "B"},
                 uses=("eigenvalues on the right", "consensus"),
+                needs=("consensus states are invariant",),
+                establishes=("some solution of the linear flow of B is unbounded",),
             ),
         )
     )
@@ -353,6 +378,7 @@ PH_T2 = register(
         "several heads with a common symmetric $A \\prec 0$, $W_{\\eta} = AB_{\\eta}$, $\\operatorname{sym} W_{\\eta} "
         "\\succ 0$.",
         depends=("PH-M", "PH-T1"),
+        facts=("(-A) is symmetric", "sym W is symmetric"),
         derive=derive,
         printed=Printed(
             text="In the summary at hand: when $A_{\\mathrm{sym}} \\prec 0$ and $W_{\\mathrm{sym}} \\succ 0$, all "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -13,25 +12,23 @@ from eigentoken.proofs.pham.energy import energy_steps, smooth_step
 from eigentoken.proofs.pham.ph_m import A, W
 from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import velocity
-from eigentoken.proofs.textbook import COMPARISON, about
-from eigentoken.proofs.textbook_flows import UNBOUNDED, UNBOUNDED_MONOTONE
+from eigentoken.proofs.textbook import COMPARISON, LASALLE_BOUNDED
+from eigentoken.proofs.textbook_flows import UNBOUNDED_MONOTONE
 from eigentoken.proofs.trajectories import ball, enclose, integrate, precision
 from eigentoken.theory.claims import Diverges
 from eigentoken.theory.conditions import NotAllEqual, PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
-from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality, Theorem
+from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
 from eigentoken.theory.terms import n
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
 PAIRS = "pair forms do not decrease, and those of different tokens grow strictly"
 
 
-def _unbounded(subject: str) -> Theorem:
-    """LaSalle's principle for that function: the field is the same one for both."""
-    spoken = about(UNBOUNDED, subject)
-    return replace(spoken, hypotheses=(UNBOUNDED.hypotheses[0], *spoken.hypotheses[1:]))
+SOLUTION = "(e_0 - Lambda/2kappa) exp(2kappa t) + Lambda/2kappa"
+RATE = "2kappa u - Lambda"
 
 
 def derive() -> Derivation:
@@ -39,7 +36,7 @@ def derive() -> Derivation:
     t = sp.Symbol("t", real=True)
     q, slope, own, kappa, energy, start, logarithm = sp.symbols("q g' w kappa e e_0 Lambda", real=True)
     least, square, number = sp.symbols("mu N K", real=True)
-    about_energy, about_pairs = _unbounded("energy"), _unbounded("a pair form")
+    limit, largest, count, growth = sp.symbols("e_* m L E", real=True)
     total, part, rest = sp.symbols("Z z R", positive=True)
     log_total, log_part = sp.symbols("F w_l", real=True)
     solution = (start - logarithm / (2 * kappa)) * sp.exp(2 * kappa * t) + logarithm / (2 * kappa)
@@ -55,28 +52,42 @@ def derive() -> Derivation:
                 hypotheses=(slope >= n * q, q >= 0),
                 conclusion=slope >= 0,
                 uses=("chain",),
+                needs=("the energy rate is bounded by the mean token",),
                 establishes=(
-                    "a continuously differentiable function does not decrease along trajectories (energy)",
-                    "the function does not decrease",
+                    "minus the energy is continuously differentiable and does not increase along trajectories",
+                    "the energy does not decrease",
+                ),
+            ),
+            Citation(
+                name="(a) LaSalle",
+                says="If the trajectory is bounded, it tends to the largest invariant set where the rate vanishes.",
+                theorem=LASALLE_BOUNDED,
+                letters={"V": "minus the energy"},
+                uses=("(a) growth", "Lipschitz field"),
+                establishes=(
+                    "every bounded trajectory tends to the largest invariant set where the derivative of minus the "
+                    "energy "
+                    "vanishes",
                 ),
             ),
             Inequality(
-                name="(a) start",
-                says="Where the rate vanishes all tokens are 0, and the energy is $0$; at the start it is "
-                "$\\tfrac12q \\ge \\tfrac12\\mu N > 0$ with $q = \\sum_l x_l^{\\top}Ax_l$, $\\mu = "
-                "\\lambda_{\\min}(A) > 0$ and $N = \\sum_l|x_l|^2 > 0$.",
-                hypotheses=(least > 0, square > 0, q >= least * square),
-                conclusion=q / 2 > 0,
-                uses=("(a) growth", "equality"),
-                needs=("the energy rate vanishes only at the origin",),
-                establishes=("where its derivative vanishes the function is below its value at the start (energy)",),
-            ),
-            Citation(
                 name="(a) unbounded",
-                says="A bounded trajectory would tend to the origin, where the energy is below its value at the "
-                "start, although it does not decrease.",
-                theorem=about_energy,
-                uses=("(a) start", "Lipschitz field"),
+                says="That set is the origin, where the energy is $0$. But at the start it is $e_0 = \\tfrac12q \\ge "
+                "\\tfrac12\\mu N > 0$ with $q = \\sum_l x_l^{\\top}Ax_l$, $\\mu = \\lambda_{\\min}(A) > 0$ and $N = "
+                "\\sum_l|x_l|^2 > 0$, and it does not decrease: its limit $e_* \\ge e_0$ is not zero. So the "
+                "trajectory is "
+                "unbounded.",
+                hypotheses=(least > 0, square > 0, q >= least * square, sp.Eq(start, q / 2), limit >= start),
+                conclusion=sp.Ne(limit, 0),
+                uses=("(a) LaSalle", "equality"),
+                needs=(
+                    "every bounded trajectory tends to the largest invariant set where the derivative of minus the "
+                    "energy "
+                    "vanishes",
+                    "the energy rate vanishes only at the origin",
+                    "the energy does not decrease",
+                ),
+                establishes=("a trajectory with a token that is not zero is unbounded",),
             ),
             Inequality(
                 name="(a) unbounded energy",
@@ -85,15 +96,33 @@ def derive() -> Derivation:
                 hypotheses=(least > 0, energy >= least * square / 2, square > 2 * number / least),
                 conclusion=energy > number,
                 uses=("(a) unbounded",),
-                needs=(about_energy.conclusion,),
-                establishes=("the function is unbounded",),
+                needs=("a trajectory with a token that is not zero is unbounded",),
+                establishes=("the energy is unbounded",),
             ),
             Citation(
                 name="(a) divergence",
-                says="So $\\sum_l x_l^{\\top}Ax_l$ tends to infinity, and at least one token diverges.",
+                says="So $\\sum_l x_l^{\\top}Ax_l$ tends to infinity.",
                 theorem=UNBOUNDED_MONOTONE,
+                letters={"f": "the energy"},
                 uses=("(a) growth", "(a) unbounded energy"),
                 formula="\\sum_l x_l^{\\top}Ax_l \\to \\infty",
+                establishes=("the energy tends to infinity",),
+            ),
+            Inequality(
+                name="(a) one token",
+                says="And so does the largest token: with $m = \\max_l|x_l|^2$ and the top eigenvalue $\\mu$ of $A$ "
+                "the "
+                "energy is at most $\\tfrac12\\mu Lm$.",
+                hypotheses=(
+                    least > 0,
+                    count >= 1,
+                    energy <= least * count * largest / 2,
+                    energy > least * count * number / 2,
+                ),
+                conclusion=largest > number,
+                uses=("(a) divergence",),
+                needs=("the energy tends to infinity",),
+                establishes=("at least one token diverges",),
             ),
             recalled(
                 "PH-T1",
@@ -104,23 +133,47 @@ def derive() -> Derivation:
                 name="(b) pair forms",
             ),
             Inequality(
-                name="(b) start",
-                says="Where its rate vanishes the two tokens are equal and the form is $0$; at the start it is $q "
-                "\\ge \\mu N > 0$ with $N = |x_l - x_k|^2$.",
-                hypotheses=(least > 0, square > 0, q >= least * square),
-                conclusion=q > 0,
+                name="(b) monotone",
+                says="So minus the pair form $q$, with the slope $-q' \\le 0$, does not increase, and its slope "
+                "vanishes only "
+                "for equal tokens.",
+                hypotheses=(slope >= 0,),
+                conclusion=-slope <= 0,
                 uses=("(b) pair forms",),
                 needs=(PAIRS,),
                 establishes=(
-                    "a continuously differentiable function does not decrease along trajectories (a pair form)",
-                    "where its derivative vanishes the function is below its value at the start (a pair form)",
+                    "minus a pair form is continuously differentiable and does not increase along trajectories",
                 ),
             ),
             Citation(
+                name="(b) LaSalle",
+                says="If the trajectory is bounded, it tends to the largest invariant set where the slope vanishes.",
+                theorem=LASALLE_BOUNDED,
+                letters={"V": "minus a pair form"},
+                uses=("(b) monotone", "Lipschitz field"),
+                establishes=(
+                    "every bounded trajectory tends to the largest invariant set where the derivative of minus a pair "
+                    "form "
+                    "vanishes",
+                ),
+            ),
+            Inequality(
                 name="(b) tokens not all equal",
-                says="So a trajectory with two different tokens is unbounded.",
-                theorem=about_pairs,
-                uses=("(b) start", "Lipschitz field"),
+                says="There the two tokens are equal and the form is $0$; at the start it is $q \\ge \\mu N > 0$ with "
+                "$N = "
+                "|x_l - x_k|^2$, and it does not decrease: its limit $e_* \\ge q$ is not zero. So a trajectory with "
+                "two "
+                "different tokens is unbounded.",
+                hypotheses=(least > 0, square > 0, q >= least * square, limit >= q),
+                conclusion=sp.Ne(limit, 0),
+                uses=("(b) LaSalle", "(b) pair forms"),
+                needs=(
+                    "every bounded trajectory tends to the largest invariant set where the derivative of minus a pair "
+                    "form "
+                    "vanishes",
+                    PAIRS,
+                ),
+                establishes=("a trajectory with two different tokens is unbounded",),
             ),
             Inequality(
                 name="(c) one term of the sum",
@@ -137,7 +190,8 @@ def derive() -> Derivation:
                 hypotheses=(slope >= own - logarithm, own >= 2 * kappa * energy),
                 conclusion=slope >= 2 * kappa * energy - logarithm,
                 uses=("tangent from the end", "(c) one term of the sum"),
-                establishes=("a scalar differential inequality holds for the upper Dini derivative",),
+                needs=("the softmax average is at least log-mean-exp",),
+                establishes=(f"the derivative of e is at least {RATE}",),
             ),
             Identity(
                 name="(c) comparison equation",
@@ -146,14 +200,42 @@ def derive() -> Derivation:
                 right=2 * kappa * ((start - logarithm / (2 * kappa)) * sp.exp(2 * kappa * t) + logarithm / (2 * kappa))
                 - logarithm,
                 uses=("(c) rate of one token",),
+                establishes=(f"{SOLUTION} solves the equation with the rate {RATE}",),
+            ),
+            Identity(
+                name="(c) start",
+                says="At $t = 0$ it is $e_0$.",
+                left=(start - logarithm / (2 * kappa)) * growth + logarithm / (2 * kappa),
+                right=start,
+                where={growth: sp.Integer(1)},
+                establishes=(f"e starts at or above {SOLUTION}",),
             ),
             Citation(
-                name="(c) threshold",
-                says="So a token with $x_l(0)^{\\top}Ax_l(0) > \\Lambda/\\kappa$ diverges.",
+                name="(c) comparison",
+                says="So the energy of the token stays above this solution.",
                 theorem=COMPARISON,
-                uses=("(c) comparison equation",),
+                letters={"u": "e", "rate": RATE, "bound": SOLUTION},
+                uses=("(c) rate of one token", "(c) comparison equation", "(c) start"),
                 formula="e_l(t) \\ge \\Bigl(e_l(0) - \\frac{\\ln L}{2\\kappa}\\Bigr)e^{2\\kappa t} + \\frac{\\ln "
                 "L}{2\\kappa}",
+                establishes=(f"e stays at or above {SOLUTION}",),
+            ),
+            Inequality(
+                name="(c) threshold",
+                says="If $x_l(0)^{\\top}Ax_l(0) = 2e_0 > \\Lambda/\\kappa$, the factor of $E = e^{2\\kappa t}$ is "
+                "positive, and "
+                "the energy exceeds any $K$ once $E$ is large: the token diverges, at least like $e^{\\kappa t}$.",
+                hypotheses=(
+                    kappa > 0,
+                    logarithm >= 0,
+                    2 * start > logarithm / kappa,
+                    energy >= (start - logarithm / (2 * kappa)) * growth + logarithm / (2 * kappa),
+                    (start - logarithm / (2 * kappa)) * growth > number,
+                ),
+                conclusion=sp.And(start - logarithm / (2 * kappa) > 0, energy > number),
+                uses=("(c) comparison",),
+                needs=(f"e stays at or above {SOLUTION}",),
+                establishes=("a token above the threshold diverges",),
             ),
         )
     )

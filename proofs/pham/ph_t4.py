@@ -10,8 +10,7 @@ from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import FLOATS, as_floats, as_numbers, numbers
 from eigentoken.proofs.pham.ph_m import B, soft_average, token_field
 from eigentoken.proofs.pham.ph_t3 import middle_token_stays, negative_form_decays
-from eigentoken.proofs.tensor_reductions import slope
-from eigentoken.proofs.textbook import COMPARISON, DANSKIN
+from eigentoken.proofs.textbook import DANSKIN, GRONWALL
 from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.claims import Diverges, ForwardInvariant
 from eigentoken.theory.conditions import InHemisphere, Relation, SimpleTop
@@ -23,6 +22,9 @@ from eigentoken.theory.steps import Citation, Derivation, Inequality
 from eigentoken.theory.systems import system
 from eigentoken.theory.terms import Eigenvalue
 
+LOWEST, HIGHEST = "minus the lowest height", "the highest height"
+LOWER = f"{LOWEST} at time t is at most exp(lambda t) times {LOWEST} at the start"
+
 
 def derive() -> Derivation:
     """Heights follow lambda times their own averages."""
@@ -33,7 +35,7 @@ def derive() -> Derivation:
     eigenvalue = sp.Symbol("lambda", real=True)
     rules = Assumptions(eigen={("B", True, "u"): eigenvalue})
     field = token_field(rules)
-    lam, weight, height, low, high, t = sp.symbols("lambda p h m M t", real=True)
+    lam, weight, height, low, high, factor, number = sp.symbols("lambda p h m M E K", real=True)
     return Derivation(
         (
             tensor_step(
@@ -46,6 +48,10 @@ def derive() -> Derivation:
                 claimed=soft_average(TOKEN_I, lambda k: inner(vector("u"), vector("x", k))) * eigenvalue,
                 rules=rules,
                 left="\\tfrac{d}{dt}\\,u^{\\top}x_i",
+                establishes=(
+                    f"{LOWEST} is the largest of finitely many differentiable functions of time",
+                    f"{HIGHEST} is the largest of finitely many differentiable functions of time",
+                ),
             ),
             Inequality(
                 name="averages lie between the extremes",
@@ -56,43 +62,58 @@ def derive() -> Derivation:
                     lam * weight * height >= lam * weight * low, lam * weight * height <= lam * weight * high
                 ),
                 uses=("heights",),
+                establishes=(
+                    f"where {LOWEST} is attained the derivative is at most lambda times {LOWEST}",
+                    f"where {HIGHEST} is attained the derivative is at most lambda times {HIGHEST}",
+                ),
             ),
             Citation(
-                name="extremes",
-                says="At the lowest and the highest token: $D^+\\min h \\ge \\lambda\\min h$ and $D^+\\max h \\le "
-                "\\lambda\\max h$.",
+                name="lowest height",
+                says="For $-\\min_l h_l = \\max_l(-h_l)$:",
                 theorem=DANSKIN,
+                letters={"M": LOWEST, "rate": f"lambda times {LOWEST}"},
                 uses=("averages lie between the extremes",),
-                formula="D^+\\min_l h_l \\ge \\lambda\\min_l h_l, \\qquad D^+\\max_l h_l \\le \\lambda\\max_l h_l",
-            ),
-            slope(
-                "comparison equation",
-                "$m\\,e^{\\lambda t}$ solves $\\dot h = \\lambda h$.",
-                low * sp.exp(lam * t),
-                t,
-                lam * (low * sp.exp(lam * t)),
-                uses=("extremes",),
-                establishes=("a scalar differential inequality holds for the upper Dini derivative",),
+                formula="D^+\\bigl(-\\min_l h_l\\bigr) \\le -\\lambda\\min_l h_l",
+                establishes=(f"the upper Dini derivative of {LOWEST} is at most lambda times {LOWEST}",),
             ),
             Citation(
-                name="bounds",
-                says="For $\\lambda > 0$ and positive heights all tokens diverge exponentially. (For $\\lambda < 0$ "
-                "the roles of minimum and maximum are exchanged in the argument, the "
-                "same two bounds hold for positive heights, and all heights tend to zero.)",
-                theorem=COMPARISON,
-                uses=("comparison equation",),
-                formula="e^{\\lambda t}\\min_k u^{\\top}x_k(0) \\le u^{\\top}x_l(t) \\le e^{\\lambda t}\\max_k "
-                "u^{\\top}x_k(0)",
+                name="highest height",
+                says="For $\\max_l h_l$:",
+                theorem=DANSKIN,
+                letters={"M": HIGHEST, "rate": f"lambda times {HIGHEST}"},
+                uses=("averages lie between the extremes",),
+                formula="D^+\\max_l h_l \\le \\lambda\\max_l h_l",
+                establishes=(f"the upper Dini derivative of {HIGHEST} is at most lambda times {HIGHEST}",),
+            ),
+            Citation(
+                name="lower bound",
+                says="So the lowest height grows at least exponentially,",
+                theorem=GRONWALL,
+                letters={"u": LOWEST, "k": "lambda"},
+                uses=("lowest height",),
+                formula="u^{\\top}x_l(t) \\ge e^{\\lambda t}\\min_k u^{\\top}x_k(0)",
+                establishes=(LOWER,),
+            ),
+            Citation(
+                name="upper bound",
+                says="and the highest one at most.",
+                theorem=GRONWALL,
+                letters={"u": HIGHEST, "k": "lambda"},
+                uses=("highest height",),
+                formula="u^{\\top}x_l(t) \\le e^{\\lambda t}\\max_k u^{\\top}x_k(0)",
+                establishes=(f"{HIGHEST} at time t is at most exp(lambda t) times {HIGHEST} at the start",),
             ),
             Inequality(
-                name="negative eigenvalue",
-                says="Indeed for $\\lambda < 0$ the height of the lowest token satisfies $\\dot h \\ge \\lambda M$, "
-                "and the highest $\\dot h \\le \\lambda m$; in the time-reversed flow these are the bounds above.",
-                hypotheses=(lam < 0, weight >= 0, low <= height, height <= high),
-                conclusion=sp.And(
-                    lam * weight * height >= lam * weight * high, lam * weight * height <= lam * weight * low
-                ),
-                uses=("heights",),
+                name="divergence",
+                says="With $E = e^{\\lambda t} > 0$ and a positive lowest height $m$ at the start every height $h$ "
+                "stays "
+                "positive, and exceeds any $K$ once $E > K/m$, which happens for $\\lambda > 0$: all tokens diverge "
+                "exponentially.",
+                hypotheses=(-height <= factor * (-low), low > 0, factor > 0),
+                conclusion=sp.And(height > 0, sp.Implies(factor > number / low, height > number)),
+                uses=("lower bound",),
+                needs=(LOWER,),
+                establishes=("positive heights stay positive and diverge",),
             ),
         )
     )
@@ -142,7 +163,6 @@ PH_T4 = register(
         "positions (rotary encoding, masks). (The conditions name the top eigenvalue; the argument is for any real "
         "eigenvalue.)",
         depends=("PH-M",),
-        facts=("the function is a maximum of finitely many differentiable functions of time",),
         derive=derive,
         variants=(
             Variant(

@@ -47,13 +47,18 @@ def derive() -> Derivation:
                 conclusion=2 * form > 0,
                 uses=("Lyapunov form",),
                 needs=("sym W is positive definite",),
-                establishes=("H X + X^T H is positive definite",),
+                establishes=("A B + B^T A is positive definite",),
             ),
             Citation(
                 name="inertia",
                 says="With $H = A$, $X = B$.",
                 theorem=OSTROWSKI_SCHNEIDER,
+                letters={"H": "A", "X": "B"},
                 uses=("hypotheses",),
+                establishes=(
+                    "B has no eigenvalue on the imaginary axis",
+                    "B has as many eigenvalues with positive real part as A has positive ones",
+                ),
                 formula="\\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = \\#\\{\\lambda(A) > 0\\}, \\qquad "
                 "\\operatorname{Re}\\lambda(B) \\neq 0",
             ),
@@ -141,7 +146,7 @@ PH_T5 = register(
         "there is no global statement. Observed and not proved: for $A \\prec 0$, $\\operatorname{sym} W \\prec 0$ "
         "pair distances contract while the mean grows.",
         depends=("PH-M", "PH-T1"),
-        facts=("H is symmetric", "sym W is positive definite"),
+        facts=("A is symmetric", "sym W is positive definite"),
         derive=derive,
         vectors=(
             Vector(

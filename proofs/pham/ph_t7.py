@@ -14,8 +14,8 @@ from eigentoken.proofs.flow_properties import heights_between_extremes
 from eigentoken.proofs.pham.ph_m import B
 from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import all_equal, slope, velocity
-from eigentoken.proofs.textbook import about
-from eigentoken.proofs.textbook_flows import UNBOUNDED
+from eigentoken.proofs.textbook import LASALLE_BOUNDED
+from eigentoken.proofs.textbook_flows import UNBOUNDED_MONOTONE
 from eigentoken.proofs.trajectories import ball, enclose
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.conditions import Nonsingular
@@ -105,14 +105,15 @@ def derive_rotary() -> Derivation:
     c, square, mass, x = sp.symbols("c s P x", real=True)
     c_l, s_l, c_i, s_i, cosine, sine = sp.symbols("c_l s_l c_i s_i C S", real=True)
     big, small, common, count, total = sp.symbols("X Y E L Z", positive=True)
-    first, second = sp.symbols("X Y", real=True)
+    first, second, after, last, begin = sp.symbols("X Y X' u u_0", real=True)
+    turn, power = sp.symbols("z w", real=True)
     return Derivation(
         (
             recalled(
                 "PH-T4",
-                "the function is bounded by the solution of the comparison equation",
-                "In the plain model the heights along a left eigenvector of $B$ stay between two exponentials.",
-                "e^{\\lambda t}\\min_k u^{\\top}x_k(0) \\le u^{\\top}x_l(t) \\le e^{\\lambda t}\\max_k u^{\\top}x_k(0)",
+                "positive heights stay positive and diverge",
+                "In the plain model positive heights along a left eigenvector of $B$ stay positive and diverge.",
+                "u^{\\top}x_l(t) \\ge e^{\\lambda t}\\min_k u^{\\top}x_k(0)",
                 name="(a) plain heights",
             ),
             tensor_step(
@@ -173,14 +174,32 @@ def derive_rotary() -> Derivation:
                 right=1 / count,
                 where={total: count * common},
                 uses=("(b) rings: equal scores",),
+                needs=("all rotated scores on a ring are equal",),
+                establishes=("the velocity of a ring is minus its mean token",),
             ),
             Identity(
+                name="(b) rings: the sum of powers",
+                says="Let $z$ be the turn by $\\theta$, $w = z^k$ and $s_k = 1 + z + \\dots + z^{k-1}$ (powers of one "
+                "rotation "
+                "commute, so that this identity of numbers is one of rotations). If $(z - 1)s_k = w - 1$, then also "
+                "$(z - "
+                "1)(s_k + w) = zw - 1$: by induction $(z - 1)s_L = z^L - 1$ for every $L$.",
+                left=(power - 1) + (turn - 1) * power,
+                right=turn * power - 1,
+                establishes=("(z - 1) times the sum of the powers is the last power minus 1",),
+            ),
+            Inequality(
                 name="(b) rings: one turn",
-                says="The turn by $\\theta$, with $C = \\cos\\theta$ and $S = \\sin\\theta$, carries $x_i = "
-                "R(i\\theta)x_0$ to $x_{i+1}$, of length one again, and $x_L = R(2\\pi)x_0 = x_0$: it permutes the "
-                "ring, and leaves the sum of its tokens as it is.",
-                left=(cosine * c_i - sine * s_i) ** 2 + (sine * c_i + cosine * s_i) ** 2,
-                right=(cosine**2 + sine**2) * (c_i**2 + s_i**2),
+                says="For $z = R(2\\pi/L)$ the last power $z^L = R(2\\pi)$ is the identity: applied to $x_0$, with the "
+                "sum $X$ "
+                "of the first coordinates before and $X'$ after a turn, $X' - X = u - u_0$ where $u = u_0$ (and for "
+                "the second "
+                "coordinates): a turn leaves the sum of the tokens as it is.",
+                hypotheses=(sp.Eq(after - first, last - begin), sp.Eq(last, begin)),
+                conclusion=sp.Eq(after, first),
+                uses=("(b) rings: the sum of powers",),
+                needs=("(z - 1) times the sum of the powers is the last power minus 1",),
+                establishes=("a turn leaves the sum of a ring as it is",),
             ),
             Inequality(
                 name="(b) rings of equilibria",
@@ -195,7 +214,7 @@ def derive_rotary() -> Derivation:
                 ),
                 conclusion=sp.And(sp.Eq(first, 0), sp.Eq(second, 0)),
                 uses=("(b) rings: equal weights", "(b) rings: one turn"),
-                needs=("all rotated scores on a ring are equal",),
+                needs=("the velocity of a ring is minus its mean token", "a turn leaves the sum of a ring as it is"),
                 establishes=("rings are equilibria",),
             ),
             Computation(
@@ -222,7 +241,7 @@ def derive_rotary() -> Derivation:
                     "\\dot r = r\\,\\frac{\\cosh(cr^2) - \\cosh(r^2)}{\\cosh(cr^2) + \\cosh(r^2)}, \\qquad c = "
                     "\\tfrac12(a^2 - a^{-2})"
                 ),
-                establishes=about(UNBOUNDED, "the radius").hypotheses[:1],
+                establishes=("the field is autonomous and locally Lipschitz",),
             ),
             Identity(
                 name="(c) sign",
@@ -239,14 +258,49 @@ def derive_rotary() -> Derivation:
                 hypotheses=(small > big, big > 1),
                 conclusion=(small - big) * (small * big - 1) / (2 * small * big) > 0,
                 uses=("(c) sign",),
-                establishes=about(UNBOUNDED, "the radius").hypotheses[1:],
+                establishes=(
+                    "minus the radius is continuously differentiable and does not increase along trajectories",
+                    "the radius does not decrease",
+                    "the rate of the radius vanishes only at zero",
+                ),
+            ),
+            Citation(
+                name="(c) LaSalle",
+                says="If the radius is bounded, it tends to the largest invariant set where its rate vanishes.",
+                theorem=LASALLE_BOUNDED,
+                letters={"V": "minus the radius"},
+                uses=("(c) the exact example", "(c) growth"),
+                establishes=(
+                    "every bounded trajectory tends to the largest invariant set where the derivative of minus the "
+                    "radius "
+                    "vanishes",
+                ),
+            ),
+            Inequality(
+                name="(c) unbounded",
+                says="That set is $r = 0$; but the limit $r_* \\ge r_0 > 0$ of a radius that does not decrease is not "
+                "zero. So "
+                "the radius is unbounded from every $r(0) = r_0 > 0$.",
+                hypotheses=(begin > 0, last >= begin),
+                conclusion=sp.Ne(last, 0),
+                uses=("(c) LaSalle",),
+                needs=(
+                    "every bounded trajectory tends to the largest invariant set where the derivative of minus the "
+                    "radius "
+                    "vanishes",
+                    "the rate of the radius vanishes only at zero",
+                    "the radius does not decrease",
+                ),
+                establishes=("the radius is unbounded",),
             ),
             Citation(
                 name="(c) divergence",
-                says="So the radius is unbounded from every $r(0) > 0$, and increasing: it tends to infinity.",
-                theorem=about(UNBOUNDED, "the radius"),
-                uses=("(c) the exact example", "(c) growth"),
+                says="So it tends to infinity.",
+                theorem=UNBOUNDED_MONOTONE,
+                letters={"f": "the radius"},
+                uses=("(c) growth", "(c) unbounded"),
                 formula="r(t) \\to \\infty \\qquad (c > 1)",
+                establishes=("the radius tends to infinity",),
             ),
             recalled(
                 "PH-T2",

@@ -24,7 +24,7 @@ from eigentoken.theory.verdicts import Verdict, fails, holds
 
 def derive() -> Derivation:
     """Positive pivots, congruence, inertia."""
-    e, soft = sp.symbols("E s", real=True)
+    e, soft, pivot = sp.symbols("E s epsilon", real=True)
     lower = sp.Matrix(3, 3, lambda i, j: 1 if i == j else (sp.Symbol(f"l_{i + 1}{j + 1}", real=True) if i > j else 0))
     return Derivation(
         (
@@ -44,14 +44,25 @@ def derive() -> Derivation:
                 lambda: [sp.Integer(1)],
                 "\\det L = <0>",
                 "d = 3",
-                establishes=("two symmetric matrices are congruent by an invertible matrix",),
+                establishes=("S and the diagonal are symmetric and congruent by an invertible matrix",),
             ),
             Citation(
                 name="inertia",
-                says="The diagonal entries have the signs $\\epsilon$.",
+                says="So $S$ has the inertia of the diagonal.",
                 theorem=SYLVESTER,
-                uses=("pivots", "unit triangular"),
-                formula="\\operatorname{inertia}(S) = \\operatorname{signs}(\\epsilon)",
+                letters={"S": "S", "T": "the diagonal"},
+                uses=("unit triangular",),
+                formula="\\operatorname{inertia}(S) = \\operatorname{inertia}(\\operatorname{diag}(\\epsilon\\odot s))",
+                establishes=("S and the diagonal have the same inertia",),
+            ),
+            Inequality(
+                name="signs",
+                says="The diagonal entry $\\epsilon s$, $s > 0$, has the sign of $\\epsilon$.",
+                hypotheses=(soft > 0,),
+                conclusion=sp.And(sp.Implies(pivot > 0, pivot * soft > 0), sp.Implies(pivot < 0, pivot * soft < 0)),
+                uses=("pivots", "inertia"),
+                needs=("S and the diagonal have the same inertia",),
+                establishes=("S has the inertia of the signs",),
             ),
         )
     )

@@ -14,22 +14,12 @@ import sympy as sp
 
 from eigentoken.proofs.power_method.symbols import alpha
 from eigentoken.proofs.reductions import recalled, tensor
-from eigentoken.theory.steps import Citation, Identity, Inequality, Step, Theorem
+from eigentoken.proofs.textbook_maps import INFINITE_PRODUCTS
+from eigentoken.theory.steps import Citation, Identity, Inequality, Step
 
 __all__ = ["ONLY_EQUAL_TOKENS", "cross_ratio_steps"]
 
 ONLY_EQUAL_TOKENS = "only starts with two equal tokens converge to a collinear polygonal point with n >= 4"
-
-INFINITE_PRODUCTS = Theorem(
-    key="Rudin-RCA",
-    name="the theorem on infinite products",
-    hypotheses=("each loss lies in [0, 1)", "the losses are summable"),
-    conclusion="the product of the factors is positive",
-    reference="Rudin, Real and Complex Analysis, Theorem 15.5",
-    bibtex="""@book{Rudin-RCA,
-  author = {Rudin, Walter}, title = {Real and Complex Analysis}, edition = {3}, publisher = {McGraw-Hill}, year = {1987}
-}""",
-)
 
 
 def _raw_steps() -> tuple[Any, Any, Any]:
@@ -97,7 +87,8 @@ def _one_step() -> tuple[Step, ...]:
         ),
         Identity(
             name="chord",
-            says="With $D_{ab} = \\lVert a - b\\rVert^2$ and $P = y_a^{\\top}y_b$, the squared distance after the step is",
+            says="With $D_{ab} = \\lVert a - b\\rVert^2$ and $P = y_a^{\\top}y_b$, the squared distance after the step "
+            "is",
             left=2 - 2 * product / (ra * rb),
             right=(dab - (ra - rb) ** 2) / (ra * rb),
             where={product: (ra**2 + rb**2 - dab) / 2},
@@ -114,7 +105,8 @@ def _one_step() -> tuple[Step, ...]:
         ),
         Inequality(
             name="losses",
-            says="Let $U = \\lVert u\\rVert$, $\\alpha U < \\frac12$. Since $q^2 \\leq U^2D_{ab}$ and $r \\geq 1 - \\alpha U$, "
+            says="Let $U = \\lVert u\\rVert$, $\\alpha U < \\frac12$. Since $q^2 \\leq U^2D_{ab}$ and $r \\geq 1 - "
+            "\\alpha U$, "
             "a loss lies in $[0, 1)$: different tokens stay different.",
             hypotheses=(
                 dab > 0,
@@ -130,7 +122,8 @@ def _one_step() -> tuple[Step, ...]:
         ),
         Identity(
             name="cross-ratio",
-            says="In the squared cross-ratio $\\chi = D_{ab}D_{cd}/(D_{ac}D_{bd})$ of four tokens the lengths cancel. After "
+            says="In the squared cross-ratio $\\chi = D_{ab}D_{cd}/(D_{ac}D_{bd})$ of four tokens the lengths cancel. "
+            "After "
             "the step it is",
             left=kept,
             right=before * (1 - eab) * (1 - ecd) / ((1 - eac) * (1 - ebd)),
@@ -151,7 +144,7 @@ def _along_the_orbit() -> tuple[Step, ...]:
     ra, rb, q, c, x, y = sp.symbols("r_a r_b q c X Y", real=True)
     ua, ub, pa, pb = sp.symbols("u_a u_b p_a p_b", real=True)
     dab, dcd, dac, dbd, eta, floor, chi = sp.symbols("D_ab D_cd D_ac D_bd eta kappa chi", real=True)
-    start, end, rate, total, norm = sp.symbols("W_0 W_1 rho S N", real=True)
+    start, end, rate, total, norm, first, factors = sp.symbols("W_0 W_1 rho S N chi_0 p", real=True)
     return (
         Identity(
             name="tangential parts",
@@ -163,7 +156,8 @@ def _along_the_orbit() -> tuple[Step, ...]:
         ),
         Inequality(
             name="small losses",
-            says="With $p_a = \\lVert P_au\\rVert^2$ Cauchy's inequality says $X^2 \\leq p_b(1 - c^2)$, $Y^2 \\leq p_a(1 - "
+            says="With $p_a = \\lVert P_au\\rVert^2$ Cauchy's inequality says $X^2 \\leq p_b(1 - c^2)$, $Y^2 \\leq "
+            "p_a(1 - "
             "c^2)$; $D_{ab} = 2(1 - c)$. Once $a$ and $b$ are so near that $c \\geq 0$, the loss is at most "
             "$4\\alpha^2(p_a + p_b)$ ($r_a, r_b \\geq \\frac12$).",
             hypotheses=(
@@ -189,7 +183,8 @@ def _along_the_orbit() -> tuple[Step, ...]:
         ),
         Inequality(
             name="summable",
-            says="Since $|W| \\leq \\frac12\\lVert V\\rVert = \\frac12N$, the sum $S$ of all these numbers over the first "
+            says="Since $|W| \\leq \\frac12\\lVert V\\rVert = \\frac12N$, the sum $S$ of all these numbers over the "
+            "first "
             "steps, however many, is bounded.",
             hypotheses=(
                 rate > 0,
@@ -200,20 +195,32 @@ def _along_the_orbit() -> tuple[Step, ...]:
             ),
             conclusion=total <= norm / rate,
             uses=("from PM-L7", "small losses"),
+            needs=("W decreases by at least a multiple of the squared tangential pushes",),
             establishes=("the losses are summable",),
         ),
         Citation(
             name="product",
-            says="So along an orbit on which $a, b \\to w$ and $c, d \\to -w$ the cross-ratio stays above a positive number "
-            "$\\kappa$ if it was not zero, that is, if $a \\neq b$ and $c \\neq d$ at the start.",
+            says="So the infinite product of the factors is positive.",
             theorem=INFINITE_PRODUCTS,
-            formula=r"\chi(\tau) \geq \chi(\tau_0)\prod_{s \geq \tau_0}(1 - \epsilon_{ab}(s))(1 - \epsilon_{cd}(s)) =: "
-            r"\kappa > 0",
-            uses=("hardly smaller", "losses", "summable"),
+            formula=r"\prod_{s \geq \tau_0}(1 - \epsilon_{ab}(s))(1 - \epsilon_{cd}(s)) > 0",
+            uses=("losses", "summable"),
+            establishes=("the product of the factors is positive",),
+        ),
+        Inequality(
+            name="stays apart",
+            says="Along an orbit on which $a, b \\to w$ and $c, d \\to -w$ the cross-ratio is therefore at least "
+            "$\\chi_0p = \\kappa "
+            "> 0$, with that product $p$, if $\\chi_0 > 0$, that is, if $a \\neq b$ and $c \\neq d$ at the start.",
+            hypotheses=(chi >= first * factors, first > 0, factors > 0, sp.Eq(floor, first * factors)),
+            conclusion=sp.And(floor > 0, chi >= floor),
+            uses=("hardly smaller", "product"),
+            needs=("the product of the factors is positive",),
+            establishes=("the cross-ratio of different tokens stays above a positive number",),
         ),
         Inequality(
             name="collapse",
-            says="But there $D_{ab}, D_{cd} \\leq \\eta$ for every $\\eta > 0$ at last, while $D_{ac}, D_{bd} \\to 4$: the "
+            says="But there $D_{ab}, D_{cd} \\leq \\eta$ for every $\\eta > 0$ at last, while $D_{ac}, D_{bd} \\to 4$: "
+            "the "
             "cross-ratio is at most $\\eta^2 < \\kappa$, which is impossible.",
             hypotheses=(
                 floor > 0,
@@ -229,7 +236,8 @@ def _along_the_orbit() -> tuple[Step, ...]:
                 eta**2 < floor,
             ),
             conclusion=sp.false,
-            uses=("product",),
+            uses=("stays apart",),
+            needs=("the cross-ratio of different tokens stays above a positive number",),
             establishes=(ONLY_EQUAL_TOKENS,),
         ),
     )

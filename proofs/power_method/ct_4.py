@@ -142,14 +142,18 @@ def derive() -> Derivation:
                 _linearised,
                 _product(),
                 r"\dot w_i = P_iV\bar w",
-                establishes=("the linearisation is the identity plus a product of two maps",),
+                establishes=("B maps one space to another, and C maps back",),
             ),
             Citation(
                 name="spectrum",
-                says="Here without the identity: the nonzero eigenvalues are those of $\\bar PV$.",
+                says="So, with $C$: $w \\mapsto \\bar w$ and $(Bz)_i = P_iVz$, the nonzero eigenvalues of the "
+                "linearisation $BC$ "
+                "are those of $CB = \\bar PV$.",
                 theorem=PRODUCT_SPECTRA,
-                formula=r"\operatorname{spec}(\bar PV) \cup \{0\}",
+                letters={"B": "B", "C": "C"},
+                formula=r"\operatorname{spec}(BC) \setminus \{0\} = \operatorname{spec}(\bar PV) \setminus \{0\}",
                 uses=("linearisation",),
+                establishes=("B C and C B have the same nonzero eigenvalues with multiplicities",),
             ),
             grouped(
                 "collinear: together",

@@ -80,6 +80,7 @@ def derive() -> Derivation:
                 name="attraction",
                 says="The averages are uniform, because the map on the circle is conjugate to a rotation.",
                 theorem=NORMALLY_HYPERBOLIC_CIRCLE,
+                establishes=("the circle attracts a neighbourhood",),
                 formula=r"\operatorname{dist}\big(x(\tau),\ \{x_1 = \dots = x_n \in "
                 r"\operatorname{span}(\operatorname{Re}v_1, \operatorname{Im}v_1)\}\big) \to 0",
                 uses=("one step", "normal directions"),

@@ -131,7 +131,8 @@ def derive() -> Derivation:
                 name="attraction",
                 says="So the point is Lyapunov stable, and an open set of starts ends on the antipodal manifold.",
                 theorem=NORMALLY_ATTRACTING,
-                formula=r"(v_1, -v_1) \text{ is Lyapunov stable, not asymptotically}",
+                establishes=("the point is Lyapunov stable", "an open set of states converges to the manifold"),
+                formula=r"(w, -w) \text{ is Lyapunov stable if } V|_{w^\perp} \prec 0",
                 uses=("fixed", "dimensions", "inside"),
             ),
             Inequality(

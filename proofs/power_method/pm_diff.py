@@ -90,6 +90,7 @@ def derive() -> Derivation:
                 name="local diffeomorphism",
                 says="The map is analytic by PM-DOM.",
                 theorem=INVERSE_FUNCTION,
+                establishes=("the map is a local diffeomorphism",),
                 formula=r"\alpha\lVert V\rVert < \tfrac{1}{\sqrt2} \implies f \text{ is a local diffeomorphism of "
                 r"} (S^{d-1})^n",
                 uses=("no kernel", "from PM-DOM"),

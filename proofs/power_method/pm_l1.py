@@ -115,6 +115,8 @@ def derive() -> Derivation:
                 hypotheses=(norm > 0, sp.Eq(norm - height**2, 0)),
                 conclusion=sp.Eq(1 - height**2 / norm, 0),
                 uses=("two groups",),
+                needs=("fixed iff the push is radial with positive height",),
+                establishes=("every fixed point is a consensus, bipartite with p != q, or polygonal",),
             ),
         )
     )

@@ -97,15 +97,17 @@ def derive() -> Derivation:
                 hypotheses=(l1 > 0, l1 > LL, sp.Ne(bal, 0), 1 + alpha * l1 * bal > 0, 1 - alpha * l1 * bal > 0),
                 conclusion=at_k1 < 0,
                 uses=("value at one",),
-                establishes=("the monic characteristic polynomial is negative at a point",),
+                establishes=("the monic characteristic polynomial of B_l is negative at 1",),
             ),
             Citation(
                 name="root above 1",
                 says="So $B_\\ell$ has a real eigenvalue above 1: no token beyond the two sides is needed, $q = 1$ "
                 "is covered.",
                 theorem=INTERMEDIATE_VALUE,
+                letters={"B": "B_l", "z": "1"},
                 formula=r"\chi_\ell(1) < 0 \implies \text{a multiplier above } 1",
                 uses=("k = 1", "real"),
+                establishes=("B_l has a real eigenvalue above 1",),
             ),
             Inequality(
                 name="k > 1, m+ smaller",
@@ -115,6 +117,16 @@ def derive() -> Derivation:
                 hypotheses=(*inside, mp < mm),
                 conclusion=below < 0,
                 uses=("sides",),
+                establishes=("the monic characteristic polynomial of B_1, if m_+ < m_-, is negative at 1/m_+",),
+            ),
+            Citation(
+                name="root above 1/m+",
+                says="So $B_1$ has a real eigenvalue above $1/m_+$.",
+                theorem=INTERMEDIATE_VALUE,
+                letters={"B": "B_1, if m_+ < m_-,", "z": "1/m_+"},
+                formula=r"m_+ < m_- \implies \max\operatorname{spec}(B_1) > \frac{1}{m_+}",
+                uses=("k > 1, m+ smaller", "real"),
+                establishes=("B_1, if m_+ < m_-, has a real eigenvalue above 1/m_+",),
             ),
             Inequality(
                 name="k > 1, m- smaller",
@@ -122,6 +134,16 @@ def derive() -> Derivation:
                 hypotheses=(*inside, mm < mp),
                 conclusion=above < 0,
                 uses=("sides",),
+                establishes=("the monic characteristic polynomial of B_1, if m_- < m_+, is negative at 1/m_-",),
+            ),
+            Citation(
+                name="root above 1/m-",
+                says="So $B_1$ has a real eigenvalue above $1/m_-$.",
+                theorem=INTERMEDIATE_VALUE,
+                letters={"B": "B_1, if m_- < m_+,", "z": "1/m_-"},
+                formula=r"m_- < m_+ \implies \max\operatorname{spec}(B_1) > \frac{1}{m_-}",
+                uses=("k > 1, m- smaller", "real"),
+                establishes=("B_1, if m_- < m_+, has a real eigenvalue above 1/m_-",),
             ),
             Inequality(
                 name="that point is above 1",
@@ -130,7 +152,12 @@ def derive() -> Derivation:
                 "two differ.",
                 hypotheses=(sp.Ne(small, 0), 1 + small > 0, 1 - small > 0),
                 conclusion=sp.And(1 / sp.Min(1 + small, 1 - small) > 1, sp.Ne(1 + small, 1 - small)),
-                uses=("k > 1, m+ smaller", "k > 1, m- smaller"),
+                uses=("root above 1", "root above 1/m+", "root above 1/m-"),
+                needs=(
+                    "B_l has a real eigenvalue above 1",
+                    "B_1, if m_+ < m_-, has a real eigenvalue above 1/m_+",
+                    "B_1, if m_- < m_+, has a real eigenvalue above 1/m_-",
+                ),
                 establishes=(
                     "bipartite points with p != q are unstable",
                     "bipartite points with p != q have a multiplier above 1",
@@ -138,7 +165,8 @@ def derive() -> Derivation:
             ),
             Identity(
                 name="p = q: trace",
-                says="For $p = q$ the block has the eigenvalues $1$ and $1 + \\alpha\\lambda_\\ell$: this is the trace.",
+                says="For $p = q$ the block has the eigenvalues $1$ and $1 + \\alpha\\lambda_\\ell$: this is the "
+                "trace.",
                 left=written_trace(first),
                 right=sp.Add(1, 1 + alpha * LL, evaluate=False),
                 where={q: p},

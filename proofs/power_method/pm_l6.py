@@ -18,13 +18,15 @@ from eigentoken.proofs.power_method.pm_a1 import ASSUMPTION_1
 from eigentoken.proofs.power_method.pm_cx1 import TILTED, TV9, attracting
 from eigentoken.proofs.power_method.symbols import V, alpha, lam
 from eigentoken.proofs.reductions import grouped, recalled, tensor
-from eigentoken.proofs.textbook_maps import INTERLACING, INVARIANCE_OF_MAPS, OSTROWSKI, PRODUCT_SPECTRA
+from eigentoken.proofs.textbook_maps import INERTIA_OF_PRODUCTS, INTERLACING, INVARIANCE_OF_MAPS, PRODUCT_SPECTRA
 from eigentoken.theory.claims import Unstable, When
 from eigentoken.theory.conditions import Relation
 from eigentoken.theory.points import AntipodalAt
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
-from eigentoken.theory.steps import Citation, Derivation, Inequality
+from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
+
+TRAPPED = "an orbit that stays in the closed ball has a fixed point there as a limit point, with W at most its value on the orbit"
 
 
 def _raw_step() -> tuple[Any, Any]:
@@ -74,7 +76,8 @@ def _mean_projection() -> Any:
 
 def derive() -> Derivation:
     """The linearisation and its spectrum; non-collinear points; collinear ones; the nonlinear argument for n >= 4."""
-    nu, z2, c = sp.symbols("nu Z c", real=True)
+    nu, z2, c, rest, w, image, l2 = sp.symbols("nu Z c R w BCw lambda_2", real=True)
+    mean, near, length, push, limit, first = sp.symbols("m eta r a W_* W_0", real=True)
     eps, gamma, l1, size, dist = sp.symbols("epsilon gamma lambda_1 M D", real=True)
     count = sp.Symbol("n", integer=True, positive=True)
     against = (0, 1, 0, 0)
@@ -103,38 +106,67 @@ def derive() -> Derivation:
                 _mean_projection(),
                 r"CBz = \frac1n\sum_iP_iVz = \bar PVz",
                 uses=("from PM-L2",),
-                establishes=("the linearisation is the identity plus a product of two maps",),
+                establishes=("B maps one space to another, and C maps back",),
             ),
             Citation(
-                name="spectrum",
-                says="So the multipliers are $1 + \\alpha\\nu$ over the eigenvalues $\\nu$ of $\\bar PV$, and 1.",
+                name="two products",
+                says="So $BC$ has the eigenvalues of $CB = \\bar PV$, up to zeros.",
                 theorem=PRODUCT_SPECTRA,
-                formula=r"\{1 + \alpha\nu : \nu \in \operatorname{spec}(\bar PV)\} \cup \{1^{\,n(d-1)-d}\}",
+                letters={"B": "B", "C": "C"},
+                formula=r"\operatorname{spec}(BC) \setminus \{0\} = \operatorname{spec}(\bar PV) \setminus \{0\}",
                 uses=("the other product",),
+                establishes=("B C and C B have the same nonzero eigenvalues with multiplicities",),
+            ),
+            Identity(
+                name="spectrum",
+                says="A tangent vector $w$ with $BCw = \\nu w$ is an eigenvector of $I + \\alpha BC$ (coordinatewise): "
+                "the "
+                "multipliers are $1 + \\alpha\\nu$, $\\nu \\in \\operatorname{spec}(\\bar PV)$, and $1$ for the "
+                "remaining "
+                "$n(d-1) - d$ zeros of $BC$.",
+                left=w + alpha * image,
+                right=(1 + alpha * nu) * w,
+                where={image: nu * w},
+                uses=("two products",),
+                needs=("B C and C B have the same nonzero eigenvalues with multiplicities",),
+                establishes=(
+                    "the multipliers at a polygonal point are 1 + alpha nu over the eigenvalues nu of Pbar V, and 1",
+                ),
             ),
             Inequality(
                 name="semidefinite",
                 says="$z^{\\top}\\bar Pz$ is the mean of $Z - c_i^2$ with $Z = \\lVert z\\rVert^2$, $c_i = "
                 "x_i^{\\top}z$, $c_i^2 \\leq Z$. It vanishes only if "
-                "every $c_i^2 = Z$, that is every $x_i = \\pm z/\\lVert z\\rVert$: $\\bar P \\succ 0$ unless the "
-                "tokens are collinear.",
-                hypotheses=(z2 > 0, c**2 <= z2, sp.Ne(c**2, z2)),
-                conclusion=z2 - c**2 > 0,
-                establishes=("the first factor is positive definite",),
+                "every $c_i^2 = Z$, that is every $x_i = \\pm z/\\lVert z\\rVert$: with one other token, and $R \\geq "
+                "0$ for the "
+                "sum over the rest, $\\bar P \\succ 0$ unless the tokens are collinear.",
+                hypotheses=(z2 > 0, c**2 <= z2, sp.Ne(c**2, z2), rest >= 0),
+                conclusion=z2 - c**2 + rest > 0,
+                establishes=("Pbar is positive definite",),
             ),
             Citation(
                 name="inertia",
-                says="If the tokens are not collinear, $\\bar PV$ has a positive eigenvalue, since $\\lambda_1 > 0$.",
-                theorem=OSTROWSKI,
-                formula=r"\bar P \succ 0 \implies \max\operatorname{spec}(\bar PV) > 0",
-                uses=("semidefinite", "spectrum"),
+                says="So, if the tokens are not collinear, $\\bar PV$ has as many positive eigenvalues as $V$.",
+                theorem=INERTIA_OF_PRODUCTS,
+                letters={"A": "Pbar", "B": "V"},
+                formula=r"\bar P \succ 0 \implies \#\{\lambda(\bar PV) > 0\} = \#\{\lambda(V) > 0\}",
+                uses=("semidefinite",),
+                establishes=(
+                    "all eigenvalues of Pbar times V are real",
+                    "Pbar times V has as many positive eigenvalues as V",
+                ),
             ),
             Inequality(
                 name="expanding",
-                says="A positive $\\nu$ gives a multiplier above 1 for every step.",
+                says="There is one, since $\\lambda_1 > 0$; and a positive $\\nu$ gives a multiplier above 1 for every "
+                "step.",
                 hypotheses=(nu > 0,),
                 conclusion=1 + alpha * nu > 1,
-                uses=("inertia",),
+                uses=("spectrum", "inertia"),
+                needs=(
+                    "the multipliers at a polygonal point are 1 + alpha nu over the eigenvalues nu of Pbar V, and 1",
+                    "Pbar times V has as many positive eigenvalues as V",
+                ),
                 establishes=("polygonal points with tokens that are not collinear are linearly unstable",),
             ),
             grouped(
@@ -145,6 +177,7 @@ def derive() -> Derivation:
                 antipodal_slopes("oja-map", TOGETHER),
                 (*together, *together),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right)",
+                establishes=("V on w^perp is the compression of V to a hyperplane",),
             ),
             grouped(
                 "collinear: against",
@@ -155,7 +188,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "collinear: pairs",
-                "Two tokens of one half are moved against each other. So it is linearly unstable iff $V|_{w^\\perp}$ has "
+                "Two tokens of one half are moved against each other. So it is linearly unstable iff $V|_{w^\\perp}$ "
+                "has "
                 "a positive eigenvalue.",
                 antipodal_slopes("oja-map", PAIR),
                 (*against, *(-each for each in against), 0, 0, 0, 0, 0, 0, 0, 0),
@@ -163,10 +197,22 @@ def derive() -> Derivation:
             ),
             Citation(
                 name="interlacing",
-                says="This is always so if $\\lambda_2 > 0$.",
+                says="For the compression $V|_{w^\\perp}$:",
                 theorem=INTERLACING,
+                letters={"A": "V", "B": "V on w^perp"},
                 formula=r"\lambda_{\max}(V|_{w^\perp}) \geq \lambda_2(V)",
                 uses=("collinear: together",),
+                establishes=("the largest eigenvalue of V on w^perp is at least the second eigenvalue of V",),
+            ),
+            Inequality(
+                name="positive second eigenvalue",
+                says="So if $\\lambda_2 > 0$ the multiplier with the largest eigenvalue $\\nu$ of $V|_{w^\\perp}$ is "
+                "above 1.",
+                hypotheses=(nu >= l2, l2 > 0),
+                conclusion=1 + alpha * nu > 1,
+                uses=("interlacing", "collinear: against", "collinear: pairs"),
+                needs=("the largest eigenvalue of V on w^perp is at least the second eigenvalue of V",),
+                establishes=("collinear polygonal points have a multiplier above 1 if lambda_2 > 0",),
             ),
             Inequality(
                 name="room",
@@ -198,30 +244,70 @@ def derive() -> Derivation:
             Inequality(
                 name="lower W",
                 says="There $\\bar x = -\\frac{\\epsilon}{n}v_1$ and $W = "
-                "-\\frac{\\lambda_1}{2}\\frac{\\epsilon^2}{n^2} < 0$, while $W = 0$ at every fixed point near by: "
-                "those have $u = 0$, because a state near one with half of the tokens at each of $\\pm w$ is "
-                "neither consensus nor bipartite "
-                "with $p \\neq q$.",
+                "-\\frac{\\lambda_1}{2}\\frac{\\epsilon^2}{n^2} < 0$.",
                 hypotheses=(eps > 0, l1 > 0),
                 conclusion=-l1 / 2 * eps**2 / count**2 < 0,
                 uses=("room", "nearby"),
+                establishes=("arbitrarily near there are states with W < 0",),
+            ),
+            recalled(
+                "PM-L1",
+                "every fixed point is a consensus, bipartite with p != q, or polygonal",
+                "Fixed points are of three kinds (PM-L1).",
+                r"x_i = v_k, \quad x_i = \pm v_k\ (p \neq q), \quad \bar x = 0",
+            ),
+            Inequality(
+                name="fixed points near by",
+                says="Within $\\eta$ of a state with half of the tokens at each of $\\pm w$ the mean has $\\lVert\\bar "
+                "x\\rVert \\leq \\eta$. At consensus, and at bipartite points with $p \\neq q$, it has $\\lVert\\bar "
+                "x\\rVert "
+                "\\geq 1/n$. So for $\\eta < 1/n$ only polygonal points are near, where $\\bar x = 0$ and $W = 0$.",
+                hypotheses=(mean <= near, mean >= 1 / count),
+                conclusion=near >= 1 / count,
+                uses=("from PM-L1",),
+                needs=("every fixed point is a consensus, bipartite with p != q, or polygonal",),
+                establishes=("fixed points near a collinear polygonal point have W = 0",),
+            ),
+            Inequality(
+                name="closed ball",
+                says="In a small closed ball $K$ around the point $\\alpha\\lVert u\\rVert \\leq \\frac12$, so that "
+                "$r_i \\geq 1 - "
+                "\\alpha\\lVert u\\rVert$ is positive and the map is continuous there; $W$ is a polynomial.",
+                hypotheses=(length >= 1 - push, push <= sp.Rational(1, 2)),
+                conclusion=length > 0,
+                uses=("at the point",),
+                establishes=("W and the map are continuous on the closed ball, which is compact",),
             ),
             recalled(
                 "PM-L7",
-                "a continuous function decreases strictly off the fixed points",
+                "W decreases strictly along the map off its fixed points",
                 "By PM-L7 ($V \\succeq 0$ or $\\alpha|\\lambda_d| \\leq 1$) $W$ decreases strictly off the fixed "
                 "points.",
                 r"\Delta W \leq 0",
             ),
             Citation(
-                name="escape",
-                says="So every limit point of that orbit is a fixed point with $W < 0$, none of which is near: the "
-                "orbit leaves a fixed "
-                "neighbourhood, however small $\\epsilon$ was. For $n = 2$ there are no two tokens on one side, "
-                "and the argument fails.",
+                name="invariance",
+                says="If the orbit of such a state stays in $K$, it has a limit point $x^*$ there.",
                 theorem=INVARIANCE_OF_MAPS,
-                formula=r"n \geq 4 \implies \text{every collinear polygonal point is unstable}",
-                uses=("lower W", "from PM-L7"),
+                letters={"W": "W", "K": "the closed ball"},
+                formula=r"f(x^*) = x^*, \qquad W(x^*) \leq W(x(0))",
+                uses=("closed ball", "from PM-L7"),
+                establishes=(TRAPPED,),
+            ),
+            Inequality(
+                name="escape",
+                says="But $W(x^*) = W_* \\leq W_0 < 0$ is not zero, and $W = 0$ at the fixed points in $K$: so every "
+                "such orbit "
+                "leaves $K$, however near it started. For $n = 2$ there are no two tokens on one side, and the "
+                "argument fails.",
+                hypotheses=(limit <= first, first < 0),
+                conclusion=sp.Ne(limit, 0),
+                uses=("lower W", "fixed points near by", "invariance"),
+                needs=(
+                    TRAPPED,
+                    "arbitrarily near there are states with W < 0",
+                    "fixed points near a collinear polygonal point have W = 0",
+                ),
                 establishes=("collinear polygonal points with n >= 4 are unstable",),
             ),
         )
@@ -260,13 +346,8 @@ PM_L6 = register(
             r"necessary only nonlinearly. "
             r"(d) For $n = 2$, $V|_{w^\perp} \prec 0$ it is Lyapunov stable (PM-CX1)."
         ),
-        depends=("PM-A1", "PM-L2", "PM-L7", "PM-CX1"),
-        facts=(
-            "the second factor is symmetric",
-            "the matrix is symmetric",
-            "it is compressed to a hyperplane",
-            "the state space is compact",
-        ),
+        depends=("PM-A1", "PM-L1", "PM-L2", "PM-L7", "PM-CX1"),
+        facts=("V is symmetric",),
         derive=derive,
         printed=Printed(
             text=r"All polygonal equilibria of the Oja map are unstable.",
@@ -303,7 +384,8 @@ PM_L6 = register(
                 lambda: attracting(TILTED, "629/676"),
             ),
         ),
-        notes="That nearby fixed points have $W = 0$ is argued in words; the compactness of the state space (a product of "
+        notes="That nearby fixed points have $W = 0$ is argued in words; the compactness of the state space (a product "
+        "of "
         "spheres) is entered as a fact.",
     )
 )

@@ -16,7 +16,7 @@ from eigentoken.proofs.exact_points import instance, observed
 from eigentoken.proofs.power_method.pm_l2 import TV14
 from eigentoken.proofs.power_method.symbols import V, alpha, d, lam
 from eigentoken.proofs.reductions import grouped, tensor
-from eigentoken.proofs.textbook_maps import RAYLEIGH_BOUND, VARIANCE
+from eigentoken.proofs.textbook import RAYLEIGH
 from eigentoken.theory.claims import Decreases
 from eigentoken.theory.conditions import AnyOf, PositiveSemidefinite, Relation, Symmetric
 from eigentoken.theory.observables import oja_potential
@@ -64,9 +64,28 @@ def _claimed_difference() -> Any:
     return dot(mean.applied(matrix("V")), step) * -1 - dot(step, step, matrix("V")) * sp.Rational(1, 2)
 
 
+def _variance() -> tuple[Any, Any]:
+    """``(1/n) sum_i |e_i|^2 - |(1/n) sum_i e_i|^2``."""
+    from eigentoken.theory.calculus import TOKENS, Assumptions, Index, dot, vector
+
+    i = Index("token", "i")
+    mean = vector("e", i).summed(i) / TOKENS
+    return dot(vector("e", i), vector("e", i)).summed(i) / TOKENS - dot(mean, mean), Assumptions()
+
+
+def _claimed_variance() -> Any:
+    """``(1/2n^2) sum_ij |e_i - e_j|^2``."""
+    from eigentoken.theory.calculus import TOKENS, Index, dot, vector
+
+    i, j = Index("token", "i"), Index("token", "j")
+    apart = vector("e", i) - vector("e", j)
+    return dot(apart, apart).summed(i, j) / (2 * TOKENS**2)
+
+
 def derive() -> Derivation:
     """Two exact identities for one token; the increment of W; then real arithmetic."""
     a, r, low = sp.symbols("a r lambda_d^-", real=True)
+    form, least, square, squares, spread = sp.symbols("q lambda_d M S v", real=True)
     token = (r > 0, a <= r, a >= -r)
     moved = 2 * (r - a) / r
     weight = (1 + r) / alpha - low
@@ -93,20 +112,45 @@ def derive() -> Derivation:
                 r"\Delta W = -u^{\top}\Delta\bar x - \tfrac12\,\Delta\bar x^{\top}V\Delta\bar x",
             ),
             Citation(
-                name="lower bound",
-                says="$-\\frac12\\Delta\\bar x^{\\top}V\\Delta\\bar x \\leq "
-                "\\frac12\\lambda_d^-\\lVert\\Delta\\bar x\\rVert^2$ with $\\lambda_d^- = "
-                "\\max(0, -\\lambda_d)$.",
-                theorem=RAYLEIGH_BOUND,
+                name="Rayleigh",
+                says="For every $z$, here $z = \\Delta\\bar x$:",
+                theorem=RAYLEIGH,
+                letters={"A": "V"},
                 formula=r"z^{\top}Vz \geq \lambda_d\lVert z\rVert^2",
                 uses=("increment of W",),
+                establishes=("the form of V lies between its extreme eigenvalues times the squared norm",),
             ),
-            Citation(
+            Inequality(
+                name="lower bound",
+                says="With $q = z^{\\top}Vz$, $M = \\lVert z\\rVert^2$ and $\\lambda_d^- = \\max(0, -\\lambda_d)$ the "
+                "second "
+                "term of $\\Delta W$ is at most $\\frac12\\lambda_d^-M$.",
+                hypotheses=(form >= least * square, square >= 0, low >= -least),
+                conclusion=-form / 2 <= low * square / 2,
+                uses=("Rayleigh",),
+                needs=("the form of V lies between its extreme eigenvalues times the squared norm",),
+                establishes=(
+                    "the second term of the increment is at most half of lambda_d^- times the squared mean step",
+                ),
+            ),
+            tensor(
+                "variance of the steps",
+                "With $e_i = \\Delta x_i$ the mean of the squared steps exceeds the squared mean step by a mean of "
+                "squares.",
+                _variance,
+                _claimed_variance(),
+                r"\frac1n\sum_i\lVert e_i\rVert^2 - \Big\lVert\frac1n\sum_ie_i\Big\rVert^2 = "
+                r"\frac{1}{2n^2}\sum_{i,j}\lVert e_i - e_j\rVert^2",
+            ),
+            Inequality(
                 name="mean",
-                says="The number $\\lVert\\Delta\\bar x\\rVert^2$ is at most the mean of the squared steps.",
-                theorem=VARIANCE,
-                formula=r"\lVert\Delta\bar x\rVert^2 \leq \frac1n\sum_i\lVert\Delta x_i\rVert^2",
-                uses=("one token",),
+                says="So $M = \\lVert\\Delta\\bar x\\rVert^2$ is at most the mean $S$ of the squared steps: their "
+                "difference "
+                "$v$ is not negative.",
+                hypotheses=(sp.Eq(squares - square, spread), spread >= 0),
+                conclusion=square <= squares,
+                uses=("variance of the steps",),
+                establishes=("the squared mean step is at most the mean of the squared steps",),
             ),
             Identity(
                 name="collected",
@@ -116,6 +160,11 @@ def derive() -> Derivation:
                 left=-(r - a) * (1 + 1 / r) / alpha + low * moved / 2,
                 right=-moved / 2 * weight,
                 uses=("one token", "lower bound", "mean"),
+                needs=(
+                    "the exact increments of one token",
+                    "the second term of the increment is at most half of lambda_d^- times the squared mean step",
+                    "the squared mean step is at most the mean of the squared steps",
+                ),
                 establishes=("the increment of W is bounded by the squared steps",),
             ),
             Inequality(
@@ -126,10 +175,8 @@ def derive() -> Derivation:
                 hypotheses=(r > 0, low >= 0, alpha * low <= 1),
                 conclusion=weight > 0,
                 uses=("collected",),
-                establishes=(
-                    "W does not increase",
-                    "a continuous function decreases strictly off the fixed points",
-                ),
+                needs=("the increment of W is bounded by the squared steps",),
+                establishes=("W does not increase",),
             ),
             Inequality(
                 name="strict",
@@ -137,6 +184,8 @@ def derive() -> Derivation:
                 hypotheses=(*token, a < r, low >= 0, alpha * low <= 1),
                 conclusion=moved / 2 * weight > 0,
                 uses=("decrease",),
+                needs=("the increment of W is bounded by the squared steps",),
+                establishes=("W decreases strictly along the map off its fixed points",),
             ),
             Inequality(
                 name="rate",
@@ -211,7 +260,7 @@ PM_L7 = register(
             r"\lVert P_iu\rVert^2 \leq -\alpha(1 - 2\alpha\lVert V\rVert)\frac1n\sum_i\lVert P_iu\rVert^2$. The "
             r"constant $1/|\lambda_d|$ is sharp."
         ),
-        facts=("the matrix is symmetric",),
+        facts=("V is symmetric",),
         derive=derive,
         printed=Printed(
             text=(

@@ -14,7 +14,7 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.exact_points import agree, image, instance, multipliers, point_is
 from eigentoken.proofs.power_method.symbols import G2, G3, LK, F, alpha, any_score, consensus_value, lam, n
 from eigentoken.proofs.reductions import grouped
-from eigentoken.proofs.textbook_maps import KRONECKER
+from eigentoken.proofs.textbook_maps import BLOCK_TRIANGULAR, KRONECKER
 from eigentoken.theory.claims import Stable, When
 from eigentoken.theory.conditions import NonPrincipalModulusBelow, Relation, SimpleTop
 from eigentoken.theory.points import ConsensusAt
@@ -49,6 +49,8 @@ def derive() -> Derivation:
     inside = (1 + alpha * re) ** 2 + alpha**2 * im**2 < (1 + alpha * top) ** 2
     bound = alpha * (re**2 + im**2 - top**2) < 2 * (top - re)
 
+    entry, total, constant = sp.symbols("a s x", real=True)
+
     def blocks(size: Any) -> tuple[Any, ...]:
         return (0, (1 + alpha * G2 / size) / m, alpha * G3 / size / m, 0, alpha * G2 / size / m, alpha * G3 / size / m)
 
@@ -65,7 +67,10 @@ def derive() -> Derivation:
                 _one_moved(n),
                 blocks(n),
                 r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right), \qquad J_{ji}\xi = \left(<4>,\ <5>,\ <6>\right)",
-                establishes=("the Jacobian is (I + alpha A x G)/m in Kronecker form",),
+                establishes=(
+                    "the Jacobian is (I + alpha A x G)/m in Kronecker form",
+                    "F, in a basis that begins with v_k, is block triangular",
+                ),
             ),
             grouped(
                 "causal rows",
@@ -76,17 +81,56 @@ def derive() -> Derivation:
                 _one_moved(i),
                 blocks(i),
                 r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right), \qquad J_{ij}\xi = \left(<4>,\ <5>,\ <6>\right)",
+                establishes=("the causal A is block triangular",),
             ),
             Citation(
-                name="spectrum",
-                says="The eigenvalues of $G$ are those of $F$ other than $\\lambda_k$. For full attention $A = "
-                "\\frac1n\\mathbf 1"
-                "\\mathbf 1^{\\top}$ has the eigenvalues $1$ and $0$ ($n-1$ times).",
+                name="Kronecker product",
+                says="The spectrum of the Jacobian from those of $A$ and $G$:",
                 theorem=KRONECKER,
-                formula=r"\Big\{\frac{1+\alpha\lambda_\ell}{m}\Big\}_{\ell \neq k} \cup "
-                r"\Big\{\frac1m\Big\}^{(n-1)(d-1)}; \qquad "
-                r"\text{causal: } \Big\{\frac{1+\alpha\lambda_\ell/i}{m} : i \leq n,\ \ell \neq k\Big\}",
+                formula=r"\Big\{\frac{1+\alpha ag}{m} : a \in \operatorname{spec}A,\ g \in \operatorname{spec}G\Big\}",
                 uses=("blocks", "causal rows"),
+                establishes=("its eigenvalues are (1 + alpha a g)/m over the eigenvalues a of A and g of G",),
+            ),
+            Citation(
+                name="eigenvalues of G",
+                says="In a basis that begins with $v_k$ the matrix $F$ has the diagonal blocks $\\lambda_k$ and $G$: "
+                "the "
+                "eigenvalues of $G$ are those of $F$ other than $\\lambda_k$.",
+                theorem=BLOCK_TRIANGULAR,
+                letters={"A": "F, in a basis that begins with v_k,"},
+                formula=r"\operatorname{spec}F = \{\lambda_k\} \cup \operatorname{spec}G",
+                uses=("blocks",),
+                establishes=(
+                    "the eigenvalues of F, in a basis that begins with v_k, are those of its diagonal blocks",
+                ),
+            ),
+            Citation(
+                name="eigenvalues of the causal A",
+                says="The causal $A$ is triangular, with the diagonal $1/i$.",
+                theorem=BLOCK_TRIANGULAR,
+                letters={"A": "the causal A"},
+                formula=r"\operatorname{spec}A = \{1, \tfrac12, \dots, \tfrac1n\}",
+                uses=("causal rows",),
+                establishes=("the eigenvalues of the causal A are those of its diagonal blocks",),
+            ),
+            Inequality(
+                name="spectrum",
+                says="For full attention all entries of $A$ are $a = 1/n$: a constant vector $x$ is kept, $nax = x$, "
+                "and a "
+                "vector with the sum $s = 0$ is sent to $as = 0$, so $A$ has the eigenvalues $1$ and $0$ ($n-1$ "
+                "times). The "
+                "multipliers are $\\frac{1+\\alpha\\lambda_\\ell}{m}$ and $\\frac1m$, $(n-1)(d-1)$ times; with the "
+                "causal mask "
+                "$\\frac{1+\\alpha\\lambda_\\ell/i}{m}$, $i \\leq n$.",
+                hypotheses=(sp.Eq(entry * n, 1), sp.Eq(total, 0)),
+                conclusion=sp.And(sp.Eq(n * entry * constant, constant), sp.Eq(entry * total, 0)),
+                uses=("Kronecker product", "eigenvalues of G", "eigenvalues of the causal A"),
+                needs=(
+                    "its eigenvalues are (1 + alpha a g)/m over the eigenvalues a of A and g of G",
+                    "the eigenvalues of F, in a basis that begins with v_k, are those of its diagonal blocks",
+                    "the eigenvalues of the causal A are those of its diagonal blocks",
+                ),
+                establishes=("the multipliers at consensus for any layer matrix",),
             ),
             Inequality(
                 name="disagreement",

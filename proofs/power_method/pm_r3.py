@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_l1 import flipped
 from eigentoken.proofs.power_method.symbols import V, alpha
-from eigentoken.proofs.reductions import recalled, tensor
-from eigentoken.proofs.textbook_maps import DESCENT_SEQUENCES
+from eigentoken.proofs.reductions import recalled
+from eigentoken.proofs.textbook_maps import DESCENT_SEQUENCES, LIMIT_IS_FIXED
 from eigentoken.theory.claims import Converges
 from eigentoken.theory.conditions import Relation, Symmetric
 from eigentoken.theory.points import SomeEquilibrium
@@ -18,17 +20,16 @@ from eigentoken.theory.steps import Citation, Derivation, Inequality
 from eigentoken.theory.terms import SpectralNorm
 
 
-def _gradient() -> tuple[object, object]:
+def _gradient(rules: Any) -> Any:
     """The derivative of W along w, from its definition."""
-    from eigentoken.theory.calculus import TOKENS, Assumptions, Index, differentiate, direction, dot, matrix, vector
+    from eigentoken.theory.calculus import TOKENS, Index, differentiate, direction, dot, matrix, vector
 
-    rules = Assumptions(symmetric=frozenset({"V"}))
     j = Index("token", "j")
     mean = vector("x", j).summed(j) / TOKENS
-    return differentiate(dot(mean, mean, matrix("V")) * sp.Rational(-1, 2), direction("x", "w"), rules), rules
+    return differentiate(dot(mean, mean, matrix("V")) * sp.Rational(-1, 2), direction("x", "w"), rules)
 
 
-def _claimed_gradient() -> object:
+def _claimed_gradient() -> Any:
     """``-(1/n) sum_i u^T w_i`` with u = V xbar."""
     from eigentoken.theory.calculus import TOKENS, Index, dot, matrix, vector
 
@@ -38,9 +39,13 @@ def _claimed_gradient() -> object:
 
 
 def derive() -> Derivation:
-    """Descent, gradient bound, analyticity; then the theorem on descent sequences."""
+    """Descent, gradient bound, analyticity; then the theorem on descent sequences, and continuity at the limit."""
+    from eigentoken.proofs.calculus_steps import analytic_step
+    from eigentoken.theory.calculus import Assumptions
+
     a, r, low, norm = sp.symbols("a r lambda_d^- N", real=True)
-    tangential, step = sp.symbols("omega D", real=True)
+    tangential, step, c, floor = sp.symbols("omega D c rho", real=True)
+    rules = Assumptions(symmetric=frozenset({"V"}))
     return Derivation(
         (
             recalled(
@@ -58,15 +63,20 @@ def derive() -> Derivation:
                 hypotheses=(r > 0, low >= 0, alpha * low < 1),
                 conclusion=sp.And((1 + r) / alpha - low >= (1 - alpha * low) / alpha, (1 - alpha * low) / alpha > 0),
                 uses=("from PM-L7",),
+                needs=("the increment of W is bounded by the squared steps",),
                 establishes=("the cost decreases by at least a multiple of the squared step",),
             ),
-            tensor(
+            analytic_step(
                 "gradient",
-                "The derivative of $W$ along tangent vectors $w_i$: the Riemannian gradient is "
-                "$\\operatorname{grad}_iW = -\\frac1nP_iu$.",
-                _gradient,
-                _claimed_gradient(),
-                r"\mathrm{d}W(w) = -\frac1n\sum_iu^{\top}w_i",
+                "The derivative of $W$ along tangent vectors $w_i$ is a polynomial, so $W$ is real analytic on the "
+                "product of "
+                "spheres, a compact analytic manifold; and the Riemannian gradient is $\\operatorname{grad}_iW = "
+                "-\\frac1nP_iu$.",
+                derive=lambda: _gradient(rules),
+                claimed=_claimed_gradient(),
+                rules=rules,
+                left=r"\mathrm{d}W(w)",
+                establishes=("the cost is real analytic on a compact analytic manifold",),
             ),
             Inequality(
                 name="gradient bound",
@@ -90,13 +100,36 @@ def derive() -> Derivation:
             ),
             Citation(
                 name="convergence",
-                says="$W$ is a polynomial on a product of spheres. The orbit is assumed not to meet $y_i = 0$, "
-                "which is "
-                "automatic for $\\alpha\\lVert V\\rVert < 1$ (PM-DOM). A limit point with $\\Delta x_i \\to 0$ is "
-                "a fixed point.",
+                says="So the orbit has a single limit.",
                 theorem=DESCENT_SEQUENCES,
-                formula=r"x(\tau) \to x^*, \qquad f(x^*) = x^*",
-                uses=("descent", "gradient bound"),
+                formula=r"x(\tau) \to x^*",
+                uses=("descent", "gradient", "gradient bound"),
+                establishes=("every trajectory converges to a single point",),
+            ),
+            recalled(
+                "PM-DOM",
+                "the map is defined and analytic everywhere",
+                "If $\\alpha\\lVert V\\rVert < 1$ the map is defined and analytic everywhere (PM-DOM).",
+                r"r_i \geq 1 - \alpha\lVert V\rVert",
+            ),
+            Inequality(
+                name="continuity",
+                says="So $r_i \\geq 1 - c$ with $c = \\alpha\\lVert V\\rVert$ at the limit; for other steps $r_i \\geq "
+                "\\rho > 0$ "
+                "is assumed along the orbit, and holds at its limit. In both cases $y_i \\neq 0$ there, and the map is "
+                "continuous.",
+                hypotheses=(sp.Or(r >= 1 - c, r >= floor), c < 1, floor > 0),
+                conclusion=r > 0,
+                uses=("from PM-DOM",),
+                needs=("the map is defined and analytic everywhere",),
+                establishes=("the map is continuous at the limit",),
+            ),
+            Citation(
+                name="the limit is fixed",
+                says="So the limit is a fixed point.",
+                theorem=LIMIT_IS_FIXED,
+                formula=r"f(x^*) = \lim f(x(\tau)) = \lim x(\tau + 1) = x^*",
+                uses=("convergence", "continuity"),
                 establishes=("every orbit converges to a fixed point",),
             ),
         )
@@ -113,12 +146,12 @@ PM_R3 = register(
         conditions=(Symmetric(V), Relation(alpha * SpectralNorm(V) < 1)),
         claims=(Converges(SomeEquilibrium()),),
         text=(
-            r"If $V \succeq 0$ (any $\alpha$) or $\alpha|\lambda_d| < 1$, and the orbit never meets $y_i = 0$ "
-            r"(automatic for "
-            r"$\alpha\lVert V\rVert < 1$), every trajectory converges to a single fixed point."
+            r"If $V \succeq 0$ (any $\alpha$) or $\alpha|\lambda_d| < 1$, and the orbit stays away from $y_i = 0$, "
+            r"that is $\lVert y_i\rVert \geq \rho > 0$ along it (automatic for $\alpha\lVert V\rVert < 1$), every "
+            r"trajectory "
+            r"converges to a single fixed point."
         ),
         depends=("PM-L7", "PM-DOM"),
-        facts=("the cost is real analytic on a compact analytic manifold",),
         derive=derive,
         printed=Printed(
             text=r"The trajectories are generically converging to an equilibrium point.",
@@ -133,7 +166,5 @@ PM_R3 = register(
                 flipped,
             ),
         ),
-        notes="That the cost is real analytic (a polynomial on a product of spheres) and that the state space is compact is "
-        "entered as a fact, not checked.",
     )
 )

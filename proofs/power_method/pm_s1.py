@@ -14,10 +14,10 @@ import sympy as sp
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
-from eigentoken.proofs.textbook_maps import DETERMINANT_LEMMA
+from eigentoken.proofs.textbook_maps import DETERMINANT_LEMMA, NEUMANN, ROUCHE
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant
-from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality, Step, Theorem
+from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality, Step
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
 MU = sp.Symbol("mu", real=True)
@@ -25,27 +25,8 @@ F1, F2 = sp.symbols("f_1 f_2", real=True)
 ROOT, N, Z, B = sp.symbols("zeta N Z B", real=True)
 SETTING = (MU > 0, N >= 0, B >= N, MU >= 20 * B)
 
-NEUMANN = Theorem(
-    key="Horn-Johnson",
-    name="the Neumann series",
-    hypotheses=("the number lies outside the disc of the norm",),
-    conclusion="the resolvent is analytic there and at most 1/(|zeta| - |F|)",
-    reference="Horn and Johnson, 5.6.16",
-    bibtex=DETERMINANT_LEMMA.bibtex,
-)
-ROUCHE = Theorem(
-    key="Rudin-RCA",
-    name="Rouche's theorem",
-    hypotheses=(
-        "the resolvent is analytic there and at most 1/(|zeta| - |F|)",
-        "the perturbation is smaller on the circle",
-    ),
-    conclusion="exactly one eigenvalue lies within mu/2 of mu, and no other has a modulus of mu/2 or more",
-    reference="Rudin, Real and Complex Analysis, 10.43",
-    bibtex="""@book{Rudin-RCA,
-  author = {Rudin, Walter}, title = {Real and Complex Analysis}, edition = {3}, publisher = {McGraw-Hill}, year = {1987}
-}""",
-)
+FACTOR = "the characteristic polynomial is multiplied by 1 - mu z^T (zeta I - F)^(-1) w"
+RESOLVENT = "the resolvent is analytic there and at most 1/(|zeta| - |F|)"
 #: Steering towards e_1 with a z that is orthogonal to it: the spectrum does not change at all.
 ORTHOGONAL: dict[str, Any] = {"F": [["1", "0"], ["0", "1/2"]], "w": ["1", "0"], "z": ["0", "1"], "mu": "40"}
 
@@ -69,7 +50,7 @@ def _sum() -> Any:
 def _root_steps() -> tuple[Step, ...]:
     """Exactly one eigenvalue beyond mu/2, by Rouche; then twice the same estimate for its distance from mu."""
     zeta, f = sp.symbols("zeta F")
-    radius = sp.Symbol("r", real=True)
+    radius, distance, smaller, imaginary = sp.symbols("r t s y", real=True)
     far = (N >= 0, B >= N, MU >= 20 * B, radius >= MU / 2)
     return (
         Inequality(
@@ -81,7 +62,8 @@ def _root_steps() -> tuple[Step, ...]:
         ),
         Inequality(
             name="outside",
-            says="Let $\\mu \\geq 20B$. Every $\\zeta$ of modulus $r \\geq \\mu/2$ lies outside the disc of radius $N$.",
+            says="Let $\\mu \\geq 20B$. Every $\\zeta$ of modulus $r \\geq \\mu/2$ lies outside the disc of radius "
+            "$N$.",
             hypotheses=(*far, MU > 0),
             conclusion=radius > N,
             uses=("norms",),
@@ -93,6 +75,7 @@ def _root_steps() -> tuple[Step, ...]:
             theorem=NEUMANN,
             formula=r"\lVert(\zeta I - F)^{-1}\rVert \leq \frac{1}{r - N}",
             uses=("outside",),
+            establishes=(RESOLVENT,),
         ),
         Identity(
             name="expansion",
@@ -104,22 +87,53 @@ def _root_steps() -> tuple[Step, ...]:
         ),
         Inequality(
             name="on the circle",
-            says="The secular equation is $\\zeta - \\mu = \\mu\\, z^{\\top}F(\\zeta I - F)^{-1}w$. Its right side is at "
+            says="The secular equation is $\\zeta - \\mu = \\mu\\, z^{\\top}F(\\zeta I - F)^{-1}w$. Its right side is "
+            "at "
             "most $\\mu B/(r - N)$, which is below $\\mu/2$ for every $r \\geq \\mu/2$, hence on the circle $|\\zeta - "
             "\\mu| = \\mu/2$ and wherever $|\\zeta| \\geq \\mu/2$ outside of it.",
             hypotheses=(*far, MU > 0),
             conclusion=MU * B / (radius - N) < MU / 2,
             uses=("secular equation", "norms", "resolvent"),
-            establishes=("the perturbation is smaller on the circle",),
+            needs=(RESOLVENT,),
+            establishes=("the right side is smaller than zeta - mu in modulus on the circle of the disc",),
+        ),
+        Inequality(
+            name="in the disc",
+            says="In the disc $|\\zeta - \\mu| = t \\leq \\mu/2$, and on its circle, the modulus $r \\geq \\mu - t$ is "
+            "at least "
+            "$\\mu/2$: there $\\zeta - \\mu$ and $\\mu\\, z^{\\top}F(\\zeta I - F)^{-1}w$ are analytic.",
+            hypotheses=(radius >= MU - distance, distance <= MU / 2),
+            conclusion=radius >= MU / 2,
+            uses=("resolvent",),
+            needs=(RESOLVENT,),
+            establishes=("zeta - mu and the right side are analytic on the disc and its circle",),
         ),
         Citation(
-            name="one root",
-            says="So $\\zeta - \\mu - \\mu\\, z^{\\top}F(\\zeta I - F)^{-1}w$ has as many zeros in that disc as $\\zeta - "
-            "\\mu$, namely one, and none outside of it with $|\\zeta| \\geq \\mu/2$. It is real, because the complex "
-            "conjugate of a zero is a zero.",
+            name="Rouche",
+            says="So $\\zeta - \\mu - \\mu\\, z^{\\top}F(\\zeta I - F)^{-1}w$ has as many zeros in the disc as $\\zeta "
+            "- \\mu$.",
             theorem=ROUCHE,
-            formula=r"\zeta \in \mathbb R, \qquad |\zeta - \mu| < \frac{\mu}{2}",
-            uses=("on the circle",),
+            letters={"f": "zeta - mu", "g": "the right side", "disc": "the disc"},
+            formula=r"\#\{\zeta : \zeta - \mu = \mu\, z^{\top}F(\zeta I - F)^{-1}w,\ |\zeta - \mu| < \tfrac{\mu}{2}\} = "
+            r"\#\{\mu\}",
+            uses=("in the disc", "on the circle"),
+            establishes=("zeta - mu and its difference with the right side have equally many zeros in the disc",),
+        ),
+        Inequality(
+            name="one root",
+            says="That is one zero. Outside of the disc, where $|\\zeta| \\geq \\mu/2$, there is none: the right side "
+            "has a "
+            "modulus $s < \\mu/2$, and $t = |\\zeta - \\mu| \\geq \\mu/2$. The zero is real: its complex conjugate is "
+            "a zero in "
+            "the disc too, so its imaginary part is $y = -y$.",
+            hypotheses=(smaller < MU / 2, distance >= MU / 2, sp.Eq(imaginary, -imaginary)),
+            conclusion=sp.And(sp.Ne(distance, smaller), sp.Eq(imaginary, 0)),
+            uses=("secular equation", "Rouche", "on the circle"),
+            needs=(
+                "zeta - mu and its difference with the right side have equally many zeros in the disc",
+                "the new eigenvalues are the roots of the secular equation",
+            ),
+            establishes=("exactly one eigenvalue lies within mu/2 of mu, and no other has a modulus of mu/2 or more",),
         ),
         Inequality(
             name="near mu, first",
@@ -243,7 +257,8 @@ def _angle_steps() -> tuple[Step, ...]:
         Inequality(
             name="angle",
             says="So $\\zeta(\\zeta I - F)^{-1}w$ has the part $a = 1 + w^{\\top}F(\\zeta I - F)^{-1}w$ along $w$ and "
-            "a part of length $A$ across, which differs from $\\tau = \\lVert P_wFw\\rVert/\\zeta \\leq N/\\zeta$ by at "
+            "a part of length $A$ across, which differs from $\\tau = \\lVert P_wFw\\rVert/\\zeta \\leq N/\\zeta$ by "
+            "at "
             "most $N^2/(\\zeta(\\zeta - N))$. The tangent of the angle to $w$ is $A/a$.",
             hypotheses=(
                 N >= 0,
@@ -261,6 +276,7 @@ def _angle_steps() -> tuple[Step, ...]:
 
 def derive() -> Derivation:
     """The edited layer matrix; the secular equation; its large root with a remainder, and the angle of its eigenvector."""
+    determinant, quotient = sp.symbols("D q", real=True)
     return Derivation(
         (
             tensor(
@@ -272,12 +288,24 @@ def derive() -> Derivation:
                 establishes=("the matrix is changed by a term of rank one",),
             ),
             Citation(
-                name="secular equation",
-                says="So the new eigenvalues $\\zeta \\notin \\operatorname{spec}F$ are the roots of the secular "
-                "equation.",
+                name="determinant",
+                says="For the edited matrix:",
                 theorem=DETERMINANT_LEMMA,
-                formula=r"1 = \mu\,z^{\top}(\zeta I - F)^{-1}w",
+                formula=r"\det(\zeta I - \widetilde F) = \det(\zeta I - F)\,\big(1 - \mu\,z^{\top}(\zeta I - "
+                r"F)^{-1}w\big)",
                 uses=("edit",),
+                establishes=(FACTOR,),
+            ),
+            Inequality(
+                name="secular equation",
+                says="So the new eigenvalues $\\zeta \\notin \\operatorname{spec}F$, where $D = \\det(\\zeta I - F) "
+                "\\neq 0$, are the "
+                "roots of the secular equation $1 = \\mu\\,z^{\\top}(\\zeta I - F)^{-1}w = q$.",
+                hypotheses=(sp.Ne(determinant, 0), sp.Eq(determinant * (1 - quotient), 0)),
+                conclusion=sp.Eq(quotient, 1),
+                uses=("determinant",),
+                needs=(FACTOR,),
+                establishes=("the new eigenvalues are the roots of the secular equation",),
             ),
             *_root_steps(),
             *_remainder_steps(),

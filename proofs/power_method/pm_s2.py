@@ -19,6 +19,9 @@ from eigentoken.theory.verdicts import Verdict, fails, holds
 LK, MU, ZETA = sp.symbols("lambda_k mu zeta", real=True)
 
 
+FACTOR = "the characteristic polynomial is multiplied by 1 - mu z^T (zeta I - F)^(-1) w"
+
+
 def _resolvent(side: str) -> tuple[Any, Any]:
     """``(zeta I - F) w`` for F w = lambda_k w; ``(zeta I - F^T) z`` for z^T F = lambda_k z^T."""
     from eigentoken.theory.calculus import Assumptions, matrix, vector
@@ -59,11 +62,12 @@ def derive() -> Derivation:
             ),
             Citation(
                 name="determinant",
-                says="One of the two suffices.",
+                says="With $z^{\\top}(\\zeta I - F)^{-1}w = 1/(\\zeta - \\lambda_k)$; one of the two suffices.",
                 theorem=DETERMINANT_LEMMA,
-                formula=r"\det(\zeta I - F - \mu wz^{\top}) = \det(\zeta I - F)\,\Big(1 - \frac{\mu}{\zeta - "
-                r"\lambda_k}\Big)",
+                formula=r"\det(\zeta I - F - \mu wz^{\top}) = \det(\zeta I - F)\,\big(1 - \mu z^{\top}(\zeta I - "
+                r"F)^{-1}w\big)",
                 uses=("right eigenvector", "left eigenvector"),
+                establishes=(FACTOR,),
             ),
             Identity(
                 name="shift",
@@ -71,6 +75,8 @@ def derive() -> Derivation:
                 left=(ZETA - LK) * (1 - MU / (ZETA - LK)),
                 right=ZETA - (LK + MU),
                 uses=("determinant",),
+                needs=(FACTOR,),
+                establishes=("one eigenvalue is shifted by mu, and the others stay",),
             ),
         )
     )

@@ -6,8 +6,6 @@ Reference: Li-Altafini, Theorem 2 (the almost-everywhere claim is false for n = 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
@@ -17,47 +15,33 @@ from eigentoken.proofs.power_method.pm_cx1 import TV9, attracting
 from eigentoken.proofs.power_method.symbols import V, alpha, d, k, lam, n
 from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import recalled
-from eigentoken.proofs.textbook_maps import CENTRE_STABLE_MAPS, INTERLACING
+from eigentoken.proofs.textbook_flows import NULL_SUBMANIFOLDS
+from eigentoken.proofs.textbook_maps import CENTRE_STABLE_MAPS
 from eigentoken.theory.claims import AlmostEveryConverges, Stable, Unstable, When
 from eigentoken.theory.conditions import AnyOf, Relation
 from eigentoken.theory.points import ConsensusAt
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant
-from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality, Theorem
+from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
 from eigentoken.theory.terms import SpectralNorm
 
-COLLINEAR_OR_PRINCIPAL = "almost every trajectory converges to principal consensus or to a collinear polygonal point"
-CENTRE_STABLE_REST = replace(
-    CENTRE_STABLE_MAPS,
-    hypotheses=(
-        "the map is a local diffeomorphism",
-        "every orbit converges to a fixed point",
-        "non-principal consensus points have a multiplier above 1",
-        "bipartite points with p != q have a multiplier above 1",
-        "polygonal points with tokens that are not collinear are linearly unstable",
-    ),
-    conclusion=COLLINEAR_OR_PRINCIPAL,
+PRINCIPAL, COLLINEAR = "principal consensus", "principal consensus and collinear polygonal points"
+EQUAL = "the set of starts with two equal tokens"
+#: What decides the three kinds of other fixed points, in the order of the codes 1, 2, 3 of the case distinction.
+KINDS = (
+    "non-principal consensus points have a multiplier above 1",
+    "bipartite points with p != q have a multiplier above 1",
+    "polygonal points with tokens that are not collinear are linearly unstable",
 )
-NULL_SUBMANIFOLDS = Theorem(
-    key="Lee-Smooth",
-    name="the fact that submanifolds of positive codimension are null sets",
-    hypotheses=(
-        COLLINEAR_OR_PRINCIPAL,
-        ONLY_EQUAL_TOKENS,
-        "the exceptional starts lie in finitely many submanifolds of positive codimension",
-    ),
-    conclusion="almost every trajectory converges to a principal consensus point if n >= 3",
-    reference="Lee, Introduction to Smooth Manifolds, Corollary 6.12",
-    bibtex="""@book{Lee-Smooth,
-  author = {Lee, John M.}, title = {Introduction to Smooth Manifolds}, edition = {2}, publisher = {Springer}, year = {2012}
-}""",
-)
+CLASSES = "every fixed point is a consensus, bipartite with p != q, or polygonal"
 
 
 def derive() -> Derivation:
     """The step bound against PM-L4; every other fixed point has a multiplier above 1; then the measure-zero argument."""
     top, last, norm, kth = sp.symbols("lambda_1 lambda_d N lambda_k", real=True)
     half = sp.Symbol("h", integer=True, positive=True)
+    case, largest, equal = sp.symbols("c m e", real=True)
+    decided = tuple(sp.Implies(sp.Eq(case, each), largest > 1) for each in (1, 2, 3))
     small = (norm > 0, alpha * norm < sp.Rational(1, 2))
     return Derivation(
         (
@@ -94,15 +78,45 @@ def derive() -> Derivation:
                 "So do polygonal points whose tokens are not collinear, by PM-L6.",
                 r"\bar x = 0",
             ),
-            Citation(
-                name="positive second eigenvalue",
-                says="Collinear polygonal points have half of the tokens at each of $\\pm w$. If $\\lambda_2 > 0$, they have a "
-                "multiplier $1 + \\alpha\\lambda_{\\max}(V|_{w^\\perp}) > 1$ too: then every fixed point other than "
-                "principal consensus has a multiplier above 1.",
-                theorem=INTERLACING,
-                formula=r"\lambda_{\max}(V|_{w^\perp}) \geq \lambda_2 > 0",
-                uses=("other consensus points", "from PM-L5", "from PM-L6"),
-                establishes=("every other fixed point has a multiplier above 1",),
+            recalled(
+                "PM-L1",
+                CLASSES,
+                "There are no other fixed points, by PM-L1.",
+                r"x_i = v_k, \quad x_i = \pm v_k\ (p \neq q), \quad \bar x = 0",
+            ),
+            Inequality(
+                name="cases",
+                says="Let $c = 0$ for principal consensus, $c = 1, 2, 3$ for these three kinds, $c = 4$ for polygonal "
+                "points "
+                "with half of the tokens at each of $\\pm w$, and let $m$ be the largest multiplier: it is above 1 "
+                "unless $c = "
+                "0$ or $c = 4$.",
+                hypotheses=(sp.Or(*(sp.Eq(case, each) for each in range(5))), *decided, sp.Ne(case, 0), sp.Ne(case, 4)),
+                conclusion=largest > 1,
+                uses=("other consensus points", "from PM-L5", "from PM-L6", "from PM-L1"),
+                needs=(CLASSES, *KINDS),
+                establishes=(f"every fixed point outside {COLLINEAR} has a multiplier above 1",),
+            ),
+            recalled(
+                "PM-L6",
+                "collinear polygonal points have a multiplier above 1 if lambda_2 > 0",
+                "If $\\lambda_2 > 0$, so do the collinear polygonal points, by PM-L6.",
+                r"1 + \alpha\lambda_{\max}(V|_{w^\perp}) > 1",
+                name="collinear, from PM-L6",
+            ),
+            Inequality(
+                name="cases, positive second eigenvalue",
+                says="Then $c = 4$ is no exception either.",
+                hypotheses=(
+                    sp.Or(*(sp.Eq(case, each) for each in range(5))),
+                    *decided,
+                    sp.Implies(sp.Eq(case, 4), largest > 1),
+                    sp.Ne(case, 0),
+                ),
+                conclusion=largest > 1,
+                uses=("cases", "collinear, from PM-L6"),
+                needs=(CLASSES, *KINDS, "collinear polygonal points have a multiplier above 1 if lambda_2 > 0"),
+                establishes=(f"every fixed point outside {PRINCIPAL} has a multiplier above 1",),
             ),
             recalled(
                 "PM-R3",
@@ -122,20 +136,26 @@ def derive() -> Derivation:
                 "centre-stable manifolds "
                 "of positive codimension.",
                 theorem=CENTRE_STABLE_MAPS,
+                letters={"S": PRINCIPAL},
                 formula=r"\lambda_2 > 0 \implies x(\tau) \to \pm(v_1, \dots, v_1) \text{ for almost every } x(0)",
-                uses=("positive second eigenvalue", "from PM-R3", "from PM-DIFF"),
+                uses=("cases, positive second eigenvalue", "from PM-R3", "from PM-DIFF"),
+                establishes=(f"almost every start has its limit in {PRINCIPAL}",),
             ),
             Citation(
                 name="almost every start, up to collinear points",
-                says="For any $\\lambda_2$ the same argument leaves principal consensus and the collinear polygonal points.",
-                theorem=CENTRE_STABLE_REST,
+                says="For any $\\lambda_2$ the same argument leaves principal consensus and the collinear polygonal "
+                "points.",
+                theorem=CENTRE_STABLE_MAPS,
+                letters={"S": COLLINEAR},
                 formula=r"x(\tau) \to \pm(v_1, \dots, v_1) \text{ or } x(\tau) \to (\pm w, \dots, \pm w) \text{ for "
                 r"almost every } x(0)",
-                uses=("other consensus points", "from PM-L5", "from PM-L6", "from PM-R3", "from PM-DIFF"),
+                uses=("cases", "from PM-R3", "from PM-DIFF"),
+                establishes=(f"almost every start has its limit in {COLLINEAR}",),
             ),
             Inequality(
                 name="two on each side",
-                says="If $n \\geq 3$, a collinear polygonal point ($n = 2h$) has $h \\geq 2$ tokens on each side (none exists "
+                says="If $n \\geq 3$, a collinear polygonal point ($n = 2h$) has $h \\geq 2$ tokens on each side (none "
+                "exists "
                 "for odd $n$).",
                 hypotheses=(sp.Eq(n, 2 * half), n >= 3),
                 conclusion=half >= sp.Rational(3, 2),
@@ -143,19 +163,42 @@ def derive() -> Derivation:
             *cross_ratio_steps(),
             Identity(
                 name="codimension",
-                says="Starts with two equal tokens, $x_i = x_j$, form manifolds of dimension $(n-1)(d-1)$ in one of dimension "
+                says="Starts with two equal tokens, $x_i = x_j$, form manifolds of dimension $(n-1)(d-1)$ in one of "
+                "dimension "
                 "$n(d-1)$.",
                 left=sp.Add(n * (d - 1), -(n - 1) * (d - 1), evaluate=False),
                 right=d - 1,
                 uses=("collapse",),
-                establishes=("the exceptional starts lie in finitely many submanifolds of positive codimension",),
+                establishes=(f"{EQUAL} lies in finitely many submanifolds of positive codimension",),
             ),
             Citation(
-                name="almost every start, n >= 3",
-                says="They are a null set for $d \\geq 2$. So for $n \\geq 3$ no sign of $\\lambda_2$ is needed.",
+                name="null set",
+                says="They are a null set for $d \\geq 2$.",
                 theorem=NULL_SUBMANIFOLDS,
-                formula=r"n \geq 3 \implies x(\tau) \to \pm(v_1, \dots, v_1) \text{ for almost every } x(0)",
-                uses=("almost every start, up to collinear points", "two on each side", "collapse", "codimension"),
+                formula=r"\operatorname{meas}\{x_i = x_j \text{ for some } i \neq j\} = 0",
+                letters={"B": EQUAL},
+                uses=("codimension",),
+                establishes=(f"{EQUAL} has measure zero",),
+            ),
+            Inequality(
+                name="almost every start, n >= 3",
+                says="For almost every start the limit is of the kind $c = 0$ or $c = 4$, and no two tokens are equal, "
+                "$e = 0$; "
+                "but $c = 4$ only for starts with $e = 1$. So $c = 0$: for $n \\geq 3$ no sign of $\\lambda_2$ is "
+                "needed.",
+                hypotheses=(
+                    sp.Or(sp.Eq(case, 0), sp.Eq(case, 4)),
+                    sp.Implies(sp.Eq(case, 4), sp.Eq(equal, 1)),
+                    sp.Eq(equal, 0),
+                ),
+                conclusion=sp.Eq(case, 0),
+                uses=("almost every start, up to collinear points", "two on each side", "collapse", "null set"),
+                needs=(
+                    f"almost every start has its limit in {COLLINEAR}",
+                    ONLY_EQUAL_TOKENS,
+                    f"{EQUAL} has measure zero",
+                ),
+                establishes=("almost every start has its limit in principal consensus if n >= 3",),
             ),
         )
     )
@@ -182,13 +225,15 @@ PM_T2 = register(
             r"stable and all other consensus "
             r"points are unstable; bipartite points with $p \neq q$, and polygonal points with tokens that are not "
             r"collinear, are unstable. "
-            r"Almost every trajectory converges to $\pm v_1$ consensus \emph{if $n \neq 2$ or $\lambda_2 > 0$} ($d \geq 2$). "
-            r"For $n = 2$, $\lambda_2 < 0$ this is false (PM-CX1). For even $n \geq 4$ and $\lambda_2 < 0$ the collinear "
-            r"polygonal points may have no multiplier above 1, and the null basin is a matter of the cross-ratio of four "
+            r"Almost every trajectory converges to $\pm v_1$ consensus \emph{if $n \neq 2$ or $\lambda_2 > 0$} ($d "
+            r"\geq 2$). "
+            r"For $n = 2$, $\lambda_2 < 0$ this is false (PM-CX1). For even $n \geq 4$ and $\lambda_2 < 0$ the "
+            r"collinear "
+            r"polygonal points may have no multiplier above 1, and the null basin is a matter of the cross-ratio of "
+            r"four "
             r"tokens."
         ),
-        depends=("PM-A1", "PM-L4", "PM-L5", "PM-L6", "PM-L7", "PM-R3", "PM-DIFF", "PM-CX1"),
-        facts=("the matrix is symmetric", "it is compressed to a hyperplane"),
+        depends=("PM-A1", "PM-L1", "PM-L4", "PM-L5", "PM-L6", "PM-L7", "PM-R3", "PM-DIFF", "PM-CX1"),
         derive=derive,
         printed=Printed(
             text=(

@@ -145,23 +145,22 @@ def _step_list(numbers: list[int]) -> str:
 
 
 def _discharged(step: Step, derivation: Derivation) -> str:
-    """Where each hypothesis of a cited theorem, and each fact that a step needs, comes from."""
-    needed = (*step.needs, *(step.theorem.hypotheses if isinstance(step, Citation) else ()))
-    if not needed:
-        return ""
+    """Where each hypothesis of a cited theorem, and each fact that a step needs, comes from; what a citation gives."""
     found = []
-    for hypothesis in needed:
+    for hypothesis in step.needed:
         source = "assumed"
         for number, earlier in enumerate(derivation.steps, 1):
             if earlier is step:
                 break
-            concluded = isinstance(earlier, Citation) and earlier.theorem.conclusion == hypothesis
-            if hypothesis in earlier.establishes or concluded:
+            if hypothesis in earlier.establishes:
                 source = f"Step {number}"
                 break
         found.append(f"{hypothesis} ({source})")
+    parts = [f"What it needs: {'; '.join(found)}."] if found else []
+    if isinstance(step, Citation):
+        parts.append(f"What it gives: {'; '.join(step.establishes)}.")
     letters = re.compile(r"(?<![$A-Za-z0-9_-])(-?[A-Za-z]_[A-Za-z0-9]+)")  # facts are named in ASCII: y_1
-    return f"What it needs: {letters.sub(lambda match: f'${match.group()}$', '; '.join(found))}."
+    return letters.sub(lambda match: f"${match.group()}$", " ".join(parts))
 
 
 def _statement_blocks(told: Statement) -> Iterator[Block]:

@@ -13,7 +13,7 @@ import sympy as sp
 
 import eigentoken.proofs.abella as abella
 import eigentoken.proofs.pham as pham
-from eigentoken.proofs.verify import vector_line
+from eigentoken.proofs.verify import vector_line, verify
 from eigentoken.theory.calculus import CalculusAlgebra, dot
 from eigentoken.theory.recall import Recalled
 from eigentoken.theory.registry import statements
@@ -152,10 +152,11 @@ def test_citations_fail_when_a_hypothesis_is_missing() -> None:
     ]
     assert len(cited) > 40
     for step in cited:
-        assert step.theorem.hypotheses, step.name
+        assert step.hypotheses, step.name
+        assert step.check(frozenset(step.hypotheses)).is_holds, step.name
         assert step.check(frozenset()).is_fails, step.name
-        for missing in step.theorem.hypotheses:
-            rest = frozenset(step.theorem.hypotheses) - {missing}
+        for missing in step.hypotheses:
+            rest = frozenset(step.hypotheses) - {missing}
             assert step.check(rest).is_fails, f"{step.name} does not need {missing}"
 
 
@@ -197,8 +198,7 @@ def test_what_a_step_needs_is_needed() -> None:
         plain = _citations_only(statement.derivation)  # type: ignore[arg-type]
         assert all(outcome.accepted for outcome in plain.check(statement.facts)), name
         for step in plain.steps:
-            hypotheses = step.theorem.hypotheses if isinstance(step, Citation) else ()
-            for fact in (*step.needs, *hypotheses):
+            for fact in step.needed:
                 silent = Derivation(tuple(_silent(each, fact) for each in plain.steps))
                 facts = [each for each in statement.facts if each != fact]
                 by_name = {outcome.step.name: outcome for outcome in silent.check(facts)}
@@ -208,10 +208,7 @@ def test_what_a_step_needs_is_needed() -> None:
 
 
 def _silent(step: Step, fact: str) -> Step:
-    quiet = replace(step, establishes=tuple(each for each in step.establishes if each != fact))
-    if isinstance(quiet, Citation) and quiet.theorem.conclusion == fact:
-        return replace(quiet, theorem=replace(quiet.theorem, conclusion=""))
-    return quiet
+    return replace(step, establishes=tuple(each for each in step.establishes if each != fact))
 
 
 def test_facts_of_other_statements_are_recalled_and_not_assumed() -> None:
@@ -228,9 +225,35 @@ def test_facts_of_other_statements_are_recalled_and_not_assumed() -> None:
 
 
 def test_citations_conclude_what_their_theorem_says() -> None:
-    for name in IDS:
-        for step in _statement(name).derivation.steps:  # type: ignore[union-attr]
-            assert not (isinstance(step, Citation) and step.establishes), f"{name}, {step.name}"
+    """In the whole book: not less than one conclusion, and with any of them swapped, or one more fact, it is refused."""
+    tried = 0
+    for told in statements():
+        for step in told.derivation.steps:  # type: ignore[union-attr]
+            if not isinstance(step, Citation):
+                continue
+            facts = frozenset(step.hypotheses)
+            assert step.check(facts).is_holds, f"{told.id}, {step.name}"
+            assert set(step.establishes) <= set(step.theorem.of(**step.letters).conclusions)
+            assert replace(step, establishes=(*step.establishes, "all is well")).check(facts).is_fails
+            assert replace(step, establishes=()).check(facts).is_fails
+            swapped = replace(step.theorem, conclusions=tuple(f"not: {each}" for each in step.theorem.conclusions))
+            assert replace(step, theorem=swapped).check(facts).is_fails, f"{told.id}, {step.name}"
+            tried += 1
+    assert tried > 100
+
+
+@pytest.mark.parametrize("name", ["AB-T3.2", "PH-T5", "PH-T9", "AB-E8"])
+def test_a_theorem_with_a_swapped_conclusion_makes_verify_fail(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = _statement(name)
+    steps = [
+        replace(step, theorem=replace(step.theorem, conclusions=tuple(f"not: {c}" for c in step.theorem.conclusions)))
+        if isinstance(step, Citation)
+        else step
+        for step in told.derivation.steps  # type: ignore[union-attr]
+    ]
+    assert verify(told, instances=0, second=False).good
+    monkeypatch.setitem(told.__dict__, "derivation", Derivation(tuple(steps)))
+    assert not verify(told, instances=0, second=False).good
 
 
 def _identities() -> list[tuple[str, Identity]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 import sympy as sp
@@ -24,13 +25,14 @@ from eigentoken.proofs.calculus_steps import (
 )
 from eigentoken.proofs.deterministic_data import det_matrix, det_spd, det_tokens, symmetric_eigenpairs
 from eigentoken.proofs.flow_properties import _positive, _vanishes
+from eigentoken.proofs.reductions import all_agree
 from eigentoken.proofs.tensor_reductions import all_equal, applied, functional
-from eigentoken.proofs.textbook import about
 from eigentoken.proofs.trajectories import NoEnclosure, ball, enclose, integrate, precision
 from eigentoken.theory.calculus import Assumptions, Expression, Letter, Norm, dot, exponential, factor, vector
 from eigentoken.theory.observables_attention import solve
 from eigentoken.theory.readings import LATEX, SYMBOLIC
-from eigentoken.theory.steps import Reduction, Theorem
+from eigentoken.theory.registry import statements
+from eigentoken.theory.steps import Citation, Reduction, Theorem
 from eigentoken.theory.terms import matrix
 from eigentoken.theory.words_flows import IsIdentity
 
@@ -123,13 +125,34 @@ def test_latex_of_expressions() -> None:
 def test_textbook_theorems_have_hypotheses_references_and_bibtex() -> None:
     books = (textbook, textbook_flows, textbook_maps)
     theorems = [each for book in books for each in vars(book).values() if isinstance(each, Theorem)]
-    assert len(theorems) >= 40
+    assert len(theorems) >= 60
+    assert len({each.key for each in theorems}) == len(theorems), "two theorems, one key"
     for each in theorems:
-        assert each.conclusion and each.reference
-        assert each.hypotheses or each is textbook_maps.VARIANCE, "an inequality without hypotheses"
+        assert each.hypotheses and all(each.conclusions) and each.reference
+        assert not set(each.hypotheses) & set(each.conclusions), each.name
         assert each.bibtex.startswith("@") and each.bibtex.count("{") == each.bibtex.count("}")
-    spoken = about(textbook.CANTOR, "the hulls")
-    assert all(each.endswith("(the hulls)") for each in (*spoken.hypotheses, spoken.conclusion))
+        assert not re.search(r"(Theorem|Lemma|Corollary|Proposition|Section)s? [IVX\\d]", each.reference), (
+            each.reference
+        )
+    spoken = textbook.CANTOR.of(K="the hulls")
+    assert spoken.conclusions == ("the hulls shrink to one point",)
+    assert all("the hulls" in each for each in spoken.hypotheses)
+
+
+def test_the_book_cites_the_textbook_and_all_of_it() -> None:
+    """Every cited theorem is one of the textbook, as it stands there, and each of them is cited somewhere."""
+    books = (textbook, textbook_flows, textbook_maps)
+    theorems = {each for book in books for each in vars(book).values() if isinstance(each, Theorem)}
+    cited = {step.theorem for told in statements() for step in told.derivation.steps if isinstance(step, Citation)}
+    assert cited == theorems
+
+
+def test_a_floating_point_number_in_a_derivation_is_refused() -> None:
+    x = sp.Symbol("x", real=True)
+    for compare in (all_agree, all_equal):
+        assert compare([x / 2], [x / 2]).is_holds
+        assert compare([0.5 * x], [x / 2]).is_fails
+        assert compare([x / 2], [0.5 * x]).is_fails
 
 
 def test_deterministic_data_of_the_sheet() -> None:

@@ -146,8 +146,8 @@ def test_a_missing_or_false_recall_fails(enter: Callable[..., Statement]) -> Non
 
 def test_a_recall_that_fails_takes_with_it_what_rests_on_it(enter: Callable[..., Statement]) -> None:
     enter("X-1", WRONG)
-    theorem = Theorem("t", "a theorem", ("a square",), "done", "Rudin", "@book{Rudin}")
-    steps = (recalled("X-1", "a square", ""), Citation(name="cite", says="", theorem=theorem))
+    theorem = Theorem("t", "a theorem", ("a square",), ("done",), "Rudin", "@book{Rudin}")
+    steps = (recalled("X-1", "a square", ""), Citation(name="cite", says="", theorem=theorem, establishes=("done",)))
     assert [line.good for line in checked(enter("X-2", *steps, depends=("X-1",))).lines] == [False, False]
 
 

@@ -66,15 +66,18 @@ def test_a_weaker_true_inequality_is_called_true_not_killed() -> None:
 
 
 def test_taking_away_a_fact_kills_the_citation() -> None:
-    theorem = Theorem("t", "a theorem", ("fact one", "fact two"), "conclusion", "book", "@book{book}")
+    theorem = Theorem("t", "a theorem", ("fact one", "fact two"), ("conclusion",), "book", "@book{book}")
     step = Identity(name="a", says="", left=x, right=x, establishes=("fact one",))
-    cited = Citation(name="b", says="", theorem=theorem, uses=("a",))
+    cited = Citation(name="b", says="", theorem=theorem, uses=("a",), establishes=("conclusion",))
     found = [
         each
         for each in all_mutants(statement(step, cited, facts=("fact two",)))
         if "nothing establishes" in each.description
     ]
     assert len(found) == 2
+    descriptions = {each.description for each in all_mutants(statement(step, cited, facts=("fact two",)))}
+    assert "b: conclusion 1 of the theorem swapped" in descriptions
+    assert "b: more is taken than the theorem gives" in descriptions
     report = kill_rate([statement(step, cited, facts=("fact two",))], 100, 0)
     assert report.survivors == ()
 

@@ -208,10 +208,10 @@ def test_recalled_facts_must_be_established_elsewhere() -> None:
 def test_citations_need_every_hypothesis(name: str) -> None:
     derivation = found(name).derivation
     assert derivation is not None
-    cited = [step for step in derivation.steps if isinstance(step, Citation) and step.theorem.hypotheses]
+    cited = [step for step in derivation.steps if isinstance(step, Citation) and step.hypotheses]
     assert cited
     for step in cited:
-        whole = frozenset(step.theorem.hypotheses)
+        whole = frozenset(step.hypotheses)
         assert step.check(whole).is_holds
         for hypothesis in whole:
             assert step.check(whole - {hypothesis}).is_fails

@@ -79,8 +79,16 @@ def test_definitions_are_put_in_before_checking() -> None:
     assert r"\text{where }" in step.display()
 
 
-LASALLE = Theorem(
-    "lasalle", "LaSalle", ("bounded", "decreasing"), "converges to the largest invariant set", "Khalil", "@book{Khalil}"
+LIMIT = "converges to the largest invariant set"
+LASALLE = Theorem("lasalle", "LaSalle", ("bounded", "decreasing"), (LIMIT,), "Khalil", "@book{Khalil}")
+#: A theorem on named objects: the conclusion is about what the letters stand for.
+MEAN_VALUE = Theorem(
+    "mvt",
+    "MVT",
+    ("the slope of {f} is at most {c}",),
+    ("{f} is Lipschitz", "{f} is continuous"),
+    "Rudin",
+    "@book{Rudin}",
 )
 
 
@@ -91,7 +99,7 @@ def _fact(name: str, fact: str, good: bool = True) -> Computation:
 
 
 def test_a_citation_needs_every_hypothesis() -> None:
-    cite = Citation(name="cite", says="", theorem=LASALLE)
+    cite = Citation(name="cite", says="", theorem=LASALLE, establishes=(LIMIT,))
     whole = Derivation((_fact("one", "bounded"), _fact("two", "decreasing"), cite)).check()
     assert [each.verdict.is_holds for each in whole] == [True, True, True]
     lacking = Derivation((_fact("one", "bounded"), cite)).check()
@@ -106,11 +114,55 @@ def test_a_citation_needs_every_hypothesis() -> None:
 @pytest.mark.parametrize("lacking", [{"reference": ""}, {"bibtex": ""}])
 def test_an_argument_of_ones_own_cannot_be_cited(lacking: dict[str, str]) -> None:
     """A theorem without a published reference is no theorem of a book, whatever its hypotheses are."""
-    cite = Citation(name="cite", says="", theorem=replace(LASALLE, **lacking))
+    cite = Citation(name="cite", says="", theorem=replace(LASALLE, **lacking), establishes=(LIMIT,))
     facts = frozenset(LASALLE.hypotheses)
     assert cite.check(facts).is_fails
     assert "Argument" in cite.check(facts).reason
-    assert Citation(name="cite", says="", theorem=LASALLE).check(facts).is_holds
+    assert Citation(name="cite", says="", theorem=LASALLE, establishes=(LIMIT,)).check(facts).is_holds
+
+
+@pytest.mark.parametrize("taken", [(), ("all is well",), (LIMIT, "all is well"), (f"{LIMIT}, and more",)])
+def test_a_citation_gives_the_conclusions_of_its_theorem_and_nothing_else(taken: tuple[str, ...]) -> None:
+    cite = Citation(name="cite", says="", theorem=LASALLE, establishes=taken)
+    assert cite.check(frozenset(LASALLE.hypotheses)).is_fails
+    outcomes = Derivation((_fact("one", "bounded"), _fact("two", "decreasing"), cite, _needing(*taken))).check()
+    assert not outcomes[-2].accepted
+    assert not taken or not outcomes[-1].accepted, "what it wanted to establish is not established"
+
+
+def _needing(*facts: str) -> Identity:
+    return Identity(name="after", says="", left=a, right=a, needs=facts)
+
+
+def test_a_swapped_conclusion_of_the_theorem_is_noticed() -> None:
+    cite = Citation(name="cite", says="", theorem=LASALLE, establishes=(LIMIT,))
+    swapped = replace(cite, theorem=replace(LASALLE, conclusions=("diverges",)))
+    assert cite.check(frozenset(LASALLE.hypotheses)).is_holds
+    assert swapped.check(frozenset(LASALLE.hypotheses)).is_fails
+
+
+def test_the_letters_of_a_theorem_are_bound() -> None:
+    """The same theorem for two functions: hypotheses and conclusions are those of the named one."""
+    for function, other in (("sine", "cosine"), ("cosine", "sine")):
+        bound = Citation(
+            name="cite",
+            says="",
+            theorem=MEAN_VALUE,
+            letters={"f": function, "c": "one"},
+            establishes=(f"{function} is Lipschitz",),
+        )
+        assert bound.check(frozenset({f"the slope of {function} is at most one"})).is_holds
+        assert bound.check(frozenset({f"the slope of {other} is at most one"})).is_fails
+        assert replace(bound, establishes=(f"{other} is Lipschitz",)).check(frozenset(bound.needed)).is_fails
+        assert replace(bound, establishes=("{f} is Lipschitz",)).check(frozenset(bound.needed)).is_fails
+
+
+@pytest.mark.parametrize("letters", [{}, {"f": "sine"}, {"f": "sine", "c": "one", "d": "two"}])
+def test_letters_that_are_missing_or_too_many_are_refused(letters: dict[str, str]) -> None:
+    step = Citation(name="a", says="", theorem=MEAN_VALUE, letters=letters, establishes=("sine is Lipschitz",))
+    assert step.check(frozenset({"the slope of sine is at most one"})).is_fails
+    with pytest.raises(ValueError, match="letters of MVT must be"):
+        MEAN_VALUE.of(**letters)
 
 
 def _argument(name: str = "words", needs: tuple[str, ...] = (), uses: tuple[str, ...] = ()) -> Argument:
@@ -172,9 +224,10 @@ def test_scalar_reductions_have_a_second_opinion() -> None:
 
 
 def test_a_citation_gives_its_conclusion_to_later_citations() -> None:
-    second = Theorem("next", "Next", (LASALLE.conclusion,), "done", "Rudin", "@book{Rudin}")
+    second = Theorem("next", "Next", (LIMIT,), ("done",), "Rudin", "@book{Rudin}")
     steps = (_fact("one", "bounded"), _fact("two", "decreasing"))
-    chain = (*steps, Citation(name="a", says="", theorem=LASALLE), Citation(name="b", says="", theorem=second))
+    first = Citation(name="a", says="", theorem=LASALLE, establishes=(LIMIT,))
+    chain = (*steps, first, Citation(name="b", says="", theorem=second, establishes=("done",)))
     assert all(each.verdict.is_holds for each in Derivation(chain).check())
     assert Derivation((*steps, chain[-1])).check()[-1].verdict.is_fails
 
