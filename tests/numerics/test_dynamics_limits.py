@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -92,6 +92,52 @@ def test_hemisphere_lyapunov_functions() -> None:
     assert float(measure.height_deficit(y, v)) == pytest.approx(-2.821345956502, abs=1e-11)
     assert 0 <= float(measure.height_deficit(y, v, W)) <= 2
     assert float(measure.logistic_potential(tensor(0.3))) == pytest.approx(0.375666666666667)
+
+
+def theorem_functions() -> dict[str, tuple[Problem, Tensor, Callable[[Tensor], Tensor], int]]:
+    """For each theorem: a flow that meets its assumptions, a start, its function, and whether that falls or rises."""
+    spread = random_tokens(1, 5, 3, seed=41)[0]
+    v = tensor([0.0, 0.0, 1.0])
+    above = spread * torch.sign(spread @ v).unsqueeze(-1)
+    spd = tensor([[2.0, 0.4, 0.1], [0.4, 1.0, -0.2], [0.1, -0.2, 0.7]])
+    V = torch.diag(tensor([1.0, 0.3, -0.4]))
+    M = tensor([[0.5, -1.0, 0.2], [0.7, 0.1, 0.0], [-0.3, 0.4, 1.0]])
+    ellipsoid, causal = problem("ellipsoid-flow", {"P": spd}), problem("causal-flow", {"P": M})
+    heads = problem("ellipsoid-multihead-flow", {"heads": [{"P": M}, {"P": M.mT}], "W": None})
+    A, W = -spd, tensor([[1.0, 0.3, -0.5], [-0.3, 1.5, 0.2], [0.5, -0.2, 0.8]])  # A < 0, W > 0, B = A^-1 W
+    tokens = problem("token-flow", {"B": torch.linalg.solve(A, W), "W": W})
+    return {
+        "V_P of (10), AB-T3.1": (ellipsoid, ellipsoid.retract(spread), lambda x: measure.ellipsoid_potential(x, spd), -1),
+        "(13), AB-T4.1": (heads, above, lambda x: measure.height_deficit(x, v), -1),
+        "central diameter, AB-X1": (heads, above, lambda x: measure.central_diameter(x, v), -1),
+        "(17), AB-L5.1": (causal, spread, lambda x: measure.logistic_potential(x[..., 1, :] @ spread[0]), -1),
+        "W, PM-L7": (problem("oja-flow", {"V": V}), spread, lambda x: measure.oja_potential(x, V), -1),
+        "E for c > 0, CT-8": (
+            problem("attention-flow", {"V": V, "M": 2 * V}), spread, lambda x: measure.attention_potential(x, V, 2.0), 1
+        ),
+        "E for c < 0, CT-8": (
+            problem("attention-flow", {"V": V, "M": -2 * V}), spread, lambda x: measure.attention_potential(x, V, -2.0), 1
+        ),
+        "energy, PH-T2": (tokens, spread, lambda x: measure.energy(x, A), -1),
+        "pair form, PH-T1": (tokens, spread, lambda x: measure.pair_form(x, A).flatten(-2), 1),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", theorem_functions())
+def test_the_function_of_each_theorem_is_monotone_along_its_flow(name: str) -> None:
+    flow, start, function, sign = theorem_functions()[name]
+    run = follow(flow, start, 4.0, at=[0.05 * k for k in range(81)], rtol=1e-11, atol=1e-13)
+    assert run.states is not None
+    values = function(run.states)
+    steps = sign * values.diff(dim=0)
+    assert float(steps.min()) > -1e-9
+    assert float((sign * (values[-1] - values[0])).max()) > 1e-2  # it does not just stand still
+
+
+def test_distance_from_the_first_token() -> None:
+    x = tensor([[1.0, 0.0], [1.0, 0.0], [0.6, 0.8]])
+    assert float(measure.consensus_gap(x)) == pytest.approx(math.sqrt(0.8))
+    assert float(measure.consensus_gap(x[:2])) == 0
 
 
 # hemispheres

@@ -17,9 +17,11 @@ article { border-top: 1px solid #ccc; padding: 1rem 0; }
 img { max-width: 100%; height: auto; }
 table { border-collapse: collapse; margin: .5rem 0; font-size: .9rem; display: block; overflow-x: auto; }
 th, td { border: 1px solid #ccc; padding: .2rem .5rem; text-align: left; vertical-align: top; }
-.agrees::before { content: "\\2713 "; } .differs::before { content: "\\2260 "; } .cannot::before { content: "\\2013 "; }
+.agrees::before { content: "\\2713\\00a0"; } .differs::before { content: "\\2260\\00a0"; }
+.cannot::before { content: "\\2013\\00a0"; }
 .status { font-weight: 600; } .agrees { color: #00603f; } .differs { color: #a33c00; } .cannot { color: #555; }
-nav a { margin-right: .8rem; white-space: nowrap; } dt { font-weight: 600; } dd { margin: 0 0 .4rem 1rem; }
+nav { display: flex; flex-wrap: wrap; gap: .1rem .8rem; } nav a { white-space: nowrap; }
+dt { font-weight: 600; } dd { margin: 0 0 .4rem 1rem; }
 @media (prefers-color-scheme: dark) { body { background: #151515; color: #eee; } img { background: #fff; }
  .agrees { color: #6fcf97; } .differs { color: #ffa45c; } .cannot { color: #bbb; } a { color: #8ab4f8; } }
 """
@@ -65,7 +67,7 @@ def _article(outcome: Mapping[str, Any], root: Path) -> str:
     note = f"<p>{escape(str(outcome['note']))}</p>" if outcome["note"] else ""
     return (
         f'<article id="{escape(name)}"><h2>{escape(str(outcome["title"]))}</h2>'
-        f"<p>{escape(str(outcome['paper']))}, figure {escape(str(outcome['figure']))}. "
+        f"<p>{escape(_place(str(outcome['paper']), str(outcome['figure'])))}. "
         f'<span class="status {mark}">{escape(status)}</span> '
         f"({escape(str(outcome['scale']))} scale, seed {escape(str(outcome['seed']))}, {outcome['seconds']} s)</p>"
         f"<dl><dt>settings</dt><dd>{escape(str(outcome['settings']))}</dd>"
@@ -73,9 +75,13 @@ def _article(outcome: Mapping[str, Any], root: Path) -> str:
     )
 
 
+def _place(paper: str, figure: str) -> str:
+    return f"{paper}, {'figure ' if figure[:1].isdigit() else ''}{figure}"
+
+
 def _said(check: Mapping[str, Any]) -> str:
-    because = check.get("because", "")
-    return f"{check['evidence']}; differs because: {because}" if because else str(check["evidence"])
+    because = str(check.get("because", "")).removeprefix("but ")
+    return f"{check['evidence']}. It differs: {because}." if because else str(check["evidence"])
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
