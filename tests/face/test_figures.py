@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from eigentoken.figures import draw, gallery_page, list_recipes, run_recipes, run_simulation, save, simulation_options
 from eigentoken.figures.drawing import COLOURS, DASHES
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, Histogram, SpherePaths
+from eigentoken.numerics.experiments.registry import Context, recipe_named, run
 
 
 def chart(labels: int = 7) -> Chart:
@@ -48,6 +49,62 @@ def test_every_panel_is_drawn_and_nothing_overlaps() -> None:
         assert not legend.overlaps(axes.xaxis.label.get_window_extent(renderer))
     titles = figure.get_suptitle()
     assert titles == "a title"
+
+
+def overlapping_texts(figure: Any) -> list[tuple[str, str]]:
+    """Pairs of words in a figure that lie on one another: titles, axis labels, tick labels and legends."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    words = [figure._suptitle]
+    for axes in figure.axes:
+        words += [axes.title, *(axes.get_legend().get_texts() if axes.get_legend() else ())]
+        if axes.name == "3d":
+            continue  # its ticks turn with the view
+        words += [axes.xaxis.label, axes.yaxis.label]
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            words += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    boxes = [(text.get_text(), text.get_window_extent(renderer).padded(-0.5)) for text in words if text.get_text()]
+    return [(a, b) for k, (a, one) in enumerate(boxes) for b, other in boxes[:k] if one.overlaps(other)]
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_no_word_lies_on_another_and_no_figure_is_wider_than_a_page(columns: int) -> None:
+    x = np.arange(1, 13)
+    panel = Curves(
+        [
+            Curve(x, 1e-3 * x, "mean over all"),
+            Curve(x, 2e-3 * x, "$\\Delta\\rho_1$"),
+            Curve(x, x, "eq. (3), same start"),
+        ],
+        "layer",
+        "share of positive eigenvalues",
+        "sample:microformer: the probability of an increment by layer",
+    )
+    bars = Histogram((("with $v_1$", x), ("with S of $|1+\\lambda|$", x / 2)), "correlation", "tokens after 12 layers")
+    figure = draw(
+        Chart("Li and Altafini, a figure with a long title, on samples", (panel, bars, panel, panel), columns)
+    )
+    assert overlapping_texts(figure) == []
+    assert figure.get_size_inches()[0] <= 7.7
+    smallest = min(text.get_fontsize() for axes in figure.axes for text in axes.get_legend().get_texts())
+    assert smallest >= 7.5  # points, on paper
+
+
+def test_the_search_for_overlaps_finds_one() -> None:
+    figure = draw(Chart("a title", (Curves([Curve([0, 1], [0, 1], "a")], "x", "y", "panel"),)))
+    figure.axes[0].title.set_position((0.5, -0.12))
+    figure.axes[0].title.set_verticalalignment("top")
+    figure.axes[0]._autotitlepos = False
+    assert any("panel" in pair for pair in overlapping_texts(figure))
+
+
+@pytest.mark.parametrize("name", ["abella-1", "abella-2", "abella-3", "abella-4", "li-altafini-13a"])
+def test_no_word_of_a_reproduced_figure_lies_on_another(name: str) -> None:
+    outcome = run(recipe_named(name), Context())
+    assert outcome.chart is not None
+    assert overlapping_texts(draw(outcome.chart)) == []
 
 
 def test_colours_are_told_apart_by_deuteranopes() -> None:
