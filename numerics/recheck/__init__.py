@@ -22,6 +22,7 @@ import numpy as np
 from eigentoken.numerics.recheck import floats, rational
 from eigentoken.numerics.recheck.classified import confirm_classification
 from eigentoken.numerics.recheck.covering import confirm_discs
+from eigentoken.numerics.recheck.details import shown_false
 from eigentoken.numerics.recheck.equilibria import confirm_equilibrium
 from eigentoken.numerics.recheck.gaps import confirm_gap
 from eigentoken.numerics.recheck.hemispheres import confirm_hemisphere
@@ -44,6 +45,7 @@ from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
 __all__ = ["RecheckError", "recheck"]
 
+VERDICT = "eigentoken/verdict/"
 PRIME = 2305843009213693921  # not the prime of the issuer
 
 
@@ -61,6 +63,8 @@ def recheck(certificate: Any, inputs: Any = None, *, time_limit: float = 60.0) -
         why = _outer(certificate, document)
         if why is None:
             why = _confirm(document, inputs, until, _margin(certificate))
+        if why is None and isinstance(certificate, Mapping) and "certificate" in certificate:
+            why = _shown(document, certificate, inputs, until)
     except RecheckError as error:
         return fails(f"the re-check does not agree: {error}")
     except (rational.LateError, np.linalg.LinAlgError, MemoryError) as late:
@@ -80,19 +84,44 @@ def _margin(source: Any) -> float | None:
     return None if stated is None else float(stated)
 
 
+def _is_document(source: Mapping[str, Any]) -> bool:
+    """Is it what ``certify --json`` prints (and not a verdict inside a report)?"""
+    return str(source.get("schema", "")).startswith(VERDICT)
+
+
 def _outer(source: Any, document: Document) -> str | None:
     """A verdict document around the certificate must say the same word and margin."""
     if not (isinstance(source, Mapping) and "certificate" in source):
         return None
     if source.get("verdict") != document.verdict:
         return "the verdict is not the one that the certificate supports"
+    if _is_document(source):
+        if source.get("condition", document.condition) != document.condition:
+            return "the condition is not the one that the certificate supports"
+        if "unit" in document.data and source.get("unit", document.data["unit"]) != document.data["unit"]:
+            return "the unit of the margin is not the one that the certificate supports"
     if "margin" not in document.data:
         return None
     margin, stated = _margin(source), float.fromhex(str(document.data["margin"]))
-    left_out = margin is None and "margin" in source and stated not in (0.0, float("inf"))
+    left_out = margin is None and "margin" in source and _is_document(source) and stated not in (0.0, float("inf"))
     if left_out or (margin is not None and margin != stated):
         return "the margin is not the one that the certificate supports"
     return restated(document, source.get("details"))
+
+
+def _shown(document: Document, source: Mapping[str, Any], inputs: Any, until: float) -> str | None:
+    """Numbers of a ``certify --json`` document that no fact states (a report is compared as a whole elsewhere)."""
+    details = source.get("details")
+    if not _is_document(source) or not isinstance(details, Mapping) or "terms" not in document.data:
+        return None
+    named = inputs if isinstance(inputs, Mapping) else {next(iter(document.inputs)): inputs}
+    matrix = form_terms(document.data["terms"], {name: exact_input(named[name]) for name in document.inputs})
+    slack = fraction_of(document.data["slack"])
+
+    def gram(part: Exact) -> Exact:
+        return _gram(part, Fraction(0), 1)
+
+    return shown_false(document.condition, details, matrix, lambda form: _part(matrix, form), gram, slack, until)
 
 
 def _confirm(document: Document, inputs: Any, until: float, margin: float | None) -> str | None:

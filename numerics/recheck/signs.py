@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from eigentoken.numerics.recheck import balls, floats, rational
 from eigentoken.numerics.recheck.reading import Exact
 
-__all__ = ["at_least", "direction_below", "symmetric_exact"]
+__all__ = ["at_least", "certain_counts", "direction_below", "symmetric_exact"]
 
 EXACT_SIZE = 64
 Floats = NDArray[np.float64]
@@ -61,6 +61,14 @@ def at_least(
                 if found[0] >= positive and found[1] >= negative:
                     return None
     return _exactly(matrix, shift, positive, negative, zero, beyond, until)
+
+
+def certain_counts(matrix: Exact, at: Fraction, until: float) -> tuple[int, int]:
+    """Numbers of eigenvalues of a symmetric matrix that are certainly above, and certainly below, a value."""
+    if matrix.shape[0] <= EXACT_SIZE:
+        return rational.counts(rational.shifted(matrix.numerators, matrix.denominator, -at)[0], until)[:2]
+    with np.errstate(all="ignore"):
+        return _by_floats(matrix, -at, Fraction(0), None)
 
 
 def _contradicted(matrix: Exact, shift: Fraction, positive: int, negative: int, beyond: Fraction) -> str | None:

@@ -343,3 +343,70 @@ def test_numbers_beside_a_certificate_are_compared_with_it(condition: str, name:
     changed = put(document, ("details", name, *path), other(at(document["details"], (name, *path))))
     again = recheck(changed, GENERAL)
     assert again.is_fails and name in again.reason
+
+
+def shown(condition: str, matrix: np.ndarray, **options: Any) -> dict[str, Any]:
+    """What ``certify --json`` prints."""
+    verdict = certify(condition, matrix, **options).as_dict()
+    document: dict[str, Any] = json.loads(
+        json.dumps({"schema": "eigentoken/verdict/1", "condition": condition, "matrix": "m.npy", **verdict})
+    )
+    return document
+
+
+@pytest.mark.parametrize("n", [3, 90])
+def test_numbers_shown_beside_a_certificate_are_held_to_the_matrix(n: int) -> None:
+    """The condition, the unit, and every interval and eigenvalue of a verdict document: a false one is refused."""
+    rng = np.random.default_rng(n)
+    a = rng.standard_normal((n, n)) / n
+    symmetric = a + a.T + np.diag(np.linspace(1.0, 4.0, n))
+    general = symmetric + np.triu(np.ones((n, n)), 1) / n
+    tried = 0
+    for condition, matrix, options in (
+        ("positive-definite", symmetric + 4 * np.eye(n), {}),
+        ("inertia", symmetric, {"radius": "1/1000000"}),
+        ("norm-bound", general, {"bound": 100}),
+        ("symmetric", general, {}),
+        ("identity", general, {"within": 100}),
+        ("dominant-real-part", general + np.diag([9.0, *[0.0] * (n - 1)]), {}),
+    ):
+        document = shown(condition, matrix, **options)
+        if document["verdict"] == "undecided":
+            continue
+        assert recheck(document, matrix).is_holds, condition
+        for change in ({"condition": "negative-definite"}, {"unit": "Frobenius norm"}, {"margin": None}):
+            if change != {"margin": None} or document["margin"]:
+                assert recheck({**document, **change}, matrix).is_fails, (condition, change)
+        for details in wrong_details(document["details"]):
+            tried += 1
+            assert recheck({**document, "details": details}, matrix).is_fails, (condition, details)
+    assert tried >= 12
+
+
+def wrong_details(details: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Each interval moved beside itself, to either side; the eigenvalue moved away."""
+    ends = details.get("eigenvalues_of_symmetric_part", {})
+    for name, (low, high) in ends.items():
+        if low is not None:
+            yield {**details, "eigenvalues_of_symmetric_part": {**ends, name: [abs(low) * 50 + 99, None]}}
+        if high is not None:
+            yield {**details, "eigenvalues_of_symmetric_part": {**ends, name: [None, -abs(high) * 50 - 99]}}
+    for name in ("norm", "distance"):
+        if isinstance(details.get(name), list):
+            low, high = details[name]
+            yield {**details, name: [high * 1.5, high * 2]}
+            yield {**details, name: [low / 4, low / 2]}
+    if "eigenvalue" in details:
+        moved = {**details["eigenvalue"], "re": details["eigenvalue"]["re"] + 1e3}
+        yield {**details, "eigenvalue": moved}
+        yield {**details, "kind": "simple-pair"}
+
+
+def test_true_numbers_with_slack_stand() -> None:
+    """Exact ends: the zero matrix and the identity, with and without a radius, are confirmed as they are shown."""
+    for matrix in (np.zeros((2, 2)), np.eye(3), -np.eye(2), np.diag([1.0, -1.0])):
+        for condition in ("inertia", "positive-semidefinite", "norm-bound", "symmetric", "identity", "spectral-gap"):
+            for radius in (0, "1/3"):
+                document = shown(condition, matrix, radius=radius)
+                if document["verdict"] != "undecided":
+                    assert not recheck(document, matrix).is_fails, (condition, matrix, radius)
