@@ -16,6 +16,7 @@ import pytest
 
 from eigentoken.checking import CheckOptions, check
 from eigentoken.checking.formats import to_html, to_json, to_latex
+from eigentoken.checking.recheck import certificates_of_check
 from eigentoken.checking.report import Report, rotary_shares
 from eigentoken.checking.run import _Log
 from eigentoken.checking.terminal import interval, show
@@ -369,3 +370,17 @@ def test_rotary_shares_and_outward_intervals_are_in_the_summary(tmp_path: Path, 
     assert interval((0.12344, 0.12346)) == "[0.1234, 0.1235]"
     assert interval((-0.12346, 0.12344)) == "[-0.1235, 0.1235]"
     assert interval((1.0, "inf")) == "[1, ∞]"
+
+
+def test_a_recheck_says_beforehand_how_much_there_is_to_confirm(gpt2: Path, tmp_path: Path) -> None:
+    report = check(str(gpt2), _options(tmp_path / "work", statements=("PM-L4",)))
+    path = tmp_path / "report.json"
+    path.write_text(to_json(report))
+    count = certificates_of_check(path)
+    ran = subprocess.run([sys.executable, "-m", "eigentoken", "recheck", str(path)], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout
+    assert f"{count} certificates of a check" in ran.stderr
+    confirmed = int(ran.stdout.split(" of ")[0].split()[-1])
+    assert count < confirmed <= count + 2 + len(report.layers)  # the hashes, the statements and each layer beside them
+    path.write_text('{"schema": "eigentoken/steer/1"}')
+    assert certificates_of_check(path) == certificates_of_check(tmp_path / "missing.json") == 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Rechecked", "recheck_document"]
+__all__ = ["Rechecked", "certificates_of_check", "recheck_document"]
 
 EXPECTED = (
     "expected a check report (check -o), a refutation (refute -o), a classification (classify --json), "
@@ -97,6 +97,23 @@ def _single(path: Path, document: dict[str, Any], source: str | None, seconds: f
     subject: Any = str(path) if "kind" in document else document
     verdict = recheck(subject, matrix, time_limit=seconds)
     return Rechecked(str(path), certificate["condition"], certificate["verdict"], str(verdict.word), verdict.reason)
+
+
+def certificates_of_check(path: Path) -> int:
+    """How many certificates a report of ``check`` holds, each once; 0 for any other document."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return 0
+    if not isinstance(document, dict) or not str(document.get("schema", "")).startswith("eigentoken/check/"):
+        return 0
+    layers = document.get("layers")
+    distinct = [
+        each
+        for each in (layers if isinstance(layers, list) else [])
+        if isinstance(each, dict) and each.get("layer") == each.get("weights_of")
+    ]
+    return sum(1 for each in distinct for _ in _certificates(each, ""))
 
 
 def _is_certificate(value: Any) -> bool:

@@ -101,9 +101,15 @@ def recheck(
     Exit code 1 if any does not agree, or if the report states what its certificates do not support.
     Example: eigentoken recheck report.json
     """
-    from eigentoken.checking.recheck import recheck_document
+    from eigentoken.checking.recheck import certificates_of_check, recheck_document
 
-    with progress("re-checking") as advance:
+    if count := certificates_of_check(document):
+        typer.echo(
+            f"{count} certificates of a check, each confirmed in exact or ball arithmetic: expect 10 to 50 times the "
+            "processor time of the check",
+            err=True,
+        )
+    with progress("re-checking", count or None) as advance:
         found = recheck_document(
             document, source=source, seconds=seconds, done=lambda: advance(), run_predicates=run_predicates
         )
