@@ -130,8 +130,12 @@ class Story:
             yield plain_text(told.text)
         for each in told.conditions:
             yield f"if    {plain_text(LATEX(each))}"
-        for claim in told.claims:
-            yield f"then  {plain_text(LATEX(claim))}"
+        for place, claim in enumerate(told.claims):
+            named = told.claimed_by[place] if place < len(told.claimed_by) else ()
+            steps = told.derivation.steps if told.derivation else ()
+            numbers = [str(number) for number, step in enumerate(steps, 1) if step.name in named]
+            by = f"  [step{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}]" if numbers else ""
+            yield f"then  {plain_text(LATEX(claim))}{by}"
 
     def _step_lines(self) -> Iterator[str]:
         steps = self.statement.derivation.steps if self.statement.derivation else ()

@@ -109,7 +109,10 @@ def verify(
     """Check everything that the statement carries; an exception inside a checker is a failed line, not a crash."""
     lines: list[Line] = []
     if statement.derivation is not None:
-        lines += [_step_line(outcome) for outcome in statement.derivation.check(statement.facts, second=second)]
+        outcomes = statement.derivation.check(statement.facts, second=second)
+        lines += [_step_line(outcome) for outcome in outcomes]
+        reached = statement.reached({outcome.step.name for outcome in outcomes if outcome.accepted})
+        lines += [Line("conclusion", name, str(verdict.word), verdict.reason) for name, verdict in reached]
     lines += [vector_line(vector) for vector in statement.vectors]
     if statement.printed is not None:
         for example in statement.printed.counterexamples:

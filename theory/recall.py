@@ -31,20 +31,10 @@ def established(statement_id: str) -> frozenset[str]:
 def sizes_behind(statement_id: str, fact: str) -> tuple[str, ...]:
     """The listed sizes of the steps on which a fact of another statement rests, directly or through earlier steps."""
     derivation = statements().get(statement_id).derivation
-    steps = () if derivation is None else derivation.steps
-    waiting = [step for step in steps if fact in step.establishes]
-    seen: set[str] = set()
-    found: set[str] = set()
-    while waiting:
-        step = waiting.pop()
-        if step.name in seen:
-            continue
-        seen.add(step.name)
-        if step.sizes() != ALL_SIZES:
-            found.add(step.sizes())
-        needed = set(step.needed)
-        waiting += [each for each in steps if each.name in step.uses or needed & set(each.establishes)]
-    return tuple(sorted(found))
+    if derivation is None:
+        return ()
+    behind = derivation.behind(step.name for step in derivation.steps if fact in step.establishes)
+    return tuple(sorted({step.sizes() for step in derivation.steps if step.name in behind} - {ALL_SIZES}))
 
 
 @dataclass(frozen=True, kw_only=True)

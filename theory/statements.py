@@ -7,7 +7,7 @@ computed from recorded evidence (:class:`Evidence`) that belongs to exactly this
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -17,7 +17,7 @@ from eigentoken.theory.claims import Claim
 from eigentoken.theory.conditions import Condition
 from eigentoken.theory.readings import LATEX
 from eigentoken.theory.steps import Derivation
-from eigentoken.theory.verdicts import Verdict
+from eigentoken.theory.verdicts import Verdict, fails, holds
 
 __all__ = ["Counterexample", "Evidence", "Kind", "Printed", "Source", "Statement", "Status", "Variant", "Vector"]
 
@@ -120,6 +120,15 @@ class Evidence:
     "True when every step, vector and counterexample held in that run."
 
 
+def _concluded(what: str, named: tuple[str, ...], accepted: Collection[str]) -> Verdict:
+    missing = [each for each in named if each not in accepted]
+    if not named:
+        return fails(f"no step is named that concludes {what}")
+    if missing:
+        return fails(f"{what} is to be concluded by {', '.join(missing)}, which no accepted step is")
+    return holds(f"{what} is concluded by {', '.join(named)}")
+
+
 @dataclass(frozen=True)
 class Statement:
     """``conditions => claims`` for the systems named, with everything that is known about it.
@@ -144,12 +153,36 @@ class Statement:
     vectors: tuple[Vector, ...] = ()
     variants: tuple[Variant, ...] = ()
     notes: str = ""
+    claimed_by: tuple[tuple[str, ...], ...] = field(default=(), compare=False, repr=False)
+    "For each claim, in order, the names of the steps that conclude it."
+    told_by: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    "The names of the steps that conclude what the text says, and of remarks that are printed with it."
     property_tests: tuple[Callable[[int, int], Verdict], ...] = field(default=(), compare=False, repr=False)
     "Further property tests ``(instances, seed) -> verdict`` for claims that the language has no word for."
 
     @cached_property
     def derivation(self) -> Derivation | None:
         return None if self.derive is None else self.derive()
+
+    def reached(self, accepted: Collection[str]) -> Iterator[tuple[str, Verdict]]:
+        """Does the derivation come to what is claimed?  A verdict for each claim, for the text, and for idle steps.
+
+        A claim is reached when the steps that are named for it are there and are accepted.  A step is idle when nothing
+        that concludes a claim or the text leads back to it: then it could be dropped and nobody would notice.
+        """
+        if self.derivation is None or not (self.claims or self.text):
+            return
+        for number, claim in enumerate(self.claims, 1):
+            named = self.claimed_by[number - 1] if number <= len(self.claimed_by) else ()
+            yield f"claim {number}", _concluded(type(claim).__name__, named, accepted)
+        if self.text and (self.told_by or not self.claims):
+            yield "text", _concluded("the text", self.told_by, accepted)
+        if len(self.claimed_by) > len(self.claims):
+            yield "claims", fails(f"steps are named for {len(self.claimed_by)} claims, of {len(self.claims)}")
+        ends = {name for named in (*self.claimed_by, self.told_by) for name in named}
+        idle = [step.name for step in self.derivation.steps if step.name not in self.derivation.behind(ends)]
+        if idle:
+            yield "idle steps", fails(f"they lead to no claim: {', '.join(idle)}")
 
     def status(self, evidence: Evidence | None) -> Status:
         """The rung that the evidence supports; without evidence of a complete run the statement is only ``stated``."""

@@ -385,6 +385,19 @@ class Derivation:
                 facts = facts | set(step.establishes)
         return outcomes
 
+    def behind(self, ends: Iterable[str]) -> frozenset[str]:
+        """The names of all steps that these steps rest on, directly or not, and their own: by use, or by a fact."""
+        wanted = set(ends)
+        waiting = [step for step in self.steps if step.name in wanted]
+        found: set[str] = set()
+        while waiting:
+            step = waiting.pop()
+            if step.name not in found:
+                found.add(step.name)
+                needed = set(step.needed)
+                waiting += [each for each in self.steps if each.name in step.uses or needed & set(each.establishes)]
+        return frozenset(found)
+
     @property
     def argued(self) -> tuple[str, ...]:
         """Names of the steps that rest on an argument in words."""

@@ -125,6 +125,7 @@ AB_E2 = register(
         "0$.",
         conditions=(Symmetric(W), PositiveDefinite(W)),
         derive=derive_projection,
+        told_by=("on the ellipsoid", "rays"),
         vectors=(
             Vector(
                 "x = (1, 2, -1), W = diag(1, 2, 3)",
@@ -148,6 +149,7 @@ AB_E3 = register(
         conditions=(Symmetric(W), PositiveDefinite(W)),
         depends=("AB-E2",),
         derive=derive_differential,
+        told_by=("on the ellipsoid", "tangency"),
         vectors=(
             Vector(
                 "x = (1, 2, -1), W = diag(1, 2, 3), X = (1, 0, 1)",

@@ -103,6 +103,7 @@ AB_E25 = register(
         "one direction.",
         facts=("the metric is symmetric and positive definite",),
         derive=derive,
+        claimed_by=(("nonnegative",),),
         printed=Printed(
             text="$E(y) = 1 - \\frac1{\\ell}\\sum_i \\frac{|y_1^{\\top}y_i|}{|y_1|\\,|y_i|}$, zero only at consensus.",
             wrong="With the absolute value an antipodal pair gives zero, too; the signed cosine is meant.",

@@ -204,6 +204,7 @@ AB_E4 = register(
         text="$z = V x \\exp(x^{\\top}K^{\\top}Qx)\\, D$ with $D$ diagonal, "
         "$D_{ii}^{-1} = \\sqrt{d}\\,\\sum_j \\exp(x_j^{\\top}K^{\\top}Qx_i)$: the normaliser stands on the right.",
         derive=derive_matrix_form,
+        told_by=("row sums", "order of the factors"),
         printed=Printed(
             text="$z = V x\\, D \\exp(x^{\\top}K^{\\top}Qx)$.",
             wrong="With $D$ to the left of the exponential the sum over the keys is divided by the normaliser of the "
@@ -231,6 +232,7 @@ AB_E5 = register(
         " D_{\\eta}\\bigr)$, with one output matrix $W_{\\eta}$ for each head $\\eta = 1, \\dots, h$.",
         depends=("AB-E2", "AB-E4"),
         derive=derive_matrix_form,
+        told_by=("row sums", "order of the factors"),
         printed=Printed(
             text="$D_{\\eta}$ to the left of the exponential; output matrices $W_{\\eta}$ for $1 \\le \\eta \\le "
             "\\ell$.",
@@ -257,6 +259,7 @@ AB_E6 = register(
         "$1/\\sqrt d$.",
         depends=("AB-E2", "AB-E5"),
         derive=derive_layer,
+        told_by=("row sums of the system", "componentwise"),
         vectors=(
             Vector(
                 "step 1/10, three tokens, two heads",

@@ -128,6 +128,7 @@ AB_E7 = register(
         " on $\\mathcal{E}_W$. With $V_{\\eta} \\to \\tau V_{\\eta}$ the layer (6) is a first-order step of this flow.",
         depends=("AB-E3", "AB-E6"),
         derive=derive,
+        told_by=("the two registered systems", "second order error", "off the ellipsoid"),
         vectors=(
             Vector(
                 "weights of token 1, head 1",

@@ -210,6 +210,7 @@ AB_E8 = register(
         "$\\mathcal{E}_P$.",
         depends=("AB-E7",),
         derive=derive_flow,
+        told_by=("special case", "smooth field", "manifold"),
         vectors=(
             Vector(
                 "field of token 1, P = det_spd(3)",
@@ -233,6 +234,7 @@ AB_E9 = register(
         "is a Riemannian "
         "metric on $(\\mathbb{R}^d \\setminus 0)^{\\ell}$, and so is its restriction to $(\\mathcal{E}_P)^{\\ell}$.",
         derive=derive_metric,
+        told_by=("positive definite",),
         property_tests=(metric_is_positive,),
     )
 )
@@ -248,6 +250,7 @@ AB_E10 = register(
         text="$V(x) = -\\tfrac12\\sum_{i,j} e^{x_i^{\\top}Px_j}$, and $V_P$ is its restriction to "
         "$(\\mathcal{E}_P)^{\\ell}$.",
         derive=derive_potential,
+        told_by=("differential",),
         vectors=(Vector("V_P at the data of AB-T3.1", potential_example, ("-11.037455826366",)),),
         property_tests=(gradient_identity,),
     )

@@ -98,6 +98,7 @@ AB_L31 = register(
         "$T(\\mathcal{E}_P)^{\\ell}$.",
         depends=("AB-E3", "AB-E9"),
         derive=derive,
+        told_by=("idempotent", "residual is orthogonal"),
         property_tests=(orthogonality_on_instances,),
     )
 )

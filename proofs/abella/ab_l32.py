@@ -99,6 +99,7 @@ AB_L32 = register(
         "$X_P(x)_i = \\sum_j \\alpha_{ij}(x)\\,x_j$.",
         depends=("AB-E9", "AB-E10"),
         derive=derive,
+        told_by=("gradient",),
         variants=(
             Variant(
                 "Symmetric(P)",

@@ -170,6 +170,7 @@ AB_L41 = register(
         "For causal attention this is for $j \\le i$ (with $\\ell$ replaced by $i$).",
         facts=("the metric is symmetric and positive definite",),
         derive=derive,
+        told_by=("sharp lower bound", "sharp upper bound", "printed lower bound", "printed upper bound", "attained"),
         vectors=(
             Vector(
                 "b, c_1, c_2 and the sharp bounds for |det_matrix(3)|, K = 1, 4 tokens, d = 3",

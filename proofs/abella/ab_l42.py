@@ -185,6 +185,7 @@ AB_L42 = register(
             "P is uniformly continuous in time",
         ),
         derive=derive,
+        told_by=("composition",),
         property_tests=(speed_is_bounded,),
     )
 )

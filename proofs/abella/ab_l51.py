@@ -219,6 +219,7 @@ AB_E15 = register(
         "sphere. With $U = I$ token 1 is fixed, and token $i$ depends on tokens $j \\le i$ only.",
         depends=("AB-E7",),
         derive=derive_model,
+        told_by=("first token", "triangular"),
         vectors=(
             Vector(
                 "causal field, row 2, data of AB-E6",
@@ -248,6 +249,7 @@ AB_L51 = register(
             "s tends to infinity",
         ),
         derive=derive_lemma,
+        told_by=("decrease", "positive", "limit", "the antipode"),
         printed=Printed(
             text="$\\bar\\alpha$ continuously differentiable, $\\bar\\alpha \\ge c > 0$.",
             wrong="True, but differentiability is unnecessary, and it is not available where the lemma is used: in "

@@ -15,7 +15,7 @@ from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import as_numbers, numbers, symmetric_eigenpairs
 from eigentoken.proofs.tensor_reductions import velocity
 from eigentoken.proofs.textbook import RAYLEIGH
-from eigentoken.proofs.textbook_flows import EXPONENTIAL_LIMIT
+from eigentoken.proofs.textbook_flows import EXPONENTIAL_LIMIT, NULL_SUBMANIFOLDS
 from eigentoken.theory.conditions import InHemisphere, SimpleTop, Symmetric
 from eigentoken.theory.observables import dot
 from eigentoken.theory.registry import register
@@ -36,7 +36,7 @@ def derive() -> Derivation:
     coordinate = start * sp.exp(mu * s) / sp.sqrt(square)
     slope = sp.diff(coordinate, s).subs(sp.Derivative(square, s), 2 * growth)
     size = sp.Symbol("N", positive=True)
-    rayleigh, height = sp.symbols("rho b", real=True)
+    rayleigh, height, end = sp.symbols("rho b l", real=True)
     fast_exponent, slow_exponent = sp.symbols("x z", real=True)
     coordinate_mu, quotient, ratio, fast, slow, delta, others, scale = sp.symbols("y_mu q k E D delta S f", real=True)
     return Derivation(
@@ -131,6 +131,34 @@ def derive() -> Derivation:
                 needs=("the squared distance to v tends to zero",),
                 establishes=("v attracts exactly the open hemisphere around v",),
             ),
+            Inequality(
+                name="domain of the others",
+                says="By the symmetry $y \\to -y$, $-v$ attracts $\\{v^{\\top}y < 0\\}$. Let $l$ be the limit of the "
+                "height: $1$ if "
+                "$c_{\\lambda} = v^{\\top}y_0 > 0$, $-1$ if it is negative. On $L_{\\mu}$, $\\mu < \\lambda$, heights "
+                "are zero: a start "
+                "whose limit is there has $v^{\\top}y_0 = 0$. (The equilibrium itself is such a start.)",
+                hypotheses=(
+                    sp.Implies(top > 0, sp.Eq(end, 1)),
+                    sp.Implies(top < 0, sp.Eq(end, -1)),
+                    sp.Eq(end, 0),
+                ),
+                conclusion=sp.Eq(top, 0),
+                uses=("exactly the hemisphere",),
+                needs=("v attracts exactly the open hemisphere around v",),
+                establishes=(
+                    "the domain of the other equilibria lies in finitely many submanifolds of positive codimension",
+                ),
+            ),
+            Citation(
+                name="null domain",
+                says="The equator $\\{v^{\\top}y = 0\\}$ is a null set, and so is the domain.",
+                theorem=NULL_SUBMANIFOLDS,
+                letters={"B": "the domain of the other equilibria"},
+                uses=("domain of the others",),
+                formula="\\operatorname{meas}\\{y_0 : v^{\\top}y_0 = 0\\} = 0",
+                establishes=("the domain of the other equilibria has measure zero",),
+            ),
             Citation(
                 name="Rayleigh",
                 says="On the sphere, with the top eigenvalue $\\lambda$:",
@@ -212,6 +240,7 @@ AB_L61 = register(
             "s tends to infinity",
         ),
         derive=derive,
+        told_by=("null domain", "instability of the others"),
         printed=Printed(
             text="(2) $y^* \\in L_{\\mu}(U) \\cap S^n$, $\\mu < \\lambda$, is unstable with empty domain of "
             "attraction.",

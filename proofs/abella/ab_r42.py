@@ -165,6 +165,7 @@ AB_R42 = register(
         "$P_{n+2,n} = 1 - 2^{-(n+1)}$.",
         facts=("the points are independent and uniform on the sphere",),
         derive=derive,
+        told_by=("probability one", "sharpness", "threshold", "recursion"),
         printed=Printed(
             text="$P_{\\ell,n} = 1$ whenever $n \\ge \\ell$.",
             wrong="True, but $n \\ge \\ell - 1$ suffices, and that is sharp.",

@@ -108,6 +108,7 @@ AB_R51 = register(
         "(15) with weights $\\alpha_{ij}(t, U^{-1}z)$: Theorem AB-T5.1 applies, in its corrected form.",
         depends=("AB-E15", "AB-T5.1"),
         derive=derive,
+        told_by=("change of variables", "not a projection"),
         printed=Printed(
             text="$\\sigma_y$ is a projection to the ellipsoid; the domain of attraction contains $\\{y_j \\neq "
             "-y_1\\}$.",

@@ -156,6 +156,7 @@ AB_S7 = register(
         "is not reproduced here.",
         depends=("AB-T3.2", "AB-X0", "AB-T4.1", "AB-T5.1", "AB-T6.1", "AB-X2"),
         derive=derive,
+        told_by=("7.1", "7.3", "7.3 is not dominated"),
         property_tests=(potential_decreases_for(P_71),),
         vectors=(
             Vector(

@@ -114,6 +114,7 @@ AB_T31 = register(
         "equilibria.",
         depends=("AB-L3.1", "AB-L3.2", "AB-E8"),
         derive=derive,
+        claimed_by=(("sign",),),
         vectors=(Vector("|Y_P|_g^2 at the data of AB-E8", rate_example, ("0.618703674475619",)),),
     )
 )

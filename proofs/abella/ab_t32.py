@@ -233,6 +233,7 @@ AB_L33 = register(
         text="Every trajectory of (8) tends to $\\{y : \\operatorname{grad}_{g_P} V_P(y) = 0\\}$.",
         depends=("AB-T3.1", "AB-E8"),
         derive=derive_lasalle,
+        told_by=("the set of equilibria",),
         property_tests=(potential_decreases,),
     )
 )
@@ -248,6 +249,7 @@ AB_T32 = register(
         claims=(Converges(SomeEquilibrium()),),
         depends=("AB-L3.3", "AB-T3.1", "AB-E8"),
         derive=derive_convergence,
+        claimed_by=(("the limit is an equilibrium",),),
         printed=Printed(
             text="The proof rests on $|V_P| \\le \\lambda\\,|{\\operatorname{grad} V_P}|$ for some $\\lambda > 0$.",
             wrong="This is false at every equilibrium, where the right side is zero and $V_P < 0$. What analyticity "

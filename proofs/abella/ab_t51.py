@@ -334,6 +334,8 @@ AB_T51 = register(
             "the sphere has positive dimension",
         ),
         derive=derive,
+        claimed_by=(("almost every start",),),
+        told_by=("existence", "the second token", "position of the bad start", "stability"),
         printed=Printed(
             text="The domain of attraction contains $\\{(y_1, \\dots, y_{\\ell}) : y_j \\neq -y_1,\\ 2 \\le j \\le "
             "\\ell\\}$.",

@@ -370,6 +370,8 @@ AB_T61 = register(
         depends=("AB-L6.1", "AB-L4.1", "AB-E15"),
         facts=("U is symmetric",),
         derive=derive,
+        claimed_by=(("the half space is kept",), ("cascade",)),
+        told_by=("local stability", "sign of the multiplier", "bipartite weights"),
         printed=Printed(
             text="The proof uses $V_b = 1 - b$ as a strict ISS Lyapunov function on $b \\in (0, 1]$.",
             wrong="The theorem is true; the estimate needs the forward invariance of the hemisphere, which is not "

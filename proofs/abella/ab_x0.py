@@ -429,6 +429,8 @@ AB_X0 = register(
             "the tokens move on the circle",
         ),
         derive=derive,
+        claimed_by=(("almost every start, d at least 3", "almost every start, d = 2"),),
+        told_by=("asymptotically stable set",),
         printed=Printed(
             text="For $P = I$ linearisation shows that only the consensus equilibria are asymptotically stable; for "
             "$P \\neq I$ this "

@@ -421,6 +421,8 @@ AB_X1 = register(
             "the field is measurable in time and Lipschitz in the state with an integrable bound",
         ),
         derive=derive,
+        claimed_by=(("invariance",), ("limit of the tokens",)),
+        told_by=("interior of a closed hemisphere", "measurable P", "causal decay", "discrete version"),
         vectors=(
             Vector(
                 "min h(0), diam w(0), kappa, slopes of the heights",

@@ -390,6 +390,8 @@ AB_X2 = register(
             "the metric is symmetric and positive definite",
         ),
         derive=derive,
+        claimed_by=(("the half space is kept",), ("limit of the tokens",)),
+        told_by=("causal attention",),
         vectors=(
             Vector(
                 "threshold angle for U = diag(1, -5), P = -I",

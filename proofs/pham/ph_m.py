@@ -222,6 +222,7 @@ PH_M = register(
         "The statements of this chapter are derived here; the paper's own texts were not at hand, and may differ in "
         "wording and strength.",
         derive=derive,
+        told_by=("rows and columns", "gradient", "global existence", "consensus"),
         vectors=(Vector("velocity of token 1", field_example, ("-0.181401274760940", "0.120096620803755")),),
         property_tests=(key_identity,),
     )

@@ -263,6 +263,7 @@ PH_T1 = register(
         "derivative of a distance.",
         depends=("PH-M",),
         derive=derive,
+        claimed_by=(("strictness",),),
         variants=(
             Variant(
                 "Symmetric(A)",
@@ -293,6 +294,7 @@ PH_C1 = register(
         "$\\operatorname{sym} B$: the Euclidean distance grows. Distances are monotone in the $|A|$-norm only.",
         depends=("PH-T1",),
         derive=derive_growth,
+        told_by=("growth",),
         vectors=(
             Vector(
                 "eigenvalues of sym B, rate of the squared distance",

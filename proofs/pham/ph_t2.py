@@ -380,6 +380,8 @@ PH_T2 = register(
         depends=("PH-M", "PH-T1"),
         facts=("(-A) is symmetric", "sym W is symmetric"),
         derive=derive,
+        claimed_by=(("sign",), ("the limit",)),
+        told_by=("cubic at zero", "necessity, indefinite W", "necessity, negative W"),
         printed=Printed(
             text="In the summary at hand: when $A_{\\mathrm{sym}} \\prec 0$ and $W_{\\mathrm{sym}} \\succ 0$, all "
             "tokens converge to zero.",
@@ -437,6 +439,7 @@ PH_C2 = register(
         "grow like $e^{t/2}$.",
         depends=("PH-M",),
         derive=derive_rotation,
+        told_by=("the norm",),
         vectors=(
             Vector(
                 "imaginary part of an eigenvalue of B, growth factor at t = 10",
@@ -460,6 +463,7 @@ PH_C4 = register(
         "divergence along $u$. $\\operatorname{sym} W \\succ 0$ with $W = AB$ forces $B$ invertible.",
         depends=("PH-M",),
         derive=derive_singular,
+        told_by=("conservation", "W = AB forces B invertible"),
         property_tests=(conserved_height,),
     )
 )

@@ -312,6 +312,8 @@ PH_T3 = register(
         "$x_l(0)^{\\top}Ax_l(0) > \\ln L/\\kappa$ diverges at least like $e^{\\kappa t}$.",
         depends=("PH-M", "PH-T1", "PH-T2"),
         derive=derive,
+        claimed_by=(("(a) one token",),),
+        told_by=("(b) tokens not all equal", "(c) threshold"),
         printed=Printed(
             text="In the summary at hand: tokens diverge to infinity and separate.",
             wrong="Only \\emph{some} token diverges in general, and pairwise distances may stay bounded.",

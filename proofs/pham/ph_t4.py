@@ -164,6 +164,8 @@ PH_T4 = register(
         "eigenvalue.)",
         depends=("PH-M",),
         derive=derive,
+        claimed_by=(("divergence",), ("divergence",)),
+        told_by=("upper bound",),
         variants=(
             Variant(
                 "InHemisphere(B, left=True)",

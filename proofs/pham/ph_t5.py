@@ -148,6 +148,7 @@ PH_T5 = register(
         depends=("PH-M", "PH-T1"),
         facts=("A is symmetric", "sym W is positive definite"),
         derive=derive,
+        told_by=("inertia",),
         vectors=(
             Vector(
                 "real parts of the spectrum of B",

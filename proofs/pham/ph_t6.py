@@ -81,6 +81,7 @@ PH_T6 = register(
         "hand; a shifted equilibrium is (ii).)",
         depends=("PH-M", "PH-T2"),
         derive=derive,
+        told_by=("shifted limit",),
         property_tests=(encoded_is_shifted,),
     )
 )

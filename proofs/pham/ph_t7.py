@@ -402,6 +402,14 @@ PH_T7 = register(
         "force divergence: consensus starts of the same system decay.",
         depends=("PH-M", "PH-T2", "PH-T4"),
         derive=derive_rotary,
+        told_by=(
+            "(a) plain heights",
+            "(a) half spaces",
+            "(a) no second order",
+            "(b) rings in the registered system",
+            "(c) at a = 2",
+            "(d) not forced",
+        ),
         printed=Printed(
             text="In the summary at hand: rotary encoding forces the system into a divergence regime.",
             wrong="It inhibits the sufficient condition for convergence, and can destroy convergence; it does not "

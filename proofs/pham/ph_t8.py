@@ -130,6 +130,7 @@ PH_T8 = register(
         "is a claim of the paper, unproved here.",
         depends=("PH-M", "PH-T7"),
         derive=derive_diagonal,
+        told_by=("V = -I", "turned into contraction"),
         printed=Printed(
             text="In the summary at hand: adding $\\lambda I$ with a negative scalar $\\lambda$ enforces divergence. "
             "In the published code: $+\\operatorname{softplus}(\\cdot) > 0$ is added.",

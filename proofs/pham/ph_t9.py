@@ -151,6 +151,7 @@ PH_T9 = register(
         "$(A, W)$: pd $(0, 0)$, hd $(0.5, 0)$, nd $(1, 0)$.",
         depends=("PH-M", "PH-T2"),
         derive=derive,
+        told_by=("signs",),
         printed=Printed(
             text="The published code enforces the regimes of the theorems.",
             wrong="On a static reading it does not: (1) $A$ gets a free antisymmetric part, so \\emph{nd} does not "

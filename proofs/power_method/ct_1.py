@@ -149,6 +149,8 @@ CT_1 = register(
             r"$w^{\top}Mw = 0$ (attention)."
         ),
         derive=derive,
+        claimed_by=(("consensus",), ("two groups, Oja", "two groups, attention")),
+        told_by=("flow", "first order", "off the eigenvectors"),
         variants=(
             Variant(
                 "p = q",

@@ -122,6 +122,8 @@ CT_2 = register(
             r"$\ell \neq k$. Real-part dominance is the right notion for the flow, not for the map (PM-N1)."
         ),
         derive=derive,
+        claimed_by=(("blocks", "count"), ("stable",)),
+        told_by=("others",),
         variants=(
             Variant(
                 "lambda_1 > 0",

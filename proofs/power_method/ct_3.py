@@ -112,6 +112,7 @@ CT_3 = register(
         ),
         depends=("PM-A1", "CT-1"),
         derive=derive,
+        claimed_by=(("count", "trace", "determinant"), ("k = 1", "k > 1"), ("p = q",)),
         vectors=(
             Vector(
                 "V = diag(1, -1/2), n = 2, k = 1",

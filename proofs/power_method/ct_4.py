@@ -193,6 +193,8 @@ CT_4 = register(
         ),
         depends=("CT-1", "PM-L6"),
         derive=derive,
+        claimed_by=(("decay",),),
+        told_by=("gradient", "spectrum", "collinear: together", "collinear: against"),
         vectors=(Vector("triangle, V = diag(1, -1/2)", lambda: multipliers(TRIANGLE), decimals("-1/4", "0", "1/2")),),
         variants=(
             Variant(

@@ -99,6 +99,8 @@ CT_5 = register(
         ),
         depends=("CT-1", "PM-L9"),
         derive=derive,
+        claimed_by=(("count", "trace", "determinant"),),
+        told_by=("real",),
         vectors=(
             Vector(
                 "V = diag(1, 1/2), e^s = 3, n = 2",

@@ -109,6 +109,32 @@ CT_6 = register(
         ),
         depends=("CT-5", "PM-N3"),
         derive=derive,
+        claimed_by=(
+            (
+                "definite",
+                "k = 1, necessary",
+                "k = 1, sufficient",
+                "s > t implied",
+                "sign of s",
+                "sign of s, converse",
+                "second side",
+                "second side, converse",
+                "harmonic mean",
+                "imbalance",
+            ),
+            (
+                "definite",
+                "k > 1, repeated",
+                "k = d, necessary",
+                "k = d, sufficient",
+                "both negative",
+                "both negative, converse",
+                "harmonic mean",
+                "imbalance",
+            ),
+            ("k > 1, direction v_1", "k > 1, other directions"),
+        ),
+        told_by=("balanced",),
         variants=(
             Variant(
                 "lambda_2 < lambda_1 h",

@@ -75,6 +75,7 @@ CT_7 = register(
         ),
         depends=("PM-L15", "CT-1"),
         derive=derive,
+        told_by=("pairs", "TV10"),
         printed=Printed(
             text=r"All polygonal equilibria are unstable (Lemma 15, read for the flow).",
             wrong=r"False, for the same reason as for the map.",

@@ -120,6 +120,7 @@ CT_8 = register(
         ),
         depends=("CT-1", "CT-6"),
         derive=derive,
+        told_by=("energy", "both ends"),
         property_tests=(OnInstances("point_checks", "energy_rate"),),
     )
 )

@@ -73,6 +73,7 @@ PM_A1 = register(
             r"\dots, v_d$."
         ),
         derive=derive,
+        told_by=("gap", "norm"),
         vectors=(Vector("eigenvalues of V in TV13 and TV14", generic_eigenvalues, decimals("7/6", "-1/2")),),
         property_tests=(generated_satisfy_it,),
     )

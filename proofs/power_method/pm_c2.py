@@ -119,6 +119,7 @@ PM_C2 = register(
         ),
         depends=("PM-CM",),
         derive=derive,
+        told_by=("attraction",),
         vectors=(Vector("angle per layer", rotation, ("0.432407775571",)),),
         notes="That the averaged contraction rates are uniform along the circle is argued in words.",
         property_tests=(OnInstances("point_checks", "rotating_consensus"),),

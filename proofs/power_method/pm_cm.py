@@ -122,8 +122,10 @@ PM_CM = register(
             r"x_i^+ = \frac1rP\delta x_i$."
         ),
         derive=derive,
+        told_by=("power method", "disagreement"),
         property_tests=(OnInstances("map_checks", "consensus_manifold"),),
-        notes="The steps are checked for two heads; that more heads merge two at a time, because the push is a sum over the "
+        notes="The steps are checked for two heads; that more heads merge two at a time, because the push is a sum "
+        "over the "
         "heads, is argued in words (the random instances have one to three heads).",
     )
 )

@@ -221,6 +221,8 @@ PM_CX1 = register(
         ),
         depends=("PM-L1",),
         derive=derive,
+        claimed_by=(("attraction",),),
+        told_by=("off the eigenvectors", "TV9", "first integral"),
         vectors=(
             Vector("TV9", lambda: multipliers(TV9), decimals("7/8", "1")),
             Vector("share of antipodal limits", shares, ("0.126799980287", "0.0342302370874", "0.266276212105")),

@@ -110,6 +110,7 @@ PM_DIFF = register(
         text=r"If $\alpha\lVert V\rVert < 1/\sqrt2$, the Oja map is a local diffeomorphism of $(S^{d-1})^n$.",
         depends=("PM-L2", "PM-DOM"),
         derive=derive,
+        told_by=("local diffeomorphism",),
         property_tests=(OnInstances("map_checks", "local_diffeomorphism"),),
     )
 )

@@ -102,6 +102,7 @@ PM_DOM = register(
             r"$1 + \alpha\lambda_kb_i = 0$."
         ),
         derive=derive,
+        told_by=("lower bound", "consensus", "bipartite, Oja", "bipartite, attention"),
         variants=(Variant("alpha |V| < 1", "V = diag(1, -1), alpha = 1: y = 0 at consensus on e_2", degenerate),),
         property_tests=(OnInstances("map_checks", "domain"),),
     )

@@ -76,6 +76,7 @@ PM_E1 = register(
             r"$K_h = W_K^{h\top}$ and $U = [U_1 \cdots U_H] = W_O^{\top}$."
         ),
         derive=lambda: Derivation((layer_step("layer"),)),
+        told_by=("layer",),
         property_tests=(OnInstances("map_checks", "layer"),),
     )
 )

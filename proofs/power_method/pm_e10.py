@@ -19,6 +19,7 @@ PM_E10 = register(
         text=r"$y_i = x_i + \alpha u$ with the influence $u = \frac1n\sum_jVx_j = V\bar x$, the same for all tokens.",
         depends=("PM-E9",),
         derive=lambda: Derivation(printed_steps()),
+        told_by=("raw step", "no scores"),
         vectors=(TV14_IMAGE,),
         property_tests=(OnInstances("map_checks", "oja_influence"),),
     )

@@ -67,6 +67,7 @@ PM_E2 = register(
         text=r"$U_h$, $V_h$, $Q_h$, $K_h$ do not depend on the layer $\tau$ (ALBERT): the system is autonomous.",
         depends=("PM-E1",),
         derive=derive,
+        told_by=("autonomous", "layer-varying"),
         property_tests=(OnInstances("map_checks", "shared_weights"),),
     )
 )

@@ -73,6 +73,7 @@ PM_E3 = register(
         ),
         depends=("PM-E1",),
         derive=derive,
+        told_by=("unit length",),
         property_tests=(OnInstances("map_checks", "multihead_map"),),
     )
 )

@@ -27,6 +27,7 @@ PM_E4 = register(
         ),
         depends=("PM-E3",),
         derive=lambda: Derivation(never_decreases()),
+        told_by=("strict",),
         vectors=(Vector("F = [[1, 5], [0, 0]], x ~ (1, -0.4)", non_normal, ("0.928477", "0.000000")),),
         property_tests=(OnInstances("map_checks", "mean_increment"),),
         variants=(

@@ -44,6 +44,7 @@ PM_E5 = register(
         ),
         depends=("PM-E4",),
         derive=derive,
+        told_by=("range", "strict"),
         property_tests=(OnInstances("map_checks", "share_of_increments"),),
         variants=(
             Variant(

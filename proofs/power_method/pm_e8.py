@@ -57,6 +57,7 @@ PM_E8 = register(
         text=r"$x_i^+ = y_i/\lVert y_i\rVert$, $y_i = x_i + \alpha\sum_ja_{ij}(x)\,Vx_j$, $a_{ij} = "
         r"e^{x_i^{\top}Mx_j}/\sum_le^{x_i^{\top}Mx_l}$, $M = Q^{\top}K$.",
         depends=("PM-E3",),
+        told_by=("raw step",),
         derive=lambda: Derivation(
             (
                 tensor(

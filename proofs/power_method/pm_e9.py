@@ -59,6 +59,7 @@ PM_E9 = register(
         text=r"$x_i^+ = y_i/\lVert y_i\rVert$, $y_i = x_i + \alpha u$, $u = \frac1n\sum_jVx_j$.",
         depends=("PM-E8",),
         derive=lambda: Derivation(printed_steps()),
+        told_by=("raw step", "no scores"),
         vectors=(TV14_IMAGE,),
         property_tests=(OnInstances("map_checks", "oja_map"),),
     )

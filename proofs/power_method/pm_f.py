@@ -90,6 +90,7 @@ PM_F = register(
         ),
         depends=("PM-E1",),
         derive=derive,
+        told_by=("one more head",),
         property_tests=(against_torch,),
     )
 )

@@ -168,6 +168,12 @@ PM_L1 = register(
         ),
         depends=("PM-A1",),
         derive=derive,
+        claimed_by=(
+            ("fixed: sufficient", "consensus push"),
+            ("two groups", "both sides", "both sides, converse"),
+            ("two groups",),
+        ),
+        told_by=("no others",),
         printed=Printed(
             text=(
                 r"The equilibria are consensus and bipartite consensus on any eigenvector $v_k$, $2^n$ of them for "

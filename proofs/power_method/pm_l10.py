@@ -188,6 +188,7 @@ PM_L10 = register(
             r"$\sum_h F_h[\cdot]^h$; with a 0/1 mask $A$ is the masked softmax."
         ),
         derive=derive,
+        told_by=("push, masked", "push, many heads", "normalisation"),
         printed=Printed(
             text=r"The Jacobian is given up to second order in $\alpha$.",
             wrong=r"As for PM-L2, the truncation has the wrong stability for $\alpha\lambda_1 \geq 1$; the exact "

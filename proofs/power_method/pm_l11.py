@@ -111,6 +111,7 @@ PM_L11 = register(
         ),
         depends=("PM-L3", "PM-L4", "PM-CM"),
         derive=derive,
+        claimed_by=(("from PM-L3",), ("from PM-L4",)),
         vectors=(Vector("TV1, k = 1, with scores", with_scores, decimals("1/2", "2/3 * 4", "3/4")),),
         variants=(
             Variant(

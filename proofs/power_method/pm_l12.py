@@ -82,6 +82,7 @@ PM_L12 = register(
         ),
         depends=("PM-L9",),
         derive=derive,
+        told_by=("first side", "second side"),
         property_tests=(OnInstances("map_checks", "bipartite_jacobian"),),
     )
 )

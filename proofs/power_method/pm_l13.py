@@ -74,6 +74,8 @@ PM_L13 = register(
         ),
         depends=("PM-L9",),
         derive=derive,
+        claimed_by=(("positive",),),
+        told_by=("what is needed",),
         variants=(
             Variant(
                 "alpha |V| < 1",

@@ -70,7 +70,8 @@ def derive() -> Derivation:
                     "Two tokens at $v_k$ are moved along $\\xi$ and $-\\xi$ (any tangent $\\xi$, any $M$; $E = e^s$).",
                     "Likewise at $-v_k$.",
                     "The sides are moved as wholes by $\\xi_1 v_\\ell$ and $\\xi_2 v_\\ell$, which gives the block "
-                    "$B_\\ell$ of the statement with $b_1 = \\frac{pE - q/E}{pE + q/E}$, $b_2 = \\frac{qE - p/E}{qE + p/E}$.",
+                    "$B_\\ell$ of the statement with $b_1 = \\frac{pE - q/E}{pE + q/E}$, $b_2 = \\frac{qE - p/E}{qE + "
+                    "p/E}$.",
                 ),
                 (
                     r"\frac{1}{m_1} = <2>,\ p - 1 \text{ times for each } \ell",
@@ -175,6 +176,7 @@ PM_L14 = register(
         ),
         depends=("PM-L9", "PM-L12", "PM-L13"),
         derive=derive,
+        claimed_by=(("count", "determinant", "value at one", "real"),),
         vectors=(
             Vector("TV5", lambda: multipliers(TV5), decimals("6/7", "25/28")),
             Vector("TV4, b_1, b_2, h, m_1, m_2", tv4_heights, decimals("35/37", "5/13", "35/64", "109/74", "31/26")),

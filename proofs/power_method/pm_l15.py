@@ -179,6 +179,7 @@ PM_L15 = register(
         ),
         depends=("PM-L10",),
         derive=derive,
+        told_by=("linearisation", "scores stabilise"),
         printed=Printed(
             text=r"The polygonal equilibria are all unstable for the attention map.",
             wrong=(

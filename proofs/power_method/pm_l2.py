@@ -131,6 +131,7 @@ PM_L2 = register(
             r"\Big(\delta_{ij} I + \frac{\alpha}{n} V\Big)$."
         ),
         derive=derive,
+        told_by=("jacobian", "expansion", "true multiplier", "truncated multiplier"),
         printed=Printed(
             text=(
                 r"The Jacobian is given up to second order in $\alpha$, from $1/r_i = 1 - \alpha c_i + "

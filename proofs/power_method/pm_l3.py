@@ -136,6 +136,8 @@ PM_L3 = register(
             r"are its multipliers per step. The $n$ extrinsic eigenvalues are treated in PM-R2."
         ),
         derive=derive,
+        claimed_by=(("common", "zero sum", "count"),),
+        told_by=("blocks", "blocks, negative m"),
         printed=Printed(
             text=(
                 r"The first (extrinsic) class of eigenvalues depends on the sign of $1 + \alpha\lambda_k$: one "

@@ -57,6 +57,7 @@ def derive() -> Derivation:
                 says="Conversely, a multiplier above $-1$ at $\\ell = d$ forces the step below the threshold.",
                 hypotheses=(*positive, last < first, (1 + alpha * last) / (1 + alpha * first) > -1),
                 conclusion=bound,
+                uses=("disagreement", "agreement above", "agreement below"),
                 establishes=("stable iff the step is below the threshold",),
             ),
             Inequality(
@@ -70,6 +71,7 @@ def derive() -> Derivation:
                 says="At a consensus fixed point on $v_k$ with $\\lambda_k < \\lambda_1$ the direction $v_1$ expands.",
                 hypotheses=(1 + alpha * kth > 0, kth < first),
                 conclusion=(1 + alpha * first) / (1 + alpha * kth) > 1,
+                establishes=("consensus fixed points on other eigenvectors are unstable",),
             ),
         )
     )
@@ -106,6 +108,8 @@ PM_L4 = register(
         ),
         depends=("PM-L3",),
         derive=derive,
+        claimed_by=(("threshold needed",), ("other points",)),
+        told_by=("flip",),
         printed=Printed(
             text=r"Consensus on a non-principal eigenvector is unstable for $\alpha$ below the threshold, also "
             r"when $1 + \alpha\lambda_k < 0$.",

@@ -245,6 +245,11 @@ PM_L5 = register(
         ),
         depends=("PM-L1", "PM-A1", "PM-CX1"),
         derive=derive,
+        claimed_by=(
+            ("count", "determinant", "value at one"),
+            ("that point is above 1",),
+            ("p = q: trace", "p = q: determinant"),
+        ),
         printed=Printed(
             text=r"All bipartite consensus equilibria of the Oja map, also those aligned with $v_1$, are unstable.",
             wrong=(

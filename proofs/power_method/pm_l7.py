@@ -262,6 +262,8 @@ PM_L7 = register(
         ),
         facts=("V is symmetric",),
         derive=derive,
+        claimed_by=(("decrease", "strict"),),
+        told_by=("the printed rate",),
         printed=Printed(
             text=(
                 r"For small $\alpha$ (second-order truncation) $\Delta W \leq -\alpha(1 - 2\alpha\lVert "

@@ -116,6 +116,8 @@ PM_L8 = register(
         ),
         depends=("PM-A1", "PM-L1", "PM-L9"),
         derive=derive,
+        claimed_by=(("fixed: sufficient", "consensus push"), ("fixed: sufficient", "two groups")),
+        told_by=("off the eigenvectors", "off the eigenvectors, converse"),
         printed=Printed(
             text=(
                 r"The equilibria are consensus and bipartite consensus on any $v_k$, polygonal points, and "

@@ -257,6 +257,8 @@ PM_L9 = register(
             r"not always."
         ),
         derive=derive,
+        claimed_by=(("consensus",), ("rank", "rank, converse")),
+        told_by=("second eigenvalue",),
         printed=Printed(
             text=r"The rank of $A$ is 1 at consensus, 2 at bipartite consensus, and $m$ at an $m$-clustering "
             r"equilibrium.",

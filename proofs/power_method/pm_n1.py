@@ -252,6 +252,8 @@ PM_N1 = register(
         ),
         depends=("PM-CM",),
         derive=derive,
+        claimed_by=(("spectrum", "disagreement, converse", "modulus dominance suffices"),),
+        told_by=("disagreement", "step", "step, converse", "causal rows follow"),
         printed=Printed(
             text=(
                 r"Convergence to the principal eigenvector holds for any $F$ with a strictly dominant real "

@@ -250,7 +250,8 @@ def in_s_and_t() -> tuple[Identity | Inequality, ...]:
         ),
         Inequality(
             name="sign of s, converse",
-            says="Conversely $s > 0$ gives $\\bar b > 0$ and $b_1 > 0$, so that the side of $p \\geq q$ tokens contracts.",
+            says="Conversely $s > 0$ gives $\\bar b > 0$ and $b_1 > 0$, so that the side of $p \\geq q$ tokens "
+            "contracts.",
             hypotheses=(p >= q, E > 1),
             conclusion=sp.And(first + second > 0, first > 0),
         ),
@@ -347,13 +348,15 @@ PM_N3 = register(
             ),
         ),
         text=(
-            r"At a bipartite point $p$ tokens stand at $v_k$ and $q$ at $-v_k$, $p \geq q \geq 1$. Let $s = v_k^{\top}Mv_k$, "
+            r"At a bipartite point $p$ tokens stand at $v_k$ and $q$ at $-v_k$, $p \geq q \geq 1$. Let $s = "
+            r"v_k^{\top}Mv_k$, "
             r"$t = \frac12\ln(p/q)$, $b_1 = \tanh(s+t)$ and $b_2 = \tanh(s-t)$ (the heights of the two sides, PM-L9), "
             r"$\bar b = \frac12(b_1+b_2)$, $m_i = 1+\alpha\lambda_kb_i$ and "
             r"$h = \frac{\cosh 2s - \cosh 2t}{\sinh 2s} = \frac{b_1b_2}{\bar b}$. In the derivation "
             r"$\kappa = \alpha\lambda_k$, $\mu = \alpha\lambda_\ell$, and $B_\ell = "
             r"\big(\begin{smallmatrix}(1+\mu(1+b_1)/2)/m_1 & \mu(1-b_1)/(2m_1) \\ \mu(1-b_2)/(2m_2) & "
-            r"(1+\mu(1+b_2)/2)/m_2\end{smallmatrix}\big)$ is the block of PM-L14 that moves the two sides along $v_\ell$. "
+            r"(1+\mu(1+b_2)/2)/m_2\end{smallmatrix}\big)$ is the block of PM-L14 that moves the two sides along "
+            r"$v_\ell$. "
             r"As long as $m_1, m_2 > 0$, all multipliers are "
             r"below 1 iff $\lambda_k\operatorname{diag}(b_1,b_2) \succ \lambda_\ell S$ for all $\ell \neq k$, "
             r"$S = \frac12\big(\begin{smallmatrix}1+b_1 & \sqrt{(1-b_1)(1-b_2)} \\ \sqrt{(1-b_1)(1-b_2)} & "
@@ -369,6 +372,42 @@ PM_N3 = register(
         ),
         depends=("PM-L9", "PM-L13", "PM-L14"),
         derive=derive,
+        claimed_by=(
+            (
+                "definite",
+                "definite, converse",
+                "class 3",
+                "class 3, converse",
+                "above -1: diagonal",
+                "above -1: determinant",
+                "k = 1, necessary",
+                "k = 1, sufficient",
+                "s > t implied",
+                "sign of s",
+                "sign of s, converse",
+                "second side",
+                "second side, converse",
+                "harmonic mean",
+                "imbalance",
+            ),
+            (
+                "definite",
+                "definite, converse",
+                "class 3",
+                "class 3, converse",
+                "above -1: diagonal",
+                "above -1: determinant",
+                "k > 1, repeated",
+                "k = d, necessary",
+                "k = d, sufficient",
+                "both negative",
+                "both negative, converse",
+                "harmonic mean",
+                "imbalance",
+            ),
+            ("k > 1, direction v_1", "k > 1, other directions"),
+        ),
+        told_by=("balanced",),
         variants=(
             Variant(
                 "lambda_2 < lambda_1 h",

@@ -113,6 +113,8 @@ PM_N4 = register(
         ),
         depends=("PM-L3", "PM-L4", "PM-R7"),
         derive=derive,
+        claimed_by=(("flip",),),
+        told_by=("sufficient", "necessary: step", "necessary: last", "no others"),
         printed=Printed(
             text=r"Convergence to the principal eigenvector seems to hold for any $\alpha$.",
             wrong=r"It fails for $|\lambda_d| > \lambda_1$ and $\alpha > 2/(|\lambda_d| - \lambda_1)$: there the "

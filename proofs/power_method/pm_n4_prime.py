@@ -93,6 +93,7 @@ PM_N4_PRIME = register(
         ),
         depends=("PM-L14", "PM-R7"),
         derive=derive,
+        told_by=("pairs", "example"),
         vectors=(Vector("moduli", moduli, ("0.65411032", "0.65485765")),),
         property_tests=(OnInstances("point_checks", "bipartite_cycles"),),
     )

@@ -53,7 +53,8 @@ def derive() -> Derivation:
             ),
             Computation(
                 name="ten tokens",
-                says="$V = \\operatorname{diag}(1, \\frac14, \\frac18)$, $M = (\\ln 20)I$, $\\alpha = \\frac12$, $n = 10$: "
+                says="$V = \\operatorname{diag}(1, \\frac14, \\frac18)$, $M = (\\ln 20)I$, $\\alpha = \\frac12$, $n = "
+                "10$: "
                 "all nine splits on $v_1$ are asymptotically stable (those with $p < 5$ by "
                 "exchanging the sides), by exact classification.",
                 run=every_split,
@@ -95,12 +96,14 @@ PM_N6 = register(
         text=(
             r"For any ratio $\lambda_2/\lambda_1 < 1$ a large score $s = v_1^{\top}Mv_1$ makes every split on "
             r"$v_1$ stable. For $V = \operatorname{diag}(1, \frac14, \frac18)$, "
-            r"$\alpha = \frac12$, $n = 10$ and $M = (\ln 20)I$ all splits are stable; of uniformly random starts most end "
+            r"$\alpha = \frac12$, $n = 10$ and $M = (\ln 20)I$ all splits are stable; of uniformly random starts most "
+            r"end "
             r"bipartite "
             r"(observed for $M = 10I$ by the property test of this statement)."
         ),
         depends=("PM-N3",),
         derive=derive,
+        told_by=("large scores", "ten tokens"),
         printed=Printed(
             text=r"Stable bipartite points appear to be rare, and their basin of attraction is very small.",
             wrong=r"Not in general: for $M = (\ln 20)I$ every split of ten tokens is stable, and most or all random "

@@ -120,6 +120,7 @@ PM_P1 = register(
         ),
         depends=("PM-L8", "PM-L10"),
         derive=derive,
+        told_by=("kernel", "always singular"),
         printed=Printed(
             text=(
                 r"The system has a clustering equilibrium iff there are scalars $c_1, \dots, c_n$ such that "

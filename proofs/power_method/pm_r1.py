@@ -74,6 +74,7 @@ PM_R1 = register(
         ),
         depends=("PM-L1", "PM-R7"),
         derive=derive,
+        told_by=("pairs", "from PM-R7"),
         printed=Printed(
             text=r"For a given $k$ there are $2^n$ possible consensus or bipartite consensus equilibria.",
             wrong=r"Some of them may not be equilibria: the conditions $1 + \alpha\lambda_k > 0$ and "

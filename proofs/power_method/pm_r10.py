@@ -108,6 +108,7 @@ PM_R10 = register(
         ),
         depends=("PM-L14", "PM-N3"),
         derive=derive,
+        claimed_by=(("a root above 1",),),
         printed=Printed(
             text=r"If $\lambda_k < 0$ is an eigenvalue of $V$, the associated bipartite equilibria are unstable.",
             wrong=r"This presumes $b_i > 0$; with $s < 0$ both $b_i$ are negative and $\lambda_kb_i > 0$.",

@@ -135,6 +135,14 @@ PM_R2 = register(
         ),
         depends=("PM-L3",),
         derive=derive,
+        told_by=(
+            "homogeneous, all",
+            "homogeneous, pairs",
+            "unit, all",
+            "unit, pairs",
+            "unit, all, negative m",
+            "unit, pairs, negative m",
+        ),
         property_tests=(OnInstances("point_checks", "extrinsic_at_consensus"),),
     )
 )

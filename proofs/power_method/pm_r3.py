@@ -153,6 +153,7 @@ PM_R3 = register(
         ),
         depends=("PM-L7", "PM-DOM"),
         derive=derive,
+        claimed_by=(("the limit is fixed",),),
         printed=Printed(
             text=r"The trajectories are generically converging to an equilibrium point.",
             wrong=r"True in a stronger form: all of them converge, not only generically, and for a bound without "

@@ -59,6 +59,7 @@ PM_R4 = register(
         ),
         depends=("PM-L4", "PM-T2"),
         derive=derive,
+        told_by=("sufficient", "large step"),
         vectors=(Vector("alpha = 10", lambda: multipliers(LARGE), decimals("-4/11", "1/11 * 2")),),
         property_tests=(OnInstances("point_checks", "step_bound"),),
     )

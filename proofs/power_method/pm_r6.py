@@ -23,7 +23,7 @@ def derive() -> Derivation:
     nu, omega, free = sp.symbols("nu omega nu'", real=True)
     return Derivation(
         (
-            *fixed_token(),
+            *fixed_token()[:1],
             grouped(
                 "push",
                 "At $x_1 = \\dots = x_n = \\hat x$ with $V\\hat x = \\nu\\hat x + \\omega e$, $e \\perp \\hat x$, "
@@ -69,6 +69,7 @@ PM_R6 = register(
         ),
         depends=("PM-L8",),
         derive=derive,
+        told_by=("push",),
         printed=Printed(
             text=(
                 r"A clustering equilibrium can be a consensus $x_i = \hat x$ with $\hat x$ not aligned with any "

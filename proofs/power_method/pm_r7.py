@@ -44,7 +44,8 @@ def derive() -> Derivation:
         tuple(
             tensor(
                 name,
-                f"The {title}: the scores $x_i^{{\\top}}Mx_j$ are even, the push is odd; normalising commutes with the sign.",
+                f"The {title}: the scores $x_i^{{\\top}}Mx_j$ are even, the push is odd; normalising commutes with the "
+                f"sign.",
                 partial(_steps, name, -1),
                 _steps(name, 1)[0],
                 formula,
@@ -77,6 +78,7 @@ PM_R7 = register(
             r"2-cycle of $f$ iff $x$ is a fixed point of $-f$."
         ),
         derive=derive,
+        told_by=("multihead-map",),
         property_tests=(OnInstances("point_checks", "odd"),),
     )
 )

@@ -60,6 +60,7 @@ PM_R8 = register(
         ),
         depends=("PM-R2", "PM-L12"),
         derive=derive,
+        told_by=("homogeneous", "first side", "second side"),
         property_tests=(OnInstances("point_checks", "extrinsic_at_bipartite"),),
     )
 )

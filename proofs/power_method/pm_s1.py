@@ -114,7 +114,8 @@ def _root_steps() -> tuple[Step, ...]:
             "- \\mu$.",
             theorem=ROUCHE,
             letters={"f": "zeta - mu", "g": "the right side", "disc": "the disc"},
-            formula=r"\#\{\zeta : \zeta - \mu = \mu\, z^{\top}F(\zeta I - F)^{-1}w,\ |\zeta - \mu| < \tfrac{\mu}{2}\} = "
+            formula=r"\#\{\zeta : \zeta - \mu = \mu\, z^{\top}F(\zeta I - F)^{-1}w,\ |\zeta - \mu| < \tfrac{\mu}{2}\} "
+            r"= "
             r"\#\{\mu\}",
             uses=("in the disc", "on the circle"),
             establishes=("zeta - mu and its difference with the right side have equally many zeros in the disc",),
@@ -350,6 +351,7 @@ PM_S1 = register(
             r"eigenvalue is $\approx \mu z^{\top}w$, and $z \perp w$ creates no gap.)"
         ),
         derive=derive,
+        told_by=("large root", "angle"),
         variants=(
             Variant(
                 "z^T w = 1",

@@ -107,6 +107,7 @@ PM_S2 = register(
         ),
         depends=("PM-S1",),
         derive=derive,
+        told_by=("shift",),
         printed=Printed(
             text=r"If $w$ and $z$ are the right and left eigenvector of $\lambda_k$, the spectrum is unchanged "
             r"except $\lambda_k \to \lambda_k + \mu$.",

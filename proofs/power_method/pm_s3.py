@@ -101,6 +101,7 @@ PM_S3 = register(
         ),
         depends=("PM-S1",),
         derive=derive,
+        told_by=("tangent", "sign"),
         property_tests=(OnInstances("point_checks", "steered_layer"),),
         variants=(
             Variant(

@@ -62,7 +62,15 @@ def derive() -> Derivation:
                 "stable iff the step is below the threshold",
                 "Stability is that of PM-L4.",
                 r"\alpha(|\lambda_d| - \lambda_1) < 2",
-                uses=("blocks",),
+                uses=("blocks", "from PM-CM"),
+            ),
+            recalled(
+                "PM-L4",
+                "consensus fixed points on other eigenvectors are unstable",
+                "Consensus fixed points on the other eigenvectors are unstable by PM-L4.",
+                r"\frac{1 + \alpha\lambda_1}{1 + \alpha\lambda_k} > 1",
+                name="other points, from PM-L4",
+                uses=("blocks", "from PM-CM"),
             ),
         )
     )
@@ -100,6 +108,7 @@ PM_T1 = register(
         ),
         depends=("PM-CM", "PM-L3", "PM-L4", "PM-N1"),
         derive=derive,
+        claimed_by=(("from PM-L4",), ("other points, from PM-L4",)),
         variants=(
             Variant(
                 "alpha < 2/(|lambda_d| - lambda_1)",
@@ -108,7 +117,8 @@ PM_T1 = register(
             ),
             Variant("F symmetric", "the spiral of PM-N1: real-part dominance does not decide at a fixed step", spiral),
         ),
-        notes="The step with heads is checked for two heads; that more heads merge two at a time, because the push is a sum "
+        notes="The step with heads is checked for two heads; that more heads merge two at a time, because the push is "
+        "a sum "
         "over the heads, is argued in words.",
     )
 )

@@ -235,6 +235,11 @@ PM_T2 = register(
         ),
         depends=("PM-A1", "PM-L1", "PM-L4", "PM-L5", "PM-L6", "PM-L7", "PM-R3", "PM-DIFF", "PM-CX1"),
         derive=derive,
+        claimed_by=(
+            ("from PM-L4",),
+            ("other consensus points",),
+            ("almost every start, positive second eigenvalue", "almost every start, n >= 3"),
+        ),
         printed=Printed(
             text=(
                 r"If $\alpha < \frac{1}{2\lVert V\rVert}$, principal consensus is asymptotically stable, all other "

@@ -40,6 +40,13 @@ def derive() -> Derivation:
                 r"\alpha(|\lambda_d| - \lambda_1) < 2",
             ),
             recalled(
+                "PM-L4",
+                "consensus fixed points on other eigenvectors are unstable",
+                "Consensus fixed points on the other eigenvectors are unstable by PM-L4.",
+                r"\frac{1 + \alpha\lambda_1}{1 + \alpha\lambda_k} > 1",
+                name="other points, from PM-L4",
+            ),
+            recalled(
                 "PM-L14",
                 "the eigenvalues of B_l are real",
                 "At a bipartite point with $\\alpha\\lVert V\\rVert < 1$ the multipliers are $1/m_1$, $1/m_2$ and "
@@ -119,6 +126,8 @@ PM_T3 = register(
         ),
         depends=("PM-A1", "PM-L4", "PM-L11", "PM-L14", "PM-L15", "PM-N3"),
         derive=derive,
+        claimed_by=(("from PM-L4",), ("other points, from PM-L4",)),
+        told_by=("Schur-Cohn", "third class", "the conditions in closed form"),
         printed=Printed(
             text=(
                 r"Consensus on $v_1$ is stable, on the others unstable; a bipartite point is stable under three "

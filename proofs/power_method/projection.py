@@ -66,5 +66,6 @@ def plane_correlation(name: str, place: str, title: str, plane: str, case: str) 
         ),
         depends=("PM-E3",),
         derive=lambda: Derivation(projection_steps()),
+        told_by=("range",),
         property_tests=(OnInstances("map_checks", case),),
     )

@@ -163,6 +163,14 @@ def _discharged(step: Step, derivation: Derivation) -> str:
     return letters.sub(lambda match: f"${match.group()}$", " ".join(parts))
 
 
+def _by(told: Statement, place: int) -> str:
+    """The steps that conclude the claim at that place: `` (Steps 2 and 5)``."""
+    named = told.claimed_by[place] if place < len(told.claimed_by) else ()
+    steps = () if told.derivation is None else told.derivation.steps
+    numbers = [number for number, step in enumerate(steps, 1) if step.name in named]
+    return f" ({_step_list(numbers)})" if numbers else ""
+
+
 def _statement_blocks(told: Statement) -> Iterator[Block]:
     if told.text:
         yield Paragraph(told.text)
@@ -174,7 +182,7 @@ def _statement_blocks(told: Statement) -> Iterator[Block]:
         yield Items(tuple(f"${LATEX(each)}$" for each in told.conditions))
     if told.claims:
         yield Paragraph("then" if told.conditions else "Claim:")
-        yield Items(tuple(f"${LATEX(each)}$" for each in told.claims))
+        yield Items(tuple(f"${LATEX(each)}${_by(told, place)}" for place, each in enumerate(told.claims)))
 
 
 def _step_blocks(told: Statement) -> Iterator[Block]:

@@ -1,0 +1,113 @@
+"""The steps of a derivation come to what is claimed: each claim names its steps, and no step can be dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+from eigentoken.proofs.story import story
+from eigentoken.proofs.typeset.document import of_statement
+from eigentoken.proofs.typeset.markdown import to_markdown
+from eigentoken.proofs.verify import verify
+from eigentoken.theory.claims import Stable
+from eigentoken.theory.points import ConsensusAt
+from eigentoken.theory.registry import statements
+from eigentoken.theory.statements import Kind, Source, Statement
+from eigentoken.theory.steps import Derivation, Identity, Step
+from eigentoken.theory.terms import matrix
+
+x = sp.Symbol("x", real=True)
+FIRST = Identity(name="first", says="", left=(x + 1) ** 2, right=x**2 + 2 * x + 1, establishes=("a square",))
+LAST = Identity(name="last", says="", left=x + x, right=2 * x + 0 * x, needs=("a square",), establishes=("done",))
+CLAIM = Stable(ConsensusAt(matrix("V"), 1))
+
+
+def told(*steps: Step, **parts: object) -> Statement:
+    given = {"claims": (CLAIM,), "claimed_by": (("last",),), **parts}
+    return Statement("X-1", Kind.LEMMA, Source("here", ""), "t", derive=lambda: Derivation(steps), **given)  # type: ignore[arg-type]
+
+
+def words(statement: Statement) -> dict[str, str]:
+    """What is said of the conclusions when every step is accepted."""
+    assert statement.derivation is not None
+    names = {step.name for step in statement.derivation.steps}
+    return {name: str(verdict.word) for name, verdict in statement.reached(names)}
+
+
+def test_a_claim_is_reached_by_the_steps_that_it_names() -> None:
+    assert words(told(FIRST, LAST)) == {"claim 1": "holds"}
+    assert words(told(FIRST, LAST, claimed_by=()))["claim 1"] == "fails", "nothing is named"
+    assert words(told(FIRST, LAST, claimed_by=(("nobody",),)))["claim 1"] == "fails"
+    assert words(told(FIRST))["claim 1"] == "fails", "the last step is dropped"
+    assert words(told(FIRST, LAST, claims=(CLAIM, CLAIM)))["claim 2"] == "fails", "the second claim has no step"
+    assert words(told(FIRST, LAST, claimed_by=(("last",), ("first",))))["claims"] == "fails"
+
+
+def test_a_step_that_is_not_accepted_concludes_nothing() -> None:
+    statement = told(FIRST, LAST)
+    (_, verdict), *_ = statement.reached({"first"})
+    assert verdict.is_fails
+    assert "last" in verdict.reason
+
+
+def test_a_text_without_claims_names_its_steps() -> None:
+    plain = {"claims": (), "claimed_by": (), "text": "So it is."}
+    assert words(told(FIRST, LAST, **plain)) == {"text": "fails", "idle steps": "fails"}
+    assert words(told(FIRST, LAST, **plain, told_by=("last",))) == {"text": "holds"}
+
+
+def test_a_step_that_leads_nowhere_is_idle() -> None:
+    """By use or by a fact a step leads on; one that does neither is noticed, unless the text names it."""
+    beside = replace(FIRST, name="beside", establishes=("another square",))
+    assert words(told(beside, FIRST, LAST))["idle steps"] == "fails"
+    assert "idle steps" not in words(told(beside, FIRST, replace(LAST, uses=("beside",))))
+    assert "idle steps" not in words(told(beside, FIRST, LAST, text="And so on.", told_by=("beside",)))
+
+
+def _shorter(statement: Statement) -> Iterator[tuple[str, Statement]]:
+    """The statement with one step dropped, for each of them that can be dropped without breaking a reference."""
+    assert statement.derivation is not None
+    steps = statement.derivation.steps
+    for place, step in enumerate(steps):
+        try:
+            rest = Derivation((*steps[:place], *steps[place + 1 :]))
+        except ValueError:  # a later step uses it by name
+            continue
+        facts = set(statement.facts)
+        for later in rest.steps:
+            if not set(later.needed) <= facts:  # a later step needs what it establishes
+                break
+            facts |= set(later.establishes)
+        else:
+            yield step.name, replace(statement, derive=lambda rest=rest: rest)
+
+
+def test_no_step_of_the_book_can_be_dropped() -> None:
+    """Every claim and text of the book is reached, and with any one step dropped something is not."""
+    loose = 0
+    for statement in statements():
+        assert set(words(statement).values()) == {"holds"}, statement.id
+        for name, shorter in _shorter(statement):
+            loose += 1
+            assert "fails" in words(shorter).values(), f"{statement.id} without {name}"
+    assert loose > 200, "so many steps are held by the conclusions alone"
+
+
+@pytest.mark.parametrize("name", ["PM-L4", "AB-T3.1", "PH-T5"])
+def test_verify_fails_without_the_last_step(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    statement = statements().get(name)
+    assert verify(statement, instances=0, second=False).good
+    monkeypatch.setitem(statement.__dict__, "derivation", Derivation(statement.derivation.steps[:-1]))  # type: ignore[union-attr]
+    shorter = verify(statement, instances=0, second=False)
+    assert not shorter.good
+    assert {line.what for line in shorter.lines if not line.good} == {"conclusion"}
+
+
+def test_the_steps_of_a_claim_are_printed() -> None:
+    statement = statements().get("PM-L4")
+    screen = [line for _, lines in story(statement).sections() for line in lines]
+    assert any(line.startswith("then") and line.endswith("[step 4]") for line in screen)
+    assert "(Step 4)" in to_markdown(of_statement(statement))
