@@ -2,7 +2,8 @@
 
     python benchmarks/table_undecided.py [--count 600] [--write docs/tables/undecided.md]
 
-Truth is exact (:mod:`eigentoken.numerics.adversarial`); a false verdict makes the exit code 1.
+Truth is exact (:mod:`eigentoken.numerics.adversarial`, :mod:`eigentoken.numerics.adversarial_named`); a false verdict makes the
+exit code 1.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 
 from eigentoken.numerics.adversarial import sign_cases, spectral_cases
+from eigentoken.numerics.adversarial_named import named_sign_cases, named_spectral_cases
 from eigentoken.numerics.certify import certify
 
 SIGNS = ("positive-definite", "negative-definite", "positive-semidefinite", "negative-semidefinite", "indefinite")
@@ -36,14 +39,14 @@ def tally(count: int, seed: int) -> tuple[dict[tuple[str, str], Counter[str]], i
         if truth is not None and word != "undecided" and (word == "holds") != truth:
             row["false"] += 1
 
-    for case in sign_cases(count, seed):
+    for case in chain(sign_cases(count, seed), named_sign_cases(count, seed)):
         matrices += 1
         for condition, truth in sign_truth(case.inertia).items():
             note(case.family, "definiteness (5 words)", str(certify(condition, case.matrix).word), truth)
         found = certify("inertia", case.matrix)
         right = found.is_holds and tuple(found.details["inertia"]) == case.inertia
         note(case.family, "inertia", str(found.word), right if found.is_holds else None)
-    for spectral in spectral_cases(count, seed):
+    for spectral in chain(spectral_cases(count, seed), named_spectral_cases(count, seed)):
         matrices += 1
         for order, condition in ORDERS.items():
             kind = spectral.kinds[order]
@@ -62,7 +65,7 @@ def tally(count: int, seed: int) -> tuple[dict[tuple[str, str], Counter[str]], i
 def main(arguments: list[str] | None = None) -> int:
     """Print the table; exit code 1 if a verdict was false."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=600, help="matrices of each of the two suites")
+    parser.add_argument("--count", type=int, default=600, help="matrices of each of the four suites")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--write", type=Path, help="write the table to this file")
     options = parser.parse_args(arguments)

@@ -90,9 +90,10 @@ class Enclosure:
         """An exact rational matrix, and everything within ``radius`` of it in the spectral norm."""
         if 0 in exact.shape:
             raise MatrixError(f"{name} is empty, shape {exact.shape}: a condition needs at least one row and column")
+        floats = exact.as_floats()
+        if floats is not None:  # the same content has the same hash, however it was written
+            return cls.from_floats(floats, radius, name)
         center, lost, exponent = exact.nearest_floats()
-        if exponent == 0 and lost == 0.0:  # the same content has the same hash, however it was written
-            return cls.from_floats(center, radius, name)
         slack = _checked_radius(radius)
         scaled = scale_up(slack, -exponent)
         return cls(

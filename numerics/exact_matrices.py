@@ -185,6 +185,17 @@ class ExactMatrix:
         deadline.allow(2e-10 * rows * columns * small * small * (self.bits + 8) / 20, "the exact rank")
         return int(self.numerators.rank())
 
+    def as_floats(self) -> Array | None:
+        """The matrix as floats, if every entry is one (int / int is correctly rounded)."""
+        q = int(self.denominator)
+        entries = [int(e) for e in self.numerators.entries()]
+        try:
+            values = [e / q for e in entries]
+        except OverflowError:
+            return None
+        same = all(Fraction(v) * q == e for v, e in zip(values, entries, strict=True))
+        return np.array(values, dtype=np.float64).reshape(self.shape) if same else None
+
     def nearest_floats(self) -> tuple[Array, float, int]:
         """``(center, radius, exponent)`` with ``|| M 2^-exponent - center ||_F <= radius``; no overflow."""
         rows, columns = self.shape

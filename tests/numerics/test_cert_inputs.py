@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from eigentoken.numerics.certify import certify, conditions
 from eigentoken.numerics.enclosures import Enclosure, MatrixError, product, total
 from eigentoken.numerics.exact_matrices import ExactMatrix
 from eigentoken.numerics.matrices import as_enclosure, exact_number, read_matrix
+from eigentoken.numerics.recheck import recheck
 
 
 def test_json_numbers_are_exact(tmp_path: Path) -> None:
@@ -201,3 +203,33 @@ def test_flushed_subnormals_and_masks_are_refused() -> None:
     assert certify("symmetric", tiny).is_fails
     with pytest.raises(MatrixError, match="masked"):
         certify("symmetric", np.ma.masked_equal(np.eye(2), 0.0))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["18", str(-(2**200))], [str(-(2**200)), "12"]],
+        [["1e300", "0"], ["0", str(Fraction(1, 2**1070))]],
+        [[str(Fraction(2) ** -1074), "0"], ["0", "1"]],
+        [[str(2**1023), "1"], ["1", str(2**1023 + 1)]],
+        [[str(10**400), "1"], ["1", "2"]],
+        [["1/3", "1"], ["1", "4"]],
+    ],
+    ids=["moderate and large", "both ends", "subnormal", "one not a float", "beyond floats", "a third"],
+)
+def test_one_content_has_one_hash_however_it_is_written(rows: list[list[str]]) -> None:
+    """Rows of exact numbers, fractions, and the array of floats where they are floats: each re-checks the other."""
+    fractions = [[Fraction(entry) for entry in row] for row in rows]
+    spellings: list[Any] = [rows, fractions]
+    try:
+        array = np.array([[float(entry) for entry in row] for row in fractions])
+    except OverflowError:
+        array = None
+    if array is not None and [[Fraction(v) for v in row] for row in array.tolist()] == fractions:
+        spellings.append(array)
+    for certified in spellings:
+        for condition in ("inertia", "norm-bound", "rank", "dominant-modulus"):
+            verdict = certify(condition, certified)
+            assert verdict.certificate is not None
+            for given in spellings:
+                assert recheck(verdict.certificate, given).is_holds, (condition, certified, given)
