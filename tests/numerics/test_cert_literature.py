@@ -226,6 +226,9 @@ def test_where_floats_do_not_separate_the_exact_rungs_answer() -> None:
     tied = np.diag([1.0, -1.0, 0.5])
     pair = certify("dominant-complex-pair", tied, by="modulus")
     assert pair.is_fails and pair.details["kind"] == "all-real" and recheck(pair.certificate, tied).is_holds
+    cycles = np.eye(6)[[1, 2, 0, 4, 3, 5]]  # eigenvalues 1 (three times), -1 and a pair on the unit circle
+    modulus = certify("dominant-modulus", cycles)
+    assert modulus.is_fails and recheck(modulus.certificate, cycles).is_holds
     close = np.array([[3.0, 1000.0, 0.0], [0.0, np.nextafter(3.0, 0.0), 1.0], [0.0, 0.0, -1.0]])
     vector = certify("principal-eigenvector", close)
     assert vector.is_holds and vector.details["sine_of_angle"] < 1e-15
