@@ -35,6 +35,10 @@ class OptionError(ValueError):
     """An option of :func:`simulate` is out of range: the message begins with its name."""
 
 
+#: Names of the first starts in a figure that shows them one by one.
+STARTS = [f"start {k}" for k in range(1, 6)]
+
+
 @dataclass(frozen=True)
 class Option:
     """An option of the command: name, default, and what it does."""
@@ -141,9 +145,13 @@ class Simulation:
             panels.append(SpherePaths(self.states[:, 0].cpu().numpy(), metric, "tokens of the first start"))
         for name, values in self.observed.items():
             log = bool((values > 0).all()) and float(values.max()) > 100 * float(values.min())
-            weight = "plain" if values.shape[1] <= 5 else "faint"
-            lines = [Curve(self.times, values[:, b], weight=weight) for b in range(min(values.shape[1], 100))]
-            if values.shape[1] > 5:
+            few = values.shape[1] <= 5
+            labels = ["each start"] + [""] * 99 if not few else [""] if values.shape[1] == 1 else STARTS
+            lines = [
+                Curve(self.times, line, label, "plain" if few else "faint")
+                for line, label in zip(values.T, labels, strict=False)
+            ]
+            if not few:
                 lines.append(Curve(self.times, values.mean(1), "mean", "strong"))
             panels.append(Curves(lines, word, name, log_y=log))
         limit = ", ".join(f"{name} {f.count}/{f.total}" for name, f in self.fractions.items())

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from eigentoken.numerics.dynamics.charts import Curves, SpherePaths
 from eigentoken.numerics.dynamics.simulate import OPTIONS, simulate
 from eigentoken.theory.systems import SYSTEMS
 
@@ -50,6 +51,18 @@ def test_an_instance_file_and_its_certified_limit(tmp_path: Path) -> None:
     saved = np.load(run.save(tmp_path / "run.npz"))
     assert saved["states"].shape[-2:] == (2, 2)
     assert saved["parameter_V"].tolist() == [[1.0, 0.0], [0.0, 0.5]]
+
+
+@pytest.mark.parametrize(("d", "instances"), [(3, 1), (3, 4), (4, 1), (2, 7)])
+def test_tokens_on_the_sphere_in_three_dimensions_and_curves_otherwise(d: int, instances: int) -> None:
+    run = simulate("attention-flow", n=4, d=d, end=3, instances=instances, samples=11)
+    panels = run.chart().panels
+    assert [isinstance(panel, SpherePaths) for panel in panels] == [d == 3] + [False] * (len(panels) - 1)
+    curves = [panel for panel in panels if isinstance(panel, Curves)]
+    assert len(curves) == len(run.observed)
+    expected = {1: [""], 4: ["start 1", "start 2", "start 3", "start 4"], 7: ["each start", *[""] * 6, "mean"]}
+    assert all([curve.label for curve in panel.curves] == expected[instances] for panel in curves)
+    assert np.allclose(np.asarray(curves[0].curves[0].y), np.asarray(next(iter(run.observed.values())))[:, 0])
 
 
 def test_masks_change_the_run() -> None:
