@@ -8,18 +8,19 @@ to 60 digits by mpmath, used only where they are separated by more than 1e-20 of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import mpmath
 import numpy as np
 
-__all__ = ["SIGN_FAMILIES", "SPECTRAL_FAMILIES", "SignCase", "SpectralCase", "sign_cases", "spectral_cases"]
+__all__ = ["SIGN_FAMILIES", "SPECTRAL_FAMILIES", "SignCase", "SpectralCase", "in_turn", "sign_cases", "spectral_cases"]
 
 Rows = list[list[Fraction]]
 Generator = np.random.Generator
+Case = TypeVar("Case")
 
 
 @dataclass(frozen=True)
@@ -197,12 +198,17 @@ SIGN_FAMILIES: dict[str, Callable[[Generator], SignCase]] = {
 }
 
 
-def sign_cases(count: int, seed: int = 0) -> Iterator[SignCase]:
+def in_turn(families: Mapping[str, Callable[[Generator], Case]], count: int, seed: int) -> Iterator[Case]:
     """``count`` matrices, the families in turn."""
     rng = np.random.default_rng(seed)
-    makers = list(SIGN_FAMILIES.values())
+    makers = list(families.values())
     for k in range(count):
         yield makers[k % len(makers)](rng)
+
+
+def sign_cases(count: int, seed: int = 0) -> Iterator[SignCase]:
+    """``count`` matrices with a known inertia."""
+    return in_turn(SIGN_FAMILIES, count, seed)
 
 
 # spectra: eigenvalues as (re, im >= 0, multiplicity) with rational parts; a pair counts once
@@ -373,8 +379,5 @@ SPECTRAL_FAMILIES: dict[str, Callable[[Generator], SpectralCase]] = {
 
 
 def spectral_cases(count: int, seed: int = 0) -> Iterator[SpectralCase]:
-    """``count`` matrices, the families in turn."""
-    rng = np.random.default_rng(seed)
-    makers = list(SPECTRAL_FAMILIES.values())
-    for k in range(count):
-        yield makers[k % len(makers)](rng)
+    """``count`` matrices with known leaders."""
+    return in_turn(SPECTRAL_FAMILIES, count, seed)

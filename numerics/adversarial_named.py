@@ -17,7 +17,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from eigentoken.numerics.adversarial import Generator, SignCase, SpectralCase, exact_kinds, fraction_inertia
+from eigentoken.numerics.adversarial import Generator, SignCase, SpectralCase, exact_kinds, fraction_inertia, in_turn
 
 __all__ = ["NAMED_SIGNS", "NAMED_SPECTRA", "isolated_kinds", "named_sign_cases", "named_spectral_cases"]
 
@@ -290,15 +290,9 @@ NAMED_SPECTRA: dict[str, Callable[[Generator], SpectralCase]] = {
 
 def named_sign_cases(count: int, seed: int = 0) -> Iterator[SignCase]:
     """``count`` matrices, the families in turn."""
-    rng = np.random.default_rng(seed)
-    makers = list(NAMED_SIGNS.values())
-    for k in range(count):
-        yield makers[k % len(makers)](rng)
+    return in_turn(NAMED_SIGNS, count, seed)
 
 
 def named_spectral_cases(count: int, seed: int = 0) -> Iterator[SpectralCase]:
     """``count`` matrices, the families in turn."""
-    rng = np.random.default_rng(seed)
-    makers = list(NAMED_SPECTRA.values())
-    for k in range(count):
-        yield makers[k % len(makers)](rng)
+    return in_turn(NAMED_SPECTRA, count, seed)
