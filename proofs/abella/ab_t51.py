@@ -23,8 +23,8 @@ from eigentoken.proofs.abella.causal_measure import measure_steps, stability_ste
 from eigentoken.proofs.abella.causal_uniqueness import uniqueness_steps
 from eigentoken.proofs.abella.riccati import NEAR_ONE, riccati_steps
 from eigentoken.proofs.bibliography import ABELLA
+from eigentoken.proofs.extremes import bound_by_slope
 from eigentoken.proofs.tensor_reductions import applied
-from eigentoken.proofs.textbook import DANSKIN, MONOTONE
 from eigentoken.proofs.textbook_flows import COMPACTNESS, FLOW_MAPS, OPEN_SETS
 from eigentoken.theory.claims import AlmostEveryConverges
 from eigentoken.theory.conditions import BoundedInTime, Relation
@@ -198,23 +198,12 @@ def _existence() -> Iterator[Step]:
         uses=("heights from the system",),
         establishes=("where minus the lowest height is attained the derivative is at most zero",),
     )
-    yield Citation(
-        name="slope of the lowest height",
-        says="For $-\\min_j h_j = \\max_j(-h_j)$:",
-        theorem=DANSKIN,
-        letters={"M": "minus the lowest height", "rate": "zero"},
+    yield from bound_by_slope(
+        "minus the lowest height",
+        names=("slope of the lowest height", "the hemisphere is kept"),
+        says=("For $-\\min_j h_j = \\max_j(-h_j)$:", "So the lowest height does not decrease."),
+        formulas=("D^+\\bigl(-\\min_j h_j\\bigr) \\le 0", "\\min_j h_j(T') \\ge \\min_j h_j(T), \\qquad T' \\ge T"),
         uses=("lowest height",),
-        formula="D^+\\bigl(-\\min_j h_j\\bigr) \\le 0",
-        establishes=("the upper Dini derivative of minus the lowest height is at most zero",),
-    )
-    yield Citation(
-        name="the hemisphere is kept",
-        says="So the lowest height does not decrease.",
-        theorem=MONOTONE,
-        letters={"u": "minus the lowest height"},
-        uses=("slope of the lowest height",),
-        formula="\\min_j h_j(T') \\ge \\min_j h_j(T), \\qquad T' \\ge T",
-        establishes=("minus the lowest height does not increase",),
     )
     yield Inequality(
         name="growing sets",

@@ -20,7 +20,8 @@ from eigentoken.proofs.abella.hemisphere_examples import (
     unbounded_freezes,
 )
 from eigentoken.proofs.bibliography import HERE
-from eigentoken.proofs.textbook import CANTOR, CARATHEODORY, CAUCHY_SCHWARZ, DANSKIN, GRONWALL, MONOTONE
+from eigentoken.proofs.extremes import bound_by_slope
+from eigentoken.proofs.textbook import CANTOR, CARATHEODORY, CAUCHY_SCHWARZ
 from eigentoken.proofs.textbook_flows import EXPONENTIAL_DECAY, SUPPORT_FUNCTIONS
 from eigentoken.theory.claims import Converges, ForwardInvariant
 from eigentoken.theory.conditions import BoundedInTime, InHemisphere, PositiveDefinite, Symmetric
@@ -138,23 +139,12 @@ def derive() -> Derivation:
                 hypotheses=(weight_ij > 0, other > 0, sp.Eq(low, 0)),
                 conclusion=weight_ij * (other - s * low) > 0,
             ),
-            Citation(
-                name="slope of the lowest height",
-                says="For $-\\min_i h_i = \\max_i(-h_i)$:",
-                theorem=DANSKIN,
-                letters={"M": "minus the lowest height", "rate": "zero"},
+            *bound_by_slope(
+                "minus the lowest height",
+                names=("slope of the lowest height", "heights stay"),
+                says=("For $-\\min_i h_i = \\max_i(-h_i)$:", "So the lowest height does not decrease."),
+                formulas=("D^+\\bigl(-\\min_i h_i\\bigr) \\le 0", "\\min_i h_i(t) \\ge \\min_i h_i(0)"),
                 uses=("lowest height",),
-                formula="D^+\\bigl(-\\min_i h_i\\bigr) \\le 0",
-                establishes=("the upper Dini derivative of minus the lowest height is at most zero",),
-            ),
-            Citation(
-                name="heights stay",
-                says="So the lowest height does not decrease.",
-                theorem=MONOTONE,
-                letters={"u": "minus the lowest height"},
-                uses=("slope of the lowest height",),
-                formula="\\min_i h_i(t) \\ge \\min_i h_i(0)",
-                establishes=(HEIGHTS_STAY,),
             ),
             Inequality(
                 name="invariance",
@@ -224,24 +214,20 @@ def derive() -> Derivation:
                 needs=("each token gives the slope of the spread at most -a times the spread",),
                 establishes=("where the spread is attained the derivative is at most -kappa times the spread",),
             ),
-            Citation(
-                name="slope of the spread",
-                says="For the largest difference of two projections, in every direction $q$:",
-                theorem=DANSKIN,
-                letters={"M": "the spread", "rate": "-kappa times the spread"},
+            *bound_by_slope(
+                "the spread",
+                "-kappa",
+                names=("slope of the spread", "exponential decay"),
+                says=(
+                    "For the largest difference of two projections, in every direction $q$:",
+                    "So the spread decays exponentially, in every direction $q$.",
+                ),
+                formulas=(
+                    "D^+(M - m) \\le -\\kappa\\,(M - m)",
+                    "(M - m)(t) \\le e^{-\\kappa t}\\,(M - m)(0), \\qquad "
+                    "\\kappa = \\frac{h\\,\\delta\\,e^{-2K^2b}}{\\sqrt d}",
+                ),
                 uses=("largest projection", "the rate"),
-                formula="D^+(M - m) \\le -\\kappa\\,(M - m)",
-                establishes=("the upper Dini derivative of the spread is at most -kappa times the spread",),
-            ),
-            Citation(
-                name="exponential decay",
-                says="So the spread decays exponentially, in every direction $q$.",
-                theorem=GRONWALL,
-                letters={"u": "the spread", "k": "-kappa"},
-                uses=("slope of the spread",),
-                formula="(M - m)(t) \\le e^{-\\kappa t}\\,(M - m)(0), \\qquad "
-                "\\kappa = \\frac{h\\,\\delta\\,e^{-2K^2b}}{\\sqrt d}",
-                establishes=(SPREAD,),
             ),
             Inequality(
                 name="support functions",
@@ -259,22 +245,12 @@ def derive() -> Derivation:
                     "where the support function of the hulls is attained the derivative is at most zero",
                 ),
             ),
-            Citation(
-                name="slope of the support functions",
-                says="For $M = \\max_i q^{\\top}w_i$:",
-                theorem=DANSKIN,
-                letters={"M": "the support function of the hulls", "rate": "zero"},
+            *bound_by_slope(
+                "the support function of the hulls",
+                names=("slope of the support functions", "support functions fall"),
+                says=("For $M = \\max_i q^{\\top}w_i$:", "So no support function increases."),
+                formulas=("D^+\\max_i q^{\\top}w_i \\le 0", ""),
                 uses=("support functions",),
-                formula="D^+\\max_i q^{\\top}w_i \\le 0",
-                establishes=("the upper Dini derivative of the support function of the hulls is at most zero",),
-            ),
-            Citation(
-                name="support functions fall",
-                says="So no support function increases.",
-                theorem=MONOTONE,
-                letters={"u": "the support function of the hulls"},
-                uses=("slope of the support functions",),
-                establishes=("the support function of the hulls does not increase",),
             ),
             Citation(
                 name="nested hulls",
@@ -363,23 +339,19 @@ def derive() -> Derivation:
                     f"where {DISTANCE} is attained the derivative is at most -2a times {DISTANCE}",
                 ),
             ),
-            Citation(
-                name="slope of the causal distance",
-                says="For $\\max_i\\rho_i^2$:",
-                theorem=DANSKIN,
-                letters={"M": DISTANCE, "rate": f"-2a times {DISTANCE}"},
+            *bound_by_slope(
+                DISTANCE,
+                "-2a",
+                names=("slope of the causal distance", "causal decay"),
+                says=(
+                    "For $\\max_i\\rho_i^2$:",
+                    "So the largest distance to the first projected token decays exponentially, at the rate $a$.",
+                ),
+                formulas=(
+                    "D^+\\max_i\\rho_i^2 \\le -2a\\max_i\\rho_i^2",
+                    "\\max_i|w_i(t) - w_1|^2 \\le e^{-2at}\\max_i|w_i(0) - w_1|^2, \\qquad a = h\\,c_1\\,\\delta",
+                ),
                 uses=("causal version",),
-                formula="D^+\\max_i\\rho_i^2 \\le -2a\\max_i\\rho_i^2",
-                establishes=(f"the upper Dini derivative of {DISTANCE} is at most -2a times {DISTANCE}",),
-            ),
-            Citation(
-                name="causal decay",
-                says="So the largest distance to the first projected token decays exponentially, at the rate $a$.",
-                theorem=GRONWALL,
-                letters={"u": DISTANCE, "k": "-2a"},
-                uses=("slope of the causal distance",),
-                formula="\\max_i|w_i(t) - w_1|^2 \\le e^{-2at}\\max_i|w_i(0) - w_1|^2, \\qquad a = h\\,c_1\\,\\delta",
-                establishes=(f"{DISTANCE} at time t is at most exp(-2a t) times {DISTANCE} at the start",),
             ),
             Identity(
                 name="discrete version",

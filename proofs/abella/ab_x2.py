@@ -14,8 +14,9 @@ import sympy as sp
 from eigentoken.proofs.abella.central_projection import limit_of_tokens
 from eigentoken.proofs.abella.half_space import LOWEST, half_space_steps
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.extremes import bound_by_slope
 from eigentoken.proofs.tensor_reductions import applied, velocity
-from eigentoken.proofs.textbook import ADAPTED_NORM, CAUCHY_SCHWARZ, DANSKIN, GRONWALL, MONOTONE
+from eigentoken.proofs.textbook import ADAPTED_NORM, CAUCHY_SCHWARZ
 from eigentoken.proofs.textbook_flows import EXPONENTIAL_DECAY
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.claims import Converges, ForwardInvariant
@@ -162,23 +163,12 @@ def derive() -> Derivation:
                     f"where {LARGEST} is attained the derivative is at most zero",
                 ),
             ),
-            Citation(
-                name="slope of the deviations",
-                says="For $\\max_i R_i^2$:",
-                theorem=DANSKIN,
-                letters={"M": LARGEST, "rate": "zero"},
+            *bound_by_slope(
+                LARGEST,
+                names=("slope of the deviations", "bounded deviations"),
+                says=("For $\\max_i R_i^2$:", "So the deviations stay bounded."),
+                formulas=("D^+\\max_i R_i^2 \\le 0", "R_i(t) \\le R_0 := \\max_k R_k(0)"),
                 uses=("contraction",),
-                formula="D^+\\max_i R_i^2 \\le 0",
-                establishes=(f"the upper Dini derivative of {LARGEST} is at most zero",),
-            ),
-            Citation(
-                name="bounded deviations",
-                says="So the deviations stay bounded.",
-                theorem=MONOTONE,
-                letters={"u": LARGEST},
-                uses=("slope of the deviations",),
-                formula="R_i(t) \\le R_0 := \\max_k R_k(0)",
-                establishes=(f"{LARGEST} does not increase",),
             ),
             Identity(
                 name="ratios of heights",
@@ -239,23 +229,16 @@ def derive() -> Derivation:
                 needs=("the sums of the rates are at least A",),
                 establishes=(f"where {LARGEST} is attained the derivative is at most -2c times {LARGEST}",),
             ),
-            Citation(
-                name="decreasing deviations",
-                says="For $\\max_i R_i^2$ again:",
-                theorem=DANSKIN,
-                letters={"M": LARGEST, "rate": f"-2c times {LARGEST}"},
+            *bound_by_slope(
+                LARGEST,
+                "-2c",
+                names=("decreasing deviations", "exponential decay"),
+                says=("For $\\max_i R_i^2$ again:", "So the deviations decay exponentially."),
+                formulas=(
+                    "D^+\\max_i R_i^2 \\le -2c\\max_i R_i^2",
+                    "\\max_i|r_i(t)|_*^2 \\le e^{-2ct}\\max_i|r_i(0)|_*^2",
+                ),
                 uses=("rate",),
-                formula="D^+\\max_i R_i^2 \\le -2c\\max_i R_i^2",
-                establishes=(f"the upper Dini derivative of {LARGEST} is at most -2c times {LARGEST}",),
-            ),
-            Citation(
-                name="exponential decay",
-                says="So the deviations decay exponentially.",
-                theorem=GRONWALL,
-                letters={"u": LARGEST, "k": "-2c"},
-                uses=("decreasing deviations",),
-                formula="\\max_i|r_i(t)|_*^2 \\le e^{-2ct}\\max_i|r_i(0)|_*^2",
-                establishes=(f"{LARGEST} at time t is at most exp(-2c t) times {LARGEST} at the start",),
             ),
             Inequality(
                 name="positive rate",

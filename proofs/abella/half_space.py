@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from eigentoken.proofs.textbook import DANSKIN, GRONWALL
-from eigentoken.theory.steps import Citation, Inequality, Step
+from eigentoken.proofs.extremes import bound_by_slope
+from eigentoken.theory.steps import Inequality, Step
 
 __all__ = ["LOWEST", "half_space_steps"]
 
@@ -37,25 +37,16 @@ def half_space_steps(height: str, *, uses: tuple[str, ...], establishes: str) ->
                 "where minus the lowest height is attained the derivative is at most -S times minus the lowest height",
             ),
         ),
-        Citation(
-            name="lowest height",
-            says="For $-\\min_i h_i = \\max_i(-h_i)$:",
-            theorem=DANSKIN,
-            letters={"M": "minus the lowest height", "rate": "-S times minus the lowest height"},
-            uses=("slope of the lowest height",),
-            formula="D^+\\bigl(-\\min_i h_i\\bigr) \\le S\\min_i h_i",
-            establishes=(
-                "the upper Dini derivative of minus the lowest height is at most -S times minus the lowest height",
+        *bound_by_slope(
+            "minus the lowest height",
+            "-S",
+            names=("lowest height", "bound of the lowest height"),
+            says=(
+                "For $-\\min_i h_i = \\max_i(-h_i)$:",
+                "So, as long as it is positive, it decays at most exponentially.",
             ),
-        ),
-        Citation(
-            name="bound of the lowest height",
-            says="So, as long as it is positive, it decays at most exponentially.",
-            theorem=GRONWALL,
-            letters={"u": "minus the lowest height", "k": "-S"},
-            uses=("lowest height",),
-            formula="\\min_i h_i(t) \\ge e^{-St}\\min_i h_i(0)",
-            establishes=(DECAY,),
+            formulas=("D^+\\bigl(-\\min_i h_i\\bigr) \\le S\\min_i h_i", "\\min_i h_i(t) \\ge e^{-St}\\min_i h_i(0)"),
+            uses=("slope of the lowest height",),
         ),
         Inequality(
             name="the half space is kept",

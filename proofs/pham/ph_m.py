@@ -11,9 +11,9 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import as_numbers, det_tokens, numbers
+from eigentoken.proofs.extremes import bound_by_slope
 from eigentoken.proofs.flow_properties import key_identity
 from eigentoken.proofs.tensor_reductions import EXACT, all_equal, matrix_of_symbols, tokens_of_symbols, velocity
-from eigentoken.proofs.textbook import DANSKIN, GRONWALL
 from eigentoken.proofs.textbook_flows import CONTINUATION
 from eigentoken.theory.conditions import Nonsingular
 from eigentoken.theory.observables_attention import solve
@@ -143,23 +143,16 @@ def derive() -> Derivation:
                     f"where {LARGEST} is attained the derivative is at most 2g times {LARGEST}",
                 ),
             ),
-            Citation(
-                name="slope of the largest norm",
-                says="For $\\max_l|x_l|^2$:",
-                theorem=DANSKIN,
-                letters={"M": LARGEST, "rate": f"2g times {LARGEST}"},
+            *bound_by_slope(
+                LARGEST,
+                "2g",
+                names=("slope of the largest norm", "squared norms"),
+                says=("For $\\max_l|x_l|^2$:", "So the squared norms grow at most exponentially."),
+                formulas=(
+                    "D^+\\max_l|x_l|^2 \\le 2\\lVert B\\rVert\\max_l|x_l|^2",
+                    "\\max_l|x_l(t)|^2 \\le e^{2\\lVert B\\rVert t}\\max_l|x_l(0)|^2",
+                ),
                 uses=("growth",),
-                formula="D^+\\max_l|x_l|^2 \\le 2\\lVert B\\rVert\\max_l|x_l|^2",
-                establishes=(f"the upper Dini derivative of {LARGEST} is at most 2g times {LARGEST}",),
-            ),
-            Citation(
-                name="squared norms",
-                says="So the squared norms grow at most exponentially.",
-                theorem=GRONWALL,
-                letters={"u": LARGEST, "k": "2g"},
-                uses=("slope of the largest norm",),
-                formula="\\max_l|x_l(t)|^2 \\le e^{2\\lVert B\\rVert t}\\max_l|x_l(0)|^2",
-                establishes=(f"{LARGEST} at time t is at most exp(2g t) times {LARGEST} at the start",),
             ),
             Inequality(
                 name="bound of the norms",

@@ -8,9 +8,9 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import FLOATS, as_floats, as_numbers, numbers
+from eigentoken.proofs.extremes import bound_by_slope
 from eigentoken.proofs.pham.ph_m import B, soft_average, token_field
 from eigentoken.proofs.pham.ph_t3 import middle_token_stays, negative_form_decays
-from eigentoken.proofs.textbook import DANSKIN, GRONWALL
 from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.claims import Diverges, ForwardInvariant
 from eigentoken.theory.conditions import InHemisphere, Relation, SimpleTop
@@ -18,7 +18,7 @@ from eigentoken.theory.observables import dot
 from eigentoken.theory.points import Hemisphere
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
-from eigentoken.theory.steps import Citation, Derivation, Inequality
+from eigentoken.theory.steps import Derivation, Inequality
 from eigentoken.theory.systems import system
 from eigentoken.theory.terms import Eigenvalue
 
@@ -67,41 +67,27 @@ def derive() -> Derivation:
                     f"where {HIGHEST} is attained the derivative is at most lambda times {HIGHEST}",
                 ),
             ),
-            Citation(
-                name="lowest height",
-                says="For $-\\min_l h_l = \\max_l(-h_l)$:",
-                theorem=DANSKIN,
-                letters={"M": LOWEST, "rate": f"lambda times {LOWEST}"},
+            *bound_by_slope(
+                LOWEST,
+                "lambda",
+                names=("lowest height", "lower bound"),
+                says=("For $-\\min_l h_l = \\max_l(-h_l)$:", "So the lowest height grows at least exponentially,"),
+                formulas=(
+                    "D^+\\bigl(-\\min_l h_l\\bigr) \\le -\\lambda\\min_l h_l",
+                    "u^{\\top}x_l(t) \\ge e^{\\lambda t}\\min_k u^{\\top}x_k(0)",
+                ),
                 uses=("averages lie between the extremes",),
-                formula="D^+\\bigl(-\\min_l h_l\\bigr) \\le -\\lambda\\min_l h_l",
-                establishes=(f"the upper Dini derivative of {LOWEST} is at most lambda times {LOWEST}",),
             ),
-            Citation(
-                name="highest height",
-                says="For $\\max_l h_l$:",
-                theorem=DANSKIN,
-                letters={"M": HIGHEST, "rate": f"lambda times {HIGHEST}"},
+            *bound_by_slope(
+                HIGHEST,
+                "lambda",
+                names=("highest height", "upper bound"),
+                says=("For $\\max_l h_l$:", "and the highest one at most."),
+                formulas=(
+                    "D^+\\max_l h_l \\le \\lambda\\max_l h_l",
+                    "u^{\\top}x_l(t) \\le e^{\\lambda t}\\max_k u^{\\top}x_k(0)",
+                ),
                 uses=("averages lie between the extremes",),
-                formula="D^+\\max_l h_l \\le \\lambda\\max_l h_l",
-                establishes=(f"the upper Dini derivative of {HIGHEST} is at most lambda times {HIGHEST}",),
-            ),
-            Citation(
-                name="lower bound",
-                says="So the lowest height grows at least exponentially,",
-                theorem=GRONWALL,
-                letters={"u": LOWEST, "k": "lambda"},
-                uses=("lowest height",),
-                formula="u^{\\top}x_l(t) \\ge e^{\\lambda t}\\min_k u^{\\top}x_k(0)",
-                establishes=(LOWER,),
-            ),
-            Citation(
-                name="upper bound",
-                says="and the highest one at most.",
-                theorem=GRONWALL,
-                letters={"u": HIGHEST, "k": "lambda"},
-                uses=("highest height",),
-                formula="u^{\\top}x_l(t) \\le e^{\\lambda t}\\max_k u^{\\top}x_k(0)",
-                establishes=(f"{HIGHEST} at time t is at most exp(lambda t) times {HIGHEST} at the start",),
             ),
             Inequality(
                 name="divergence",

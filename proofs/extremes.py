@@ -1,0 +1,53 @@
+"""Steps that many chapters share: the largest of finitely many functions falls, or decays, by its slope where it is attained.
+
+Danskin's theorem turns the slope at the maximisers into a bound of the upper Dini derivative, the comparison lemma that bound
+into one of the function itself.
+"""
+
+from __future__ import annotations
+
+from eigentoken.proofs.textbook import DANSKIN, GRONWALL, MONOTONE
+from eigentoken.theory.steps import Citation
+
+__all__ = ["bound_by_slope"]
+
+
+def bound_by_slope(
+    largest: str,
+    rate: str = "",
+    *,
+    names: tuple[str, str],
+    says: tuple[str, str],
+    formulas: tuple[str, str],
+    uses: tuple[str, ...],
+) -> tuple[Citation, Citation]:
+    """``D+ M <= k M`` and ``M(t) <= e^{kt} M(0)`` with the ``rate`` k; without one, ``D+ M <= 0`` and M does not increase.
+
+    Needed are the facts that ``largest`` is the largest of finitely many differentiable functions of time, and that where
+    it is attained the derivative is at most that.
+
+    >>> steps = bound_by_slope("the spread", "-2c", names=("a", "b"), says=("", ""), formulas=("", ""), uses=())
+    >>> steps[1].establishes
+    ('the spread at time t is at most exp(-2c t) times the spread at the start',)
+    """
+    slope = f"{rate} times {largest}" if rate else "zero"
+    danskin = Citation(
+        name=names[0],
+        says=says[0],
+        theorem=DANSKIN,
+        letters={"M": largest, "rate": slope},
+        uses=uses,
+        formula=formulas[0],
+        establishes=(f"the upper Dini derivative of {largest} is at most {slope}",),
+    )
+    bound = f"{largest} at time t is at most exp({rate} t) times {largest} at the start"
+    comparison = Citation(
+        name=names[1],
+        says=says[1],
+        theorem=GRONWALL if rate else MONOTONE,
+        letters={"u": largest, "k": rate} if rate else {"u": largest},
+        uses=(names[0],),
+        formula=formulas[1],
+        establishes=(bound if rate else f"{largest} does not increase",),
+    )
+    return danskin, comparison
