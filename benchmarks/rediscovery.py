@@ -1,15 +1,18 @@
 """Are the false statements refuted?  Every conjecture of ``benchmarks/blind`` that is expected to fall is attacked.
 
 ``python benchmarks/rediscovery.py RESULTS.jsonl --seconds 120 --jobs 2`` appends one line for each as it ends, goes on where an
-earlier run was stopped, and prints the table: time to the certified refutation, the method, the counterexample, and how many
-of its certificates the second arithmetic confirms.  Exit code 1 if one is not refuted.
+earlier run was stopped, and prints the table: time to the certified refutation, CPU time of this process (all of it with one
+job) and load of the machine, the method, and how many of its certificates the second arithmetic confirms.  Exit code 1 if one
+is not refuted.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +31,9 @@ def run(file: Path, seconds: float, jobs: int, seed: int, only: str) -> None:
                 continue
             if (conjecture.name, seconds, seed) in done:
                 continue
+            begun = time.process_time()
             report = json.loads(json.dumps(refute(conjecture, seconds=seconds, seed=seed, jobs=jobs).as_dict()))
+            used = time.process_time() - begun
             (result,) = report["results"]
             words = [str(verdict.word) for _, verdict in recheck_report(report, run_predicates=True)]
             found = result["counterexample"]
@@ -38,7 +43,10 @@ def run(file: Path, seconds: float, jobs: int, seed: int, only: str) -> None:
                 "asked": seconds,
                 "seed": seed,
                 "verdict": result["verdict"],
+                "jobs": jobs,
                 "seconds": result["seconds"],
+                "cpu": round(used, 1),
+                "load": round(os.getloadavg()[0], 1),
                 "found_by": result["found_by"],
                 "instance": None if found is None else found["instance"],
                 "confirmed": f"{words.count('holds')} of {len(words)}",
@@ -54,11 +62,13 @@ def recorded(file: Path) -> list[dict[str, Any]]:
 
 def show(lines: list[dict[str, Any]]) -> bool:
     """The table; true where every line is a refutation."""
-    print("| statement | file | verdict | seconds | found by | confirmed |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    print("| statement | file | verdict | seconds | CPU | load | found by | confirmed |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for line in lines:
         print("|", " | ".join(str(line[key]) for key in ("name", "file", "verdict")), end=" | ")
-        print(f"{line['seconds']:.1f} | {line['found_by']} | {line['confirmed']} |")
+        print(
+            f"{line['seconds']:.1f} | {line['cpu']:.1f} | {line['load']:.1f} | {line['found_by']} | {line['confirmed']} |"
+        )
     return all(line["verdict"] == "refuted" for line in lines)
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,13 +45,17 @@ def run(file: Path, seconds: float, jobs: int, seed: int, only: str) -> None:
     for name, conjecture in true_conjectures():
         if only not in name or (name, seconds, seed) in done:
             continue
+        begun = time.process_time()
         (result,) = refute(conjecture, seconds=seconds, seed=seed, jobs=jobs).results
+        used = time.process_time() - begun
         document = result.as_dict()
         line = {
             "name": name,
             "asked": seconds,
             "seed": seed,
             "jobs": jobs,
+            "cpu": round(used, 1),
+            "load": round(os.getloadavg()[0], 1),
             **{key: document[key] for key in ("verdict", "seconds", "tried", "units", "unsettled", "best_violation")},
         }
         if result.word != "survived":

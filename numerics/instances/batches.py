@@ -7,7 +7,7 @@ evaluated to ``(B,)`` tensors, and a relation to a *violation*: negative where i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -20,7 +20,7 @@ from torch import Tensor
 from eigentoken.theory import terms
 from eigentoken.theory.systems import System
 
-__all__ = ["Batch", "Wave", "relation_violation"]
+__all__ = ["Batch", "Wave", "joined", "relation_violation"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,6 +252,65 @@ class Batch:
 
 #: Values of further quantities (words added by authors): type -> function of (batch, number, ell).
 NUMBERS: dict[type, Callable[[Batch, Any, int | None], Tensor]] = {}
+
+
+def joined(batches: Sequence[Batch]) -> list[Batch]:
+    """The same instances in as few batches as their shapes allow: a trajectory costs the same for many at once.
+
+    Batches of one system, shape, indices, mask and number of heads become one, in the order of their first members.
+    """
+    groups: dict[Any, list[Batch]] = {}
+    for batch in batches:
+        if batch.count:
+            groups.setdefault(_kind(batch), []).append(batch)
+    return [_together(each) if len(each) > 1 else each[0] for each in groups.values()]
+
+
+def _kind(batch: Batch) -> Any:
+    kinds = [(name, type(value).__name__) for name, value in batch.parameters.items() if name != "heads"]
+    heads = [
+        tuple((part, type(each).__name__) for part, each in head.items()) for head in batch.parameters.get("heads", ())
+    ]
+    return (
+        batch.system.name,
+        batch.n,
+        batch.d,
+        batch.k,
+        batch.p,
+        repr(batch.mask),
+        tuple(kinds),
+        tuple(heads),
+        tuple(batch.extra),
+    )
+
+
+def _together(batches: Sequence[Batch]) -> Batch:
+    first = batches[0]
+    same = all(each.groups == first.groups for each in batches)
+    return replace(
+        first,
+        parameters={name: _side_by_side([each.parameters[name] for each in batches]) for name in first.parameters},
+        tokens=torch.cat([each.tokens for each in batches]),
+        groups=first.groups if same else None,
+        extra={name: torch.cat([each.extra[name] for each in batches]) for name in first.extra},
+        _memory={},
+    )
+
+
+def _side_by_side(values: Sequence[Any]) -> Any:
+    first = values[0]
+    if isinstance(first, list):
+        return [
+            {part: _side_by_side([value[h][part] for value in values]) for part in head} for h, head in enumerate(first)
+        ]
+    if isinstance(first, Wave):
+        parts = (
+            [value.cosine for value in values],
+            [value.square for value in values],
+            [value.omega for value in values],
+        )
+        return Wave(*(torch.cat(each) for each in parts))
+    return torch.cat(list(values))
 
 
 def _taken(value: Any, index: Any) -> Any:

@@ -24,10 +24,10 @@ from eigentoken.numerics.instances.rational import rounded, sphere_point
 from eigentoken.theory import terms
 from eigentoken.theory.instances import Instance, InstanceError
 from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, Polygonal, Zero
-from eigentoken.theory.systems import Space
+from eigentoken.theory.systems import Space, system
 from eigentoken.theory.words_lab import Clustering
 
-__all__ = ["ExactDraft", "batch_of", "draft", "turned"]
+__all__ = ["ExactDraft", "Rows", "batch_of", "draft", "exact_rows", "rows_of", "turned"]
 
 Rows = tuple[tuple[Fraction, ...], ...]
 
@@ -52,6 +52,8 @@ class ExactDraft:
             given["heads"] = [{name: _texts(value) for name, value in head.items()} for head in self.heads]
         if self.alpha is not None:
             given["alpha"] = str(self.alpha)
+        if self.mask is not None and system(self.system).mask != self.mask:
+            given["mask"] = self.mask if isinstance(self.mask, str) else [list(row) for row in self.mask]
         try:
             return Instance.of(self.system, _texts(self.tokens), **given)
         except (InstanceError, ZeroDivisionError):
@@ -154,7 +156,7 @@ def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
         if name == plan.system.score and isinstance(plan.place, AntipodalAt | Polygonal) and batch.n % 2 == 0:
             made[0][0] = Fraction(0)
         if name == plan.system.metric:
-            return _rows(sp.eye(d) if factor is None else factor * factor.T)
+            return rows_of(sp.eye(d) if factor is None else factor * factor.T)
         return tuple(tuple(row) for row in made)
 
     matrices: dict[str, Rows] = {}
@@ -164,7 +166,7 @@ def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
         if name == "heads":
             heads = [{part: rows(part, each) for part, each in head.items()} for head in value]
         elif name == "alpha":
-            alpha = rounded(float(value[0]), denominator)
+            alpha = _step(float(value[0]), denominator)
         elif isinstance(value, Tensor):
             matrices[name] = rows(name, value)
     if plan.system.rotary is not None and not _respect_rotation(plan, ready, matrices, denominator):
@@ -181,9 +183,15 @@ def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
     return ExactDraft(batch.system.name, matrices, tuple(heads), alpha, tokens, batch.k, batch.p, batch.mask)
 
 
+def _step(value: float, denominator: int) -> Fraction:
+    """A step rounded, and not to 0: a small one to the nearest 1/m."""
+    near = rounded(value, denominator)
+    return near if near > 0 or value <= 0 else Fraction(1, round(1 / value))
+
+
 def _clustered_draft(batch: Batch, denominator: int) -> ExactDraft | None:
     made = exact_cluster(batch, denominator)
-    alpha = rounded(float(batch.parameters["alpha"][0]), denominator) if "alpha" in batch.parameters else None
+    alpha = _step(float(batch.parameters["alpha"][0]), denominator) if "alpha" in batch.parameters else None
     if made is None or (alpha is not None and alpha <= 0):
         return None
     return ExactDraft(batch.system.name, made[0], (), alpha, made[1], batch.k, batch.p, batch.mask)
@@ -197,10 +205,10 @@ def _respect_derived(plan: Plan, batch: Batch, matrices: dict[str, Rows], denomi
         left, right = term.args
         if not (isinstance(right, sp.Inverse) and getattr(left, "name", "") in matrices):
             continue
-        solved = _divided(_grid(plan, batch, term, denominator), _exact(matrices[left.name]))
+        solved = _divided(_grid(plan, batch, term, denominator), exact_rows(matrices[left.name]))
         if solved is None:
             return False
-        matrices[right.arg.name] = _rows(solved)
+        matrices[right.arg.name] = rows_of(solved)
     return True
 
 
@@ -222,15 +230,15 @@ def _respect_rotation(plan: Plan, batch: Batch, matrices: dict[str, Rows], denom
     if score not in plan.matrices and derived not in plan.matrices:
         return True
     flat = _grid(plan, batch, score, denominator)
-    solved = _divided(_exact(matrices[query]), flat)
+    solved = _divided(exact_rows(matrices[query]), flat)
     if solved is None:
         return False
-    matrices[key] = _rows(solved.T)
+    matrices[key] = rows_of(solved.T)
     if derived in plan.matrices:
         solved = _divided(_grid(plan, batch, derived, denominator), flat)
         if solved is None:
             return False
-        matrices[value] = _rows(solved)
+        matrices[value] = rows_of(solved)
     return True
 
 
@@ -241,10 +249,11 @@ def _grid(plan: Plan, batch: Batch, term: Any, denominator: int) -> Any:
     grid = [[rounded(value[i][j], denominator) for j in range(d)] for i in range(d)]
     if plan.matrices.get(term, MatrixPlan()).symmetric:
         grid = [[grid[min(i, j)][max(i, j)] for j in range(d)] for i in range(d)]
-    return _exact(grid)
+    return exact_rows(grid)
 
 
-def _exact(rows: Any) -> Any:
+def exact_rows(rows: Any) -> Any:
+    """Rows of fractions as a sympy matrix."""
     return sp.Matrix([[sp.Rational(entry.numerator, entry.denominator) for entry in row] for row in rows])
 
 
@@ -253,7 +262,8 @@ def _divided(left: Any, right: Any) -> Any:
     return None if left.det() == 0 else left.inv() * right
 
 
-def _rows(matrix: Any) -> Rows:
+def rows_of(matrix: Any) -> Rows:
+    """A rational sympy matrix as rows of fractions."""
     return tuple(tuple(Fraction(int(a.p), int(a.q)) for a in matrix.row(i)) for i in range(matrix.rows))
 
 
@@ -261,7 +271,7 @@ def _metric_factor(batch: Batch, denominator: int) -> Any:
     """A rational lower triangular L, with a positive diagonal, near the one with ``W = L L^T``."""
     floats = torch.linalg.cholesky(batch.named(str(batch.system.metric))[0]).tolist()
     least = Fraction(1, denominator)
-    return _exact(
+    return exact_rows(
         [
             [
                 max(least, rounded(entry, denominator)) if i == j else rounded(entry, denominator)
@@ -277,7 +287,7 @@ def _on_ellipsoid(batch: Batch, factor: Any, denominator: int) -> tuple[tuple[An
     lower = torch.tensor([[float(a) for a in factor.row(i)] for i in range(batch.d)], dtype=torch.float64)
     points = [sphere_point(token, denominator) for token in (batch.tokens[0] @ lower).tolist()]
     back = factor.T.inv()
-    return tuple(_rows((back * _exact([point]).T).T)[0] for point in points)
+    return tuple(rows_of((back * exact_rows([point]).T).T)[0] for point in points)
 
 
 def _on_the_unit_metric(batch: Batch) -> Batch:

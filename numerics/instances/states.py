@@ -27,7 +27,7 @@ from eigentoken.theory.points import (
 from eigentoken.theory.systems import Space
 from eigentoken.theory.words_lab import Clustering
 
-__all__ = ["PLACES", "on_manifold", "place_state", "tokens_for"]
+__all__ = ["PLACES", "in_hemisphere", "on_manifold", "place_state", "tokens_for"]
 
 #: How to put the tokens at a place: type -> function of (place, batch, generator), for words added by authors too.
 PLACES: dict[type, Callable[[Any, Batch, torch.Generator], Batch]] = {}
@@ -61,11 +61,12 @@ def tokens_for(plan: Plan, batch: Batch, corner: str, generator: torch.Generator
         x = x[:, :1].expand_as(x).clone()
     batch = batch.at(on_manifold(batch, x))
     if plan.hemisphere is not None:
-        batch = _in_hemisphere(plan, batch, generator)
+        batch = in_hemisphere(plan, batch, generator)
     return batch
 
 
-def _in_hemisphere(plan: Plan, batch: Batch, generator: torch.Generator) -> Batch:
+def in_hemisphere(plan: Plan, batch: Batch, generator: torch.Generator) -> Batch:
+    """The batch with each token turned into the hemisphere (or the last one just outside)."""
     asked = plan.hemisphere
     assert asked is not None
     if asked.normal is None:
@@ -207,5 +208,5 @@ def _(place: Place, batch: Batch, generator: torch.Generator) -> Batch:
         from eigentoken.numerics.instances.plans import HemispherePlan
 
         plan = Plan(batch.system, hemisphere=HemispherePlan(place.normal, place.left))
-        return _in_hemisphere(plan, batch, generator)
+        return in_hemisphere(plan, batch, generator)
     return batch

@@ -12,14 +12,16 @@ from torch import Tensor
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.construction import rotary_matrices, solve_derived
 from eigentoken.numerics.instances.plans import MatrixPlan, Plan
-from eigentoken.numerics.instances.states import tokens_for
+from eigentoken.numerics.instances.states import in_hemisphere, tokens_for
 from eigentoken.theory import terms
 from eigentoken.theory.points import AntipodalAt, Polygonal
 
-__all__ = ["structured_batches"]
+__all__ = ["mirrored_states", "structured_batches"]
 
 SPECTRUM = (2.0, 1.0, 0.5, 0.0, -0.5, -1.0, -2.0)
 STEPS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0)
+#: Mirrored states that are tried with each instance.
+STATES = 124
 SMALL = (0.0, 1.0, -1.0, 2.0, -2.0, -3.0)
 
 
@@ -66,8 +68,12 @@ def _shaped(plan: Plan, shape: tuple[int, int, int, int], count: int, generator:
     if not bool(batch.finite.all()):
         batch = batch.take(batch.finite)
     batch = tokens_for(plan, batch, "structured", generator)
-    if plan.place is None and plan.hemisphere is None and plan.distinct is not False:
-        batch = batch.at(_mirrored_tokens(batch, generator) if plan.euclidean else _axis_tokens(batch, generator))
+    if plan.place is None and plan.distinct is not False:
+        simple = _mirrored_tokens(batch, generator) if plan.euclidean else _axis_tokens(batch, generator)
+        if plan.hemisphere is None:
+            batch = batch.at(simple)
+        elif plan.hemisphere.inside and not plan.euclidean:
+            batch = in_hemisphere(plan, batch.at(simple), generator)
     return batch.take(batch.finite)
 
 
@@ -97,6 +103,26 @@ def _mirrored_tokens(batch: Batch, generator: torch.Generator) -> Tensor:
     free = torch.randint(-2, 3, (batch.count, batch.n, batch.d), generator=generator).to(torch.float64)
     chosen = torch.rand(batch.count, 1, 1, generator=generator) < 0.5
     return torch.where(chosen, torch.cat(parts, 1), free)
+
+
+def mirrored_states(batch: Batch) -> Batch:
+    """Every instance with its own state, and with many small mirrored ones x, -x, ... (integers; a token at 0 for odd n).
+
+    Few parameters satisfy the conditions, so each that does is tried with many states.
+    """
+    half = batch.n // 2
+    if half == 0 or batch.count == 0:
+        return batch
+    whole = torch.tensor(list(product((0.0, 1.0, 2.0, -1.0, -2.0), repeat=batch.d)), dtype=torch.float64)[1:]
+    chosen = whole
+    if half > 1:  # further pairs from the same list, turned through it
+        chosen = torch.stack([whole.roll(7 * pair, 0) for pair in range(half)], 1)
+    pairs = chosen.reshape(len(whole), half, batch.d)[:STATES]
+    parts = [pairs, -pairs, torch.zeros(len(pairs), batch.n - 2 * half, batch.d, dtype=torch.float64)]
+    states = torch.cat(parts, 1)
+    index = torch.arange(batch.count)
+    many = batch.take(torch.cat([index, index.repeat_interleave(len(states))]))
+    return many.at(torch.cat([batch.tokens, states.repeat(batch.count, 1, 1)]))
 
 
 def _candidates(plan: Plan, asked: MatrixPlan, d: int, score: bool, metric: bool) -> Tensor:

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from eigentoken.numerics.lab.documents import encode
+from eigentoken.numerics.lab.documents import UnknownObservable, decode, encode
 from eigentoken.numerics.lab.predicates import predicate_home, predicate_verdict
 from eigentoken.numerics.lab.stated import conjecture_document, shown
 from eigentoken.numerics.lab.targets import Target
@@ -88,12 +88,20 @@ def certify_case(target: Target, case: Case) -> Certified | None:
     details: dict[str, Any] = {"kind": "" if verdict.certificate is None else verdict.certificate.kind}
     details["statement"] = None if target.claim is None else encode(target.claim)
     details["shown"] = shown(verdict.as_dict())
-    if target.claim is None:
+    if target.claim is None or _has_own_observable(details["statement"]):
         details["predicate"] = predicate_home(target.conjecture)
     if verdict.certificate is not None:
         details["data"] = dict(verdict.certificate.data)
     certificates.append(Certificate("lab/claim", claim, VerdictWord.FAILS, digest, {**document, **details}))
     return Certified(case, tuple(listed), claim, verdict, tuple(certificates))
+
+
+def _has_own_observable(statement: Any) -> bool:
+    try:
+        decode(statement)
+    except UnknownObservable:
+        return True
+    return False
 
 
 def _asked(target: Target) -> list[tuple[Any, bool]]:

@@ -40,7 +40,8 @@ class Conjecture:
     (:mod:`eigentoken.numerics.lab.predicates`): a function, or ``"file.py:function"``.  It is given an object with the
     parameters as attributes (``instance.V``, ``instance.alpha``, ``instance.tokens``), numpy arrays in the search and
     sympy matrices of exact numbers when a counterexample is certified; the conjecture says that it is always true.  ``at``
-    puts the tokens that it is given at a place.  ``n`` and ``d`` restrict the sizes that are tried.
+    puts the tokens that it is given at a place.  ``n`` and ``d`` restrict the sizes that are tried; ``mask`` is ``"causal"``
+    or a matrix of 0 and 1 (row i: to whom token i attends).
     """
 
     name: str
@@ -68,6 +69,7 @@ class Conjecture:
             given = getattr(self, part)
             object.__setattr__(self, part, (given,) if isinstance(given, Condition | Claim) else tuple(given))
         self._check()
+        self._check_mask()
         if isinstance(self.holds_if, str):
             self._resolve(self.holds_if)
 
@@ -101,6 +103,23 @@ class Conjecture:
             raise self.error(f"{self.name}: at must be a place for the free predicate holds_if, got {self.at!r}")
         if self.expect not in {"open", "survives", "refuted"}:
             raise self.error(f"{self.name}: expect must be open, survives or refuted, got {self.expect!r}")
+
+    def _check_mask(self) -> None:
+        """``full`` is the same as no mask; a matrix speaks of as many tokens as it has rows."""
+        if self.mask is None or self.mask in ("full", "causal"):
+            object.__setattr__(self, "mask", None if self.mask == "full" else self.mask)
+            return
+        expected = f"{self.name}: mask must be 'full', 'causal' or a square matrix of 0 and 1, got {self.mask!r}"
+        try:
+            rows = tuple(tuple(int(entry) for entry in row) for row in self.mask)
+        except (TypeError, ValueError):
+            raise self.error(expected) from None
+        if not rows or any(len(row) != len(rows) or set(row) - {0, 1} or 1 not in row for row in rows):
+            raise self.error(f"{expected}; each token attends to at least one")
+        if self.n is not None and tuple(self.n) != (len(rows),):
+            raise self.error(f"{self.name}: the mask is for {len(rows)} tokens, n is {list(self.n)}: leave n out")
+        object.__setattr__(self, "mask", rows)
+        object.__setattr__(self, "n", (len(rows),))
 
     def error(self, message: str) -> ConjectureError:
         """An error at the line where the conjecture stands."""

@@ -41,6 +41,11 @@ def _numbers() -> dict[str, Any]:
     return {each.__name__: each for each in found}
 
 
+def _observables() -> dict[str, Observable]:
+    listed = {**vars(observables), **vars(observables_attention)}
+    return {each.name: each for each in listed.values() if isinstance(each, Observable)}
+
+
 def encode(thing: Any) -> Any:
     """The JSON of a word, a place, a term or a plain value."""
     if thing is None or isinstance(thing, bool | int | str):
@@ -48,7 +53,10 @@ def encode(thing: Any) -> Any:
     if isinstance(thing, tuple | list):
         return {"list": [encode(each) for each in thing]}
     if isinstance(thing, Observable):
-        return {"observable": thing.name}
+        own = (
+            _observables().get(thing.name) is not thing
+        )  # of the author's file, even if it has the name of a known one
+        return {"observable": thing.name, **({"own": True} if own else {})}
     if is_dataclass(thing) and not isinstance(thing, type):
         kind = "place" if isinstance(thing, Place) else "word"
         return {
@@ -85,11 +93,11 @@ def decode(document: Any) -> Any:
     if "matrix" in document:
         return terms.matrix(str(document["matrix"]))
     if "observable" in document:
-        listed = {**vars(observables), **vars(observables_attention)}
-        known = {each.name: each for each in listed.values() if isinstance(each, Observable)}
-        if document["observable"] not in known:
+        known = _observables()
+        if document["observable"] not in known or document.get("own"):
             raise UnknownObservable(
-                f"the observable {document['observable']!r} is not one of eigentoken.theory: the file that defines it is needed"
+                f"the observable {document['observable']!r} is not one of eigentoken.theory but code of the conjecture's file, "
+                "and was not run again: ask for it with --run-predicates"
             )
         return known[document["observable"]]
     if "word" in document or "place" in document:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.deadline import OutOfTime, limited, tick
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.readings.certified_claims import classified
 from eigentoken.numerics.readings.exact_values import Case
@@ -31,9 +33,19 @@ from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 if TYPE_CHECKING:
     from eigentoken.numerics.lab.conjectures import Conjecture
 
-__all__ = ["call_predicate", "predicate_home", "predicate_verdict", "predicate_violation", "resolved", "run_again"]
+__all__ = [
+    "call_predicate",
+    "predicate_home",
+    "predicate_verdict",
+    "predicate_violation",
+    "resolved",
+    "run_again",
+    "stated_again",
+]
 
 REST = 1e-9
+#: Seconds for one answer of a predicate on exact numbers: sympy can take for ever on large ones.
+PATIENCE = 10.0
 
 
 class FloatInstance(SimpleNamespace):
@@ -139,9 +151,13 @@ def predicate_violation(conjecture: Conjecture, batch: Batch) -> Tensor:
 
 
 def predicate_verdict(predicate: Callable[[Any], Any], case: Case) -> Verdict:
-    """The free predicate on exact numbers: an exact answer counts, a float does not."""
+    """The free predicate on exact numbers: an exact answer counts, a float does not; it is given ``PATIENCE`` seconds."""
     try:
-        answer = predicate(exact_instance(case))
+        with limited(time.time() + PATIENCE):
+            answer = predicate(exact_instance(case))
+    except OutOfTime:
+        tick()  # raises where it was the time of the whole search that ended
+        return undecided(f"the predicate gave no answer on these exact numbers in {PATIENCE:g} s")
     except Exception:
         return undecided("the predicate does not run on exact numbers (sympy matrices): it stays a float comparison")
     if answer is True or answer is sp.true:
@@ -193,17 +209,11 @@ def run_again(home: Any, case: Case, beside: Path | None = None) -> Verdict:
 
     This runs the code of the file, so the caller asks for it; a file that changed is not run.
     """
+    file = _unchanged(home, beside)
+    if isinstance(file, Verdict):
+        return file
     from eigentoken.numerics.lab.conjectures import load
 
-    if not home:
-        return undecided("the predicate was not written in a file: it cannot be run again")
-    file = Path(home["file"])
-    if not file.is_file() and beside is not None:
-        file = beside / file.name
-    if not file.is_file():
-        return undecided(f"the file of the predicate is not here: {home['file']}")
-    if _sha256(file) != home["sha256"]:
-        return undecided(f"{file} is not the file that was run: its sha256 differs")
     if "function" in home:
         predicate, _, _ = resolved(f"{file}:{home['function']}", str(file))
     else:
@@ -218,3 +228,33 @@ def run_again(home: Any, case: Case, beside: Path | None = None) -> Verdict:
     if verdict.is_holds:
         return fails(f"the predicate of {file.name}, run again, is true of the exact numbers")
     return holds(f"the predicate of {file.name} (sha256 agrees), run again, is false of the exact numbers")
+
+
+def stated_again(home: Any, statement: Any, beside: Path | None = None) -> Any:
+    """The claim of a certificate whose observable is code of the conjecture's file: that file, if it is unchanged, is run.
+
+    A claim of the language, or a verdict that says why there is none.
+    """
+    from eigentoken.numerics.lab.conjectures import load
+    from eigentoken.numerics.lab.documents import encode
+
+    file = _unchanged(home, beside)
+    if isinstance(file, Verdict):
+        return file
+    listed = [each for each in load(file) if each.name == home["conjecture"]]
+    found = next((claim for each in listed for claim in each.claims if encode(claim) == statement), None)
+    return undecided(f"{file} makes no such claim in {home['conjecture']!r}") if found is None else found
+
+
+def _unchanged(home: Any, beside: Path | None) -> Path | Verdict:
+    """The file that a certificate names, where it is still the one that was run; otherwise why not."""
+    if not home:
+        return undecided("the predicate was not written in a file: it cannot be run again")
+    file = Path(home["file"])
+    if not file.is_file() and beside is not None:
+        file = beside / file.name
+    if not file.is_file():
+        return undecided(f"the file of the predicate is not here: {home['file']}")
+    if _sha256(file) != home["sha256"]:
+        return undecided(f"{file} is not the file that was run: its sha256 differs")
+    return file

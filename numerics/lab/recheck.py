@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from eigentoken.numerics.lab.documents import DocumentError, UnknownObservable, decode
-from eigentoken.numerics.lab.predicates import run_again
+from eigentoken.numerics.lab.predicates import run_again, stated_again
 from eigentoken.numerics.lab.second_look import SecondLook
 from eigentoken.numerics.lab.stated import contradictions
 from eigentoken.numerics.readings.exact_values import Case
@@ -88,7 +88,14 @@ def _one(
         case = Case(read_instance(data["instance"]), int(data["k"]), int(data["p"]))
         return run_again(data.get("predicate"), case, beside)
     look = SecondLook(read_instance(data["instance"]), int(data["k"]), int(data["p"]), _arc(counterexample))
-    word = decode(data["statement"])
+    try:
+        word = decode(data["statement"])
+    except UnknownObservable:
+        if not run_predicates:
+            raise
+        word = stated_again(data.get("predicate"), data["statement"], beside)
+        if isinstance(word, Verdict):
+            return word
     if certificate["kind"] == "lab/condition":
         truth = look.condition(word)
     else:

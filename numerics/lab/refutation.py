@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,20 +12,25 @@ from typing import Any
 from eigentoken.numerics.deadline import OutOfTime, limited
 from eigentoken.numerics.instances.plans import Contradiction
 from eigentoken.numerics.instances.sampling import sample
-from eigentoken.numerics.lab.certify import Certified
+from eigentoken.numerics.lab.certify import Certified, certify_case
 from eigentoken.numerics.lab.conjectures import Conjecture, load
 from eigentoken.numerics.lab.report import DroppedLine, Progress, Report, Result
 from eigentoken.numerics.lab.scale_out import Workers
-from eigentoken.numerics.lab.search import Finding, Unit, UnitResult, joined, units
+from eigentoken.numerics.lab.search import Finding, Unit, UnitResult, ranges, units
 from eigentoken.numerics.lab.shrink import debunked, shrink
 from eigentoken.numerics.lab.stated import conjecture_document
 from eigentoken.numerics.lab.targets import Target, targets
-from eigentoken.theory.readings import LATEX
+from eigentoken.theory.readings import CERTIFIED, LATEX
 
 __all__ = ["refute", "refute_conjecture"]
 
 #: Attempts to certify one kind of violation.
 ATTEMPTS = 6
+
+#: Seconds for looking again at what was seen when the time was over.
+GRACE = 5.0
+#: What is said of every condition of a conjecture that falls with all of them.
+FALLEN = "the conjecture with all its conditions is already refuted, so nothing can be said of need"
 
 Watcher = Callable[[Progress], None]
 
@@ -58,10 +64,9 @@ def refute(
         workers.warm()
         for conjecture, aims in prepared:
             result = refute_conjecture(conjecture, aims, workers, seconds, instances, seed, watch)
-            if drop:
-                lines = tuple(_dropped(conjecture, workers, seconds, instances, seed, watch))
-                result = Result(**{**result.__dict__, "dropped": lines})
-            results.append(result)
+            results.append(
+                _with_dropped(result, conjecture, aims, workers, seconds, instances, seed, watch) if drop else result
+            )
     return Report(tuple(results), "" if isinstance(subject, Conjecture) else str(subject))
 
 
@@ -107,6 +112,7 @@ def refute_conjecture(
     found: tuple[Finding, Certified] | None = None
     stopped = "time"
     failed: dict[int, int] = {}
+    known_losses = len(workers.lost)
     while found is None and time.time() < end:
         if instances is not None and tally.tried >= instances:
             stopped = "instances"
@@ -114,18 +120,16 @@ def refute_conjecture(
         chunk = list(islice(stream, workers.width))
         results = list(workers.run(chunk, end))  # all of them, so that no worker is left in the middle of a unit
         for (aim, _), result in zip(chunk, results, strict=True):
-            try:
-                with limited(end):
-                    tally.add(result, aim)
-            except OutOfTime:
-                break
+            tally.add(result)
             if watch is not None:
-                watch(tally.progress(conjecture.name, result.unit.method, time.time() - start))
+                watch(tally.progress(conjecture.name, result, time.time() - start))
             found = _certified(aim, aims.index(aim), result, failed, end, seed)
             if found is not None:
                 stopped = "counterexample"
+                tally.best = max(tally.best, result.best)
                 break
-            if time.time() > end or (instances is not None and tally.tried >= instances):
+            tally.note(result, aim, end)
+            if instances is not None and tally.tried >= instances:
                 break
     word = "refuted" if found else "candidate" if tally.candidate is not None else "survived"
     return Result(
@@ -147,6 +151,7 @@ def refute_conjecture(
         counterexample=found[1] if found else None,
         candidate=None if found else tally.candidate,
         expect=conjecture.expect,
+        lost=tuple(workers.lost[known_losses:]),
         conjecture=conjecture_document(conjecture),
     )
 
@@ -175,7 +180,7 @@ class _Tally:
         self.volume: dict[str, tuple[float, float]] = {}
         self.candidate: dict[str, Any] | None = None
 
-    def add(self, result: UnitResult, aim: Target) -> None:
+    def add(self, result: UnitResult) -> None:
         self.tried += result.tried
         self.units += 1
         self.unsettled += result.unsettled
@@ -183,15 +188,29 @@ class _Tally:
         self.methods[method] = self.methods.get(method, 0) + result.tried
         for name, count in result.corners.items():
             self.corners[name] = self.corners.get(name, 0) + count
-        self.volume = joined(self.volume, result.volume)
-        seen = [each for each in result.findings if not each.hint and not debunked(aim, each)]
+        self.volume = ranges(self.volume, result.volume)
+
+    def note(self, result: UnitResult, aim: Target, end: float) -> None:
+        """Violations that did not certify are candidates, but for those that are shown to be artefacts of rounding.
+
+        That is looked into for a few seconds even when the time is over: what was seen is not forgotten.
+        """
+        seen = [each for each in result.findings if not each.hint]
+        try:
+            with limited(max(end, time.time() + GRACE)):
+                for each in tuple(seen):
+                    if debunked(aim, each):
+                        seen.remove(each)
+        except OutOfTime:
+            pass
         self.best = max(self.best, result.best if seen or result.best < 0 else 0.0)
         for finding in seen:
             if self.candidate is None or finding.violation > self.candidate["violation"]:
                 self.candidate = _candidate(finding)
 
-    def progress(self, name: str, method: str, seconds: float) -> Progress:
-        return Progress(name, method, self.tried, self.tried / max(seconds, 1e-9), self.best, seconds)
+    def progress(self, name: str, latest: UnitResult, seconds: float) -> Progress:
+        best = max(self.best, latest.best)
+        return Progress(name, latest.unit.method, self.tried, self.tried / max(seconds, 1e-9), best, seconds)
 
 
 def _candidate(finding: Finding) -> dict[str, Any]:
@@ -216,22 +235,58 @@ def _candidate(finding: Finding) -> dict[str, Any]:
     }
 
 
+def _with_dropped(
+    result: Result,
+    conjecture: Conjecture,
+    aims: list[Target],
+    workers: Workers,
+    seconds: float,
+    instances: int | None,
+    seed: int,
+    watch: Watcher | None,
+) -> Result:
+    """The result with a line for each condition; where the conjecture itself falls, nothing is said of need."""
+    lines: list[DroppedLine] = []
+    for index, condition in enumerate(conjecture.conditions) if result.word != "refuted" else ():
+        line, witness, method = _dropped(conjecture, index, workers, seconds, instances, seed, watch)
+        if witness is not None and CERTIFIED(condition, witness.case).is_holds:
+            whole = next((made for aim in aims if (made := certify_case(aim, witness.case)) is not None), None)
+            if whole is not None:  # the search without the condition found what the search with it had missed
+                result = replace(
+                    result,
+                    word="refuted",
+                    counterexample=whole,
+                    candidate=None,
+                    found_by=method,
+                    stopped="counterexample",
+                )
+                break
+        lines.append(line)
+    if result.word == "refuted":
+        lines = [DroppedLine(str(LATEX(each)), None, FALLEN) for each in conjecture.conditions]
+    return replace(result, dropped=tuple(lines))
+
+
 def _dropped(
-    conjecture: Conjecture, workers: Workers, seconds: float, instances: int | None, seed: int, watch: Watcher | None
-) -> Iterator[DroppedLine]:
-    """The conjecture with each condition removed in turn."""
-    for index, condition in enumerate(conjecture.conditions):
-        text = str(LATEX(condition))
-        weaker = conjecture.without(index)
-        try:
-            aims = _prepared(weaker, seed)
-        except ValueError as problem:
-            yield DroppedLine(text, None, f"could not be tried without it: {problem}")
-            continue
-        result = refute_conjecture(weaker, aims, workers, seconds, instances, seed, watch)
-        if result.word == "refuted":
-            yield DroppedLine(text, True, "a certified counterexample exists without it", result.counterexample)
-        elif result.word == "candidate":
-            yield DroppedLine(text, None, f"a float violation of {result.best:.3g} was not certified")
-        else:
-            yield DroppedLine(text, False, f"{result.tried} instances without it, none failed")
+    conjecture: Conjecture,
+    index: int,
+    workers: Workers,
+    seconds: float,
+    instances: int | None,
+    seed: int,
+    watch: Watcher | None,
+) -> tuple[DroppedLine, Certified | None, str]:
+    """The conjecture without one condition: the line, and the certified witness with the method that found it."""
+    text = str(LATEX(conjecture.conditions[index]))
+    weaker = conjecture.without(index)
+    try:
+        aims = _prepared(weaker, seed)
+    except ValueError as problem:
+        return DroppedLine(text, None, f"could not be tried without it: {problem}"), None, ""
+    result = refute_conjecture(weaker, aims, workers, seconds, instances, seed, watch)
+    if result.word == "refuted":
+        line = DroppedLine(text, True, "a certified counterexample exists without it", result.counterexample)
+        return line, result.counterexample, result.found_by
+    if result.word == "candidate":
+        return DroppedLine(text, None, f"a float violation of {result.best:.3g} was not certified"), None, ""
+    return DroppedLine(text, False, f"{result.tried} instances without it, none failed"), None, ""

@@ -67,6 +67,8 @@ class Result:
     candidate: dict[str, Any] | None = None
     dropped: tuple[DroppedLine, ...] = ()
     expect: str = "open"
+    lost: tuple[str, ...] = ()
+    "Workers that were lost on the way, and what became of their units."
     conjecture: dict[str, Any] = field(default_factory=dict)
     "What was attacked, in words that can be read back: conditions, claims, and the digest that the certificates name."
 
@@ -92,6 +94,7 @@ class Result:
             ranges = (f"{name} in [{low:.3g}, {high:.3g}]" for name, (low, high) in self.volume.items())
             corners += f"; search volume: {', '.join(ranges)}"
         open_ones = f"; {self.unsettled} trajectories did not settle and say nothing" if self.unsettled else ""
+        open_ones += "".join(f"; {each}" for each in self.lost)
         return f"no counterexample among {looked}{corners}{open_ones}; this is no proof: the status stays tested"
 
     def as_dict(self) -> dict[str, Any]:
@@ -118,6 +121,7 @@ class Result:
             "counterexample": None if self.counterexample is None else self.counterexample.as_dict(),
             "candidate": self.candidate,
             "dropped": [line.as_dict() for line in self.dropped],
+            "lost_workers": list(self.lost),
         }
 
 

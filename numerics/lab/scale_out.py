@@ -2,11 +2,13 @@
 
 ``loky`` (processes of this machine) is the default; ``dask`` takes the address of a scheduler.  A unit is a pure function of
 the conjecture and its seed, so a lost worker loses nothing: dask runs the unit again elsewhere, and for loky a broken pool
-is replaced and the units that have not come back are run again.
+is replaced and the units that have not come back are run again, one by one, so that a unit that kills its worker each time is
+found out, left out and named in the report (``Workers.lost``), and takes no other with it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -18,7 +20,8 @@ from eigentoken.numerics.readings import load as readings
 __all__ = ["BACKENDS", "Workers"]
 
 BACKENDS = ("loky", "dask", "sequential")
-MOST_RESTARTS = 5
+#: A unit is given up when it has killed this many workers that did nothing else.
+MOST_DEATHS = 2
 
 
 class Workers(AbstractContextManager["Workers"]):
@@ -34,7 +37,8 @@ class Workers(AbstractContextManager["Workers"]):
         if jobs < 1:
             raise ValueError(f"jobs must be at least 1, got {jobs}")
         self.jobs, self.backend, self.address = jobs, backend, address
-        self.restarts = 0
+        self.lost: list[str] = []
+        "What became of workers that were lost, and of their units."
         self._client: Any = None
 
     def __enter__(self) -> Workers:
@@ -73,15 +77,33 @@ class Workers(AbstractContextManager["Workers"]):
                 yield run_unit(target, unit, end)
             return
         done = 0
-        while done < len(work):
+        try:
+            for result in self._parallel(run_unit, [(*each, end) for each in work]):
+                done += 1
+                yield result
+        except _lost_workers() as problem:
+            self._note(problem, "its units were run again")
+            for target, unit in work[done:]:
+                yield self._alone(target, unit, end)
+
+    def _alone(self, target: Target, unit: Unit, end: float | None) -> UnitResult:
+        """One unit in a worker of its own; empty, with the reason, where it kills each worker that tries it."""
+        for death in range(1, MOST_DEATHS + 1):
             try:
-                for result in self._parallel(run_unit, [(*each, end) for each in work[done:]]):
-                    done += 1
-                    yield result
+                (result,) = self._parallel(run_unit, [(target, unit, end)])
             except _lost_workers() as problem:
-                self.restarts += 1
-                if self.restarts > MOST_RESTARTS:
-                    raise RuntimeError(f"workers were lost {self.restarts} times, last: {problem}") from problem
+                last = death == MOST_DEATHS
+                what = f"unit {unit.method} with seed {unit.seed}"
+                self._note(problem, f"{what} was given up" if last else f"{what} was run again")
+            else:
+                found: UnitResult = result
+                return found
+        return UnitResult(unit, 0, float("-inf"), error=self.lost[-1])
+
+    def _note(self, problem: BaseException, then: str) -> None:
+        signals = re.findall(r"SIG[A-Z]+\(-?\d+\)", str(problem))
+        how = f" ({', '.join(dict.fromkeys(signals))})" if signals else f" ({type(problem).__name__})"
+        self.lost.append(f"a worker was lost{how}: {then}")
 
     def _parallel(self, function: Any, work: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
         from joblib import Parallel, delayed, parallel_config

@@ -9,7 +9,7 @@ sides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.deadline import OutOfTime, limited, tick
-from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.batches import Batch, joined
 from eigentoken.numerics.instances.plans import Contradiction, Plan
-from eigentoken.numerics.instances.sampling import branches, condition_violation, corner_names, sample
-from eigentoken.numerics.instances.structured import structured_batches
+from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
+from eigentoken.numerics.instances.structured import mirrored_states, structured_batches
 from eigentoken.numerics.lab.arcs import on_circles, starts_between
 from eigentoken.numerics.lab.ascent import climb
 from eigentoken.numerics.lab.targets import Target
@@ -38,6 +38,9 @@ METHODS = ("enumeration", "batches", "ascent", "hypothesis", "equilibria", "basi
 
 #: Violations below this are rounding.
 SEEN = 1e-9
+#: Structured instances that are made for each one that is looked at: most miss a condition, and to see that is cheap.
+OVER = 4
+STRUCTURED = "small structured matrices"
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ class Piece:
     values: Tensor
     plan: Plan
     tried: int
-    corners: tuple[str, ...] = ()
+    corners: Mapping[str, int] = field(default_factory=dict)
     hints: Tensor | None = None
 
 
@@ -135,9 +138,9 @@ class _Gathered:
 
     def add(self, piece: Piece) -> None:
         self.tried += piece.tried
-        for name in piece.corners:
-            self.corners[name] = self.corners.get(name, 0) + piece.batch.count
-        self.volume = joined(self.volume, _volume(piece.batch))
+        for name, count in piece.corners.items():
+            self.corners[name] = self.corners.get(name, 0) + count
+        self.volume = ranges(self.volume, _volume(piece.batch))
         known = ~piece.values.isnan()
         self.unsettled += int((~known).sum())
         if not bool(known.any()):
@@ -159,7 +162,7 @@ class _Gathered:
         return UnitResult(self.unit, self.tried, self.best, found, self.corners, self.unsettled, volume=self.volume)
 
 
-def joined(
+def ranges(
     first: dict[str, tuple[float, float]], second: dict[str, tuple[float, float]]
 ) -> dict[str, tuple[float, float]]:
     """The ranges that hold both."""
@@ -177,28 +180,31 @@ def _volume(batch: Batch) -> dict[str, tuple[float, float]]:
             if isinstance(value, Tensor) and value.numel():
                 sizes = value if value.ndim == 1 else torch.linalg.matrix_norm(value)
                 label = name if value.ndim == 1 else f"|{name}|"
-                found = joined(found, {label: (float(sizes.min()), float(sizes.max()))})
+                found = ranges(found, {label: (float(sizes.min()), float(sizes.max()))})
     return found
 
 
 def _batches(target: Target, unit: Unit) -> Iterator[Piece]:
     cells = max(6, unit.size // 256) if target.about_limits else None  # a trajectory costs the same for many at once
-    for batch in sample(target.plan, unit.size, unit.seed, cells_at_most=cells).batches:
+    drawn = sample(target.plan, unit.size, unit.seed, cells_at_most=cells)
+    corners = drawn.corners
+    for batch in joined(drawn.batches) if target.about_limits else drawn.batches:
         tick()
-        yield Piece(batch, target.violation(batch), target.plan, batch.count, tuple(corner_names(batch)))
+        yield Piece(batch, target.violation(batch), target.plan, batch.count, corners)
+        corners = {}
 
 
 def _enumeration(target: Target, unit: Unit) -> Iterator[Piece]:
     for plan in branches(target.plan):
-        for batch in structured_batches(plan, unit.size, unit.seed):
+        for batch in structured_batches(plan, OVER * unit.size, unit.seed):
             tick()
             good = condition_violation(plan, batch) < 0
             if bool(good.any()):
-                kept = batch.take(good)
+                kept = batch.take(good.nonzero().flatten()[: max(48, batch.count // OVER)])
                 values = target.violation(kept)
                 # a multiplier of exactly 1 breaks a claim of strict stability, and floats see zero: for the exact check
                 marginal = values.abs() < SEEN if isinstance(target.inner, Stable) else None
-                yield Piece(kept, values, plan, kept.count, ("small structured matrices",), hints=marginal)
+                yield Piece(kept, values, plan, kept.count, {STRUCTURED: kept.count}, hints=marginal)
 
 
 def _ascent(target: Target, unit: Unit) -> Iterator[Piece]:
@@ -280,6 +286,9 @@ def _resting(target: Target, unit: Unit) -> Iterator[Piece]:
             if not bool(good.any()):
                 continue
             kept = batch.take(good)
+            if plan.euclidean:  # parameters that satisfy the conditions are dear, states are cheap
+                kept = mirrored_states(kept)
+                kept = kept.take(condition_violation(plan, kept) < 0)
             velocity = problem_of(kept).advance(kept.tokens, 0.0)
             found = torch.linalg.vector_norm(velocity, dim=-1).amax(-1) < 1e-9
             if place is not None:
@@ -291,7 +300,7 @@ def _resting(target: Target, unit: Unit) -> Iterator[Piece]:
                     still = torch.linalg.vector_norm(torch.cat([kept.tokens, velocity], -1), dim=-1) < 1e-12
                     found |= still.any(-1)
             value = torch.where(found, torch.ones(kept.count, dtype=torch.float64), -torch.ones(kept.count).double())
-            yield Piece(kept, value, plan, kept.count, ("small structured matrices",))
+            yield Piece(kept, value, plan, kept.count, {STRUCTURED: kept.count})
 
 
 def _consensus_growth(target: Target, unit: Unit) -> Iterator[Piece]:

@@ -36,7 +36,8 @@ def limit_truth(look: SecondLook, word: Any, data: Mapping[str, Any]) -> bool | 
     if kind == "limit/contraction":
         return False if _contracts(look, inner) and _far(look, word.place, inner) else None
     if kind == "limit/exact-start":
-        return False if look.at_rest() and _not_at(look, word.place) else None
+        stays = look.at_rest() or (isinstance(word, claims.Converges) and look.two_cycle())
+        return False if stays and _not_at(look, word.place) else None
     if kind == "limit/stable-cycle":
         return False if _turns_stably(look) and _not_at(look, word.place) else None
     if kind == "limit/attracting-manifold":
@@ -176,6 +177,8 @@ def _box(look: SecondLook, data: Mapping[str, Any]) -> list[list[Any]]:
 def _not_at(look: SecondLook, place: Any) -> bool:
     tokens = [sp.Matrix(token) for token in look.instance.tokens]
     equal = all(token == tokens[0] for token in tokens)
+    if isinstance(place, points.SomeEquilibrium):
+        return look.at_rest() is False
     if isinstance(place, points.ConsensusSet):
         return not equal
     if isinstance(place, points.Zero):

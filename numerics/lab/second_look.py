@@ -125,7 +125,27 @@ class SecondLook:
             return all(sp.Matrix(head[word.term.name]) == sp.eye(self.instance.d) for head in heads)
         if isinstance(word, conditions.InHemisphere):
             return self._hemisphere(word)
+        if isinstance(word, conditions.SharesTopEigenvector):
+            return self._shares_top(word.name)
         return None
+
+    def _shares_top(self, name: str) -> bool | None:
+        """Each head is symmetric, and the first of them has a top eigenvector that is simple, positive, and top for all."""
+        heads = self.instance.parameters.get("heads", (self.instance.parameters,))
+        values = [sp.Matrix(head[name]) for head in heads]
+        if any(value != value.T for value in values):
+            return False
+        roots = [self.roots(value) for value in values]
+        vector = self.eigenvector(values[0], 1)
+        if vector is None or any(each is None for each in roots):
+            return None
+        for value, listed in zip(values, roots, strict=True):
+            assert listed is not None
+            if not listed[0] > 0 or (len(listed) > 1 and not listed[0] > listed[1]):
+                return False
+            if value * vector != listed[0] * vector:
+                return False
+        return True
 
     def _definite(self, word: Any) -> bool | None:
         value = self.matrix(word.term)
@@ -258,7 +278,7 @@ class SecondLook:
         if isinstance(word, claims.SpectrumIs):
             return self._spectrum_is(word)
         if isinstance(word, claims.TwoCycle):
-            return self._two_cycle()
+            return self.two_cycle()
         if isinstance(word, claims.AttentionRank):
             rank = self.attention_rank()
             return None if rank is None else rank == sp.sympify(word.rank).subs(self.sizes())
@@ -290,7 +310,7 @@ class SecondLook:
                 claimed = claimed * sp.Poly(z - number, z) ** int(times)
         return bool(claimed.monic() == polynomial.monic())
 
-    def _two_cycle(self) -> bool | None:
+    def two_cycle(self) -> bool | None:
         """``f(x) = -x`` exactly."""
         if self.instance.system.time is not Time.MAP:
             return None
@@ -299,7 +319,7 @@ class SecondLook:
         for x, y in zip(state, image, strict=True):
             for a, b in zip(x, y, strict=True):
                 if (a + b).a > 0 or (a + b).b < 0:
-                    return None  # not to its negative; another cycle is not looked for
+                    return False  # not to its negative
         exact, _ = interval_jacobian(self.instance, kind=EXACT)
         pairs = zip(self.instance.tokens, exact, strict=True)
         same = all(sp.simplify(a + b) == 0 for x, y in pairs for a, b in zip(x, y, strict=True))

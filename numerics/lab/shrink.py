@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import torch
 
 from eigentoken.numerics.deadline import OutOfTime, limited, tick
-from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.batches import Batch, joined
 from eigentoken.numerics.instances.exact import ExactDraft, batch_of, draft
 from eigentoken.numerics.instances.plans import Contradiction, Plan
-from eigentoken.numerics.instances.rational import LADDER, weight
+from eigentoken.numerics.instances.rational import LADDER
 from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
 from eigentoken.numerics.instances.structured import structured_batches
 from eigentoken.numerics.lab.certify import Certified, certify_case, claim_verdict
 from eigentoken.numerics.lab.search import Finding
+from eigentoken.numerics.lab.simplify import simplify
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.exact_values import Case
 from eigentoken.numerics.readings.trajectories import run
@@ -68,13 +69,13 @@ def shrink(target: Target, finding: Finding, end: float | None = None, seed: int
             if finding.method == "arcs":  # the smallest already; the trajectories of others show nothing of it
                 made = next((each for each in _drafts(job, finding.batch) if _tested(job, each)), None)
                 if made is not None:
-                    _simplify(job, made)
+                    simplify(job.plan, made, partial(_tested, job))
                 return job.best
             for shape in _smaller_shapes(finding.plan, finding.batch):
                 for batch in _candidates(target, finding.plan, shape, finding, seed, floor):
                     made = _rounded(job, batch)
                     if made is not None:
-                        _simplify(job, made)
+                        simplify(job.plan, made, partial(_tested, job))
                         return job.best
     except (OutOfTime, Spent):
         pass
@@ -109,12 +110,13 @@ def _candidates(
     if mine and target.about_limits:
         yield own
     narrowed = plan.sized((shape[0],), (shape[1],))
-    many = PER_SHAPE if target.about_limits else 8 * PER_SHAPE
+    many = (4 if target.about_limits else 32) * PER_SHAPE
     pools: list[Any] = []
     try:
         for branch in branches(narrowed):
             pools.append((branch, [b for b in structured_batches(branch, many, seed) if (b.k, b.p) == shape[2:]]))
-        pools.append((narrowed, [b for b in sample(narrowed, PER_SHAPE, seed).batches if (b.k, b.p) == shape[2:]]))
+        drawn = [b for b in sample(narrowed, PER_SHAPE, seed).batches if (b.k, b.p) == shape[2:]]
+        pools.append((narrowed, joined(drawn) if target.about_limits else drawn))
     except Contradiction:
         pools = []
     for branch, batches in pools:
@@ -127,14 +129,25 @@ def _candidates(
                 continue
             kept = batch.take(good)
             values = _violations(target, finding, kept)
-            for index in values.argsort(descending=True)[:2].tolist():
+            height = values if not target.about_limits else torch.where(values > 0, -_effort(kept), values - 1e9)
+            for index in height.argsort(descending=True)[:2].tolist():
                 if float(values[index]) > (floor if finding.hint else max(floor, 0.0)):
-                    found.append((float(values[index]), kept.take([index])))
+                    found.append((float(height[index]), kept.take([index])))
         found.sort(key=lambda each: -each[0])
         for _, batch in found[:3]:
             yield batch
     if mine and not target.about_limits:
         yield own
+
+
+def _effort(batch: Batch) -> torch.Tensor:
+    """How dear a validated trajectory will be: it is the dearer the stronger the scores are; then simple states first."""
+    effort = torch.ones(batch.count, dtype=torch.float64)
+    for group in (batch.parameters, *batch.parameters.get("heads", ())):
+        for name, value in group.items():
+            if isinstance(value, torch.Tensor) and name == batch.system.score:
+                effort = effort + 2 * torch.linalg.matrix_norm(value)
+    return effort
 
 
 def _violations(target: Target, finding: Finding, batch: Batch) -> torch.Tensor:
@@ -222,65 +235,3 @@ def _tested(job: _Shrinking, made: ExactDraft) -> bool:
     found = certify_case(target, Case(instance, made.k, made.p))
     job.best = found or job.best
     return found is not None
-
-
-# --- simpler numbers -------------------------------------------------------------------------------------------------
-
-
-def _simplify(job: _Shrinking, made: ExactDraft) -> None:
-    """Replace one number at a time by a simpler one, as long as the counterexample still certifies."""
-    improved = True
-    while improved:
-        improved = False
-        for place, value in _numbers(made):
-            for simpler in _simpler(value):
-                tick()
-                tried = _with(made, place, simpler)
-                if tried != made and _tested(job, tried):
-                    made, improved = tried, True
-                    break
-
-
-def _simpler(value: Fraction) -> list[Fraction]:
-    options = {Fraction(0), Fraction(1), Fraction(-1), Fraction(2), Fraction(-2), Fraction(1, 2), Fraction(-1, 2)}
-    options |= {Fraction(sign, size) for sign in (1, -1) for size in (3, 4)}
-    options |= {Fraction(sign * size) for sign in (1, -1) for size in (3, 4, 5, 6, 8, 10)}
-    for denominator in (1, 2, 3, 4, 10):
-        options.add(Fraction(round(value * denominator), denominator))
-    return sorted((each for each in options if weight(each) < weight(value)), key=weight)
-
-
-def _numbers(made: ExactDraft) -> Iterator[tuple[Any, Fraction]]:
-    if made.alpha is not None:
-        yield ("alpha",), made.alpha
-    for name, rows in made.matrices.items():
-        for i, row in enumerate(rows):
-            for j, value in enumerate(row):
-                if isinstance(value, Fraction) and value != 0:
-                    yield (name, i, j), value
-    for h, head in enumerate(made.heads):
-        for name, rows in head.items():
-            for i, row in enumerate(rows):
-                for j, value in enumerate(row):
-                    if isinstance(value, Fraction) and value != 0:
-                        yield (h, name, i, j), value
-
-
-def _with(made: ExactDraft, place: Any, value: Fraction) -> ExactDraft:
-    if place == ("alpha",):
-        return replace(made, alpha=value if value > 0 else made.alpha)
-
-    def changed(rows: Any, i: int, j: int) -> Any:
-        grid = [list(row) for row in rows]
-        if i != j and grid[i][j] == grid[j][i]:
-            grid[j][i] = value
-        grid[i][j] = value
-        return tuple(tuple(row) for row in grid)
-
-    if isinstance(place[0], int):
-        h, name, i, j = place
-        heads = list(made.heads)
-        heads[h] = {**heads[h], name: changed(heads[h][name], i, j)}
-        return replace(made, heads=tuple(heads))
-    name, i, j = place
-    return replace(made, matrices={**made.matrices, name: changed(made.matrices[name], i, j)})

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from eigentoken.numerics.lab.documents import DocumentError, UnknownObservable, decode, encode
+from eigentoken.theory.algebra import causal_mask
 from eigentoken.theory.instances import read_instance
 from eigentoken.theory.readings import LATEX
 
@@ -33,9 +34,18 @@ def conjecture_document(conjecture: Conjecture) -> dict[str, Any]:
         "conditions": [_word(each) for each in conjecture.conditions],
         "claims": [_word(each) for each in conjecture.claims],
     }
+    if conjecture.mask is not None:
+        document["mask"] = _mask(conjecture.mask)
     if conjecture.holds_if is not None:
         document["claims"] = [*document["claims"], {"text": FREE, "statement": None}]
     return {**document, "digest": _digest(document)}
+
+
+def _mask(mask: Any) -> Any:
+    if mask is None or isinstance(mask, str):
+        return mask
+    rows = [[int(entry) for entry in row] for row in mask]
+    return "causal" if tuple(map(tuple, rows)) == causal_mask(len(rows)) else rows
 
 
 def _word(word: Any) -> dict[str, Any]:
@@ -147,6 +157,8 @@ def _wrong_numbers(found: Mapping[str, Any], stated: Mapping[str, Any]) -> Itera
     instance = read_instance(found["instance"])
     if found["instance"].get("system") != stated.get("system"):
         yield "the counterexample is of another system"
+    if _mask(found["instance"].get("mask")) != stated.get("mask"):
+        yield "the mask of the counterexample is not that of the conjecture"
     if (found["n"], found["d"]) != (len(instance.tokens), len(instance.tokens[0])):
         yield "n and d are not those of the instance"
     for certificate in found["certificates"]:

@@ -23,7 +23,7 @@ from eigentoken.numerics.instances.exact import batch_of
 from eigentoken.numerics.instances.rational import rounded, sphere_point
 from eigentoken.numerics.readings.bracketed_starts import angular_field
 from eigentoken.numerics.readings.exact_values import Case
-from eigentoken.numerics.readings.trajectories import problem_of, run
+from eigentoken.numerics.readings.trajectories import distance, problem_of, run
 from eigentoken.theory.algebra import LoopAlgebra
 from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.instances import Instance
@@ -38,6 +38,14 @@ MOST_LAYERS = 300
 LONGEST = 60.0
 FLOAT_STEP = 0.05
 FINE = 10**9
+#: Lipschitz bound times time beyond which balls of this many digits grow too large.
+REACH = 100.0
+#: Few steps are tried first.
+SHARES = (0.6, 1.0)
+#: A float trajectory this far inside a region is taken to be in it: a proposal.
+INSIDE = 0.8
+#: A trajectory that ends nearer than this to the claimed place shows nothing.
+AWAY = 1e-3
 
 
 @dataclass(frozen=True)
@@ -52,8 +60,8 @@ class Capture:
         return {**self.region.as_data(), "time": str(self.time), "steps": self.steps}
 
 
-def capture(case: Case) -> Capture | None:
-    """A region elsewhere that catches the trajectory from the tokens of the case, or ``None``."""
+def capture(case: Case, place: Any = None) -> Capture | None:
+    """A region that catches the trajectory from the tokens of the case, or ``None``; at once where it ends at the place."""
     from eigentoken.numerics.readings.trapping import contraction_region
 
     instance = case.instance
@@ -62,6 +70,8 @@ def capture(case: Case) -> Capture | None:
     batch = batch_of(instance, case.k, case.p)
     finish = run(batch)
     if not bool(finish.settled.all()):
+        return None
+    if place is not None and float(distance(place, batch, finish.final)[0]) < AWAY:
         return None
     final = finish.final[0].tolist()
     flat = instance.system.space is Space.EUCLIDEAN
@@ -73,8 +83,12 @@ def capture(case: Case) -> Capture | None:
     found = _arrival(batch, region)
     if found is None:
         return None
-    caught = Capture(region, *found)
-    return caught if is_caught(instance, caught) else None
+    time, steps = found
+    if instance.system.time is not Time.MAP and float(time) * _speed(batch) > 8 * REACH:
+        return None
+    few = [max(1, round(share * steps)) for share in SHARES] if instance.system.time is not Time.MAP else [steps]
+    tries = (Capture(region, time, each) for each in dict.fromkeys(few))
+    return next((caught for caught in tries if is_caught(instance, caught)), None)
 
 
 def _arrival(batch: Any, region: Any) -> tuple[Fraction, int] | None:
@@ -86,7 +100,7 @@ def _arrival(batch: Any, region: Any) -> tuple[Fraction, int] | None:
 
     def inside() -> bool:
         away = x[0].reshape(-1).numpy() - centre
-        return bool(np.sqrt(max(away @ shape @ away, 0.0)) < float(region.eps) / 2)
+        return bool(np.sqrt(max(away @ shape @ away, 0.0)) < float(region.eps) * INSIDE)
 
     layers = MOST_LAYERS if discrete else int(LONGEST / FLOAT_STEP)
     with torch.no_grad():

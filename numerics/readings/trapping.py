@@ -17,6 +17,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -38,7 +39,12 @@ from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord, fails,
 
 __all__ = ["Region", "contraction_region", "is_contraction", "limit_verdict", "region_avoids"]
 
-RADII = ("1/10", "1/30", "1/100", "1/1000", "1/100000", "1/10000000")
+#: Radii that are tried in turn, large first: a larger region is reached sooner.
+RADII = ("1/3", "1/5", "1/10", "1/20", "1/50", "1/100", "1/300", "1/1000", "1/10000", "1/100000", "1/10000000")
+#: Pulls back to the sphere that are tried, beyond what the state itself needs.
+PULLS = (1.0, 0.25)
+#: The certified rate is this share of the one of the linearization: what is left is room for a larger region.
+SHARE = 1 / 16
 BITS_HERE = 192
 
 
@@ -95,40 +101,44 @@ def contraction_region(case: Case) -> Region | None:
             float(sum(a * b for a, b in zip(x, u, strict=True)).mid())
             for x, u in zip(setting.tokens, setting.influence(), strict=True)
         ]
+    centre = tuple(tuple(_to_fraction(a) for a in token) for token in instance.tokens)
+    found = [_largest(case, centre, *each) for each in _shapes(instance, full, max(abs(height) for height in heights))]
+    return max((each for each in found if each is not None), key=lambda region: region.eps, default=None)
+
+
+def _shapes(instance: Any, full: np.ndarray, height: float) -> Iterator[tuple[np.ndarray, Fraction, Fraction]]:
+    """Lyapunov shapes of the linearization, each with the rate to be certified and the pull back to the sphere."""
     size = len(full)
-    discrete = instance.system.time is Time.MAP
-    pull = Fraction(0)
-    if discrete:
+    if instance.system.time is Time.MAP:
         radius = float(np.abs(np.linalg.eigvals(full)).max())
-        if radius >= 1 - 1e-9:
-            return None
-        rate = (1 + radius) / 2
-        from scipy.linalg import solve_discrete_lyapunov
+        if radius < 1 - 1e-9:
+            from scipy.linalg import solve_discrete_lyapunov
 
-        shape = solve_discrete_lyapunov((full / rate).T, np.eye(size))
-        bound = _rational((1 + 3 * rate) / 4, 30)
-    else:
-        if instance.system.space is not Space.EUCLIDEAN:
-            pull = _rational(1.0 + max(abs(height) for height in heights), 10)
-            full = full + _pull_matrix(instance, float(pull))
-        growth = float(np.linalg.eigvals(full).real.max())
-        if growth >= -1e-9:
-            return None
-        from scipy.linalg import solve_continuous_lyapunov
+            rate = (1 + radius) / 2
+            bound = _rational(1 - SHARE * (1 - radius), 30)
+            yield solve_discrete_lyapunov((full / rate).T, np.eye(size)), bound, Fraction(0)
+        return
+    from scipy.linalg import solve_continuous_lyapunov
 
-        shape = solve_continuous_lyapunov((full - growth / 2 * np.eye(size)).T, -np.eye(size))
-        bound = _rational(-growth / 4, 30)
+    flat = instance.system.space is Space.EUCLIDEAN
+    for further in (0.0,) if flat else PULLS:
+        pull = Fraction(0) if flat else _rational(further + height, 10)
+        pulled = full if flat else full + _pull_matrix(instance, float(pull))
+        growth = float(np.linalg.eigvals(pulled).real.max())
+        if growth < -1e-9:
+            shape = solve_continuous_lyapunov((pulled - growth / 2 * np.eye(size)).T, -np.eye(size))
+            yield shape, _rational(-SHARE * growth, 30), pull
+
+
+def _largest(case: Case, centre: Any, shape: np.ndarray, rate: Fraction, pull: Fraction) -> Region | None:
+    """The largest region of this shape that is certified."""
     shape = (shape + shape.T) / 2
-    scale = float(np.abs(shape).max())
+    scale, size = float(np.abs(shape).max()), len(shape)
     rows = tuple(
         tuple(_rational(float(shape[min(i, j), max(i, j)]) / scale, 40) for j in range(size)) for i in range(size)
     )
-    centre = tuple(tuple(_to_fraction(a) for a in token) for token in instance.tokens)
-    for text in RADII:
-        region = Region(centre, rows, Fraction(text), bound, pull)
-        if is_contraction(case, region):
-            return region
-    return None
+    regions = (Region(centre, rows, Fraction(text), rate, pull) for text in RADII)
+    return next((region for region in regions if is_contraction(case, region)), None)
 
 
 def _to_fraction(value: Any) -> Fraction:
@@ -345,7 +355,7 @@ def limit_verdict(claim: Any, case: Case) -> Verdict:
             f"t = {arc.time})"
         )
         return _refuted(case, "bracketed-start", reason, {**arc.as_data(), "ends": ends})
-    caught = capture(case) if not found.equilibrium.is_holds else None
+    caught = capture(case, place) if not found.equilibrium.is_holds else None
     if caught is not None and region_avoids(place, case, caught.region):
         reason = (
             f"the trajectory from this start enters, {_when(case, caught.time)}, a region in which everything converges to "

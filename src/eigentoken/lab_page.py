@@ -41,6 +41,9 @@ def _result(result: dict[str, Any]) -> str:
     corners = "".join(f"<li>{escape(name)}: {count}</li>" for name, count in result["corners"].items())
     if corners:
         parts.append(f"<details><summary>corners that were reached</summary><ul>{corners}</ul></details>")
+    lost = "".join(f"<li>{escape(each)}</li>" for each in result["lost_workers"])
+    if lost:
+        parts.append(f"<ul>{lost}</ul>")
     dropped = "".join(
         f"<tr><td>\\({escape(each['condition'])}\\)</td><td>{NEEDED[each['needed']]}; {escape(each['says'])}</td></tr>"
         for each in result["dropped"]

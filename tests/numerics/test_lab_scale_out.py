@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ import sympy as sp
 
 from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.lab.scale_out import Workers
+from eigentoken.numerics.lab.search import Unit
+from eigentoken.numerics.lab.targets import targets
 from eigentoken.theory.claims import Unstable
 from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.points import BipartiteAt
@@ -34,7 +37,7 @@ def outcome(report: Any) -> dict[str, Any]:
     """What must not depend on the workers: everything but the time."""
     document = report.as_dict()
     for result in document["results"]:
-        for key in ("seconds", "meaning"):
+        for key in ("seconds", "meaning", "lost_workers"):
             result.pop(key)
     return document
 
@@ -84,6 +87,43 @@ def test_a_cluster_that_loses_a_worker_loses_nothing() -> None:
         )
     assert killed
     assert outcome(alone) == outcome(shared)
+
+
+def fatal(once: Path | None) -> Conjecture:
+    """A predicate that kills the worker that asks it, by a signal: each time, or only until the file is there."""
+    here = os.getpid()
+
+    def kills(instance: Any) -> bool:
+        if os.getpid() != here and (once is None or not once.exists()):
+            if once is not None:
+                once.touch()
+            os.kill(os.getpid(), signal.SIGFPE)
+        return True
+
+    return Conjecture("fatal", "oja-map", CONDITIONS, holds_if=kills, n=[2], d=[2])
+
+
+def test_a_worker_that_dies_of_a_signal_loses_nothing_and_is_named(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"seconds": 300, "instances": 1500, "seed": 1}
+    once = tmp_path / "dead"
+    shared = refute(fatal(once), **options, jobs=2)
+    assert once.exists()
+    alone = refute(fatal(once), **options)
+    (lost,) = shared.results[0].lost
+    assert "SIGFPE" in lost and "run again" in lost
+    assert lost in shared.results[0].meaning and alone.results[0].lost == ()
+    assert {**outcome(alone)["results"][0], "place": ""} == {**outcome(shared)["results"][0], "place": ""}
+
+
+def test_a_unit_that_kills_each_worker_is_given_up_and_named() -> None:
+    (target,) = targets(fatal(None))
+    (harmless,) = targets(Conjecture("true", "oja-map", CONDITIONS, holds_if=lambda _: True, n=[2], d=[2]))
+    unit = Unit("batches", 5, 20)
+    with Workers(2) as workers:
+        dead, alive = workers.run([(target, unit), (harmless, unit)])
+    assert dead.tried == 0 and "SIGFPE" in dead.error and "given up" in dead.error
+    assert alive.tried >= 20 and not alive.error
+    assert len(workers.lost) == 3
 
 
 def test_bad_workers_are_refused() -> None:

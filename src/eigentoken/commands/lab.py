@@ -91,7 +91,12 @@ def _show(document: dict[str, Any]) -> None:
         if found is not None:
             for name, value in found["instance"].items():
                 say(f"    {name} = {value}")
-        for each in result["dropped"]:
+        for each in result["lost_workers"]:
+            say(f"  {each}")
+        fallen = result["verdict"] == "refuted"
+        for each in result["dropped"][:1] if fallen else ():
+            say(f"  which conditions are needed: {each['says']}")
+        for each in () if fallen else result["dropped"]:
             say(f"  without {plain_text(each['condition'])}: {NEEDED[each['needed']]}; {each['says']}")
 
 
