@@ -94,7 +94,10 @@
       return numbers.length ? [Math.min(...numbers), Math.max(...numbers)] : null;
     };
     const scales = [scale(false), scale(true)];
-    const tint = (v, ends) => v === null || !ends ? "transparent" : colour((v - ends[0]) / (ends[1] - ends[0] || 1));
+    // one large value would leave the rest dark: positive numbers over more than a decade are coloured by their logarithm
+    const wide = ends => ends && ends[0] > 0 && ends[1] > 10 * ends[0];
+    const place = (v, ends) => wide(ends) ? Math.log(v / ends[0]) / Math.log(ends[1] / ends[0]) : (v - ends[0]) / (ends[1] - ends[0] || 1);
+    const tint = (v, ends) => v === null || !ends ? "transparent" : colour(place(v, ends));
     cells.forEach((line, row) => line.forEach((cell, column) => {
       if (!cell) return;
       const v = value(choice, row, column), whole = column === count;
@@ -104,7 +107,7 @@
       cell.setAttribute("aria-label", cell.title);
     }));
     const range = (ends, over) => !ends ? `no value for ${over}` : ends[0] === ends[1] ? `${short(ends[0])} for all ${over}`
-      : `from ${short(ends[0])} (dark) to ${short(ends[1])} (bright) over the ${over}`;
+      : `from ${short(ends[0])} (dark) to ${short(ends[1])} (bright${wide(ends) ? ", by its logarithm" : ""}) over the ${over}`;
     document.getElementById("legend").textContent = choice.word
       ? "blue: holds, orange: fails, yellow: undecided" : `${range(scales[0], "heads")}; ${range(scales[1], "layers")}`;
   };

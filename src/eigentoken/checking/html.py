@@ -78,10 +78,10 @@ def _summary(report: Report) -> str:
     words = [each["applies"] for each in claims]
     held, defined = ([each["id"] for each in found if each["applies"] == "holds"] for found in (claims, definitions))
     lines = [
-        f"<li><b>{words.count('holds')}</b> statements have all their conditions on weights certified in every layer"
-        f"{': ' + _links(held) if held else ''}.</li>",
-        f"<li><b>{words.count('fails')}</b> have a condition that certifiably fails in some layer, and "
-        f"<b>{words.count('undecided')}</b> are undecided.</li>",
+        f"<li>Statements with all conditions on weights certified in every layer: <b>{words.count('holds')}</b>"
+        f"{' (' + _links(held) + ')' if held else ''}.</li>",
+        f"<li>With a condition that certifiably fails in some layer: <b>{words.count('fails')}</b>; undecided: "
+        f"<b>{words.count('undecided')}</b>.</li>",
     ]
     if defined:
         lines.append(f"<li>Definitions, which claim nothing, whose conditions hold: {_links(defined)}.</li>")
