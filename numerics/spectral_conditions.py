@@ -64,11 +64,27 @@ def decide_complex_pair(question: Question) -> Verdict:
     if question.by == "step" and question.alpha == 0:
         return give_up(question, ("every score is 1: with alpha = 0 nobody is ahead by step",))
     found = dominance(question.enclosure, question.by, question.alpha, question.deadline)
+    if found.kind == "non-real" and found.exact is None:
+        found = _exact_leader(question, found)
     if found.kind in ("unknown", "tie") and _only_real_ahead(question, found):
         return _leader_verdict(question, replace(found, kind="all-real", rung="exact characteristic polynomial"), "")
     if found.kind in ("non-real", "tie"):  # neither says that one simple pair is, or is not, strictly ahead
         return give_up(question, (*found.tried, "whether one simple pair is ahead of all others is not certified"))
     return _leader_verdict(question, found, "simple-pair")
+
+
+def _exact_leader(question: Question, found: Dominance) -> Dominance:
+    """Discs that show a non-real leader do not show how many there are: the exact roots may."""
+    enclosure = question.enclosure
+    if enclosure.slack > 0 or not enclosure.has_exact or enclosure.exact is None:
+        return found
+    alpha = question.alpha if found.by == "step" else None
+    leader = leading_eigenvalue(enclosure.exact, found.by, alpha, question.deadline)
+    rung = "exact characteristic polynomial"
+    tried = (*found.tried, rung + (f" ({leader.why})" if leader.why else ""))
+    if leader.kind not in ("simple-pair", "multiple-pair"):
+        return replace(found, tried=tried)
+    return Dominance(leader.kind, found.by, exact=leader, rung=rung, tried=tried)
 
 
 def _only_real_ahead(question: Question, found: Dominance) -> bool:

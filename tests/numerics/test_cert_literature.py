@@ -226,6 +226,10 @@ def test_where_floats_do_not_separate_the_exact_rungs_answer() -> None:
     tied = np.diag([1.0, -1.0, 0.5])
     pair = certify("dominant-complex-pair", tied, by="modulus")
     assert pair.is_fails and pair.details["kind"] == "all-real" and recheck(pair.certificate, tied).is_holds
+    defective = np.kron(np.eye(2), np.array([[1.0, 2.0], [-2.0, 1.0]])) + np.eye(4, k=2)  # 1 +- 2i, each twice
+    double = certify("dominant-complex-pair", defective)
+    assert double.is_fails and double.details["kind"] == "multiple-pair"
+    assert recheck(double.certificate, defective).is_holds
     cycles = np.eye(6)[[1, 2, 0, 4, 3, 5]]  # eigenvalues 1 (three times), -1 and a pair on the unit circle
     modulus = certify("dominant-modulus", cycles)
     assert modulus.is_fails and recheck(modulus.certificate, cycles).is_holds
