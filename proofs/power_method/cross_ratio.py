@@ -68,8 +68,13 @@ def _one_step() -> tuple[Step, ...]:
     product, size = sp.symbols("P U", real=True)
     loss = 4 * alpha**2 * q**2 / ((ra + rb) ** 2 * dab)
     before = dab * dcd / (dac * dbd)
-    kept = (dab * (1 - eab) / (ra * rb)) * (dcd * (1 - ecd) / (rc * rd))
-    kept /= (dac * (1 - eac) / (ra * rc)) * (dbd * (1 - ebd) / (rb * rd))
+    after = {
+        sp.Symbol("D^{+}_{ab}", real=True): dab * (1 - eab) / (ra * rb),
+        sp.Symbol("D^{+}_{cd}", real=True): dcd * (1 - ecd) / (rc * rd),
+        sp.Symbol("D^{+}_{ac}", real=True): dac * (1 - eac) / (ra * rc),
+        sp.Symbol("D^{+}_{bd}", real=True): dbd * (1 - ebd) / (rb * rd),
+    }
+    ab, cd, ac, bd = after
     return (
         tensor(
             "common push",
@@ -123,10 +128,10 @@ def _one_step() -> tuple[Step, ...]:
         Identity(
             name="cross-ratio",
             says="In the squared cross-ratio $\\chi = D_{ab}D_{cd}/(D_{ac}D_{bd})$ of four tokens the lengths cancel. "
-            "After "
-            "the step it is",
-            left=kept,
+            "With the squared distances $D^{+}$ after the step, it becomes",
+            left=ab * cd / (ac * bd),
             right=before * (1 - eab) * (1 - ecd) / ((1 - eac) * (1 - ebd)),
+            where=after,
             uses=("loss",),
         ),
         Inequality(

@@ -45,6 +45,12 @@ def test_several_formats_are_files_with_a_bib_beside_the_tex(tmp_path: Path) -> 
     assert "@misc{Li-Altafini" in (tmp_path / "new" / "pm-l4.bib").read_text()
 
 
+def test_a_folder_that_exists_gets_the_files(tmp_path: Path) -> None:
+    printed = run("derive", "AB-L3.1", "--format", "md", "-o", str(tmp_path))
+    assert printed.returncode == 0, printed.stderr
+    assert [each.name for each in tmp_path.iterdir()] == ["ab-l3.1.md"]
+
+
 def test_without_latex_the_tex_is_written_with_one_clear_line(tmp_path: Path) -> None:
     printed = run("derive", "PM-L4", "--format", "pdf", "-o", str(tmp_path / "x.pdf"), PATH="")
     assert printed.returncode == 0

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import sympy as sp
 
 from eigentoken.printing import compile_pdf, render, write
 from eigentoken.proofs.typeset.book import of_book, of_errata
@@ -19,7 +20,7 @@ from eigentoken.proofs.typeset.references import bib_file, parse
 from eigentoken.theory.recall import Recalled
 from eigentoken.theory.registry import statements
 from eigentoken.theory.statements import Kind, Source, Statement
-from eigentoken.theory.steps import ALL_SIZES
+from eigentoken.theory.steps import ALL_SIZES, Identity
 from eigentoken.theory.steps import Argument as ArguedStep
 
 SAMPLE = ("PM-L4", "PM-L15", "AB-T5.1", "PH-T2")
@@ -91,6 +92,14 @@ def test_no_command_of_latex_is_left_among_the_words(name: str) -> None:
         r"<pre.*?</pre>|<code>.*?</code>|\\\(.*?\\\)|\\\[.*?\\\]", "", to_html_body(document), flags=re.DOTALL
     )
     assert re.findall(r"\\[a-zA-Z]+", page) == []
+
+
+def test_no_identity_of_the_book_is_one_expression_written_twice() -> None:
+    """What sympy cancels while it is typed in would be printed as a formula that says nothing."""
+    steps = [(told.id, step) for told in statements() if told.derivation for step in told.derivation.steps]
+    identities = [(name, step) for name, step in steps if isinstance(step, Identity)]
+    assert len(identities) > 100
+    assert [(name, step.name) for name, step in identities if sp.sympify(step.left) == sp.sympify(step.right)] == []
 
 
 def test_katex_knows_every_environment_of_the_html() -> None:

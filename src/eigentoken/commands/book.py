@@ -128,7 +128,7 @@ def derive(
         typer.Argument(metavar="ID", help="A statement, e.g. PM-L4.", autocompletion=names.statement_ids),
     ] = None,
     form: Annotated[str, typer.Option("--format", help="tex, md, html, pdf, or several with commas.")] = "tex",
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write; stdout if not given.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="File, or folder, to write to; stdout if not given.")] = None,
     every: Annotated[bool, typer.Option("--all", help="The whole book.")] = False,
     errata: Annotated[bool, typer.Option("--errata", help="What is wrong in print, from the registry.")] = False,
     coq: Annotated[
@@ -163,6 +163,8 @@ def derive(
     if output is None:
         print(render(document, forms[0], **(options if forms[0] == "tex" else {})), end="")
         return
+    if output.is_dir():
+        output /= "book" if every else "errata" if errata else str(name).lower()
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         graph = _graph(Path(folder)) if every and {"tex", "pdf"} & set(forms) else None
