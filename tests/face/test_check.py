@@ -16,11 +16,13 @@ import pytest
 
 from eigentoken.checking import CheckOptions, check
 from eigentoken.checking.formats import to_html, to_json, to_latex
+from eigentoken.checking.observe import starting_tokens
 from eigentoken.checking.recheck import certificates_of_check
 from eigentoken.checking.report import Report, rotary_shares
 from eigentoken.checking.run import _Log
 from eigentoken.checking.terminal import interval, show
 from eigentoken.models import ModelError, load
+from eigentoken.models.forward import attention, first_states
 
 
 @pytest.fixture(scope="module")
@@ -384,3 +386,23 @@ def test_a_recheck_says_beforehand_how_much_there_is_to_confirm(gpt2: Path, tmp_
     assert count < confirmed <= count + 2 + len(report.layers)  # the hashes, the statements and each layer beside them
     path.write_text('{"schema": "eigentoken/steer/1"}')
     assert certificates_of_check(path) == certificates_of_check(tmp_path / "missing.json") == 0
+
+
+def test_what_the_theory_leaves_out_is_measured_against_the_attention_update(gpt2: Path, tmp_path: Path) -> None:
+    """Gains of one size are no loss; doubled in one coordinate they are, by what a second forward pass says."""
+    from safetensors.numpy import load_file, save_file
+
+    even = check(str(gpt2), _options(tmp_path / "a")).document["observed"]
+    assert [each["left_out"]["gains"] for each in even] == [0.0] * 4  # a new model has all gains 1
+    tensors = load_file(gpt2 / "model.safetensors")
+    name = next(name for name in tensors if name.endswith("h.0.ln_1.weight"))
+    shutil.copytree(gpt2, tmp_path / "model")
+    tensors[name] = np.where(np.arange(16) == 3, 2.0, 1.0).astype(np.float32)
+    save_file(tensors, tmp_path / "model" / "model.safetensors", metadata={"format": "pt"})
+    first = check(str(tmp_path / "model"), _options(tmp_path / "b")).document["observed"][0]["left_out"]
+    model = load(str(tmp_path / "model"))
+    layer, x = model.layer(0), first_states(model, starting_tokens(model, 2, 6, 0))
+    update, middle = attention(layer, layer.attention_norm.apply(x))[2], layer.attention_norm.apply(x)
+    changed = attention(layer, (middle - layer.attention_norm.bias) / tensors[name] * np.float32(17 / 16))[2]
+    assert first["gains"] == pytest.approx(np.linalg.norm(update - changed) / np.linalg.norm(update), rel=1e-3)
+    assert first["gain_spread"] == 1.0

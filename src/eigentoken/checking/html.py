@@ -30,8 +30,9 @@ DEPTH = (
 )
 LEFT_OUT = (
     "<tr><th>layer</th><th>feed-forward / attention update</th><th>biases / attention update</th>"
-    "<th>spread of norm gains</th></tr>"
+    "<th>uneven norm gains / attention update</th><th>largest minus smallest gain</th></tr>"
 )
+LEFT_OUT_KEYS = ("feed_forward", "biases", "gains", "gain_spread")
 STATEMENTS = (
     "<tr>"
     + "".join(
@@ -170,7 +171,7 @@ def _left_out(report: Report) -> str:
         return "<p>No tokens were run.</p>"
     rows = "".join(
         f"<tr><td>{each['layer']}</td>"
-        + "".join(f"<td>{_number(each['left_out'][key])}</td>" for key in ("feed_forward", "biases", "gain_spread"))
+        + "".join(f"<td>{_number(each['left_out'][key])}</td>" for key in LEFT_OUT_KEYS)
         + "</tr>"
         for each in seen
     )

@@ -26,15 +26,28 @@ def observe(
             state = run_layer(layer, x)
             if not isfinite(state.output).all():
                 break
-            found.append(
-                _observed(layer, state, run_layer(layer, x, with_feed_forward=False, with_biases=False), principal)
-            )
+            bare = run_layer(layer, x, with_feed_forward=False, with_biases=False)
+            even = run_layer(with_even_gain(layer), x, with_feed_forward=False)
+            found.append(_observed(layer, state, bare, even, principal))
             x = state.output
     return found
 
 
-def _observed(layer: Any, state: Any, bare: Any, principal: Mapping[int, Any] | None) -> dict[str, Any]:
-    """What one layer did to the tokens, and the sizes of its parts that the theory leaves out."""
+def with_even_gain(layer: Any) -> Any:
+    """The layer whose attention norm has one gain for all coordinates, the mean of the stored ones: a change of length only."""
+    from dataclasses import replace
+
+    from numpy import full_like
+
+    norm = layer.attention_norm
+    return replace(layer, attention_norm=replace(norm, gain=full_like(norm.gain, norm.gain.mean())))
+
+
+def _observed(layer: Any, state: Any, bare: Any, even: Any, principal: Mapping[int, Any] | None) -> dict[str, Any]:
+    """What one layer did to the tokens, and the sizes of its parts that the theory leaves out.
+
+    ``gains``: how far the state after attention moves when the norm's gains are replaced by their mean (:func:`with_even_gain`).
+    """
     from numpy import asarray
 
     from eigentoken.numerics.layers.observe import observe_layer, principal_subspace, relative_size
@@ -42,6 +55,7 @@ def _observed(layer: Any, state: Any, bare: Any, principal: Mapping[int, Any] | 
     attention, second, gain = state.attention_output, state.feed_forward_output, layer.attention_norm.gain
     left_out = {
         "biases": relative_size(attention - bare.attention_output, attention),
+        "gains": relative_size(state.after_attention - even.after_attention, attention),
         "feed_forward": 0.0 if second is None else relative_size(second, attention),
         "attention_to_state": relative_size(attention, state.input),
         "gain_spread": float(gain.max()) - float(gain.min()),

@@ -145,9 +145,12 @@ def _observed(report: Report) -> None:
         f"correlation with the principal direction grows in {grew} of {len(seen)} layers",
         "bold",
     )
-    parts = {name: [each["left_out"][name] for each in seen] for name in ("feed_forward", "biases")}
-    ratio, bias = (_mean([value for value in values if value is not None]) for values in parts.values())
-    say(f"left out by the theory: feed-forward {ratio} of the attention update, biases {bias} of it")
+    parts = {name: [each["left_out"][name] for each in seen] for name in ("feed_forward", "biases", "gains")}
+    ratio, bias, gain = (_mean([value for value in values if value is not None]) for values in parts.values())
+    say(
+        f"left out by the theory: feed-forward {ratio} of the attention update, biases {bias} of it, uneven norm gains "
+        f"{gain} of it"
+    )
 
 
 def _mean(values: list[float]) -> str:
