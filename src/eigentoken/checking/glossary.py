@@ -27,7 +27,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         "α*",
         r"the step below which consensus on the leading eigenvector is stable (PM-N1): "
         r"\(\min_{\lvert\lambda_\ell\rvert>\lambda_1} 2(\lambda_1-\operatorname{Re}\lambda_\ell)/"
-        r"(\lvert\lambda_\ell\rvert^2-\lambda_1^2)\), inf if there is no such eigenvalue; -, if the leader by real part "
+        r"(\lvert\lambda_\ell\rvert^2-\lambda_1^2)\), ∞ if there is no such eigenvalue; -, if the leader by real part "
         "is not certified real, simple and positive",
     ),
     (
