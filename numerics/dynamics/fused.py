@@ -23,7 +23,7 @@ from torch.nn import functional
 from eigentoken.numerics.dynamics.matrices import RowScaled, compress
 from eigentoken.numerics.dynamics.torch_algebra import mask_tensor
 
-__all__ = ["FusedHeads", "lagrange"]
+__all__ = ["FusedHeads", "lagrange", "product"]
 
 #: How many numbers are scaled at once: about what the caches of one core hold.
 CHUNK = 1 << 18

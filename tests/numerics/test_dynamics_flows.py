@@ -13,7 +13,7 @@ from torch import Tensor
 
 from eigentoken.numerics.dynamics.basins import random_tokens
 from eigentoken.numerics.dynamics.flows import follow, tableau
-from eigentoken.numerics.dynamics.fused import lagrange
+from eigentoken.numerics.dynamics.fused import lagrange, product
 from eigentoken.numerics.dynamics.maps import CHUNK, iterate
 from eigentoken.numerics.dynamics.matrices import RowScaled
 from eigentoken.numerics.dynamics.observables import ellipsoid_potential, planar_first_integral
@@ -374,6 +374,19 @@ def test_fused_heads_are_the_heads_one_by_one(name: str) -> None:
     assert torch.allclose(
         slow.advance(reduction.coordinates, 1.1), reduction.problem.advance(reduction.coordinates, 1.1)
     )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_small_products_are_products_in_every_arithmetic_and_with_gradients(dtype: torch.dtype) -> None:
+    generator = torch.Generator().manual_seed(51)
+    a, b = (torch.randn(3, 4, 5, generator=generator).to(dtype) for _ in range(2))
+    for left, right in ((a, b.mT), (a[:, 1:, :3], b[:, :2, :3].mT), (a.mT, b)):
+        assert torch.allclose(product(left, right).double(), (left @ right).double(), rtol=1e-5)
+        assert product(left, right).dtype is dtype
+    needed = a.clone().requires_grad_()
+    product(needed, b.mT).sum().backward()
+    assert needed.grad is not None
+    assert torch.allclose(needed.grad, b.sum(-2, keepdim=True).expand_as(a), rtol=1e-2)
 
 
 @pytest.mark.parametrize("n", [24, 50])
