@@ -122,7 +122,7 @@ def test_a_report_that_claims_nothing_has_nothing_to_recheck(survived: dict[str,
 
 def test_dropped_conditions_carry_their_own_certificates(tmp_path: Path) -> None:
     path = tmp_path / "d.json"
-    document = attack("polygonal_instability.py", path, "--drop", instances="200")
+    document = attack("oja_consensus.py", path, "--drop", instances="200")
     assert rechecked(document, path)[:2] == (0, "holds")
     needed = [number for number, line in enumerate(document["results"][0]["dropped"]) if line["needed"]]
     assert needed
