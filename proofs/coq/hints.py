@@ -29,6 +29,13 @@ assert (Goal11 : (2 + b_1 * kappa + mu * (1 + b_1) / 2) * (2 + b_2 * kappa + mu 
     lra. }
 """
 
+#: The exponential is increasing, so it can be taken away on both sides.
+_LOGARITHMS = r"""
+split; intro Y.
+- destruct (Rle_or_lt m b) as [y|y]; [lra | assert (Z := exp_increasing b m y); lra].
+- destruct (Rlt_or_le m b) as [y|y]; [lra | assert (Z := exp_monotone b m y); lra].
+"""
+
 #: The value at one is positive, from its product with kappa - mu.
 _VALUE = r"""
 assert (X : b_1 * b_2 * kappa - mu * (b_1 / 2 + b_2 / 2) > 0) by (apply (factor_pos (kappa - mu)); lra).
@@ -170,28 +177,49 @@ rewrite Q. split; intro Y.
 - destruct (Rlt_or_le mu (i * lambda)) as [y|y]; [exact y | exfalso].
   assert (P : (mu - i * lambda) / (i * r) >= 0) by (apply quotient_ge; lra). lra.
 """,
+    ("AB-E7", "smooth near zero"): r"""
+assert (A : (r - m ^ 2) * tau ^ 2 >= 0) by (apply product_ge; [lra | apply square_ge]).
+assert (B : (m * tau) ^ 2 < 1) by (replace ((m * tau) ^ 2) with (m ^ 2 * tau ^ 2) by ring; lra).
+assert (C : 1 + m * tau > 0) by nra.
+assert (D : (1 + m * tau) ^ 2 > 0) by (apply square_pos; lra).
+replace ((1 + m * tau) ^ 2) with (1 + 2 * (m * tau) + m ^ 2 * tau ^ 2) in D by ring.
+lra.
+""",
+    ("AB-L4.1", "scores"): "split; apply exp_monotone; lra.",
+    ("AB-X0", "smallest potential"): "split; [apply exp_monotone; lra | intro Y; apply exp_increasing; lra].",
+    ("PH-T4", "divergence"): r"""
+assert (P : E_ * m > 0) by (apply product_pos; lra).
+split; [lra | intro Y].
+assert (Q : (E_ - K / m) * m > 0) by (apply product_pos; lra).
+replace ((E_ - K / m) * m) with (E_ * m - K) in Q by (field; lra).
+lra.
+""",
+    ("PH-T2", "logarithms"): _LOGARITHMS,
+    ("PH-T3", "logarithms"): _LOGARITHMS,
     ("AB-X1", "positive rate"): r"""
 assert (K : kappa > 0) by (rewrite {4}; apply quotient_pos; apply product_pos; lra).
-assert (T : kappa * t >= 0) by (apply product_ge; lra).
-assert (E1 : exp (- (kappa * t)) <= 1) by (rewrite <- exp_0; apply exp_monotone; lra).
 assert (P := exp_pos (- (kappa * t))).
-assert (D0 : D_0 >= 0) by (apply (factor_ge (exp (- (kappa * t)))); lra).
-assert (F : D_0 * (1 - exp (- (kappa * t))) >= 0) by (apply product_ge; lra).
-split; lra.
+assert (F : (D_0 - S_0) * exp (- (kappa * t)) >= 0) by (apply product_ge; lra).
+repeat split; lra.
 """,
     ("AB-X1", "limit of the tokens"): _LIMIT,
     ("AB-X2", "limit of the tokens"): _LIMIT,
+    ("AB-X2", "contraction"): r"""
+assert (A1 : R_i * (R_j * rho - N_) >= 0) by (apply product_ge; lra).
+assert (A2 : rho * (R_i * (R_i - R_j)) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
+assert (A3 : a_ij * (rho * R_i ^ 2 - x) >= 0) by (apply product_ge; lra).
+assert (A4 : a_ij * (R_i ^ 2 * (lambda - rho)) >= 0)
+  by (apply product_ge; [lra | apply product_ge; [apply square_ge | lra]]).
+split; lra.
+""",
     ("AB-X2", "rate"): r"""
-assert (A1 : (a_ij - A) * (R_i * (lambda - rho)) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
+assert (A1 : (a_ij - A) * (R_i ^ 2 * (lambda - rho)) >= 0)
+  by (apply product_ge; [lra | apply product_ge; [apply square_ge | lra]]).
+rewrite {3}. lra.
 """,
     ("AB-X2", "positive rate"): r"""
 assert (K : c > 0) by (rewrite {2}; apply product_pos; lra).
-assert (T : c * t >= 0) by (apply product_ge; lra).
-assert (E1 : exp (- (c * t)) <= 1) by (rewrite <- exp_0; apply exp_monotone; lra).
-assert (P := exp_pos (- (c * t))).
-assert (D0 : R_0 >= 0) by (apply (factor_ge (exp (- (c * t)))); lra).
-assert (F : R_0 * (1 - exp (- (c * t))) >= 0) by (apply product_ge; lra).
-split; lra.
+repeat split; lra.
 """,
     ("AB-L6.1", "slowest factor"): "split; [apply exp_below_one; lra | apply exp_monotone; lra].",
     ("AB-L4.2", "compact range"): "split; [apply exp_monotone; lra | apply Rle_ge; apply exp_monotone; lra].",
