@@ -109,10 +109,12 @@ def _log_path(loaded: Any, ids: Sequence[str], options: CheckOptions) -> Path:
 def code_digest() -> str:
     """sha256 of the code that finds results: results of other code are not reused."""
     import eigentoken.checking
+    import eigentoken.models
     import eigentoken.numerics
+    import eigentoken.theory
 
     digest = hashlib.sha256()
-    for package in (eigentoken.numerics, eigentoken.checking):
+    for package in (eigentoken.theory, eigentoken.numerics, eigentoken.models, eigentoken.checking):
         for path in sorted(Path(package.__path__[0]).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()
