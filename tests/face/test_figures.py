@@ -52,7 +52,7 @@ def test_every_panel_is_drawn_and_nothing_overlaps() -> None:
 
 
 def overlapping_texts(figure: Any) -> list[tuple[str, str]]:
-    """Pairs of words in a figure that lie on one another: titles, axis labels, tick labels and legends."""
+    """Pairs of words in a figure that lie on one another, or on its edge: titles, labels, tick labels, legends."""
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     renderer = canvas.get_renderer()
@@ -66,7 +66,9 @@ def overlapping_texts(figure: Any) -> list[tuple[str, str]]:
             low, high = sorted(axis.get_view_interval())
             words += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
     boxes = [(text.get_text(), text.get_window_extent(renderer).padded(-0.5)) for text in words if text.get_text()]
-    return [(a, b) for k, (a, one) in enumerate(boxes) for b, other in boxes[:k] if one.overlaps(other)]
+    page = figure.bbox
+    cut = [(text, "the edge") for text, box in boxes if not (page.x0 <= box.x0 and box.x1 <= page.x1)]
+    return cut + [(a, b) for k, (a, one) in enumerate(boxes) for b, other in boxes[:k] if one.overlaps(other)]
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
@@ -90,6 +92,18 @@ def test_no_word_lies_on_another_and_no_figure_is_wider_than_a_page(columns: int
     assert figure.get_size_inches()[0] <= 7.7
     smallest = min(text.get_fontsize() for axes in figure.axes for text in axes.get_legend().get_texts())
     assert smallest >= 7.5  # points, on paper
+
+
+def test_long_names_in_a_legend_are_not_cut_off() -> None:
+    lines = [
+        Curve([0, 1], [k, 1], name)
+        for k, name in enumerate(("random weights", "trained: sample:microformer", "x" * 26))
+    ]
+    assert overlapping_texts(draw(Chart("t", (Curves(lines, "x", "y"),), 1))) == []
+    figure = draw(Chart("t", (Curves(lines, "x", "y"),), 1))
+    figure.set_layout_engine("none")
+    figure.axes[0].legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncol=3)
+    assert any("the edge" in pair for pair in overlapping_texts(figure))
 
 
 def test_the_search_for_overlaps_finds_one() -> None:

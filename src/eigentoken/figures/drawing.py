@@ -118,9 +118,8 @@ def _curves(axes: Any, panel: Curves, width: float) -> None:
 def _legend(axes: Any, labels: list[str], width: float) -> None:
     """Below the axes, where it can hide no curve."""
     if labels:
-        longest = max(len(re.sub(r"\\\w+|[${}]", "", label)) for label in labels)  # letters, not TeX
-        most = 3 if longest < 14 else 2
-        columns = max(1, min(len(labels), most if width > 3 else most - 1))
+        longest = max(len(re.sub(r"[${}]", "", re.sub(r"\\\w+", "x", label))) for label in labels)  # letters, not TeX
+        columns = max(1, min(len(labels), 3, int(width / (0.45 + 0.062 * longest))))  # a sample line and its letters
         below = -0.2 if width > 3 else -0.25
         axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, below), ncol=columns)
 
