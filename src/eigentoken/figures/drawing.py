@@ -60,6 +60,7 @@ def draw(chart: Chart) -> Figure:
                 _curves(figure.add_subplot(rows, columns, index + 1), panel, width)
             else:
                 _histogram(figure.add_subplot(rows, columns, index + 1), panel, width)
+        figure.draw_without_rendering()  # a first layout: it can change which ticks there are, and so the room they need
         return figure
 
 
