@@ -119,10 +119,15 @@ def _curves(axes: Any, panel: Curves, width: float) -> None:
 def _legend(axes: Any, labels: list[str], width: float) -> None:
     """Below the axes, where it can hide no curve."""
     if labels:
-        longest = max(len(re.sub(r"[${}]", "", re.sub(r"\\\w+", "x", label))) for label in labels)  # letters, not TeX
-        columns = max(1, min(len(labels), 3, int(width / (0.45 + 0.062 * longest))))  # a sample line and its letters
+        columns = max(c for c in range(1, min(len(labels), 3) + 1) if c == 1 or _legend_width(labels, c) <= width)
         below = -0.2 if width > 3 else -0.25
         axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, below), ncol=columns)
+
+
+def _legend_width(labels: list[str], columns: int) -> float:
+    """About how many inches a legend takes: in each column a sample line and its longest label (letters, not TeX)."""
+    letters = [len(re.sub(r"[${}]", "", re.sub(r"\\\w+", "x", label))) for label in labels]
+    return sum(0.42 + 0.058 * max(column) for column in np.array_split(letters, columns))
 
 
 def _histogram(axes: Any, panel: Histogram, width: float) -> None:
