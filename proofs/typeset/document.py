@@ -159,8 +159,31 @@ def _discharged(step: Step, derivation: Derivation) -> str:
     parts = [f"What it needs: {'; '.join(found)}."] if found else []
     if isinstance(step, Citation):
         parts.append(f"What it gives: {'; '.join(step.establishes)}.")
-    letters = re.compile(r"(?<![$A-Za-z0-9_-])(-?[A-Za-z]_[A-Za-z0-9]+)")  # facts are named in ASCII: y_1
-    return letters.sub(lambda match: f"${match.group()}$", " ".join(parts))
+    return facts_latex(" ".join(parts))
+
+
+_GREEK = ("Lambda", "alpha", "eta", "kappa", "lambda", "mu", "nu", "rho", "zeta")
+_MARK = re.compile(r"([_^])(\([^)]*\)|[A-Za-z0-9]+|[+-])")
+_LETTER = re.compile(r"(?<![A-Za-z$\\_-])(-?)([A-Za-z]+)((?:[_^](?:\([^)]*\)|[A-Za-z0-9]+|[+-](?![A-Za-z0-9])))*)")
+
+
+def facts_latex(words: str) -> str:
+    r"""Facts are named in ASCII: their letters with marks, and Greek ones, as formulas.
+
+    >>> print(facts_latex("a real eigenvalue above 1/m_+ of B_1 on w^perp, at most exp(-kappa t) of X^T, lambda_d^-"))
+    a real eigenvalue above 1/$m_{+}$ of $B_{1}$ on $w^{\perp}$, at most exp($-\kappa$ t) of $X^{\top}$, $\lambda_{d}^{-}$
+    """
+
+    def letter(found: re.Match[str]) -> str:
+        sign, name, marks = found.group(1), found.group(2), found.group(3)
+        if not marks and name not in _GREEK and name != "Pbar":
+            return found.group()
+        base = rf"\{name}" if name in _GREEK else r"\bar P" if name == "Pbar" else name
+        raised = {"T": r"\top", "perp": r"\perp"}
+        shown = "".join(f"{kind}{{{raised.get(mark, mark)}}}" for kind, mark in _MARK.findall(marks))
+        return f"${sign}{base}{shown}$"
+
+    return _LETTER.sub(letter, words)
 
 
 def _by(told: Statement, place: int) -> str:
