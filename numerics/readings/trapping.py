@@ -77,12 +77,13 @@ class Region:
         )
 
     def half_widths(self) -> list[float]:
-        """Upper bounds of ``eps sqrt((P^-1)_aa)``, from floats inflated; a box of these holds the ellipsoid.
+        """Upper bounds of ``eps sqrt((P^-1)_aa)``, from floats inflated (by more than the second arithmetic does); a box of these
+        holds the ellipsoid.
 
         ``|delta_a| <= |delta|_P sqrt((P^-1)_aa)``; the inverse is checked by the caller through ``P W >= ...``.
         """
         inverse = np.linalg.inv(np.array([[float(a) for a in row] for row in self.shape]))
-        return [float(self.eps) * float(np.sqrt(inverse[i, i])) * 1.01 for i in range(len(inverse))]
+        return [float(self.eps) * float(np.sqrt(inverse[i, i])) * 1.04 for i in range(len(inverse))]
 
 
 def _rational(value: float, digits: int = 20) -> Fraction:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from eigentoken.numerics.lab import Conjecture, refute
+from eigentoken.numerics.lab import Conjecture, ConjectureError, refute
 from eigentoken.numerics.lab.scale_out import Workers
 from eigentoken.numerics.lab.search import Unit
 from eigentoken.numerics.lab.targets import targets
@@ -124,6 +124,19 @@ def test_a_unit_that_kills_each_worker_is_given_up_and_named() -> None:
     assert dead.tried == 0 and "SIGFPE" in dead.error and "given up" in dead.error
     assert alive.tried >= 20 and not alive.error
     assert len(workers.lost) == 3
+
+
+def test_a_predicate_that_raises_in_a_worker_is_told_with_its_place(tmp_path: Path) -> None:
+    """Not at the first instances that are tried here, but in a worker, in the middle of the search."""
+    file = tmp_path / "late.py"
+    file.write_text(
+        "from eigentoken.numerics.lab import Conjecture\n"
+        "def late(x):\n"
+        "    return x.n < 3 or x.V[0, 0] > 1e-9 or [][0]\n"
+        "guess = Conjecture('late', 'oja-map', holds_if=late, n=[2, 3], d=[2])\n"
+    )
+    with pytest.raises(ConjectureError, match=r"late\.py:3: late: holds_if raised IndexError"):
+        refute(file, seconds=120, seed=1, jobs=2)
 
 
 def test_bad_workers_are_refused() -> None:
