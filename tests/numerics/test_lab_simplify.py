@@ -55,6 +55,23 @@ def test_counterexamples_end_with_small_numbers(name: str, most: int) -> None:
     assert heaviest(result.counterexample.case.instance.as_dict()) <= most
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "name",
+    [
+        "PH-T2 with B Hurwitz instead",
+        "AB-T6.1 any sign",
+        "AB-X2 without the modulus",
+        "attention is doubly stochastic",
+    ],
+)
+def test_hard_ones_are_refuted_from_any_seed(name: str, seed: int) -> None:
+    document = json.loads(json.dumps(refute(blind(name), seconds=600, seed=seed).as_dict()))
+    assert document["results"][0]["verdict"] == "refuted"
+    assert all(verdict.is_holds for _, verdict in recheck_report(document, run_predicates=True))
+
+
 def draft_of(**changes: Any) -> ExactDraft:
     rows = {"V": ((Fraction(7, 3), Fraction(0)), (Fraction(0), Fraction(-5, 4)))}
     tokens = ((Fraction(20, 29), Fraction(21, 29)), (Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
