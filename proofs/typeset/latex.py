@@ -177,10 +177,11 @@ class _Renderer:
         return rf"\begin{{{kind}}}[{{{head}}}]" + f"\n{inside.strip()}\n" + rf"\end{{{kind}}}"
 
     def _item(self, text: str) -> str:
-        """An item that is one formula may be too wide for its line: break or scale it like a display."""
-        formula = re.fullmatch(r"\$([^$]*)\$", text)
-        if formula and width(text) > WIDE:
-            return rf"\fitted[0.99]{{{broken(formula.group(1)).replace('aligned}', 'aligned}[t]', 1)}}}"
+        """An item that is one formula, and perhaps words after it, may be too wide: break or scale it like a display."""
+        formula = re.fullmatch(r"\$([^$]*)\$([^$]*)", text)
+        if formula and width(f"${formula.group(1)}$") > WIDE:
+            shown = broken(formula.group(1)).replace("aligned}", "aligned}[t]", 1)
+            return rf"\fitted[0.99]{{{shown}}}{self.text(formula.group(2))}"
         return self.text(text)
 
 
