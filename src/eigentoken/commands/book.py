@@ -128,7 +128,9 @@ def derive(
         typer.Argument(metavar="ID", help="A statement, e.g. PM-L4.", autocompletion=names.statement_ids),
     ] = None,
     form: Annotated[str, typer.Option("--format", help="tex, md, html, pdf, or several with commas.")] = "tex",
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="File, or folder, to write to; stdout if not given.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File, or folder, to write to; stdout if not given.")
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="The whole book.")] = False,
     errata: Annotated[bool, typer.Option("--errata", help="What is wrong in print, from the registry.")] = False,
     coq: Annotated[
