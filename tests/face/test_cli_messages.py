@@ -140,12 +140,20 @@ stable = Conjecture("c", "oja-map", [Symmetric(V), Relation(Eigenvalue(V, 1) > 0
 
 
 def test_dropped_conditions_are_told_in_unicode_and_once(eigentoken: Any, tmp_path: Path) -> None:
+    stands = Path(__file__).parents[2] / "examples" / "conjectures" / "oja_consensus.py"
+    code, out, _ = eigentoken("refute", stands, "--seconds", 20, "--instances", 200, "--drop", "--jobs", 1)
+    told = " ".join(out.split())
+    assert code == 0 and "\\" not in told
+    assert told.count("without \u03bb\u2081(V) > 0: needed; a certified counterexample exists without it") == 1
+
+
+def test_nothing_is_said_of_need_where_the_conjecture_falls(eigentoken: Any, tmp_path: Path) -> None:
     file = tmp_path / "c.py"
     file.write_text(CONJECTURE)
     code, out, _ = eigentoken("refute", file, "--seconds", 20, "--instances", 500, "--drop", "--jobs", 1)
     told = " ".join(out.split())
     assert code == 1 and "\\" not in told
-    assert "without V = V\u1d40: needed; a certified counterexample exists without it" in told
+    assert "already refuted, so nothing can be said of need" in told and ": needed" not in told
 
 
 def test_a_recheck_prints_no_latex(eigentoken: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def list_statements(json: JsonFlag = False) -> None:
-    """The registry: id, kind, source, title, status, depends, and whether some steps hold for listed sizes only.
+    """The registry: id, kind, source, title, status, depends.
 
     Example: eigentoken statements --json
     """
