@@ -1,5 +1,6 @@
 """What the sheet of the papers on ellipsoids and on token dynamics marks false, as conjectures without its numbers."""
 
+import numpy as np
 import sympy as sp
 
 from eigentoken.numerics.lab import Conjecture
@@ -40,13 +41,12 @@ refuted = {"expect": "refuted"}
 
 def nonnegative_height(x):
     """(13): 1 - v^T y is nonnegative for tokens v, y of the ellipsoid."""
-    return sum(x.tokens[0, a] * x.tokens[1, a] for a in range(x.d)) <= 1
+    return x.tokens[0] @ x.tokens[1] <= 1
 
 
 def normalised_by_keys(x):
     """(4): the weights D exp(x^T K^T Q x), normalised from the left, sum to 1/sqrt(d) over the keys of a token."""
-    total = [sum(x.attention()[j, i] for j in range(x.n)) for i in range(x.n)]
-    return all(bool(abs(float(each) * float(x.d) ** 0.5 - 1) < 1e-9) for each in total)
+    return np.allclose(x.attention().sum(axis=0) * np.sqrt(x.d), 1)
 
 
 def distance(scalars, system, parameters, x, mask):

@@ -42,10 +42,8 @@ def on_an_eigenvector(x):
     """An equilibrium (w, ..., -w, ...) has V w parallel to w."""
     if not x.is_equilibrium():
         return True
-    w = [x.tokens[0, a] for a in range(2)]
-    image = [sum(x.V[a, b] * w[b] for b in range(2)) for a in range(2)]
-    cross = image[0] * w[1] - image[1] * w[0]
-    return bool(abs(cross) < 1e-9) if isinstance(cross, float) else cross == 0
+    w, image = x.tokens[0], x.V @ x.tokens[0]
+    return abs(image[0] * w[1] - image[1] * w[0]) < 1e-9
 
 
 def singular_means_rest(x):

@@ -1,17 +1,21 @@
 """Free predicates: what a conjecture says of an instance where the language has no word yet.
 
-A predicate is given one instance with its parameters and tokens as attributes, numpy arrays in the search and sympy matrices
-of exact numbers when a counterexample is certified, and with ``n, d, k, p, q``, ``is_equilibrium()``, ``advance()`` (the next
-state of a map, the velocity of a flow) and ``attention()``.  Only what it answers on exact numbers can refute.
+A predicate is given one instance with its parameters and tokens as attributes, and with ``n, d, k, p, q``,
+``is_equilibrium()``, ``advance()`` (the next state of a map, the velocity of a flow) and ``attention()``.  In the search these
+are numpy arrays of floats.  To certify, it is run on numpy arrays of exact and enclosed numbers, whose comparisons are proved
+or refused (:mod:`eigentoken.numerics.lab.decided_arrays`); a predicate that does not run on those is given sympy matrices.
+Only what it answers there can refute, and only if it did not turn the exact numbers into floats.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
+import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -23,10 +27,14 @@ from torch import Tensor
 
 from eigentoken.numerics.deadline import OutOfTime, limited, tick
 from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.exact import batch_of
+from eigentoken.numerics.lab.decided_arrays import decided_array
+from eigentoken.numerics.lab.decided_numbers import DecidedNumber, NotDecided, decided
 from eigentoken.numerics.readings.certified_claims import classified
 from eigentoken.numerics.readings.exact_values import Case
 from eigentoken.numerics.readings.trajectories import problem_of
 from eigentoken.theory.algebra import LoopAlgebra
+from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.systems import Time
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
@@ -46,6 +54,8 @@ __all__ = [
 REST = 1e-9
 #: Seconds for one answer of a predicate on exact numbers: sympy can take for ever on large ones.
 PATIENCE = 10.0
+#: Bits of the enclosures, in turn.
+BITS = (128, 512)
 
 
 class FloatInstance(SimpleNamespace):
@@ -72,30 +82,54 @@ class FloatInstance(SimpleNamespace):
         return bool(np.abs(rest).max() < REST)
 
 
-class ExactInstance(SimpleNamespace):
-    """One instance for a free predicate: parameters and tokens as sympy matrices of exact numbers."""
+class _OfCase(SimpleNamespace):
+    """One exact instance for a free predicate, in the arithmetic of ``_algebra``."""
 
-    def advance(self) -> sp.Matrix:
-        """The next state of a map, or the velocity of a flow, in exact numbers."""
-        instance = self._case.instance
-        moved = instance.system.advance(_SYMPY, instance.parameters, instance.tokens, instance.mask)
-        return sp.Matrix([[sp.nsimplify(entry) if entry.is_Rational else entry for entry in row] for row in moved])
+    def _moved(self) -> Any:
+        return self._case.instance.system.advance(
+            self._algebra, self._parameters, self._tokens, self._case.instance.mask
+        )
 
-    def attention(self, head: int = 0) -> sp.Matrix:
-        """The attention matrix of a head in exact numbers."""
+    def _weights(self, head: int) -> Any:
         instance = self._case.instance
-        score = instance.system.heads(instance.parameters)[head][1]
-        return sp.Matrix(_SYMPY.attention(instance.tokens, score, instance.mask, instance.system.over_root_d))
+        score = instance.system.heads(self._parameters)[head][1]
+        return self._algebra.attention(self._tokens, score, instance.mask, instance.system.over_root_d)
 
     def is_equilibrium(self) -> bool:
         """Decided exactly; raises where it is not decided."""
         verdict = classified(self._case).equilibrium
         if verdict.is_undecided:
-            raise ValueError(verdict.reason)
+            raise NotDecided(verdict.reason)
         return bool(verdict.is_holds)
 
 
+class ExactInstance(_OfCase):
+    """One instance for a free predicate: parameters and tokens as sympy matrices of exact numbers."""
+
+    def advance(self) -> sp.Matrix:
+        """The next state of a map, or the velocity of a flow, in exact numbers."""
+        rows = self._moved()
+        return sp.Matrix([[sp.nsimplify(entry) if entry.is_Rational else entry for entry in row] for row in rows])
+
+    def attention(self, head: int = 0) -> sp.Matrix:
+        """The attention matrix of a head in exact numbers."""
+        return sp.Matrix(self._weights(head))
+
+
+class DecidedInstance(_OfCase):
+    """One instance for a free predicate: parameters and tokens as numpy arrays of decided numbers."""
+
+    def advance(self) -> Any:
+        """The next state of a map, or the velocity of a flow."""
+        return decided_array(self._moved())
+
+    def attention(self, head: int = 0) -> Any:
+        """The attention matrix of a head."""
+        return decided_array(self._weights(head))
+
+
 _SYMPY = LoopAlgebra(sp.exp, sp.sqrt, sp.Integer(1))
+_DECIDED = LoopAlgebra(lambda y: decided(y).exp(), lambda y: decided(y).sqrt(), decided(1))
 
 
 def one_instance(batch: Batch, index: int) -> FloatInstance:
@@ -115,17 +149,44 @@ def one_instance(batch: Batch, index: int) -> FloatInstance:
 
 def exact_instance(case: Case) -> ExactInstance:
     """The exact instance with sympy matrices as attributes."""
-    parameters = {
-        name: [SimpleNamespace(**{part: sp.Matrix(rows) for part, rows in head.items()}) for head in value]
-        if name == "heads"
-        else sp.Matrix(value)
-        if isinstance(value, tuple)
-        else value
-        for name, value in case.instance.parameters.items()
+    return ExactInstance(**_attributes(case, _SYMPY, sp.Matrix, sp.sympify))
+
+
+def decided_instance(case: Case) -> DecidedInstance:
+    """The exact instance with arrays of decided numbers as attributes, at the present precision of balls."""
+    return DecidedInstance(**_attributes(case, _DECIDED, decided_array, decided))
+
+
+def _attributes(case: Case, algebra: Any, matrix: Callable[[Any], Any], number: Callable[[Any], Any]) -> dict[str, Any]:
+    """What an exact instance has, with matrices and numbers of one arithmetic, and rows of them for its formulas."""
+
+    def rows(value: Any) -> Any:
+        return tuple(rows(each) for each in value) if isinstance(value, tuple | list) else number(value)
+
+    def shown(value: Any) -> Any:
+        return matrix([list(row) for row in value]) if isinstance(value, tuple) else number(value)
+
+    given = case.instance.parameters
+    plain = {name: value for name, value in given.items() if name != "heads"}
+    found: dict[str, Any] = {name: shown(value) for name, value in plain.items()}
+    parameters: dict[str, Any] = {name: rows(value) for name, value in plain.items()}
+    if "heads" in given:
+        found["heads"] = [
+            SimpleNamespace(**{part: shown(each) for part, each in head.items()}) for head in given["heads"]
+        ]
+        parameters["heads"] = tuple({part: rows(each) for part, each in head.items()} for head in given["heads"])
+    return found | {
+        "tokens": matrix([list(token) for token in case.instance.tokens]),
+        "n": case.n,
+        "d": case.d,
+        "k": case.k,
+        "p": case.p,
+        "q": case.q,
+        "_case": case,
+        "_algebra": algebra,
+        "_parameters": parameters,
+        "_tokens": rows(case.instance.tokens),
     }
-    tokens = sp.Matrix([list(token) for token in case.instance.tokens])
-    sizes = {"n": case.n, "d": case.d, "k": case.k, "p": case.p, "q": case.q}
-    return ExactInstance(**parameters, tokens=tokens, **sizes, _case=case)
 
 
 def call_predicate(conjecture: Conjecture, instance: Any) -> Any:
@@ -151,20 +212,110 @@ def predicate_violation(conjecture: Conjecture, batch: Batch) -> Tensor:
 
 
 def predicate_verdict(predicate: Callable[[Any], Any], case: Case) -> Verdict:
-    """The free predicate on exact numbers: an exact answer counts, a float does not; it is given ``PATIENCE`` seconds."""
+    """The free predicate on exact numbers: a proved answer counts, a float does not; it is given ``PATIENCE`` seconds.
+
+    Where it is false of the exact numbers it must be false of their floats, too: a predicate that compares the form of two
+    expressions instead of their values, or hides an error, gives no refutation.
+    """
     try:
         with limited(time.time() + PATIENCE):
-            answer = predicate(exact_instance(case))
+            proved = _on_decided_numbers(predicate, case)
+            verdict = _on_sympy(predicate, case) if proved is None else proved
+            if verdict.is_fails and _true_in_floats(predicate, case):
+                return undecided("the predicate is false of the exact numbers, but true of the same numbers as floats")
+            return verdict
     except OutOfTime:
         tick()  # raises where it was the time of the whole search that ended
         return undecided(f"the predicate gave no answer on these exact numbers in {PATIENCE:g} s")
+
+
+def _on_decided_numbers(predicate: Callable[[Any], Any], case: Case) -> Verdict | None:
+    """The answer on numbers whose comparisons are proved; ``None`` where it does not run on them, or one is left open."""
+    for bits in BITS:
+        before = NotDecided.made
+        try:
+            with precision(bits):
+                answer = predicate(decided_instance(case))
+                if isinstance(answer, np.ndarray) and answer.ndim == 0:
+                    answer = answer.item()
+                if not isinstance(answer, bool | np.bool_ | DecidedNumber):
+                    return None
+                said = bool(answer)
+        except NotDecided:
+            continue
+        except Exception:
+            return None
+        if NotDecided.made != before:  # the predicate went on after a comparison that was left open
+            continue
+        how = "every comparison proved, in exact and ball arithmetic"
+        return holds(f"the predicate is true of the exact numbers ({how})") if said else _false(how)
+    return None
+
+
+def _on_sympy(predicate: Callable[[Any], Any], case: Case) -> Verdict:
+    """The answer on sympy matrices; one that was reached through floats is none."""
+    try:
+        with _conversions() as floats:
+            answer = predicate(exact_instance(case))
     except Exception:
-        return undecided("the predicate does not run on exact numbers (sympy matrices): it stays a float comparison")
+        return undecided(
+            "the predicate runs on no exact numbers (arrays of exact numbers, sympy matrices): it stays a float comparison"
+        )
+    if floats:
+        return undecided("the predicate turns exact numbers into floats: compare the numbers as they are")
     if answer is True or answer is sp.true:
-        return holds("the predicate is true of the exact numbers")
+        return holds("the predicate is true of the exact numbers (as sympy matrices)")
     if answer is False or answer is sp.false:
-        return fails("the predicate is false of the exact numbers")
+        return _false("as sympy matrices")
     return undecided(f"the predicate gave {answer!r} on exact numbers")
+
+
+def _false(how: str) -> Verdict:
+    return fails(f"the predicate is false of the exact numbers ({how})")
+
+
+def _true_in_floats(predicate: Callable[[Any], Any], case: Case) -> bool:
+    """Is the predicate true of the floats next to the exact numbers, or does it give no answer there?"""
+    try:
+        return bool(predicate(one_instance(batch_of(case.instance, case.k, case.p), 0)))
+    except Exception:
+        return True
+
+
+@contextmanager
+def _conversions() -> Iterator[list[str]]:
+    """Notes where code outside sympy turns a sympy number into a float: ``float(x)``, ``x.evalf()``, ``sympy.N(x)``."""
+    noted: list[str] = []
+    watched = [
+        (sp.Expr, "__float__"),
+        (sp.Expr, "__complex__"),
+        (sp.Number, "__float__"),
+        (sp.Expr, "evalf"),
+        (sp.Expr, "n"),
+    ]
+    before = [(owner, name, owner.__dict__.get(name), getattr(owner, name)) for owner, name in watched]
+
+    def watching(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*args: Any, **options: Any) -> Any:
+            frame = sys._getframe(1)
+            while frame.f_back is not None and frame.f_code.co_name == "N":
+                frame = frame.f_back
+            if not frame.f_globals.get("__name__", "").startswith("sympy."):
+                noted.append(name)
+            return original(*args, **options)
+
+        return called
+
+    try:
+        for owner, name, _, original in before:
+            setattr(owner, name, watching(name, original))
+        yield noted
+    finally:
+        for owner, name, own, _ in before:
+            if own is None:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, own)
 
 
 # --- where a predicate comes from, and running it again --------------------------------------------------------------

@@ -36,6 +36,10 @@ LARGE = 1e6
 MOST_STIFF = 30.0
 #: Slower than this is rest; tokens that hardly see each other move slowly, and must not be taken for resting.
 STILL = 1e-12
+#: A pull on a token above this is more than what is left of an approach to an equilibrium.
+PULL = 1e-9
+#: Pulls that leave more than this part of themselves do not cancel: the token moves, however slowly.
+LEFT = 1e-3
 #: Layers between two looks at which instances have come to rest.
 LOOK = 32
 
@@ -53,11 +57,12 @@ class Run:
     motion: Tensor
     size: Tensor
     finite: Tensor
+    slow: Tensor
 
     @property
     def settled(self) -> Tensor:
-        """At rest: the last motion is far below what any slow approach would still show."""
-        return self.finite & (self.motion <= STILL * (1 + self.size))
+        """At rest: the last motion is far below what any slow approach would still show, and its causes cancel."""
+        return self.finite & (self.motion <= STILL * (1 + self.size)) & ~self.slow
 
 
 def run(batch: Batch, layers: int = LAYERS) -> Run:
@@ -65,10 +70,36 @@ def run(batch: Batch, layers: int = LAYERS) -> Run:
     with torch.no_grad():
         if batch.system.time is Time.MAP:
             final, moved, finite = _map(batch, layers)
+            clock: Any = layers
         else:
-            final, moved, finite = _flow(problem_of(batch), batch)
+            final, moved, finite, clock = _flow(problem_of(batch), batch)
         size = torch.linalg.vector_norm(final, dim=-1).amax(-1)
-    return Run(final, torch.nan_to_num(moved, nan=torch.inf), torch.nan_to_num(size, nan=torch.inf), finite)
+        slow = only_slow(problem_of(batch), final, clock)
+    return Run(final, torch.nan_to_num(moved, nan=torch.inf), torch.nan_to_num(size, nan=torch.inf), finite, slow)
+
+
+def only_slow(problem: Problem, x: Tensor, t: Any) -> Tensor:
+    """Is a state that hardly moves only slow, because the weights of what pulls at a token are tiny?  ``(B,)``.
+
+    Token i is pulled by ``sum_hj a^h_ij p^h_ij`` with ``p^h_ij`` the part of ``F_h x_j`` tangent at ``x_i``.  At an
+    equilibrium the pulls vanish or cancel.  Where some pull does not vanish and they do not cancel, or all of them together
+    have less weight than rounding leaves, the state is on its way, and takes a time like ``exp(score)`` for it.
+    """
+    metric, gross, net = problem.metric(t), x.new_zeros(x.shape[:-1]), torch.zeros_like(x)
+    most = torch.zeros_like(gross)
+    for value, score in problem.heads(t):
+        weights = problem.algebra.attention(x, score, problem.mask, problem.system.over_root_d)
+        dense = weights if isinstance(weights, Tensor) else weights.dense(x)
+        pulls = problem.algebra.apply(value, x).unsqueeze(-3).expand(*x.shape[:-1], *x.shape[-2:])
+        if problem.system.space is not Space.EUCLIDEAN:
+            weighed = x if metric is None else problem.algebra.apply(metric, x)
+            pulls = pulls - torch.einsum("...id,...ijd->...ij", weighed, pulls).unsqueeze(-1) * x.unsqueeze(-2)
+        sizes = torch.linalg.vector_norm(pulls, dim=-1)
+        net = net + (dense.unsqueeze(-1) * pulls).sum(-2)
+        gross = gross + (dense * sizes).sum(-1)
+        most = torch.maximum(most, torch.where(dense > 0, sizes, torch.zeros_like(sizes)).amax(-1))
+    moving = (torch.linalg.vector_norm(net, dim=-1) > LEFT * gross) | (gross < STILL)
+    return ((most > PULL) & moving).any(-1)
 
 
 def _map(batch: Batch, layers: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -93,7 +124,7 @@ def _map(batch: Batch, layers: int) -> tuple[Tensor, Tensor, Tensor]:
     return final, moved, torch.isfinite(final).all(-1).all(-1)
 
 
-def _flow(problem: Problem, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+def _flow(problem: Problem, batch: Batch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Runge-Kutta of order 4 with a step for each instance, ``1 / (|F| (1 + |M| |x|^2))``, retracted each time.
 
     The horizon is a number of such steps, not a time; instances that grow beyond LARGE are stopped there.
@@ -119,7 +150,7 @@ def _flow(problem: Problem, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
         four = problem.advance(problem.retract(x + h * three), clock + step)
         x = torch.where(h > 0, problem.retract(x + h / 6 * (one + 2 * two + 2 * three + four)), x)
         clock = clock + step
-    return x, speed, torch.isfinite(x).all(-1).all(-1)
+    return x, speed, torch.isfinite(x).all(-1).all(-1), clock
 
 
 def _strengths(problem: Problem, batch: Batch) -> tuple[Tensor, Tensor]:
