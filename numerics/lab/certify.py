@@ -78,22 +78,29 @@ def certify_case(target: Target, case: Case) -> Certified | None:
     document = {"instance": case.instance.as_dict(), "k": case.k, "p": case.p}
     certificates = [
         Certificate(
-            "lab/condition", text, VerdictWord.HOLDS, digest, {**document, "statement": encode(condition), **said}
+            "lab/condition",
+            text,
+            VerdictWord.HOLDS,
+            digest,
+            {**document, "statement": encode(condition), **_own(found)},
         )
-        for (text, said), (condition, _) in zip(
-            [(text, {"shown": shown(verdict.as_dict())}) for text, verdict in listed], _asked(target), strict=True
-        )
+        for (text, found), (condition, _) in zip(listed, _asked(target), strict=True)
     ]
     claim = "holds_if" if target.claim is None else LATEX(target.claim)
-    details: dict[str, Any] = {"kind": "" if verdict.certificate is None else verdict.certificate.kind}
+    details: dict[str, Any] = _own(verdict)
     details["statement"] = None if target.claim is None else encode(target.claim)
-    details["shown"] = shown(verdict.as_dict())
     if target.claim is None or _has_own_observable(details["statement"]):
         details["predicate"] = predicate_home(target.conjecture)
-    if verdict.certificate is not None:
-        details["data"] = dict(verdict.certificate.data)
     certificates.append(Certificate("lab/claim", claim, VerdictWord.FAILS, digest, {**document, **details}))
     return Certified(case, tuple(listed), claim, verdict, tuple(certificates))
+
+
+def _own(verdict: Verdict) -> dict[str, Any]:
+    """What is displayed of a verdict, and the kind and the data of its own certificate."""
+    made: dict[str, Any] = {"shown": shown(verdict.as_dict()), "kind": ""}
+    if verdict.certificate is not None:
+        made |= {"kind": verdict.certificate.kind, "data": dict(verdict.certificate.data)}
+    return made
 
 
 def _has_own_observable(statement: Any) -> bool:

@@ -97,7 +97,7 @@ def _one(
         if isinstance(word, Verdict):
             return word
     if certificate["kind"] == "lab/condition":
-        truth = look.condition(word)
+        truth = look.condition(word, data)
     else:
         found = look.claim(word, data)
         truth = None if found is None else not found

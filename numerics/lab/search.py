@@ -26,6 +26,7 @@ from eigentoken.numerics.lab.ascent import climb
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings import load
 from eigentoken.numerics.readings.batched_jacobians import spectrum
+from eigentoken.numerics.readings.observed_claims import ON_BOUNDARY
 from eigentoken.numerics.readings.trajectories import distance, problem_of
 from eigentoken.theory.claims import AlmostEveryConverges, Converges, Diverges, Stable
 from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet
@@ -146,7 +147,10 @@ class _Gathered:
         if not bool(known.any()):
             return
         clean = torch.where(known, piece.values, torch.full_like(piece.values, -torch.inf))
-        hints = torch.zeros_like(known) if piece.hints is None else piece.hints
+        hints = (
+            piece.values == ON_BOUNDARY
+        )  # within rounding of the boundary: for the exact check, no violation was seen
+        hints = hints if piece.hints is None else hints | piece.hints
         if not bool(hints.all()):
             self.best = max(self.best, float(clean[~hints].max()))
         for index in clean.argsort(descending=True)[:2].tolist():

@@ -13,9 +13,9 @@ from mpmath import iv
 from eigentoken.numerics.lab.second_arithmetic import (
     EXACT,
     counts_outside,
-    exact_charpoly,
     interval,
     interval_jacobian,
+    intrinsic_charpoly,
     is_definite,
 )
 from eigentoken.numerics.lab.second_flows import arc_is_opposed, second_end
@@ -64,10 +64,17 @@ def stays_bounded(look: SecondLook, every: bool) -> bool | None:
 
 def left_region(look: SecondLook, word: Any, data: Mapping[str, Any]) -> bool | None:
     """``False`` where a token that started on one side of the hyperplane of the region is seen on the other."""
-    if not isinstance(word.region, points.Hemisphere) or word.region.normal is None:
+    if not isinstance(word.region, points.Hemisphere):
         return None
-    value = look.matrix(word.region.normal)
-    vector = look.eigenvector(value.T if word.region.left else value, 1)
+    inner = data.get("data", {})
+    vector: Any
+    if word.region.normal is None:  # every hemisphere is meant: the certificate names the one that is left
+        vector = [sp.Rational(str(entry)) for entry in inner["normal"]]
+        if len(vector) != look.instance.d:
+            return None
+    else:
+        value = look.matrix(word.region.normal)
+        vector = look.eigenvector(value.T if word.region.left else value, 1)
     if vector is None:
         return None
     w = [interval(entry) for entry in vector]
@@ -75,7 +82,6 @@ def left_region(look: SecondLook, word: Any, data: Mapping[str, Any]) -> bool | 
     side = 1 if all(each.a > 0 for each in start) else -1 if all(each.b < 0 for each in start) else 0
     if side == 0:
         return None
-    inner = data.get("data", {})
     discrete = look.instance.system.time is Time.MAP
     end = second_end(look.instance, str(inner.get("time", 1)), int(inner.get("steps", 1)) if not discrete else 1)
     if end is None:
@@ -206,17 +212,19 @@ def _turns_stably(look: SecondLook) -> bool:
 def _manifold(look: SecondLook) -> bool:
     score = look.instance.system.score
     skew = score is None or look.named(score) == -look.named(score).T
-    polynomial = exact_charpoly(look.instance)
-    if not skew or polynomial is None or look.instance.system.time is not Time.MAP or look.instance.mask is not None:
+    polynomial = intrinsic_charpoly(look.instance)
+    if not skew or polynomial is None or look.instance.mask is not None:
         return False
     if look.instance.n != 2 or list(look.instance.tokens[0]) != [-entry for entry in look.instance.tokens[1]]:
         return False
+    limit = 1 if look.instance.system.time is Time.MAP else 0
     z = polynomial.gen
     rest, times = polynomial, 0
-    while rest.eval(1) == 0:
-        rest, times = rest.quo(sp.Poly(z - 1, z)), times + 1
+    while rest.degree() > 0 and rest.eval(limit) == 0:
+        rest, times = rest.quo(sp.Poly(z - limit, z)), times + 1
     square_free = rest.quo(rest.gcd(rest.diff()))
-    inside = square_free.count_roots(-1, 1) == square_free.degree() and square_free.eval(-1) != 0
+    low = -1 if limit else None  # the interval of stable real roots; other roots, if there are any, are not counted
+    inside = square_free.count_roots(low, limit) == square_free.degree() and (low is None or square_free.eval(low) != 0)
     return bool(times == look.instance.d - 1 and inside and look.at_rest())
 
 

@@ -80,7 +80,8 @@ class SecondLook:
         real: list[sp.Expr] = sp.Poly(value.charpoly(z).as_expr(), z).real_roots()
         return real[-1]
 
-    def condition(self, word: Any) -> bool | None:
+    def condition(self, word: Any, data: Mapping[str, Any] | None = None) -> bool | None:
+        """Is the condition true of this instance?  ``data`` is that of its certificate, and not trusted."""
         if isinstance(word, conditions.Symmetric):
             value = self.matrix(word.term)
             return bool(value == value.T)
@@ -124,7 +125,7 @@ class SecondLook:
             heads = self.instance.parameters.get("heads", (self.instance.parameters,))
             return all(sp.Matrix(head[word.term.name]) == sp.eye(self.instance.d) for head in heads)
         if isinstance(word, conditions.InHemisphere):
-            return self._hemisphere(word)
+            return self._hemisphere(word, data or {})
         if isinstance(word, conditions.SharesTopEigenvector):
             return self._shares_top(word.name)
         return None
@@ -167,9 +168,18 @@ class SecondLook:
         cosine = -(first.T * others[-1])[0, 0]
         return True if cosine < sp.Rational(self.arc**2 - 1, self.arc**2 + 1) else None
 
-    def _hemisphere(self, word: conditions.InHemisphere) -> bool | None:
-        if word.normal is None or self.arc is not None:
+    def _hemisphere(self, word: conditions.InHemisphere, data: Mapping[str, Any]) -> bool | None:
+        if self.arc is not None:
             return None
+        if word.normal is None:  # the vector of the certificate, or the sum of the tokens
+            tokens = [[interval(entry) for entry in token] for token in self.instance.tokens]
+            given = [sp.Rational(str(entry)) for entry in data.get("data", {}).get("vector", ())]
+            proposals = [[interval(entry) for entry in given]] if len(given) == self.instance.d else []
+            proposals.append([sum(column[1:], column[0]) for column in zip(*tokens, strict=True)])
+            up = [
+                all(sum((a * b for a, b in zip(w, x, strict=True)), iv.mpf(0)).a > 0 for x in tokens) for w in proposals
+            ]
+            return True if any(up) else None
         value = self.matrix(word.normal)
         vector = self.eigenvector(value.T if word.left else value, 1)
         if vector is None:
@@ -275,6 +285,8 @@ class SecondLook:
             return self._stable()
         if isinstance(word, claims.Unstable):
             return self._unstable()
+        if isinstance(word, claims.LyapunovStable):  # the linearization denies it, or gives more
+            return False if self._unstable() else True if self._stable() else None
         if isinstance(word, claims.SpectrumIs):
             return self._spectrum_is(word)
         if isinstance(word, claims.TwoCycle):
@@ -387,11 +399,17 @@ class SecondLook:
         return True
 
     def attention_rank(self) -> int | None:
+        if self.instance.system.multihead:
+            return None  # each head has weights of its own
         score = None if self.instance.system.score is None else self.named(self.instance.system.score)
         tokens = [sp.Matrix(token) for token in self.instance.tokens]
+        seen = self.instance.mask or [[1] * len(tokens)] * len(tokens)
         rows = []
-        for x in tokens:
-            raw = [sp.exp((x.T * score * y)[0, 0]) if score is not None else sp.Integer(1) for y in tokens]
+        for x, mask in zip(tokens, seen, strict=True):
+            raw = [
+                sp.Integer(0) if not sees else sp.Integer(1) if score is None else sp.exp((x.T * score * y)[0, 0])
+                for y, sees in zip(tokens, mask, strict=True)
+            ]
             rows.append([sp.simplify(each / sum(raw)) for each in raw])
         return int(sp.Matrix(rows).rank(simplify=True))
 

@@ -12,6 +12,7 @@ _MODULES = (
     "observed_claims",
     "certified_conditions",
     "certified_claims",
+    "left_regions",
     "further_words",
 )
 

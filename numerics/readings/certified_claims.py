@@ -21,7 +21,7 @@ from eigentoken.theory.jacobians import Jet, ball_setting
 from eigentoken.theory.observables import Observable
 from eigentoken.theory.readings import CERTIFIED
 from eigentoken.theory.systems import Space, Time
-from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
+from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
 __all__ = ["classified", "observable_sign", "rate_sign"]
 
@@ -302,63 +302,3 @@ def _mirrored_with_zero(case: Case) -> bool:
         return False
     mirrored = [tuple(-entry for entry in token) for token in tokens]
     return sorted(tokens, key=str) == sorted(mirrored, key=str)
-
-
-@CERTIFIED.register(claims.ForwardInvariant)
-def _(claim: claims.ForwardInvariant, case: Case) -> Verdict:
-    """For a map: does the next state of a state of the region leave it?  For a flow: is the state outside at some time?"""
-    inside = at_place(claim.region, case)
-    if inside is not True:
-        return undecided("the state is not (known to be) in the region")
-    normal = case.extra.get("w")
-    term = claim.region.normal  # type: ignore[attr-defined]
-    try:
-        vector = sp.Matrix(list(normal)) if term is None and normal is not None else case.eigenvector(term, 1)
-    except NoValue as problem:
-        return undecided(str(problem))
-    from eigentoken.theory.exactness.balls import expression_ball
-
-    if case.instance.system.time is not Time.MAP:
-        return _left_by_flow(case, list(vector))
-    for bits in BITS:
-        with precision(bits):
-            setting = ball_setting(case.instance, bits)
-            w = [expression_ball(entry, bits) for entry in vector]
-            before = [sum(a * b for a, b in zip(w, token, strict=True)) for token in setting.tokens]
-            after = [sum(a * b for a, b in zip(w, token, strict=True)) for token in setting.advance()]
-            side = 1 if before[0] > 0 else -1
-            if any(side * height < 0 for height in after):
-                return fails("the next state has a token outside the region (ball arithmetic)")
-            if all(side * height > 0 for height in after):
-                return holds("the next state is in the region (ball arithmetic)")
-    return undecided("the next state is too close to the boundary")
-
-
-def _left_by_flow(case: Case, normal: list[Any]) -> Verdict:
-    """A token is outside at a time at which the trajectory from this start was enclosed."""
-    from eigentoken.numerics.readings.captured_starts import departure, state_at
-    from eigentoken.theory.exactness.balls import expression_ball
-
-    found = None if case.instance.system.space is Space.ELLIPSOID else departure(case, normal)
-    end = None if found is None else state_at(case.instance, *found)
-    if found is None or end is None:
-        return undecided("the trajectory was not seen to leave the region")
-    with precision(BITS[-1]):
-        w = [expression_ball(entry, BITS[-1]) for entry in normal]
-        start = [expression_ball(entry, BITS[-1]) for entry in case.instance.tokens[0]]
-        before = sum((a * b for a, b in zip(w, start, strict=True)), 0 * w[0])
-        side = 1 if before > 0 else -1
-        d = case.d
-        heights = [
-            sum((a * b for a, b in zip(w, end[i * d : (i + 1) * d], strict=True)), 0 * w[0]) for i in range(case.n)
-        ]
-        if not any(side * height < 0 for height in heights):
-            return undecided("the enclosure of the trajectory does not show that it left the region")
-    time, steps = found
-    certificate = Certificate(
-        kind="region/left",
-        condition="trajectories stay in the region",
-        verdict=VerdictWord.FAILS,
-        data={"time": str(time), "steps": steps, "normal": [str(entry) for entry in normal]},
-    )
-    return fails(f"at t = {time} a token is outside the region (validated integration)", certificate=certificate)
