@@ -16,6 +16,8 @@ from types import FrameType
 __all__ = ["OutOfTime", "is_over", "limited", "patient", "tick"]
 
 _LOCAL = threading.local()
+#: Seconds: an alarm is never set later than this (an endless time is asked for as infinity).
+LONGEST = 1e8
 
 
 class OutOfTime(BaseException):
@@ -75,7 +77,7 @@ def limited(end: float | None) -> Iterator[None]:
         tick()
         if alarm:
             before = signal.signal(signal.SIGALRM, _ring)
-            waiting, _ = signal.setitimer(signal.ITIMER_REAL, max(1e-6, _LOCAL.end - start))
+            waiting, _ = signal.setitimer(signal.ITIMER_REAL, min(LONGEST, max(1e-6, _LOCAL.end - start)))
         try:
             yield
         finally:
