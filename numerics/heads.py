@@ -251,9 +251,11 @@ def _chunk_spectra(o: Any, v: Any) -> list[CoreSpectrum]:
 def _batch_discs(core: Any, radius: Any) -> list[Discs | None]:
     import torch
 
+    from eigentoken.numerics.eigen import eig
+
     heads, n, _ = core.shape
     try:
-        values, vectors = torch.linalg.eig(core)
+        values, vectors = eig(core)
     except RuntimeError:  # one head that does not converge spoils the batch: leave them to the single path
         return [None] * heads
     wr, wi = values.real, values.imag

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.dynamics.observables import cosine_gap, mean_distance
+from eigentoken.numerics.eigen import eig
 from eigentoken.numerics.experiments.checkpoints import Workbench
 from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, Parts, block_of, run_block
 
@@ -42,7 +43,7 @@ class Directions:
 
     @staticmethod
     def of(F: Tensor) -> Directions:
-        values, vectors = torch.linalg.eig(F.double())
+        values, vectors = eig(F.double())
         order = torch.argsort(values.real, descending=True, stable=True)
         values, vectors = values[order], vectors[:, order]
         single = values.imag >= 0

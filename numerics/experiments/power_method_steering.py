@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves
+from eigentoken.numerics.eigen import eig
 from eigentoken.numerics.experiments.alignment import Directions, alignments, blocks_of, file_name
 from eigentoken.numerics.experiments.paper_models import FIGURE_2, FIGURE_7, whose
 from eigentoken.numerics.experiments.power_method_layers import SAMPLES, start_tokens, three_rows
@@ -37,7 +38,7 @@ def _direction(d: int, seed: int) -> Tensor:
 
 def _eigenpair(F: Tensor) -> tuple[Tensor, Tensor] | None:
     """The real eigenvalue with the largest real part: right eigenvector w of length 1, left one z with z^T w = 1."""
-    values, right = torch.linalg.eig(F)
+    values, right = eig(F)
     real = torch.where(values.imag == 0, values.real, -torch.inf)
     k = int(real.argmax())
     if real[k] == -torch.inf:

@@ -17,6 +17,7 @@ import torch
 from sympy.matrices.expressions.matexpr import MatrixExpr
 from torch import Tensor
 
+from eigentoken.numerics.eigen import eig
 from eigentoken.theory import terms
 from eigentoken.theory.systems import System
 
@@ -172,7 +173,7 @@ class Batch:
                 numbers, vectors = torch.linalg.eigh(value)
                 self._memory[key] = numbers.flip(-1), vectors.flip(-1)
             else:
-                numbers, vectors = torch.linalg.eig(value)
+                numbers, vectors = eig(value)
                 order = numbers.real.argsort(dim=-1, descending=True, stable=True)
                 numbers = numbers.gather(-1, order)
                 vectors = vectors.gather(-1, order.unsqueeze(-2).expand_as(vectors))

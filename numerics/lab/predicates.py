@@ -49,6 +49,7 @@ __all__ = [
     "resolved",
     "run_again",
     "stated_again",
+    "told",
 ]
 
 REST = 1e-9
@@ -191,17 +192,26 @@ def _attributes(case: Case, algebra: Any, matrix: Callable[[Any], Any], number: 
 
 def call_predicate(conjecture: Conjecture, instance: Any) -> Any:
     """``holds_if(instance)``; what it raises is told with the line in the file."""
+    assert callable(conjecture.holds_if)
+    with told(conjecture, "holds_if", conjecture.predicate_file):
+        return conjecture.holds_if(instance)
+
+
+@contextmanager
+def told(conjecture: Conjecture, what: str, file: str = "") -> Iterator[None]:
+    """What the code of an author raises becomes one message, with the line in the file of the conjecture."""
     from eigentoken.numerics.lab.conjectures import ConjectureError
 
-    assert callable(conjecture.holds_if)
     try:
-        return conjecture.holds_if(instance)
+        yield
+    except ConjectureError:
+        raise
     except Exception as problem:
         frames = traceback.extract_tb(problem.__traceback__)
-        file = conjecture.predicate_file or conjecture.file
-        lines = [frame.lineno for frame in frames if frame.filename == file]
-        said = f"{conjecture.name}: holds_if raised {type(problem).__name__}: {problem}"
-        place = (file, lines[-1] or 1) if lines else (conjecture.file, conjecture.line or 1)
+        home = file or conjecture.file
+        lines = [frame.lineno for frame in frames if frame.filename == home]
+        said = f"{conjecture.name}: {what} raised {type(problem).__name__}: {problem}"
+        place = (home, lines[-1] or 1) if lines else (conjecture.file, conjecture.line or 1)
         raise ConjectureError(said, *place) from None
 
 

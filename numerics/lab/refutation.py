@@ -82,8 +82,10 @@ def _prepared(conjecture: Conjecture, seed: int) -> list[Target]:
             continue
         except ValueError as problem:
             raise conjecture.error(f"{conjecture.name}: {problem}") from None
-        if aim.claim is None:
-            aim.violation(drawn.batches[0].take([0]))
+        if aim.claim is None or hasattr(aim.inner, "observable"):  # code of an author: what it raises is told at once
+            least = sample(aim.plan.sized((min(aim.plan.n),), None), 1, seed) if aim.plan.n else drawn
+            for batch in (least.batches[0], drawn.batches[0]):
+                aim.violation(batch.take([0]))
     return aims
 
 

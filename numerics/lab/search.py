@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.deadline import OutOfTime, limited, tick
+from eigentoken.numerics.eigen import eigvals
 from eigentoken.numerics.instances.batches import Batch, joined
 from eigentoken.numerics.instances.plans import Contradiction, Plan
 from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
@@ -299,7 +300,7 @@ def _resting(target: Target, unit: Unit) -> Iterator[Piece]:
                 found &= distance(place, kept, kept.tokens) > 1e-2
             elif name is not None and not plan.system.multihead:
                 same = torch.linalg.vector_norm(kept.tokens - kept.tokens[:, :1], dim=-1).amax(-1) < 1e-12
-                found |= same & (torch.linalg.eigvals(kept.named(name)).real.amax(-1) < -1e-9)
+                found |= same & (eigvals(kept.named(name)).real.amax(-1) < -1e-9)
                 if getattr(target.inner, "every", False):  # a token at the origin that does not move
                     still = torch.linalg.vector_norm(torch.cat([kept.tokens, velocity], -1), dim=-1) < 1e-12
                     found |= still.any(-1)
@@ -312,7 +313,7 @@ def _consensus_growth(target: Target, unit: Unit) -> Iterator[Piece]:
     drawn = sample(replace(target.plan, distinct=None), unit.size, unit.seed)
     name = str(target.plan.system.value)
     for batch in drawn.batches:
-        growth = torch.linalg.eigvals(batch.named(name)).real.amin(-1)
+        growth = eigvals(batch.named(name)).real.amin(-1)
         equal = batch.at(batch.tokens[:, :1].expand_as(batch.tokens).clone())
         good = condition_violation(target.plan, equal) < 0
         value = torch.where(good, growth, torch.full_like(growth, -1.0))

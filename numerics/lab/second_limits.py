@@ -162,7 +162,7 @@ def _far(look: SecondLook, place: Any, data: Mapping[str, Any]) -> bool:
             apart, opposite = parted(x, y)
             if isinstance(place, points.ConsensusAt | points.ConsensusSet) and (apart or opposite):
                 return True
-            if isinstance(place, points.BipartiteAt) and apart:
+            if isinstance(place, points.BipartiteAt | points.AntipodalAt) and apart:
                 return True
     if isinstance(place, points.ConsensusAt):
         vector = look.eigenvector(look.matrix(place.term), int(sp.sympify(place.index).subs(look.sizes())))
@@ -189,12 +189,25 @@ def _not_at(look: SecondLook, place: Any) -> bool:
         return not equal
     if isinstance(place, points.Zero):
         return any(token != sp.zeros(look.instance.d, 1) for token in tokens)
-    if isinstance(place, points.ConsensusAt):
-        if not equal:
+    if isinstance(place, points.AntipodalAt):
+        half = look.instance.n // 2
+        return bool(look.instance.n % 2) or any(
+            (token if i < half else -token) != tokens[0] for i, token in enumerate(tokens)
+        )
+    if isinstance(place, points.ConsensusAt | points.BipartiteAt):
+        if not equal and (isinstance(place, points.ConsensusAt) or _spread(tokens)):
             return True
         vector = look.eigenvector(look.matrix(place.term), int(sp.sympify(place.index).subs(look.sizes())))
-        return vector is not None and sp.Matrix.hstack(vector, tokens[0]).rank() == 2
+        return vector is not None and _spread([vector, tokens[0]])
     return False
+
+
+def _spread(vectors: list[sp.Matrix]) -> bool:
+    """Certainly not all on one line: a minor with the first of them does not vanish, in interval arithmetic."""
+    rows = [[interval(entry) for entry in vector] for vector in vectors]
+    first = rows[0]
+    minors = (first[a] * y[b] - first[b] * y[a] for y in rows[1:] for a in range(len(first)) for b in range(a))
+    return any(minor.a > 0 or minor.b < 0 for minor in minors)
 
 
 def _turns_stably(look: SecondLook) -> bool:

@@ -286,7 +286,8 @@ class SecondLook:
         if isinstance(word, claims.Unstable):
             return self._unstable()
         if isinstance(word, claims.LyapunovStable):  # the linearization denies it, or gives more
-            return False if self._unstable() else True if self._stable() else None
+            moves = self.at_rest() is False and not self.two_cycle()
+            return False if moves or self._unstable() else True if self._stable() else None
         if isinstance(word, claims.SpectrumIs):
             return self._spectrum_is(word)
         if isinstance(word, claims.TwoCycle):

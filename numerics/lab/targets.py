@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from torch import Tensor
@@ -9,8 +10,9 @@ from torch import Tensor
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.plans import Contradiction, Plan, plan_for
 from eigentoken.numerics.lab.conjectures import Conjecture
-from eigentoken.numerics.lab.predicates import predicate_violation
+from eigentoken.numerics.lab.predicates import predicate_violation, told
 from eigentoken.theory.claims import AlmostEveryConverges, Claim, Converges, Diverges, ForwardInvariant, Iff, When
+from eigentoken.theory.points import SomeEquilibrium, Zero
 from eigentoken.theory.readings import GENERATED, OBSERVED
 
 __all__ = ["Target", "targets"]
@@ -41,8 +43,13 @@ class Target:
         """Positive where the claim is seen to fail, ``nan`` where nothing is seen."""
         if self.claim is None:
             return predicate_violation(self.conjecture, batch)
-        found: Tensor = OBSERVED(self.claim, batch)
-        return found
+        observable = getattr(self.inner, "observable", None)
+        named: AbstractContextManager[None] = nullcontext()
+        if observable is not None:
+            named = told(self.conjecture, f"the observable {observable.name} (with n = {batch.n}, d = {batch.d})")
+        with named:
+            found: Tensor = OBSERVED(self.claim, batch)
+            return found
 
 
 def targets(conjecture: Conjecture) -> list[Target]:
@@ -60,6 +67,7 @@ def targets(conjecture: Conjecture) -> list[Target]:
     except Contradiction as problem:
         raise conjecture.error(f"{conjecture.name}: {problem}") from None
     for claim in conjecture.claims:
+        _check_place(conjecture, plan, claim)
         for side in (True, False) if isinstance(claim, Iff) else (True,):
             try:
                 made = Target(conjecture, claim, GENERATED(claim, plan, side), side)
@@ -71,6 +79,19 @@ def targets(conjecture: Conjecture) -> list[Target]:
         at = conjecture.at
         found.append(Target(conjecture, None, plan if at is None else plan.at(at)))
     return found
+
+
+def _check_place(conjecture: Conjecture, plan: Plan, claim: Claim) -> None:
+    """A place that is no state of the system, or that only a limit can be at, is an error of whoever wrote the claim."""
+    while isinstance(claim, Iff | When):
+        claim = claim.claim
+    place = getattr(claim, "place", None)
+    if isinstance(place, Zero) and not plan.euclidean:
+        said = f"no state of {conjecture.system} is at Zero: its tokens are never 0; Zero belongs to Euclidean flows"
+        raise conjecture.error(f"{conjecture.name}: {said}")
+    if isinstance(place, SomeEquilibrium) and not isinstance(claim, Converges | AlmostEveryConverges):
+        said = f"{type(claim).__name__} needs a place that names states; SomeEquilibrium is only for limits (Converges)"
+        raise conjecture.error(f"{conjecture.name}: {said}")
 
 
 def _small(target: Target) -> Plan:

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, mask_tensor
+from eigentoken.numerics.eigen import eigvals
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.theory.systems import Space, Time
 
@@ -181,5 +182,5 @@ def spectrum(batch: Batch) -> Spectrum:
 def _eigenvalues(matrices: Tensor) -> Tensor:
     finite = torch.isfinite(matrices).all(-1).all(-1)
     ready = torch.where(finite[:, None, None], matrices, torch.zeros_like(matrices))
-    values = torch.linalg.eigvals(ready)
+    values = eigvals(ready)
     return torch.where(finite.unsqueeze(-1), values, torch.full_like(values, torch.nan))

@@ -87,6 +87,8 @@ def _(claim: claims.LyapunovStable, case: Case) -> Verdict:
     if away is not None:
         return away
     found = classified(case)
+    if found.equilibrium.is_fails and found.kind != "2-cycle":
+        return fails(f"the place is not an equilibrium: {found.equilibrium.reason}")
     if found.stable.is_holds or found.linearization == "unstable":
         return found.stable
     return undecided("the linearization is silent about stability in the sense of Lyapunov")

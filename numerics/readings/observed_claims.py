@@ -27,6 +27,8 @@ __all__ = ["AWAY", "ON_BOUNDARY", "observe"]
 #: A settled trajectory farther than this from the claimed limit has gone elsewhere.
 AWAY = 1e-2
 CLOSE = 1e-8
+#: Nearer to the boundary of stability the linearization says nothing in floats.
+SILENT = 1e-6
 #: Tokens that grew by this factor are seen as diverging.
 GROWN = 20.0
 #: The violation shown for an eigenvalue that rounding does not tell from the boundary of stability.
@@ -51,20 +53,43 @@ def _(claim: claims.TwoCycle, batch: Batch) -> Tensor:
     return torch.linalg.vector_norm(moved + batch.tokens, dim=-1).amax(-1) - CLOSE
 
 
+def _motion(batch: Batch) -> Tensor:
+    """How far the states are from resting, or for a map from turning into their negatives; up to 0 within rounding."""
+    moved = problem_of(batch).advance(batch.tokens, 0.0)
+    if batch.system.time is not Time.MAP:
+        far = torch.linalg.vector_norm(moved, dim=-1).amax(-1)
+    else:
+        far = torch.minimum(
+            *(torch.linalg.vector_norm(moved - sign * batch.tokens, dim=-1).amax(-1) for sign in (1.0, -1.0))
+        )
+    return far - CLOSE * (1 + torch.linalg.vector_norm(batch.tokens, dim=-1).amax(-1))
+
+
 @OBSERVED.register(claims.Stable)
 def _(claim: claims.Stable, batch: Batch) -> Tensor:
-    return spectrum(batch).margin()
+    """A state that moves is not stable; at rest the spectrum decides."""
+    motion = _motion(batch)
+    return torch.where(motion > 0, motion, spectrum(batch).margin())
 
 
 @OBSERVED.register(claims.Unstable)
 def _(claim: claims.Unstable, batch: Batch) -> Tensor:
-    """A spectral radius of exactly 1 violates the claim as well; within rounding of 1 it is shown as ON_BOUNDARY."""
+    """A spectral radius of exactly 1 violates the claim as well; within rounding of 1 it is shown as ON_BOUNDARY.
+
+    Of a state that moves nothing is said.
+    """
     margin = spectrum(batch).margin()
-    return torch.where(margin.abs() < 1e-9, torch.full_like(margin, ON_BOUNDARY), -margin)
+    seen = torch.where(margin.abs() < 1e-9, torch.full_like(margin, ON_BOUNDARY), -margin)
+    return torch.where(_motion(batch) > 0, torch.full_like(seen, torch.nan), seen)
 
 
 @OBSERVED.register(claims.SpectrumIs)
 def _(claim: claims.SpectrumIs, batch: Batch) -> Tensor:
+    resting = _motion(batch) <= 0
+    return torch.where(resting, _spectral_gap(claim, batch), torch.full((batch.count,), torch.nan, dtype=torch.float64))
+
+
+def _spectral_gap(claim: claims.SpectrumIs, batch: Batch) -> Tensor:
     seen = spectrum(batch).all()
     expected = expected_spectrum(claim, batch)
     if expected is None:
@@ -110,11 +135,17 @@ def _matched(seen: Tensor, expected: Tensor) -> Tensor:
 
 @OBSERVED.register(claims.LyapunovStable)
 def _(claim: claims.LyapunovStable, batch: Batch) -> Tensor:
-    """Starts at distance 1e-4 that end farther than 0.1 escape."""
-    generator = torch.Generator().manual_seed(batch.n * 1000 + batch.d)
-    nudge = 1e-4 * torch.randn(batch.tokens.shape, generator=generator, dtype=torch.float64)
-    end = run(batch.at(problem_of(batch).retract(batch.tokens + nudge)))
-    return torch.linalg.vector_norm(end.final - batch.tokens, dim=-1).amax(-1) - 0.1
+    """A state that moves, or an eigenvalue outside; where the linearization is silent, starts at distance 1e-4 that escape."""
+    motion, margin = _motion(batch), spectrum(batch).margin()
+    result = torch.where(motion > 0, motion, margin)
+    silent = ((margin.abs() < SILENT) & (motion <= 0)).nonzero().flatten()
+    if len(silent):
+        some = batch.take(silent)
+        generator = torch.Generator().manual_seed(batch.n * 1000 + batch.d)
+        nudge = 1e-4 * torch.randn(some.tokens.shape, generator=generator, dtype=torch.float64)
+        end = run(some.at(problem_of(some).retract(some.tokens + nudge)))
+        result[silent] = torch.linalg.vector_norm(end.final - some.tokens, dim=-1).amax(-1) - 0.1
+    return result
 
 
 @OBSERVED.register(claims.Iff)
