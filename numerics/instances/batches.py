@@ -24,6 +24,10 @@ from eigentoken.theory.systems import System
 __all__ = ["Batch", "Wave", "joined", "relation_violation"]
 
 
+#: An eigenvalue with a larger imaginary part (relative to the largest) is complex, and has no real eigenvector.
+TURNING = 1e-9
+
+
 @dataclass(frozen=True, eq=False)
 class Wave:
     """A bounded time-varying matrix ``cos(omega t) X + sgn(sin(omega t)) Y``: discontinuous where Y != 0."""
@@ -182,10 +186,14 @@ class Batch:
         return found
 
     def eigenvector(self, term: MatrixExpr, index: int, left: bool = False) -> Tensor:
-        """The real unit eigenvector ``(B, d)`` of the index-th eigenvalue from the top."""
-        vectors = self.eigen(sp.Transpose(term).doit() if left else term)[1][..., index - 1]
-        real = vectors.real if vectors.is_complex() else vectors
-        return real / torch.linalg.vector_norm(real, dim=-1, keepdim=True)
+        """The real unit eigenvector ``(B, d)`` of the index-th eigenvalue from the top; ``nan`` where that is complex."""
+        numbers, columns = self.eigen(sp.Transpose(term).doit() if left else term)
+        vectors = columns[..., index - 1]
+        if not vectors.is_complex():
+            return vectors / torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
+        turning = numbers[..., index - 1].imag.abs() > TURNING * (1 + numbers.abs().amax(-1))
+        real = vectors.real / torch.linalg.vector_norm(vectors.real, dim=-1, keepdim=True)
+        return torch.where(turning.unsqueeze(-1), torch.full_like(real, torch.nan), real)
 
     def integer(self, expression: Any, ell: int | None = None) -> int:
         """An index or a size, such as ``d`` or ``(n - 1)(d - 1)``."""

@@ -20,6 +20,7 @@ from eigentoken.numerics.lab.second_arithmetic import (
 )
 from eigentoken.numerics.lab.second_flows import arc_is_opposed, second_end
 from eigentoken.theory import claims, points
+from eigentoken.theory.algebra import LoopAlgebra
 from eigentoken.theory.systems import Space, Time
 
 if TYPE_CHECKING:
@@ -189,6 +190,8 @@ def _not_at(look: SecondLook, place: Any) -> bool:
         return not equal
     if isinstance(place, points.Zero):
         return any(token != sp.zeros(look.instance.d, 1) for token in tokens)
+    if isinstance(place, points.Polygonal):
+        return not look.instance.system.multihead and any(a.a > 0 or a.b < 0 for mean in _means(look) for a in mean)
     if isinstance(place, points.AntipodalAt):
         half = look.instance.n // 2
         return bool(look.instance.n % 2) or any(
@@ -200,6 +203,16 @@ def _not_at(look: SecondLook, place: Any) -> bool:
         vector = look.eigenvector(look.matrix(place.term), int(sp.sympify(place.index).subs(look.sizes())))
         return vector is not None and _spread([vector, tokens[0]])
     return False
+
+
+def _means(look: SecondLook) -> Any:
+    """``sum_j a_ij x_j`` in intervals, for one head."""
+    loops = LoopAlgebra(iv.exp, iv.sqrt, iv.mpf(1))
+    instance = look.instance
+    tokens = [[interval(entry) for entry in token] for token in instance.tokens]
+    name = instance.system.score
+    score = None if name is None else [[interval(sp.sympify(e)) for e in row] for row in instance.parameters[name]]
+    return loops.average(loops.attention(tokens, score, instance.mask, instance.system.over_root_d), tokens)
 
 
 def _spread(vectors: list[sp.Matrix]) -> bool:

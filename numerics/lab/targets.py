@@ -11,9 +11,19 @@ from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.plans import Contradiction, Plan, plan_for
 from eigentoken.numerics.lab.conjectures import Conjecture
 from eigentoken.numerics.lab.predicates import predicate_violation, told
-from eigentoken.theory.claims import AlmostEveryConverges, Claim, Converges, Diverges, ForwardInvariant, Iff, When
+from eigentoken.theory.claims import (
+    AlmostEveryConverges,
+    Claim,
+    Converges,
+    Diverges,
+    ForwardInvariant,
+    Iff,
+    TwoCycle,
+    When,
+)
 from eigentoken.theory.points import SomeEquilibrium, Zero
 from eigentoken.theory.readings import GENERATED, OBSERVED
+from eigentoken.theory.systems import Time
 
 __all__ = ["Target", "targets"]
 
@@ -86,6 +96,8 @@ def _check_place(conjecture: Conjecture, plan: Plan, claim: Claim) -> None:
     while isinstance(claim, Iff | When):
         claim = claim.claim
     place = getattr(claim, "place", None)
+    if isinstance(claim, TwoCycle) and plan.system.time is not Time.MAP:
+        raise conjecture.error(f"{conjecture.name}: {conjecture.system} is a flow: a TwoCycle is one of a map")
     if isinstance(place, Zero) and not plan.euclidean:
         said = f"no state of {conjecture.system} is at Zero: its tokens are never 0; Zero belongs to Euclidean flows"
         raise conjecture.error(f"{conjecture.name}: {said}")

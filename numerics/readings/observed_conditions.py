@@ -78,9 +78,10 @@ def _(condition: conditions.Relation, batch: Batch) -> Tensor:
 
 @OBSERVED.register(conditions.InHemisphere)
 def _(condition: conditions.InHemisphere, batch: Batch) -> Tensor:
-    if condition.normal is not None:
+    if condition.normal is not None:  # only a simple real eigenvalue at the top has one eigenvector
         heights = torch.einsum("bnd,bd->bn", batch.tokens, batch.eigenvector(condition.normal, 1, condition.left))
-        return ROUNDING - torch.maximum(heights.amin(-1), (-heights).amin(-1))
+        low = ROUNDING - torch.maximum(heights.amin(-1), (-heights).amin(-1))
+        return torch.maximum(low, OBSERVED(conditions.SimpleTop(condition.normal), batch))
     return ROUNDING - best_height(batch.tokens, batch.extra.get("w"))
 
 
