@@ -193,16 +193,19 @@ def _not_at(look: SecondLook, place: Any) -> bool:
     if isinstance(place, points.Polygonal):
         return not look.instance.system.multihead and any(a.a > 0 or a.b < 0 for mean in _means(look) for a in mean)
     if isinstance(place, points.AntipodalAt):
-        half = look.instance.n // 2
-        return bool(look.instance.n % 2) or any(
-            (token if i < half else -token) != tokens[0] for i, token in enumerate(tokens)
-        )
+        return bool(look.instance.n % 2) or _unlike(tokens, look.instance.n // 2)
     if isinstance(place, points.ConsensusAt | points.BipartiteAt):
-        if not equal and (isinstance(place, points.ConsensusAt) or _spread(tokens)):
+        whole = isinstance(place, points.ConsensusAt)
+        if (whole and not equal) or (not whole and (not 1 <= look.p < look.instance.n or _unlike(tokens, look.p))):
             return True
         vector = look.eigenvector(look.matrix(place.term), int(sp.sympify(place.index).subs(look.sizes())))
         return vector is not None and _spread([vector, tokens[0]])
     return False
+
+
+def _unlike(tokens: list[sp.Matrix], p: int) -> bool:
+    """Not p equal tokens and their negatives after them."""
+    return any((token if i < p else -token) != tokens[0] for i, token in enumerate(tokens))
 
 
 def _means(look: SecondLook) -> Any:

@@ -98,6 +98,9 @@ def _check_place(conjecture: Conjecture, plan: Plan, claim: Claim) -> None:
     place = getattr(claim, "place", None)
     if isinstance(claim, TwoCycle) and plan.system.time is not Time.MAP:
         raise conjecture.error(f"{conjecture.name}: {conjecture.system} is a flow: a TwoCycle is one of a map")
+    if isinstance(claim, Diverges) and not plan.euclidean:
+        said = f"tokens of {conjecture.system} do not grow: Diverges belongs to Euclidean flows"
+        raise conjecture.error(f"{conjecture.name}: {said}")
     if isinstance(place, Zero) and not plan.euclidean:
         said = f"no state of {conjecture.system} is at Zero: its tokens are never 0; Zero belongs to Euclidean flows"
         raise conjecture.error(f"{conjecture.name}: {said}")
