@@ -162,7 +162,9 @@ def _explain(plan: Plan, clash: Contradiction | None) -> None:
     if contradiction:
         raise Contradiction(f"the conditions contradict each other, no instance exists: {contradiction}")
     said = "; ".join(("" if satisfied else "not ") + str(condition) for condition, satisfied in plan.conditions)
-    raise Contradiction(f"no instance was found that satisfies all of: {said}")
+    where = "" if plan.place is None else f" with its tokens at {type(plan.place).__name__}"
+    what = f" that satisfies all of: {said}" if said else ""
+    raise Contradiction(f"no instance of {plan.system.name}{where} was found{what}")
 
 
 def _proved_contradiction(plan: Plan) -> str:

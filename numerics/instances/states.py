@@ -133,9 +133,12 @@ def _direction(batch: Batch, generator: torch.Generator) -> Tensor:
 
 
 def _balanced_scores(batch: Batch, w: Tensor) -> Batch:
-    """Change each score matrix by a multiple of ``w w^T`` so that ``w^T M w = 0``: then ``+-w`` attend evenly."""
+    """Change each score matrix by a multiple of ``w w^T`` so that ``w^T M w = 0``: then ``+-w`` attend evenly.
+
+    Scores that are the metric of the ellipsoid as well stay as they are: they are positive definite.
+    """
     name = batch.system.score
-    if name is None:
+    if name is None or name == batch.system.metric:
         return batch
     outer = w.unsqueeze(-1) * w.unsqueeze(-2)
 
@@ -165,6 +168,10 @@ def _(place: AntipodalAt, batch: Batch, generator: torch.Generator) -> Batch:
 def _(place: Polygonal, batch: Batch, generator: torch.Generator) -> Batch:
     """Antipodal pairs (even n), with a triangle (odd n) or two pairs in general position where scores are uniform."""
     uniform = batch.system.score is None
+    if (
+        not uniform and batch.system.score == batch.system.metric
+    ):  # each token attends most to its own side: no such state
+        return _put(batch, torch.full_like(batch.tokens, torch.nan), None)
     spread = float(torch.rand(1, generator=generator)) < 0.5
     if batch.n % 2 == 0 and not (uniform and batch.n > 2 and spread):
         antipodal: Batch = PLACES[AntipodalAt](AntipodalAt(), batch, generator)

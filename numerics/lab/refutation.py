@@ -24,8 +24,10 @@ from eigentoken.theory.readings import CERTIFIED, LATEX
 
 __all__ = ["refute", "refute_conjecture"]
 
-#: Attempts to certify one kind of violation.
+#: Attempts to certify one kind of violation, for each round of the methods.
 ATTEMPTS = 6
+#: Units of one target that make a round.
+ROUND = 6
 
 #: Seconds for looking again at what was seen when the time was over.
 GRACE = 5.0
@@ -114,6 +116,7 @@ def refute_conjecture(
     found: tuple[Finding, Certified] | None = None
     stopped = "time"
     failed: dict[int, int] = {}
+    looked: dict[int, int] = {}
     known_losses = len(workers.lost)
     while found is None and time.time() < end:
         if instances is not None and tally.tried >= instances:
@@ -125,7 +128,10 @@ def refute_conjecture(
             tally.add(result)
             if watch is not None:
                 watch(tally.progress(conjecture.name, result, time.time() - start))
-            found = _certified(aim, aims.index(aim), result, failed, end, seed)
+            number = aims.index(aim)
+            looked[number] = looked.get(number, 0) + 1
+            most = ATTEMPTS * (1 + looked[number] // ROUND)
+            found = _certified(aim, number, result, failed, most, end, seed)
             if found is not None:
                 stopped = "counterexample"
                 tally.best = max(tally.best, result.best)
@@ -159,10 +165,10 @@ def refute_conjecture(
 
 
 def _certified(
-    aim: Target, number: int, result: UnitResult, failed: dict[int, int], end: float, seed: int
+    aim: Target, number: int, result: UnitResult, failed: dict[int, int], most: int, end: float, seed: int
 ) -> tuple[Finding, Certified] | None:
     for finding in result.findings:
-        if failed.get(number, 0) >= ATTEMPTS or time.time() > end:
+        if failed.get(number, 0) >= most or time.time() > end:
             return None
         certified = shrink(aim, finding, end, seed)
         if certified is not None:
