@@ -20,7 +20,7 @@ from eigentoken.numerics.instances.exact import batch_of
 from eigentoken.numerics.readings.captured_starts import departure, state_at
 from eigentoken.numerics.readings.exact_places import at_place
 from eigentoken.numerics.readings.exact_values import BITS, Case, NoValue
-from eigentoken.numerics.readings.trajectories import problem_of
+from eigentoken.numerics.readings.trajectories import states_along
 from eigentoken.theory import claims
 from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.jacobians import ball_setting
@@ -132,16 +132,11 @@ def left_normal(case: Case) -> list[sp.Rational] | None:
 
 def _states(batch: Any) -> Iterator[np.ndarray]:
     """The next state of a map, or states along the flow."""
-    problem, x = problem_of(batch), batch.tokens
+    discrete = batch.system.time is Time.MAP
     with torch.no_grad():
-        if batch.system.time is Time.MAP:
-            yield problem.advance(x, 0)[0].numpy()
-            return
-        for _ in range(LOOKS):
-            for _ in range(STEPS):
-                half = problem.retract(x + STEP / 2 * problem.advance(x, 0.0))
-                x = problem.retract(x + STEP * problem.advance(half, 0.0))
-            yield x[0].numpy()
+        for number, x in enumerate(states_along(batch, 1 if discrete else STEPS * LOOKS, STEP), 1):
+            if discrete or number % STEPS == 0:
+                yield x[0].numpy()
 
 
 def _separating(start: np.ndarray, token: np.ndarray) -> list[sp.Rational] | None:

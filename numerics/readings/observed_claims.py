@@ -15,7 +15,7 @@ from torch import Tensor
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.readings.batched_jacobians import spectrum
-from eigentoken.numerics.readings.trajectories import distance, problem_of, run
+from eigentoken.numerics.readings.trajectories import distance, problem_of, run, states_along
 from eigentoken.theory import claims, terms
 from eigentoken.theory.algebra import LoopAlgebra, causal_mask
 from eigentoken.theory.observables import Observable
@@ -227,19 +227,12 @@ def _(claim: claims.Nonnegative, batch: Batch) -> Tensor:
 
 @OBSERVED.register(claims.ForwardInvariant)
 def _(claim: claims.ForwardInvariant, batch: Batch) -> Tensor:
-    """The farthest that a trajectory is seen outside the region."""
-    problem = problem_of(batch)
+    """The farthest that a trajectory is seen outside the region, in units of the size that the tokens have then."""
     worst = torch.full((batch.count,), -torch.inf, dtype=torch.float64)
-    x = batch.tokens
-    h = 0.05
     with torch.no_grad():
-        for step in range(60):
-            if batch.system.time is Time.MAP:
-                x = problem.advance(x, step)
-            else:
-                half = problem.retract(x + h / 2 * problem.advance(x, step * h))
-                x = problem.retract(x + h * problem.advance(half, step * h + h / 2))
-            worst = torch.maximum(worst, distance(claim.region, batch, x))
+        for x in states_along(batch, count=60, longest=0.05):
+            size = torch.linalg.vector_norm(x, dim=-1).amax(-1).clamp_min(1.0)
+            worst = torch.maximum(worst, distance(claim.region, batch, x) / size)
     return worst - 1e-7
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ from eigentoken.theory.points import (
 from eigentoken.theory.systems import Space, Time
 from eigentoken.theory.words_lab import Clustering
 
-__all__ = ["DISTANCES", "Run", "distance", "problem_of", "run"]
+__all__ = ["DISTANCES", "Run", "distance", "only_slow", "problem_of", "run", "states_along"]
 
 LAYERS = 1500
 FLOW_STEPS = 400
@@ -142,15 +142,42 @@ def _flow(problem: Problem, batch: Batch) -> tuple[Tensor, Tensor, Tensor, Tenso
         active = (size < LARGE) & torch.isfinite(size) & (speed > STILL / 10)
         if step_number % 16 == 0 and not bool(active.any()):
             break
-        stiff = 1 + (scores * size * size).clamp_max(MOST_STIFF)
-        step = torch.where(active, 1 / (values * stiff), torch.zeros_like(clock))
-        h = step.reshape(-1, 1, 1)
-        two = problem.advance(problem.retract(x + h / 2 * one), clock + step / 2)
-        three = problem.advance(problem.retract(x + h / 2 * two), clock + step / 2)
-        four = problem.advance(problem.retract(x + h * three), clock + step)
-        x = torch.where(h > 0, problem.retract(x + h / 6 * (one + 2 * two + 2 * three + four)), x)
+        step = torch.where(active, _safe_step(values, scores, size), torch.zeros_like(clock))
+        x = torch.where(step.reshape(-1, 1, 1) > 0, _runge_kutta(problem, x, one, clock, step), x)
         clock = clock + step
     return x, speed, torch.isfinite(x).all(-1).all(-1), clock
+
+
+def _safe_step(values: Tensor, scores: Tensor, size: Tensor) -> Tensor:
+    """``1 / (|F| (1 + |M| |x|^2))``."""
+    return 1 / (values * (1 + (scores * size * size).clamp_max(MOST_STIFF)))
+
+
+def _runge_kutta(problem: Problem, x: Tensor, one: Tensor, clock: Tensor, step: Tensor) -> Tensor:
+    """The next state of the method of order 4, retracted; ``one`` is the velocity at ``x``."""
+    h = step.reshape(-1, 1, 1)
+    two = problem.advance(problem.retract(x + h / 2 * one), clock + step / 2)
+    three = problem.advance(problem.retract(x + h / 2 * two), clock + step / 2)
+    four = problem.advance(problem.retract(x + h * three), clock + step)
+    return problem.retract(x + h / 6 * (one + 2 * two + 2 * three + four))
+
+
+def states_along(batch: Batch, count: int, longest: float) -> Iterator[Tensor]:
+    """The next ``count`` states: layers of a map, or states of a flow after steps that are safe and at most ``longest``."""
+    problem, x = problem_of(batch), batch.tokens
+    if batch.system.time is Time.MAP:
+        for layer in range(count):
+            x = problem.advance(x, layer)
+            yield x
+        return
+    values, scores = _strengths(problem, batch)
+    clock = torch.zeros(len(x), dtype=x.dtype)
+    for _ in range(count):
+        tick()
+        size = torch.linalg.vector_norm(x, dim=-1).amax(-1)
+        step = _safe_step(values, scores, size).clamp_max(longest)
+        x, clock = _runge_kutta(problem, x, problem.advance(x, clock), clock, step), clock + step
+        yield x
 
 
 def _strengths(problem: Problem, batch: Batch) -> tuple[Tensor, Tensor]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
+from eigentoken.numerics.instances.exact import batch_of
 from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.lab.recheck import recheck, recheck_report
 from eigentoken.numerics.lab.refutation import _Tally
@@ -33,7 +34,7 @@ from eigentoken.theory.conditions import InHemisphere, PositiveDefinite, Relatio
 from eigentoken.theory.instances import Instance
 from eigentoken.theory.observables import oja_potential
 from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet, Hemisphere
-from eigentoken.theory.readings import CERTIFIED
+from eigentoken.theory.readings import CERTIFIED, OBSERVED
 from eigentoken.theory.terms import Eigenvalue, ScoreAtEigenvector, SpectralNorm, alpha, matrix, n, p, q
 from eigentoken.theory.words_flows import IsIdentity
 
@@ -86,6 +87,14 @@ def test_the_right_hemisphere_of_a_turned_matrix_is_left() -> None:
     assert CERTIFIED(claim, leaving).is_holds  # pushed further in
     outward = Case(Instance.of("oja-map", [["5/13", "12/13"], ["3/5", "4/5"]], V=[[2, -9], [0, 1]], alpha="1"))
     assert CERTIFIED(claim, outward).is_fails
+
+
+def test_stiff_flows_are_followed_with_small_steps() -> None:
+    """|B| = 90: a step of 0.05 would throw the tokens to the other side, and to infinity; the hemisphere is kept."""
+    B = matrix("B")
+    instance = Instance.of("token-flow", [[1, 0], ["1/2", "1/5"]], B=[[40, 60], [0, -90]], W=[[1, 0], [0, 1]])
+    seen = OBSERVED(ForwardInvariant(Hemisphere(B, left=True)), batch_of(instance, 1, 1))
+    assert float(seen[0]) < 0
 
 
 @pytest.mark.parametrize("system", ["oja-map", "attention-flow"])
