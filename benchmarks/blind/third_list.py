@@ -81,6 +81,12 @@ def aligned_with_the_value(x):
     return (np.linalg.norm(x.advance(), axis=1) <= np.linalg.norm(x.V, 2) + 1e-9).all()
 
 
+def gradient_inequality(x):
+    """|V_P| <= c |grad V_P| for the potential of the gradient flow, with a large constant c."""
+    potential = np.exp(x.tokens @ x.P @ x.tokens.T).sum() / 2
+    return potential <= 1e6 * np.linalg.norm(x.advance()) + 1e-9
+
+
 # --- false -----------------------------------------------------------------------------------------------------------
 PRODUCT = Conjecture(
     "consensus is stable exactly for alpha lambda_1 < 2",
@@ -178,11 +184,14 @@ RAYLEIGH = Conjecture(
     d=[2],
     **false,
 )
-SECOND_SCORE = Conjecture(
-    "a negative score at v_1 leaves no stable even split on it",
-    "attention-map",
-    (*TOP, SMALL, Relation(sp.Eq(p, q)), Relation(ScoreAtEigenvector(M, V, 1) < 0)),
-    Unstable(BipartiteAt(V, 1)),
+LOJASIEWICZ = Conjecture(
+    "AB-T3.2 the inequality of Lojasiewicz without an exponent",
+    "ellipsoid-flow",
+    (),
+    holds_if=gradient_inequality,
+    at=ConsensusSet(),
+    n=[1, 2],
+    d=[2],
     **false,
 )
 MASKED_RANK = Conjecture(
@@ -268,5 +277,12 @@ CAPPED = Conjecture(
     "attention-flow",
     (IsIdentity(V), InHemisphere()),
     Converges(ConsensusSet()),
+    **true,
+)
+SECOND_SCORE = Conjecture(
+    "a negative score at v_1 leaves no stable even split on it",
+    "attention-map",
+    (*TOP, SMALL, Relation(sp.Eq(p, q)), Relation(ScoreAtEigenvector(M, V, 1) < 0), Relation(d >= 2)),
+    Unstable(BipartiteAt(V, 1)),
     **true,
 )

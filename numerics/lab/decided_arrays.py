@@ -248,16 +248,26 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     array = decided_array(x)
     sizes = np.abs(array)
     if ord is None or ord == "fro":
-        return np.sqrt((sizes * sizes).sum(axis=axis, keepdims=keepdims))
+        return _roots((sizes * sizes).sum(axis=axis, keepdims=keepdims))
     if isinstance(axis, tuple) or array.ndim > 2 or ord not in (1, 2, np.inf):
         raise NotDecided(f"the norm with ord = {ord!r}, axis = {axis!r} has no certified version")
     if array.ndim == 1 or axis is not None:
         if ord == 2:
-            return np.sqrt((sizes * sizes).sum(axis=axis, keepdims=keepdims))
+            return _roots((sizes * sizes).sum(axis=axis, keepdims=keepdims))
         return sizes.sum(axis=axis, keepdims=keepdims) if ord == 1 else sizes.max(axis=axis, keepdims=keepdims)
     if ord == 2:
-        return np.sqrt(_eigvalsh(array.T @ array)[-1])
+        return _roots(_eigvalsh(array.T @ array)[-1])
     return sizes.sum(axis=0 if ord == 1 else 1).max()
+
+
+def _roots(squares: Any) -> Any:
+    """Square roots of numbers that are known not to be negative, also where an enclosure reaches below zero."""
+    if isinstance(squares, DecidedNumber):
+        ball = enclosure(squares)
+        if isinstance(squares.value, fmpq) or ball.lower() >= 0:
+            return squares.sqrt()
+        return DecidedNumber(arb(0).union(ball.upper().sqrt()))
+    return _each(np.asarray(squares), _roots) if np.ndim(squares) else _roots(squares.item())
 
 
 def _isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:

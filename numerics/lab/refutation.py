@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eigentoken.numerics.deadline import OutOfTime, limited
+from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.plans import Contradiction
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.lab.certify import Certified, certify_case
@@ -85,10 +86,18 @@ def _prepared(conjecture: Conjecture, seed: int) -> list[Target]:
         except ValueError as problem:
             raise conjecture.error(f"{conjecture.name}: {problem}") from None
         if aim.claim is None or hasattr(aim.inner, "observable"):  # code of an author: what it raises is told at once
-            least = sample(aim.plan.sized((min(aim.plan.n),), None), 1, seed) if aim.plan.n else drawn
-            for batch in (least.batches[0], drawn.batches[0]):
+            for batch in (*_fewest_tokens(aim, seed), drawn.batches[0]):
                 aim.violation(batch.take([0]))
     return aims
+
+
+def _fewest_tokens(aim: Target, seed: int) -> tuple[Batch, ...]:
+    """An instance with as few tokens as the plan allows, if there is one: code that asks for more fails on it."""
+    fewest = min(shape[0] for shape in aim.plan.shapes())
+    try:
+        return sample(aim.plan.sized((fewest,), None), 1, seed).batches[:1]
+    except ValueError:
+        return ()
 
 
 def _rounds(aims: list[Target], seed: int) -> Iterator[tuple[Target, Unit]]:

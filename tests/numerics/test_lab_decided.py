@@ -237,6 +237,15 @@ def test_a_repeated_eigenvalue_is_not_taken_for_two() -> None:
     assert close[2] < 1.42
 
 
+def test_the_norm_of_what_is_nearly_zero_is_small() -> None:
+    """An enclosure of zero has squares that reach below zero; their root is still enclosed."""
+    gap = decided_array([sp.sqrt(2), sp.sqrt(3)]) - decided_array([sp.sqrt(2), sp.sqrt(3)])
+    assert np.linalg.norm(gap) < 1e-9
+    assert np.linalg.norm(np.array([gap, gap]).view(DecidedArray), axis=1)[1] < 1e-9
+    with pytest.raises(NotDecided):
+        np.linalg.norm(gap) > 0  # noqa: B015 - the comparison itself is refused
+
+
 def test_largest_and_smallest_of_ties() -> None:
     """Of two equal enclosures neither is known to be larger, and yet the larger one is enclosed; along axes as in numpy."""
     roots = decided_array([[2, 3], [3, 2]]) ** 0.5
