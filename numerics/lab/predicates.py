@@ -265,14 +265,14 @@ def _on_decided_numbers(predicate: Callable[[Any], Any], case: Case) -> Verdict 
 def _on_sympy(predicate: Callable[[Any], Any], case: Case) -> Verdict:
     """The answer on sympy matrices; one that was reached through floats is none."""
     try:
-        with _conversions() as floats:
+        with _conversions() as left:
             answer = predicate(exact_instance(case))
     except Exception:
         return undecided(
             "the predicate runs on no exact numbers (arrays of exact numbers, sympy matrices): it stays a float comparison"
         )
-    if floats:
-        return undecided("the predicate turns exact numbers into floats: compare the numbers as they are")
+    if left:
+        return undecided(f"the predicate {left[0]}")
     if answer is True or answer is sp.true:
         return holds("the predicate is true of the exact numbers (as sympy matrices)")
     if answer is False or answer is sp.false:
@@ -294,38 +294,66 @@ def _true_in_floats(predicate: Callable[[Any], Any], case: Case) -> bool:
 
 @contextmanager
 def _conversions() -> Iterator[list[str]]:
-    """Notes where code outside sympy turns a sympy number into a float: ``float(x)``, ``x.evalf()``, ``sympy.N(x)``."""
-    noted: list[str] = []
-    watched = [
-        (sp.Expr, "__float__"),
-        (sp.Expr, "__complex__"),
-        (sp.Number, "__float__"),
-        (sp.Expr, "evalf"),
-        (sp.Expr, "n"),
-    ]
-    before = [(owner, name, owner.__dict__.get(name), getattr(owner, name)) for owner, name in watched]
+    """Notes where code outside sympy leaves exact numbers: what it does with them, and how it should be written.
 
-    def watching(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    That is ``float(x)``, ``x.evalf()`` and ``sympy.N(x)``, and ``x == y`` that is false because the two are written otherwise,
+    while their values may be equal: enclosures do not part them.
+    """
+    noted: list[str] = []
+    floats = "turns exact numbers into floats: compare the numbers as they are"
+    forms = "compares the form of expressions whose values may be equal: compare with a tolerance"
+
+    def converting(original: Callable[..., Any]) -> Callable[..., Any]:
         def called(*args: Any, **options: Any) -> Any:
-            frame = sys._getframe(1)
-            while frame.f_back is not None and frame.f_code.co_name == "N":
-                frame = frame.f_back
-            if not frame.f_globals.get("__name__", "").startswith("sympy."):
-                noted.append(name)
+            if _from_outside({"N"}):
+                noted.append(floats)
             return original(*args, **options)
 
         return called
 
+    def comparing(original: Callable[..., Any]) -> Callable[..., Any]:
+        def called(first: Any, second: Any) -> Any:
+            same = original(first, second)
+            if same is not True and _from_outside({"__ne__"}) and not _parted(first, second):
+                noted.append(forms)
+            return same
+
+        return called
+
+    owners: list[tuple[Any, str, Any]] = [(sp.Expr, "__eq__", comparing), (sp.Number, "__float__", converting)]
+    owners += [(sp.Expr, name, converting) for name in ("__float__", "__complex__", "evalf", "n")]
+    before = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in owners]
     try:
-        for owner, name, _, original in before:
-            setattr(owner, name, watching(name, original))
+        for owner, name, watching in owners:
+            setattr(owner, name, watching(getattr(owner, name)))
         yield noted
     finally:
-        for owner, name, own, _ in before:
+        for owner, name, own in before:
             if own is None:
                 delattr(owner, name)
             else:
                 setattr(owner, name, own)
+
+
+def _from_outside(passed_on: set[str]) -> bool:
+    """Does the call before the last come from code that is not sympy's, directly or through one of these functions?"""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_code.co_name in passed_on:
+        frame = frame.f_back
+    return not str(frame.f_globals.get("__name__", "")).startswith("sympy.")
+
+
+def _parted(first: Any, second: Any) -> bool:
+    """Do enclosures show that two numbers differ?  What is no number differs from one."""
+    try:
+        gap = sp.Add(first, -sp.sympify(second), evaluate=False)
+    except (TypeError, AttributeError, sp.SympifyError):
+        return True
+    try:
+        with precision(BITS[-1]):
+            return bool(decided(gap) != 0)
+    except NotDecided:
+        return False
 
 
 # --- where a predicate comes from, and running it again --------------------------------------------------------------

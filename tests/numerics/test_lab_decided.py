@@ -334,26 +334,42 @@ def test_predicates_on_exact_numbers(predicate: Callable[[Any], Any], expected: 
     assert word(predicate) == expected
 
 
-def test_structural_equality_does_not_refute() -> None:
-    """sqrt(2) sqrt(3) == sqrt(6) is settled by sympy; e^a e^-a written otherwise is not, and floats know better."""
+@pytest.mark.parametrize("tolerance", [1e-9, 0.0], ids=["floats know better", "floats round"])
+@pytest.mark.parametrize("negated", [False, True])
+def test_structural_equality_does_not_refute(tolerance: float, negated: bool) -> None:
+    """The weights of a row sum to 1, but the sum is written otherwise; without a tolerance floats may fail by rounding."""
 
     def rows(x: Any) -> bool:
         weights = x.attention()
-        if isinstance(weights, sp.Matrix):
-            return bool(sum(weights.row(0)) == 1)  # the form of an unsimplified sum
         if isinstance(weights, DecidedArray):
             raise TypeError
-        return bool(abs(weights[0].sum() - 1) < 1e-9)
+        if isinstance(weights, sp.Matrix):
+            total = sum(weights.row(0))
+            return not total != 1 if negated else bool(total == 1)  # noqa: SIM202 - the other operator
+        return bool(tolerance) and bool(abs(weights[0].sum() - 1) < tolerance)
 
     verdict = predicate_verdict(rows, case())
     assert verdict.is_undecided
-    assert "floats" in verdict.reason
+    assert "form of expressions" in verdict.reason
+
+
+def test_equality_of_values_that_differ_counts() -> None:
+    """Enclosures part the two sides, so the answer is one about values."""
+
+    def first_weight(x: Any) -> bool:
+        if isinstance(x.V, DecidedArray):
+            raise TypeError
+        return bool(x.attention()[0, 0] == sp.Rational(1, 2))
+
+    assert predicate_verdict(first_weight, case()).is_fails
 
 
 def test_sympy_is_as_it_was_after_a_predicate() -> None:
-    before = (sp.Expr.__float__, sp.Expr.__complex__, sp.Number.__float__, sp.Expr.evalf, sp.Expr.n)
+    names = ("__float__", "__complex__", "evalf", "n", "__eq__")
+    before = [getattr(sp.Expr, name) for name in names] + [sp.Number.__float__]
     word(lambda x: float(x.V[0, 0]) > 2)
-    assert before == (sp.Expr.__float__, sp.Expr.__complex__, sp.Number.__float__, sp.Expr.evalf, sp.Expr.n)
+    assert before == [getattr(sp.Expr, name) for name in names] + [sp.Number.__float__]
+    assert hash(sp.sqrt(2)) == hash(sp.sqrt(2))
 
 
 HEAD = """
