@@ -30,9 +30,11 @@ from eigentoken.numerics.readings.batched_jacobians import spectrum
 from eigentoken.numerics.readings.observed_claims import ON_BOUNDARY
 from eigentoken.numerics.readings.trajectories import distance, problem_of
 from eigentoken.theory.claims import AlmostEveryConverges, Converges, Diverges, Stable
+from eigentoken.theory.conditions import Relation
 from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet
+from eigentoken.theory.readings import OBSERVED
 from eigentoken.theory.systems import Space, Time
-from eigentoken.theory.terms import k, matrix
+from eigentoken.theory.terms import MatrixNumber, k, matrix
 
 __all__ = ["METHODS", "Finding", "Unit", "UnitResult", "run_unit", "units"]
 
@@ -40,6 +42,8 @@ METHODS = ("enumeration", "batches", "ascent", "hypothesis", "equilibria", "basi
 
 #: Violations below this are rounding.
 SEEN = 1e-9
+#: A relation that holds by less than this holds within rounding.
+EDGE = 1e-11
 #: Structured instances that are made for each one that is looked at: most miss a condition, and to see that is cheap.
 OVER = 4
 STRUCTURED = "small structured matrices"
@@ -103,7 +107,7 @@ def run_unit(target: Target, unit: Unit, end: float | None = None) -> UnitResult
     """Do one unit of work; at ``end`` (a time of the clock) it stops with what it has."""
     load()
     torch.set_num_threads(1)
-    gathered = _Gathered(unit)
+    gathered = _Gathered(unit, target.about_limits)
     try:
         with limited(end):
             for piece in _WORK[unit.method](target, unit):
@@ -130,8 +134,8 @@ class Piece:
 class _Gathered:
     """The best instances over all pieces, and the counts."""
 
-    def __init__(self, unit: Unit) -> None:
-        self.unit = unit
+    def __init__(self, unit: Unit, about_limits: bool = False) -> None:
+        self.unit, self.about_limits = unit, about_limits
         self.tried = self.unsettled = 0
         self.best = float("-inf")
         self.findings: list[Finding] = []
@@ -157,7 +161,9 @@ class _Gathered:
         for index in clean.argsort(descending=True)[:2].tolist():
             value, hint = float(clean[index]), bool(hints[index])
             if value > SEEN or hint:
-                self.findings.append(Finding(piece.batch.take([index]), piece.plan, value, self.unit.method, hint))
+                alone = piece.batch.take([index])
+                hint = hint or (self.about_limits and on_the_edge(piece.plan, alone))
+                self.findings.append(Finding(alone, piece.plan, value, self.unit.method, hint))
 
     def result(self, most: int = 6) -> UnitResult:
         def simplest(each: Finding) -> tuple[Any, ...]:
@@ -165,6 +171,19 @@ class _Gathered:
 
         found = tuple(sorted(self.findings, key=simplest)[:most])
         return UnitResult(self.unit, self.tried, self.best, found, self.corners, self.unsettled, volume=self.volume)
+
+
+def on_the_edge(plan: Plan, batch: Batch) -> bool:
+    """Does a strict relation hold of the instance only within rounding?  Then its limit is not seen in floats.
+
+    With ``lambda_1(B) < 0`` and an eigenvalue of -1e-15 a token decays, and seems to rest for ever.
+    """
+    for condition, satisfied in plan.conditions:
+        if isinstance(condition, Relation) and condition.relation.atoms(MatrixNumber):
+            value = OBSERVED(condition, batch)
+            if bool(((value if satisfied else -value) > -EDGE).any()):
+                return True
+    return False
 
 
 def ranges(

@@ -11,10 +11,11 @@ import pytest
 import sympy as sp
 
 from eigentoken.numerics.instances.exact import batch_of
+from eigentoken.numerics.instances.plans import plan_for
 from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.lab.recheck import recheck, recheck_report
 from eigentoken.numerics.lab.refutation import _Tally
-from eigentoken.numerics.lab.search import Unit, run_unit
+from eigentoken.numerics.lab.search import Unit, on_the_edge, run_unit
 from eigentoken.numerics.lab.second_look import SecondLook
 from eigentoken.numerics.lab.targets import targets
 from eigentoken.numerics.readings import load
@@ -155,6 +156,15 @@ def test_ties_are_still_sent_to_the_exact_check() -> None:
     tally.note(replace(result, findings=ties), aim, float("inf"))
     assert tally.candidate is None
     confirmed(conjecture)
+
+
+@pytest.mark.parametrize(("smallest", "edge"), [("-1/1000000000000000", True), ("-1/10", False)])
+def test_an_eigenvalue_of_nearly_zero_is_on_the_edge(smallest: str, edge: bool) -> None:
+    """lambda_1(B) < 0 within rounding: the token decays, and seems to rest for ever; that is no candidate."""
+    B = matrix("B")
+    plan = plan_for("token-flow", [Relation(Eigenvalue(B, 1) < 0)])
+    instance = Instance.of("token-flow", [[0, 1]], B=[[-1, 0], [0, smallest]], W=ZERO)
+    assert on_the_edge(plan, batch_of(instance, 1, 1)) is edge
 
 
 # --- the second arithmetic -------------------------------------------------------------------------------------------
