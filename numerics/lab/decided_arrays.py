@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from flint import acb, acb_mat, arb, fmpq, fmpq_mat
+from scipy.optimize import linear_sum_assignment
 
 from eigentoken.numerics.lab.decided_numbers import DecidedNumber, NotDecided, decided, enclosure
 
@@ -150,7 +151,20 @@ def _spectrum(rows: Sequence[Sequence[DecidedNumber]]) -> list[Any]:
 
 
 def _eigvals(a: Any) -> DecidedArray:
-    return decided_array([_slim(value) for value in _spectrum(_square(a))])
+    """All eigenvalues, in the order in which numpy lists those of the matrix of floats next to this one."""
+    rows = _square(a)
+    values = [_slim(value) for value in _spectrum(rows)]
+    middles = np.array([_middle_of(decided(value)) for value in values])
+    near = np.array([[_middle_of(entry) for entry in row] for row in rows])
+    floats = np.linalg.eigvals(near if near.imag.any() else near.real)
+    where, which = linear_sum_assignment(np.abs(floats[:, None] - middles[None, :]))
+    return decided_array([values[which[place]] for place in np.argsort(where)])
+
+
+def _middle_of(number: DecidedNumber) -> complex:
+    """A float near the number: for an order, never for an answer."""
+    ball = acb(enclosure(number))
+    return complex(float(ball.real.mid()), float(ball.imag.mid()))
 
 
 def _slim(value: Any) -> Any:

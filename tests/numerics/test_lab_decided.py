@@ -211,6 +211,17 @@ def test_general_eigenvalues_agree_with_exact_ones(rows: list[list[int]]) -> Non
     assert np.allclose(sizes, sorted(abs(floats)), atol=1e-2)
 
 
+def test_eigenvalues_are_listed_as_numpy_lists_them() -> None:
+    """So that a predicate which takes the first one speaks of the same number in the search and in the certificate."""
+    generator = np.random.default_rng(0)
+    for size in (2, 3, 4):
+        for _ in range(20):
+            rows = generator.integers(-9, 10, (size, size))
+            floats = np.linalg.eigvals(rows.astype(float))
+            for found, value in zip(np.linalg.eigvals(decided_array(rows)), floats, strict=True):
+                assert holds_value(found, value, 1e-5)
+
+
 def test_singular_matrices_are_said_or_refused() -> None:
     with pytest.raises(np.linalg.LinAlgError):
         np.linalg.inv(decided_array([[1, 2], [2, 4]]))
