@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import sympy as sp
 import torch
 from torch import Tensor
 
@@ -152,9 +153,8 @@ class _Gathered:
         if not bool(known.any()):
             return
         clean = torch.where(known, piece.values, torch.full_like(piece.values, -torch.inf))
-        hints = (
-            piece.values == ON_BOUNDARY
-        )  # within rounding of the boundary: for the exact check, no violation was seen
+        # within rounding of the boundary no violation was seen: that is for the exact check
+        hints = piece.values == ON_BOUNDARY
         hints = hints if piece.hints is None else hints | piece.hints
         if not bool(hints.all()):
             self.best = max(self.best, float(clean[~hints].max()))
@@ -179,7 +179,10 @@ def on_the_edge(plan: Plan, batch: Batch) -> bool:
     With ``lambda_1(B) < 0`` and an eigenvalue of -1e-15 a token decays, and seems to rest for ever.
     """
     for condition, satisfied in plan.conditions:
-        if isinstance(condition, Relation) and condition.relation.atoms(MatrixNumber):
+        if not isinstance(condition, Relation) or not condition.relation.atoms(MatrixNumber):
+            continue
+        strict = isinstance(condition.relation, sp.StrictLessThan | sp.StrictGreaterThan)
+        if strict == satisfied:  # asked for as it stands, or the negation of one that admits equality
             value = OBSERVED(condition, batch)
             if bool(((value if satisfied else -value) > -EDGE).any()):
                 return True

@@ -82,10 +82,10 @@ def test_the_left_hemisphere_is_judged_by_the_left_eigenvector(system: str, name
 
 def test_the_right_hemisphere_of_a_turned_matrix_is_left() -> None:
     claim = ForwardInvariant(Hemisphere(V))
-    leaving = Case(Instance.of("oja-map", [["12/13", "-5/13"], ["4/5", "-3/5"]], V=[[2, -9], [0, 1]], alpha="1"))
+    pushed_in = Case(Instance.of("oja-map", [["12/13", "-5/13"], ["4/5", "-3/5"]], V=[[2, -9], [0, 1]], alpha="1"))
     staying = Case(Instance.of("oja-map", [["12/13", "5/13"], ["4/5", "3/5"]], V=[[2, 9], [0, 1]], alpha="1"))
     assert CERTIFIED(claim, staying).is_holds
-    assert CERTIFIED(claim, leaving).is_holds  # pushed further in
+    assert CERTIFIED(claim, pushed_in).is_holds
     outward = Case(Instance.of("oja-map", [["5/13", "12/13"], ["3/5", "4/5"]], V=[[2, -9], [0, 1]], alpha="1"))
     assert CERTIFIED(claim, outward).is_fails
 
@@ -165,6 +165,8 @@ def test_an_eigenvalue_of_nearly_zero_is_on_the_edge(smallest: str, edge: bool) 
     plan = plan_for("token-flow", [Relation(Eigenvalue(B, 1) < 0)])
     instance = Instance.of("token-flow", [[0, 1]], B=[[-1, 0], [0, smallest]], W=ZERO)
     assert on_the_edge(plan, batch_of(instance, 1, 1)) is edge
+    weak = plan_for("token-flow", [Relation(Eigenvalue(B, 1) <= 0)])  # equality is meant: nothing is on an edge
+    assert on_the_edge(weak, batch_of(instance, 1, 1)) is False
 
 
 # --- the second arithmetic -------------------------------------------------------------------------------------------
