@@ -1,14 +1,18 @@
-"""Settings for all tests: Hypothesis profiles, one BLAS thread, no network."""
+"""Settings for all tests: Hypothesis profiles, one BLAS thread, no network; a test that needs a tool is skipped without it."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
+from pathlib import Path
+from types import ModuleType
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("ci", derandomize=True, database=None, deadline=None, max_examples=50)
@@ -17,3 +21,28 @@ settings.register_profile(
     "deep", deadline=None, max_examples=2000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def _hide_tools() -> ModuleType:
+    """``tools/hide_tools.py``, which says what each ``needs_*`` marker stands for."""
+    place = Path(__file__).resolve().parents[1] / "tools" / "hide_tools.py"
+    spec = importlib.util.spec_from_file_location("eigentoken_tools_hide_tools", place)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test marked ``needs_*`` is skipped, with the reason, where its tool is not on the PATH.
+
+    The gate runs the suite with all these tools hidden (``tools/hide_tools.py``): a test that uses one and does not say so
+    by its marker fails there.
+    """
+    tools = _hide_tools()
+    absent = {marker: tool for marker in tools.NEEDED if (tool := tools.missing(marker))}
+    for item in items:
+        for marker, tool in absent.items():
+            if item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=f"{tool} is not on the PATH ({marker})"))

@@ -193,8 +193,6 @@ def test_parallel_and_serial_runs_agree(gpt2: Path, tmp_path: Path) -> None:
 
 
 def test_changed_weights_do_not_reuse_results(gpt2: Path, tmp_path: Path) -> None:
-    import shutil
-
     from safetensors.numpy import load_file, save_file
 
     first = check(str(gpt2), _options(tmp_path / "work"))
@@ -341,7 +339,7 @@ def test_the_corners_of_the_search_stand_in_the_documentation() -> None:
     assert f"({', '.join(CORNERS)})" in text
 
 
-@pytest.mark.skipif(shutil.which("latexmk") is None, reason="latexmk is not installed")
+@pytest.mark.needs_latex
 def test_the_latex_tables_compile_and_break_over_pages(gpt2: Path, tmp_path: Path) -> None:
     report = check(str(gpt2), _options(tmp_path / "work"))
     layer = report.layers[0]

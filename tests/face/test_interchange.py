@@ -103,7 +103,6 @@ def test_the_other_commands_print_what_their_schema_says(model: Path, tmp_path: 
     for arguments, code in (
         (["certify", "--json"], 0),
         (derived, 0),
-        (["derive", "PM-L4", "--coq", str(tmp_path / "coq"), "--json"], 0),
         (steered, 0),
         (drawn, 0),
         (attacked[0], 1),
@@ -115,6 +114,13 @@ def test_the_other_commands_print_what_their_schema_says(model: Path, tmp_path: 
         _validate(document)
         with pytest.raises(jsonschema.ValidationError):
             _validate({name: value for name, value in document.items() if name == "schema"})
+
+
+@pytest.mark.needs_coq
+def test_an_export_to_coq_prints_what_its_schema_says(tmp_path: Path) -> None:
+    printed = CliRunner().invoke(app, ["derive", "PM-L4", "--coq", str(tmp_path / "coq"), "--json"])
+    assert printed.exit_code == 0, printed.output
+    _validate(json.loads(printed.stdout))
 
 
 def test_a_refutation_without_its_counterexample_is_not_one(tmp_path: Path) -> None:

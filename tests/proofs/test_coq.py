@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from fractions import Fraction
 from pathlib import Path
@@ -18,7 +17,6 @@ from eigentoken.proofs.coq.terms import Names, condition, term
 from eigentoken.theory.registry import statements
 from eigentoken.theory.steps import Identity, Inequality, Step
 
-needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
 a, b = sp.symbols("a b", real=True)
 p = sp.Symbol("p", positive=True)
 
@@ -116,7 +114,6 @@ FALSE_STEPS = [
 ]
 
 
-@needs_coq
 @pytest.mark.needs_coq
 def test_true_lemmas_are_accepted_and_false_ones_are_not() -> None:
     assert accepts(PRELUDE)
@@ -126,7 +123,6 @@ def test_true_lemmas_are_accepted_and_false_ones_are_not() -> None:
         assert not accepts(f"{PRELUDE}\n{lemma_of(step, 'it').text()}")
 
 
-@needs_coq
 @pytest.mark.needs_coq
 def test_an_export_compiles_as_it_stands(tmp_path: Path) -> None:
     results = export([statements().get("PM-L4")], tmp_path)
@@ -160,7 +156,6 @@ def test_every_scalar_step_has_a_lemma_or_a_reason() -> None:
 
 
 @pytest.mark.slow
-@needs_coq
 @pytest.mark.needs_coq
 def test_coq_accepts_most_of_the_book_and_every_file_compiles(tmp_path: Path) -> None:
     results = export(statements(), tmp_path)

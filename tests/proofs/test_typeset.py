@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -183,7 +182,6 @@ def test_a_dot_in_an_id_is_not_an_ending(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs_latex
-@pytest.mark.skipif(shutil.which("latexmk") is None, reason="latexmk is not installed")
 def test_latex_that_does_not_compile_is_told_and_bad_pages_are_seen(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="did not compile"):
         compile_pdf(to_latex(Document("x", (Paragraph(r"\nosuchcommand"),))), tmp_path / "bad.pdf")
@@ -194,7 +192,6 @@ def test_latex_that_does_not_compile_is_told_and_bad_pages_are_seen(tmp_path: Pa
 
 
 @pytest.mark.needs_latex
-@pytest.mark.skipif(shutil.which("latexmk") is None, reason="latexmk is not installed")
 @pytest.mark.parametrize("name", ["PM-L15", "AB-T5.1"])
 def test_a_sample_compiles_without_complaint(name: str, tmp_path: Path) -> None:
     log = compile_pdf(to_latex(of_statement(statements().get(name))), tmp_path / "paper.pdf")
@@ -204,7 +201,6 @@ def test_a_sample_compiles_without_complaint(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.needs_latex
-@pytest.mark.skipif(shutil.which("latexmk") is None, reason="latexmk is not installed")
 @pytest.mark.parametrize("name", IDS)
 def test_every_derivation_compiles_without_complaint(name: str, tmp_path: Path) -> None:
     log = compile_pdf(to_latex(of_statement(statements().get(name))), tmp_path / "paper.pdf")
@@ -213,7 +209,6 @@ def test_every_derivation_compiles_without_complaint(name: str, tmp_path: Path) 
 
 @pytest.mark.slow
 @pytest.mark.needs_latex
-@pytest.mark.skipif(shutil.which("latexmk") is None, reason="latexmk is not installed")
 def test_the_book_compiles_without_complaint(tmp_path: Path) -> None:
     from eigentoken.figures.dependencies import draw_dependencies
 
