@@ -45,7 +45,11 @@ def key() -> str:
 
 
 def computed_rows() -> list[dict[str, Any]]:
-    """A row for each statement of the registry; ``listed_sizes`` says that some steps hold for listed sizes only."""
+    """A row for each statement of the registry.
+
+    ``listed_sizes`` says that some steps hold for listed sizes only, ``printed`` what is said of the form that the paper,
+    or a summary of it, has (``None`` where the statement is compared with none).
+    """
     from eigentoken.proofs.verify import evidence_of, status_of
     from eigentoken.theory.registry import statements
 
@@ -61,6 +65,7 @@ def computed_rows() -> list[dict[str, Any]]:
                 "status": str(status_of(each)),
                 "depends": list(each.depends),
                 "listed_sizes": evidence is not None and bool(evidence.scopes),
+                "printed": None if each.printed is None else each.printed.word,
             }
         )
     return found

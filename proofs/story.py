@@ -13,10 +13,17 @@ from eigentoken.proofs.verify import evidence_of, status_of
 from eigentoken.theory.plain_text import plain_text
 from eigentoken.theory.readings import LATEX
 from eigentoken.theory.recall import Recalled
-from eigentoken.theory.statements import Evidence, Statement
+from eigentoken.theory.statements import Evidence, SourceKind, Statement
 from eigentoken.theory.steps import ALL_SIZES, Argument, Citation, Step
 
-__all__ = ["Story", "dropped_latex", "story"]
+__all__ = ["ORIGIN", "Story", "dropped_latex", "story"]
+
+#: Headings for the other form of a statement.
+ORIGIN = {
+    SourceKind.READ: "As printed",
+    SourceKind.SUMMARISED: "As a summary has it",
+    SourceKind.FORMALISED: "As formalised here",
+}
 
 _GREEK = [
     "alpha",
@@ -78,6 +85,8 @@ class Story:
                 "text": printed.text,
                 "wrong": printed.wrong,
                 "false": printed.false,
+                "kind": str(printed.kind),
+                "word": printed.word,
                 "counterexamples": [
                     {"name": each.name, "says": each.says, "instance": each.instance}
                     for each in printed.counterexamples
@@ -99,11 +108,14 @@ class Story:
         told = self.statement
         yield f"{told.id}  {plain_text(told.title)}", [f"{told.kind}, {told.source}; status: {self.status_words()}"]
         if told.printed is not None:
-            label = "As printed (false)" if told.printed.false else "As printed (imprecise)"
+            how = "false" if told.printed.false else "imprecise"
+            if told.printed.kind is SourceKind.SUMMARISED:
+                how = "summary imprecise, no erratum of the paper"
             lines = [plain_text(told.printed.text), f"What is wrong: {plain_text(told.printed.wrong)}"]
             lines += [f"Counterexample {each.name}: {plain_text(each.says)}" for each in told.printed.counterexamples]
-            yield label, lines
-        yield "Statement" if told.printed is None else "Corrected statement", list(self._statement_lines())
+            yield f"{ORIGIN[told.printed.kind]} ({how})", lines
+        corrected = told.printed is not None and told.printed.erratum
+        yield "Corrected statement" if corrected else "Statement", list(self._statement_lines())
         if told.derivation is not None:
             yield "Derivation", list(self._step_lines())
         if told.variants:

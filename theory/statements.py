@@ -1,8 +1,9 @@
 """Statements: conditions => claims, where they come from, how they are derived, and what is known of them.
 
 A *conjecture* is a statement with no derivation.  A statement that is false as printed keeps its printed form beside
-the corrected one, with the certified counterexample.  The status is a ladder that never climbs by itself: it is
-computed from recorded evidence (:class:`Evidence`) that belongs to exactly this text of the statement.
+the corrected one, with the certified counterexample.  How that form came to us is part of it (:class:`SourceKind`):
+only what was read in the paper itself can be an erratum of the paper.  The status is a ladder that never climbs by
+itself: it is computed from recorded evidence (:class:`Evidence`) that belongs to exactly this text of the statement.
 """
 
 from __future__ import annotations
@@ -19,7 +20,18 @@ from eigentoken.theory.readings import LATEX
 from eigentoken.theory.steps import Derivation
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
-__all__ = ["Counterexample", "Evidence", "Kind", "Printed", "Source", "Statement", "Status", "Variant", "Vector"]
+__all__ = [
+    "Counterexample",
+    "Evidence",
+    "Kind",
+    "Printed",
+    "Source",
+    "SourceKind",
+    "Statement",
+    "Status",
+    "Variant",
+    "Vector",
+]
 
 
 class Kind(StrEnum):
@@ -34,7 +46,7 @@ class Kind(StrEnum):
 
 
 class Status(StrEnum):
-    """The ladder.  ``refuted`` and ``corrected`` speak of the printed form.
+    """The ladder.  ``refuted`` and ``corrected`` speak of a printed form that was read in the paper.
 
     ``argued`` is a derivation of which at least one step, here or in a statement that is recalled, is an argument in
     words that no machine checked; a correction that is only argued leaves the printed form at ``refuted``.
@@ -59,9 +71,22 @@ class Source:
         return f"{self.paper}, {self.place}" if self.place else self.paper
 
 
+class SourceKind(StrEnum):
+    """How the form that a statement is compared with came to us.
+
+    ``read``: the sentence stands in the paper, and was read there.  ``summarised``: it stands in a summary or an abstract
+    by others; what the paper itself says is not known here, so the form is no erratum of the paper.  ``formalised``: the
+    paper has no such sentence, or only an informal one (an observation, another system); the form is our reading of it.
+    """
+
+    READ = "read"
+    SUMMARISED = "summarised"
+    FORMALISED = "formalised"
+
+
 @dataclass(frozen=True)
 class Counterexample:
-    """An exact instance that satisfies the printed hypotheses and violates the printed conclusion.
+    """An exact instance that satisfies the hypotheses of the other form and violates its conclusion.
 
     ``check`` recomputes, in exact or ball arithmetic, that the conditions hold and the claim fails: ``holds`` means
     that the counterexample stands.  ``instance`` is JSON-able and exact.
@@ -75,13 +100,31 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Printed:
-    """The form in the paper where it differs from the statement: text, what is wrong, counterexamples."""
+    """Another form of the statement, from the paper or about it, where it differs: text, what is wrong, counterexamples.
+
+    >>> Printed("all are", "some are", kind=SourceKind.SUMMARISED).word
+    'summary imprecise'
+    """
 
     text: str
     wrong: str
     counterexamples: tuple[Counterexample, ...] = ()
     false: bool = True
-    "False where the printed form is only imprecise or its proof has a gap."
+    "False where the form is only imprecise or its proof has a gap."
+    kind: SourceKind = SourceKind.READ
+
+    @property
+    def erratum(self) -> bool:
+        """True where the form was read in the paper: only then is what is wrong with it an erratum of the paper."""
+        return self.kind is SourceKind.READ
+
+    @property
+    def word(self) -> str:
+        """What is said of the form, in two to four words."""
+        if self.kind is SourceKind.SUMMARISED:
+            return "summary imprecise"
+        how = "false" if self.false else "imprecise"
+        return f"{how} as printed" if self.erratum else f"{how} as formalised here"
 
 
 @dataclass(frozen=True)
@@ -188,7 +231,7 @@ class Statement:
         """The rung that the evidence supports; without evidence of a complete run the statement is only ``stated``."""
         if evidence is None or not evidence.complete:
             return Status.STATED
-        if self.printed is not None and self.printed.false and evidence.counterexamples:
+        if self.printed is not None and self.printed.erratum and self.printed.false and evidence.counterexamples:
             return Status.CORRECTED if evidence.checked and not evidence.argued else Status.REFUTED
         if evidence.argued:
             return Status.ARGUED

@@ -27,7 +27,7 @@ from eigentoken.theory.observables_attention import token_energy
 from eigentoken.theory.points import Zero
 from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, SourceKind, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Computation, Derivation, Identity, Inequality
 from eigentoken.theory.systems import system
 from eigentoken.theory.terms import n
@@ -388,6 +388,7 @@ PH_T2 = register(
             wrong="Without symmetry of $A$ this is false (PH-C2). The paper's theorems are reported to require "
             "symmetric $A$; with it the condition is "
             "necessary and sufficient.",
+            kind=SourceKind.SUMMARISED,
             counterexamples=(ROTATED,),
         ),
         vectors=(

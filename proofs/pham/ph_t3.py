@@ -19,7 +19,7 @@ from eigentoken.theory.claims import Diverges
 from eigentoken.theory.conditions import NotAllEqual, PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, SourceKind, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
 from eigentoken.theory.terms import n
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
@@ -317,6 +317,7 @@ PH_T3 = register(
         printed=Printed(
             text="In the summary at hand: tokens diverge to infinity and separate.",
             wrong="Only \\emph{some} token diverges in general, and pairwise distances may stay bounded.",
+            kind=SourceKind.SUMMARISED,
             counterexamples=(
                 Counterexample(
                     name="a token that stays",

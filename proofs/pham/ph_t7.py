@@ -22,7 +22,7 @@ from eigentoken.theory.conditions import Nonsingular
 from eigentoken.theory.normal_form import identity_verdict
 from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, SourceKind, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Computation, Derivation, Identity, Inequality, Reduction
 from eigentoken.theory.systems import system
 from eigentoken.theory.verdicts import Verdict, fails, holds
@@ -414,6 +414,7 @@ PH_T7 = register(
             text="In the summary at hand: rotary encoding forces the system into a divergence regime.",
             wrong="It inhibits the sufficient condition for convergence, and can destroy convergence; it does not "
             "force divergence.",
+            kind=SourceKind.SUMMARISED,
             counterexamples=(
                 Counterexample(
                     name="consensus still decays",

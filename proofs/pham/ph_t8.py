@@ -17,7 +17,7 @@ from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.ball_evaluation import sign
 from eigentoken.theory.conditions import Nonsingular
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, SourceKind, Statement, Vector
 from eigentoken.theory.steps import Computation, Derivation, Inequality, Reduction
 from eigentoken.theory.systems import system
 from eigentoken.theory.verdicts import Verdict, fails, holds
@@ -135,6 +135,7 @@ PH_T8 = register(
             text="In the summary at hand: adding $\\lambda I$ with a negative scalar $\\lambda$ enforces divergence. "
             "In the published code: $+\\operatorname{softplus}(\\cdot) > 0$ is added.",
             wrong="The two disagree on the sign, and neither sign is right for every $V$.",
+            kind=SourceKind.SUMMARISED,
             counterexamples=(
                 Counterexample(
                     name="a positive shift contracts",

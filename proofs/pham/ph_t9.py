@@ -1,4 +1,4 @@
-"""PH-T9: the LDL parametrisation fixes the inertia; what the published code enforces is something else.
+"""PH-T9: the LDL parametrisation fixes the inertia; two ways in which definiteness is lost on the way to the layer.
 
 ``S = L diag(eps * softplus(theta)) L^T`` with L unit lower triangular: the inertia of S is that of the signs eps (Sylvester).
 """
@@ -17,8 +17,8 @@ from eigentoken.proofs.tensor_reductions import from_system
 from eigentoken.proofs.textbook import SYLVESTER
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
-from eigentoken.theory.steps import Citation, Derivation, Inequality
+from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.steps import Citation, Computation, Derivation, Inequality
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
 
@@ -63,6 +63,28 @@ def derive() -> Derivation:
                 uses=("pivots", "inertia"),
                 needs=("S and the diagonal have the same inertia",),
                 establishes=("S has the inertia of the signs",),
+            ),
+            Computation(
+                name="linear layers",
+                says="A score matrix $W$ with $\\operatorname{sym} W \\succ 0$ that is written as $K = "
+                "(Q^{-1}W)^{\\top}$ and used through linear layers, $q = Qx$ and $k = Kx$, acts as $Q^{\\top}K = "
+                "Q^{\\top}W^{\\top}Q^{-\\top}$, which is similar and not congruent to $W^{\\top}$: for $W = "
+                "\\begin{pmatrix}1&1\\\\-1&1\\end{pmatrix}$ and $Q = \\operatorname{diag}(1, 10)$ the symmetric part "
+                "is indefinite.",
+                scope="the given instance",
+                run=linear_layers_lose_definiteness,
+                formula="\\operatorname{sym} W = I, \\qquad \\lambda_{\\min}(\\operatorname{sym}(Q^{\\top}K)) < 0 < "
+                "\\lambda_{\\max}(\\operatorname{sym}(Q^{\\top}K))",
+                uses=("signs",),
+            ),
+            Computation(
+                name="swapped value matrix",
+                says="With $V = (W^{-1}A)^{\\top}$ in the place of $(A^{-1}W)^{\\top}$, used as a linear layer ($B = V$), "
+                "the matrix $WB^{-1}$ is not $A$: for $A = -\\operatorname{diag}(1, 9)$ and $W = "
+                "\\begin{pmatrix}1&0.9\\\\0.9&1\\end{pmatrix}$ its symmetric part is indefinite.",
+                scope="the given instance",
+                run=swapped_value_loses_definiteness,
+                formula="\\lambda_{\\min}(\\operatorname{sym}(WB^{-1})) < 0 < \\lambda_{\\max}(\\operatorname{sym}(WB^{-1}))",
             ),
         )
     )
@@ -141,45 +163,21 @@ PH_T9 = register(
     Statement(
         id="PH-T9",
         kind=Kind.THEOREM,
-        source=Source(PHAM, "LDL parametrisation; published code"),
-        title="LDL parametrisation, and what the published code enforces",
+        source=Source(PHAM, "LDL parametrisation; derived here"),
+        title="LDL parametrisation, and two ways to lose what it fixes",
         systems=("token-flow",),
         text="$S = L\\operatorname{diag}(\\epsilon\\odot\\operatorname{softplus}(\\theta))L^{\\top}$ with $L$ unit "
-        "lower triangular and $\\epsilon \\in \\{\\pm1\\}^D$ has the inertia of $\\epsilon$. In the scripts $W = S_W "
-        "+ (T_W - T_W^{\\top})$, "
-        "$A = S_A + (T_A - T_A^{\\top})$, $K = (Q^{-1}W)^{\\top}$, $B = A^{-1}W$; fractions of negative signs for "
-        "$(A, W)$: pd $(0, 0)$, hd $(0.5, 0)$, nd $(1, 0)$.",
+        "lower triangular and $\\epsilon \\in \\{\\pm1\\}^D$ has the inertia of $\\epsilon$. Definiteness of "
+        "$\\operatorname{sym} W$ is not kept when $W$ is carried by $K = (Q^{-1}W)^{\\top}$ and used through linear layers "
+        "with a $Q$ that is not orthogonal, nor is that of $A$ when $V = (W^{-1}A)^{\\top}$ is stored for $A^{-1}W$.",
         depends=("PH-M", "PH-T2"),
         derive=derive,
-        told_by=("signs",),
-        printed=Printed(
-            text="The published code enforces the regimes of the theorems.",
-            wrong="On a static reading it does not: (1) $A$ gets a free antisymmetric part, so \\emph{nd} does not "
-            "satisfy the symmetric-$A$ hypothesis of PH-T2 (PH-C2); (2) the weights are used as linear layers, so the "
-            "effective score matrix is "
-            "$Q^{\\top}K = Q^{\\top}W^{\\top}Q^{-\\top}$, similar but not congruent to $W^{\\top}$; (3) one script "
-            "sets $V = (W^{-1}A)^{\\top}$, that is $A = WV^{\\top}$; (4) definiteness is imposed on the sum over "
-            "heads, not per head; "
-            "(5) one attention adds the raw inner product of the inputs to the scores; (6) output projection, layer "
-            "normalisation and feed-forward blocks are present.",
-            counterexamples=(
-                Counterexample(
-                    name="linear layers",
-                    says="$W = \\begin{pmatrix}1&1\\\\-1&1\\end{pmatrix}$, $Q = \\operatorname{diag}(1, 10)$: "
-                    "$\\operatorname{sym} W = I$, but $\\operatorname{sym}(Q^{\\top}K)$ is indefinite.",
-                    instance={"W": [["1", "1"], ["-1", "1"]], "Q": [["1", "0"], ["0", "10"]]},
-                    check=linear_layers_lose_definiteness,
-                ),
-                Counterexample(
-                    name="swapped value matrix",
-                    says="$A = -\\operatorname{diag}(1, 9)$, $W = \\begin{pmatrix}1&0.9\\\\0.9&1\\end{pmatrix}$, $V = "
-                    "(W^{-1}A)^{\\top}$: $WB^{-1}$ is not negative definite.",
-                    instance={"A": [["-1", "0"], ["0", "-9"]], "W": [["1", "9/10"], ["9/10", "1"]]},
-                    check=swapped_value_loses_definiteness,
-                ),
-            ),
-            false=False,
-        ),
+        told_by=("signs", "linear layers", "swapped value matrix"),
+        notes="Why these two ways: on a static reading of the authors' public repository (not run here, and not part of "
+        "any proof) $W = S_W + (T_W - T_W^{\\top})$ and $A = S_A + (T_A - T_A^{\\top})$, so that $A$ has a free "
+        "antisymmetric part and need not satisfy the hypothesis $A = A^{\\top}$ of PH-T2; weights are used as linear "
+        "layers; one script stores $(W^{-1}A)^{\\top}$; definiteness is imposed on the sum over heads. No sentence of the "
+        "paper is compared here: the paper was not at hand.",
         vectors=(
             Vector(
                 "eigenvalues of S for eps = (-, +, +)",

@@ -10,7 +10,7 @@ from eigentoken.proofs.power_method.antipodal import AGAINST, OMEGA2, OMEGA3, PA
 from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, SourceKind, Statement, Vector
 from eigentoken.theory.steps import Computation, Derivation
 
 TV10_FLOW = instance(
@@ -79,6 +79,7 @@ CT_7 = register(
         printed=Printed(
             text=r"All polygonal equilibria are unstable (Lemma 15, read for the flow).",
             wrong=r"False, for the same reason as for the map.",
+            kind=SourceKind.FORMALISED,
             counterexamples=(
                 Counterexample(
                     "TV10",

@@ -19,7 +19,7 @@ from eigentoken.theory.claims import Stable, When
 from eigentoken.theory.conditions import NonPrincipalModulusBelow, Relation, SimpleTop
 from eigentoken.theory.points import ConsensusAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, SourceKind, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Inequality
 from eigentoken.theory.verdicts import Verdict, all_of
 
@@ -265,6 +265,7 @@ PM_N1 = register(
                 r"not either: "
                 r"$|1 + \alpha\lambda_\ell| < 1 + \alpha\lambda_1$ is what is needed."
             ),
+            kind=SourceKind.FORMALISED,
             counterexamples=(
                 Counterexample(
                     "spiral",

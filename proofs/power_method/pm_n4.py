@@ -15,7 +15,7 @@ from eigentoken.theory.claims import TwoCycle, When
 from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.points import ConsensusAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, SourceKind, Statement, Variant, Vector
 from eigentoken.theory.steps import Derivation, Inequality
 from eigentoken.theory.verdicts import Verdict, all_of
 
@@ -119,6 +119,7 @@ PM_N4 = register(
             text=r"Convergence to the principal eigenvector seems to hold for any $\alpha$.",
             wrong=r"It fails for $|\lambda_d| > \lambda_1$ and $\alpha > 2/(|\lambda_d| - \lambda_1)$: there the "
             r"2-cycle on $v_d$ is stable and consensus on $v_1$ is not.",
+            kind=SourceKind.FORMALISED,
             counterexamples=(
                 Counterexample(
                     "TV17",

@@ -15,7 +15,7 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.exact_points import instance, point_is
 from eigentoken.proofs.power_method.symbols import E, p, q
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, SourceKind, Statement
 from eigentoken.theory.steps import Computation, Derivation, Inequality
 from eigentoken.theory.verdicts import Verdict, all_of, fails, holds
 
@@ -108,6 +108,7 @@ PM_N6 = register(
             text=r"Stable bipartite points appear to be rare, and their basin of attraction is very small.",
             wrong=r"Not in general: for $M = (\ln 20)I$ every split of ten tokens is stable, and most or all random "
             r"starts end bipartite.",
+            kind=SourceKind.FORMALISED,
             counterexamples=(
                 Counterexample(
                     "all splits stable",

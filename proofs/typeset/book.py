@@ -40,7 +40,9 @@ def of_book(statements: Iterable[Statement]) -> Document:
             "stands how it is known: an identity by normal form, an inequality by a decision procedure for the reals, a "
             "computation in exact or ball arithmetic, a derivation from the system itself, a theorem that is cited with "
             "its hypotheses, or an argument in words, which no machine has checked. Where a source is false or imprecise "
-            "as printed, its form and the counterexample stand before the derivation; they are collected in the errata."
+            "as printed, its form and the counterexample stand before the derivation; they are collected in the errata. "
+            "A paper that was not read has no errata here: where only a summary of it was at hand, the statement says "
+            "what is imprecise in the summary, and no more."
         ),
         Figure(GRAPH, "Which statement leans on which: what is needed stands to the left."),
     ]
@@ -64,17 +66,17 @@ def _place(told: Statement) -> tuple[bool, str, list[tuple[int, str]]]:
 
 
 def errata(statements: Iterable[Statement]) -> Iterator[Block]:
-    """What is wrong in print, made from the registry: the printed form, what is wrong, the witness."""
-    found = False
-    for told in statements:
-        if told.printed is None:
-            continue
-        found = True
-        word = "False as printed" if told.printed.false else "Imprecise as printed"
-        yield Paragraph(f"({told.source}, {told.title}) {told.printed.text}", strong=f"{told.id}.")
-        yield Paragraph(told.printed.wrong, strong=f"{word}.")
-        for example in told.printed.counterexamples:
-            yield Paragraph(example.says, strong=f"Witness {example.name}.")
+    """What is wrong in print, made from the registry: the form that was read, what is wrong, the witness.
+
+    Only forms that were read in a paper are listed: what a summary says, and what we formalised ourselves, is not its erratum.
+    """
+    found = [told for told in statements if told.printed is not None and told.printed.erratum]
+    for told in found:
+        if told.printed is not None:
+            yield Paragraph(f"({told.source}, {told.title}) {told.printed.text}", strong=f"{told.id}.")
+            yield Paragraph(told.printed.wrong, strong=f"{told.printed.word.capitalize()}.")
+            for example in told.printed.counterexamples:
+                yield Paragraph(example.says, strong=f"Witness {example.name}.")
     if not found:
         yield Paragraph("Nothing.")
 
@@ -82,4 +84,8 @@ def errata(statements: Iterable[Statement]) -> Iterator[Block]:
 def of_errata(statements: Iterable[Statement]) -> Document:
     """The errata as a document of their own."""
     listed = list(statements)
-    return Document("Errata", tuple(errata(listed)), references(each for each in listed if each.printed is not None))
+    return Document(
+        "Errata",
+        tuple(errata(listed)),
+        references(each for each in listed if each.printed is not None and each.printed.erratum),
+    )

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY
-from eigentoken.proofs.story import dropped_latex, story
+from eigentoken.proofs.story import ORIGIN, dropped_latex, story
 from eigentoken.proofs.typeset.references import parse
 from eigentoken.theory.readings import LATEX
 from eigentoken.theory.recall import Recalled
-from eigentoken.theory.statements import Statement
+from eigentoken.theory.statements import SourceKind, Statement
 from eigentoken.theory.steps import ALL_SIZES, Citation, Derivation, Step
 from eigentoken.theory.steps import Argument as ArguedStep
 
@@ -220,12 +220,18 @@ def _step_blocks(told: Statement) -> Iterator[Block]:
     yield End()
 
 
+_HEADING = {
+    SourceKind.READ: "The source is {} as printed",
+    SourceKind.SUMMARISED: "The summary at hand is imprecise (no erratum of the paper)",
+    SourceKind.FORMALISED: "The form that was formalised here is {}",
+}
+
+
 def _printed_blocks(told: Statement) -> Iterator[Block]:
     if told.printed is None:
         return
-    word = "false as printed" if told.printed.false else "imprecise as printed"
-    yield Heading(3, f"The source is {word}")
-    yield Paragraph(told.printed.text, strong="Printed.")
+    yield Heading(3, _HEADING[told.printed.kind].format("false" if told.printed.false else "imprecise"))
+    yield Paragraph(told.printed.text, strong=f"{ORIGIN[told.printed.kind]}.")
     yield Paragraph(told.printed.wrong, strong="What is wrong.")
     for example in told.printed.counterexamples:
         yield Paragraph(example.says, strong=f"Counterexample ({example.name}).")

@@ -42,8 +42,10 @@ def _console(stderr: bool = False) -> Any:
 
 
 def show_json(kind: str, document: dict[str, Any]) -> None:
-    """One JSON document with its schema first; no NaN, no infinities."""
-    print(json.dumps({"schema": f"eigentoken/{kind}/1", **document}, indent=2, allow_nan=False, default=str))
+    """One JSON document with its schema first, named and numbered as the published one is; no NaN, no infinities."""
+    from eigentoken.schemas import schema
+
+    print(json.dumps({"schema": schema(kind)["$id"], **document}, indent=2, allow_nan=False, default=str))
 
 
 def say(text: str, style: str = "") -> None:

@@ -23,9 +23,9 @@ def test_statements_json_is_one_document_with_a_schema() -> None:
     printed = run("statements", "--json")
     assert printed.returncode == 0
     document = json.loads(printed.stdout)
-    assert document["schema"] == "eigentoken/statements/1"
+    assert document["schema"] == "eigentoken/statements/2"
     one = next(each for each in document["statements"] if each["id"] == "PM-L4")
-    assert set(one) == {"id", "kind", "source", "title", "status", "depends", "listed_sizes"}
+    assert set(one) == {"id", "kind", "source", "title", "status", "depends", "listed_sizes", "printed"}
     assert one["depends"] == ["PM-L3"]
 
 

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from eigentoken.cli import app
 from eigentoken.theory.registry import statements
+from eigentoken.theory.statements import SourceKind
 from eigentoken.theory.steps import Derivation, Identity
 
 
@@ -91,11 +92,30 @@ def test_bad_input_is_one_line_and_exit_2(arguments: list[str], told: str) -> No
     assert len(printed.stderr.strip().splitlines()) == 1
 
 
-def test_errata_name_every_statement_that_is_wrong_in_print() -> None:
+def test_errata_name_every_statement_that_is_wrong_in_a_paper_that_was_read() -> None:
     printed = run("derive", "--errata", "--format", "md")
     assert printed.returncode == 0
     for each in statements():
-        assert (f"**{each.id}.**" in printed.stdout) == (each.printed is not None)
+        read = each.printed is not None and each.printed.kind is SourceKind.READ
+        assert (f"**{each.id}.**" in printed.stdout) == read
+    assert "Pham" not in printed.stdout
+    assert "summary" not in printed.stdout.lower()
+
+
+def test_a_statement_that_was_compared_with_a_summary_says_so_and_corrects_nobody() -> None:
+    told = run("show", "PH-T3", COLUMNS="80", NO_COLOR="1").stdout
+    assert "As a summary has it (summary imprecise, no erratum of the paper)" in told
+    assert "Corrected statement" not in told
+    assert "As printed" not in told
+    document = json.loads(run("show", "PH-T3", "--json").stdout)
+    assert (document["printed"]["kind"], document["printed"]["word"]) == ("summarised", "summary imprecise")
+    assert document["status"] not in {"refuted", "corrected"}
+    rows = {each["id"]: each for each in json.loads(run("statements", "--json").stdout)["statements"]}
+    for each in statements():
+        assert rows[each.id]["printed"] == (None if each.printed is None else each.printed.word)
+        if each.id.startswith("PH-"):
+            assert rows[each.id]["printed"] in {None, "summary imprecise"}
+            assert rows[each.id]["status"] not in {"refuted", "corrected"}
 
 
 @pytest.mark.parametrize("name", ["PM-L15", "PM-T2"])

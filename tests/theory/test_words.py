@@ -11,7 +11,7 @@ import sympy as sp
 from eigentoken.theory.conditions import AllOf, AnyOf, Not, Relation, SimpleTop, Symmetric
 from eigentoken.theory.readings import LATEX, SYMBOLIC, NoReading, Reading
 from eigentoken.theory.registry import Registry, UnknownStatement
-from eigentoken.theory.statements import Evidence, Kind, Printed, Source, Statement, Status
+from eigentoken.theory.statements import Evidence, Kind, Printed, Source, SourceKind, Statement, Status
 from eigentoken.theory.terms import Eigenvalue, alpha, d, matrix, plain
 from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord, all_of, any_of, fails, holds, undecided
 
@@ -148,6 +148,29 @@ def test_the_ladder_never_climbs_by_itself() -> None:
     assert wrong.status(Evidence("x", counterexamples=1, checked=2, complete=True)) is Status.CORRECTED
     assert wrong.status(Evidence("x", counterexamples=1, checked=2, argued=1, complete=True)) is Status.REFUTED
     assert wrong.status(Evidence("x", checked=2, complete=True)) is Status.DERIVED
+
+
+@pytest.mark.parametrize(
+    ("kind", "false", "word"),
+    [
+        (SourceKind.READ, True, "false as printed"),
+        (SourceKind.READ, False, "imprecise as printed"),
+        (SourceKind.SUMMARISED, True, "summary imprecise"),
+        (SourceKind.SUMMARISED, False, "summary imprecise"),
+        (SourceKind.FORMALISED, True, "false as formalised here"),
+        (SourceKind.FORMALISED, False, "imprecise as formalised here"),
+    ],
+)
+def test_only_what_was_read_in_a_paper_is_refuted_or_corrected(kind: SourceKind, false: bool, word: str) -> None:
+    told = _statement("A-3", printed=Printed("text", "wrong", false=false, kind=kind))
+    assert told.printed is not None
+    assert told.printed.word == word
+    assert told.printed.erratum == (kind is SourceKind.READ)
+    speaks = kind is SourceKind.READ and false
+    checked = told.status(Evidence("x", counterexamples=1, checked=2, complete=True))
+    assert checked is (Status.CORRECTED if speaks else Status.DERIVED)
+    alone = told.status(Evidence("x", counterexamples=1, tested=1, complete=True))
+    assert alone is (Status.REFUTED if speaks else Status.TESTED)
 
 
 def test_verdict_words_are_checked() -> None:

@@ -15,8 +15,8 @@ ARROW = (
 )
 #: What a status says (:class:`eigentoken.theory.statements.Status`).
 MEANING = {
-    "corrected": "false or imprecise as printed; the corrected form is derived",
-    "refuted": "false as printed, by an exact counterexample; a correction, if any, is not derived",
+    "corrected": "false as printed in a paper that was read; the corrected form is derived",
+    "refuted": "false as printed in a paper that was read, by an exact counterexample; no correction is derived",
     "derived": "every step of the derivation is checked by machine or cited",
     "argued": "derived, with at least one step that is an argument in words only",
     "tested": "no derivation; random instances found no violation",
