@@ -13,12 +13,14 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("theory", "numerics", "models", "proofs")
 
+#: below all rooms: reading and writing files; it imports none of them
+GROUND = "files"
 #: which rooms a room may import
 ALLOWED = {
-    "theory": {"theory"},
-    "numerics": {"theory", "numerics"},
-    "models": {"models"},
-    "proofs": {"theory", "numerics", "proofs"},
+    "theory": {GROUND, "theory"},
+    "numerics": {GROUND, "theory", "numerics"},
+    "models": {GROUND, "models"},
+    "proofs": {GROUND, "theory", "numerics", "proofs"},
 }
 
 
@@ -44,7 +46,8 @@ def _base_package(path: Path, level: int) -> str:
 def _rooms_imported(names: set[str]) -> set[str]:
     parts = [name.split(".") for name in names if name.startswith("eigentoken")]
     rooms = {part[1] for part in parts if len(part) > 1}
-    return {room for room in rooms if room in ROOMS} | ({"face"} if rooms - set(ROOMS) else set())
+    below = {*ROOMS, GROUND}
+    return rooms & below | ({"face"} if rooms - below else set())
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -54,6 +57,13 @@ def test_imports_go_one_way(room: str) -> None:
     for path in files:
         extra = _rooms_imported(_imports(path)) - ALLOWED[room]
         assert not extra, f"{path.relative_to(ROOT)} imports {sorted(extra)}"
+
+
+def test_the_ground_imports_no_room() -> None:
+    files = list((ROOT / "src" / "eigentoken" / GROUND).rglob("*.py"))
+    assert files
+    for path in files:
+        assert _rooms_imported(_imports(path)) <= {GROUND}, path
 
 
 def test_the_direction_test_sees_a_wrong_import(tmp_path: Path) -> None:

@@ -1,0 +1,139 @@
+"""JSON, read in one way by every command: no key twice, no NaN, no number that is lost on the way, no depth without end.
+
+Python's reader keeps the last of two equal keys, reads ``1e999`` as infinity and takes ``NaN``; each of these lets a document say
+one thing to a reader and another to a program.  What is wrong is said in one line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+__all__ = ["DEEPEST", "LARGEST_DOCUMENT", "MOST_DIGITS", "DocumentError", "parse_json", "read_json"]
+
+#: bytes of a document, levels of nesting, digits of a number
+LARGEST_DOCUMENT = 1 << 30
+DEEPEST = 100
+MOST_DIGITS = 4000
+
+
+class DocumentError(ValueError):
+    """A document that cannot be read, or is no JSON: one line."""
+
+
+def read_json(
+    path: str | os.PathLike[str],
+    *,
+    error: type[ValueError] = DocumentError,
+    parse_float: Callable[[str], Any] | None = None,
+    parse_int: Callable[[str], Any] | None = None,
+    largest: int = LARGEST_DOCUMENT,
+) -> Any:
+    """The JSON document of a file; ``error`` is raised, with one line, for whatever is wrong with it."""
+    shown = _short(str(path))
+    try:
+        with Path(path).open("rb") as stream:
+            kind = os.fstat(stream.fileno())
+            if stat.S_ISCHR(kind.st_mode) or stat.S_ISBLK(kind.st_mode):
+                raise error(f"cannot read {shown}: it is a device; give a JSON file")
+            data = stream.read(largest + 1) if kind.st_size <= largest else b""
+            if kind.st_size > largest or len(data) > largest:
+                raise error(f"cannot read {shown}: more than {largest} bytes; give a JSON document")
+    except OSError as problem:
+        reason = problem.strerror or type(problem).__name__
+        raise error(f"cannot read {shown}: {reason}; give the path of a JSON file") from None
+    except ValueError as problem:
+        if isinstance(problem, error):
+            raise
+        raise error(f"{shown} is not the name of a file: give the path of a JSON file") from None
+    return parse_json(data, shown, error=error, parse_float=parse_float, parse_int=parse_int)
+
+
+def parse_json(
+    text: str | bytes,
+    origin: str,
+    *,
+    error: type[ValueError] = DocumentError,
+    parse_float: Callable[[str], Any] | None = None,
+    parse_int: Callable[[str], Any] | None = None,
+) -> Any:
+    """The value of a JSON text; ``origin`` names it in messages.
+
+    ``parse_float`` and ``parse_int`` read the digits of a number, as in :func:`json.loads`.
+
+    >>> parse_json('{"a": 1, "a": 2}', "the text")
+    Traceback (most recent call last):
+    eigentoken.files.documents.DocumentError: the text gives 'a' twice: keep one
+    """
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            seen: set[str] = set()
+            twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+            raise error(f"{origin} gives {_short(repr(twice))} twice: keep one")
+        return found
+
+    def constant(word: str) -> Any:
+        raise error(f"{origin} is not JSON: {word} is not a number of JSON; write a finite number")
+
+    def bounded(read: Callable[[str], Any]) -> Callable[[str], Any]:
+        def number(digits: str) -> Any:
+            if len(digits) > MOST_DIGITS:
+                raise error(
+                    f"{origin} has a number of {len(digits)} characters ({_short(digits, 24)}): "
+                    f"write it with at most {MOST_DIGITS}"
+                )
+            return read(digits)
+
+        return number
+
+    def finite(digits: str) -> float:
+        value = float(digits)
+        if value in (float("inf"), float("-inf")):
+            raise error(f"{origin} has the number {_short(digits, 24)}, beyond the range of floats: write a finite one")
+        return value
+
+    try:
+        decoded = text.decode("utf-8") if isinstance(text, bytes) else text
+        value = json.loads(
+            decoded,
+            object_pairs_hook=unique,
+            parse_constant=constant,
+            parse_float=bounded(parse_float or finite),
+            parse_int=bounded(parse_int or int),
+        )
+    except UnicodeDecodeError:
+        raise error(f"{origin} is not UTF-8 text: give a JSON document") from None
+    except RecursionError:
+        raise error(f"{origin} is nested too deeply (more than {DEEPEST} levels): give a flatter document") from None
+    except json.JSONDecodeError as problem:
+        where = f"line {problem.lineno} column {problem.colno}"
+        raise error(f"{origin} is not JSON: {problem.msg} at {where}") from None
+    if _deeper_than(value, DEEPEST):
+        raise error(f"{origin} is nested too deeply (more than {DEEPEST} levels): give a flatter document")
+    return value
+
+
+def _deeper_than(value: Any, limit: int) -> bool:
+    level = [value]
+    for _ in range(limit):
+        level = [
+            child
+            for each in level
+            if isinstance(each, dict | list)
+            for child in (each.values() if isinstance(each, dict) else each)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _short(text: str, limit: int = 80) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= limit else plain[: limit - 3] + "..."

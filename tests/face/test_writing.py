@@ -1,0 +1,146 @@
+"""Files are written whole or not at all: a full disk, an interruption and a refusal leave the previous one as it was."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from eigentoken.files import writing
+from eigentoken.files.writing import Replacement, append_line, copy_file, replacing, write_bytes, write_text
+
+
+def _only(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
+
+
+def test_a_file_is_written_and_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    write_text(path, "é\n")
+    assert path.read_bytes() == "é\n".encode()
+    write_bytes(path, b"two")
+    assert path.read_bytes() == b"two"
+    copy_file(path, tmp_path / "b.txt")
+    assert (tmp_path / "b.txt").read_bytes() == b"two"
+    assert _only(tmp_path) == ["a.txt", "b.txt"]
+
+
+def test_permissions_and_links_stay(tmp_path: Path) -> None:
+    (tmp_path / "real.txt").write_text("old")
+    (tmp_path / "real.txt").chmod(0o640)
+    (tmp_path / "link.txt").symlink_to("real.txt")
+    write_text(tmp_path / "link.txt", "new")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "real.txt").read_text() == "new"
+    assert stat.S_IMODE((tmp_path / "real.txt").stat().st_mode) == 0o640
+    mask = os.umask(0o027)
+    try:
+        write_text(tmp_path / "fresh.txt", "x")
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "fresh.txt").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("broken", ["write", "fsync", "replace"])
+def test_a_full_disk_leaves_the_previous_file(broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "report.json"
+    path.write_text("previous")
+
+    class Full:
+        """What is opened is a disk without room."""
+
+        def __call__(self, *_: object) -> IO[bytes]:
+            return Path("/dev/full").open("wb")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        if broken == "write":
+            patch.setattr(writing, "open", Full(), raising=False)
+        else:
+            patch.setattr(os, broken, full)
+        with pytest.raises(OSError, match="No space left") as caught:
+            write_text(path, "next " * 10_000)
+    assert caught.value.filename == str(path)  # not the temporary one
+    assert path.read_text() == "previous"
+    assert _only(tmp_path) == ["report.json"]
+
+
+def test_files_that_belong_together_change_together(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("previous")
+    with pytest.raises(ZeroDivisionError), Replacement() as files:
+        files.place(tmp_path / "a").write_text("next")
+        raise ZeroDivisionError
+    assert {(tmp_path / name).read_text() for name in ("a", "b")} == {"previous"}
+    with Replacement() as files:
+        files.place(tmp_path / "a").write_text("next")
+        files.place(tmp_path / "b").write_text("next")
+        assert {(tmp_path / name).read_text() for name in ("a", "b")} == {"previous"}
+    assert {(tmp_path / name).read_text() for name in ("a", "b")} == {"next"}
+    assert _only(tmp_path) == ["a", "b"]
+
+
+def test_an_interruption_leaves_the_previous_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.svg"
+    path.write_text("previous")
+    with pytest.raises(KeyboardInterrupt), replacing(path) as place:
+        assert place.suffix == ".svg"  # what a library reads the format from
+        assert place.parent == tmp_path
+        place.write_text("half")
+        raise KeyboardInterrupt
+    assert path.read_text() == "previous"
+    assert _only(tmp_path) == ["a.svg"]
+
+
+def test_a_device_is_written_as_it_is() -> None:
+    write_text("/dev/null", "x")
+    with pytest.raises(OSError, match="No space left"):
+        write_text("/dev/full", "x")
+    command = [
+        sys.executable,
+        "-c",
+        "from eigentoken.files.writing import write_text; write_text('/dev/stdout', 'said')",
+    ]
+    assert subprocess.run(command, capture_output=True, text=True).stdout == "said"
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        write_text(tmp_path / "none" / "a.txt", "x")
+    assert caught.value.filename == str(tmp_path / "none" / "a.txt")
+    with pytest.raises(IsADirectoryError):
+        write_text(tmp_path, "x")
+    assert _only(tmp_path) == []
+
+
+def test_a_log_grows_by_whole_lines(tmp_path: Path) -> None:
+    append_line(tmp_path / "log", "one")
+    append_line(tmp_path / "log", "two")
+    assert (tmp_path / "log").read_text() == "one\ntwo\n"
+    with pytest.raises(ValueError, match="one line"):
+        append_line(tmp_path / "log", "three\nfour")
+
+
+def test_a_limit_on_the_size_of_files_is_a_full_disk_too(tmp_path: Path) -> None:
+    """With the operating system's own limit, in a process of its own."""
+    path = tmp_path / "report.json"
+    path.write_text("previous")
+    code = f"from eigentoken.files.writing import write_text; write_text({str(path)!r}, 'x' * 100_000)"
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, preexec_fn=limit)
+    assert ran.returncode == 1
+    assert "File too large" in ran.stderr
+    assert path.read_text() == "previous"
+    assert _only(tmp_path) == ["report.json"]
