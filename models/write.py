@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from eigentoken.files.writing import sync_tree
+
 from .convention import Layer
 from .errors import ModelError, brief
 from .formats.renamed import RenamedStore
@@ -61,6 +63,7 @@ def save_edited(model: Model, destination: str | os.PathLike[str], outputs: Mapp
     try:
         _write_all(model, work, edits)
         work.chmod(0o755)
+        sync_tree(work)
         work.rename(folder)
     except OSError as error:
         raise ModelError(f"{folder}: cannot be written ({brief(error)})") from None

@@ -12,8 +12,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from eigentoken.files.arrays import write_safetensors
+from eigentoken.files.documents import read_json
+from eigentoken.files.writing import Replacement
 from eigentoken.theory.verdicts import Certificate, VerdictWord, array_digest
 
 __all__ = ["CertificateError", "document_of", "load", "save", "schema"]
@@ -40,23 +41,19 @@ def save(certificate: Certificate, path: str | Path) -> list[Path]:
     target = Path(path)
     written = [target]
     if certificate.arrays:
-        from safetensors.numpy import save_file
-
-        beside = target.with_suffix(".safetensors")
-        save_file({name: np.ascontiguousarray(array) for name, array in certificate.arrays.items()}, str(beside))
-        written.append(beside)
+        written.append(target.with_suffix(".safetensors"))
     text = json.dumps(document_of(certificate), indent=2, sort_keys=True, allow_nan=False)
-    target.write_text(text + "\n", encoding="utf-8")
+    with Replacement() as files:  # both or neither
+        files.place(target).write_text(text + "\n", encoding="utf-8")
+        for beside in written[1:]:
+            write_safetensors(files.place(beside), certificate.arrays)
     return written
 
 
 def load(path: str | Path) -> Certificate:
     """Read what :func:`save` wrote; refuses a document or arrays that were changed."""
     source = Path(path)
-    try:
-        document = json.loads(source.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CertificateError(f"cannot read {source}: {error}") from None
+    document = read_json(source, error=CertificateError)
     if not isinstance(document, Mapping) or document.get("schema") != Certificate.SCHEMA:
         raise CertificateError(f"{source} is not a certificate of schema {Certificate.SCHEMA}")
     arrays = _arrays(source.with_suffix(".safetensors"), document.get("arrays", {}))

@@ -7,7 +7,6 @@ value.  Files: ``name.npy``, ``name.json`` (nested lists, or an object with the 
 
 from __future__ import annotations
 
-import json
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from eigentoken.files.arrays import read_npy
+from eigentoken.files.documents import parse_json
 from eigentoken.numerics.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.exact_matrices import ExactMatrix
 
@@ -147,7 +148,7 @@ def read_matrix(text: str, radius: Any = 0.0) -> Enclosure:
         raise MatrixError(f"no such file: {path}; give the path of a .npy, .json or .safetensors file")
     try:
         if suffix == ".npy":
-            return as_enclosure(np.load(file, allow_pickle=False), radius)
+            return as_enclosure(read_npy(file, "the file"), radius)
         if suffix == ".json":
             return as_enclosure(_read_json(file), radius)
         return as_enclosure(_read_safetensors(file, tensor), radius)
@@ -164,11 +165,8 @@ def _one_line(error: Exception) -> str:
 
 
 def _read_json(file: Path) -> Any:
-    def constant(word: str) -> Any:
-        raise MatrixError(f"{word} entry: nothing can be certified about it")
-
-    document = json.loads(
-        file.read_text(encoding="utf-8"), parse_float=exact_number, parse_int=exact_number, parse_constant=constant
+    document = parse_json(
+        file.read_bytes(), "the file", error=MatrixError, parse_float=exact_number, parse_int=exact_number
     )
     if isinstance(document, dict):
         if "matrix" not in document:

@@ -15,6 +15,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from eigentoken.files.documents import read_json
+from eigentoken.files.writing import write_text
 from eigentoken.proofs import CHAPTERS
 
 __all__ = ["CONTENTS", "computed_rows", "key", "rows", "text", "write"]
@@ -74,7 +76,7 @@ def computed_rows() -> list[dict[str, Any]]:
 def _stored() -> list[dict[str, Any]] | None:
     """The stored rows, if they belong to exactly the files that are here and nobody else registers statements."""
     try:
-        stored = json.loads(CONTENTS.read_text())
+        stored = read_json(CONTENTS)
         if stored["key"] != key():
             return None
         return list(stored["rows"])
@@ -91,12 +93,12 @@ def rows() -> list[dict[str, Any]]:
 
 def text() -> str:
     """What ``contents.json`` should hold: the rows of our own statements with the key of their files."""
-    own = json.loads((ROOM / "ledger.json").read_text())
+    own = read_json(ROOM / "ledger.json")
     found = [each for each in computed_rows() if each["id"] in own]
     return json.dumps({"key": key(), "rows": found}, indent=1) + "\n"
 
 
 def write() -> Path:
     """Store them."""
-    CONTENTS.write_text(text())
+    write_text(CONTENTS, text())
     return CONTENTS

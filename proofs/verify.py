@@ -15,6 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from eigentoken.files.documents import read_json
+from eigentoken.files.writing import write_text
 from eigentoken.theory.registry import statements
 from eigentoken.theory.statements import Evidence, Statement, Status, Vector
 from eigentoken.theory.steps import ALL_SIZES, Outcome
@@ -242,8 +244,8 @@ def record(results: Sequence[Verified], ledger: Path | None = None) -> list[Path
             raise ValueError(f"{each.id} is stated in no file: evidence belongs to a text, so state it in a module")
         found.setdefault(path, {})[each.id] = asdict(each.evidence())
     for path, new in found.items():
-        entries = json.loads(path.read_text()) if path.exists() else {}
-        path.write_text(json.dumps(dict(sorted({**entries, **new}.items())), indent=1) + "\n")
+        entries = read_json(path) if path.exists() else {}
+        write_text(path, json.dumps(dict(sorted({**entries, **new}.items())), indent=1) + "\n")
     _ledger.cache_clear()
     if ROOM / "ledger.json" in found:
         from eigentoken.proofs import contents
@@ -254,7 +256,7 @@ def record(results: Sequence[Verified], ledger: Path | None = None) -> list[Path
 
 @lru_cache
 def _ledger(path: Path) -> dict[str, Any]:
-    return dict(json.loads(path.read_text())) if path.exists() else {}
+    return dict(read_json(path)) if path.exists() else {}
 
 
 def evidence_of(statement: Statement) -> Evidence | None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import sympy
 
+from eigentoken.files.documents import parse_json, read_json
 from eigentoken.theory.algebra import Mask, causal_mask
 from eigentoken.theory.exactness.balls import expression_ball
 from eigentoken.theory.exactness.decisions import is_zero, sign
@@ -28,6 +29,7 @@ from eigentoken.theory.systems import POSITIONAL, SYSTEMS, Space, System
 __all__ = ["ExactMatrix", "ExactVector", "Instance", "InstanceError", "check_on_manifold", "read_instance"]
 
 LARGEST_STATE = 240
+LARGEST_INSTANCE = 1 << 24  # bytes of its JSON file
 LARGEST_NUMBER = 10**100
 IGNORED_KEYS = frozenset({"schema", "$schema", "title", "note"})
 
@@ -182,41 +184,16 @@ def read_instance(source: str | Path | Mapping[str, Any]) -> Instance:
 
 
 def _document(source: str | Path) -> Mapping[str, Any]:
+    """One JSON object; a decimal keeps its digits."""
     if isinstance(source, str) and source.lstrip().startswith("{"):
-        text, origin = source, "the text"
+        document = parse_json(source, "the text", error=InstanceError, parse_float=Decimal)
     else:
-        origin = str(source)
-        try:
-            text = Path(source).read_text(encoding="utf-8")
-        except OSError as problem:
-            reason = problem.strerror or type(problem).__name__
-            raise InstanceError(f"cannot read {origin}: {reason}; give the path of a JSON file") from None
-        except UnicodeDecodeError:
-            raise InstanceError(f"{origin} is not UTF-8 text: give a JSON file") from None
-        except ValueError:
-            raise InstanceError(f"{_short(origin)} is not the name of a file: give the path of a JSON file") from None
-    try:
-        document = json.loads(text, parse_float=Decimal, parse_constant=str, object_pairs_hook=_unique)
-    except json.JSONDecodeError as problem:
-        raise InstanceError(
-            f"{origin} is not JSON: {problem.msg} at line {problem.lineno} column {problem.colno}"
-        ) from None
-    except RecursionError:
-        raise InstanceError(f"{origin} is nested too deeply: give one JSON object") from None
+        document = read_json(source, error=InstanceError, parse_float=Decimal, largest=LARGEST_INSTANCE)
     if not isinstance(document, dict):
         raise InstanceError(
-            f'{origin} must hold one JSON object, got a {type(document).__name__}: write {{"system": ...}}'
+            f'{_short(str(source))} must hold one JSON object, got a {type(document).__name__}: write {{"system": ...}}'
         )
     return document
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise InstanceError(f"{_short(key)} is given twice: keep one")
-        found[key] = value
-    return found
 
 
 def _short(value: Any) -> str:

@@ -108,7 +108,7 @@ def read_header(path: Path) -> tuple[dict[str, Span], dict[str, TensorInfo], int
             text = stream.read(length)
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({brief(error)})") from None
-    header = parse_json(text, f"{path}: header", unique=True)
+    header = parse_json(text, f"{path}: header")
     if not isinstance(header, dict):
         raise ModelError(f"{path}: the header must be a JSON object, got {type(header).__name__}")
     header.pop("__metadata__", None)

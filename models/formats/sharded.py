@@ -17,7 +17,7 @@ class ShardedStore(TensorStore):
 
     def __init__(self, index: Path) -> None:
         self.where = str(index)
-        weight_map = read_json_object(index, unique=True).get("weight_map")
+        weight_map = read_json_object(index).get("weight_map")
         if not isinstance(weight_map, dict) or not weight_map:
             raise ModelError(f"{index}: expected an object weight_map (tensor name to shard file)")
         opener = SafetensorsStore if ".safetensors" in index.name else TorchPickleStore

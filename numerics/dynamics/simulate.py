@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -14,6 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from eigentoken.files.arrays import write_npz
+from eigentoken.files.documents import parse_json, read_json
+from eigentoken.files.writing import replacing
 from eigentoken.numerics.dynamics import observables as measure
 from eigentoken.numerics.dynamics.basins import Fraction95, clopper_pearson, random_tokens
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, SpherePaths
@@ -122,18 +125,13 @@ class Simulation:
         }
 
     def save(self, path: str | Path) -> Path:
-        """Write times, states, observables and parameters to a ``.npz`` file."""
-        target = Path(path)
+        """Write times, states, observables and parameters to a ``.npz`` file (the ending is added where it is missing)."""
+        target = Path(path) if Path(path).suffix == ".npz" else Path(f"{path}.npz")
         arrays = {f"parameter_{name}": value for name, value in _arrays(self.parameters).items()}
         observed = {f"observable_{name.replace(' ', '_')}": values for name, values in self.observed.items()}
-        np.savez_compressed(
-            target,
-            times=np.asarray(self.times),
-            states=self.states.cpu().numpy(),
-            **observed,
-            **arrays,
-            allow_pickle=False,
-        )
+        whole = {"times": np.asarray(self.times), "states": self.states.cpu().numpy(), **observed, **arrays}
+        with replacing(target) as place:
+            write_npz(place, whole)
         return target
 
     def chart(self) -> Chart:
@@ -277,18 +275,15 @@ def _read(source: str | Path | Mapping[str, Any], chosen: Mapping[str, Any]) -> 
 
 
 def _document(path: str) -> Mapping[str, Any]:
-    try:
-        text = path if path.lstrip().startswith("{") else Path(path).read_text(encoding="utf-8")
-        document = json.loads(text, parse_float=Decimal)
-    except OSError as error:
-        if path in POSITIONAL:
-            raise ValueError(f"{path}: {NOT_FOLLOWED}") from None
+    if path in POSITIONAL:
+        raise ValueError(f"{path}: {NOT_FOLLOWED}")
+    if path.lstrip().startswith("{"):
+        document = parse_json(path, "the text", parse_float=Decimal)
+    elif not os.path.exists(path):
         hint = meant(path, SYSTEMS, f"give the path of a JSON file, or one of {', '.join(SYSTEMS)}")
-        raise ValueError(
-            f"{path!r} is neither a system nor a readable instance file ({error.strerror}): {hint}"
-        ) from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path} is not JSON: {error.msg} at line {error.lineno}") from None
+        raise ValueError(f"{path[:80]!r} is neither a system nor an instance file: {hint}")
+    else:
+        document = read_json(path, parse_float=Decimal)
     if not isinstance(document, dict):
         raise ValueError(f"{path} must hold one JSON object with system, parameters and tokens")
     return document

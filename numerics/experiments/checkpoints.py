@@ -6,15 +6,16 @@ process killed at any moment leaves the old state or the new one, never half of 
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from eigentoken.files.arrays import ArrayFileError, read_npz, write_npz
+from eigentoken.files.writing import replacing
 
 __all__ = ["Checkpoint", "Workbench"]
 
@@ -34,9 +35,8 @@ class Checkpoint:
         if self.path is None or not self.path.exists():
             return None
         try:
-            with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-                return {name: stored[name] for name in stored.files}
-        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
+            return read_npz(self.path)
+        except (OSError, ArrayFileError):
             return None
 
     def save(self, state: Callable[[], Mapping[str, Any]], *, now: bool = False) -> None:
@@ -44,12 +44,8 @@ class Checkpoint:
         if self.path is None or not (now or time.monotonic() - self._saved >= self.every):
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self.path.with_suffix(".part")
-        with beside.open("wb") as stream:
-            np.savez(stream, **{name: np.asarray(value) for name, value in state().items()})  # type: ignore[arg-type]
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(beside, self.path)
+        with replacing(self.path) as place:
+            write_npz(place, {name: np.asarray(value) for name, value in state().items()}, compressed=False)
         self._saved = time.monotonic()
 
 

@@ -18,6 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from eigentoken.files.arrays import write_npz
+from eigentoken.files.documents import DocumentError, parse_json
+from eigentoken.files.writing import append_line, replacing
 from eigentoken.numerics.dynamics.charts import Chart
 from eigentoken.numerics.dynamics.threads import torch_threads
 from eigentoken.numerics.experiments.checkpoints import Workbench
@@ -320,9 +323,9 @@ def run_set(
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
             if outcome.chart is not None:
-                np.savez_compressed(folder / f"{listed.name}.npz", **outcome.chart.arrays())  # type: ignore[arg-type]
-            with (folder / "results.jsonl").open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(outcome.as_dict(), allow_nan=False) + "\n")
+                with replacing(folder / f"{listed.name}.npz") as place:
+                    write_npz(place, outcome.chart.arrays())
+            append_line(folder / "results.jsonl", json.dumps(outcome.as_dict(), allow_nan=False))
         work.clear()
         yield outcome
 
@@ -342,9 +345,11 @@ def _recorded(folder: Path, context: Context) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
-            document = json.loads(line)
-        except json.JSONDecodeError:
+            document = parse_json(line, str(path))
+        except DocumentError:
             continue  # the line that was being written when the run was interrupted
+        if not isinstance(document, dict) or not isinstance(document.get("name"), str):
+            continue
         same = (document.get("scale"), document.get("seed")) == (context.scale, context.seed)
         same = same and document.get("models", []) == list(context.models)
         if same and document.get("status") != "cannot run":

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from eigentoken.files.writing import write_text
 from eigentoken.theory.claims import Claim
 from eigentoken.theory.conditions import Condition
 from eigentoken.theory.points import Place
@@ -205,5 +206,5 @@ def new(path: str | Path, name: str = "principal consensus is stable for every s
         raise ConjectureError("exists already: choose another name, or --force to write over it", str(file))
     if not file.parent.exists():
         raise ConjectureError(f"the folder {file.parent} does not exist: make it first", str(file))
-    file.write_text(TEMPLATE.format(file=file.name, name=name.replace('"', "'")), encoding="utf-8")
+    write_text(file, TEMPLATE.format(file=file.name, name=name.replace('"', "'")))
     return file

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from eigentoken.files.writing import write_text
 from eigentoken.proofs.coq.lemmas import CoqLemma, lemmas_of
 from eigentoken.theory.statements import Statement
 
@@ -318,7 +319,7 @@ def _exported(
             if not good.get(each)
         ]
         path = folder / f"{told.id.replace(chr(39), '_prime').replace('-', '_').replace('.', '_')}.v"
-        path.write_text(file_text(told, accepted, others), encoding="utf-8")
+        write_text(path, file_text(told, accepted, others))
         yield Exported(
             told.id,
             path,

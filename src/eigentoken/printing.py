@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from eigentoken.files.writing import copy_file, write_text
+
 __all__ = ["FORMATS", "Written", "render", "write"]
 
 FORMATS = ("tex", "md", "html", "pdf")
@@ -58,7 +60,7 @@ def write(
         if form == "pdf":
             compile_pdf(source, path, graph)
         else:
-            path.write_text(render(document, form), encoding="utf-8")
+            write_text(path, render(document, form))
         written.append(path)
     return Written(tuple(written), tuple(missing))
 
@@ -73,16 +75,16 @@ def _write_tex(document: Any, source: str, target: Path, graph: Path | None) -> 
     from eigentoken.proofs.typeset.references import bib_file
 
     tex = _ending(target, "tex")
-    tex.write_text(source, encoding="utf-8")
+    write_text(tex, source)
     written = [tex]
     if document.bibliography:
         bib = _ending(target, "bib")
-        bib.write_text(bib_file(document.bibliography.values()), encoding="utf-8")
+        write_text(bib, bib_file(document.bibliography.values()))
         written.append(bib)
     if graph is not None:
         picture = tex.with_name("graph.pdf")
         if picture != graph:
-            shutil.copy(graph, picture)
+            copy_file(graph, picture)
         written.append(picture)
     return written
 
@@ -100,5 +102,5 @@ def compile_pdf(source: str, target: Path, graph: Path | None = None) -> str:
         if ran.returncode != 0 or not (place / "paper.pdf").exists():
             first = next((line for line in log.splitlines() if line.startswith("!")), "latexmk failed")
             raise RuntimeError(f"LaTeX did not compile: {first}")
-        shutil.copy(place / "paper.pdf", target)
+        copy_file(place / "paper.pdf", target)
         return log

@@ -62,7 +62,7 @@ def test_npy_and_safetensors(tmp_path: Path) -> None:
         ("m.json", "[]", "empty"),
         ("m.json", "[[]]", "empty"),
         ("m.json", '{"rows": 1}', "matrix"),
-        ("m.json", "{", "cannot read"),
+        ("m.json", "{", "is not JSON"),
         ("m.txt", "1", "expected .npy"),
         ("m.npy", "junk", "cannot read"),
         ("m.safetensors", "junk", ""),

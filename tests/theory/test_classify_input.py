@@ -96,7 +96,7 @@ def test_the_same_line_from_a_file(tmp_path: Path) -> None:
     with pytest.raises(InstanceError, match="one JSON object"):
         read_instance(path)
     path.write_text('{"system": "oja-map", "system": "oja-flow"}')
-    with pytest.raises(InstanceError, match="given twice"):
+    with pytest.raises(InstanceError, match="twice"):
         read_instance(path)
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InstanceError, match="UTF-8"):

@@ -9,6 +9,7 @@ from typing import Any
 
 from eigentoken.atlas.graph import colours_html, graph_svg, page_name
 from eigentoken.atlas.playground import playground
+from eigentoken.files.writing import write_text
 from eigentoken.pages import RENDER, asset
 
 __all__ = ["build"]
@@ -31,8 +32,8 @@ def build(folder: Path) -> list[Path]:
     registry = statements()
     folder.mkdir(parents=True, exist_ok=True)
     for name in SHARED:
-        (folder / name).write_text(asset(name), encoding="utf-8")
-    (folder / "render.js").write_text(RENDER, encoding="utf-8")
+        write_text(folder / name, asset(name))
+    write_text(folder / "render.js", RENDER)
     words = {each.id: str(status_of(each)) for each in registry}
     pages = {"index.html": ("Atlas of statements", _index(registry, words))}
     pages["errata.html"] = ("Errata", _navigation() + _with_headings(to_html_body(of_errata(registry)), registry))
@@ -41,7 +42,7 @@ def build(folder: Path) -> list[Path]:
     written = []
     for name, (title, body) in pages.items():
         path = folder / name
-        path.write_text(_page(title, body), encoding="utf-8")
+        write_text(path, _page(title, body))
         written.append(path)
     return written
 

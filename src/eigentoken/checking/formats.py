@@ -8,8 +8,10 @@ from pathlib import Path
 
 from eigentoken.checking.report import Report
 from eigentoken.checking.terminal import interval
+from eigentoken.files.arrays import write_safetensors
+from eigentoken.files.writing import Replacement, write_text
 
-__all__ = ["arrays_beside", "save_arrays", "to_html", "to_json", "to_latex", "write_report"]
+__all__ = ["arrays_beside", "to_html", "to_json", "to_latex", "write_report"]
 
 
 def arrays_beside(path: Path) -> Path:
@@ -17,15 +19,11 @@ def arrays_beside(path: Path) -> Path:
     return path.with_suffix(".arrays.safetensors")
 
 
-def save_arrays(report: Report, path: Path) -> None:
-    """Write the arrays that the certificates name, by digest, beside the JSON report."""
-    from safetensors.numpy import save_file
-
-    save_file(report.arrays(), arrays_beside(path))
-
-
 def write_report(report: Report, paths: Mapping[str, Path], arrays: bool = False) -> list[Path]:
-    """Write the formats named, each to its path; with ``arrays``, what the certificates need beside the JSON."""
+    """Write the formats named, each to its path; with ``arrays``, what the certificates need beside the JSON.
+
+    The JSON and its arrays change together: a full disk leaves the previous pair.
+    """
     from eigentoken.interchange.intoto import to_intoto
     from eigentoken.interchange.model_card import to_model_card
     from eigentoken.interchange.sarif import to_sarif
@@ -41,11 +39,14 @@ def write_report(report: Report, paths: Mapping[str, Path], arrays: bool = False
     written = []
     for form, path in paths.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(makers[form](report), encoding="utf-8")
         written.append(path)
         if form == "json" and arrays:
-            save_arrays(report, path)
+            with Replacement() as files:
+                files.place(path).write_text(makers[form](report), encoding="utf-8")
+                write_safetensors(files.place(arrays_beside(path)), report.arrays())
             written.append(arrays_beside(path))
+        else:
+            write_text(path, makers[form](report))
     return written
 
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from eigentoken.files.arrays import ArrayFileError, read_npy
+
 __all__ = ["read_direction", "steer"]
 
 HEAD = ("Q", "K", "V", "scale", "q_bias", "k_bias", "v_bias")
@@ -36,10 +38,12 @@ def read_direction(text: str, model: Any, seed: int = 0) -> Any:
     if path.suffix != ".npy":
         raise ValueError(f"--direction must be a .npy file, token:ID or random, got {text!r}")
     try:
-        vector = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as problem:
-        raise ValueError(f"--direction {text}: not a plain .npy array of numbers (nothing was unpickled)") from problem
-    if not isinstance(vector, np.ndarray) or vector.dtype.kind not in "fiu":
+        vector = read_npy(path)
+    except ArrayFileError as problem:
+        raise ValueError(
+            f"--direction: {problem}: give a plain .npy array of numbers (nothing was unpickled)"
+        ) from None
+    if vector.dtype.kind not in "fiu":
         raise ValueError(f"--direction {text}: expected an array of real numbers, one for each coordinate of a token")
     return vector
 

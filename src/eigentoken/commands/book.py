@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from eigentoken.commands import names
+from eigentoken.files.writing import write_text
 from eigentoken.output import progress, say, say_hanging, show_json, styled, table
 
 __all__ = ["add_to"]
@@ -110,7 +111,7 @@ def verify(
         from eigentoken.interchange.junit import to_junit
 
         junit.parent.mkdir(parents=True, exist_ok=True)
-        junit.write_text(to_junit(results), encoding="utf-8")
+        write_text(junit, to_junit(results))
     bad = [each for each in results if not each.good]
     if json:
         verdict = "fails" if bad else "holds"

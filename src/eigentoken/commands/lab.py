@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from eigentoken.files.writing import write_text
 from eigentoken.output import say, show_json
 
 __all__ = ["add_to"]
@@ -56,12 +57,12 @@ def refute(
 
         output.parent.mkdir(parents=True, exist_ok=True)
         text = codec.dumps({"schema": "eigentoken/refutation/1", **document}, indent=1, default=str)
-        output.write_text(text + "\n", encoding="utf-8")
+        write_text(output, text + "\n")
     if html is not None:
         from eigentoken.lab_page import refutation_html
 
         html.parent.mkdir(parents=True, exist_ok=True)
-        html.write_text(refutation_html(document), encoding="utf-8")
+        write_text(html, refutation_html(document))
     if json:
         show_json("refutation", document)
     else:

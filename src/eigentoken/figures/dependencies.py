@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
+
+from eigentoken.files.writing import write_bytes
 
 __all__ = ["draw_dependencies"]
 
@@ -44,7 +47,9 @@ def draw_dependencies(registry: Any, target: Path) -> Path:
             axes.text(0.02 + 0.25 * index, 1.0, paper, transform=axes.transAxes, fontsize=7, color=colour[paper])
         axes.set_xlim(-0.45, columns - 0.55)
         axes.set_ylim(rows, -1)
-        figure.savefig(target, metadata={"CreationDate": None})
+        picture = io.BytesIO()
+        figure.savefig(picture, format="pdf", metadata={"CreationDate": None})
+    write_bytes(target, picture.getvalue())
     return target
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 from typing import Any
 
 import matplotlib
+
+from eigentoken.files.writing import write_bytes
 
 matplotlib.use("Agg")
 
@@ -74,7 +77,9 @@ def save(chart: Chart, path: str | Path) -> Path:
         metadata: dict[str, Any] = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[
             kind
         ]
-        draw(chart).savefig(target, format=kind, metadata=metadata)
+        picture = io.BytesIO()  # a full disk inside matplotlib would be an error of zlib
+        draw(chart).savefig(picture, format=kind, metadata=metadata)
+    write_bytes(target, picture.getvalue())
     return target
 
 

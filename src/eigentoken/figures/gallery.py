@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
+
+from eigentoken.files.documents import DocumentError, parse_json
+from eigentoken.files.writing import write_text
 
 __all__ = ["gallery_page"]
 
@@ -33,8 +35,8 @@ def gallery_page(folder: str | Path) -> Path:
     outcomes: dict[str, Mapping[str, Any]] = {}
     for line in (root / "results.jsonl").read_text(encoding="utf-8").splitlines():
         try:
-            document = json.loads(line)
-        except json.JSONDecodeError:
+            document = parse_json(line, str(root / "results.jsonl"))
+        except DocumentError:
             continue
         outcomes[document["name"]] = document
     counts = {word: sum(o["status"] == word for o in outcomes.values()) for word in ("agrees", "differs", "cannot run")}
@@ -49,7 +51,7 @@ def gallery_page(folder: str | Path) -> Path:
         f"<nav>{links}</nav>{body}</body></html>\n"
     )
     target = root / "index.html"
-    target.write_text(page, encoding="utf-8")
+    write_text(target, page)
     return target
 
 

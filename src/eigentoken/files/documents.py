@@ -86,7 +86,7 @@ def parse_json(
             if len(digits) > MOST_DIGITS:
                 raise error(
                     f"{origin} has a number of {len(digits)} characters ({_short(digits, 24)}): "
-                    f"write it with at most {MOST_DIGITS}"
+                    f"a number of JSON has at most {MOST_DIGITS} here"
                 )
             return read(digits)
 
@@ -110,12 +110,14 @@ def parse_json(
     except UnicodeDecodeError:
         raise error(f"{origin} is not UTF-8 text: give a JSON document") from None
     except RecursionError:
-        raise error(f"{origin} is nested too deeply (more than {DEEPEST} levels): give a flatter document") from None
+        raise error(
+            f"{origin} is nested too deeply (more than {DEEPEST} levels): give a flatter JSON document"
+        ) from None
     except json.JSONDecodeError as problem:
         where = f"line {problem.lineno} column {problem.colno}"
         raise error(f"{origin} is not JSON: {problem.msg} at {where}") from None
     if _deeper_than(value, DEEPEST):
-        raise error(f"{origin} is nested too deeply (more than {DEEPEST} levels): give a flatter document")
+        raise error(f"{origin} is nested too deeply (more than {DEEPEST} levels): give a flatter JSON document")
     return value
 
 

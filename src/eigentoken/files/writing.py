@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["Replacement", "append_line", "copy_file", "naming", "replacing", "write_bytes", "write_text"]
+__all__ = ["Replacement", "append_line", "copy_file", "naming", "replacing", "sync_tree", "write_bytes", "write_text"]
 
 #: how a temporary file is called, for whoever finds one after a crash
 PREFIX = ".eigentoken-unfinished-"
@@ -108,11 +108,12 @@ def copy_file(source: str | os.PathLike[str], path: str | os.PathLike[str]) -> N
 
 
 def append_line(path: str | os.PathLike[str], line: str) -> None:
-    """Add a line to a log and sync it; what a crash cuts off is at most this line (a reader drops a line without its end)."""
+    """Add a line to a log and sync it; what a crash cuts off is at most this line (a reader drops a line that is cut off)."""
     if "\n" in line:
         raise ValueError("line must be one line, got an end of line inside: write it in two calls")
-    with naming(Path(path)), open(path, "ab") as stream:
-        stream.write(line.encode("utf-8") + b"\n")
+    with naming(Path(path)), open(path, "a+b") as stream:
+        torn = stream.seek(0, os.SEEK_END) > 0 and stream.seek(-1, os.SEEK_END) >= 0 and stream.read(1) != b"\n"
+        stream.write((b"\n" if torn else b"") + line.encode("utf-8") + b"\n")
         stream.flush()
         os.fsync(stream.fileno())
 
@@ -125,6 +126,15 @@ def naming(target: Path) -> Iterator[None]:
     except OSError as problem:
         named = type(problem)(problem.errno, problem.strerror or str(problem), str(target))
         raise named from None
+
+
+def sync_tree(folder: Path) -> None:
+    """Everything in a new folder reaches the disk, before the folder is renamed into its place."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with naming(Path(place) / name):
+                _sync(Path(place) / name)
+        _sync_folder(Path(place))
 
 
 def _mode(target: Path) -> int:
