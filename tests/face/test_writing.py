@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import errno
 import os
+import re
 import resource
 import stat
 import subprocess
@@ -144,3 +146,64 @@ def test_a_limit_on_the_size_of_files_is_a_full_disk_too(tmp_path: Path) -> None
     assert "File too large" in ran.stderr
     assert path.read_text() == "previous"
     assert _only(tmp_path) == ["report.json"]
+
+
+#: who may write by other means, and why it cannot destroy anything
+ELSEWHERE = {
+    "src/eigentoken/printing.py": "paper.tex in a temporary folder",
+    "proofs/coq/run.py": "files in a temporary folder",
+    "models/write.py": "a new folder, synced and renamed when it is whole",
+    "models/samples.py": "a new folder, synced and renamed when it is whole",
+}
+WRITERS = {"write_text", "write_bytes", "savefig", "save_file", "savez", "savez_compressed", "dump"}
+OURS = {"write_text", "write_bytes"}
+
+
+def _writes(text: str) -> set[str]:
+    """The calls of a module that write a file past ``eigentoken.files``."""
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        name = called.rpartition(".")[2]
+        shown = ast.unparse(node)
+        mode = [
+            each.value for each in (*node.args, *(k.value for k in node.keywords)) if isinstance(each, ast.Constant)
+        ]
+        opened = name == "open" and any(isinstance(each, str) and re.fullmatch("[wax]b?[+]?", each) for each in mode)
+        ours = (
+            called in OURS
+            or ".place(" in called
+            or shown.startswith(("figure.savefig(picture", "draw(chart).savefig(p"))
+        )
+        if opened or (name in WRITERS and not ours):
+            found.add(shown)
+    return found
+
+
+def test_no_command_writes_by_other_means() -> None:
+    root = Path(__file__).resolve().parents[2]
+    found = {}
+    for room in ("src", "theory", "numerics", "models", "proofs"):
+        for path in (root / room).rglob("*.py"):
+            name = str(path.relative_to(root))
+            if not name.startswith("src/eigentoken/files/") and (calls := _writes(path.read_text(encoding="utf-8"))):
+                found[name] = calls
+    assert set(found) - {"src/eigentoken/checking/run.py"} == set(ELSEWHERE), found
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "path.write_text('x')",
+        "np.savez(path, a=a)",
+        "open(p, 'w')",
+        "p.open('ab')",
+        "figure.savefig(target)",
+        "json.dump(a, b)",
+    ],
+)
+def test_the_rule_sees_other_means(code: str) -> None:
+    assert _writes(code)
+    assert not _writes("write_text(path, 'x')")
