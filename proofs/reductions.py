@@ -12,6 +12,7 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.theory.conditions import Condition
 from eigentoken.theory.normal_form import identity_verdict
 from eigentoken.theory.printing_words import scalar_latex
 from eigentoken.theory.recall import established, recalled
@@ -46,6 +47,7 @@ def grouped(
     needs: tuple[str, ...] = (),
     establishes: tuple[str, ...] = (),
     scope: str = ALL_SIZES,
+    assuming: tuple[Condition, ...] = (),
 ) -> Reduction:
     """Compare scalar expressions.  ``formula`` holds ``<1>``, ``<2>``, ... where the claimed expressions are printed."""
     wanted = tuple(sp.sympify(each) for each in claimed)
@@ -63,6 +65,7 @@ def grouped(
         needs=needs,
         establishes=establishes,
         scope=scope,
+        assuming=assuming,
         derive=lambda: tuple(derive()),
         claimed=wanted,
         agrees=all_agree,

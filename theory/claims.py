@@ -12,7 +12,7 @@ from typing import Any
 
 from eigentoken.theory.conditions import Condition
 from eigentoken.theory.observables import Observable
-from eigentoken.theory.points import Place
+from eigentoken.theory.points import BipartiteAt, ConsensusAt, Place
 from eigentoken.theory.readings import LATEX, word
 
 __all__ = [
@@ -263,12 +263,17 @@ def _(claim: ForwardInvariant) -> str:
 
 @LATEX.register(Converges)
 def _(claim: Converges) -> str:
-    return rf"\text{{every trajectory converges to }} {LATEX(claim.place)}"
+    return rf"\text{{every trajectory converges to }} {LATEX(claim.place)}{_or_negative(claim.place)}"
 
 
 @LATEX.register(AlmostEveryConverges)
 def _(claim: AlmostEveryConverges) -> str:
-    return rf"\text{{almost every trajectory converges to }} {LATEX(claim.place)}"
+    return rf"\text{{almost every trajectory converges to }} {LATEX(claim.place)}{_or_negative(claim.place)}"
+
+
+def _or_negative(place: Place) -> str:
+    """An eigenvector has no sign of its own, and the systems are odd: a limit on one is meant up to the global sign."""
+    return r" \text{ or to its negative}" if isinstance(place, ConsensusAt | BipartiteAt) else ""
 
 
 @LATEX.register(Diverges)

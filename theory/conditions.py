@@ -273,8 +273,13 @@ def _(condition: SharesTopEigenvector) -> str:
 
 @LATEX.register(AllOf)
 def _(condition: AllOf) -> str:
-    shown = (rf"\left({LATEX(part)}\right)" if isinstance(part, AnyOf) else LATEX(part) for part in condition.parts)
+    shown = (rf"\left({LATEX(part)}\right)" if _alternatives(part) else LATEX(part) for part in condition.parts)
     return r" \text{ and } ".join(shown)
+
+
+def _alternatives(condition: Condition) -> bool:
+    """A disjunction, by word or by relation: inside a conjunction it needs parentheses."""
+    return isinstance(condition, AnyOf) or (isinstance(condition, Relation) and isinstance(condition.relation, sp.Or))
 
 
 @LATEX.register(AnyOf)

@@ -14,10 +14,10 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from eigentoken.theory.claims import Claim
+from eigentoken.theory.claims import Claim, When
 from eigentoken.theory.conditions import Condition
 from eigentoken.theory.readings import LATEX
-from eigentoken.theory.steps import Derivation
+from eigentoken.theory.steps import Derivation, Setting, Step
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
 __all__ = [
@@ -205,7 +205,7 @@ class Statement:
 
     @cached_property
     def derivation(self) -> Derivation | None:
-        return None if self.derive is None else self.derive()
+        return None if self.derive is None else self.derive().within(Setting(self.systems, self.conditions))
 
     def reached(self, accepted: Collection[str]) -> Iterator[tuple[str, Verdict]]:
         """Does the derivation come to what is claimed?  A verdict for each claim, for the text, and for idle steps.
@@ -217,7 +217,8 @@ class Statement:
             return
         for number, claim in enumerate(self.claims, 1):
             named = self.claimed_by[number - 1] if number <= len(self.claimed_by) else ()
-            yield f"claim {number}", _concluded(type(claim).__name__, named, accepted)
+            concluded = _concluded(type(claim).__name__, named, accepted)
+            yield f"claim {number}", self._under(claim, named) if concluded.is_holds else concluded
         if self.text and (self.told_by or not self.claims):
             yield "text", _concluded("the text", self.told_by, accepted)
         if len(self.claimed_by) > len(self.claims):
@@ -226,6 +227,26 @@ class Statement:
         idle = [step.name for step in self.derivation.steps if step.name not in self.derivation.behind(ends)]
         if idle:
             yield "idle steps", fails(f"they lead to no claim: {', '.join(idle)}")
+
+    def _steps(self, named: Collection[str]) -> list[Step]:
+        return [step for step in self.derivation.steps if step.name in named] if self.derivation else []
+
+    def _under(self, claim: Claim, named: tuple[str, ...]) -> Verdict:
+        """A claim that rests on steps read under further conditions must say them: ``When`` of something that implies."""
+        from eigentoken.theory.implied import unmet
+
+        further = (claim.condition,) if isinstance(claim, When) else ()
+        assumed = () if self.derivation is None else self.derivation.assumed(named)
+        missing = unmet(assumed, (*self.conditions, *further), self.systems)
+        elsewhere = [
+            each.name for each in self._steps(named) if each.about and not set(self.systems) <= set(each.about)
+        ]
+        if elsewhere:
+            return fails(f"{', '.join(elsewhere)} is about another system than the statement")
+        if missing:
+            told = "; ".join(LATEX(each) for each in missing)
+            return fails(f"{type(claim).__name__} rests on steps that assume {told}, which the claim does not say")
+        return holds(f"{type(claim).__name__} is concluded by {', '.join(named)}")
 
     def status(self, evidence: Evidence | None) -> Status:
         """The rung that the evidence supports; without evidence of a complete run the statement is only ``stated``."""

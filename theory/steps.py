@@ -33,11 +33,20 @@ __all__ = [
     "Inequality",
     "Outcome",
     "Reduction",
+    "Setting",
     "Step",
     "Theorem",
 ]
 
 ALL_SIZES = "all sizes"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The statement that a step stands in: its systems and its conditions.  A recalled fact is judged against them."""
+
+    systems: tuple[str, ...] = ()
+    conditions: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,9 @@ class Step(ABC):
     """One step: ``says`` is the justification in words, printed as it stands (LaTeX allowed).
 
     ``uses`` are names of earlier steps, ``needs`` are facts: the step counts only where all of them are established.
+    ``assuming`` are conditions beyond those of the statement: what rests on the step holds under them, and must say so,
+    up to a step that ``discharges`` them (it shows them, or its facts speak of them).  ``about`` names the systems that the
+    facts of the step are about where these are not those of the statement.
     """
 
     name: str
@@ -75,6 +87,9 @@ class Step(ABC):
     needs: tuple[str, ...] = ()
     establishes: tuple[str, ...] = ()
     scope: str = ALL_SIZES
+    assuming: tuple[Any, ...] = ()
+    discharges: tuple[Any, ...] = ()
+    about: tuple[str, ...] = ()
 
     kind = "step"
 
@@ -97,6 +112,10 @@ class Step(ABC):
     def twice(self, facts: frozenset[str]) -> tuple[Verdict, Verdict | None]:
         """The check and the second opinion; a kind whose work is shared does it once."""
         return self.check(facts), self.second_opinion()
+
+    def within(self, setting: Setting) -> Step:
+        """The step as it stands in a statement; most kinds ask nothing of the statement."""
+        return self
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -385,8 +404,11 @@ class Derivation:
                 facts = facts | set(step.establishes)
         return outcomes
 
-    def behind(self, ends: Iterable[str]) -> frozenset[str]:
-        """The names of all steps that these steps rest on, directly or not, and their own: by use, or by a fact."""
+    def behind(self, ends: Iterable[str], *, stop: Any = None) -> frozenset[str]:
+        """The names of all steps that these steps rest on, directly or not, and their own: by use, or by a fact.
+
+        With ``stop`` the way back ends at the steps that discharge this condition.
+        """
         wanted = set(ends)
         waiting = [step for step in self.steps if step.name in wanted]
         found: set[str] = set()
@@ -394,9 +416,21 @@ class Derivation:
             step = waiting.pop()
             if step.name not in found:
                 found.add(step.name)
-                needed = set(step.needed)
-                waiting += [each for each in self.steps if each.name in step.uses or needed & set(each.establishes)]
+                if stop is None or stop not in step.discharges:
+                    needed = set(step.needed)
+                    waiting += [each for each in self.steps if each.name in step.uses or needed & set(each.establishes)]
         return frozenset(found)
+
+    def within(self, setting: Setting) -> Derivation:
+        """The same steps as they stand in a statement."""
+        return Derivation(tuple(step.within(setting) for step in self.steps))
+
+    def assumed(self, ends: Iterable[str]) -> tuple[Any, ...]:
+        """The conditions beyond those of the statement under which these steps, and all behind them, are read."""
+        last = tuple(ends)
+        every = dict.fromkeys(each for step in self.steps for each in step.assuming)
+        reached = {each: self.behind(last, stop=each) for each in every}
+        return tuple(c for c in every if any(s.name in reached[c] and c in s.assuming for s in self.steps))
 
     @property
     def argued(self) -> tuple[str, ...]:

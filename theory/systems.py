@@ -15,7 +15,19 @@ from typing import Any
 from eigentoken.theory.algebra import Algebra
 from eigentoken.theory.suggestions import meant
 
-__all__ = ["POSITIONAL", "SYSTEMS", "Parameter", "Space", "System", "Time", "system", "turned_scores"]
+__all__ = [
+    "POSITIONAL",
+    "SPECIAL_CASES",
+    "SYSTEMS",
+    "Parameter",
+    "Space",
+    "SpecialCase",
+    "System",
+    "Time",
+    "special_case",
+    "system",
+    "turned_scores",
+]
 
 
 class Space(StrEnum):
@@ -257,6 +269,57 @@ POSITIONAL: Mapping[str, System] = {
         rotary=("Q", "K", "R"),
     )
 }
+
+
+@dataclass(frozen=True)
+class SpecialCase:
+    """The system ``small`` is the system ``large`` for particular parameters: what holds of ``large`` holds of it.
+
+    ``values`` names, for each matrix of one head of ``large`` (and its metric), what it is in ``small``: a parameter of
+    ``small``, ``"0"`` or ``"I"``.  Steps, sizes and tokens are the same; a system with heads is taken with one head.
+    Where ``masked``, the weights of ``small`` are those of ``large`` under the mask of ``small``: only what was proved for
+    this mask carries over.
+    """
+
+    small: str
+    large: str
+    values: Mapping[str, str]
+    masked: bool = False
+
+
+#: Every special case that is used, each one step; :func:`special_case` composes them.  No map is a special case of a flow.
+SPECIAL_CASES: tuple[SpecialCase, ...] = (
+    SpecialCase("oja-map", "attention-map", {"V": "V", "M": "0"}),
+    SpecialCase("attention-map", "multihead-map", {"F": "V", "M": "M"}),
+    SpecialCase("oja-flow", "attention-flow", {"V": "V", "M": "0"}),
+    SpecialCase("attention-flow", "multihead-flow", {"F": "V", "M": "M"}),
+    SpecialCase("ellipsoid-flow", "ellipsoid-multihead-flow", {"U": "I", "P": "P", "W": "P"}),
+    SpecialCase("causal-flow", "ellipsoid-multihead-flow", {"U": "U", "P": "P", "W": "I"}, masked=True),
+)
+
+
+def special_case(small: str, large: str, *, masked: bool = False) -> Mapping[str, str] | None:
+    """What the parameters of ``large`` are where it is ``small``; ``None`` where ``large`` does not contain ``small``.
+
+    With ``masked`` the mask may differ: the letters are then known, and nothing is said to carry over.
+
+    >>> special_case("oja-map", "multihead-map")
+    {'F': 'V', 'M': '0'}
+    >>> special_case("attention-map", "oja-map") is None, special_case("oja-flow", "oja-map") is None
+    (True, True)
+    >>> special_case("causal-flow", "ellipsoid-multihead-flow") is None
+    True
+    """
+    if small == large:
+        names = (each.name for each in system(small).parameters if each.kind == "matrix")
+        heads = (system(small).value, system(small).score) if system(small).multihead else ()
+        return {name: name for name in (*names, *heads) if name}
+    for case in SPECIAL_CASES:
+        usable = case.large == large and (masked or not case.masked)
+        rest = special_case(small, case.small, masked=masked) if usable else None
+        if rest is not None:
+            return {name: rest.get(value, value) for name, value in case.values.items()}
+    return None
 
 
 def system(name: str) -> System:

@@ -98,11 +98,22 @@ def derive() -> Derivation:
                 "It is largest at $x = M$, $S = (\\ell - 1)m$.",
                 1 / (root * (1 + (ell - 1) * low**2)) >= WEIGHT,
             ),
-            _step(
-                "printed lower bound",
-                "The printed $c_1 = 1/(\\sqrt d\\,\\ell\\,e^{2K^2b})$ is weaker.",
-                1 / (root * ell * high**2) <= WEIGHT,
+            Inequality(
+                name="printed lower bound",
+                says="The printed $c_1 = 1/(\\sqrt d\\,\\ell\\,e^{2K^2b})$ is weaker. It needs only that there are "
+                "at most $\\ell - 1$ others, so it holds under a mask, too, for the tokens that token $i$ sees.",
+                hypotheses=(
+                    sp.Eq(low * high, 1),
+                    low <= 1,
+                    low <= score,
+                    score <= high,
+                    rest >= 0,
+                    rest <= (ell - 1) * high,
+                ),
+                conclusion=1 / (root * ell * high**2) <= WEIGHT,
+                uses=("scores",),
                 establishes=("the weights are bounded below",),
+                about=("ellipsoid-multihead-flow", "causal-flow"),
             ),
             Inequality(
                 name="printed upper bound",

@@ -162,6 +162,7 @@ def _heights() -> Iterator[Step]:
         "\\sum_{j<i}\\sum_{\\eta}\\alpha^{\\eta}_{ij} \\ge k = h(i-1)c_1$.",
         "\\alpha^{\\eta}_{ij} \\ge c_1",
         name="weights",
+        letters={"W": "I"},
     )
     yield from riccati_steps("y_1^{\\top}y_i", uses=("perturbation", "weights"))
     yield Inequality(

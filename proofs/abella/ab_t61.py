@@ -141,6 +141,7 @@ def derive() -> Derivation:
                 "For bounded $P$ every weight with $j \\le i$ is at least $c_1 > 0$.",
                 "\\alpha_{ij} \\ge c_1",
                 name="weights",
+                letters={"W": "I"},
             ),
             recalled(
                 "AB-L6.1",

@@ -24,7 +24,7 @@ from eigentoken.proofs.textbook import (
 from eigentoken.proofs.textbook_flows import SMOOTH_FLOW
 from eigentoken.proofs.textbook_maps import INERTIA_OF_PRODUCTS
 from eigentoken.theory.claims import AlmostEveryConverges
-from eigentoken.theory.conditions import PositiveDefinite, Relation, Symmetric
+from eigentoken.theory.conditions import InHemisphere, PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.points import ConsensusSet
 from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
@@ -339,6 +339,8 @@ def derive() -> Derivation:
                 "From an open hemisphere all tokens tend to one point.",
                 "y_i(t) \\to y^* \\quad\\text{for all } i",
                 name="hemisphere",
+                letters={"U": "I", "W": "P"},
+                assuming=(InHemisphere(),),
             ),
             Inequality(
                 name="asymptotically stable set",
@@ -349,6 +351,7 @@ def derive() -> Derivation:
                 conclusion=height >= sp.Rational(1, 2),
                 uses=("stable set", "hemisphere"),
                 needs=("the consensus set is stable", "all tokens tend to one point"),
+                discharges=(InHemisphere(),),
                 establishes=("the consensus set is asymptotically stable",),
             ),
         )

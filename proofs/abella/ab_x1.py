@@ -6,6 +6,7 @@ with ``a_ij = (h_j / h_i) sum_h alpha^h_ij > 0``: the hull of the w_i shrinks, e
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -333,25 +334,29 @@ def derive() -> Derivation:
                 hypotheses=(a > 0, a_ij >= a, product <= r_j * r_i, r_j <= r_i),
                 conclusion=sp.And(a_ij * (product - r_i**2) <= 0, a_ij * (0 - r_i**2) <= -a * r_i**2),
                 uses=("causal projection", "rates", "Cauchy-Schwarz"),
+                about=("causal-flow",),
                 needs=("the rates are at least delta A", "inner products are bounded by the product of the norms"),
                 establishes=(
                     f"{DISTANCE} is the largest of finitely many differentiable functions of time",
                     f"where {DISTANCE} is attained the derivative is at most -2a times {DISTANCE}",
                 ),
             ),
-            *bound_by_slope(
-                DISTANCE,
-                "-2a",
-                names=("slope of the causal distance", "causal decay"),
-                says=(
-                    "For $\\max_i\\rho_i^2$:",
-                    "So the largest distance to the first projected token decays exponentially, at the rate $a$.",
-                ),
-                formulas=(
-                    "D^+\\max_i\\rho_i^2 \\le -2a\\max_i\\rho_i^2",
-                    "\\max_i|w_i(t) - w_1|^2 \\le e^{-2at}\\max_i|w_i(0) - w_1|^2, \\qquad a = h\\,c_1\\,\\delta",
-                ),
-                uses=("causal version",),
+            *(
+                replace(step, about=("causal-flow",))
+                for step in bound_by_slope(
+                    DISTANCE,
+                    "-2a",
+                    names=("slope of the causal distance", "causal decay"),
+                    says=(
+                        "For $\\max_i\\rho_i^2$:",
+                        "So the largest distance to the first projected token decays exponentially, at the rate $a$.",
+                    ),
+                    formulas=(
+                        "D^+\\max_i\\rho_i^2 \\le -2a\\max_i\\rho_i^2",
+                        "\\max_i|w_i(t) - w_1|^2 \\le e^{-2at}\\max_i|w_i(0) - w_1|^2, \\qquad a = h\\,c_1\\,\\delta",
+                    ),
+                    uses=("causal version",),
+                )
             ),
             Identity(
                 name="discrete version",

@@ -8,6 +8,7 @@ import sympy as sp
 
 from eigentoken.proofs.textbook import FUBINI
 from eigentoken.proofs.textbook_flows import EXPONENTIAL_DECAY, NO_ATOMS, NULL_UNION, OPEN_PREIMAGES
+from eigentoken.theory.conditions import InHemisphere
 from eigentoken.theory.recall import recalled
 from eigentoken.theory.steps import Citation, Identity, Inequality, Step
 
@@ -43,6 +44,8 @@ def measure_steps() -> Iterator[Step]:
         "$v = y_1$, decay exponentially.",
         "\\max_i|w_i(t) - w_1|^2 \\le e^{-2at}\\max_i|w_i(0) - w_1|^2",
         name="decay in the hemisphere",
+        letters={"W": "I"},
+        assuming=(InHemisphere(),),
     )
     yield Identity(
         name="central projection",
@@ -67,6 +70,7 @@ def measure_steps() -> Iterator[Step]:
         conclusion=sp.And(near >= 0, near <= factor * far_0),
         uses=("decay in the hemisphere", "central projection"),
         needs=(DECAY,),
+        discharges=(InHemisphere(),),
         establishes=(
             "the squared distance to y_1, from the hemisphere, lies between zero and a decaying exponential of time",
         ),
@@ -154,6 +158,7 @@ def stability_steps() -> Iterator[Step]:
         hypotheses=(near <= far, far <= factor * far_0, far_0 <= 4 * start, factor >= 0),
         conclusion=near <= 4 * factor * start,
         uses=("comparable distances", "decay in the hemisphere"),
+        discharges=(InHemisphere(),),
         needs=(DECAY, COMPARABLE),
         establishes=("the consensus set is asymptotically stable",),
     )

@@ -11,20 +11,29 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.flow_properties import heights_between_extremes
-from eigentoken.proofs.pham.ph_m import B
+from eigentoken.proofs.pham.ph_m import A, B, W
 from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import all_equal, slope, velocity
 from eigentoken.proofs.textbook import LASALLE_BOUNDED
 from eigentoken.proofs.textbook_flows import UNBOUNDED_MONOTONE
 from eigentoken.proofs.trajectories import ball, enclose
 from eigentoken.theory.ball_evaluation import evaluate, sign
-from eigentoken.theory.conditions import Nonsingular
+from eigentoken.theory.conditions import (
+    InHemisphere,
+    NegativeDefinite,
+    Nonsingular,
+    PositiveDefinite,
+    Relation,
+    SimpleTop,
+    Symmetric,
+)
 from eigentoken.theory.normal_form import identity_verdict
 from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, SourceKind, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Computation, Derivation, Identity, Inequality, Reduction
 from eigentoken.theory.systems import system
+from eigentoken.theory.terms import Eigenvalue, n
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
 a, r = sp.symbols("a r", positive=True)
@@ -115,6 +124,8 @@ def derive_rotary() -> Derivation:
                 "In the plain model positive heights along a left eigenvector of $B$ stay positive and diverge.",
                 "u^{\\top}x_l(t) \\ge e^{\\lambda t}\\min_k u^{\\top}x_k(0)",
                 name="(a) plain heights",
+                about=("token-flow",),
+                assuming=(SimpleTop(B), Relation(Eigenvalue(B, 1) > 0), InHemisphere(B, left=True)),
             ),
             tensor_step(
                 "(a) half spaces",
@@ -308,6 +319,8 @@ def derive_rotary() -> Derivation:
                 "Without rotation, $W = I$ and $A = -I$, all tokens tend to zero.",
                 "x_l(t) \\to 0",
                 name="(c) without rotation",
+                about=("token-flow",),
+                assuming=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W), Relation(n >= 2)),
             ),
             Inequality(
                 name="(c) at a = 2",

@@ -2,34 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.exact_points import decimals, instance, multipliers, point_is
-from eigentoken.proofs.power_method.pm_l3 import TV1_V
-from eigentoken.proofs.power_method.symbols import G2, G3, LK, V, alpha, any_score, d, ell, k, lam, n, symmetric_value
-from eigentoken.proofs.reductions import grouped, recalled
-from eigentoken.theory.claims import SpectrumIs, Stable, When
+from eigentoken.proofs.power_method.pm_l3 import E1, E2, STILL, TV1_V
+from eigentoken.proofs.power_method.pm_l4 import consensus_steps
+from eigentoken.proofs.power_method.symbols import (
+    G2,
+    G3,
+    LK,
+    LL,
+    V,
+    alpha,
+    any_score,
+    d,
+    ell,
+    k,
+    lam,
+    n,
+    symmetric_value,
+)
+from eigentoken.proofs.reductions import grouped
+from eigentoken.theory.claims import SpectrumIs, Stable, Unstable, When
 from eigentoken.theory.conditions import AllOf, Relation, SimpleTop, Symmetric
 from eigentoken.theory.points import ConsensusAt
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
-from eigentoken.theory.steps import Derivation
+from eigentoken.theory.steps import Derivation, Identity
 from eigentoken.theory.verdicts import Verdict
 
+#: What PM-L4 asks of V beyond the conditions here.
+TOP = (SimpleTop(V), Relation(lam(V, 1) > 0))
 
-def _one_moved() -> list[Any]:
-    from eigentoken.proofs.token_groups import slopes
 
-    parameters = {"V": symmetric_value(), "M": any_score(3), "alpha": alpha}
-    groups = [(1, (1, 0, 0), (0, 1, 0)), (n - 1, (1, 0, 0), (0, 0, 0))]
-    return [entry for token in slopes("attention-map", parameters, groups, (1 + alpha * LK,)) for entry in token]
+def _slopes(groups: Sequence[tuple[Any, Any, Any]], value: Any = None) -> Callable[[], list[Any]]:
+    """Derivatives of the attention map at consensus, all entries of M independent symbols, m > 0."""
+
+    def run() -> list[Any]:
+        from eigentoken.proofs.token_groups import slopes
+
+        parameters = {"V": value or symmetric_value(), "M": any_score(3), "alpha": alpha}
+        return [entry for token in slopes("attention-map", parameters, groups, (1 + alpha * LK,)) for entry in token]
+
+    return run
 
 
 def derive() -> Derivation:
-    """The blocks of the attention Jacobian at consensus, with arbitrary scores."""
+    """The blocks of the attention Jacobian at consensus, with arbitrary scores; its eigenvectors; the unit circle."""
     m = 1 + alpha * LK
     return Derivation(
         (
@@ -37,25 +60,33 @@ def derive() -> Derivation:
                 "blocks",
                 "One token at $v_k$ is moved along $\\xi$, $V\\xi = g_2\\xi + g_3\\xi'$, $m = 1 + "
                 "\\alpha\\lambda_k > 0$, all entries of $M$ independent "
-                "symbols: the blocks are those of the Oja map, PM-L3.",
-                _one_moved,
+                "symbols: the blocks are those of the Oja map in PM-L3.",
+                _slopes([(1, E1, E2), (n - 1, E1, STILL)]),
                 (0, (1 + alpha * G2 / n) / m, alpha * G3 / n / m, 0, alpha * G2 / n / m, alpha * G3 / n / m),
                 r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right), \qquad J_{ji}\xi = \left(<4>,\ <5>,\ <6>\right)",
             ),
-            recalled(
-                "PM-L3",
-                "the Jacobian at consensus is (1/m) P (delta_ij I + alpha V / n)",
-                "So the spectrum is that of PM-L3.",
-                r"J_{ij} = \frac1m P_{v_k}\Big(\delta_{ij}I + \frac{\alpha}{n}V\Big)",
-                uses=("blocks",),
+            grouped(
+                "common",
+                "All tokens are moved along $v_\\ell$.",
+                _slopes([(n, E1, E2)], symmetric_value(LK, LL, sp.Integer(0))),
+                (0, (1 + alpha * LL) / m, 0),
+                r"J (\mathbf 1 \otimes v_\ell) = <2>\ \mathbf 1 \otimes v_\ell",
             ),
-            recalled(
-                "PM-L4",
-                "stable iff the step is below the threshold",
-                "Stability is that of PM-L4.",
-                r"\alpha(|\lambda_d| - \lambda_1) < 2",
-                uses=("blocks",),
+            grouped(
+                "zero sum",
+                "Two tokens are moved against each other along any tangent vector.",
+                _slopes([(1, E1, E2), (1, E1, (0, -1, 0)), (n - 2, E1, STILL)]),
+                (0, 1 / m, 0, 0, -1 / m, 0, 0, 0, 0),
+                r"J (\eta \otimes \xi) = <2>\ \eta \otimes \xi",
             ),
+            Identity(
+                name="count",
+                says="These are all: $d - 1$ common directions and $(n-1)(d-1)$ zero-sum ones fill the tangent space.",
+                left=(d - 1) + (n - 1) * (d - 1),
+                right=n * (d - 1),
+                uses=("common", "zero sum"),
+            ),
+            *consensus_steps("common", "zero sum", "common", TOP),
         )
     )
 
@@ -94,24 +125,19 @@ PM_L11 = register(
                 ),
             ),
             When(
-                AllOf(
-                    (
-                        SimpleTop(V),
-                        Relation(lam(V, 1) > 0),
-                        Relation(alpha * (sp.Abs(lam(V, d)) - lam(V, 1)) < 2),
-                    )
-                ),
+                AllOf((*TOP, Relation(alpha * (sp.Abs(lam(V, d)) - lam(V, 1)) < 2))),
                 Stable(ConsensusAt(V, 1)),
             ),
+            When(Relation(lam(V, k) < lam(V, 1)), Unstable(ConsensusAt(V, k))),
         ),
         text=(
-            r"At consensus on $v_k$ the Jacobian of the attention map equals that of the Oja map, whatever $M$ is: "
-            r"spectrum as in PM-L3, "
-            r"stability as in PM-L4."
+            r"At consensus on $v_k$ with $1 + \alpha\lambda_k > 0$ the Jacobian of the attention map equals that of the "
+            r"Oja map, whatever $M$ is: spectrum as in PM-L3, stability as in PM-L4."
         ),
         depends=("PM-L3", "PM-L4", "PM-CM"),
         derive=derive,
-        claimed_by=(("from PM-L3",), ("from PM-L4",)),
+        claimed_by=(("common", "zero sum", "count"), ("threshold needed",), ("other points",)),
+        told_by=("blocks", "flip"),
         vectors=(Vector("TV1, k = 1, with scores", with_scores, decimals("1/2", "2/3 * 4", "3/4")),),
         variants=(
             Variant(

@@ -25,6 +25,11 @@ from eigentoken.theory.steps import Derivation, Identity
 
 E1, E2, STILL = (1, 0, 0), (0, 1, 0), (0, 0, 0)
 
+#: The two classes of multipliers at consensus, as facts.
+COMMON = "common moves along v_ell have the multiplier (1 + alpha lambda_ell)/(1 + alpha lambda_k)"
+ZERO_SUM = "zero-sum moves have the multiplier 1/(1 + alpha lambda_k)"
+FIXED = Relation(1 + alpha * lam(V, k) > 0)
+
 
 def consensus_slopes(groups: Sequence[tuple[Any, Any, Any]], sign: int, top: Any = None) -> Callable[[], list[Any]]:
     """Derivatives of the Oja map at consensus for groups of tokens moved alike; ``sign`` is that of m."""
@@ -57,7 +62,6 @@ def derive() -> Derivation:
                 consensus_slopes(one_moved, 1),
                 (0, (1 + alpha * G2 / n) / m, alpha * G3 / n / m, 0, alpha * G2 / n / m, alpha * G3 / n / m),
                 r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right), \qquad J_{ji}\xi = \left(<4>,\ <5>,\ <6>\right)",
-                establishes=("the Jacobian at consensus is (1/m) P (delta_ij I + alpha V / n)",),
             ),
             grouped(
                 "blocks, negative m",
@@ -73,7 +77,8 @@ def derive() -> Derivation:
                 consensus_slopes([(n, E1, E2)], 1, eigen),
                 (0, (1 + alpha * LL) / m, 0),
                 r"J (\mathbf 1 \otimes v_\ell) = <2>\ \mathbf 1 \otimes v_\ell",
-                establishes=("class 2",),
+                establishes=(COMMON,),
+                assuming=(FIXED,),
             ),
             grouped(
                 "zero sum",
@@ -83,7 +88,22 @@ def derive() -> Derivation:
                 consensus_slopes([(1, E1, E2), (1, E1, (0, -1, 0)), (n - 2, E1, STILL)], 1),
                 (0, 1 / m, 0, 0, -1 / m, 0, 0, 0, 0),
                 r"J (\eta \otimes \xi) = <2>\ \eta \otimes \xi",
-                establishes=("class 3",),
+                establishes=(ZERO_SUM,),
+                assuming=(FIXED,),
+            ),
+            grouped(
+                "common, negative m",
+                "For $m < 0$ the same moves are eigenvectors, with $|m| = -m$:",
+                consensus_slopes([(n, E1, E2)], -1, eigen),
+                (0, -(1 + alpha * LL) / m, 0),
+                r"J (\mathbf 1 \otimes v_\ell) = <2>\ \mathbf 1 \otimes v_\ell",
+            ),
+            grouped(
+                "zero sum, negative m",
+                "and",
+                consensus_slopes([(1, E1, E2), (1, E1, (0, -1, 0)), (n - 2, E1, STILL)], -1),
+                (0, -1 / m, 0, 0, 1 / m, 0, 0, 0, 0),
+                r"J (\eta \otimes \xi) = <2>\ \eta \otimes \xi",
             ),
             Identity(
                 name="count",
@@ -115,7 +135,7 @@ PM_L3 = register(
         conditions=(Symmetric(V), Relation(n >= 2), Relation(sp.Ne(1 + alpha * lam(V, k), 0))),
         claims=(
             When(
-                Relation(1 + alpha * lam(V, k) > 0),
+                FIXED,
                 SpectrumIs(
                     ConsensusAt(V, k),
                     (
@@ -137,7 +157,7 @@ PM_L3 = register(
         ),
         derive=derive,
         claimed_by=(("common", "zero sum", "count"),),
-        told_by=("blocks", "blocks, negative m"),
+        told_by=("blocks", "blocks, negative m", "common, negative m", "zero sum, negative m"),
         printed=Printed(
             text=(
                 r"The first (extrinsic) class of eigenvalues depends on the sign of $1 + \alpha\lambda_k$: one "

@@ -16,6 +16,7 @@ from eigentoken.proofs.exact_points import decimals, instance, multipliers
 from eigentoken.proofs.power_method.antipodal import AGAINST, PAIR, TOGETHER, G, antipodal_slopes
 from eigentoken.proofs.power_method.pm_a1 import ASSUMPTION_1
 from eigentoken.proofs.power_method.pm_cx1 import TILTED, TV9, attracting
+from eigentoken.proofs.power_method.pm_l7 import SHORT_OR_POSITIVE
 from eigentoken.proofs.power_method.symbols import V, alpha, lam
 from eigentoken.proofs.reductions import grouped, recalled, tensor
 from eigentoken.proofs.textbook_maps import INERTIA_OF_PRODUCTS, INTERLACING, INVARIANCE_OF_MAPS, PRODUCT_SPECTRA
@@ -284,6 +285,7 @@ def derive() -> Derivation:
                 "By PM-L7 ($V \\succeq 0$ or $\\alpha|\\lambda_d| \\leq 1$) $W$ decreases strictly off the fixed "
                 "points.",
                 r"\Delta W \leq 0",
+                assuming=(SHORT_OR_POSITIVE,),
             ),
             Citation(
                 name="invariance",

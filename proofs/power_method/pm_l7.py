@@ -23,7 +23,11 @@ from eigentoken.theory.observables import oja_potential
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.terms import SpectralNorm
 from eigentoken.theory.verdicts import Verdict, fails, holds
+
+#: V is positive semidefinite, or the step is at most 1/|lambda_d|.
+SHORT_OR_POSITIVE = AnyOf((PositiveSemidefinite(V), Relation(alpha * sp.Abs(lam(V, d)) <= 1)))
 
 R = sp.Symbol("r", positive=True)
 TAU = sp.Symbol("tau", real=True)
@@ -195,7 +199,9 @@ def derive() -> Derivation:
                 hypotheses=(*token, c >= 0, c < 1, r >= 1 - c, r <= 1 + c, alpha * low <= c, low >= 0),
                 conclusion=moved / 2 * weight >= (r**2 - a**2) / (alpha * (1 + c) ** 2),
                 uses=("collected",),
+                needs=("the increment of W is bounded by the squared steps",),
                 establishes=("W decreases by at least a multiple of the squared tangential pushes",),
+                assuming=(Relation(alpha * SpectralNorm(V) < 1),),
             ),
             Inequality(
                 name="the printed rate",
@@ -246,7 +252,7 @@ PM_L7 = register(
         source=Source(LI_ALTAFINI, "Lemma 7"),
         title="The Lyapunov function of the Oja map",
         systems=("oja-map",),
-        conditions=(Symmetric(V), AnyOf((PositiveSemidefinite(V), Relation(alpha * sp.Abs(lam(V, d)) <= 1)))),
+        conditions=(Symmetric(V), SHORT_OR_POSITIVE),
         claims=(Decreases(oja_potential, strict=True),),
         text=(
             r"With $u = V\bar x$, $a_i = 1 + \alpha x_i^{\top}u$, $r_i = \lVert y_i\rVert$, $\lambda_d^- = \max(0, "
@@ -257,8 +263,8 @@ PM_L7 = register(
             r"< 0$, and it decreases "
             r"strictly off the fixed points. If $\alpha\lVert V\rVert < 1$, $\Delta W \leq -\alpha(1 + "
             r"\alpha\lVert V\rVert)^{-2}\frac1n\sum_i"
-            r"\lVert P_iu\rVert^2 \leq -\alpha(1 - 2\alpha\lVert V\rVert)\frac1n\sum_i\lVert P_iu\rVert^2$. The "
-            r"constant $1/|\lambda_d|$ is sharp."
+            r"\lVert P_iu\rVert^2 \leq -\alpha(1 - 2\alpha\lVert V\rVert)\frac1n\sum_i\lVert P_iu\rVert^2$. At "
+            r"$\alpha|\lambda_d| = \frac{21}{20}$ it can increase."
         ),
         facts=("V is symmetric",),
         derive=derive,

@@ -5,14 +5,17 @@ Reference: Li-Altafini, Theorem 1.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.exact_points import instance, point_is
+from eigentoken.proofs.exact_points import agree, image, instance, point_is
+from eigentoken.proofs.power_method.pm_l3 import E1, E2, STILL
+from eigentoken.proofs.power_method.pm_l4 import consensus_steps
 from eigentoken.proofs.power_method.pm_n1 import spiral
-from eigentoken.proofs.power_method.symbols import G2, G3, LK, F, alpha, any_score, d, k, lam, n
+from eigentoken.proofs.power_method.symbols import G2, G3, LK, LL, F, alpha, any_score, d, k, lam, n, symmetric_value
 from eigentoken.proofs.reductions import grouped, recalled
 from eigentoken.theory.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
@@ -20,58 +23,68 @@ from eigentoken.theory.points import ConsensusAt
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant
 from eigentoken.theory.steps import Derivation
+from eigentoken.theory.verdicts import Verdict
 
 
-def _two_heads() -> list[Any]:
-    """Two heads, neither symmetric, with different scores; F v_k = lambda_k v_k, F xi = g_2 xi + g_3 xi'."""
-    from eigentoken.proofs.token_groups import slopes
+def _two_heads(groups: Sequence[tuple[Any, Any, Any]], eigen: bool = False) -> Callable[[], list[Any]]:
+    """Two heads, neither symmetric, with different scores; F v_k = lambda_k v_k, F xi = g_2 xi + g_3 xi'.
 
-    first = any_score(3, letter="a")
-    total = [[LK, 0, 0], [0, G2, G3], [0, G3, sp.Symbol("g_4", real=True)]]
-    second = [[total[i][j] - first[i][j] for j in range(3)] for i in range(3)]
-    heads = [{"F": first, "M": any_score(3, letter="c")}, {"F": second, "M": any_score(3, letter="d")}]
-    groups = [(1, (1, 0, 0), (0, 1, 0)), (n - 1, (1, 0, 0), (0, 0, 0))]
-    found = slopes("multihead-map", {"heads": heads, "alpha": alpha}, groups, (1 + alpha * LK,))
-    return [entry for token in found for entry in token]
+    With ``eigen`` xi is the eigenvector v_l of F.
+    """
+
+    def run() -> list[Any]:
+        from eigentoken.proofs.token_groups import slopes
+
+        first = any_score(3, letter="a")
+        total = symmetric_value(LK, LL, sp.Integer(0)) if eigen else symmetric_value()
+        second = [[total[i][j] - first[i][j] for j in range(3)] for i in range(3)]
+        heads = [{"F": first, "M": any_score(3, letter="c")}, {"F": second, "M": any_score(3, letter="d")}]
+        found = slopes("multihead-map", {"heads": heads, "alpha": alpha}, groups, (1 + alpha * LK,))
+        return [entry for token in found for entry in token]
+
+    return run
 
 
 def derive() -> Derivation:
-    """Only the sum of the heads enters the Jacobian at consensus; then PM-L4."""
+    """Only the sum of the heads enters the Jacobian at consensus; its multipliers against the unit circle."""
     m = 1 + alpha * LK
     return Derivation(
         (
+            recalled(
+                "PM-CM",
+                "the Jacobian on the consensus manifold",
+                "At consensus only the sum $F$ of the heads enters the Jacobian (PM-CM).",
+                r"J_{ij} = \frac1r P\Big(\delta_{ij}I + \frac{\alpha}{n}F\Big)",
+            ),
             grouped(
                 "blocks",
                 "Two heads with arbitrary, different and non-symmetric $F_1$, $F_2$, $M_1$, $M_2$, of which only "
                 "the sum $F$ is symmetric: one token "
-                "at $v_k(F)$ is moved along $\\xi$, $F\\xi = g_2\\xi + g_3\\xi'$. The blocks are those of PM-L3 "
-                "with $F$ for $V$. The push is a sum over "
+                "at $v_k(F)$, $m = 1 + \\alpha\\lambda_k > 0$, is moved along $\\xi$, $F\\xi = g_2\\xi + "
+                "g_3\\xi'$. The push is a sum over "
                 "the heads, so any number of heads can be merged two at a time.",
-                _two_heads,
+                _two_heads([(1, E1, E2), (n - 1, E1, STILL)]),
                 (0, (1 + alpha * G2 / n) / m, alpha * G3 / n / m, 0, alpha * G2 / n / m, alpha * G3 / n / m),
                 r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right), \qquad J_{ji}\xi = \left(<4>,\ <5>,\ <6>\right)",
+                uses=("from PM-CM",),
             ),
-            recalled(
-                "PM-CM",
-                "the Jacobian on the consensus manifold",
-                "This is PM-CM at an eigenvector;",
-                r"J_{ij} = \frac1r P\Big(\delta_{ij}I + \frac{\alpha}{n}F\Big)",
+            grouped(
+                "common",
+                "All tokens are moved along $v_\\ell(F)$, $d - 1$ directions.",
+                _two_heads([(n, E1, E2)], eigen=True),
+                (0, (1 + alpha * LL) / m, 0),
+                r"J (\mathbf 1 \otimes v_\ell) = <2>\ \mathbf 1 \otimes v_\ell",
+                uses=("blocks",),
             ),
-            recalled(
-                "PM-L4",
-                "stable iff the step is below the threshold",
-                "Stability is that of PM-L4.",
-                r"\alpha(|\lambda_d| - \lambda_1) < 2",
-                uses=("blocks", "from PM-CM"),
+            grouped(
+                "zero sum",
+                "Two tokens are moved against each other along any tangent vector, $(n-1)(d-1)$ directions.",
+                _two_heads([(1, E1, E2), (1, E1, (0, -1, 0)), (n - 2, E1, STILL)]),
+                (0, 1 / m, 0, 0, -1 / m, 0, 0, 0, 0),
+                r"J (\eta \otimes \xi) = <2>\ \eta \otimes \xi",
+                uses=("blocks",),
             ),
-            recalled(
-                "PM-L4",
-                "consensus fixed points on other eigenvectors are unstable",
-                "Consensus fixed points on the other eigenvectors are unstable by PM-L4.",
-                r"\frac{1 + \alpha\lambda_1}{1 + \alpha\lambda_k} > 1",
-                name="other points, from PM-L4",
-                uses=("blocks", "from PM-CM"),
-            ),
+            *consensus_steps("common", "zero sum", "common"),
         )
     )
 
@@ -81,6 +94,17 @@ _HEADS = [
     {"F": [["1/2", "-1"], ["0", "-1"]], "M": [["0", "3"], ["-1", "0"]]},
 ]
 BEYOND = instance("multihead-map", [["1", "0"]] * 2, heads=_HEADS, alpha="11/10")
+_FLIPPING = [
+    {"F": [["1", "1"], ["0", "-1/2"]], "M": [["1", "0"], ["0", "1"]]},
+    {"F": [["-1/2", "-1"], ["0", "-1/2"]], "M": [["0", "3"], ["-1", "0"]]},
+]
+FLIPPED = instance("multihead-map", [["0", "1"]] * 2, heads=_FLIPPING, alpha="3")
+
+
+def sent_to_its_negative() -> Verdict:
+    """Below the threshold, consensus on v_2 is a 2-cycle: exactly f(v_2, v_2) = (-v_2, -v_2)."""
+    return agree(image(FLIPPED), ("0", "-1", "0", "-1"))
+
 
 PM_T1 = register(
     Statement(
@@ -98,22 +122,29 @@ PM_T1 = register(
             ),
         ),
         text=(
-            r"Let $F = \sum_hF_h$, $F_h = U_hV_h$, be symmetric with simple $\lambda_1 > 0$, and $\alpha < "
-            r"2/(|\lambda_d| - \lambda_1)$ if "
-            r"$|\lambda_d| > \lambda_1$. Then consensus at $\pm v_1(F)$ is asymptotically stable and consensus at "
-            r"the other eigenvectors is unstable. "
+            r"Let $F = \sum_hF_h$, $F_h = U_hV_h$, be symmetric with simple $\lambda_1 > 0$. Consensus at $\pm v_1(F)$ is "
+            r"linearly asymptotically stable iff $\alpha(|\lambda_d| - \lambda_1) < 2$. Consensus at an eigenvector "
+            r"$v_k$, $\lambda_k < \lambda_1$, is linearly unstable for every $\alpha$ for which it is fixed, $1 + "
+            r"\alpha\lambda_k > 0$ (otherwise it is sent to its negative). "
             r"The single heads need not be symmetric, may differ, and may have different scores: only $F$ enters. "
             r"For causal masks and "
             r"non-symmetric $F$ see PM-N1."
         ),
         depends=("PM-CM", "PM-L3", "PM-L4", "PM-N1"),
         derive=derive,
-        claimed_by=(("from PM-L4",), ("other points, from PM-L4",)),
+        claimed_by=(("threshold needed",), ("other points",)),
+        told_by=("flip",),
         variants=(
             Variant(
                 "alpha < 2/(|lambda_d| - lambda_1)",
                 "two heads with F = diag(1, -3), threshold 1, at alpha = 11/10",
                 lambda: point_is(BEYOND, "consensus", stable="unstable"),
+            ),
+            Variant(
+                "1 + alpha lambda_k > 0",
+                "two heads with F = diag(1/2, -1), alpha = 3, below the threshold 4: consensus on v_2 is sent to its "
+                "negative, so it is no equilibrium",
+                sent_to_its_negative,
             ),
             Variant("F symmetric", "the spiral of PM-N1: real-part dominance does not decide at a fixed step", spiral),
         ),

@@ -211,27 +211,26 @@ PM_T2 = register(
         source=Source(LI_ALTAFINI, "Theorem 2"),
         title="The Oja map: stability and almost every start",
         systems=("oja-map",),
-        conditions=(*ASSUMPTION_1, Relation(alpha * SpectralNorm(V) < sp.Rational(1, 2))),
+        conditions=(
+            *ASSUMPTION_1,
+            Relation(alpha * SpectralNorm(V) < sp.Rational(1, 2)),
+            Relation(n >= 2),
+            Relation(d >= 2),
+        ),
         claims=(
             Stable(ConsensusAt(V, 1)),
             When(Relation(lam(V, k) < lam(V, 1)), Unstable(ConsensusAt(V, k))),
             When(
-                AnyOf((Relation(sp.Ne(n, 2)), Relation(lam(V, 2) > 0))),
+                AnyOf((Relation(n >= 3), Relation(lam(V, 2) > 0))),
                 AlmostEveryConverges(ConsensusAt(V, 1)),
             ),
         ),
         text=(
-            r"Under Assumption 1 and $\alpha < \frac{1}{2\lVert V\rVert}$: principal consensus is asymptotically "
-            r"stable and all other consensus "
-            r"points are unstable; bipartite points with $p \neq q$, and polygonal points with tokens that are not "
-            r"collinear, are unstable. "
-            r"Almost every trajectory converges to $\pm v_1$ consensus \emph{if $n \neq 2$ or $\lambda_2 > 0$} ($d "
-            r"\geq 2$). "
-            r"For $n = 2$, $\lambda_2 < 0$ this is false (PM-CX1). For even $n \geq 4$ and $\lambda_2 < 0$ the "
-            r"collinear "
-            r"polygonal points may have no multiplier above 1, and the null basin is a matter of the cross-ratio of "
-            r"four "
-            r"tokens."
+            r"Let $n, d \geq 2$. Under Assumption 1 and $\alpha < \frac{1}{2\lVert V\rVert}$ principal consensus is "
+            r"linearly asymptotically stable and all other consensus points are linearly unstable; so are bipartite "
+            r"points with $p \neq q$, and polygonal points with tokens that are not collinear. Almost every trajectory "
+            r"converges to $(v_1, \dots, v_1)$ or to $-(v_1, \dots, v_1)$ \emph{if $n \geq 3$ or $\lambda_2 > 0$}. For "
+            r"$n = 2$, $\lambda_2 < 0$ this is false (PM-CX1)."
         ),
         depends=("PM-A1", "PM-L1", "PM-L4", "PM-L5", "PM-L6", "PM-L7", "PM-R3", "PM-DIFF", "PM-CX1"),
         derive=derive,
@@ -246,8 +245,7 @@ PM_T2 = register(
                 r"equilibria are unstable, and almost "
                 r"all trajectories converge to $v_1$ or $-v_1$."
             ),
-            wrong=r"False for $n = 2$, $\lambda_2 < 0$: a set of positive measure (12.7\% of the starts, PM-CX1) "
-            r"ends antipodal.",
+            wrong=r"False for $n = 2$, $\lambda_2 < 0$: an open set of starts ends antipodal (PM-CX1).",
             counterexamples=(
                 Counterexample(
                     "TV9",
@@ -260,7 +258,7 @@ PM_T2 = register(
             ),
         ),
         variants=(
-            Variant("n != 2 or lambda_2 > 0", "n = 2, V = diag(1, -1/2): PM-CX1", lambda: attracting(TV9, "7/8")),
+            Variant("n >= 3 or lambda_2 > 0", "n = 2, V = diag(1, -1/2): PM-CX1", lambda: attracting(TV9, "7/8")),
         ),
         notes="The audit proved the almost-everywhere claim for odd n or lambda_2 > 0 and left even n >= 4 open; the "
         "cross-ratio closes it.",

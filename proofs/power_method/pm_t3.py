@@ -13,6 +13,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.exact_points import decimals, instance, multipliers, point_is
 from eigentoken.proofs.power_method.pm_a1 import ASSUMPTION_1
+from eigentoken.proofs.power_method.pm_l4 import BELOW, OTHERS
 from eigentoken.proofs.power_method.pm_l11 import beyond_the_threshold
 from eigentoken.proofs.power_method.pm_l14 import LENGTHS, block
 from eigentoken.proofs.power_method.pm_l15 import TV10
@@ -25,6 +26,7 @@ from eigentoken.theory.points import ConsensusAt
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Derivation, Identity, Inequality
+from eigentoken.theory.terms import SpectralNorm
 from eigentoken.theory.verdicts import Verdict, all_of, fails, holds
 
 
@@ -34,17 +36,19 @@ def derive() -> Derivation:
     return Derivation(
         (
             recalled(
-                "PM-L4",
-                "stable iff the step is below the threshold",
-                "Consensus is linearly the Oja map (PM-L11), so PM-L4 decides.",
+                "PM-L11",
+                BELOW,
+                "Consensus is linearly that of the Oja map, whatever the scores are (PM-L11).",
                 r"\alpha(|\lambda_d| - \lambda_1) < 2",
+                letters={"k": 1},
             ),
             recalled(
-                "PM-L4",
-                "consensus fixed points on other eigenvectors are unstable",
-                "Consensus fixed points on the other eigenvectors are unstable by PM-L4.",
+                "PM-L11",
+                OTHERS,
+                "Consensus fixed points on the other eigenvectors are unstable by PM-L11.",
                 r"\frac{1 + \alpha\lambda_1}{1 + \alpha\lambda_k} > 1",
-                name="other points, from PM-L4",
+                name="other points, from PM-L11",
+                assuming=(Relation(1 + alpha * lam(V, k) > 0),),
             ),
             recalled(
                 "PM-L14",
@@ -52,6 +56,7 @@ def derive() -> Derivation:
                 "At a bipartite point with $\\alpha\\lVert V\\rVert < 1$ the multipliers are $1/m_1$, $1/m_2$ and "
                 "the real eigenvalues of $B_\\ell$ (PM-L14).",
                 r"z^2 - (\operatorname{tr}B_\ell)\,z + \det B_\ell = 0",
+                assuming=(Relation(alpha * SpectralNorm(V) < 1),),
             ),
             Inequality(
                 name="Schur-Cohn",
@@ -124,9 +129,9 @@ PM_T3 = register(
             r"(a side of one token has no third class); PM-N3 gives the sharp form. Polygonal points need not be "
             r"unstable (PM-L15)."
         ),
-        depends=("PM-A1", "PM-L4", "PM-L11", "PM-L14", "PM-L15", "PM-N3"),
+        depends=("PM-A1", "PM-L11", "PM-L14", "PM-L15", "PM-N3"),
         derive=derive,
-        claimed_by=(("from PM-L4",), ("other points, from PM-L4",)),
+        claimed_by=(("from PM-L11",), ("other points, from PM-L11",)),
         told_by=("Schur-Cohn", "third class", "the conditions in closed form"),
         printed=Printed(
             text=(

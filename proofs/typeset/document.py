@@ -130,6 +130,10 @@ def _justification(step: Step, numbers: Mapping[str, int]) -> str:
         parts = [f"cited, {step.theorem.name}{where}{cite}"]
     else:
         parts = [_WORDS.get(step.kind, step.kind)]
+    if step.assuming:
+        parts.append(f"assuming {' and '.join(f'${LATEX(each)}$' for each in step.assuming)}")
+    if step.discharges:
+        parts.append(f"where {' and '.join(f'${LATEX(each)}$' for each in step.discharges)} is no longer assumed")
     if step.uses:
         parts.append(f"from {_step_list(sorted(numbers[each] for each in step.uses))}")
     if step.sizes() != ALL_SIZES:

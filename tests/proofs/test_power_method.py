@@ -16,7 +16,7 @@ from eigentoken.proofs.verify import vector_line
 from eigentoken.theory.readings import LATEX
 from eigentoken.theory.registry import statements
 from eigentoken.theory.statements import Kind, Statement
-from eigentoken.theory.steps import ALL_SIZES, Citation, Identity, Inequality, Reduction
+from eigentoken.theory.steps import ALL_SIZES, Citation, Identity, Inequality, Reduction, Setting
 
 IDS = (
     *(f"PM-E{number}" for number in (*range(1, 11), 21)),
@@ -121,7 +121,7 @@ def test_theorem_two_claims_almost_every_start_only_where_it_is_proved() -> None
     statement = found("PM-T2")
     almost = [LATEX(claim) for claim in statement.claims if "almost every" in LATEX(claim)]
     assert len(almost) == 1 and r"\implies" in almost[0], "only under a further condition"
-    assert r"n \neq 2" in almost[0] and r"\lambda_{2}(V) > 0" in almost[0]
+    assert r"n \geq 3" in almost[0] and r"\lambda_{2}(V) > 0" in almost[0]
     assert statement.printed is not None and statement.printed.counterexamples, "two tokens are the counterexample"
 
 
@@ -198,10 +198,11 @@ def test_tensor_reductions_reject() -> None:
 
 
 def test_recalled_facts_must_be_established_elsewhere() -> None:
-    fact = "stable iff the step is below the threshold"
-    assert recalled("PM-L4", fact, "", "").check(frozenset()).is_holds
-    assert recalled("PM-L4", "the moon is green", "", "").check(frozenset()).is_fails
-    assert recalled("PM-L3", fact, "", "").check(frozenset()).is_fails
+    told, fact = found("PM-L4"), "stable iff the step is below the threshold"
+    here = Setting(told.systems, told.conditions)
+    assert recalled("PM-L4", fact, "", "").within(here).check(frozenset()).is_holds
+    assert recalled("PM-L4", "the moon is green", "", "").within(here).check(frozenset()).is_fails
+    assert recalled("PM-L3", fact, "", "").within(here).check(frozenset()).is_fails
 
 
 @pytest.mark.parametrize("name", ["PM-L5", "PM-L6", "PM-R3", "PM-DIFF", "PM-CX1", "PM-T2", "PM-N1", "PM-S1", "PM-C2"])

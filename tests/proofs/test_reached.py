@@ -109,5 +109,5 @@ def test_verify_fails_without_the_last_step(name: str, monkeypatch: pytest.Monke
 def test_the_steps_of_a_claim_are_printed() -> None:
     statement = statements().get("PM-L4")
     screen = [line for _, lines in story(statement).sections() for line in lines]
-    assert any(line.startswith("then") and line.endswith("[step 4]") for line in screen)
-    assert "(Step 4)" in to_markdown(of_statement(statement))
+    assert any(line.startswith("then") and line.endswith("[step 7]") for line in screen)
+    assert "(Step 7)" in to_markdown(of_statement(statement))
