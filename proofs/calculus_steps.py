@@ -182,19 +182,19 @@ _BOUND_NAMES = "jklmpqr"
 
 
 def expression_latex(expression: Expression) -> str:
-    """The terms of an expression, bound indices named j, k, l, ..."""
+    """The terms of an expression, bound indices named j, k, l, ...: none of them like an index that is free in any term."""
     spelled = [(least_spelling(monomial, Assumptions()), value) for monomial, value in expression.terms.items()]
     if not spelled:
         return "0"
     text = ""
+    free = {_index(index, {}) for index in expression.free_indices}
     for monomial, value in sorted(spelled, key=repr):
-        term = _term(monomial, value)
+        term = _term(monomial, value, free)
         text += term if not text or term.startswith("-") else f" + {term}"
     return text
 
 
-def _term(monomial: Monomial, value: Any) -> str:
-    free = {_index(index, {}) for index in Expression({monomial: sp.Integer(1)}).free_indices}
+def _term(monomial: Monomial, value: Any, free: set[str]) -> str:
     fresh = iter(each for each in _BOUND_NAMES if each not in free)
     heads = iter(("h", "g"))
     names = {index: next(heads) if index.kind == "head" else next(fresh) for index in monomial.bound}

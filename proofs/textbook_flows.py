@@ -21,6 +21,7 @@ __all__ = [
     "LIMIT_IS_EQUILIBRIUM",
     "LINEAR_GROWTH",
     "MEAN_VALUE",
+    "MEAN_VALUE_DIFFERENCE",
     "NO_ATOMS",
     "NULL_SUBMANIFOLDS",
     "NULL_UNION",
@@ -79,6 +80,15 @@ MEAN_VALUE = Theorem(
     name="the mean value theorem",
     hypotheses=("the derivative of {f} is bounded",),
     conclusions=("{f} is Lipschitz",),
+    reference="Rudin, Principles of Mathematical Analysis, chapter on differentiation",
+    bibtex=PRINCIPLES,
+)
+
+MEAN_VALUE_DIFFERENCE = Theorem(
+    key="mean-value-difference",
+    name="the mean value theorem",
+    hypotheses=("{f} is differentiable",),
+    conclusions=("a difference of two values of {f} is a value of its derivative in between times the step",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on differentiation",
     bibtex=PRINCIPLES,
 )

@@ -12,6 +12,7 @@ from eigentoken.proofs.flow_properties import two_token_gap
 from eigentoken.proofs.pham.ph_m import A, B, W, calculus_rules, data, soft_average, token_field
 from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import from_system, velocity
+from eigentoken.proofs.textbook_flows import MEAN_VALUE_DIFFERENCE
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.claims import Increases
 from eigentoken.theory.conditions import NegativeDefinite, Nonsingular, PositiveDefinite, Relation, Symmetric
@@ -19,7 +20,7 @@ from eigentoken.theory.observables import apply_matrix, dot
 from eigentoken.theory.observables_attention import pair_form
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
-from eigentoken.theory.steps import ALL_SIZES, Computation, Derivation, Identity, Inequality
+from eigentoken.theory.steps import ALL_SIZES, Citation, Computation, Derivation, Identity, Inequality
 from eigentoken.theory.systems import system
 from eigentoken.theory.terms import n
 from eigentoken.theory.verdicts import Verdict, fails, holds
@@ -64,15 +65,18 @@ def variance_steps() -> tuple[Any, ...]:
                 p_i * p_j * (c_i - c_j) ** 2 >= 0, sp.Implies(sp.Eq(p_i * p_j * (c_i - c_j) ** 2, 0), sp.Eq(c_i, c_j))
             ),
             uses=("variance as a sum of squares",),
-            establishes=("the second derivative of log-sum-exp along a line is not negative",),
+            establishes=(
+                "the second derivative of log-sum-exp along a line is not negative",
+                "the softmax average along a line is differentiable",
+            ),
         ),
     )
 
 
 def derive() -> Derivation:
-    """The derivative of a pair form is a difference of softmax averages, an integral of variances."""
+    """The derivative of a pair form is a difference of softmax averages, by the mean value theorem a variance."""
     from eigentoken.proofs.calculus_steps import TOKEN_I, TOKEN_J, along_flow, tensor_step
-    from eigentoken.theory.calculus import Letter, vector
+    from eigentoken.theory.calculus import Assumptions, Letter, instance, vector
     from eigentoken.theory.calculus import dot as inner
 
     rules = calculus_rules()
@@ -82,7 +86,10 @@ def derive() -> Derivation:
     def projected(k: Any) -> Any:
         return inner(gap, vector("x", k), (Letter("W"),))
 
+    any_form = Assumptions(products={("A", "B"): (Letter("W"),)})
     c_l, c_k, form = sp.symbols("c_l c_k q", real=True)
+    late, early, variance, rate, moved = sp.symbols("phi_1 phi_0 v q' k", real=True)
+    now, first, time = sp.symbols("Q Q_0 t", real=True)
     return Derivation(
         (
             tensor_step(
@@ -110,16 +117,91 @@ def derive() -> Derivation:
                 left="x_i^{\\top}Wx_m - x_j^{\\top}Wx_m",
             ),
             *variance_steps(),
+            Citation(
+                name="from slopes to differences",
+                says="Let $\\varphi(s) = E_1(s)/E_0(s)$ be the softmax average of the $c_m$ at the scores "
+                "$x_j^{\\top}Wx_m + sc_m$: $\\varphi(1) = \\sum_m p_{im}c_m$ and $\\varphi(0) = \\sum_m "
+                "p_{jm}c_m$. For some $s^* \\in (0, 1)$",
+                theorem=MEAN_VALUE_DIFFERENCE,
+                letters={"f": "the softmax average along a line"},
+                uses=("scores differ by c", "variance is nonnegative"),
+                formula="\\varphi(1) - \\varphi(0) = \\operatorname{Var}(s^*)",
+                establishes=(
+                    "a difference of two values of the softmax average along a line is a value of its derivative in "
+                    "between times the step",
+                ),
+            ),
+            Inequality(
+                name="sign of the rate",
+                says="So the rate $q' = 2(\\varphi_1 - \\varphi_0)$ of the pair form is twice a variance $v \\ge 0$.",
+                hypotheses=(sp.Eq(late - early, variance), variance >= 0, sp.Eq(rate, 2 * (late - early))),
+                conclusion=sp.And(rate >= 0, sp.Implies(sp.Eq(rate, 0), sp.Eq(variance, 0))),
+                uses=("derivative of a pair form", "from slopes to differences"),
+                needs=(
+                    "a difference of two values of the softmax average along a line is a value of its derivative in "
+                    "between times the step",
+                    "the second derivative of log-sum-exp along a line is not negative",
+                ),
+                establishes=(
+                    "the rate of a pair form is not negative, and zero only where a variance vanishes",
+                    "a pair form is differentiable",
+                ),
+            ),
+            Inequality(
+                name="equality",
+                says="If the rate is zero, the variance at $s^*$ vanishes and all $c_m$ are equal. Conversely, if all "
+                "$c_m$ are one number $k$, both averages are $k$, and the rate is zero. That all $c_m = "
+                "\\delta^{\\top}Wx_m$ are equal says that $W^{\\top}\\delta$ is orthogonal to all $x_i - x_j$.",
+                hypotheses=(sp.Eq(late, moved), sp.Eq(early, moved), sp.Eq(rate, 2 * (late - early))),
+                conclusion=sp.Eq(rate, 0),
+                uses=("sign of the rate",),
+                establishes=("the rate of a pair form is zero exactly where all c are equal",),
+            ),
+            Citation(
+                name="along a trajectory",
+                says="The pair form $Q$ is differentiable in time: between two times its difference is a value of its "
+                "rate times the step.",
+                theorem=MEAN_VALUE_DIFFERENCE,
+                letters={"f": "a pair form"},
+                uses=("sign of the rate",),
+                formula="Q(t) - Q(0) = q'(t^*)\\,t",
+                establishes=(
+                    "a difference of two values of a pair form is a value of its derivative in between times the step",
+                ),
+            ),
+            Inequality(
+                name="monotone",
+                says="So it does not decrease.",
+                hypotheses=(sp.Eq(now - first, rate * time), rate >= 0, time >= 0),
+                conclusion=now >= first,
+                uses=("along a trajectory", "sign of the rate"),
+                needs=(
+                    "a difference of two values of a pair form is a value of its derivative in between times the step",
+                    "the rate of a pair form is not negative, and zero only where a variance vanishes",
+                ),
+                establishes=("pair forms do not decrease",),
+            ),
             Inequality(
                 name="strictness",
                 says="If $\\operatorname{sym} W$ is definite and $x_l \\neq x_k$, then $c_l - c_k = "
-                "\\delta^{\\top}W\\delta = q \\neq 0$: not all $c_m$ are equal, and the "
-                "form grows strictly. In general equality means $W^{\\top}\\delta \\perp x_i - x_j$ for all $i, j$.",
+                "\\delta^{\\top}W\\delta = q \\neq 0$: not all $c_m$ are equal, so the rate is not zero, and the "
+                "form grows strictly.",
                 hypotheses=(sp.Eq(c_l - c_k, form), sp.Ne(form, 0)),
                 conclusion=sp.Ne(c_l, c_k),
-                uses=("variance is nonnegative", "scores differ by c", "derivative of a pair form"),
-                needs=("the second derivative of log-sum-exp along a line is not negative",),
+                uses=("equality", "monotone"),
+                needs=("the rate of a pair form is zero exactly where all c are equal", "pair forms do not decrease"),
                 establishes=("pair forms do not decrease, and those of different tokens grow strictly",),
+            ),
+            tensor_step(
+                "any A",
+                "Without symmetry of $A$, with $AB = W$ only, the same difference of averages is "
+                "$\\delta^{\\top}A\\dot\\delta$, so that this is not negative; it is half the derivative of the form "
+                "only for symmetric $A$.",
+                derive=lambda: inner(gap, instance(field, TOKEN_I) - instance(field, TOKEN_J), (Letter("A"),)),
+                claimed=soft_average(TOKEN_I, projected) - soft_average(TOKEN_J, projected),
+                rules=any_form,
+                left="(x_i - x_j)^{\\top}A(\\dot x_i - \\dot x_j)",
+                uses=("from slopes to differences", "variance is nonnegative"),
             ),
         )
     )
@@ -263,7 +345,8 @@ PH_T1 = register(
         "derivative of a distance.",
         depends=("PH-M",),
         derive=derive,
-        claimed_by=(("strictness",),),
+        claimed_by=(("monotone",),),
+        told_by=("strictness", "equality", "any A"),
         variants=(
             Variant(
                 "Symmetric(A)",

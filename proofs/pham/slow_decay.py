@@ -1,0 +1,170 @@
+"""PH-T2, how slow: a pair on the line decays algebraically, and for three tokens the mean is pushed by the others.
+
+The numbers are those of ``D = 1``, ``W = 1``, ``B = -1``.  For three tokens the mean is integrated beside the deviations, in
+units in which it is of order one, so that its digits do not drown in those of the tokens.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.proofs.tensor_reductions import from_system, slope, velocity
+from eigentoken.proofs.textbook_flows import MEAN_VALUE_DIFFERENCE
+from eigentoken.proofs.trajectories import integrate
+from eigentoken.theory.ball_evaluation import sign
+from eigentoken.theory.steps import Citation, Identity, Inequality, Step
+from eigentoken.theory.verdicts import Verdict, fails, holds
+
+__all__ = ["decay_steps", "mean_moves", "three_tokens_example"]
+
+_ONE, _MINUS = ((sp.Integer(1),),), ((sp.Integer(-1),),)
+GAP, INVERSE = "the gap s - tanh s", "the inverse square"
+
+
+def _difference(what: str) -> str:
+    return f"a difference of two values of {what} is a value of its derivative in between times the step"
+
+
+def decay_steps() -> tuple[Step, ...]:
+    """``x(t)^2 >= x(0)^2 / (1 + 2 x(0)^2 t)`` for the pair (x, -x); the velocity of a mean that is zero."""
+    x, s, hyperbolic, middle, change, time = sp.symbols("x s T z y' t", real=True)
+    now, first, start, later, square = sp.symbols("y y_0 q_0 q g", real=True)
+    size, small = sp.Symbol("s", positive=True), sp.Symbol("w", positive=True)
+    power = sp.exp(-3 * size**2)
+    push = -2 * size * small * (1 - small) ** 2 / ((1 + 2 * small**2) * (2 + small))
+    return (
+        from_system(
+            "one-dimensional pair",
+            "How slow the decay is: for $D = 1$, $L = 2$, $W = 1$, $B = -1$ and tokens $x, -x$ the registered "
+            "system gives",
+            lambda: velocity("token-flow", {"B": _MINUS, "W": _ONE}, ((x,), (-x,)))[0],
+            lambda: [-x * sp.tanh(x**2)],
+            "\\dot x = <0>",
+            "2 tokens, d = 1",
+        ),
+        slope(
+            "slope of s - tanh s",
+            "The function $g(s) = s - \\tanh s$ has $g(0) = 0$ and the slope",
+            s - sp.tanh(s),
+            s,
+            sp.tanh(s) ** 2,
+            establishes=(f"{GAP} is differentiable",),
+        ),
+        Citation(
+            name="mean value of s - tanh s",
+            says="so that for some $z$ between $0$ and $s$",
+            theorem=MEAN_VALUE_DIFFERENCE,
+            letters={"f": GAP},
+            uses=("slope of s - tanh s",),
+            formula="g(s) - g(0) = s\\tanh^2 z",
+            establishes=(_difference(GAP),),
+        ),
+        Inequality(
+            name="tanh s is at most s",
+            says="and $g(s) \\ge 0$ for $s \\ge 0$.",
+            hypotheses=(sp.Eq(square, middle**2 * s), s >= 0),
+            conclusion=square >= 0,
+            uses=("mean value of s - tanh s",),
+            needs=(_difference(GAP),),
+            establishes=("tanh s is at most s",),
+        ),
+        Identity(
+            name="inverse square of the pair",
+            says="With $T = \\tanh x^2$ the inverse square $y = 1/x^2$ of the pair moves by $\\dot y = -2\\dot x/x^3$,",
+            left=-2 * (-x * hyperbolic) / x**3,
+            right=2 * hyperbolic / x**2,
+            uses=("one-dimensional pair",),
+            establishes=(f"{INVERSE} is differentiable",),
+        ),
+        Citation(
+            name="mean value of the inverse square",
+            says="so that between two times",
+            theorem=MEAN_VALUE_DIFFERENCE,
+            letters={"f": INVERSE},
+            uses=("inverse square of the pair",),
+            formula="y(t) - y(0) = \\dot y(t^*)\\,t",
+            establishes=(_difference(INVERSE),),
+        ),
+        Inequality(
+            name="algebraic decay of a pair",
+            says="Since $T \\le s = x^2$, the slope $y' = 2T/s$ is at most $2$: $1/q = y \\le y_0 + 2t$ with $y_0 = 1/q_0$, "
+            "where $q = x(t)^2$ and $q_0 = x(0)^2$. The pair decays no faster than $t^{-1/2}$.",
+            hypotheses=(
+                s > 0,
+                hyperbolic <= s,
+                sp.Eq(change, 2 * hyperbolic / s),
+                time >= 0,
+                sp.Eq(now, first + change * time),
+                start > 0,
+                later > 0,
+                sp.Eq(first, 1 / start),
+                sp.Eq(now, 1 / later),
+            ),
+            conclusion=later >= start / (1 + 2 * start * time),
+            uses=("mean value of the inverse square", "tanh s is at most s"),
+            needs=("tanh s is at most s", _difference(INVERSE)),
+            establishes=("a pair on the line decays no faster than algebraically",),
+        ),
+        from_system(
+            "a mean that is zero",
+            "For three tokens the mean is not a quantity of its own: with $D = 1$, $W = 1$, $B = -1$ and tokens "
+            "$2s, -s, -s$ the mean is zero, and moves with the velocity (in $w = e^{-3s^2}$)",
+            lambda: [
+                sum(
+                    row[0]
+                    for row in velocity("token-flow", {"B": _MINUS, "W": _ONE}, ((2 * size,), (-size,), (-size,)))
+                )
+                / 3
+            ],
+            lambda: [push.subs(small, power)],
+            "\\dot{\\bar x} = -\\frac{2s\\,w\\,(1 - w)^2}{(1 + 2w^2)(2 + w)}",
+            "3 tokens, d = 1",
+        ),
+        Inequality(
+            name="the mean is pushed",
+            says="which is not zero for $s > 0$, $0 < w < 1$: no equation $\\dot{\\bar x} = (\\cdot)\\,\\bar x$ holds, and "
+            "the mean need not decay like the solutions of $\\dot x = Bx$.",
+            hypotheses=(small < 1,),
+            conclusion=push < 0,
+            uses=("a mean that is zero",),
+            establishes=("a mean that is zero can move",),
+        ),
+    )
+
+
+def mean_moves() -> Verdict:
+    """At tokens (2, -1, -1) the mean is zero and its velocity is negative: certified sign."""
+    tokens = ((sp.Integer(2),), (sp.Integer(-1),), (sp.Integer(-1),))
+    speed = sum(row[0] for row in velocity("token-flow", {"B": _MINUS, "W": _ONE}, tokens)) / 3
+    if sum(row[0] for row in tokens) == 0 and sign(speed) == -1:
+        return holds("W = 1, B = -1, tokens (2, -1, -1): the mean is 0 exactly and its velocity is negative")
+    return fails(f"the mean moves with {speed}")
+
+
+def _run(times: tuple[float, ...], unit: float) -> list[tuple[float, list[float]]]:
+    """(mean, tokens) at the times from (1, 0.2, -0.9): the mean in the given unit, and two deviations."""
+
+    def field(_: float, state: Any) -> list[float]:
+        mean, first, second = state[0] * unit, state[1], state[2]
+        apart = (first, second, -first - second)
+        pulls = []
+        for each in apart:
+            token = mean + each
+            weights = [math.exp(token * other) for other in apart]
+            pulls.append(sum(w * y for w, y in zip(weights, apart, strict=True)) / sum(weights))
+        push = sum(pulls) / 3
+        return [-state[0] - push / unit, push - pulls[0], push - pulls[1]]
+
+    found = integrate(field, [0.1 / unit, 0.9, 0.1], list(times))
+    return [(mean * unit, [mean * unit + one, mean * unit + two, mean * unit - one - two]) for mean, one, two in found]
+
+
+def three_tokens_example() -> list[float]:
+    """Tokens and mean at t = 10; mean, skewness, and mean over minus half the product of the central moments at t = 100."""
+    (mean, tokens), (late, spread) = _run((10.0, 100.0), 1e-7)
+    apart = [each - late for each in spread]
+    second, third = (sum(each**k for each in apart) / 3 for k in (2, 3))
+    return [*tokens, mean, late, third / second**1.5, late / (-second * third / 2)]
