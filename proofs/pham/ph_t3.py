@@ -262,6 +262,17 @@ def negative_form_decays() -> Verdict:
     return fails(f"the velocity is {speed}")
 
 
+def negative_scores_decay() -> Verdict:
+    """A = 1, W = B = -1: kappa = -1, x^2 > ln 2/kappa holds for every x, and consensus states have velocity -x."""
+    x = sp.Symbol("x", real=True)
+    minus = ((sp.Integer(-1),),)
+    speed = velocity("token-flow", {"B": minus, "W": minus}, ((x,), (x,)))
+    above = sp.Integer(1) > -sp.log(2)  # x = 1: x A x = 1 > ln L / kappa = -ln 2
+    if bool(above) and all(sp.simplify(row[0] + x) == 0 for row in speed):
+        return holds("A = 1, W = B = -1: kappa = -1, the consensus at 1 is above ln 2/kappa and has velocity -x")
+    return fails(f"the velocity is {speed}")
+
+
 def _pair_field(exp: Any) -> Any:
     """First token and gap of two tokens on the line, W = B = 1: ``x' = x + g - g/(1 + e^{xg})`` and the gap's own rate."""
 
@@ -308,8 +319,10 @@ PH_T3 = register(
         text="Let $A = A^{\\top} \\succ 0$. (a) $\\operatorname{sym} W \\succ 0$ and not all tokens 0: $\\sum_l "
         "x_l^{\\top}Ax_l$ increases strictly and tends to infinity, so at least one token diverges. "
         "(b) $\\operatorname{sym} W$ definite of either sign and tokens not all equal: the trajectory is unbounded. "
-        "(c) With $\\kappa = \\lambda_{\\min}(\\operatorname{sym} W, A)$, a token with "
-        "$x_l(0)^{\\top}Ax_l(0) > \\ln L/\\kappa$ diverges at least like $e^{\\kappa t}$.",
+        "(c) If $\\operatorname{sym} W \\succ 0$, that is, if the generalised eigenvalue $\\kappa = "
+        "\\lambda_{\\min}(\\operatorname{sym} W, A)$ is positive, a token with "
+        "$x_l(0)^{\\top}Ax_l(0) > \\ln L/\\kappa$ diverges at least like $e^{\\kappa t}$. (The formulas below are (a) for "
+        "tokens that are not all equal.)",
         depends=("PH-M", "PH-T1", "PH-T2"),
         derive=derive,
         claimed_by=(("(a) one token",),),
@@ -336,6 +349,11 @@ PH_T3 = register(
         ),
         variants=(
             Variant("PositiveDefinite(A)", "$A = -1$, $W = 1$: tokens tend to zero (PH-T2).", negative_form_decays),
+            Variant(
+                "kappa > 0 in (c)",
+                "$A = 1$, $W = B = -1$, so $\\kappa = -1$: consensus states satisfy the inequality of (c) and decay.",
+                negative_scores_decay,
+            ),
             Variant(
                 "not all tokens 0",
                 "the origin is an equilibrium",

@@ -1,4 +1,4 @@
-"""PH-T5: inertia: with A symmetric and ``sym W`` positive definite, B has as many eigenvalues on the right as A."""
+"""PH-T5: inertia: with A symmetric and ``sym W`` definite, B has as many eigenvalues on the right as A, or as -A."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import as_numbers, eigenvalues
 from eigentoken.proofs.pham.ph_m import A, W, calculus_rules
 from eigentoken.proofs.properties_search import FirstFailure
+from eigentoken.proofs.tensor_reductions import from_system, velocity
 from eigentoken.proofs.textbook import OSTROWSKI_SCHNEIDER
 from eigentoken.theory.conditions import Nonsingular, PositiveDefinite, Symmetric
+from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Inequality
@@ -21,13 +23,14 @@ from eigentoken.theory.verdicts import Verdict, fails, holds
 
 
 def derive() -> Derivation:
-    """``A B + B^T A = W + W^T`` and the inertia theorem."""
+    """``A B + B^T A = W + W^T`` and the inertia theorem, for both signs of W; the saddle; the regime of two negative signs."""
     from eigentoken.proofs.calculus_steps import tensor_step
     from eigentoken.theory.calculus import Letter, dot, vector
 
     rules = calculus_rules()
     z = vector("z")
     least, square, form = sp.symbols("mu N q", real=True)
+    right, left, size, value, x = sp.symbols("r l D a x", real=True)
     return Derivation(
         (
             tensor_step(
@@ -61,6 +64,88 @@ def derive() -> Derivation:
                 ),
                 formula="\\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = \\#\\{\\lambda(A) > 0\\}, \\qquad "
                 "\\operatorname{Re}\\lambda(B) \\neq 0",
+            ),
+            recalled(
+                "PH-M",
+                "consensus states are invariant",
+                "Consensus states move by $\\dot x = Bx$.",
+                "\\dot x = Bx",
+                name="consensus",
+            ),
+            Inequality(
+                name="saddle",
+                says="If $A$ has $1 \\le r \\le D - 1$ positive eigenvalues, $B$ has $r$ eigenvalues on the right and $l = D - "
+                "r$ on the left: both numbers are positive, and the flow of consensus states is a saddle.",
+                hypotheses=(right >= 1, right <= size - 1, sp.Eq(left, size - right)),
+                conclusion=sp.And(right >= 1, left >= 1),
+                uses=("inertia", "consensus"),
+                needs=(
+                    "B has no eigenvalue on the imaginary axis",
+                    "B has as many eigenvalues with positive real part as A has positive ones",
+                    "consensus states are invariant",
+                ),
+            ),
+            tensor_step(
+                "negative scores",
+                "If $\\operatorname{sym} W \\prec 0$, the matrix $-A$ takes the place of $A$:",
+                derive=lambda: -(dot(z, z, (Letter("A"), Letter("B"))) + dot(z, z, (Letter("B", True), Letter("A")))),
+                claimed=dot(z, z, (Letter("W"),)) * -2,
+                rules=rules,
+                left="z^{\\top}\\bigl((-A)B + B^{\\top}(-A)\\bigr)z",
+            ),
+            Inequality(
+                name="negative scores, positive form",
+                says="is positive, since then $q = z^{\\top}Wz \\le -\\mu N$ with $\\mu > 0$, $N = |z|^2 > 0$.",
+                hypotheses=(least > 0, square > 0, form <= -least * square),
+                conclusion=-2 * form > 0,
+                uses=("negative scores",),
+                establishes=("(-A) B + B^T (-A) is positive definite",),
+            ),
+            Citation(
+                name="inertia for negative scores",
+                says="So the count is flipped.",
+                theorem=OSTROWSKI_SCHNEIDER,
+                letters={"H": "(-A)", "X": "B"},
+                uses=("negative scores, positive form",),
+                formula="\\operatorname{sym} W \\prec 0:\\qquad \\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = "
+                "\\#\\{\\lambda(A) < 0\\}",
+                establishes=("B has as many eigenvalues with positive real part as (-A) has positive ones",),
+            ),
+            recalled(
+                "PH-T1",
+                "pair forms do not decrease",
+                "For symmetric $A$, whatever the sign of $W$, no pair form decreases; for $A \\prec 0$ this says that the "
+                "distances in the $|A|$-norm do not grow.",
+                "\\tfrac{d}{dt}\\,(x_l - x_k)^{\\top}A(x_l - x_k) \\ge 0",
+                name="pair forms",
+            ),
+            Inequality(
+                name="two negative signs",
+                says="For $A \\prec 0$ and $\\operatorname{sym} W \\prec 0$ every eigenvalue of $-A$, $aN = q$ with $q = "
+                "z^{\\top}(-A)z > 0$, is positive: all $D$ eigenvalues of $B$ lie on the right, and every consensus state that "
+                "is not zero moves away from zero, while no distance in the $|A|$-norm grows.",
+                hypotheses=(sp.Eq(value * square, form), form > 0, square > 0),
+                conclusion=value > 0,
+                uses=("inertia for negative scores", "pair forms", "consensus"),
+                needs=(
+                    "B has as many eigenvalues with positive real part as (-A) has positive ones",
+                    "pair forms do not decrease",
+                    "consensus states are invariant",
+                ),
+            ),
+            from_system(
+                "a mean that stays",
+                "But not every start grows: for $D = 1$, $A = W = -1$, $B = 1$ and tokens $x, -x$ the mean is zero, and stays "
+                "zero (the two velocities are opposite).",
+                lambda: [
+                    sum(
+                        row[0]
+                        for row in velocity("token-flow", {"B": ((sp.Integer(1),),), "W": ((sp.Integer(-1),),)}, ((x,), (-x,)))
+                    )
+                ],
+                lambda: [sp.Integer(0)],
+                "\\dot x_1 + \\dot x_2 = <0>",
+                "2 tokens, d = 1",
             ),
         )
     )
@@ -140,15 +225,17 @@ PH_T5 = register(
         systems=("token-flow",),
         conditions=(Symmetric(A), Nonsingular(A), PositiveDefinite(W)),
         text="$\\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = \\#\\{\\lambda(A) > 0\\}$, and no eigenvalue of $B$ lies "
-        "on the imaginary axis; $\\operatorname{sym} W \\prec 0$ flips the count. Regimes: "
+        "on the imaginary axis; if $\\operatorname{sym} W \\prec 0$, the number on the right is $\\#\\{\\lambda(A) < 0\\}$. "
+        "Regimes for $\\operatorname{sym} W \\succ 0$: "
         "$A \\prec 0$ convergence (PH-T2), $A \\succ 0$ divergence (PH-T3), indefinite $A$: the flow of consensus "
         "states is a saddle and the pair form is still nondecreasing (PH-T1), but "
-        "there is no global statement. Observed and not proved: for $A \\prec 0$, $\\operatorname{sym} W \\prec 0$ "
-        "pair distances contract while the mean grows.",
+        "there is no global statement. For $A \\prec 0$ and $\\operatorname{sym} W \\prec 0$ no distance in the $|A|$-norm "
+        "grows (PH-T1) and all eigenvalues of $B$ lie on the right: consensus states other than zero move away from zero. "
+        "The mean need not grow: at $(x, -x)$ it stays zero.",
         depends=("PH-M", "PH-T1"),
-        facts=("A is symmetric", "sym W is positive definite"),
+        facts=("A is symmetric", "(-A) is symmetric", "sym W is positive definite"),
         derive=derive,
-        told_by=("inertia",),
+        told_by=("saddle", "two negative signs", "a mean that stays"),
         vectors=(
             Vector(
                 "real parts of the spectrum of B",

@@ -51,7 +51,7 @@ def derive_diagonal() -> Derivation:
             Inequality(
                 name="V = -I",
                 says="For $V = -I$, $b = -q$ with $q = |z|^2 > 0$, and $\\lambda > 0$ makes $A$ more negative: it "
-                "promotes convergence.",
+                "moves $A$ away from divergence.",
                 hypotheses=(lam > 0, q > 0, sp.Eq(inverse_form, -q)),
                 conclusion=score_part + lam * inverse_form < score_part,
                 uses=("direction",),
@@ -126,8 +126,8 @@ PH_T8 = register(
         "\\lambda B^{-1}$, so $\\tfrac{d}{d\\lambda}\\operatorname{sym} A = \\operatorname{sym}(V^{-1})$: it moves "
         "$\\operatorname{sym} A$ "
         "towards positive iff $\\lambda\\operatorname{sym}(V^{-1}) \\succ 0$. The right sign of $\\lambda$ depends on "
-        "$V$; for $V = -I$ a positive $\\lambda$ promotes convergence. That the modification improves performance "
-        "is a claim of the paper, unproved here.",
+        "$V$; for $V = -I$ a positive $\\lambda$ makes $A$ more negative, and in the example of PH-T7 it turns growth into "
+        "contraction. (Whether the modification improves the performance of a model is not a question of this book.)",
         depends=("PH-M", "PH-T7"),
         derive=derive_diagonal,
         told_by=("V = -I", "turned into contraction"),
