@@ -254,9 +254,11 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
         _needed("NegativeDefinite(A)", "A > 0: tokens diverge (PH-T3)", case="positive_form_grows", matrices=True),
         _seen("PositiveDefinite(W)", "an equilibrium (x, -x, 0) away from 0", "c2"),
         _needed("L >= 2", "for one token W need not be definite", case="one_token_converges", matrices=True),
+        _needed("L = 2", "with three tokens a mean that is zero moves"),
     ),
     "PH-T3": (
         _needed("PositiveDefinite(A)", "A < 0: tokens tend to 0 (PH-T2)"),
+        _needed("kappa > 0 in (c)", "with W < 0 consensus states above the threshold decay"),
         _needed("not all tokens 0", "the origin is an equilibrium", case="equal_tokens_at_rest", matrices=True),
         _needed("some token", "not every token diverges", shown="a token that stays"),
         _needed("norms, not distances", "pairwise distances can stay bounded", shown="a bounded gap"),
@@ -271,15 +273,16 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
         _needed("PositiveDefinite(W)", "sym W < 0 flips the count", case="inertia_with_negative_scores", matrices=True),
     ),
     "PH-T7": (
-        _needed("c > 1", "the radius shrinks", case="rotary_without_divergence", matrices=True),
+        _needed("|c| > 1", "the radius shrinks", case="rotary_without_divergence", matrices=True),
+        _needed("$|c|$ in the place of $c$", "a = 1/2 has c < -1 and diverges like a = 2"),
         _needed(
             "a divergent start", "consensus starts decay in spite of rotary encodings", shown="consensus still decays"
         ),
     ),
     "PH-T8": (_needed("the sign of sym(V^{-1})", "lambda > 0 can contract", shown="a positive shift contracts"),),
     "PH-T9": (
-        _needed("Q orthogonal", "linear layers: sym(Q^T K) is indefinite", shown="linear layers"),
-        _needed("V = A^{-1} W", "with (W^{-1} A)^T the form is not definite", shown="swapped value matrix"),
+        _needed("Q orthogonal", "linear layers: sym(Q^T K) is indefinite"),
+        _needed("$V = A^{-1}W$", "with (W^{-1} A)^T the form is not definite"),
     ),
 }
 

@@ -14,11 +14,12 @@ from eigentoken.proofs.pham.ph_m import A, W, calculus_rules
 from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import from_system, velocity
 from eigentoken.proofs.textbook import OSTROWSKI_SCHNEIDER
-from eigentoken.theory.conditions import Nonsingular, PositiveDefinite, Symmetric
+from eigentoken.theory.conditions import Nonsingular, PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Inequality
+from eigentoken.theory.terms import n
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
 
@@ -118,6 +119,7 @@ def derive() -> Derivation:
                 "distances in the $|A|$-norm do not grow.",
                 "\\tfrac{d}{dt}\\,(x_l - x_k)^{\\top}A(x_l - x_k) \\ge 0",
                 name="pair forms",
+                assuming=(Relation(n >= 2),),
             ),
             Inequality(
                 name="two negative signs",
@@ -140,7 +142,9 @@ def derive() -> Derivation:
                 lambda: [
                     sum(
                         row[0]
-                        for row in velocity("token-flow", {"B": ((sp.Integer(1),),), "W": ((sp.Integer(-1),),)}, ((x,), (-x,)))
+                        for row in velocity(
+                            "token-flow", {"B": ((sp.Integer(1),),), "W": ((sp.Integer(-1),),)}, ((x,), (-x,))
+                        )
                     )
                 ],
                 lambda: [sp.Integer(0)],

@@ -9,12 +9,11 @@ import sympy as sp
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.flow_properties import encoded_is_shifted
 from eigentoken.proofs.pham.ph_m import A, W
-from eigentoken.theory.conditions import NegativeDefinite, PositiveDefinite, Relation, Symmetric
+from eigentoken.theory.conditions import NegativeDefinite, PositiveDefinite, Symmetric
 from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement
 from eigentoken.theory.steps import Derivation, Identity
-from eigentoken.theory.terms import n
 
 
 def derive() -> Derivation:
@@ -74,7 +73,7 @@ PH_T6 = register(
         source=Source(PHAM, "absolute positional encoding; derived here"),
         title="Absolute encodings shift the equilibrium",
         systems=("token-flow",),
-        conditions=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W), Relation(n >= 2)),
+        conditions=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W)),
         text="(i) An encoding added once at the input only changes the initial condition. (ii) Re-added in every "
         "layer, $\\dot x_l = \\sum_i p_{li}B(x_i + p_i)$ with the scores of $x_l + p_l$, the tokens "
         "$y_l = x_l + p_l$ satisfy PH-M, so every statement holds for $y$, and the convergence regime gives $x_l \\to "

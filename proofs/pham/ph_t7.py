@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import sympy as sp
@@ -14,9 +15,9 @@ from eigentoken.proofs.flow_properties import heights_between_extremes
 from eigentoken.proofs.pham.ph_m import A, B, W
 from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import all_equal, slope, velocity
-from eigentoken.proofs.textbook import LASALLE_BOUNDED
+from eigentoken.proofs.textbook import LASALLE, LASALLE_BOUNDED
 from eigentoken.proofs.textbook_flows import UNBOUNDED_MONOTONE
-from eigentoken.proofs.trajectories import ball, enclose
+from eigentoken.proofs.trajectories import ball, enclose, integrate
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.conditions import (
     InHemisphere,
@@ -33,7 +34,7 @@ from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, SourceKind, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Computation, Derivation, Identity, Inequality, Reduction
 from eigentoken.theory.systems import system
-from eigentoken.theory.terms import Eigenvalue, n
+from eigentoken.theory.terms import Eigenvalue
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
 a, r = sp.symbols("a r", positive=True)
@@ -256,19 +257,47 @@ def derive_rotary() -> Derivation:
             ),
             Identity(
                 name="(c) sign",
-                says="With $X = e^{s}$, $Y = e^{cs}$, $s = r^2$: $\\cosh cs - \\cosh s$ factors, and is positive for "
-                "$Y > X > 1$, that is for $c > 1$.",
+                says="Let $s = r^2$, $X = e^{s}$ and $Y = e^{|c|s}$; $\\cosh cs = \\cosh|c|s$, so that only $|c|$ matters. "
+                "Then $\\cosh cs - \\cosh s$ factors:",
                 left=(small + 1 / small) / 2 - (big + 1 / big) / 2,
                 right=(small - big) * (small * big - 1) / (2 * small * big),
                 uses=("(c) the exact example",),
             ),
             Inequality(
+                name="(c) three cases",
+                says="For $r > 0$, $X > 1$ and $Y \\ge 1$: the difference is positive, zero or negative as $Y > X$, $Y = X$ or "
+                "$Y < X$, that is, as $|c| > 1$, $|c| = 1$ or $|c| < 1$. For $|c| = 1$ every $r$ is an equilibrium.",
+                hypotheses=(big > 1, small >= 1),
+                conclusion=sp.And(
+                    sp.Implies(small > big, (small - big) * (small * big - 1) / (2 * small * big) > 0),
+                    sp.Implies(sp.Eq(small, big), sp.Eq((small - big) * (small * big - 1) / (2 * small * big), 0)),
+                    sp.Implies(small < big, (small - big) * (small * big - 1) / (2 * small * big) < 0),
+                ),
+                uses=("(c) sign",),
+                establishes=("the sign of the rate is that of |c| - 1",),
+            ),
+            Inequality(
+                name="(c) in terms of a",
+                says="With $A = a^2$ and $c = \\tfrac12(A - 1/A)$: $|c| > 1$ exactly when $A^2 - 2A - 1 > 0$ or $A^2 + 2A - 1 < "
+                "0$, that is, $a^2 > 1 + \\sqrt2$ or $a^2 < \\sqrt2 - 1$.",
+                hypotheses=(square > 0, sp.Eq(c, (square - 1 / square) / 2)),
+                conclusion=sp.And(
+                    sp.Implies(
+                        sp.Or(c > 1, c < -1), sp.Or(square**2 - 2 * square - 1 > 0, square**2 + 2 * square - 1 < 0)
+                    ),
+                    sp.Implies(
+                        sp.Or(square**2 - 2 * square - 1 > 0, square**2 + 2 * square - 1 < 0), sp.Or(c > 1, c < -1)
+                    ),
+                ),
+            ),
+            Inequality(
                 name="(c) growth",
-                says="So for $c > 1$ the radius grows at every $r > 0$, and its rate vanishes only at $r = 0$, "
-                "below $r(0)$. For $0 \\le c < 1$ it shrinks.",
+                says="So for $|c| > 1$ the radius grows at every $r > 0$, and its rate vanishes only at $r = 0$, "
+                "below $r(0)$.",
                 hypotheses=(small > big, big > 1),
                 conclusion=(small - big) * (small * big - 1) / (2 * small * big) > 0,
-                uses=("(c) sign",),
+                uses=("(c) three cases",),
+                needs=("the sign of the rate is that of |c| - 1",),
                 establishes=(
                     "minus the radius is continuously differentiable and does not increase along trajectories",
                     "the radius does not decrease",
@@ -310,8 +339,48 @@ def derive_rotary() -> Derivation:
                 theorem=UNBOUNDED_MONOTONE,
                 letters={"f": "the radius"},
                 uses=("(c) growth", "(c) unbounded"),
-                formula="r(t) \\to \\infty \\qquad (c > 1)",
+                formula="r(t) \\to \\infty \\qquad (|c| > 1)",
                 establishes=("the radius tends to infinity",),
+            ),
+            Inequality(
+                name="(c) shrinking",
+                says="For $|c| < 1$ the radius falls at every $r > 0$: it stays between $0$ and $r(0)$, and its rate vanishes "
+                "only at $r = 0$.",
+                hypotheses=(small >= 1, small < big),
+                conclusion=(small - big) * (small * big - 1) / (2 * small * big) < 0,
+                uses=("(c) three cases",),
+                needs=("the sign of the rate is that of |c| - 1",),
+                establishes=(
+                    "the radius is continuously differentiable and does not increase along trajectories",
+                    "the trajectories are bounded",
+                    "for |c| < 1 the rate of the radius vanishes only at zero",
+                ),
+            ),
+            Citation(
+                name="(c) LaSalle for |c| < 1",
+                says="So it tends to the largest invariant set where its rate vanishes:",
+                theorem=LASALLE,
+                letters={"V": "the radius"},
+                uses=("(c) the exact example", "(c) shrinking"),
+                formula="r(t) \\to 0 \\qquad (|c| < 1)",
+                establishes=(
+                    "every trajectory tends to the largest invariant set where the derivative of the radius vanishes",
+                ),
+            ),
+            Inequality(
+                name="(c) only then",
+                says="that is, to $r_* = 0$, the only zero of the rate. So for $|c| \\le 1$ no start diverges ($r$ shrinks, or "
+                "stands still): some start of the family diverges if and only if every one does, if and only if $|c| > 1$.",
+                hypotheses=(sp.Eq(last, 0), begin > 0),
+                conclusion=last < begin,
+                uses=("(c) LaSalle for |c| < 1", "(c) three cases", "(c) divergence"),
+                needs=(
+                    "every trajectory tends to the largest invariant set where the derivative of the radius vanishes",
+                    "for |c| < 1 the rate of the radius vanishes only at zero",
+                    "the sign of the rate is that of |c| - 1",
+                    "the radius tends to infinity",
+                ),
+                establishes=("the radius diverges if and only if |c| > 1",),
             ),
             recalled(
                 "PH-T2",
@@ -320,14 +389,17 @@ def derive_rotary() -> Derivation:
                 "x_l(t) \\to 0",
                 name="(c) without rotation",
                 about=("token-flow",),
-                assuming=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W), Relation(n >= 2)),
+                assuming=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W)),
             ),
             Inequality(
                 name="(c) at a = 2",
-                says="For $a = 2$, $c = \\tfrac12(4 - \\tfrac14) = 1.875 > 1$: rotary encoding turns convergence into "
-                "divergence.",
-                hypotheses=(sp.Eq(square, 2), sp.Eq(c, (square**2 - 1 / square**2) / 2)),
-                conclusion=c > 1,
+                says="For $a = 2$, $c = \\tfrac12(4 - \\tfrac14) = 1.875$, and for $a = \\tfrac12$, $c = -1.875$: rotary "
+                "encoding turns convergence into divergence.",
+                hypotheses=(
+                    sp.Or(sp.Eq(square, 2), sp.Eq(square, sp.Rational(1, 2))),
+                    sp.Eq(c, (square**2 - 1 / square**2) / 2),
+                ),
+                conclusion=sp.Or(c > 1, c < -1),
                 uses=("(c) divergence", "(c) without rotation"),
             ),
             Computation(
@@ -388,12 +460,31 @@ def rotary_example() -> list[Any]:
     return [*(entry for row in score for entry in row), *(evaluate(entry).real for entry in speed[0])]
 
 
-def radius_example() -> list[Any]:
+def negative_c_grows() -> Verdict:
+    """At a = 1/2, c = -15/8, the radial speed is that of a = 2 and positive at r = 3/5: certified."""
+    here, there = (radial_speed()[0].subs({a: value, r: sp.Rational(3, 5)}) for value in (sp.Rational(1, 2), 2))
+    if C.subs(a, sp.Rational(1, 2)) == sp.Rational(-15, 8) and sign(here) == 1:
+        same = identity_verdict(radial_speed()[0].subs(a, sp.Rational(1, 2)), radial_speed()[0].subs(a, 2))
+        return holds("c = -15/8 < 1, and the radius grows as for a = 2") if same.is_holds else same
+    return fails(f"the speeds are {here} and {there}")
+
+
+def shrinking_example() -> list[float]:
+    """``r(1000)`` from r(0) = 0.6 for c = 1/2, in floats."""
+
+    def field(_: float, x: Any) -> list[float]:
+        far, near = math.cosh(x[0] ** 2 / 2), math.cosh(x[0] ** 2)
+        return [x[0] * (far - near) / (far + near)]
+
+    return [integrate(field, [0.6], [1000.0])[0][0]]
+
+
+def radius_example(c: str) -> list[Any]:
     """``r(3)`` from r(0) = 0.6, by enclosure."""
 
     def field(_: Any, x: Any) -> list[Any]:
         square = x[0] * x[0]
-        far, near = ((each * square).exp() + (-each * square).exp() for each in (ball("15/8"), ball(1)))
+        far, near = ((each * square).exp() + (-each * square).exp() for each in (ball(c), ball(1)))
         return [x[0] * (far - near) / (far + near)]
 
     return enclose(field, ["3/5"], 3, steps=60, order=14, digits=40)
@@ -411,7 +502,8 @@ PH_T7 = register(
         "W_{li}B^{-1}$. (a) Consensus states, PH-T4 and the linearisation at 0 are unchanged. (b) PH-T2 fails: there "
         "are "
         "rings of equilibria with $W = I$, $A = -I$. (c) Rotary encoding can turn convergence into divergence: an "
-        "exact example with $W = I$, $A = -I$ diverges for every $r(0) > 0$ iff $c > 1$. (d) It does not "
+        "exact example with $W = I$, $A = -I$ and a stretch $a$ diverges from every $r(0) > 0$ if $|c| > 1$, $c = "
+        "\\tfrac12(a^2 - a^{-2})$, stands still if $|c| = 1$, and shrinks to $0$ if $|c| < 1$. (d) It does not "
         "force divergence: consensus starts of the same system decay.",
         depends=("PH-M", "PH-T2", "PH-T4"),
         derive=derive_rotary,
@@ -420,6 +512,8 @@ PH_T7 = register(
             "(a) half spaces",
             "(a) no second order",
             "(b) rings in the registered system",
+            "(c) in terms of a",
+            "(c) only then",
             "(c) at a = 2",
             "(d) not forced",
         ),
@@ -458,12 +552,22 @@ PH_T7 = register(
                 rotary_example,
                 ("0", "-4", "0.25", "0", "0.031531293916095", "0.031531293916095"),
             ),
-            Vector("r(3) from 0.6", radius_example, ("0.91650198395690",)),
+            Vector(
+                "r(3) from 0.6 for c = 1.875 and c = -1.875",
+                lambda: [*radius_example("15/8"), *radius_example("-15/8")],
+                ("0.916501983957", "0.916501983957"),
+            ),
+            Vector("r(1000) from 0.6 for c = 1/2", shrinking_example, ("0.190660312546",)),
         ),
         property_tests=(heights_between_extremes,),
         variants=(
             Variant(
-                "c > 1", "the radius shrinks", FirstFailure("rotary_without_divergence", "properties_search_matrices")
+                "|c| > 1", "the radius shrinks", FirstFailure("rotary_without_divergence", "properties_search_matrices")
+            ),
+            Variant(
+                "$|c|$ in the place of $c$",
+                "$a = \\tfrac12$, $c = -1.875 < 1$, has the motion of $a = 2$, and diverges",
+                negative_c_grows,
             ),
         ),
     )

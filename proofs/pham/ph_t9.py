@@ -17,7 +17,7 @@ from eigentoken.proofs.tensor_reductions import from_system
 from eigentoken.proofs.textbook import SYLVESTER
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement, Vector
+from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Computation, Derivation, Inequality
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
@@ -178,6 +178,12 @@ PH_T9 = register(
         "antisymmetric part and need not satisfy the hypothesis $A = A^{\\top}$ of PH-T2; weights are used as linear "
         "layers; one script stores $(W^{-1}A)^{\\top}$; definiteness is imposed on the sum over heads. No sentence of the "
         "paper is compared here: the paper was not at hand.",
+        variants=(
+            Variant(
+                "Q orthogonal", "the symmetric part of $Q^{\\top}K$ is indefinite", linear_layers_lose_definiteness
+            ),
+            Variant("$V = A^{-1}W$", "$WB^{-1}$ is not negative definite", swapped_value_loses_definiteness),
+        ),
         vectors=(
             Vector(
                 "eigenvalues of S for eps = (-, +, +)",
