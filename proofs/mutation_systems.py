@@ -98,7 +98,7 @@ def system_kills(statements: Iterable[Statement], *, progress: Callable[[str, st
     """Change every system that the statements are about in every way, and see whether some statement notices."""
     book = list(statements)
     killed, survivors = 0, []
-    for name in sorted({each for told in book for each in told.systems}):
+    for name in sorted({each for told in book for each in told.systems if each in SYSTEMS}):
         for change in changes_of(SYSTEMS[name]):
             with changed_system(name, change):
                 seen = next((found for told in book if name in told.systems and (found := _notices(told))), "")

@@ -16,6 +16,7 @@ from typing import Any
 
 from eigentoken.theory.claims import Claim, When
 from eigentoken.theory.conditions import Condition
+from eigentoken.theory.layer_systems import Covers
 from eigentoken.theory.readings import LATEX
 from eigentoken.theory.steps import Derivation, Setting, Step
 from eigentoken.theory.verdicts import Verdict, fails, holds
@@ -187,6 +188,8 @@ class Statement:
     systems: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
     claims: tuple[Claim, ...] = ()
+    covers: Covers = field(default_factory=Covers)
+    "What the derivation covers beyond the systems: further masks, positions in the scores, several heads."
     text: str = ""
     "The statement in words (LaTeX), for what the language has no word for; printed under the conditions."
     depends: tuple[str, ...] = ()

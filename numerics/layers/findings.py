@@ -20,6 +20,7 @@ import numpy as np
 from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.layers.bindings import behind
 from eigentoken.numerics.layers.head_findings import HeadFindings, examine_head
+from eigentoken.numerics.layers.layer_readings import read_head
 from eigentoken.numerics.layers.letters import Environment
 from eigentoken.numerics.layers.quantities import (
     Interval,
@@ -111,13 +112,15 @@ def examine(
 ) -> LayerFindings:
     """All certified findings of one layer; ``memory`` is shared with the hypotheses, so that nothing is asked twice.
 
-    ``statements`` about one head are read on each head; ``pairs`` are the rotary positions of the heads.
+    ``statements`` about one head are read on each of several heads, as if it were alone; ``pairs`` are the rotary positions
+    of the heads.
     """
     kept: dict[Any, Any] = {} if memory is None else memory
     heads = []
     for index, head in enumerate(weights.heads):
         of_head = kept.setdefault(("head", index), {})
-        heads.append(examine_head(index, head, memory=of_head, statements=statements, pairs=pairs))
+        read = [found for each in statements if (found := read_head(each, weights, index, of_head)) is not None]
+        heads.append(examine_head(index, head, layer=weights.system, hypotheses=read, pairs=pairs))
         head.release()
         if weights.is_wide:
             give_back_memory()

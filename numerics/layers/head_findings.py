@@ -14,7 +14,7 @@ import numpy as np
 
 from eigentoken.numerics.certify import certify
 from eigentoken.numerics.enclosures import Enclosure, product
-from eigentoken.numerics.layers.bindings import hypotheses_of_head
+from eigentoken.numerics.layers.layer_readings import AsIf
 from eigentoken.numerics.layers.quantities import (
     Interval,
     as_json,
@@ -28,7 +28,7 @@ from eigentoken.numerics.layers.rotary_scores import RotaryChange, RotaryPairs, 
 from eigentoken.numerics.layers.weights import HeadWeights
 from eigentoken.numerics.matrices import as_enclosure
 from eigentoken.numerics.norms import distance_to_identity, distance_to_symmetric
-from eigentoken.theory.statements import Statement
+from eigentoken.theory.layer_systems import LayerSystem
 from eigentoken.theory.verdicts import Verdict
 
 __all__ = ["HeadFindings", "MatrixSizes", "examine_head", "low_rank_inertia"]
@@ -93,7 +93,8 @@ class MatrixSizes:
 
 @dataclass(frozen=True, eq=False)
 class HeadFindings:
-    """One head: U_h and P_h with inertia as (positive, negative, zero), the leader of U_h, sizes, regime, hypotheses."""
+    """One head: U_h and P_h with inertia as (positive, negative, zero), the leader of U_h, sizes, regime, and the statements
+    about one head as if it were alone."""
 
     index: int
     score_inertia: Verdict
@@ -102,7 +103,7 @@ class HeadFindings:
     score: MatrixSizes
     value: MatrixSizes
     regime: HeadRegime
-    hypotheses: tuple[dict[str, Any], ...] = ()
+    hypotheses: tuple[AsIf, ...] = ()
     rotary: tuple[RotaryChange, ...] = field(default=())
 
     @property
@@ -113,16 +114,15 @@ class HeadFindings:
         """Every verdict about the head."""
         found = [self.score_inertia, self.value_inertia, self.value_leader, self.regime.rank]
         found += self.regime.inside.verdicts.values()
-        return found + [verdict for each in self.hypotheses for verdict in each["conditions"].values()]
+        return found + [verdict for each in self.hypotheses for verdict in each.conditions.values()]
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able.  Equal verdicts are listed once in ``verdicts``; a statement's conditions name them."""
         listed: dict[str, Verdict] = {}
         hypotheses = []
         for each in self.hypotheses:
-            conditions = {text: _listed_as(verdict, text, listed) for text, verdict in each["conditions"].items()}
-            applies = None if each["applies"] is None else str(each["applies"].word)
-            hypotheses.append({"statement": each["statement"], "applies": applies, "conditions": conditions})
+            conditions = {text: _listed_as(verdict, text, listed) for text, verdict in each.conditions.items()}
+            hypotheses.append({"statement": each.statement, "word": str(each.word), "conditions": conditions})
         record = {
             "head": self.index,
             "score_inertia": self.score_inertia.as_dict(),
@@ -152,14 +152,12 @@ def examine_head(
     index: int,
     head: HeadWeights,
     *,
-    memory: dict[Any, Any] | None = None,
-    statements: Sequence[Statement] = (),
+    layer: LayerSystem | None = None,
+    hypotheses: Sequence[AsIf] = (),
     pairs: RotaryPairs | None = None,
     time_limit: float = TIME_LIMIT,
 ) -> HeadFindings:
-    """All certified findings of one head, and the statements about one head read on it."""
-    kept: dict[Any, Any] = {} if memory is None else memory
-    read = [hypotheses_of_head(each, head, kept) for each in statements]
+    """All certified findings of one head of a layer (of a layer of one head unless it is given), with what was read on it."""
     if head.width < head.d:
         value, score = head.low_rank("value"), head.low_rank("score")
         leader = value.certify("dominant-real-part")
@@ -177,8 +175,8 @@ def examine_head(
         value_leader=leader,
         score=sizes[0].divided(head.scale),
         value=sizes[1],
-        regime=head_regime(head),
-        hypotheses=tuple(each for each in read if each is not None),
+        regime=head_regime(head, layer),
+        hypotheses=tuple(hypotheses),
         rotary=tuple(rotary_change(head, pairs)) if pairs is not None else (),
     )
 

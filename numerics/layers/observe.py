@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LayerObservation", "observe_layer", "principal_subspace", "relative_size"]
+__all__ = ["LayerObservation", "observe_layer", "principal_subspace", "relative_size", "spread_of_lengths"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: two-sided 95 % quantile of the normal distribution
@@ -124,6 +124,12 @@ def observe_layer(
         subspace=int(basis.shape[1]),
         update_ratios=dict(update_ratios or {}),
     )
+
+
+def spread_of_lengths(x: Array) -> float | None:
+    """Standard deviation over mean of the tokens' lengths: 0 on a sphere; ``None`` where all tokens are zero."""
+    lengths = np.linalg.norm(x.astype(np.float64), axis=-1)
+    return float(lengths.std() / lengths.mean()) if lengths.any() else None
 
 
 def relative_size(part: Array, whole: Array) -> float | None:

@@ -14,11 +14,15 @@ along them.  But the range of O is invariant: tokens ``x_l = O eta_l`` stay ther
 
 is the same system in R^d_h with ``B_c = V O`` and ``W_c = (Q O)^T (K O) / scale``.  Its regime, with
 ``A_c = W_c B_c^-1``, is the regime of the head on the range of O; 0 and infinity are the same in both coordinates.
+
+The theorems are about one head with full attention and no positions in the scores.  ``of`` says what a regime is of: this
+layer, where that is what the layer is; the layer *as if* it were one head, or a head as if it were alone, where several heads
+act; and no regime is given where the mask or the positions differ.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
@@ -30,6 +34,7 @@ from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
 from eigentoken.numerics.layers.letters import Environment
 from eigentoken.numerics.layers.weights import HeadWeights, LayerWeights
 from eigentoken.theory.conditions import NegativeDefinite, PositiveDefinite, Symmetric
+from eigentoken.theory.layer_systems import Covers, LayerSystem, LayerWord, contains
 from eigentoken.theory.systems import system
 from eigentoken.theory.terms import matrix
 from eigentoken.theory.verdicts import Verdict
@@ -38,18 +43,35 @@ __all__ = ["HeadRegime", "Regime", "head_regime", "regime"]
 
 TIME_LIMIT = 1.0
 
+#: What a regime is of.
+LAYER, AS_IF = "this layer", "as if one head"
+
 
 @dataclass(frozen=True)
 class Regime:
-    """``name`` is ``convergence``, ``divergence``, ``intermediate``, ``none`` (no theorem applies) or ``undecided``."""
+    """``name`` is ``convergence``, ``divergence``, ``intermediate``, ``none`` (no theorem applies), ``undecided`` or ``not
+    about this model``; ``of`` is :data:`LAYER`, :data:`AS_IF`, or ``not about this model``."""
 
     name: str
     reason: str
     verdicts: dict[str, Verdict]
+    of: str = LAYER
 
     def as_dict(self) -> dict[str, Any]:
         found = {name: verdict.as_dict() for name, verdict in self.verdicts.items()}
-        return {"regime": self.name, "reason": self.reason, "verdicts": found}
+        return {"regime": self.name, "of": self.of, "reason": self.reason, "verdicts": found}
+
+    def about(self, layer: LayerSystem | None) -> Regime:
+        """The same, said of a layer with this system, or withdrawn."""
+        if layer is None:
+            return self
+        match = contains(system("token-flow"), Covers(), layer)
+        if not match.differences:
+            return self
+        if match.only_heads:
+            return replace(self, of=AS_IF)
+        why = "; ".join(f"{each.part}: {each}" for each in match.differences if each.part != "heads")
+        return replace(self, name=str(LayerWord.NOT_ABOUT), reason=why, of=str(LayerWord.NOT_ABOUT))
 
 
 @dataclass(frozen=True)
@@ -66,7 +88,7 @@ class HeadRegime:
 
     @property
     def reason(self) -> str:
-        if not self.conserved:
+        if not self.conserved or self.inside.of == LayerWord.NOT_ABOUT:
             return self.inside.reason
         return (
             f"on R^d: none, B = O V is singular ({self.rank.reason}) and at least {self.conserved} components of every "
@@ -76,8 +98,9 @@ class HeadRegime:
     def as_dict(self) -> dict[str, Any]:
         return {
             "regime": self.inside.name,
+            "of": self.inside.of,
             "on": "range of O" if self.conserved else "R^d",
-            "on_whole_space": "none" if self.conserved else self.inside.name,
+            "on_whole_space": "none" if self.conserved and self.inside.of != LayerWord.NOT_ABOUT else self.inside.name,
             "reason": self.reason,
             "conserved_directions": self.conserved,
             "rank": self.rank.as_dict(),
@@ -87,14 +110,14 @@ class HeadRegime:
 
 def regime(weights: LayerWeights, memory: dict[Any, Any]) -> Regime:
     """The regime of one layer, all heads together."""
-    return _regime(bind(system("token-flow"), weights, memory))
+    return _regime(bind(system("token-flow"), weights, memory)).about(weights.system)
 
 
-def head_regime(head: HeadWeights) -> HeadRegime:
-    """The regime of one head on the range of its output matrix, and what is conserved off it."""
+def head_regime(head: HeadWeights, layer: LayerSystem | None = None) -> HeadRegime:
+    """The regime of one head of a layer on the range of its output matrix, and what is conserved off it."""
     if head.width >= head.d:
         whole = Environment(head.prefix, {"W": head.score, "B": head.value})
-        return HeadRegime(_regime(whole), certify("rank", head.value, time_limit=TIME_LIMIT), 0)
+        return HeadRegime(_regime(whole).about(layer), certify("rank", head.value, time_limit=TIME_LIMIT), 0)
     value = head.low_rank("value")
     scores = product(
         product(head.named("O").transpose, head.named("Q").transpose), product(head.named("K"), head.named("O"))
@@ -103,7 +126,7 @@ def head_regime(head: HeadWeights) -> HeadRegime:
     injective = value.first_is_injective
     if not injective.is_holds:
         inside = Regime("undecided", f"whether O is injective is not certified: {injective.reason}", inside.verdicts)
-    return HeadRegime(inside, value.rank, head.d - head.width)
+    return HeadRegime(inside.about(layer), value.rank, head.d - head.width)
 
 
 def _regime(environment: Environment) -> Regime:

@@ -14,17 +14,19 @@ exact rung is tried there (its integers would take more memory than the checkpoi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from eigentoken.numerics.enclosures import Enclosure, product, total
+from eigentoken.numerics.layers.acting_heads import acting_groups, has_no_scores, is_identity
 from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.quantities import without_factors
 from eigentoken.numerics.matrices import as_enclosure
 from eigentoken.numerics.rounding import TINY, scale_up, up
+from eigentoken.theory.layer_systems import LayerSystem
 
 __all__ = ["EXACT_LIMIT", "HeadWeights", "LayerWeights"]
 
@@ -105,16 +107,48 @@ class HeadWeights:
 
 @dataclass(frozen=True, eq=False)
 class LayerWeights:
-    """All heads of a layer."""
+    """All heads of a layer, and what surrounds them: the fields of :class:`LayerSystem` that the weights do not show (mask,
+    positions, place of the normalisation)."""
 
     index: int
     heads: tuple[HeadWeights, ...]
+    surroundings: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def from_arrays(cls, index: int, heads: Sequence[Mapping[str, Any]]) -> LayerWeights:
+    def from_arrays(cls, index: int, heads: Sequence[Mapping[str, Any]], **surroundings: Any) -> LayerWeights:
         """From the heads' arrays (keys Q, K, V, O, scale)."""
         made = [HeadWeights(**head, prefix=f"layer{index}.head{number}") for number, head in enumerate(heads)]
-        return cls(index, tuple(made))
+        return cls(index, tuple(made), surroundings)
+
+    @property
+    def _turned(self) -> bool:
+        return self.surroundings.get("positions", "none") != "none"
+
+    @cached_property
+    def acting(self) -> tuple[tuple[int, ...], ...]:
+        """The heads that act, those with exactly equal scores together."""
+        return acting_groups(self.heads, self._turned)
+
+    @cached_property
+    def system(self) -> LayerSystem:
+        """What the layer is, for the statements to be matched with."""
+        one = [self.heads[index] for index in self.acting[0]] if len(self.acting) == 1 else []
+        first = one[0] if one else None
+        return LayerSystem(
+            heads=len(self.heads),
+            acting=len(self.acting),
+            key_value_heads=len({_place(head.K) for head in self.heads}),
+            queries_are_keys=all(np.array_equal(head.Q, head.K) for head in self.heads),
+            uniform=first is not None and has_no_scores(first, self._turned),
+            score_is_identity=first is not None and is_identity(np.asarray(first.Q).T, first.K, first.scale),
+            value_is_identity=bool(one)
+            and is_identity(np.hstack([head.O for head in one]), np.vstack([head.V for head in one])),
+            **self.surroundings,
+        )
+
+    def alone(self, index: int) -> LayerWeights:
+        """The layer with this head only."""
+        return LayerWeights(self.index, (self.heads[index],), self.surroundings)
 
     @property
     def d(self) -> int:
@@ -147,8 +181,7 @@ class LayerWeights:
         for role, shared, other in (("value", "V", "O"), ("score", "K", "Q")):
             groups: dict[Any, list[HeadWeights]] = {}
             for head in self.heads:
-                array = getattr(head, shared)
-                groups.setdefault((array.__array_interface__["data"][0], array.strides), []).append(head)
+                groups.setdefault(_place(getattr(head, shared)), []).append(head)
             if sum(group[0].width for group in groups.values()) < self.d:
                 first = [total([group_part(head, other) for head in group]) for group in groups.values()]
                 second = np.concatenate([np.asarray(getattr(group[0], shared)) for group in groups.values()])
@@ -181,6 +214,11 @@ class LayerWeights:
                 stored |= {f"{head.prefix}.{name}": factors}
                 stored |= {f"{head.prefix}.{name}.first": first, f"{head.prefix}.{name}.second": second}
         return stored
+
+
+def _place(array: Any) -> tuple[Any, ...]:
+    """Where an array is in memory: heads that share keys or values have the same."""
+    return array.__array_interface__["data"][0], array.strides
 
 
 def hashed_once(stored: Enclosure) -> Enclosure:

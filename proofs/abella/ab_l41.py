@@ -16,6 +16,7 @@ from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import EXACT
 from eigentoken.proofs.textbook import CAUCHY_SCHWARZ
 from eigentoken.theory.conditions import BoundedInTime, PositiveDefinite, Symmetric
+from eigentoken.theory.layer_systems import Covers
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Inequality
@@ -172,6 +173,7 @@ AB_L41 = register(
         source=Source(ABELLA, "Lemma 4.1"),
         title="Bounds on attention weights",
         systems=("ellipsoid-multihead-flow",),
+        covers=Covers(masks=("causal",)),
         conditions=(Symmetric(W), PositiveDefinite(W), BoundedInTime("P")),
         text="With $\\lVert P_{\\eta}(t)\\rVert \\le b$ and $K^2 = 1/\\lambda_{\\min}(W)$: $c_1 \\le "
         "\\alpha^{\\eta}_{ij} \\le c_2$, "

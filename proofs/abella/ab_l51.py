@@ -20,6 +20,7 @@ from eigentoken.proofs.tensor_reductions import applied, functional, slope, toke
 from eigentoken.proofs.textbook import CARATHEODORY
 from eigentoken.proofs.textbook_flows import EXPONENTIAL_LIMIT
 from eigentoken.theory.algebra import causal_mask
+from eigentoken.theory.layer_systems import Covers
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Computation, Derivation, Identity, Inequality
@@ -214,6 +215,7 @@ AB_E15 = register(
         source=Source(ABELLA, "eq. (15)"),
         title="The causal model",
         systems=("causal-flow",),
+        covers=Covers(heads=()),
         text="As AB-E7 with $\\alpha^{\\eta}_{ij} = 0$ for $j > i$ and $Z^{\\eta}_i = \\sqrt d\\,\\sum_{j \\le i} "
         "e^{y_i^{\\top}P_{\\eta}y_j}$, on the "
         "sphere. With $U = I$ token 1 is fixed, and token $i$ depends on tokens $j \\le i$ only.",

@@ -12,6 +12,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.flow_properties import sigma_cancels
 from eigentoken.theory.conditions import Nonsingular
+from eigentoken.theory.layer_systems import Covers
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement
 from eigentoken.theory.steps import Derivation, Identity
@@ -101,6 +102,7 @@ AB_R51 = register(
         source=Source(ABELLA, "Remark 5.1"),
         title="Invertible value matrix with a modified map",
         systems=("causal-flow",),
+        covers=Covers(replaced="the map sigma_y in place of the projection"),
         conditions=(Nonsingular(U),),
         text="Let $W = U^{\\top}U$ and $\\sigma_y X = U^{-1}(I - Uyy^{\\top}U^{\\top})X$. Then "
         "$\\sum_j\\alpha_{ij}\\,\\sigma_{y_i}(Uy_j) = \\sum_j\\alpha_{ij}\\bigl(y_j - "

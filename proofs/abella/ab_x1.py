@@ -26,6 +26,7 @@ from eigentoken.proofs.textbook import CANTOR, CARATHEODORY, CAUCHY_SCHWARZ
 from eigentoken.proofs.textbook_flows import EXPONENTIAL_DECAY, SUPPORT_FUNCTIONS
 from eigentoken.theory.claims import Converges, ForwardInvariant
 from eigentoken.theory.conditions import BoundedInTime, InHemisphere, PositiveDefinite, Symmetric
+from eigentoken.theory.layer_systems import Covers
 from eigentoken.theory.points import ConsensusSet, Hemisphere
 from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
@@ -379,6 +380,7 @@ AB_X1 = register(
         source=Source(HERE, "proof of Theorem 4.1 with a rate"),
         title="Exponential consensus from an open hemisphere",
         systems=("ellipsoid-multihead-flow",),
+        covers=Covers(masks=("causal",)),
         conditions=(Symmetric(W), PositiveDefinite(W), IsIdentity(U), BoundedInTime("P"), InHemisphere()),
         claims=(ForwardInvariant(Hemisphere()), Converges(ConsensusSet())),
         text="With $h_i = v^{\\top}y_i > 0$ and $w_i = y_i/h_i$, model (11) is exactly $\\dot w_i = \\sum_j "

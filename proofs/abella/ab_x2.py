@@ -25,6 +25,7 @@ from eigentoken.theory.conditions import (
     NonPrincipalModulusBelow,
     Relation,
 )
+from eigentoken.theory.layer_systems import Covers
 from eigentoken.theory.points import ConsensusAt, Hemisphere
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
@@ -357,6 +358,7 @@ AB_X2 = register(
         source=Source(HERE, "full attention with a general value matrix"),
         title="Consensus at a dominant eigenvector, full attention",
         systems=("attention-flow",),
+        covers=Covers(masks=("causal",)),
         conditions=(NonPrincipalModulusBelow(V), Relation(Eigenvalue(V, 1) > 0), InHemisphere(V, left=True)),
         claims=(ForwardInvariant(Hemisphere(V, left=True)), Converges(ConsensusAt(V, 1))),
         text="Let $u^{\\top}U = \\lambda u^{\\top}$, $Uv = \\lambda v$, $u^{\\top}v > 0$, $\\lambda > 0$, and let the "

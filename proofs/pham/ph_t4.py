@@ -14,6 +14,7 @@ from eigentoken.proofs.pham.ph_t3 import middle_token_stays, negative_form_decay
 from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.claims import Diverges, ForwardInvariant
 from eigentoken.theory.conditions import InHemisphere, Relation, SimpleTop
+from eigentoken.theory.layer_systems import ANY, Covers
 from eigentoken.theory.observables import dot
 from eigentoken.theory.points import Hemisphere
 from eigentoken.theory.registry import register
@@ -140,6 +141,7 @@ PH_T4 = register(
         source=Source(PHAM, "divergence from a positive eigenvalue of V; derived here"),
         title="Half-space divergence",
         systems=("token-flow",),
+        covers=Covers(masks=(ANY,), positions=(ANY,)),
         conditions=(SimpleTop(B), Relation(Eigenvalue(B, 1) > 0), InHemisphere(B, left=True)),
         claims=(ForwardInvariant(Hemisphere(B, left=True)), Diverges(every=True)),
         text="Let $Vu = \\lambda u$ in the row convention ($u^{\\top}B = \\lambda u^{\\top}$), $\\lambda > 0$ real, "

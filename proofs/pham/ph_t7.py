@@ -496,7 +496,7 @@ PH_T7 = register(
         kind=Kind.THEOREM,
         source=Source(PHAM, "rotary positional encoding; derived here"),
         title="Rotary encodings",
-        systems=("token-flow",),
+        systems=("rotary-flow",),
         conditions=(Nonsingular(B),),
         text="Let $W_{li} = QR_{l-i}K^{\\top}$, $\\Delta W_{li} = Q(R_{l-i} - I)K^{\\top}$, $A_{li} = A + \\Delta "
         "W_{li}B^{-1}$. (a) Consensus states, PH-T4 and the linearisation at 0 are unchanged. (b) PH-T2 fails: there "

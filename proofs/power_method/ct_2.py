@@ -26,6 +26,7 @@ from eigentoken.proofs.power_method.symbols import (
 from eigentoken.proofs.reductions import grouped
 from eigentoken.theory.claims import Iff, SpectrumIs, Stable
 from eigentoken.theory.conditions import AllOf, Relation, Symmetric
+from eigentoken.theory.layer_systems import Covers
 from eigentoken.theory.points import ConsensusAt
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant
@@ -109,6 +110,7 @@ CT_2 = register(
         source=Source(HERE, "continuous-time counterpart of Lemmas 3, 4, 11 and Theorem 1"),
         title="Consensus of the flows",
         systems=("oja-flow", "attention-flow"),
+        covers=Covers(heads=()),
         conditions=(Symmetric(V), Relation(n >= 2), Relation(d >= 2)),
         claims=(
             SpectrumIs(ConsensusAt(V, k), ((lam(V, ell) - lam(V, k), 1), (-lam(V, k), (n - 1) * (d - 1)))),

@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.theory.layer_systems import ANY, Covers
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement
 from eigentoken.theory.steps import Derivation, Reduction
@@ -83,6 +84,7 @@ PM_F = register(
         source=Source(LI_ALTAFINI, "section 2"),
         title="The layer matrix",
         systems=("multihead-map",),
+        covers=Covers(masks=(ANY,), positions=(ANY,)),
         text=(
             r"$F = \sum_hU_hV_h = UV_{\rm cat}$ with $U = [U_1 \cdots U_H]$ and $V_{\rm cat} = [V_1; \dots; V_H]$. "
             r"For a PyTorch multi-head attention without biases $F$ is the output weight times the last third of "

@@ -13,6 +13,7 @@ from eigentoken.proofs.power_method.pm_a1 import GENERIC_V
 from eigentoken.proofs.power_method.pm_l2 import GENERIC_TOKENS
 from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
+from eigentoken.theory.layer_systems import ANY, Covers
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Printed, Source, Statement, Vector
 from eigentoken.theory.steps import Derivation
@@ -177,6 +178,7 @@ PM_L10 = register(
         source=Source(LI_ALTAFINI, "Lemma 10, eqs. (15)-(17)"),
         title="The exact Jacobian of the attention map",
         systems=("attention-map", "multihead-map"),
+        covers=Covers(masks=(ANY,)),
         text=(
             r"At every state with $y_i \neq 0$, for any $V$ and $M$: "
             r"$\displaystyle \frac{\partial u_i}{\partial x_l} = V\big[a_{il}\big(I + (x_l - \bar "

@@ -17,6 +17,7 @@ from eigentoken.proofs.reductions import grouped
 from eigentoken.proofs.textbook_maps import BLOCK_TRIANGULAR, KRONECKER
 from eigentoken.theory.claims import Stable, When
 from eigentoken.theory.conditions import NonPrincipalModulusBelow, Relation, SimpleTop
+from eigentoken.theory.layer_systems import Covers
 from eigentoken.theory.points import ConsensusAt
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, SourceKind, Statement, Variant, Vector
@@ -232,6 +233,7 @@ PM_N1 = register(
         source=Source(HERE, "extends Li-Altafini, Theorem 1 and D.4.3"),
         title="Consensus for any layer matrix, step and mask",
         systems=("multihead-map", "attention-map", "oja-map"),
+        covers=Covers(masks=("causal",)),
         conditions=(SimpleTop(F), Relation(lam(F, 1) > 0), Relation(n >= 2)),
         claims=(When(NonPrincipalModulusBelow(F), Stable(ConsensusAt(F, 1))),),
         text=(

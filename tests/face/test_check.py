@@ -16,11 +16,12 @@ import pytest
 
 from eigentoken.checking import CheckOptions, check
 from eigentoken.checking.formats import to_html, to_json, to_latex
+from eigentoken.checking.intervals import interval
 from eigentoken.checking.observe import starting_tokens
 from eigentoken.checking.recheck import certificates_of_check
 from eigentoken.checking.report import Report, rotary_shares
 from eigentoken.checking.run import _Log
-from eigentoken.checking.terminal import interval, show
+from eigentoken.checking.terminal import show
 from eigentoken.models import ModelError, load
 from eigentoken.models.forward import attention, first_states
 
@@ -61,33 +62,28 @@ def test_every_layer_and_head_is_certified(gpt2: Path, tmp_path: Path) -> None:
 def test_every_statement_is_read_on_every_layer_and_those_about_one_head_on_every_head(
     gpt2: Path, tmp_path: Path
 ) -> None:
-    from eigentoken.numerics.layers.bindings import reads_heads
     from eigentoken.theory.registry import statements
 
     report = check(str(gpt2), _options(tmp_path))
     registry = list(statements())
     assert [each["id"] for each in report.statements] == [each.id for each in registry]
-    single = {each.id: each for each in registry if reads_heads(each) is not None}
+    single = {"AB-L6.1", "AB-T5.1", "AB-T6.1", "AB-X2", "PH-T4", "PM-N1"}  # what a causal head alone would be an instance of
     for layer in report.layers:
         assert [each["statement"] for each in layer["hypotheses"]] == [each.id for each in registry]
         for head in layer["heads"]:
             assert {each["statement"] for each in head["hypotheses"]} == set(single)
-            assert head["regime"]["regime"] in ("convergence", "divergence", "intermediate", "none", "undecided")
+            assert head["regime"]["regime"] == head["regime"]["of"] == "not about this model"  # a causal mask
             assert head["regime"]["rank"]["verdict"] == "holds"
             assert head["regime"]["conserved_directions"] == 8
             for each in head["hypotheses"]:
                 verdicts = [head["verdicts"][name] for name in each["conditions"].values()]
                 assert all(verdict["reason"] for verdict in verdicts)
-                if each["applies"] == "holds":
-                    assert {verdict["verdict"] for verdict in verdicts} == {"holds"}
+                met = {verdict["verdict"] for verdict in verdicts} == {"holds"}
+                assert met == (each["word"] == "met as if one head")
     for each in report.statements:
-        assert (each["heads"] is not None) == any(
-            found["applies"] is not None
-            for found in report.layers[0]["heads"][0]["hypotheses"]
-            if found["statement"] == each["id"]
-        )
-        if each["heads"] is not None:
-            assert sum(each["heads"].values()) == 8
+        assert (each["as_one_head"] is not None) == (each["id"] in single)
+        if each["as_one_head"] is not None:
+            assert sum(each["as_one_head"]["heads"].values()) == 8
 
 
 @pytest.mark.parametrize("number", range(6))
@@ -234,20 +230,21 @@ def test_require_decides_the_exit_code(gpt2: Path, tmp_path: Path) -> None:
         "--json",
     ]
     environment = {**os.environ, "EIGENTOKEN_CACHE": str(tmp_path)}
-    plain = subprocess.run([*base, "--statement", "PM-L4"], capture_output=True, text=True, env=environment)
+    plain = subprocess.run([*base, "--statement", "PM-N1"], capture_output=True, text=True, env=environment)
     assert plain.returncode == 0
     document = json.loads(plain.stdout)
-    assert document["schema"] == "eigentoken/check/1"
-    assert document["statements"][0]["applies"] == "fails"  # a random layer matrix is not symmetric
-    strict = subprocess.run([*base, "--require", "PM-L4"], capture_output=True, text=True, env=environment)
-    assert strict.returncode == 1
+    assert document["schema"] == "eigentoken/check/2"
+    assert document["statements"][0]["word"] == "fails"  # some random layer matrix has no real leader
+    for name in ("PM-N1", "PM-L4"):  # fails; not about this model
+        strict = subprocess.run([*base, "--require", name], capture_output=True, text=True, env=environment)
+        assert strict.returncode == 1
     wrong = subprocess.run([*base, "--require", "PM-L444"], capture_output=True, text=True, env=environment)
     assert wrong.returncode == 2
     assert "did you mean" in wrong.stderr
 
 
 def test_a_symmetric_layer_satisfies_the_lemma(tmp_path: Path) -> None:
-    """Weights made so that F is symmetric with a simple positive leader: PM-L4 applies, certified."""
+    """Weights made so that F is symmetric with a simple positive leader: PM-N1 holds, certified; PM-T1 is for full attention."""
     from safetensors.numpy import load_file, save_file
 
     transformers = pytest.importorskip("transformers")
@@ -260,8 +257,9 @@ def test_a_symmetric_layer_satisfies_the_lemma(tmp_path: Path) -> None:
     changed[:, 16:] = np.diag(np.arange(8, 0, -1)).astype(np.float32) / 8
     tensors[attention], tensors[projection] = changed, np.eye(8, dtype=np.float32)
     save_file(tensors, tmp_path / "model" / "model.safetensors", metadata={"format": "pt"})
-    report = check(str(tmp_path / "model"), _options(tmp_path / "work", statements=("PM-L4",)))
-    assert report.applies("PM-L4") == "holds"
+    report = check(str(tmp_path / "model"), _options(tmp_path / "work", statements=("PM-N1", "PM-T1")))
+    assert report.word("PM-N1") == "holds"
+    assert report.word("PM-T1") == "not about this model"
     assert report.layers[0]["cases"]["real-part"] == "1"
     assert report.layers[0]["alpha_star"] == ["inf", "inf"]
     assert report.layers[0]["gap"][0] == pytest.approx(1 / 8)
@@ -288,39 +286,50 @@ def test_a_bad_model_is_one_line_and_exit_2(tmp_path: Path) -> None:
         check(str(tmp_path))
 
 
-def test_definitions_are_not_counted_among_the_statements_that_hold(
+def test_every_list_and_count_on_the_screen_is_of_one_group(
     gpt2: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Definitions claim nothing; a statement is in one group only; what is met as if one head is in none of those that hold."""
     from eigentoken.checking.page_data import overview
-    from eigentoken.checking.terminal import by_kind, definition_ids, show
+    from eigentoken.checking.summary import groups
 
     report = check(str(gpt2), _options(tmp_path))
-    claims, definitions = by_kind(report)
-    assert {each["id"] for each in definitions} == definition_ids() & {each["id"] for each in report.statements}
-    assert "AB-E2" in definition_ids()
-    assert "PM-N3" not in definition_ids()
-    held = [each["id"] for each in claims if each["applies"] == "holds"]
-    assert any(each["applies"] == "holds" for each in definitions)
+    found = groups(report)
+    kinds = (found.holds, found.fails, found.undecided, found.not_about, found.asks_nothing, found.asks_invertible)
+    names = [each["id"] for listed in (*kinds, found.no_condition, found.definitions) for each in listed]
+    assert sorted(names) == sorted(each["id"] for each in report.statements)
+    assert {"AB-E2", "PM-A1"} <= {each["id"] for each in found.definitions}
+    assert "PH-T7" in {each["id"] for each in found.not_about}
     show(report)
     said = " ".join(capsys.readouterr().out.split())
-    assert f"hold in every layer: {len(held)};" in said
-    assert "definitions (no theorems) whose conditions hold: " in said
+    assert f"certified in every layer: {len(found.holds)}" in said
+    assert f"not about this model: {len(found.not_about)} (what differs: mask " in said
+    assert "as if a layer were one head (no theorem says this of these layers)" in said
     page = to_html(report)
-    assert f"certified in every layer: <b>{len(held)}</b>" in page
-    place = next(i for i, each in enumerate(overview(report)["choices"]) if each["name"].startswith("statements that"))
+    assert f"certified in every layer: <b>{len(found.holds)}</b>" in page
+    assert page.count('<tr id="s-') == len(names) - len(found.no_condition)
+    place = next(i for i, each in enumerate(overview(report)["choices"]) if each["name"].startswith("statements met"))
     for layer, shown in zip(report.layers, overview(report)["layers"], strict=True):
         for head, values in zip(layer["heads"], shown["heads"], strict=True):
-            words = {each["statement"]: each["applies"] for each in head["hypotheses"]}
-            assert values[place] == sum(word == "holds" for name, word in words.items() if name not in definition_ids())
+            assert values[place] == sum(each["word"] == "met as if one head" for each in head["hypotheses"])
 
 
-def test_what_fails_only_in_the_heads_is_said(gpt2: Path, tmp_path: Path) -> None:
+def test_what_differs_and_what_is_left_out_is_said(gpt2: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = check(str(gpt2), _options(tmp_path))
     rows = {part.split('"')[0]: part.split("</tr>")[0] for part in to_html(report).split('<tr id="s-')[1:]}
-    silent = [each for each in report.statements if each["heads"] and each["heads"]["fails"] and not each["obstacles"]]
-    assert silent
-    for each in silent:
-        assert "heads)" in rows[each["id"]] or "head)" in rows[each["id"]]
+    assert "one head; this layer has 2 heads" in rows["PM-L8"]
+    assert "full attention; this layer has causal attention" in rows["PM-L8"]
+    assert "biases" in rows["PM-N1"]
+    sizes = {each["name"]: each["measured"] for each in report.document["idealisations"]}
+    seen = [each["left_out"]["attention_to_state"] for each in report.document["observed"]]
+    assert sizes["step"] == seen
+    show(report)
+    assert "step (" in capsys.readouterr().out
+    blind = check(str(gpt2), CheckOptions(work=tmp_path, sequences=0))
+    assert {each["measured"] for each in blind.document["idealisations"]} == {"not measured"}
+    show(blind)
+    assert "not measured" in capsys.readouterr().out
+    assert "not measured" in to_html(blind)
 
 
 def test_the_legend_of_the_report_stands_in_the_documentation() -> None:

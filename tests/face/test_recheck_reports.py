@@ -147,10 +147,15 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], P
 
     torch.manual_seed(1)
     folder = tmp_path_factory.mktemp("checked")
-    config = transformers.GPT2Config(n_layer=2, n_head=2, n_embd=8, vocab_size=30, n_positions=16)
-    transformers.GPT2LMHeadModel(config).save_pretrained(folder / "model")
+    config = transformers.BertConfig(
+        num_hidden_layers=2, num_attention_heads=2, hidden_size=8, intermediate_size=8, vocab_size=30
+    )
+    transformers.BertModel(config).save_pretrained(folder / "model")
     options = CheckOptions(
-        work=folder / "work", sequences=0, arrays=True, statements=("AB-T4.1", "PM-L4", "PM-L7", "PH-T2")
+        work=folder / "work",
+        sequences=0,
+        arrays=True,
+        statements=("AB-T4.1", "PM-N1", "PM-T1", "PM-L8", "PM-L4", "PH-T2"),
     )
     path = folder / "report.json"
     write_report(check(str(folder / "model"), options), {"json": path}, arrays=True)
@@ -188,12 +193,29 @@ def _head(document: dict[str, Any]) -> dict[str, Any]:
 
 
 CHECKS: dict[str, Change] = {
-    "statement applies": lambda d: d["statements"][0].update(applies=_flip(d["statements"][0]["applies"])),
+    "statement's word": lambda d: d["statements"][0].update(word=_flip(d["statements"][0]["word"])),
+    "what is not about the model": lambda d: next(
+        s for s in d["statements"] if s["word"] == "not about this model"
+    ).update(word="holds"),
+    "statement's difference": lambda d: next(s for s in d["statements"] if s["differs"])["differs"].clear(),
+    "what a statement leaves out": lambda d: next(s for s in d["statements"] if s["idealisations"])[
+        "idealisations"
+    ].pop(),
+    "the idealisations": lambda d: d["idealisations"].pop(),
+    "size of an idealisation": lambda d: d["idealisations"][0].update(measured=[0.0, 0.0]),
+    "layer's system": lambda d: _layer(d)["system"].update(acting=1, heads=1),
+    "layer's mask": lambda d: _layer(d)["system"].update(mask="causal"),
+    "as if one head": lambda d: next(h for h in _layer(d)["hypotheses"] if h["as_one_head"])["as_one_head"].update(
+        word="met as if one head"
+    ),
     "statement's layers": lambda d: d["statements"][1]["layers"].__setitem__(0, _flip(d["statements"][1]["layers"][0])),
     "statement's obstacles": lambda d: next(s for s in d["statements"] if s["obstacles"])["obstacles"].clear(),
     "statement's title": lambda d: d["statements"][0].update(title="Something else"),
-    "statement over heads": lambda d: next(s for s in d["statements"] if s["heads"])["heads"].update(holds=99),
-    "layer's applies": lambda d: _turn(_layer(d)["hypotheses"][0]["applies"]),
+    "statement over heads": lambda d: next(s for s in d["statements"] if s["as_one_head"])["as_one_head"][
+        "heads"
+    ].update({"met as if one head": 99}),
+    "layer's verdict": lambda d: _turn(_layer(d)["hypotheses"][0]["verdict"]),
+    "layer's word": lambda d: _layer(d)["hypotheses"][0].update(word="holds"),
     "certified condition's word": lambda d: _turn(_condition(d, True)),
     "certified condition's margin": lambda d: _condition(d, True).update(margin=5.0),
     "certificate removed": lambda d: _condition(d, True).update(certificate=None),
@@ -205,7 +227,10 @@ CHECKS: dict[str, Change] = {
     "norm": lambda d: _layer(d).update(norm=[7.0, 7.5]),
     "leader": lambda d: _turn(_layer(d)["leaders"]["real-part"]),
     "leader's kind": lambda d: _layer(d)["leaders"]["real-part"]["details"].update(kind="unheard of"),
-    "head's applies": lambda d: _head(d)["hypotheses"][0].update(applies=_flip(_head(d)["hypotheses"][0]["applies"])),
+    "head's word": lambda d: next(h for h in _head(d)["hypotheses"] if not h["word"].startswith("met")).update(
+        word="met as if one head"
+    ),
+    "regime's subject": lambda d: _layer(d)["regime"].update(of="this layer"),
     "head's verdicts": lambda d: _turn(next(iter(_head(d)["verdicts"].values()))),
     "head's regime": lambda d: _head(d)["regime"].update(regime="convergence"),
     "a head fewer": lambda d: _layer(d)["heads"].pop(),

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from eigentoken.numerics.certify import certify
 from eigentoken.numerics.enclosures import Enclosure
-from eigentoken.numerics.layers.bindings import bind, hypotheses_of, reads_weights
+from eigentoken.numerics.layers.bindings import bind
 from eigentoken.numerics.layers.certified_attention import exact
 from eigentoken.numerics.layers.findings import examine
 from eigentoken.numerics.layers.head_findings import low_rank_inertia
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
+from eigentoken.numerics.layers.layer_readings import read_layer
 from eigentoken.numerics.layers.letters import Environment
 from eigentoken.numerics.layers.observe import observe_layer, principal_subspace, wilson_interval
 from eigentoken.numerics.layers.quantities import (
@@ -61,9 +62,9 @@ def _layer(value, score=None, scale: float = 1.0) -> LayerWeights:
 
 def test_every_condition_of_the_book_has_a_reading_on_weights() -> None:
     for statement in statements():
-        if reads_weights(statement):
-            for condition in statement.conditions:
-                assert ON_WEIGHTS.find(type(condition)) is not None, (statement.id, condition)
+        assert statement.systems or not statement.conditions, f"{statement.id} names no system"
+        for condition in (*statement.conditions, *(statement.covers.heads or ())):
+            assert ON_WEIGHTS.find(type(condition)) is not None, (statement.id, condition)
 
 
 def test_relations_are_decided_by_balls_and_ties_stay_undecided() -> None:
@@ -180,15 +181,16 @@ def test_ordered_real_parts_are_those_of_the_components_one_by_one(seed: int, n:
 
 
 def test_a_statement_applies_to_a_layer_that_satisfies_it() -> None:
-    lemma = statements().get("PM-L4")
-    good = hypotheses_of(lemma, _layer(np.diag([3.0, 1.0, -2.0])), {})
-    assert good["applies"].is_holds
-    assert good["about_tokens"] == ["n \\geq 2"]
-    tied = hypotheses_of(lemma, _layer(np.diag([3.0, 3.0, -2.0])), {})
-    assert tied["applies"].is_fails
+    lemma = statements().get("PM-T3")
+    good = read_layer(lemma, _layer(np.diag([3.0, 1.0, -2.0])), {})
+    assert good.word == "holds"
+    assert good.system == "attention-map"
+    assert good.about_tokens == ("n \\geq 2",)
+    tied = read_layer(lemma, _layer(np.diag([3.0, 3.0, -2.0])), {})
+    assert tied.word == "fails"
     skew = np.diag([3.0, 1.0, -2.0])
     skew[0, 1] = 1e-300
-    assert hypotheses_of(lemma, _layer(skew), {})["applies"].is_fails
+    assert read_layer(lemma, _layer(skew), {}).word == "fails"
 
 
 def test_the_identity_plays_the_metric() -> None:

@@ -139,14 +139,15 @@
     if (column === count) {
       for (const [name, verdict] of Object.entries(shown.leaders)) verdictRows(list, `leader by ${name}`, verdict);
       verdictRows(list, "inertia of sym(S)", shown.score_inertia);
-      list.append(make("dt", {}, "regime"), make("dd", {}, `${shown.regime.regime}: ${shown.regime.reason}`));
+      list.append(make("dt", {}, "regime"), make("dd", {}, `${shown.regime.regime} (${shown.regime.of}): ${shown.regime.reason}`));
+      list.append(make("dt", {}, "system"), make("dd", {}, shown.system));
     } else {
       const head = shown.heads[column];
       verdictRows(list, "inertia of sym(P)", head.score_inertia);
       verdictRows(list, "inertia of sym(U)", head.value_inertia);
       verdictRows(list, "leader of U = O V", head.value_leader);
-      list.append(make("dt", {}, "regime"), make("dd", {}, `${head.regime.regime}: ${head.regime.reason}`));
-      list.append(make("dt", {}, "statements that hold"), make("dd", {}, head.holds.join(", ") || "none"));
+      list.append(make("dt", {}, "regime"), make("dd", {}, `${head.regime.regime} (${head.regime.of}): ${head.regime.reason}`));
+      list.append(make("dt", {}, "conditions met as if the head were alone"), make("dd", {}, head.met.join(", ") || "none"));
       const sizes = make("table");
       const top = make("tr"); ["", "norm", "to symmetric", "to I", "sym to ≻ 0", "sym to ≺ 0"].forEach(name => top.append(make("th", {}, name)));
       sizes.append(top);
@@ -160,7 +161,7 @@
       head.rotary.forEach(each => list.append(make("dt", {}, `rotary, offset ${each.offset}`),
         make("dd", {}, `|P(δ)| ${interval(each.norm)}, |ΔW(δ)| ${interval(each.change)}` + (each.relative_change ? `, |ΔW| / |P| ${interval(each.relative_change)}` : ""))));
       const more = make("details"), inner = make("dl");
-      more.append(make("summary", {}, "every condition of the statements about one head"), inner);
+      more.append(make("summary", {}, "every condition of the statements about one head, as if it were alone"), inner);
       head.conditions.forEach((found, place) => {
         if (!found) return;
         const [verdict, margin, unit, reason] = found;

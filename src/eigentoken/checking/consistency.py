@@ -27,6 +27,7 @@ Difference = tuple[str, str, str]
 
 def rewritten(document: Mapping[str, Any], model: Any) -> Iterator[Difference]:
     """What the report says of the whole model, put together again from its own layers: place, answer, why."""
+    from eigentoken.checking.idealisations import idealisations
     from eigentoken.checking.report import statement_over_layers
 
     layers = document["layers"]
@@ -52,6 +53,8 @@ def rewritten(document: Mapping[str, Any], model: Any) -> Iterator[Difference]:
         wrong = [part for part, value in again.items() if statement.get(part) != value]
         if wrong:
             yield name, "fails", f"{', '.join(wrong)}: not what the layers say"
+    if document["idealisations"] != json.loads(json.dumps(idealisations(layers, document["observed"]))):
+        yield "idealisations", "fails", "not what the layers and the observation say"
 
 
 def differences(record: Mapping[str, Any], layer: Any, ids: Sequence[str]) -> Iterator[Difference]:

@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from eigentoken.checking.intervals import interval
 from eigentoken.checking.report import Report
-from eigentoken.checking.terminal import interval
+from eigentoken.checking.summary import difference_text, regime_heading
 from eigentoken.files.arrays import write_safetensors
 from eigentoken.files.writing import Replacement, write_text
 
@@ -52,7 +53,9 @@ def write_report(report: Report, paths: Mapping[str, Path], arrays: bool = False
 
 def to_json(report: Report) -> str:
     """The document with its schema."""
-    return json.dumps({"schema": "eigentoken/check/1", **report.as_dict()}, indent=1, allow_nan=False) + "\n"
+    from eigentoken.schemas import schema
+
+    return json.dumps({"schema": schema("check")["$id"], **report.as_dict()}, indent=1, allow_nan=False) + "\n"
 
 
 def to_html(report: Report) -> str:
@@ -81,15 +84,21 @@ def to_latex(report: Report) -> str:
     ]
     statements = []
     for each in report.statements:
-        if each["applies"] == "no condition on weights":
+        if each["word"] == "no condition on weights":
             continue
+        why = escape(difference_text(each, len(report.layers))) if each["differs"] else ""
         obstacle = f"${each['obstacles'][0]['condition']}$" if each["obstacles"] else ""
-        heads = "" if each["heads"] is None else f"{each['heads']['holds']}/{sum(each['heads'].values())}"
-        statements.append([escape(each["id"]), each["applies"], heads, obstacle])
+        heads = each["as_one_head"]["heads"] if each["as_one_head"] else {}
+        met = f"{heads['met as if one head']}/{sum(heads.values())}" if sum(heads.values()) else ""
+        statements.append([escape(each["id"]), each["word"], why or obstacle, met])
     lines = [r"% needs \usepackage{amsmath,amssymb,booktabs,longtable}"]
-    lines += _table("lllllll", ["layer", "case", *names, "regime"], layers)
+    lines += _table("lllllll", ["layer", "case", *names, regime_heading(report)], layers)
     lines += ["", *_heads_table(report), ""]
-    lines += _table("llrl", ["statement", "in every layer", "heads", "first obstacle"], statements)
+    lines += _table(
+        r"llp{8cm}r",
+        ["statement", "in every layer", "what differs, or the first obstacle", "met by heads alone"],
+        statements,
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -112,4 +121,4 @@ def _heads_table(report: Report) -> list[str]:
             cells = [interval(ends, 3) for ends in (*sizes, U["distance_to_symmetric"])]
             words = (head["value_leader"]["verdict"], head["regime"]["regime"])
             rows.append([str(layer["layer"]), str(head["head"]), *cells, *words])
-    return _table("rrlllllll", ["layer", "head", *names, "real leader of $U$", "regime"], rows)
+    return _table("rrlllllll", ["layer", "head", *names, "real leader of $U$", "regime, alone"], rows)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
 from eigentoken.checking.glossary import legend_html
+from eigentoken.checking.idealisations import size_text
+from eigentoken.checking.intervals import interval
 from eigentoken.checking.page_data import data_scripts
 from eigentoken.checking.report import Report, rotary_shares
-from eigentoken.checking.terminal import by_kind, interval
+from eigentoken.checking.summary import (
+    PARTS,
+    difference_text,
+    groups,
+    heads_of,
+    met_as_one_head,
+    regime_heading,
+    systems_of,
+)
 from eigentoken.pages import asset, page
 
 __all__ = ["report_html", "summary_html"]
@@ -37,8 +47,18 @@ STATEMENTS = (
     "<tr>"
     + "".join(
         f"<th>{name}</th>"
-        for name in ("id", "title", "in the layers", "in single heads", "in the way", "asked of tokens")
+        for name in ("id", "title", "in the layers", "what differs, or is in the way", "asked of tokens", "left out")
     )
+    + "</tr>"
+)
+AS_IF = (
+    '<h3 id="as-if">As if a layer were one head</h3><p>These statements are about one head, and several heads act in these '
+    "layers. Their conditions are read on the sums \\(F\\) and \\(S\\), and on each head alone. No theorem says anything of "
+    "the layers here.</p>"
+)
+AS_IF_HEAD = (
+    "<tr>"
+    + "".join(f"<th>{name}</th>" for name in ("id", "title", "by the sum of the heads", "by heads alone", "in the way"))
     + "</tr>"
 )
 
@@ -75,28 +95,36 @@ def report_html(report: Report) -> str:
 
 
 def _summary(report: Report) -> str:
-    claims, definitions = by_kind(report)
-    words = [each["applies"] for each in claims]
-    held, defined = ([each["id"] for each in found if each["applies"] == "holds"] for found in (claims, definitions))
-    lines = [
-        f"<li>Statements with all conditions on weights certified in every layer: <b>{words.count('holds')}</b>"
-        f"{' (' + _links(held) + ')' if held else ''}.</li>",
-        f"<li>With a condition that certifiably fails in some layer: <b>{words.count('fails')}</b>; undecided: "
-        f"<b>{words.count('undecided')}</b>.</li>",
-    ]
-    if defined:
-        lines.append(f"<li>Definitions, which claim nothing, whose conditions hold: {_links(defined)}.</li>")
-    total = len(report.layers)
-    partly = [(each["id"], each["layers"].count("holds")) for each in claims if each["applies"] != "holds"]
-    shown = ", ".join(f"{_link(name)} ({count} of {total})" for name, count in partly if count)
+    found, total = groups(report), len(report.layers)
+    lines = [f"<li>Each layer: {escape(each)}.</li>" for each in systems_of(report)]
+    lines.append(
+        "<li>Statements about these layers with all conditions on weights certified in every layer: "
+        f"<b>{len(found.holds)}</b>{' (' + _links(found.holds) + ')' if found.holds else ''}.</li>"
+    )
+    lines.append(
+        f"<li>About these layers, with a condition that certifiably fails in some layer: <b>{len(found.fails)}</b>"
+        f"{' (' + _links(found.fails) + ')' if found.fails else ''}; undecided: <b>{len(found.undecided)}</b>"
+        f"{' (' + _links(found.undecided) + ')' if found.undecided else ''}.</li>"
+    )
+    parts = ", ".join(f"{PARTS.get(part, part)} {number}" for part, number in found.parts().items())
+    lines.append(
+        f"<li>Not about this model: <b>{len(found.not_about)}</b>{f' (what differs: {escape(parts)})' if parts else ''}.</li>"
+    )
+    for says, listed in (
+        ("Ask nothing of the weights beyond being finite", found.asks_nothing),
+        ("Ask only that a matrix is invertible, and it is", found.asks_invertible),
+    ):
+        if listed:
+            lines.append(f"<li>{says}: {_links(listed)}.</li>")
+    shown = ", ".join(f"{_link(each['id'])} ({count} of {total})" for each, count in found.partly)
     if shown:
-        lines.append(f"<li>In some layers: {shown}.</li>")
+        lines.append(f"<li>Hold in some layers: {shown}.</li>")
     cases = sorted({layer["cases"]["step"] for layer in report.layers})
     lines.append(
         f"<li>Case of the layers by \\(|1+\\lambda|\\), the notion a layer with step 1 needs: {', '.join(cases)}.</li>"
     )
     regimes = sorted({layer["regime"]["regime"] for layer in report.layers})
-    lines.append(f"<li>Regime in the sense of Pham et al., all heads together: {', '.join(regimes)}.</li>")
+    lines.append(f"<li>{regime_heading(report).capitalize()} in the sense of Pham et al.: {', '.join(regimes)}.</li>")
     lines.append(_heads_line(report))
     shares = [f"{low:.2g} to {high:.2g} at offset {offset}" for offset, (low, high) in rotary_shares(report).items()]
     if shares:
@@ -113,17 +141,34 @@ def _summary(report: Report) -> str:
             f"directions from {first['mean_distance'][0]:.3f} to {last['mean_distance'][1]:.3f}; the correlation with "
             f"the principal direction grows, beyond its interval, in {grew} of {len(seen)} layers.</li>"
         )
-    return f'<h2 id="summary">Summary</h2><ul>{"".join(lines)}</ul>'
+    return f'<h2 id="summary">Summary</h2><ul>{"".join(lines)}</ul>{_idealisations(report)}'
+
+
+def _idealisations(report: Report) -> str:
+    """What stands between the verdicts and the layers, with its size."""
+    rows = "".join(
+        f'<tr><th scope="row">{escape(each["name"])}</th><td>{escape(each["says"])}</td><td>{escape(size_text(each))}</td></tr>'
+        for each in report.document["idealisations"]
+    )
+    if not rows:
+        return ""
+    return (
+        '<h3 id="idealisations">Idealisations beside the verdicts</h3><p>Heads, mask, positions and shared matrices must match; '
+        "these need not, and this is how large they are in these layers (measured on random tokens, not certified, unless it "
+        f'says so).</p><div class="display"><table><tr><th>name</th><th>what it is</th><th>size over the layers</th></tr>{rows}'
+        "</table></div>"
+    )
 
 
 def _heads_line(report: Report) -> str:
-    heads = [head for layer in report.layers if layer["layer"] == layer["weights_of"] for head in layer["heads"]]
-    counted = [(each["id"], each["heads"]["holds"]) for each in by_kind(report)[0] if each["heads"]]
-    held = ", ".join(f"{_link(name)} ({count})" for name, count in counted if count)
+    if not any(layer["system"]["acting"] > 1 for layer in report.layers):
+        return ""
+    heads = heads_of(report)
+    met = ", ".join(f"{_link(each['id'])} ({count})" for each, count in met_as_one_head(report, "heads"))
     names = sorted({head["regime"]["regime"] for head in heads})
     return (
-        f"<li>Statements about one head, read on each of {len(heads)} heads: {held or 'none holds'}. Regime of the heads, on "
-        f"the range of \\(O_h\\): {', '.join(names)}.</li>"
+        f'<li><a href="#as-if">As if a head were alone</a>, no verdict on these layers, conditions are met in so many of '
+        f"{len(heads)} heads: {met or 'none'}. Regime of the heads, on the range of \\(O_h\\): {', '.join(names)}.</li>"
     )
 
 
@@ -136,14 +181,15 @@ def _link(name: str) -> str:
     return f'<a href="#s-{escape(name)}">{escape(name)}</a>'
 
 
-def _links(names: list[str]) -> str:
-    return ", ".join(map(_link, names))
+def _links(found: Sequence[Mapping[str, Any]]) -> str:
+    """Each statement with its title."""
+    return ", ".join(f"{_link(each['id'])} {escape(each['title'])}" for each in found)
 
 
 def _layer_table(report: Report) -> str:
     head = (
         "<tr><th>layer</th><th>case: Re / | | / |1+λ|</th><th>Re λ₁</th><th>gap</th><th>‖F‖</th><th>α*</th>"
-        "<th>to symmetric</th><th>to I</th><th>regime</th></tr>"
+        f"<th>to symmetric</th><th>to I</th><th>{regime_heading(report)}</th></tr>"
     )
     rows = []
     for layer in report.layers:
@@ -181,51 +227,68 @@ def _left_out(report: Report) -> str:
     )
 
 
+#: The tables of statements, in this order: heading, and the group of :func:`groups`.
+TABLES = (
+    ("Hold in every layer", "holds"),
+    ("Fail in some layer", "fails"),
+    ("Undecided", "undecided"),
+    ("Ask only that a matrix is invertible, and it is", "asks_invertible"),
+    ("Ask nothing of the weights beyond being finite", "asks_nothing"),
+    ("Not about this model", "not_about"),
+    ("Definitions (they claim nothing)", "definitions"),
+)
+
+
 def _statement_table(report: Report) -> str:
-    """The claims, then the definitions; what has no condition on weights in one line."""
-    free = [each["id"] for each in report.statements if each["applies"] == "no condition on weights"]
-    rest = f"<p>No condition on weights: {escape(', '.join(free))}.</p>" if free else ""
-    in_heads = _head_obstacles(report)
-    parts = []
-    for title, found in zip(("", "<h3>Definitions (they claim nothing)</h3>"), by_kind(report), strict=True):
-        rows = [_statement_row(each, in_heads) for each in found if each["id"] not in free]
+    """The claims by what is said of them, then the definitions; what has no condition on weights in one line."""
+    found, parts = groups(report), []
+    for title, name in TABLES:
+        rows = "".join(_statement_row(each, len(report.layers)) for each in getattr(found, name))
         if rows:
-            parts.append(f'{title}<div class="display"><table>{STATEMENTS}{"".join(rows)}</table></div>')
-    return "".join(parts) + rest
+            parts.append(f'<h3>{title}</h3><div class="display"><table>{STATEMENTS}{rows}</table></div>')
+    free = "".join(f'<span id="s-{escape(each["id"])}">{escape(each["id"])}</span> ' for each in found.no_condition)
+    rest = f"<p>About these layers, with no condition on weights that is read: {free.strip()}.</p>" if free else ""
+    return "".join(parts) + rest + _as_if_table(report)
 
 
-def _statement_row(told: dict[str, Any], in_heads: dict[str, Counter[str]]) -> str:
-    word = told["applies"]
+def _statement_row(told: Mapping[str, Any], layers: int) -> str:
+    word = told["word"]
     style = word if word in {"holds", "fails", "undecided"} else ""
-    blocked = [_blocked(item["condition"], f"{item['layers']} layers") for item in told["obstacles"][:4]]
-    already = {item["condition"] for item in told["obstacles"]}
-    more = [(text, count) for text, count in in_heads.get(told["id"], Counter()).most_common() if text not in already]
-    blocked += [_blocked(text, f"{count} heads") for text, count in more[: 4 - len(blocked)]]
+    blocked = [_blocked(item["condition"], item["layers"], "layer") for item in told["obstacles"][:4]]
+    why = escape(difference_text(told, layers)) if told["differs"] else "<br>".join(blocked)
     tokens = "<br>".join(f"\\({escape(text)}\\)" for text in told["about_tokens"])
-    counts = told["heads"]
-    heads = "" if counts is None else ", ".join(f"{name} {count}" for name, count in counts.items() if count)
     return (
         f'<tr id="s-{escape(told["id"])}"><th scope="row" class="id">{escape(told["id"])}</th>'
-        f'<td>{escape(told["title"])}</td><td class="{style}">{word}</td><td>{heads}</td>'
-        f"<td>{'<br>'.join(blocked)}</td><td>{tokens}</td></tr>"
+        f'<td>{escape(told["title"])}</td><td class="{style}">{word}</td><td>{why}</td><td>{tokens}</td>'
+        f"<td>{escape(', '.join(told['idealisations']))}</td></tr>"
     )
 
 
-def _blocked(condition: str, where: str) -> str:
-    return f"\\({escape(condition)}\\) ({where.removesuffix('s') if where.startswith('1 ') else where})"
+def _as_if_table(report: Report) -> str:
+    rows = []
+    for each in report.statements:
+        read = each["as_one_head"]
+        if read is None:
+            continue
+        blocked = [_blocked(item["condition"], item["layers"], "layer") for item in read["obstacles"][:4]]
+        already = {item["condition"] for item in read["obstacles"]}
+        more = [item for item in read["obstacles_in_heads"] if item["condition"] not in already]
+        blocked += [_blocked(item["condition"], item["heads"], "head") for item in more[: 4 - len(blocked)]]
+        cells = (_met(read["layers"]), _met(read["heads"]), "<br>".join(blocked))
+        rows.append(
+            f'<tr><th scope="row" class="id">{_link(each["id"])}</th><td>{escape(each["title"])}</td>'
+            + "".join(f"<td>{cell}</td>" for cell in cells)
+            + "</tr>"
+        )
+    return f'{AS_IF}<div class="display"><table>{AS_IF_HEAD}{"".join(rows)}</table></div>' if rows else ""
 
 
-def _head_obstacles(report: Report) -> dict[str, Counter[str]]:
-    """For each statement about one head: in how many heads each of its conditions does not hold."""
-    found: dict[str, Counter[str]] = {}
-    for layer in report.layers:
-        for head in layer["heads"] if layer["layer"] == layer["weights_of"] else ():
-            for each in head["hypotheses"]:
-                texts = [
-                    text for text, key in each["conditions"].items() if head["verdicts"][key]["verdict"] != "holds"
-                ]
-                found.setdefault(each["statement"], Counter()).update(texts)
-    return found
+def _met(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name.removesuffix(' as if one head')} {count}" for name, count in counts.items() if count)
+
+
+def _blocked(condition: str, count: int, what: str) -> str:
+    return f"\\({escape(condition)}\\) ({count} {what}{'' if count == 1 else 's'})"
 
 
 def _about(report: Report) -> str:

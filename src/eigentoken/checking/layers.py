@@ -10,8 +10,8 @@ __all__ = ["layer_record"]
 
 def layer_record(layer: Any, statement_ids: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Findings and hypotheses of one :class:`eigentoken.models.Layer`, and the arrays of the certificates by digest."""
-    from eigentoken.numerics.layers.bindings import hypotheses_of
     from eigentoken.numerics.layers.findings import examine
+    from eigentoken.numerics.layers.layer_readings import read_layer
     from eigentoken.numerics.layers.regimes import regime
     from eigentoken.theory.registry import statements
 
@@ -19,22 +19,15 @@ def layer_record(layer: Any, statement_ids: Sequence[str]) -> tuple[dict[str, An
     memory: dict[Any, Any] = {}
     chosen = [statements().get(name) for name in statement_ids]
     findings = examine(weights, memory=memory, statements=chosen, pairs=rotary_pairs(layer))
-    hypotheses = [hypotheses_of(each, weights, memory) for each in chosen]
+    readings = [read_layer(each, weights, memory) for each in chosen]
     record = findings.as_dict()
+    record["system"] = weights.system.as_dict()
     record["regime"] = regime(weights, memory).as_dict()
-    record["hypotheses"] = [
-        {
-            "statement": each["statement"],
-            "applies": None if each["applies"] is None else {**each["applies"].as_dict(), "details": {}},
-            "conditions": {name: verdict.as_dict() for name, verdict in each["conditions"].items()},
-            "about_tokens": each["about_tokens"],
-        }
-        for each in hypotheses
-    ]
+    record["hypotheses"] = [each.as_dict() for each in readings]
     record["principal"] = None if layer.folded else findings.principal
     record["convention"] = layer.stamp()
     record["description"] = layer.describe()
-    return record, _arrays([*memory.values(), *findings.verdicts()])
+    return record, _arrays([*memory.values(), *findings.verdicts(), *(v for each in readings for v in each.verdicts())])
 
 
 def _arrays(values: Sequence[Any]) -> dict[str, Any]:
@@ -53,7 +46,18 @@ def weights_of(layer: Any) -> Any:
     from eigentoken.numerics.layers.weights import LayerWeights
 
     heads = [{"Q": head.Q, "K": head.K, "V": head.V, "O": head.O, "scale": head.scale} for head in layer.heads]
-    return LayerWeights.from_arrays(layer.weights_of, heads)
+    added = layer.positions == "absolute"  # once, before the layers: no part of a layer's system
+    return LayerWeights.from_arrays(
+        layer.weights_of,
+        heads,
+        mask=layer.mask.kind,
+        window=layer.mask.window,
+        positions="none" if added else layer.positions,
+        added_positions=layer.positions if added else "none",
+        placement=layer.placement,
+        norm=layer.attention_norm.kind,
+        gains_folded=bool(layer.folded),
+    )
 
 
 def rotary_pairs(layer: Any) -> Any:

@@ -43,15 +43,27 @@ def with_even_gain(layer: Any) -> Any:
     return replace(layer, attention_norm=replace(norm, gain=full_like(norm.gain, norm.gain.mean())))
 
 
+def _normed(layer: Any, x: Any) -> Any:
+    """The rows normalised, without gain and bias."""
+    from dataclasses import replace
+
+    from numpy import ones_like
+
+    norm = layer.attention_norm
+    return replace(norm, gain=ones_like(norm.gain), bias=None).apply(x)
+
+
 def _observed(layer: Any, state: Any, bare: Any, even: Any, principal: Mapping[int, Any] | None) -> dict[str, Any]:
     """What one layer did to the tokens, and the sizes of its parts that the theory leaves out.
 
     ``gains``: how far the state after attention moves when the norm's gains are replaced by their mean (:func:`with_even_gain`).
+    ``norm_change``: what the norm, without gain and bias, changes of the state where it acts.
     """
     from numpy import asarray
 
-    from eigentoken.numerics.layers.observe import observe_layer, principal_subspace, relative_size
+    from eigentoken.numerics.layers.observe import observe_layer, principal_subspace, relative_size, spread_of_lengths
 
+    entering = state.input if layer.placement == "pre" else state.input + state.attention_output
     attention, second, gain = state.attention_output, state.feed_forward_output, layer.attention_norm.gain
     left_out = {
         "biases": relative_size(attention - bare.attention_output, attention),
@@ -59,6 +71,8 @@ def _observed(layer: Any, state: Any, bare: Any, even: Any, principal: Mapping[i
         "feed_forward": 0.0 if second is None else relative_size(second, attention),
         "attention_to_state": relative_size(attention, state.input),
         "gain_spread": float(gain.max()) - float(gain.min()),
+        "length_spread": spread_of_lengths(state.input),
+        "norm_change": relative_size(_normed(layer, entering) - entering, entering),
     }
     rows = (principal or {}).get(layer.weights_of)
     basis = principal_subspace(layer.update_matrix()) if rows is None else asarray(rows).T

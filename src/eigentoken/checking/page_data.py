@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any
 
 from eigentoken.checking.report import Report
-from eigentoken.checking.terminal import definition_ids
 
 __all__ = ["data_scripts", "details", "overview"]
 
@@ -46,7 +45,7 @@ CHOICES: tuple[tuple[str, bool, Callable[[Record], Any], Callable[[Record], Any]
         lambda head: head["value_leader"]["verdict"],
         lambda layer: layer["leaders"]["real-part"]["verdict"],
     ),
-    ("statements that hold in the head", False, lambda head: len(_held(head)), lambda layer: None),
+    ("statements met as if the head were alone", False, lambda head: len(_met(head)), lambda layer: None),
     (
         "distance of sym(P) to positive definite",
         False,
@@ -94,7 +93,8 @@ def details(layer: Record) -> Record:
     return {
         "discs": [[_short(value) for value in disc] for disc in layer["discs"]],
         "leaders": {name: _verdict(verdict) for name, verdict in layer["leaders"].items()},
-        "regime": {name: layer["regime"][name] for name in ("regime", "reason")},
+        "regime": {name: layer["regime"][name] for name in ("regime", "of", "reason")},
+        "system": layer["system"]["says"],
         "score_inertia": _verdict(layer["score_inertia"]),
         "conditions": names,
         "heads": [_head(head, names) for head in layer["heads"]],
@@ -106,10 +106,10 @@ def _head(head: Record, names: list[str]) -> Record:
         "score_inertia": _verdict(head["score_inertia"]),
         "value_inertia": _verdict(head["value_inertia"]),
         "value_leader": _verdict(head["value_leader"]),
-        "regime": {name: head["regime"][name] for name in ("regime", "reason")},
+        "regime": {name: head["regime"][name] for name in ("regime", "of", "reason")},
         "sizes": {"P": head["score"], "U": head["value"]},
         "conditions": [_bare(head["verdicts"].get(name)) for name in names],
-        "holds": _held(head),
+        "met": _met(head),
         "rotary": head.get("rotary", []),
     }
 
@@ -118,10 +118,9 @@ def _distinct(layer: Record) -> bool:
     return bool(layer["weights_of"] == layer["layer"])
 
 
-def _held(head: Record) -> list[str]:
-    """The statements whose conditions the head satisfies; definitions claim nothing and are left out."""
-    held = [each["statement"] for each in head["hypotheses"] if each["applies"] == "holds"]
-    return [name for name in held if name not in definition_ids()]
+def _met(head: Record) -> list[str]:
+    """The statements about one head whose conditions the head meets, as if it were alone; definitions claim nothing."""
+    return [each["statement"] for each in head["hypotheses"] if each["word"] == "met as if one head"]
 
 
 def _verdict(verdict: Record) -> Record:

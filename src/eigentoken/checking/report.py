@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from eigentoken.checking.idealisations import idealisations
+
 __all__ = ["Report", "assemble", "rotary_shares", "statement_over_layers"]
 
 SCHEMA = "check"
@@ -30,9 +32,13 @@ class Report:
     def statements(self) -> list[dict[str, Any]]:
         return list(self.document["statements"])
 
-    def applies(self, name: str) -> str:
-        """``holds`` if every layer satisfies every condition on weights, ``fails`` if one fails, else ``undecided``."""
-        return str(next(each["applies"] for each in self.statements if each["id"] == name))
+    def word(self, name: str) -> str:
+        """The word of a statement over all layers: see :class:`eigentoken.theory.layer_systems.LayerWord`."""
+        return str(next(each["word"] for each in self.statements if each["id"] == name))
+
+    def satisfies(self, name: str) -> bool:
+        """Is the statement about every layer, with every condition on weights certified?  What asks nothing is satisfied."""
+        return self.word(name) in ("holds", "asks only invertibility", "asks nothing of the weights")
 
     def _repr_html_(self) -> str:
         from eigentoken.checking.html import summary_html
@@ -79,6 +85,7 @@ def assemble(
         },
         "conventions": CONVENTIONS,
         "statements": [statement_over_layers(name, layers) for name in ids],
+        "idealisations": idealisations(layers, observed),
         "layers": layers,
         "observed": observed,
     }
@@ -99,53 +106,86 @@ def rotary_shares(report: Report) -> dict[int, tuple[float, float]]:
 
 CONVENTIONS = (
     "Tokens are columns; a matrix acts from the left. "
-    "F = sum_h O_h V_h, S = sum_h Q_h^T K_h, all heads of a layer together; "
-    "a statement about one head is also read on each head, with U_h = O_h V_h and P_h = Q_h^T K_h / scale. "
+    "F = sum_h O_h V_h, S = sum_h Q_h^T K_h, all heads of a layer together; U_h = O_h V_h and P_h = Q_h^T K_h / scale of one "
+    "head. A statement is about a layer only where its system has the layer's heads, mask, positions and shared matrices. "
+    "What is read on F and S, or on a head alone, as if the layer were one head, is no verdict about the layer. "
     "Weights count exactly as stored; products are enclosures. A map takes the step alpha = 1. "
-    "Biases, norm gains and the feed-forward are not part of the theorems: their sizes are under left_out."
+    "What a verdict leaves out is listed beside it, with its size, under idealisations."
 )
 
 
 def statement_over_layers(name: str, layers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """One statement over all layers: which conditions hold where, and the first obstacle."""
+    """One statement over all layers: the word, what differs, which conditions are in the way, what it leaves out."""
     from eigentoken.theory.registry import statements
 
     told = statements().get(name)
-    per_layer = []
-    obstacles: Counter[str] = Counter()
-    tokens: list[str] = []
-    for layer in layers:
-        found = next(each for each in layer["hypotheses"] if each["statement"] == name)
-        tokens = found["about_tokens"]
-        word = "no condition on weights" if found["applies"] is None else str(found["applies"]["verdict"])
-        per_layer.append(word)
-        obstacles.update(text for text, verdict in found["conditions"].items() if verdict["verdict"] != "holds")
-    words = set(per_layer)
-    if words == {"no condition on weights"}:
-        applies = "no condition on weights"
-    else:
-        applies = "fails" if "fails" in words else "undecided" if "undecided" in words else "holds"
+    found = [next(each for each in layer["hypotheses"] if each["statement"] == name) for layer in layers]
+    words = [each["word"] for each in found]
+    differs = Counter((each["part"], each["statement"], each["layer"]) for one in found for each in one["differs"])
+    idealised = dict.fromkeys(left for each in found for left in each["idealisations"])
     return {
         "id": name,
         "title": told.title,
-        "applies": applies,
-        "layers": per_layer,
-        "obstacles": [{"condition": text, "layers": count} for text, count in obstacles.most_common()],
-        "heads": _over_heads(name, layers),
-        "about_tokens": tokens,
+        "kind": str(told.kind),
+        "asks": found[0]["asks"] if found else "nothing",
+        "word": _together(words),
+        "layers": words,
+        "differs": [
+            {"part": part, "statement": own, "layer": theirs, "layers": count}
+            for (part, own, theirs), count in differs.items()
+        ],
+        "obstacles": _obstacles(found),
+        "about_tokens": list(dict.fromkeys(text for each in found for text in each["about_tokens"])),
+        "idealisations": list(idealised),
+        "as_one_head": _as_one_head(name, found, layers),
     }
 
 
-def _over_heads(name: str, layers: Sequence[Mapping[str, Any]]) -> dict[str, int] | None:
-    """In how many heads the conditions on weights hold, fail, are undecided; ``None`` for what is not about one head.
+#: In this order the first word that some layer has is the word of the model; the others only where all layers have them.
+FIRST = ("fails", "undecided", "not about this model", "no condition on weights", "holds", "asks only invertibility")
+
+
+def _together(words: Sequence[str]) -> str:
+    return next((word for word in FIRST if word in words), "asks nothing of the weights")
+
+
+def _obstacles(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    counted = Counter(
+        text for each in found for text, verdict in each["conditions"].items() if verdict["verdict"] != "holds"
+    )
+    return [{"condition": text, "layers": count} for text, count in counted.most_common()]
+
+
+def _as_one_head(
+    name: str, found: Sequence[Mapping[str, Any]], layers: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """What its conditions say as if there were one head: in how many layers (of F), in how many heads, what is in the way.
 
     Layers that share their weights share their heads: they are counted once.
     """
-    words: Counter[str] = Counter()
-    for layer in layers:
-        if layer["layer"] != layer["weights_of"]:
-            continue
-        for head in layer["heads"]:
-            found = [each["applies"] for each in head["hypotheses"] if each["statement"] == name]
-            words.update(word for word in found if word is not None)
-    return {word: words[word] for word in ("holds", "fails", "undecided")} if words else None
+    own = [layer["layer"] == layer["weights_of"] for layer in layers]
+    summed = [each["as_one_head"] for each, first in zip(found, own, strict=True) if first and each["as_one_head"]]
+    heads = [
+        (head, each)
+        for layer, first in zip(layers, own, strict=True)
+        for head in (layer["heads"] if first else ())
+        for each in head["hypotheses"]
+        if each["statement"] == name
+    ]
+    if not summed and not heads:
+        return None
+    blocked: Counter[str] = Counter()
+    for head, each in heads:
+        blocked.update(text for text, key in each["conditions"].items() if head["verdicts"][key]["verdict"] != "holds")
+    return {
+        "layers": _counted([each["word"] for each in summed]),
+        "obstacles": _obstacles(summed),
+        "heads": _counted([each["word"] for _, each in heads]),
+        "obstacles_in_heads": [{"condition": text, "heads": count} for text, count in blocked.most_common()],
+    }
+
+
+def _counted(words: Sequence[str]) -> dict[str, int]:
+    from eigentoken.theory.layer_systems import AsIfWord
+
+    return {str(word): list(words).count(str(word)) for word in AsIfWord}

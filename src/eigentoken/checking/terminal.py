@@ -2,55 +2,27 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from functools import lru_cache
 from typing import Any
 
+from eigentoken.checking.idealisations import size_text
+from eigentoken.checking.intervals import interval
 from eigentoken.checking.report import Report, rotary_shares
+from eigentoken.checking.summary import (
+    PARTS,
+    Groups,
+    groups,
+    heads_of,
+    in_words,
+    met_as_one_head,
+    regime_heading,
+    systems_of,
+)
 from eigentoken.output import say, table
 
-__all__ = ["by_kind", "definition_ids", "interval", "show"]
+__all__ = ["show"]
 
 
 MOST_ROWS = 14
-
-
-def interval(ends: Any, digits: int = 4) -> str:
-    """A certified interval, as short as it can honestly be written: one number if both ends round to it, else outward.
-
-    >>> interval((1.23449, 1.23451)), interval((17.5349, 17.7041)), interval((2.0, "inf"))
-    ('[1.234, 1.235]', '[17.53, 17.71]', '[2, ∞]')
-    """
-    if ends is None:
-        return "-"
-    low, high = (float(end) for end in ends)
-    if low == high or f"{low:.{digits}g}" == f"{high:.{digits}g}":
-        return _shown(low, digits)
-    below = Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(low))
-    above = Context(prec=digits, rounding=ROUND_CEILING).plus(Decimal(high))
-    return f"[{_shown(float(below), digits)}, {_shown(float(above), digits)}]"
-
-
-def _shown(value: float, digits: int) -> str:
-    return f"{value:.{digits}g}".replace("inf", "∞")
-
-
-@lru_cache(maxsize=1)
-def definition_ids() -> frozenset[str]:
-    """The statements of the book that claim nothing: they only say what a word means."""
-    from eigentoken.theory.registry import statements
-    from eigentoken.theory.statements import Kind
-
-    return frozenset(each.id for each in statements() if each.kind is Kind.DEFINITION)
-
-
-def by_kind(report: Report) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The statements that claim something, and the definitions."""
-    known = definition_ids()
-    return (
-        [each for each in report.statements if each["id"] not in known],
-        [each for each in report.statements if each["id"] in known],
-    )
 
 
 def show(report: Report) -> None:
@@ -59,6 +31,8 @@ def show(report: Report) -> None:
 
     model = report.document["model"]
     say(model["description"], "bold")
+    for each in systems_of(report):
+        say(f"each layer: {each}")
     rows: list[tuple[Any, ...]] = []
     for layer in report.layers:
         if layer["weights_of"] != layer["layer"]:
@@ -69,7 +43,7 @@ def show(report: Report) -> None:
         numbers = (interval(layer["leading_eigenvalue"]), interval(layer["norm"]), interval(layer["alpha_star"], 3))
         distance = interval(layer["distance_to_symmetric"], 3)
         rows.append((name, cases, *numbers, distance, layer["regime"]["regime"]))
-    columns = ("layer", "case", "Re λ₁", "|F|", "α*", "to sym.", "regime")
+    columns = ("layer", "case", "Re λ₁", "|F|", "α*", "to sym.", regime_heading(report))
     if len(rows) > MOST_ROWS:  # one screen: the middle is in the other formats
         half = MOST_ROWS // 2
         left = (f"… {len(rows) - 2 * half} more", *("" for _ in columns[1:]))
@@ -81,52 +55,82 @@ def show(report: Report) -> None:
 
 
 def _statements(report: Report, plain_text: Any) -> None:
-    claims, definitions = by_kind(report)
-    words = [each["applies"] for each in claims]
-    say(
-        f"statements whose conditions on weights hold in every layer: {words.count('holds')}; "
-        f"fail in some layer: {words.count('fails')}; undecided: {words.count('undecided')}",
-        "bold",
-    )
-    held = [each["id"] for each in claims if each["applies"] == "holds"]
-    if held:
-        say(f"  hold: {', '.join(held)}")
+    found = groups(report)
     count = len(report.layers)
-    some = {each["id"]: each["layers"].count("holds") for each in claims if each["id"] not in held}
-    partly = [f"{name} ({number} of {count})" for name, number in some.items() if number]
-    if partly:
-        say(f"  hold in some layers: {', '.join(partly)}")
-    defined = [each["id"] for each in definitions if each["applies"] == "holds"]
-    if defined:
-        say(f"  definitions (no theorems) whose conditions hold: {', '.join(defined)}")
-    _by_head(report)
+    say(
+        f"statements about these layers, all conditions on weights certified in every layer: {len(found.holds)}", "bold"
+    )
+    if found.holds:
+        say(f"  hold: {in_words(found.holds)}")
+    if found.partly:
+        partly = ", ".join(f"{each['id']} ({number} of {count})" for each, number in found.partly)
+        say(f"  hold in some layers: {partly}")
+    for name, listed in (("fail in some layer", found.fails), ("undecided", found.undecided)):
+        if listed:
+            say(f"  {name}: {_ids(listed)}")
+    _apart(found)
+    _as_one_head(report)
     obstacles: dict[str, int] = {}
-    for each in claims:
+    for each in (*found.fails, *found.undecided):
         for item in each["obstacles"]:
             obstacles[item["condition"]] = obstacles.get(item["condition"], 0) + 1
     most = sorted(obstacles.items(), key=lambda pair: -pair[1])[:6]
     if most:
-        rows = [(plain_text(text), count) for text, count in most]
-        table("what is most often in the way", ("condition", "statements"), rows, wrap=("condition",))
+        rows = [(plain_text(text), number) for text, number in most]
+        table("what is in the way of those that fail", ("condition", "statements"), rows, wrap=("condition",))
+    _idealisations(report, found)
 
 
-def _by_head(report: Report) -> None:
-    """One line on the statements about one head, and one on the heads' regimes."""
-    counted = {each["id"]: each["heads"] for each in by_kind(report)[0] if each["heads"]}
-    heads = [head for layer in report.layers if layer["layer"] == layer["weights_of"] for head in layer["heads"]]
-    if not heads:
-        return
-    held = [f"{name} ({words['holds']})" for name, words in counted.items() if words["holds"]]
-    say(f"  in single heads, of {len(heads)}: {', '.join(held) if held else 'no statement holds'}")
+def _ids(listed: Any) -> str:
+    return ", ".join(each["id"] for each in listed)
+
+
+def _apart(found: Groups) -> None:
+    """What is not about the model, and what says the same of any weights."""
+    if found.not_about:
+        parts = ", ".join(f"{PARTS.get(part, part)} {number}" for part, number in found.parts().items())
+        say(f"  not about this model: {len(found.not_about)} (what differs: {parts})")
+    for name, listed in (
+        ("ask nothing of the weights", found.asks_nothing),
+        ("ask only that a matrix is invertible, and it is", found.asks_invertible),
+    ):
+        if listed:
+            say(f"  {name}: {_ids(listed)}")
+
+
+def _as_one_head(report: Report) -> None:
+    """What is read on the sum of the heads, or on a head alone: apart, and said to be no verdict on the layers."""
+    heads, summed, single = heads_of(report), met_as_one_head(report, "layers"), met_as_one_head(report, "heads")
+    several = any(layer["system"]["acting"] > 1 for layer in report.layers)
+    if several:
+        say("as if a layer were one head (no theorem says this of these layers)", "bold")
+        distinct = sum(layer["layer"] == layer["weights_of"] for layer in report.layers)
+        met = ", ".join(f"{each['id']} ({number} of {distinct})" for each, number in summed)
+        say(f"  conditions met by the sum of the heads: {met or 'none'}")
+        alone = ", ".join(f"{each['id']} ({number})" for each, number in single)
+        say(f"  conditions met by single heads, of {len(heads)}: {alone or 'none'}")
     regimes: dict[str, int] = {}
     for head in heads:
         regimes[head["regime"]["regime"]] = regimes.get(head["regime"]["regime"], 0) + 1
-    where = "; each is singular on R^d" if any(head["regime"]["conserved_directions"] for head in heads) else ""
     shown = ", ".join(f"{name} {count}" for name, count in sorted(regimes.items()))
-    say(f"  regime of the heads on the range of O: {shown}{where}")
+    where = " on the range of O" if any(head["regime"]["conserved_directions"] for head in heads) else ""
+    if several:
+        say(f"  regime of the heads{where}: {shown}")
     shares = [f"{low:.2g} to {high:.2g} at offset {offset}" for offset, (low, high) in rotary_shares(report).items()]
     if shares:
-        say(f"  rotary positions change a head's score matrix by this part of its norm: {', '.join(shares)}")
+        say(f"rotary positions change a head's score matrix by this part of its norm: {', '.join(shares)}")
+
+
+def _idealisations(report: Report, found: Groups) -> None:
+    """The size of what the verdicts leave out; of the statements that hold, which of it stands beside each."""
+    listed = report.document["idealisations"]
+    if not listed:
+        return
+    say("idealisations: what stands between these verdicts and the layers (measured, not certified)", "bold")
+    for each in listed:
+        say(f"  {each['name']} ({each['says']}): {size_text(each)}")
+    for each in found.holds:
+        say(f"  {each['id']} leaves out: {', '.join(each['idealisations'])}")
 
 
 def _observed(report: Report) -> None:
@@ -145,13 +149,3 @@ def _observed(report: Report) -> None:
         f"correlation with the principal direction grows in {grew} of {len(seen)} layers",
         "bold",
     )
-    parts = {name: [each["left_out"][name] for each in seen] for name in ("feed_forward", "biases", "gains")}
-    ratio, bias, gain = (_mean([value for value in values if value is not None]) for values in parts.values())
-    say(
-        f"left out by the theory: feed-forward {ratio} of the attention update, biases {bias} of it, uneven norm gains "
-        f"{gain} of it"
-    )
-
-
-def _mean(values: list[float]) -> str:
-    return f"{sum(values) / len(values):.2g}" if values else "-"

@@ -7,10 +7,11 @@ import json
 
 from eigentoken.checking.formats import to_json
 from eigentoken.checking.report import Report
+from eigentoken.schemas import schema
 
 __all__ = ["PREDICATE_TYPE", "to_intoto"]
 
-PREDICATE_TYPE = "https://eigentoken.dev/check/v1"
+PREDICATE_TYPE = "https://eigentoken.dev/check/v2"
 
 
 def to_intoto(report: Report) -> str:
@@ -19,8 +20,8 @@ def to_intoto(report: Report) -> str:
     subjects = [{"name": file["name"], "digest": {"sha256": file["sha256"]}} for file in model["files"]]
     predicate = {
         "tool": {"name": "eigentoken", "version": report.document["version"]},
-        "report": {"schema": "eigentoken/check/1", "sha256": hashlib.sha256(to_json(report).encode()).hexdigest()},
-        "statements": {each["id"]: each["applies"] for each in report.statements},
+        "report": {"schema": schema("check")["$id"], "sha256": hashlib.sha256(to_json(report).encode()).hexdigest()},
+        "statements": {each["id"]: each["word"] for each in report.statements},
     }
     statement = {
         "_type": "https://in-toto.io/Statement/v1",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from eigentoken.checking.idealisations import size_text
+from eigentoken.checking.intervals import interval
 from eigentoken.checking.report import Report
-from eigentoken.checking.terminal import interval
+from eigentoken.checking.summary import groups, in_words, regime_heading, systems_of
 
 __all__ = ["to_model_card"]
 
@@ -11,16 +13,22 @@ __all__ = ["to_model_card"]
 def to_model_card(report: Report) -> str:
     """What is certified of the attention layers, in a few lines and one table."""
     model = report.document["model"]
-    held = [each["id"] for each in report.statements if each["applies"] == "holds"]
+    found = groups(report)
+    left_out = "; ".join(f"{each['name']}, {size_text(each)}" for each in report.document["idealisations"])
     lines = [
         "## Attention as a dynamical system",
         "",
         f"Checked with eigentoken {report.document['version']} ({model['description']}). Verdicts are certified on the "
-        "weights as stored; biases, norms and feed-forward are outside the theorems.",
+        "weights as stored.",
         "",
-        f"Statements whose conditions on weights hold in every layer: {', '.join(held) if held else 'none'}.",
+        f"Each layer: {'; '.join(systems_of(report))}.",
         "",
-        "| layer | case (Re / modulus / step) | Re λ₁ | ‖F‖ | α* | distance to symmetric | regime |",
+        f"Statements about these layers whose conditions on weights hold in every layer: {in_words(found.holds)}. "
+        f"Not about this model: {len(found.not_about)} statements (heads, mask, positions or shared matrices differ).",
+        "",
+        f"Idealisations beside the verdicts: {left_out or 'none'}.",
+        "",
+        f"| layer | case (Re / modulus / step) | Re λ₁ | ‖F‖ | α* | distance to symmetric | {regime_heading(report)} |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for layer in report.layers:

@@ -1,4 +1,5 @@
-"""SARIF 2.1.0 of a check: a rule a statement, a result a layer; holds is pass, fails is fail, undecided is open."""
+"""SARIF 2.1.0 of a check: a rule a statement, a result a layer; holds is pass, fails is fail, undecided is open; what is not
+about the layer, or asks nothing of it, is not applicable."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from eigentoken.checking.report import Report
 
 __all__ = ["to_sarif"]
 
-KINDS = {"holds": "pass", "fails": "fail", "undecided": "open", "no condition on weights": "notApplicable"}
+KINDS = {"holds": "pass", "fails": "fail", "undecided": "open"}
 
 
 def to_sarif(report: Report) -> str:
@@ -22,11 +23,9 @@ def to_sarif(report: Report) -> str:
                 {
                     "ruleId": each["id"],
                     "ruleIndex": number,
-                    "kind": KINDS[word],
+                    "kind": KINDS.get(word, "notApplicable"),
                     "level": "warning" if word == "fails" else "none",
-                    "message": {
-                        "text": f"layer {layer}: conditions on weights: {word}{_why(report, each['id'], layer)}"
-                    },
+                    "message": {"text": f"layer {layer}: {word}{_why(report, each['id'], layer)}"},
                     "locations": [{"logicalLocations": [{"name": f"layer {layer}", "kind": "module"}]}],
                 }
             )
@@ -40,5 +39,6 @@ def to_sarif(report: Report) -> str:
 
 def _why(report: Report, name: str, layer: int) -> str:
     found = next(each for each in report.layers[layer]["hypotheses"] if each["statement"] == name)
-    reasons = [verdict["reason"] for verdict in found["conditions"].values() if verdict["verdict"] != "holds"]
+    reasons = [f"{each['statement']}; this layer has {each['layer']}" for each in found["differs"]]
+    reasons += [verdict["reason"] for verdict in found["conditions"].values() if verdict["verdict"] != "holds"]
     return f" ({reasons[0]})" if reasons else ""

@@ -1,0 +1,109 @@
+"""Which heads of a layer act, decided exactly: heads with equal scores are one head, a head with ``O V = 0`` is none.
+
+The weights ``a^h_ij`` depend on the scores alone, so heads with the same score matrix add to one head with the value matrix
+``sum_h O_h V_h``, and a group whose sum is zero moves no token.  A question is whether a sum of products of stored matrices
+is the zero matrix.  One entry that is not zero, in exact rational arithmetic, says no; only a product whose every entry is
+zero, in exact integer arithmetic, says yes.  Where that is too large to be asked the answer is no: heads are never merged
+or left out on the strength of a float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from eigentoken.numerics.exact_matrices import ExactMatrix
+
+__all__ = ["acting_groups", "has_no_scores", "is_identity", "product_is_zero", "same_scores"]
+
+#: The largest width at which a whole product is formed in exact integers.
+LARGEST = 512
+
+
+def product_is_zero(left: Any, right: Any) -> bool:
+    """Is ``left @ right`` (d, r) (r, d) certified to be the zero matrix?  ``False`` where it is not, or is too large.
+
+    >>> product_is_zero(np.array([[1.0, -1.0]]), np.array([[0.5], [0.5]]))
+    True
+    """
+    first, second = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    if not first.any() or not second.any():
+        return True
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        return False
+    with np.errstate(all="ignore"):
+        row = int(np.argmax(np.abs(first).max(axis=1)))
+        column = int(np.argmax(np.nan_to_num(np.abs(first[row] @ second), nan=np.inf)))
+    if _entry(first[row], second[:, column]) != 0 or max(first.shape[0], second.shape[1]) > LARGEST:
+        return False
+    exact = ExactMatrix.from_floats(first).numerators * ExactMatrix.from_floats(second).numerators
+    return not any(entry != 0 for entry in exact.entries())
+
+
+def _entry(row: Any, column: Any) -> Fraction:
+    """The exact inner product of two float vectors."""
+    return sum((Fraction(float(a)) * Fraction(float(b)) for a, b in zip(row, column, strict=True)), Fraction(0))
+
+
+def is_identity(left: Any, right: Any, scale: float = 1.0) -> bool:
+    """Is ``left @ right / scale`` certified to be the identity?"""
+    d, r = np.shape(left)
+    if r < d:
+        return False  # its rank is below d
+    one = np.eye(d)
+    return product_is_zero(np.hstack([left, -scale * one]), np.vstack([right, one]))
+
+
+def same_scores(head: Any, other: Any, turned: bool) -> bool:
+    """Have two heads certainly the same scores?  With rotary positions only where Q and K are the same arrays of numbers."""
+    if head.scale != other.scale or head.Q.shape != other.Q.shape:
+        return has_no_scores(head, turned) and has_no_scores(other, turned)
+    if np.array_equal(head.Q, other.Q) and np.array_equal(head.K, other.K):
+        return True
+    if turned:
+        return has_no_scores(head, turned) and has_no_scores(other, turned)
+    if not (head.Q.any() and other.Q.any()):
+        return has_no_scores(head) and has_no_scores(other)
+    return product_is_zero(np.hstack([head.Q.T, -other.Q.T]), np.vstack([head.K, other.K]))
+
+
+def has_no_scores(head: Any, turned: bool = False) -> bool:
+    """Are the scores of the head certainly zero, so that it averages evenly?"""
+    if turned:  # Q^T R K is zero for every rotation only where a factor is
+        return not np.any(head.Q) or not np.any(head.K)
+    return product_is_zero(np.asarray(head.Q).T, head.K)
+
+
+def acting_groups(heads: Sequence[Any], turned: bool = False) -> tuple[tuple[int, ...], ...]:
+    """The heads by equal scores, without the groups whose values add to zero: as many heads as the layer acts with.
+
+    ``heads`` have Q, K, V, O and ``scale``; ``turned``: the scores depend on rotary positions.
+    """
+    groups: list[list[int]] = []
+    seen = [_one_score(head, heads[0]) for head in heads]
+    for index, head in enumerate(heads):
+        for group in groups:
+            if seen[group[0]] == seen[index] and same_scores(heads[group[0]], head, turned):
+                group.append(index)
+                break
+        else:
+            groups.append([index])
+    return tuple(tuple(group) for group in groups if not _no_values([heads[index] for index in group]))
+
+
+def _one_score(head: Any, first: Any) -> Fraction | None:
+    """One entry of ``Q^T K / scale``, exact, at the place where that of the first head is likely large: no two heads with
+    different entries have the same scores."""
+    row = int(np.argmax(np.abs(first.Q).sum(axis=0)))
+    column = int(np.argmax(np.abs(first.K).sum(axis=0)))
+    query, key = head.Q[:, row], head.K[:, column]
+    if not (np.isfinite(query).all() and np.isfinite(key).all() and head.scale):
+        return None
+    return _entry(query, key) / Fraction(head.scale)
+
+
+def _no_values(heads: Sequence[Any]) -> bool:
+    return product_is_zero(np.hstack([head.O for head in heads]), np.vstack([head.V for head in heads]))

@@ -1,0 +1,239 @@
+"""What a statement says of one layer: about it or not, which of its conditions hold, what it leaves out.
+
+The layer has a system of its own (:class:`~eigentoken.theory.layer_systems.LayerSystem`); each system of the statement is
+matched with it.  Where none contains it the word is ``not about this model``, with the part that differs.  Where only the
+number of heads differs, the conditions are still read on ``F = sum_h O_h V_h`` and ``S = sum_h Q_h^T K_h``, and on each head
+alone, *as if the layer were one head*: with words of their own, because no theorem says anything of the layer then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from eigentoken.numerics.layers.asks import Asks, asks
+from eigentoken.numerics.layers.bindings import bind, bind_head
+from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
+from eigentoken.numerics.layers.letters import Letters
+from eigentoken.numerics.layers.weights import LayerWeights
+from eigentoken.theory.conditions import Condition
+from eigentoken.theory.layer_systems import (
+    AsIfWord,
+    Difference,
+    LayerSystem,
+    LayerWord,
+    Match,
+    idealisations,
+    matches,
+)
+from eigentoken.theory.readings import LATEX
+from eigentoken.theory.statements import Kind, Statement
+from eigentoken.theory.systems import System
+from eigentoken.theory.verdicts import Verdict, all_of, holds, undecided
+
+__all__ = ["AsIf", "LayerReading", "as_one_head", "read_head", "read_layer"]
+
+_WORDS = {"holds": AsIfWord.MET, "fails": AsIfWord.NOT_MET, "undecided": AsIfWord.OPEN}
+
+
+@dataclass(frozen=True)
+class AsIf:
+    """A statement about one head, read on the sum of the heads or on one head alone."""
+
+    statement: str
+    word: AsIfWord
+    conditions: Mapping[str, Verdict]
+
+
+@dataclass(frozen=True)
+class LayerReading:
+    """One statement and one layer.
+
+    ``system`` names the system of the statement that contains the layer (``None`` where none does, and ``differs`` says
+    why); ``conditions`` are the verdicts of its conditions on weights there, ``about_tokens`` those that speak of the start
+    or the number of tokens instead.
+    """
+
+    statement: str
+    word: LayerWord
+    asks: Asks
+    system: str | None = None
+    differs: tuple[Difference, ...] = ()
+    verdict: Verdict | None = None
+    conditions: Mapping[str, Verdict] = field(default_factory=dict)
+    about_tokens: tuple[str, ...] = ()
+    idealisations: tuple[str, ...] = ()
+    as_one_head: AsIf | None = None
+
+    def verdicts(self) -> list[Verdict]:
+        """Every verdict that was reached for it."""
+        return [*self.conditions.values(), *(self.as_one_head.conditions.values() if self.as_one_head else ())]
+
+    def as_dict(self) -> dict[str, Any]:
+        as_if = self.as_one_head
+        return {
+            "statement": self.statement,
+            "word": str(self.word),
+            "asks": self.asks.word,
+            "system": self.system,
+            "differs": [each.as_dict() for each in self.differs],
+            "verdict": None if self.verdict is None else {**self.verdict.as_dict(), "details": {}},
+            "conditions": {text: verdict.as_dict() for text, verdict in self.conditions.items()},
+            "about_tokens": list(self.about_tokens),
+            "idealisations": list(self.idealisations),
+            "as_one_head": None
+            if as_if is None
+            else {
+                "word": str(as_if.word),
+                "conditions": {text: verdict.as_dict() for text, verdict in as_if.conditions.items()},
+            },
+        }
+
+
+def read_layer(statement: Statement, weights: LayerWeights, memory: dict[Any, Any]) -> LayerReading:
+    """The statement on this layer; ``memory`` is shared by the statements, so that nothing is asked twice."""
+    found = matches(statement.systems, statement.covers, weights.system)
+    if not found:
+        nothing = Difference("system", "no system that it names", weights.system.describe())
+        return LayerReading(statement.id, LayerWord.NOT_ABOUT, Asks.MORE, differs=(nothing,))
+    best = found[0]
+    asked = asks(statement.conditions, best.system)
+    if best.differences:
+        return LayerReading(
+            statement.id,
+            LayerWord.NOT_ABOUT,
+            asked,
+            differs=best.differences,
+            as_one_head=_as_one_head(statement, found, weights, memory),
+        )
+    needed = _of_the_heads(best, weights, memory)
+    refused = {text: verdict for text, verdict in needed.items() if verdict.is_fails}
+    if refused:
+        differs = tuple(_heads_differ(text, verdict, weights.system) for text, verdict in refused.items())
+        as_if = _as_one_head(statement, [replace(best, differences=differs)], weights, memory)
+        return LayerReading(statement.id, LayerWord.NOT_ABOUT, asked, differs=differs, as_one_head=as_if)
+    letters = bind(best.system, weights, memory)
+    conditions, tokens = _read(statement.conditions, letters, _read_before(best.system, memory))
+    conditions = needed | conditions
+    verdict = (
+        all_of({text: _bare(each) for text, each in conditions.items()}) if conditions else holds("nothing is asked")
+    )
+    word = _word(asked if not needed else Asks.MORE, verdict) if statement.conditions else LayerWord.NO_CONDITION
+    return LayerReading(
+        statement.id,
+        word,
+        asked,
+        best.system.name,
+        (),
+        verdict if conditions else None,
+        conditions,
+        tuple(tokens),
+        idealisations(best.system, weights.system),
+    )
+
+
+def _word(asked: Asks, verdict: Verdict) -> LayerWord:
+    if asked is Asks.NOTHING and not verdict.is_fails:
+        return LayerWord.ASKS_NOTHING
+    if asked is Asks.INVERTIBLE and verdict.is_holds:
+        return LayerWord.ASKS_INVERTIBLE
+    return LayerWord(str(verdict.word))
+
+
+def _of_the_heads(best: Match, weights: LayerWeights, memory: dict[Any, Any]) -> dict[str, Verdict]:
+    """What the statement asks of several heads beside its conditions on their sum."""
+    if not best.needs:
+        return {}
+    letters = bind(replace(best.system, multihead=True), weights, memory)
+    found, _ = _read(best.needs, letters, {})
+    return found
+
+
+def _heads_differ(text: str, verdict: Verdict, layer: LayerSystem) -> Difference:
+    from eigentoken.theory.plain_text import plain_text
+
+    return Difference("heads", f"several heads only if {plain_text(text)}", f"{layer.heads_text}: {verdict.reason}")
+
+
+def _as_one_head(
+    statement: Statement, found: Sequence[Match], weights: LayerWeights, memory: dict[Any, Any]
+) -> AsIf | None:
+    """The conditions on the sum of the heads, where nothing but the number of heads differs and heads act at all."""
+    match = next((each for each in found if each.only_heads), None)
+    if match is None or not weights.acting or not _claims_more(statement, match.system):
+        return None
+    conditions, _ = _read(statement.conditions, bind(match.system, weights, memory), _read_before(match.system, memory))
+    return as_one_head(statement.id, conditions)
+
+
+def _claims_more(statement: Statement, listed: System) -> bool:
+    """Does it claim something, and ask more of weights than an inverse?  Only then is it worth reading as if."""
+    return statement.kind is not Kind.DEFINITION and asks(statement.conditions, listed) is Asks.MORE
+
+
+def as_one_head(name: str, conditions: Mapping[str, Verdict]) -> AsIf | None:
+    """The conditions under the word that they have as if there were one head."""
+    if not conditions:
+        return None
+    together = all_of({text: _bare(each) for text, each in conditions.items()})
+    return AsIf(name, _WORDS[str(together.word)], conditions)
+
+
+def read_head(statement: Statement, weights: LayerWeights, index: int, memory: dict[Any, Any]) -> AsIf | None:
+    """The conditions on one of several heads, as if it were alone; ``None`` where they would not be about that layer either,
+    where they ask no more than an inverse, and in a layer that acts as one head, which is read itself."""
+    if len(weights.acting) < 2:
+        return None
+    if "alone" not in memory:
+        memory["alone"] = weights.alone(index).system
+    found = [each for each in matches(statement.systems, statement.covers, memory["alone"]) if not each.differences]
+    single = next((each for each in found if not each.system.multihead), None)
+    if single is None or not _claims_more(statement, single.system):
+        return None
+    letters = bind_head(single.system, weights.heads[index], memory)
+    conditions, _ = _read(statement.conditions, letters, _read_before(single.system, memory))
+    return as_one_head(statement.id, conditions)
+
+
+@lru_cache(maxsize=1024)
+def _text(condition: Condition) -> str:
+    """The condition as LaTeX, printed once however many heads it is read on."""
+    return LATEX(condition)
+
+
+def _read(
+    conditions: Sequence[Condition], letters: Letters, read: dict[Condition, Verdict | None]
+) -> tuple[dict[str, Verdict], list[str]]:
+    """Verdicts by the text of the condition, and the conditions that speak of the tokens.
+
+    ``read``: the conditions that were read on the same letters already, for another statement.
+    """
+    verdicts: dict[str, Verdict] = {}
+    about_tokens: list[str] = []
+    for condition in conditions:
+        name = _text(condition)
+        if ON_WEIGHTS.find(type(condition)) is None:
+            verdicts[name] = undecided(f"{type(condition).__name__} has no reading on weights")
+            continue
+        if condition not in read:
+            read[condition] = ON_WEIGHTS(condition, letters)
+        found = read[condition]
+        if found is None:
+            about_tokens.append(name)
+        else:
+            verdicts[name] = found
+    return verdicts, about_tokens
+
+
+def _bare(verdict: Verdict) -> Verdict:
+    """Without what the conjunction would copy of each part: it is in the condition's own verdict."""
+    return replace(verdict, certificate=None, details={})
+
+
+def _read_before(listed: System, memory: dict[Any, Any]) -> dict[Condition, Verdict | None]:
+    """What was read on the same letters of the same layer or head."""
+    key = ("conditions", listed.value, listed.score, listed.metric, listed.multihead)
+    found: dict[Condition, Verdict | None] = memory.setdefault(key, {})
+    return found
