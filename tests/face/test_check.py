@@ -67,7 +67,14 @@ def test_every_statement_is_read_on_every_layer_and_those_about_one_head_on_ever
     report = check(str(gpt2), _options(tmp_path))
     registry = list(statements())
     assert [each["id"] for each in report.statements] == [each.id for each in registry]
-    single = {"AB-L6.1", "AB-T5.1", "AB-T6.1", "AB-X2", "PH-T4", "PM-N1"}  # what a causal head alone would be an instance of
+    single = {
+        "AB-L6.1",
+        "AB-T5.1",
+        "AB-T6.1",
+        "AB-X2",
+        "PH-T4",
+        "PM-N1",
+    }  # what a causal head alone would be an instance of
     for layer in report.layers:
         assert [each["statement"] for each in layer["hypotheses"]] == [each.id for each in registry]
         for head in layer["heads"]:
@@ -180,7 +187,7 @@ def test_two_processes_killed_in_the_middle_resume_to_the_same_bytes(gpt2: Path,
     whole = check(str(gpt2), _options(tmp_path / "again"))
     assert to_json(resumed) == to_json(whole)
     assert resumed.layers[3]["heads"] == whole.layers[3]["heads"]
-    assert len(resumed.layers[3]["heads"][1]["hypotheses"]) > 50
+    assert len(resumed.layers[3]["heads"][1]["hypotheses"]) == 6
 
 
 def test_parallel_and_serial_runs_agree(gpt2: Path, tmp_path: Path) -> None:
@@ -230,12 +237,12 @@ def test_require_decides_the_exit_code(gpt2: Path, tmp_path: Path) -> None:
         "--json",
     ]
     environment = {**os.environ, "EIGENTOKEN_CACHE": str(tmp_path)}
-    plain = subprocess.run([*base, "--statement", "PM-N1"], capture_output=True, text=True, env=environment)
+    plain = subprocess.run([*base, "--statement", "AB-X1"], capture_output=True, text=True, env=environment)
     assert plain.returncode == 0
     document = json.loads(plain.stdout)
     assert document["schema"] == "eigentoken/check/2"
-    assert document["statements"][0]["word"] == "fails"  # some random layer matrix has no real leader
-    for name in ("PM-N1", "PM-L4"):  # fails; not about this model
+    assert document["statements"][0]["word"] == "fails"  # U = I is asked of each head
+    for name in ("AB-X1", "PM-L4"):  # fails; not about this model
         strict = subprocess.run([*base, "--require", name], capture_output=True, text=True, env=environment)
         assert strict.returncode == 1
     wrong = subprocess.run([*base, "--require", "PM-L444"], capture_output=True, text=True, env=environment)
@@ -314,7 +321,9 @@ def test_every_list_and_count_on_the_screen_is_of_one_group(
             assert values[place] == sum(each["word"] == "met as if one head" for each in head["hypotheses"])
 
 
-def test_what_differs_and_what_is_left_out_is_said(gpt2: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_differs_and_what_is_left_out_is_said(
+    gpt2: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     report = check(str(gpt2), _options(tmp_path))
     rows = {part.split('"')[0]: part.split("</tr>")[0] for part in to_html(report).split('<tr id="s-')[1:]}
     assert "one head; this layer has 2 heads" in rows["PM-L8"]
