@@ -1,317 +1,350 @@
-"""Arrays of :class:`DecidedNumber` that numpy's own functions take, with certified ``numpy.linalg``.
+"""Arrays of :class:`DecidedNumber` with one meaning: elementwise, as numpy's, with every function certified or refused.
 
-``a @ b``, ``a.sum()``, ``numpy.exp(a)``, ``a.max()`` and comparisons are numpy's loops over objects; eigenvalues,
-determinants, inverses, norms and ranks are computed here, in exact or ball arithmetic.  What has no certified version raises
-:class:`NotDecided`.
+A ufunc of numpy is read from a table of functions of decided numbers, a function of numpy from a table of certified versions
+(:func:`enter`) or from a list of those that only move entries or add and multiply them.  Everything else raises
+:class:`NotDecided`: no function of numpy is run on these arrays because it happens not to fail.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from flint import acb, acb_mat, arb, fmpq, fmpq_mat
-from scipy.optimize import linear_sum_assignment
+from flint import acb, arb
 
-from eigentoken.numerics.lab.decided_numbers import DecidedNumber, NotDecided, decided, enclosure
+from eigentoken.numerics.lab.decided_numbers import NO_FLOATS, DecidedNumber, NotDecided, decided, enclosure, refuse
 
-__all__ = ["DecidedArray", "decided_array"]
+__all__ = ["DecidedArray", "apply_function", "apply_ufunc", "decided_array", "each", "enter", "larger", "smaller"]
 
 
 class DecidedArray(np.ndarray):
     """A numpy array of decided numbers.
 
     >>> a = decided_array([[2, 1], [1, 2]])
-    >>> np.linalg.eigvalsh(a)[0] == 1, bool((a @ a > 3).all()), np.linalg.det(a) == 3
+    >>> bool((a @ a > 3).all()), bool((a**2 == [[4, 1], [1, 4]]).all()), a.sum() / 7 < 1
     (True, True, True)
     """
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return apply_ufunc(ufunc, method, inputs, options)
+
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if function in _CERTIFIED:
-            return _CERTIFIED[function](*args, **kwargs)
-        if getattr(function, "__module__", "") == "numpy.linalg":
-            raise NotDecided(f"numpy.linalg.{function.__name__} has no certified version")
-        return super().__array_function__(function, types, args, kwargs)
+        return apply_function(function, args, kwargs)
 
     def astype(self, dtype: Any, *options: Any, **named: Any) -> Any:
+        if dtype in (bool, np.bool_):
+            return _truths(self)
         if dtype not in (object, np.object_):
-            raise NotDecided("the predicate turns exact numbers into floats")
-        return super().astype(dtype, *options, **named)
+            raise NotDecided(NO_FLOATS)
+        return self.copy()
 
-    def max(  # type: ignore[override]
-        self, axis: Any = None, out: Any = None, keepdims: bool = False, **options: Any
-    ) -> Any:
-        return _extreme(self, axis, keepdims, largest, out, options)
+    def _text(self, *options: Any) -> str:
+        refuse("the predicate turns exact numbers into texts")
+        return "DecidedArray(...)"
 
-    def min(  # type: ignore[override]
-        self, axis: Any = None, out: Any = None, keepdims: bool = False, **options: Any
-    ) -> Any:
-        return _extreme(self, axis, keepdims, lambda a, b: -largest(-a, -b), out, options)
+    __repr__ = __str__ = __format__ = _text
 
     @property  # type: ignore[misc]
     def real(self) -> Any:
-        return _each(self, lambda number: number.real)
+        return each(self, lambda number: number.real)
 
     @property  # type: ignore[misc]
     def imag(self) -> Any:
-        return _each(self, lambda number: number.imag)
+        return each(self, lambda number: number.imag)
+
+
+def _method(function: Any) -> Callable[..., Any]:
+    def called(self: Any, *args: Any, **options: Any) -> Any:
+        return apply_function(function, (self, *args), options)
+
+    return called
+
+
+for _name in ("max", "min", "mean", "var", "std", "argmax", "argmin", "argsort", "clip", "round", "all", "any"):
+    setattr(DecidedArray, _name, _method(getattr(np, _name)))
+
+
+def _sort_in_place(self: Any, axis: int = -1, *options: Any, **named: Any) -> None:
+    self[...] = apply_function(np.sort, (self, axis, *options), named)
+
+
+def _refused_method(name: str) -> Callable[..., Any]:
+    def called(self: Any, *args: Any, **options: Any) -> Any:
+        raise NotDecided(f"the method {name} of an array has no certified version")
+
+    return called
+
+
+setattr(DecidedArray, "sort", _sort_in_place)  # noqa: B010 - as the methods above
+for _name in ("searchsorted", "partition", "argpartition", "tobytes", "tofile", "dump", "dumps", "choose", "byteswap"):
+    setattr(DecidedArray, _name, _refused_method(_name))
 
 
 def decided_array(values: Any) -> DecidedArray:
     """The array with every entry as a decided number."""
-    plain = np.array(values, dtype=object)
+    plain = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
     made = np.empty(plain.shape, dtype=object)
     for index in np.ndindex(plain.shape):
         made[index] = decided(plain[index])
         if made[index] is NotImplemented:
-            raise NotDecided(f"{plain[index]!r} is no number")
+            raise NotDecided(f"an entry of type {type(plain[index]).__name__} is no number")
     return made.view(DecidedArray)
 
 
-def _each(array: Any, function: Callable[[DecidedNumber], DecidedNumber]) -> DecidedArray:
+def each(array: Any, function: Callable[[Any], Any]) -> DecidedArray:
+    """The function of every entry."""
     made = np.empty(array.shape, dtype=object)
     for index in np.ndindex(array.shape):
         made[index] = function(array[index])
     return made.view(DecidedArray)
 
 
-def largest(a: DecidedNumber, b: DecidedNumber) -> DecidedNumber:
+def larger(a: DecidedNumber, b: DecidedNumber) -> DecidedNumber:
     """The larger one; of two enclosures that overlap, an enclosure of it."""
     if isinstance(a.value, acb) or isinstance(b.value, acb):
         raise NotDecided("complex numbers are compared by size")
-    if isinstance(a.value, fmpq) and isinstance(b.value, fmpq):
-        return a if a.value >= b.value else b
+    gap = (a - b).value
+    if gap > 0 or gap < 0:
+        return a if gap > 0 else b
+    if gap == 0:
+        return a
     return DecidedNumber(enclosure(a).max(enclosure(b)))
 
 
-def _extreme(array: Any, axis: Any, keepdims: bool, choose: Any, out: Any, options: Any) -> Any:
-    if out is not None or options or isinstance(axis, tuple) or array.size == 0:
-        raise NotDecided("max and min take an axis and keepdims, of arrays that are not empty")
-    plain = np.asarray(array).reshape(-1) if axis is None else np.moveaxis(np.asarray(array), axis, 0)
-    found = plain[0]
-    for other in plain[1:]:
-        found = choose(found, other) if plain.ndim == 1 else _each_of_two(choose, found, other)
-    if not keepdims:
-        return found.view(DecidedArray) if isinstance(found, np.ndarray) else found
-    shape = (
-        [1] * array.ndim if axis is None else [1 if k == axis % array.ndim else m for k, m in enumerate(array.shape)]
-    )
-    made = np.empty(shape, dtype=object)
-    made[...] = np.reshape(found, shape) if isinstance(found, np.ndarray) else found
-    return made.view(DecidedArray)
+def smaller(a: DecidedNumber, b: DecidedNumber) -> DecidedNumber:
+    """The smaller one, or an enclosure of it."""
+    return -larger(-a, -b)
 
 
-def _each_of_two(choose: Any, first: Any, second: Any) -> Any:
-    made = np.empty(first.shape, dtype=object)
-    for index in np.ndindex(first.shape):
-        made[index] = choose(first[index], second[index])
+# --- ufuncs ----------------------------------------------------------------------------------------------------------
+
+
+def _named(name: str) -> Callable[[Any], Any]:
+    return lambda number: number.of(name)
+
+
+def _logarithm(base: int) -> Callable[[Any], Any]:
+    return lambda number: number.log() / decided(base).log()
+
+
+def _sign(number: DecidedNumber) -> DecidedNumber:
+    return decided(1 if number > 0 else -1 if number < 0 else 0)
+
+
+def _arctan2(y: DecidedNumber, x: DecidedNumber) -> DecidedNumber:
+    found = arb.atan2(enclosure(y), enclosure(x))
+    if not found.is_finite():
+        raise NotDecided("the angle has no finite enclosure")
+    return DecidedNumber(found)
+
+
+#: Half a turn in degrees, for angles.
+_TURN = 180
+
+_UFUNCS: dict[Any, Callable[..., Any]] = {
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.divide: operator.truediv,
+    np.power: operator.pow, np.float_power: operator.pow, np.floor_divide: operator.floordiv, np.remainder: operator.mod,
+    np.negative: operator.neg, np.positive: operator.pos, np.absolute: abs, np.fabs: abs,
+    np.square: lambda a: a * a, np.reciprocal: lambda a: 1 / a, np.conjugate: lambda a: a.conjugate(),
+    np.sqrt: lambda a: a.sqrt(), np.exp: lambda a: a.exp(), np.log: lambda a: a.log(), np.exp2: lambda a: 2**a,
+    np.log2: _logarithm(2), np.log10: _logarithm(10), np.log1p: lambda a: (a + 1).log(), np.expm1: lambda a: a.exp() - 1,
+    np.sin: _named("sin"), np.cos: _named("cos"), np.tan: _named("tan"), np.sinh: _named("sinh"),
+    np.cosh: _named("cosh"), np.tanh: _named("tanh"), np.arcsin: _named("asin"), np.arccos: _named("acos"),
+    np.arctan: _named("atan"), np.arcsinh: _named("asinh"), np.arccosh: _named("acosh"), np.arctanh: _named("atanh"),
+    np.arctan2: _arctan2, np.hypot: lambda a, b: (a * a + b * b).sqrt(),
+    np.radians: lambda a: a * DecidedNumber(arb.pi()) / _TURN, np.deg2rad: lambda a: a * DecidedNumber(arb.pi()) / _TURN,
+    np.degrees: lambda a: a * _TURN / DecidedNumber(arb.pi()), np.rad2deg: lambda a: a * _TURN / DecidedNumber(arb.pi()),
+    np.floor: lambda a: a.floor(), np.ceil: lambda a: a.ceil(), np.trunc: lambda a: a.trunc(), np.rint: lambda a: a.rint(),
+    np.sign: _sign, np.maximum: larger, np.minimum: smaller, np.fmax: larger, np.fmin: smaller,
+}  # fmt: skip
+_TRUTHS: dict[Any, Callable[..., Any]] = {
+    np.equal: operator.eq, np.not_equal: operator.ne, np.less: operator.lt, np.less_equal: operator.le,
+    np.greater: operator.gt, np.greater_equal: operator.ge,
+    np.isfinite: lambda a: True, np.isnan: lambda a: False, np.isinf: lambda a: False, np.signbit: lambda a: a < 0,
+    np.logical_and: lambda a, b: bool(a) and bool(b), np.logical_or: lambda a, b: bool(a) or bool(b),
+    np.logical_not: lambda a: not a, np.logical_xor: lambda a, b: bool(a) != bool(b),
+}  # fmt: skip
+
+
+def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A ufunc of numpy on decided numbers, or a reduction with one."""
+    out = options.pop("out", None)
+    options = {name: value for name, value in options.items() if value is not np._NoValue}
+    options = {name: value for name, value in options.items() if value is not None or name == "axis"}
+    if options.pop("where", True) is not True or options.pop("dtype", object) not in (object, np.object_):
+        raise NotDecided(f"numpy.{ufunc.__name__} with a choice of entries or of a type has no certified version")
+    if method in ("__call__", "outer") and not options:
+        found = _called(ufunc, inputs, method == "outer")
+    elif method in ("reduce", "accumulate"):
+        found = _folded(ufunc, method, inputs, options)
+    else:
+        raise NotDecided(f"numpy.{ufunc.__name__}.{method} with {sorted(options)} has no certified version")
+    if out is None or out[0] is None:
+        return found
+    target = out[0]
+    if not isinstance(target, DecidedArray):
+        raise NotDecided("the predicate writes exact numbers into an array of floats")
+    target[...] = found
+    return target
+
+
+def _called(ufunc: Any, inputs: tuple[Any, ...], outer: bool) -> Any:
+    if outer and len(inputs) == 2:
+        first, second = (_entries(given) for given in inputs)
+        inputs = (first.reshape(first.shape + (1,) * second.ndim), second)
+    if ufunc is np.matmul or ufunc.__name__ in ("vecdot", "matvec", "vecmat"):
+        return _settled(ufunc(*(_entries(given) for given in inputs)))
+    if ufunc in _TRUTHS:
+        answers = np.frompyfunc(_TRUTHS[ufunc], ufunc.nin, 1)(*(_compared_entries(given) for given in inputs))
+        return answers.astype(bool) if isinstance(answers, np.ndarray) and answers.ndim else bool(answers)
+    if ufunc not in _UFUNCS:
+        raise NotDecided(f"numpy.{ufunc.__name__} has no certified version")
+    return _settled(np.frompyfunc(_UFUNCS[ufunc], ufunc.nin, 1)(*(_entries(given) for given in inputs)))
+
+
+def _folded(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    array = _entries(inputs[0])
+    axis, keepdims = options.pop("axis", inputs[1] if len(inputs) > 1 else 0), options.pop("keepdims", False)
+    initial = options.pop("initial", None)
+    if options or len(inputs) > 2:
+        raise NotDecided(f"numpy.{ufunc.__name__}.{method} with {sorted(options)} has no certified version")
+    if method == "accumulate" and ufunc in (np.add, np.multiply, np.maximum, np.minimum):
+        return _settled(np.frompyfunc(_UFUNCS[ufunc], 2, 1).accumulate(array, axis=axis, dtype=object))
+    if method == "reduce" and ufunc in (np.logical_and, np.logical_or):
+        return getattr(ufunc, method)(np.asarray(_truths(array)), axis=axis, keepdims=keepdims)
+    starts = {np.add: 0, np.multiply: 1}
+    if ufunc in starts:
+        start = decided(starts[ufunc] if initial is None else initial)
+        return _settled(ufunc.reduce(array, axis=axis, keepdims=keepdims, initial=start, dtype=object))
+    if ufunc in (np.maximum, np.minimum) and array.size and initial is None:
+        return _settled(_extreme(array, axis, keepdims, _UFUNCS[ufunc]))
+    raise NotDecided(f"numpy.{ufunc.__name__}.{method} has no certified version for this array")
+
+
+def _extreme(array: Any, axis: Any, keepdims: bool, choose: Any) -> Any:
+    axes = tuple(range(array.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    fold = np.frompyfunc(choose, 2, 1)
+    for number in sorted((each % array.ndim for each in axes), reverse=True):
+        array = np.asarray(fold.reduce(array, axis=number, keepdims=True, dtype=object))
+    return array if keepdims else array.squeeze(tuple(each % array.ndim for each in axes))
+
+
+def _entries(given: Any) -> Any:
+    """The operand as a plain array of decided numbers (without axes for one number)."""
+    if isinstance(given, np.ndarray | list | tuple):
+        return np.asarray(decided_array(given))
+    number = decided(given)
+    if number is NotImplemented:
+        raise NotDecided(f"an operand of type {type(given).__name__} is no number")
+    return _alone(number)
+
+
+def _alone(number: Any) -> Any:
+    made = np.empty((), dtype=object)
+    made[()] = number
     return made
 
 
-def _rows(given: Any) -> list[list[DecidedNumber]]:
-    array = decided_array(given)
-    if array.ndim != 2:
-        raise NotDecided("matrices are taken one at a time")
-    return [list(row) for row in array]
+def _compared_entries(given: Any) -> Any:
+    """As :func:`_entries`, with infinities as they are: every decided number is finite."""
+    if isinstance(given, float) and np.isinf(given):
+        return _alone(float(given))
+    if isinstance(given, np.ndarray) and given.dtype.kind in "fO":
+        made = np.empty(given.shape, dtype=object)
+        for index in np.ndindex(given.shape):
+            entry: Any = given[index]
+            infinite = isinstance(entry, float) and np.isinf(entry)
+            made[index] = float(entry) if infinite else _entries(entry).item()
+        return made
+    return _entries(given)
 
 
-def _square(given: Any) -> list[list[DecidedNumber]]:
-    rows = _rows(given)
-    if any(len(row) != len(rows) for row in rows):
-        raise np.linalg.LinAlgError("the matrix is not square")
-    return rows
+def _truths(array: Any) -> Any:
+    made = np.empty(np.shape(array), dtype=bool)
+    for index in np.ndindex(made.shape):
+        made[index] = bool(np.asarray(array)[index])
+    return made
 
 
-def _exact(rows: Sequence[Sequence[DecidedNumber]]) -> fmpq_mat | None:
-    if not all(isinstance(entry.value, fmpq) for row in rows for entry in row):
-        return None
-    return fmpq_mat([[entry.value for entry in row] for row in rows])
-
-
-def _balls(rows: Sequence[Sequence[DecidedNumber]]) -> acb_mat:
-    return acb_mat([[acb(enclosure(entry)) for entry in row] for row in rows])
-
-
-def _spectrum(rows: Sequence[Sequence[DecidedNumber]]) -> list[Any]:
-    """All eigenvalues with multiplicity: rational ones exact, others in balls, in no order."""
-    exact = _exact(rows)
-    if exact is None:
-        try:
-            return list(_balls(rows).eig(multiple=True))
-        except (ValueError, ArithmeticError):
-            raise NotDecided("the eigenvalues could not be enclosed") from None
-    found: list[Any] = []
-    for factor, multiplicity in exact.charpoly().factor()[1]:
-        if factor.degree() == 1:
-            found += [-factor[0] / factor[1]] * int(multiplicity)
-        else:
-            found += [root for root, _ in factor.complex_roots()] * int(multiplicity)
+def _settled(found: Any) -> Any:
+    """Arrays of objects as arrays of decided numbers, and arrays without axes as numbers."""
+    if isinstance(found, tuple | list):
+        return type(found)(_settled(part) for part in found)
+    if isinstance(found, np.ndarray) and found.dtype == object:
+        return decided_array(np.asarray(found)) if found.ndim else _settled(found.item())
     return found
 
 
-def _eigvals(a: Any) -> DecidedArray:
-    """All eigenvalues, in the order in which numpy lists those of the matrix of floats next to this one."""
-    rows = _square(a)
-    values = [_slim(value) for value in _spectrum(rows)]
-    middles = np.array([_middle_of(decided(value)) for value in values])
-    near = np.array([[_middle_of(entry) for entry in row] for row in rows])
-    floats = np.linalg.eigvals(near if near.imag.any() else near.real)
-    where, which = linear_sum_assignment(np.abs(floats[:, None] - middles[None, :]))
-    return decided_array([values[which[place]] for place in np.argsort(where)])
-
-
-def _middle_of(number: DecidedNumber) -> complex:
-    """A float near the number: for an order, never for an answer."""
-    ball = acb(enclosure(number))
-    return complex(float(ball.real.mid()), float(ball.imag.mid()))
-
-
-def _slim(value: Any) -> Any:
-    return value.real if isinstance(value, acb) and value.imag.is_zero() else value
-
-
-def _eigvalsh(a: Any, UPLO: str = "L") -> DecidedArray:
-    """Ascending, of the symmetric matrix whose lower (or upper) triangle is given, as numpy does.
-
-    The i-th smallest is enclosed by the i-th smallest lower and upper ends: no gap is assumed.
-    """
-    rows = _square(a)
-    lower = UPLO.upper() == "L"
-    size = range(len(rows))
-    full = [[rows[max(i, j)][min(i, j)] if lower else rows[min(i, j)][max(i, j)] for j in size] for i in size]
-    if any(isinstance(entry.value, acb) for row in full for entry in row):
-        raise NotDecided("complex entries: eigvalsh is certified for real symmetric matrices")
-    if _exact(full) is not None:
-        return _ascending(_spectrum(full))
-    middle, off = _middle(full)
-    return _each(_ascending(_spectrum(middle)), lambda number: DecidedNumber(enclosure(number) + arb(0, off)))
-
-
-def _middle(rows: Sequence[Sequence[DecidedNumber]]) -> tuple[list[list[DecidedNumber]], arb]:
-    """The exact midpoints of the entries, and a bound of the Frobenius norm of what is left.
-
-    By Weyl no eigenvalue of a symmetric matrix moves by more than that norm.
-    """
-    balls = [[enclosure(entry) for entry in row] for row in rows]
-    if any(not ball.is_finite() for row in balls for ball in row):
-        raise NotDecided("an entry of the matrix has no finite enclosure")
-    square = sum((arb(ball.rad()) ** 2 for row in balls for ball in row), arb(0))
-    return [[DecidedNumber(_dyadic(ball.mid())) for ball in row] for row in balls], square.sqrt().upper()
-
-
-def _dyadic(value: arb) -> fmpq:
-    mantissa, exponent = value.man_exp()
-    return fmpq(mantissa) * fmpq(2) ** int(exponent)
-
-
-def _ascending(values: list[Any]) -> DecidedArray:
-    """Real eigenvalues in order: the i-th is between the i-th smallest lower end and the i-th smallest upper end."""
-    real = [value.real if isinstance(value, acb) else value for value in values]
-    if all(isinstance(value, fmpq) for value in real):
-        return decided_array(sorted(real))
-    balls = [enclosure(decided(value)) for value in real]
-    ends = zip(_sorted_ends(balls, "lower"), _sorted_ends(balls, "upper"), strict=True)
-    return decided_array([low.union(high) for low, high in ends])
-
-
-def _sorted_ends(balls: Sequence[arb], end: str) -> list[arb]:
-    """The exact ends of the balls in ascending order."""
-    ends = [getattr(ball, end)() for ball in balls]
-    if any(not each.is_finite() for each in ends):
-        raise NotDecided("an eigenvalue has no finite enclosure")
-    ordered: list[arb] = []
-    for each in ends:  # exact numbers (radius zero): comparisons are decided
-        place = next((index for index, other in enumerate(ordered) if each < other), len(ordered))
-        ordered.insert(place, each)
-    return ordered
-
-
-def _det(a: Any) -> DecidedNumber:
-    rows = _square(a)
-    exact = _exact(rows)
-    return decided(exact.det() if exact is not None else _slim(_balls(rows).det()))
-
-
-def _inv(a: Any) -> DecidedArray:
-    rows = _square(a)
-    exact = _exact(rows)
-    try:
-        inverse = (exact if exact is not None else _balls(rows)).inv()
-    except ZeroDivisionError:
-        if exact is not None:
-            raise np.linalg.LinAlgError("Singular matrix") from None
-        raise NotDecided("the enclosures do not tell whether the matrix is singular") from None
-    size = range(len(rows))
-    return decided_array([[_slim(inverse[i, j]) for j in size] for i in size])
-
-
-def _solve(a: Any, b: Any) -> Any:
-    return _inv(a) @ decided_array(b)
-
-
-def _matrix_rank(a: Any) -> int:
-    exact = _exact(_rows(a))
-    if exact is None:
-        raise NotDecided("the rank of a matrix that is not rational is not decided")
-    return int(exact.rank())
-
-
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """Vectors: 1, 2, infinity; matrices: 1, 2 (the largest singular value), infinity, Frobenius."""
-    array = decided_array(x)
-    sizes = np.abs(array)
-    if ord is None or ord == "fro":
-        return _roots((sizes * sizes).sum(axis=axis, keepdims=keepdims))
-    if isinstance(axis, tuple) or array.ndim > 2 or ord not in (1, 2, np.inf):
-        raise NotDecided(f"the norm with ord = {ord!r}, axis = {axis!r} has no certified version")
-    if array.ndim == 1 or axis is not None:
-        if ord == 2:
-            return _roots((sizes * sizes).sum(axis=axis, keepdims=keepdims))
-        return sizes.sum(axis=axis, keepdims=keepdims) if ord == 1 else sizes.max(axis=axis, keepdims=keepdims)
-    if ord == 2:
-        return _roots(_eigvalsh(array.T @ array)[-1])
-    return sizes.sum(axis=0 if ord == 1 else 1).max()
-
-
-def _roots(squares: Any) -> Any:
-    """Square roots of numbers that are known not to be negative, also where an enclosure reaches below zero."""
-    if isinstance(squares, DecidedNumber):
-        ball = enclosure(squares)
-        if isinstance(squares.value, fmpq) or ball.lower() >= 0:
-            return squares.sqrt()
-        return DecidedNumber(arb(0).union(ball.upper().sqrt()))
-    return _each(np.asarray(squares), _roots) if np.ndim(squares) else _roots(squares.item())
-
-
-def _isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
-    first, second = decided_array(a), decided_array(b)
-    return np.abs(first - second) <= decided(atol) + decided(rtol) * np.abs(second)
-
-
-def _allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    return bool(np.all(_isclose(a, b, rtol, atol)))
-
-
-def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    first, second = decided_array(a1), decided_array(a2)
-    return first.shape == second.shape and bool(np.all(first == second))
-
+# --- functions -------------------------------------------------------------------------------------------------------
 
 #: Certified versions of functions of numpy.
-_CERTIFIED: dict[Any, Callable[..., Any]] = {
-    np.linalg.eigvals: _eigvals,
-    np.linalg.eigvalsh: _eigvalsh,
-    np.linalg.det: _det,
-    np.linalg.inv: _inv,
-    np.linalg.solve: _solve,
-    np.linalg.matrix_rank: _matrix_rank,
-    np.linalg.norm: _norm,
-    np.max: lambda a, *options, **named: decided_array(a).max(*options, **named),
-    np.min: lambda a, *options, **named: decided_array(a).min(*options, **named),
-    np.real: lambda val: val.real,
-    np.imag: lambda val: val.imag,
-    np.isclose: _isclose,
-    np.allclose: _allclose,
-    np.array_equal: _array_equal,
-}
+_CERTIFIED: dict[Any, Callable[..., Any]] = {}
+
+#: Functions of numpy that only move entries, or add, subtract and multiply them: numpy's loops over objects are right.
+_MOVING = (
+    "reshape ravel transpose matrix_transpose permute_dims swapaxes moveaxis rollaxis concatenate concat stack vstack hstack"
+    " dstack column_stack block split array_split hsplit vsplit dsplit tile repeat roll flip fliplr flipud rot90 squeeze"
+    " expand_dims broadcast_to broadcast_arrays atleast_1d atleast_2d atleast_3d diag diagonal diagflat tril triu take"
+    " take_along_axis compress extract delete insert append where copy meshgrid ix_ shape ndim size resize select nonzero"
+    " count_nonzero flatnonzero argwhere trace sum prod cumsum cumprod diff ediff1d dot vdot inner outer einsum tensordot kron"
+    " cross linalg.cross linalg.outer linalg.tensordot linalg.matmul linalg.vecdot linalg.diagonal linalg.trace"
+    " linalg.matrix_transpose convolve correlate fill_diagonal put_along_axis copyto place put apply_along_axis"
+    " triu_indices_from tril_indices_from diag_indices_from result_type isscalar einsum_path linalg.matrix_power"
+    " linalg.multi_dot zeros_like ones_like full_like"
+)
+
+
+def _moving() -> set[Any]:
+    found = set()
+    for name in _MOVING.split():
+        home, _, last = name.rpartition(".")
+        function = getattr(np.linalg if home else np, last, None)
+        if function is not None:
+            found.add(function)
+    return found
+
+
+_MOVING_FUNCTIONS = _moving()
+
+
+def enter(*functions: Any) -> Callable[[Any], Any]:
+    """Enter a certified version of functions of numpy."""
+
+    def entered(version: Any) -> Any:
+        for function in functions:
+            _CERTIFIED[function] = version
+        return version
+
+    return entered
+
+
+def apply_function(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A function of numpy on decided arrays: certified, or refused."""
+    from eigentoken.numerics.lab import decided_linalg, decided_order  # noqa: F401 - they enter their versions
+
+    if options.get("out") is not None:
+        raise NotDecided(f"numpy.{function.__name__} with an array for its result has no certified version")
+    options = {name: value for name, value in options.items() if value is not np._NoValue}
+    if function in _CERTIFIED:
+        return _CERTIFIED[function](*args, **options)
+    if function not in _MOVING_FUNCTIONS:
+        home = getattr(function, "__module__", "numpy") or "numpy"
+        raise NotDecided(f"{home}.{function.__name__} has no certified version")
+    if options.pop("dtype", None) not in (None, object):
+        raise NotDecided(NO_FLOATS)
+    return _settled(
+        function(*(_plain(given) for given in args), **{key: _plain(each) for key, each in options.items()})
+    )
+
+
+def _plain(given: Any) -> Any:
+    """Decided arrays as plain arrays of decided numbers, which numpy's own loops take."""
+    if isinstance(given, DecidedArray):
+        return given.view(np.ndarray)
+    if isinstance(given, DecidedNumber):
+        return _alone(given)
+    if isinstance(given, tuple | list) and any(isinstance(part, DecidedArray | tuple | list) for part in given):
+        return type(given)(_plain(part) if isinstance(part, DecidedArray | tuple | list) else part for part in given)
+    return given

@@ -1,17 +1,17 @@
 """Free predicates: what a conjecture says of an instance where the language has no word yet.
 
 A predicate is given one instance with its parameters and tokens as attributes, and with ``n, d, k, p, q``,
-``is_equilibrium()``, ``advance()`` (the next state of a map, the velocity of a flow) and ``attention()``.  In the search these
-are numpy arrays of floats.  To certify, it is run on numpy arrays of exact and enclosed numbers, whose comparisons are proved
-or refused (:mod:`eigentoken.numerics.lab.decided_arrays`); a predicate that does not run on those is given sympy matrices.
-Only what it answers there can refute, and only if it did not turn the exact numbers into floats.
+``is_equilibrium()``, ``advance()`` (the next state of a map, the velocity of a flow) and ``attention()``.  It has one meaning,
+that of elementwise numpy arrays of real numbers.  In the search these are floats.  To certify, its own lines are run on arrays
+of exact and enclosed numbers (:mod:`eigentoken.numerics.lab.decided_arrays`) with exact operations
+(:mod:`eigentoken.numerics.lab.author_source`): every comparison is proved or refused, integers stay exact, and a float stands
+for what its author may have meant.  Only what it answers there can refute.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -21,19 +21,19 @@ from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sympy as sp
 import torch
 from torch import Tensor
 
 from eigentoken.numerics.deadline import OutOfTime, limited, tick
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact import batch_of
+from eigentoken.numerics.lab.author_source import NoSource, exact_version
 from eigentoken.numerics.lab.decided_arrays import decided_array
-from eigentoken.numerics.lab.decided_numbers import DecidedNumber, NotDecided, decided
+from eigentoken.numerics.lab.decided_numbers import REFUSALS, NotDecided, decided
 from eigentoken.numerics.readings.certified_claims import classified
 from eigentoken.numerics.readings.exact_values import Case
 from eigentoken.numerics.readings.trajectories import problem_of
-from eigentoken.theory.algebra import LoopAlgebra
+from eigentoken.theory.algebra import LoopAlgebra, full_mask
 from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.systems import Time
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from eigentoken.numerics.lab.conjectures import Conjecture
 
 __all__ = [
+    "UndefinedState",
     "call_predicate",
     "predicate_home",
     "predicate_verdict",
@@ -53,10 +54,15 @@ __all__ = [
 ]
 
 REST = 1e-9
-#: Seconds for one answer of a predicate on exact numbers: sympy can take for ever on large ones.
+#: Seconds for one answer of a predicate on exact numbers.
 PATIENCE = 10.0
 #: Bits of the enclosures, in turn.
 BITS = (128, 512)
+PROVED = "every comparison proved, in exact and ball arithmetic"
+
+
+class UndefinedState(Exception):
+    """The map is not defined at the state (``y_i = 0`` has no direction), so nothing is said of it."""
 
 
 class FloatInstance(SimpleNamespace):
@@ -65,7 +71,11 @@ class FloatInstance(SimpleNamespace):
     def advance(self) -> Any:
         """The next state of a map, or the velocity of a flow."""
         batch: Batch = self._batch
-        return problem_of(batch).advance(batch.tokens, 0.0)[0].numpy()
+        moved = problem_of(batch).advance(batch.tokens, 0.0)[0].numpy()
+        if not np.isfinite(moved).all():
+            self._undefined.append(True)  # stays, even if the predicate handles the exception
+            raise UndefinedState("the state has no image: y_i = 0")
+        return moved
 
     def attention(self, head: int = 0) -> Any:
         """The attention matrix of a head, n x n."""
@@ -83,18 +93,19 @@ class FloatInstance(SimpleNamespace):
         return bool(np.abs(rest).max() < REST)
 
 
-class _OfCase(SimpleNamespace):
-    """One exact instance for a free predicate, in the arithmetic of ``_algebra``."""
+class DecidedInstance(SimpleNamespace):
+    """One exact instance for a free predicate: parameters and tokens as numpy arrays of decided numbers."""
 
-    def _moved(self) -> Any:
-        return self._case.instance.system.advance(
-            self._algebra, self._parameters, self._tokens, self._case.instance.mask
-        )
+    def advance(self) -> Any:
+        """The next state of a map, or the velocity of a flow."""
+        system, mask = self._case.instance.system, self._case.instance.mask
+        return decided_array(system.advance(_DECIDED, self._parameters, self._tokens, mask))
 
-    def _weights(self, head: int) -> Any:
+    def attention(self, head: int = 0) -> Any:
+        """The attention matrix of a head, n x n."""
         instance = self._case.instance
         score = instance.system.heads(self._parameters)[head][1]
-        return self._algebra.attention(self._tokens, score, instance.mask, instance.system.over_root_d)
+        return decided_array(_DECIDED.attention(self._tokens, score, instance.mask, instance.system.over_root_d))
 
     def is_equilibrium(self) -> bool:
         """Decided exactly; raises where it is not decided."""
@@ -104,33 +115,38 @@ class _OfCase(SimpleNamespace):
         return bool(verdict.is_holds)
 
 
-class ExactInstance(_OfCase):
-    """One instance for a free predicate: parameters and tokens as sympy matrices of exact numbers."""
-
-    def advance(self) -> sp.Matrix:
-        """The next state of a map, or the velocity of a flow, in exact numbers."""
-        rows = self._moved()
-        return sp.Matrix([[sp.nsimplify(entry) if entry.is_Rational else entry for entry in row] for row in rows])
-
-    def attention(self, head: int = 0) -> sp.Matrix:
-        """The attention matrix of a head in exact numbers."""
-        return sp.Matrix(self._weights(head))
+def _product(left: Any, matrix: Any, right: Any) -> Any:
+    """``x^T M y``."""
+    total = decided(0)
+    for a, row in zip(left, matrix, strict=True):
+        for entry, b in zip(row, right, strict=True):
+            total = total + a * entry * b
+    return total
 
 
-class DecidedInstance(_OfCase):
-    """One instance for a free predicate: parameters and tokens as numpy arrays of decided numbers."""
+class _DecidedAlgebra(LoopAlgebra):
+    """The formulas in decided numbers; equal scores give weights that are exactly equal."""
 
-    def advance(self) -> Any:
-        """The next state of a map, or the velocity of a flow."""
-        return decided_array(self._moved())
+    def attention(self, x: Any, score: Any, mask: Any, over_root_d: bool) -> Any:
+        """``a_ij = exp(s_ij - s_il) / sum_m exp(s_im - s_il)`` for the first l that i attends to."""
+        n, d = len(x), len(x[0])
+        allowed = full_mask(n) if mask is None else mask
+        divisor = decided(d).sqrt() if over_root_d else decided(1)
+        rows = []
+        for i in range(n):
+            matrices = [score(i, j) if callable(score) else score for j in range(n)]
+            scores: list[Any] = [None if score is None else _product(x[i], matrices[j], x[j]) for j in range(n)]
+            first = next(j for j in range(n) if allowed[i][j])
+            terms = [
+                decided(0) if not allowed[i][j] else decided(1) if score is None else (scores[j] - scores[first]).exp()
+                for j in range(n)
+            ]
+            total = sum(terms[1:], terms[0]) * divisor
+            rows.append(tuple(term / total for term in terms))
+        return tuple(rows)
 
-    def attention(self, head: int = 0) -> Any:
-        """The attention matrix of a head."""
-        return decided_array(self._weights(head))
 
-
-_SYMPY = LoopAlgebra(sp.exp, sp.sqrt, sp.Integer(1))
-_DECIDED = LoopAlgebra(lambda y: decided(y).exp(), lambda y: decided(y).sqrt(), decided(1))
+_DECIDED = _DecidedAlgebra(lambda y: decided(y).exp(), lambda y: decided(y).sqrt(), decided(1))
 
 
 def one_instance(batch: Batch, index: int) -> FloatInstance:
@@ -144,28 +160,18 @@ def one_instance(batch: Batch, index: int) -> FloatInstance:
 
     parameters = {name: plain(value) for name, value in batch.parameters.items()}
     tokens = batch.tokens[index].numpy()
-    one = batch.take([index])
-    return FloatInstance(**parameters, tokens=tokens, n=batch.n, d=batch.d, k=batch.k, p=batch.p, q=batch.q, _batch=one)
-
-
-def exact_instance(case: Case) -> ExactInstance:
-    """The exact instance with sympy matrices as attributes."""
-    return ExactInstance(**_attributes(case, _SYMPY, sp.Matrix, sp.sympify))
+    sizes = {"n": batch.n, "d": batch.d, "k": batch.k, "p": batch.p, "q": batch.q}
+    return FloatInstance(**parameters, **sizes, tokens=tokens, _batch=batch.take([index]), _undefined=[])
 
 
 def decided_instance(case: Case) -> DecidedInstance:
     """The exact instance with arrays of decided numbers as attributes, at the present precision of balls."""
-    return DecidedInstance(**_attributes(case, _DECIDED, decided_array, decided))
-
-
-def _attributes(case: Case, algebra: Any, matrix: Callable[[Any], Any], number: Callable[[Any], Any]) -> dict[str, Any]:
-    """What an exact instance has, with matrices and numbers of one arithmetic, and rows of them for its formulas."""
 
     def rows(value: Any) -> Any:
-        return tuple(rows(each) for each in value) if isinstance(value, tuple | list) else number(value)
+        return tuple(rows(each) for each in value) if isinstance(value, tuple | list) else decided(value)
 
     def shown(value: Any) -> Any:
-        return matrix([list(row) for row in value]) if isinstance(value, tuple) else number(value)
+        return decided_array([list(row) for row in value]) if isinstance(value, tuple) else decided(value)
 
     given = case.instance.parameters
     plain = {name: value for name, value in given.items() if name != "heads"}
@@ -176,25 +182,46 @@ def _attributes(case: Case, algebra: Any, matrix: Callable[[Any], Any], number: 
             SimpleNamespace(**{part: shown(each) for part, each in head.items()}) for head in given["heads"]
         ]
         parameters["heads"] = tuple({part: rows(each) for part, each in head.items()} for head in given["heads"])
-    return found | {
-        "tokens": matrix([list(token) for token in case.instance.tokens]),
-        "n": case.n,
-        "d": case.d,
-        "k": case.k,
-        "p": case.p,
-        "q": case.q,
-        "_case": case,
-        "_algebra": algebra,
-        "_parameters": parameters,
-        "_tokens": rows(case.instance.tokens),
-    }
+    sizes = {"n": case.n, "d": case.d, "k": case.k, "p": case.p, "q": case.q}
+    tokens = rows(case.instance.tokens)
+    shown_tokens = decided_array([list(token) for token in tokens])
+    return DecidedInstance(**found, **sizes, tokens=shown_tokens, _case=case, _parameters=parameters, _tokens=tokens)
 
 
-def call_predicate(conjecture: Conjecture, instance: Any) -> Any:
-    """``holds_if(instance)``; what it raises is told with the line in the file."""
+# --- in floats: the search -------------------------------------------------------------------------------------------
+
+
+def call_predicate(conjecture: Conjecture, instance: Any) -> bool:
+    """``holds_if(instance)``; what it raises, or answers instead of True and False, is told with the line in the file."""
     assert callable(conjecture.holds_if)
     with told(conjecture, "holds_if", conjecture.predicate_file):
-        return conjecture.holds_if(instance)
+        answer = conjecture.holds_if(instance)
+    found = _truth(answer)
+    if found is None:
+        code = getattr(conjecture.holds_if, "__code__", None)
+        place = (conjecture.file, conjecture.line) if code is None else (code.co_filename, code.co_firstlineno)
+        said = f"holds_if returned {_named(answer)}: return True or False (of an array, .all() or .any())"
+        raise _error(f"{conjecture.name}: {said}", *place)
+    return found
+
+
+def _truth(answer: Any) -> bool | None:
+    """True or False as Python and numpy write them; ``None`` for anything else."""
+    if isinstance(answer, np.ndarray) and answer.ndim == 0 and answer.dtype == bool:
+        return bool(answer)
+    return bool(answer) if isinstance(answer, bool | np.bool_) else None
+
+
+def _named(answer: Any) -> str:
+    if isinstance(answer, np.ndarray):
+        return f"an array of shape {answer.shape}"
+    return "None (is a return missing?)" if answer is None else f"{answer!r}, a {type(answer).__name__}"
+
+
+def _error(said: str, file: str, line: int) -> Exception:
+    from eigentoken.numerics.lab.conjectures import ConjectureError
+
+    return ConjectureError(said, file, line)
 
 
 @contextmanager
@@ -204,7 +231,7 @@ def told(conjecture: Conjecture, what: str, file: str = "") -> Iterator[None]:
 
     try:
         yield
-    except ConjectureError:
+    except (ConjectureError, UndefinedState):
         raise
     except Exception as problem:
         frames = traceback.extract_tb(problem.__traceback__)
@@ -216,143 +243,80 @@ def told(conjecture: Conjecture, what: str, file: str = "") -> Iterator[None]:
 
 
 def predicate_violation(conjecture: Conjecture, batch: Batch) -> Tensor:
-    """1 where the predicate is false, -1 where it is true."""
-    answers = [-1.0 if bool(call_predicate(conjecture, one_instance(batch, b))) else 1.0 for b in range(batch.count)]
-    return torch.tensor(answers, dtype=torch.float64)
+    """1 where the predicate is false, -1 where it is true, ``nan`` where the state has no image: nothing is judged there."""
+    return torch.tensor(
+        [_violation(conjecture, one_instance(batch, b)) for b in range(batch.count)], dtype=torch.float64
+    )
+
+
+def _violation(conjecture: Conjecture, instance: FloatInstance) -> float:
+    try:
+        answer = call_predicate(conjecture, instance)
+    except Exception:
+        if instance._undefined:
+            return float("nan")
+        raise
+    return float("nan") if instance._undefined else -1.0 if answer else 1.0
+
+
+# --- on exact numbers: the certificate -------------------------------------------------------------------------------
 
 
 def predicate_verdict(predicate: Callable[[Any], Any], case: Case) -> Verdict:
     """The free predicate on exact numbers: a proved answer counts, a float does not; it is given ``PATIENCE`` seconds.
 
-    Where it is false of the exact numbers it must be false of their floats, too: a predicate that compares the form of two
-    expressions instead of their values, or hides an error, gives no refutation.
+    Where it is false of the exact numbers it must be so twice, and false of their floats, too: a predicate that keeps
+    state, or asks what kind of numbers it is given, refutes nothing.
     """
     try:
         with limited(time.time() + PATIENCE):
-            proved = _on_decided_numbers(predicate, case)
-            verdict = _on_sympy(predicate, case) if proved is None else proved
-            if verdict.is_fails and _true_in_floats(predicate, case):
-                return undecided("the predicate is false of the exact numbers, but true of the same numbers as floats")
+            verdict = _proved(predicate, case)
+            if not verdict.is_fails:
+                return verdict
+            if not _proved(predicate, case).is_fails:
+                return undecided(
+                    "the predicate gave two answers on the same exact numbers: it is not a function of them"
+                )
+            if not all(_false_in_floats(predicate, case) for _ in range(2)):
+                return undecided("the predicate is false of the exact numbers, but not of the same numbers as floats")
             return verdict
     except OutOfTime:
         tick()  # raises where it was the time of the whole search that ended
         return undecided(f"the predicate gave no answer on these exact numbers in {PATIENCE:g} s")
 
 
-def _on_decided_numbers(predicate: Callable[[Any], Any], case: Case) -> Verdict | None:
-    """The answer on numbers whose comparisons are proved; ``None`` where it does not run on them, or one is left open."""
+def _proved(predicate: Callable[[Any], Any], case: Case) -> Verdict:
+    """The answer on numbers whose comparisons are proved; undecided, with the reason, where one is left open."""
+    reason = ""
     for bits in BITS:
-        before = NotDecided.made
+        del REFUSALS[:]
         try:
             with precision(bits):
-                answer = predicate(decided_instance(case))
-                if isinstance(answer, np.ndarray) and answer.ndim == 0:
-                    answer = answer.item()
-                if not isinstance(answer, bool | np.bool_ | DecidedNumber):
-                    return None
-                said = bool(answer)
-        except NotDecided:
+                answer = exact_version(predicate)(decided_instance(case))
+                found = _truth(answer)
+        except NoSource as problem:
+            return undecided(str(problem))
+        except NotDecided as problem:
+            REFUSALS.append(str(problem))
+            found = None
+        except Exception as problem:
+            return undecided(f"the predicate raises {type(problem).__name__} on exact numbers: {problem}"[:300])
+        if REFUSALS:  # the predicate may have gone on after a comparison that was left open
+            reason = REFUSALS[0]
             continue
-        except Exception:
-            return None
-        if NotDecided.made != before:  # the predicate went on after a comparison that was left open
-            continue
-        how = "every comparison proved, in exact and ball arithmetic"
-        return holds(f"the predicate is true of the exact numbers ({how})") if said else _false(how)
-    return None
+        if found is None:
+            return undecided("the predicate gives neither True nor False on exact numbers")
+        how = f"of the exact numbers ({PROVED})"
+        return holds(f"the predicate is true {how}") if found else fails(f"the predicate is false {how}")
+    return undecided(f"on exact numbers no answer: {reason}")
 
 
-def _on_sympy(predicate: Callable[[Any], Any], case: Case) -> Verdict:
-    """The answer on sympy matrices; one that was reached through floats is none."""
+def _false_in_floats(predicate: Callable[[Any], Any], case: Case) -> bool:
+    """Is the predicate false of the floats next to the exact numbers?  No answer there is none."""
+    instance = one_instance(batch_of(case.instance, case.k, case.p), 0)
     try:
-        with _conversions() as left:
-            answer = predicate(exact_instance(case))
+        return _truth(predicate(instance)) is False and not instance._undefined
     except Exception:
-        return undecided(
-            "the predicate runs on no exact numbers (arrays of exact numbers, sympy matrices): it stays a float comparison"
-        )
-    if left:
-        return undecided(f"the predicate {left[0]}")
-    if answer is True or answer is sp.true:
-        return holds("the predicate is true of the exact numbers (as sympy matrices)")
-    if answer is False or answer is sp.false:
-        return _false("as sympy matrices")
-    return undecided(f"the predicate gave {answer!r} on exact numbers")
-
-
-def _false(how: str) -> Verdict:
-    return fails(f"the predicate is false of the exact numbers ({how})")
-
-
-def _true_in_floats(predicate: Callable[[Any], Any], case: Case) -> bool:
-    """Is the predicate true of the floats next to the exact numbers, or does it give no answer there?"""
-    try:
-        return bool(predicate(one_instance(batch_of(case.instance, case.k, case.p), 0)))
-    except Exception:
-        return True
-
-
-@contextmanager
-def _conversions() -> Iterator[list[str]]:
-    """Notes where code outside sympy leaves exact numbers: what it does with them, and how it should be written.
-
-    That is ``float(x)``, ``x.evalf()`` and ``sympy.N(x)``, and ``x == y`` that is false because the two are written otherwise,
-    while their values may be equal: enclosures do not part them.
-    """
-    noted: list[str] = []
-    floats = "turns exact numbers into floats: compare the numbers as they are"
-    forms = "compares the form of expressions whose values may be equal: compare with a tolerance"
-
-    def converting(original: Callable[..., Any]) -> Callable[..., Any]:
-        def called(*args: Any, **options: Any) -> Any:
-            if _from_outside({"N"}):
-                noted.append(floats)
-            return original(*args, **options)
-
-        return called
-
-    def comparing(original: Callable[..., Any]) -> Callable[..., Any]:
-        def called(first: Any, second: Any) -> Any:
-            same = original(first, second)
-            if same is not True and _from_outside({"__ne__"}) and not _parted(first, second):
-                noted.append(forms)
-            return same
-
-        return called
-
-    owners: list[tuple[Any, str, Any]] = [(sp.Expr, "__eq__", comparing), (sp.Number, "__float__", converting)]
-    owners += [(sp.Expr, name, converting) for name in ("__float__", "__complex__", "evalf", "n")]
-    before = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in owners]
-    try:
-        for owner, name, watching in owners:
-            setattr(owner, name, watching(getattr(owner, name)))
-        yield noted
-    finally:
-        for owner, name, own in before:
-            if own is None:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, own)
-
-
-def _from_outside(passed_on: set[str]) -> bool:
-    """Does the call before the last come from code that is not sympy's, directly or through one of these functions?"""
-    frame = sys._getframe(2)
-    while frame.f_back is not None and frame.f_code.co_name in passed_on:
-        frame = frame.f_back
-    return not str(frame.f_globals.get("__name__", "")).startswith("sympy.")
-
-
-def _parted(first: Any, second: Any) -> bool:
-    """Do enclosures show that two numbers differ?  What is no number differs from one."""
-    try:
-        gap = sp.Add(first, -sp.sympify(second), evaluate=False)
-    except (TypeError, AttributeError, sp.SympifyError):
-        return True
-    try:
-        with precision(BITS[-1]):
-            return bool(decided(gap) != 0)
-    except NotDecided:
         return False
 
 
