@@ -144,7 +144,9 @@ class Truth:
     def conditions(self) -> list[Any]:
         """The conditions under which it is true, for a search of its own."""
         V = matrix("V")
-        given: list[Any] = {"symmetric": [Symmetric(V)], "definite": [Symmetric(V), PositiveDefinite(V)]}.get(self.kind, [])
+        given: list[Any] = {"symmetric": [Symmetric(V)], "definite": [Symmetric(V), PositiveDefinite(V)]}.get(
+            self.kind, []
+        )
         fewest = min(len(tokens) for tokens in self.states)
         return given + ([Relation(n >= fewest)] if fewest > 1 else [])
 

@@ -242,7 +242,9 @@ def booleans_of_python(x):
 def matched(x):
     """Indices from nonzero and flatnonzero."""
     rows, columns = np.nonzero(x.V > 0)
-    return len(rows) == len(columns) == len(np.flatnonzero(x.V > 0)) and all(x.V[i, j] > 0 for i, j in zip(rows, columns, strict=True))
+    return len(rows) == len(columns) == len(np.flatnonzero(x.V > 0)) and all(
+        x.V[i, j] > 0 for i, j in zip(rows, columns, strict=True)
+    )
 
 
 ESCAPES = tuple(each for each in list(globals().values()) if callable(each) and each.__module__ == __name__)
