@@ -1,7 +1,7 @@
 """``recheck`` confirms honest documents and no forged one: every field, every kind of document, digests made anew.
 
-The gate tries a seeded share of the forgeries; ``make soundness`` tries all of them.  A field may be changed unnoticed only if the
-command lists it as not covered, and these lists are written down here: they can only become shorter.
+The gate tries a seeded share of the forgeries; ``make soundness`` tries all of them.  A field may be changed unnoticed only if
+the command lists it as not covered, and these lists are written down here: they can only become shorter.
 """
 
 from __future__ import annotations
