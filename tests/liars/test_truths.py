@@ -12,7 +12,6 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +39,10 @@ def _plan() -> Any:
 
 PLAN = _plan()
 TRUTHS = PLAN.truths()
-MODULES = ("weights", "tokens", "matrices", "numbers", "motion", "escapes")
+#: Each module of true statements, and the share of answers that must be proofs.
+MODULES = {"weights": 0.8, "tokens": 0.8, "matrices": 0.9, "numbers": 0.5, "motion": 0.8, "escapes": 0.0}
 
 
-@cache
 def answers(module: str) -> dict[tuple[str, int], tuple[str, str]]:
     """The word and the reason of each statement of a module at each of its instances."""
     found = {}
@@ -65,10 +64,13 @@ def test_there_are_enough_of_them_over_all_systems() -> None:
     }
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_no_truth_is_refuted(module: str) -> None:
-    wrong = {where: reason for where, (word, reason) in answers(module).items() if word == "fails"}
-    assert not wrong
+@pytest.mark.parametrize(("module", "least"), MODULES.items())
+def test_no_truth_is_refuted_and_most_are_proved(module: str, least: float) -> None:
+    """A lab that answers ``undecided`` to everything refutes no truth either, so a share must be proved."""
+    found = answers(module)
+    assert not {where: reason for where, (word, reason) in found.items() if word == "fails"}
+    words = Counter(word for word, _ in found.values())
+    assert words["holds"] >= least * words.total()
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -81,13 +83,6 @@ def test_every_truth_is_answered_in_floats(module: str) -> None:
                 case = list(truth.cases())[-1]
                 answer = truth.predicate(one_instance(batch_of(case.instance, case.k, case.p), 0))
                 assert isinstance(answer, bool | np.bool_), truth.name
-
-
-@pytest.mark.parametrize(("module", "least"), [("weights", 0.6), ("tokens", 0.6), ("matrices", 0.8), ("motion", 0.6)])
-def test_most_truths_are_proved(module: str, least: float) -> None:
-    """A lab that answers ``undecided`` to everything refutes no truth either."""
-    words = Counter(word for word, _ in answers(module).values())
-    assert words["holds"] >= least * words.total()
 
 
 FALSEHOODS: list[tuple[str, Callable[[Any], Any]]] = [
