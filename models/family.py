@@ -13,12 +13,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import ClassVar, Literal, TypeVar
 
 from .configuration import Config
 from .convention import FeedForward, Layer, Mask, Normalization, StoredMatrix, split_heads
 from .embedding import Embedding
 from .errors import ModelError, brief, some
+from .recognition import quantised, unindexed, unmerged
 from .rotary import Array, Rotary
 from .tensors import WeightReader
 
@@ -229,10 +231,19 @@ def family_of(config: Config, weights: WeightReader) -> Family:
             f"architectures={str(config.raw('architectures'))[:80]}, tensors {some(sorted(weights.store.infos), 3)}; "
             f"supported model types: {', '.join(known)}"
         )
+    if what := unmerged(weights.store.infos):
+        raise ModelError(f"{weights.store.where}: {what}")
     try:
         family = known[model_type](config, weights)
         family.check_shapes()
+        stored_as_floats(family)
     except ModelError as error:
+        shard = unindexed(Path(weights.store.where).name, _beside(weights.store.where))
+        if shard is not None:
+            raise ModelError(f"{weights.store.where}: {shard}") from None
+        what = quantised(weights.store.infos)
+        if what is not None:
+            raise ModelError(f"{weights.store.where}: {what}") from None
         method = config.raw("quantization_config")
         if method is None:
             raise
@@ -242,3 +253,24 @@ def family_of(config: Config, weights: WeightReader) -> Family:
             f"dequantise it or use GGUF ({brief(error, 300)})"
         ) from None
     return family
+
+
+def stored_as_floats(family: Family) -> None:
+    """Refuse integers where weights are needed, before any is read: with their scales left out they are other numbers."""
+    infos = family.weights.store.infos
+    for index in range(family.n_layers):
+        for name in family.shapes(index):
+            stored = infos[family.weights.prefix + name].dtype
+            if stored.startswith(("int", "uint", "bool", "float8")):
+                raise ModelError(
+                    f"{family.weights.store.where}: the tensor {family.weights.prefix + name} is stored as {stored}: "
+                    "expected floating point weights (dequantise the checkpoint first, or use GGUF)"
+                )
+
+
+def _beside(where: str) -> list[str]:
+    """The names in the folder of a file; none where there is no such folder."""
+    try:
+        return [entry.name for entry in Path(where).parent.iterdir()]
+    except OSError:
+        return []

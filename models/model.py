@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from .configuration import Config
 from .convention import Layer, Normalization
@@ -13,6 +14,9 @@ from .embedding import Embedding
 from .errors import ModelError
 from .family import Family, family_of
 from .tensors import SourceFile, TensorStore, WeightReader
+
+if TYPE_CHECKING:
+    from .left_out import LeftOut
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +95,13 @@ class Model:
                 last = None
                 last = self.layer(index)
             yield last
+
+    @cached_property
+    def left_out(self) -> LeftOut:
+        """Tensors of the file that no layer uses; no weight is read to find them."""
+        from .left_out import left_out
+
+        return left_out(self.reading, self.config, self.store.where)
 
     def embedding(self) -> Embedding:
         """What turns token ids (or pixels) into the first hidden states."""

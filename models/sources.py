@@ -15,6 +15,7 @@ from .formats.safetensors_file import SafetensorsStore
 from .formats.sharded import ShardedStore, member
 from .formats.torch_pickle import TorchPickleStore
 from .model import Model, build_model
+from .recognition import adapter, mistaken_file, mistaken_folder, quantised, unindexed, unmerged
 from .tensors import TensorStore
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
@@ -70,10 +71,24 @@ def open_path(path: Path, source: str, config: Mapping[str, Any] | None = None) 
     if config is None and found is None:
         beside = path.parent / "config.json"
         if not os.path.lexists(beside):
-            raise ModelError(f"{path.parent}: config.json is missing: it says the family and sizes of {path.name}")
+            raise ModelError(_without_config(path, store))
         where = str(beside)
-        found = read_json_object(member(path.parent, "config.json", str(path.parent)))
+        config_file = member(path.parent, "config.json", str(path.parent))
+        if what := mistaken_file(config_file):
+            raise ModelError(f"{config_file}: {what}")
+        found = read_json_object(config_file)
     return build_model(source, dict(config) if config is not None else found or {}, store, where)
+
+
+def _without_config(path: Path, store: TensorStore) -> str:
+    """Why there is no configuration: what the file is, where that can be seen, else what is missing."""
+    beside = {entry.name for entry in path.parent.iterdir()}
+    if "adapter_config.json" in beside and path.name.startswith("adapter_model"):
+        return f"{path.parent}: {adapter(path.parent)}"
+    what = unmerged(store.infos) or unindexed(path.name, beside) or quantised(store.infos)
+    if what:
+        return f"{path}: {what}"
+    return f"{path.parent}: config.json is missing: it says the family and sizes of {path.name}"
 
 
 def _checkpoint_in(folder: Path) -> Path:
@@ -81,17 +96,20 @@ def _checkpoint_in(folder: Path) -> Path:
         if os.path.lexists(folder / name):
             return member(folder, name, str(folder))
     names = sorted(entry.name for entry in folder.iterdir())
+    if what := mistaken_folder(folder, names):
+        raise ModelError(f"{folder}: {what}")
     if "modules.json" in names and (inner := _transformer_module(folder)) is not None:
         return _checkpoint_in(inner)
-    for suffix in (".safetensors", ".gguf", ".npz", ".bin"):
+    for suffix in (".safetensors", ".gguf", ".npz", ".bin", ".pt", ".pth", ".ckpt"):
         fitting = [name for name in names if name.lower().endswith(suffix)]
         if len(fitting) == 1:
             return member(folder, fitting[0], str(folder))
         if fitting:
-            raise ModelError(f"{folder}: several checkpoints without an index ({some(fitting)}): name one of the files")
+            raise ModelError(f"{folder}: several checkpoints ({some(fitting)}): name one of the files")
     inside = some(names) if names else "nothing: the folder is empty"
     raise ModelError(
-        f"{folder}: no checkpoint found; expected {', '.join(FOLDER_FILES)}, .gguf, .npz or .bin; found {inside}"
+        f"{folder}: no checkpoint found; expected {', '.join(FOLDER_FILES)}, .gguf, .npz, .bin, .pt or .ckpt; "
+        f"found {inside}"
     )
 
 
@@ -116,6 +134,8 @@ def _transformer_module(folder: Path) -> Path | None:
 def _open_file(path: Path) -> tuple[TensorStore, dict[str, Any] | None]:
     """The tensors of a file, and the configuration if the format carries one."""
     name = path.name.lower()
+    if what := mistaken_file(path):
+        raise ModelError(f"{path}: {what}")
     if name.endswith(".index.json"):
         return ShardedStore(path), None
     if name.endswith(".safetensors"):

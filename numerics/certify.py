@@ -8,6 +8,7 @@ concern the symmetric part: ``positive-definite`` means ``x^T M x > 0`` for all 
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from eigentoken.numerics.condition_names import CONDITIONS
@@ -94,21 +95,30 @@ def certify(
         raise MatrixError(f"unknown condition {condition!r}: {meant(condition, _DECIDERS)}")
     if by not in ORDERS:
         raise MatrixError(f"by must be one of {', '.join(ORDERS)}, got {by!r}")
-    step = None if alpha is None else exact_number(alpha)
+    step = _option("alpha", alpha)
     if step is None and (condition == "dominant-step" or (condition == "dominant-complex-pair" and by == "step")):
         raise MatrixError("dominant-step orders by |1 + alpha lambda|: give alpha")
-    enclosure = read_matrix(matrix, radius) if isinstance(matrix, str) else as_enclosure(matrix, radius)
+    reach = _option("radius", radius)
+    enclosure = read_matrix(matrix, reach) if isinstance(matrix, str) else as_enclosure(matrix, reach)
     question = Question(
         condition,
         enclosure,
         Deadline.after(time_limit),
         step,
         _expected(condition, expected, enclosure),
-        None if bound is None else exact_number(bound),
-        None if within is None else exact_number(within),
+        _option("bound", bound),
+        _option("within", within),
         by,
     )
     return _DECIDERS[condition](question)
+
+
+def _option(name: str, value: Any) -> Fraction | None:
+    """The exact number of an option; what is wrong with it names the option."""
+    try:
+        return None if value is None else exact_number(value)
+    except MatrixError as error:
+        raise MatrixError(f"{name}: {error}") from None
 
 
 def _expected(condition: str, expected: Any, enclosure: Enclosure) -> Any:

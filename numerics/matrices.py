@@ -22,7 +22,9 @@ from eigentoken.numerics.exact_matrices import ExactMatrix
 __all__ = ["MatrixError", "as_enclosure", "exact_number", "read_matrix"]
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE]([+-]?\d+))?\s*$|\s*[+-]?\d+\s*/\s*\d+\s*$")
-_LARGEST_EXPONENT = 5000
+_LARGEST_EXPONENT = 1000
+_MOST_CHARACTERS = 1200
+_MOST_BITS = 7400  # of numerator and denominator: sums and products of a few still have a decimal text in Python
 
 
 def exact_number(value: Any) -> Fraction:
@@ -31,11 +33,22 @@ def exact_number(value: Any) -> Fraction:
     >>> exact_number("0.1"), exact_number("2/6")
     (Fraction(1, 10), Fraction(1, 3))
     """
+    found = _exact_number(value)
+    if max(found.numerator.bit_length(), found.denominator.bit_length()) > _MOST_BITS:
+        raise MatrixError(f"a number of more than {_MOST_BITS} bits: write a shorter one")
+    return found
+
+
+def _exact_number(value: Any) -> Fraction:
     if isinstance(value, bool | np.bool_):
         return Fraction(int(value))
     if isinstance(value, int | Fraction):
         return Fraction(value)
     if isinstance(value, str):
+        if len(value) > _MOST_CHARACTERS:
+            raise MatrixError(
+                f"not a number: {value[:40]!r} ... ({len(value)} characters): write it with at most {_MOST_CHARACTERS}"
+            )
         found = _NUMBER.match(value)
         if not found:
             raise MatrixError(f"not a number: {value[:40]!r}; write an integer, a decimal or a fraction such as 1/3")
@@ -43,7 +56,9 @@ def exact_number(value: Any) -> Fraction:
             raise MatrixError(f"exponent beyond {_LARGEST_EXPONENT}: {value[:40]!r}")
         try:
             return Fraction(value.replace(" ", ""))
-        except (ValueError, ZeroDivisionError) as error:
+        except ZeroDivisionError:
+            raise MatrixError(f"not a number: {value[:40]!r} (division by zero)") from None
+        except ValueError as error:
             raise MatrixError(f"not a number: {value[:40]!r} ({error})") from None
     ratio = getattr(value, "as_integer_ratio", None)
     if ratio is not None:

@@ -29,7 +29,7 @@ from eigentoken.numerics.rounding import (
     up,
 )
 
-__all__ = ["distance_to_identity", "distance_to_symmetric", "float_norm", "norm_interval"]
+__all__ = ["distance_to_identity", "distance_to_symmetric", "float_norm", "norm_interval", "plain_distance_to_identity"]
 
 #: Up to this order the guess for the top vector comes from squarings of the Gram matrix.
 SQUARED = 96
@@ -136,12 +136,26 @@ def distance_to_symmetric(enclosure: Enclosure) -> tuple[float, float]:
 
 def distance_to_identity(enclosure: Enclosure) -> tuple[float, float]:
     """``(low, high)`` of ``||M - I||_2``, scaled units (the identity is ``2^-exponent I`` there)."""
-    n = enclosure.shape[0]
-    unit = math.ldexp(1.0, -enclosure.exponent) if abs(enclosure.exponent) < 1000 else 0.0
+    low, high = plain_distance_to_identity(enclosure)
+    return scale_down(low, -enclosure.exponent), scale_up(high, -enclosure.exponent)
+
+
+def plain_distance_to_identity(enclosure: Enclosure) -> tuple[float, float]:
+    """``(low, high)`` of ``||M - I||_2`` in the units of M itself.
+
+    Entries far below or above one would overflow beside the identity: there ``1 - ||M|| <= ||M - I|| <= 1 + ||M||``, or the same
+    with the terms in the other order.
+    """
+    n, exponent = enclosure.shape[0], enclosure.exponent
+    if abs(exponent) > 300:
+        bottom, top = norm_interval(enclosure)
+        below, above = scale_down(bottom, exponent), scale_up(top, exponent)
+        return max(0.0, down(1.0 - above), down(below - 1.0)), up(1.0 + above)
     difference = enclosure.center.copy()
-    difference.flat[:: n + 1] -= unit
+    difference.flat[:: n + 1] -= math.ldexp(1.0, -exponent)
     low, high = float_norm(difference)
-    slop = up(UNIT * up(frobenius_above(difference)) + n * TINY + enclosure.radius)
-    if unit == 0.0:  # entries near 2^-1000 or 2^1000: say nothing from below, and add the identity from above
-        return 0.0, math.inf if enclosure.exponent < 0 else up(high + slop + 2.0**-900)
-    return max(0.0, down(low - slop)), up(high + slop)
+    rounded = float(
+        np.abs(difference.diagonal()).max()
+    )  # only the diagonal was rounded, and its norm is its largest entry
+    slop = up(up(UNIT * rounded) + TINY + enclosure.radius)
+    return scale_down(max(0.0, down(low - slop)), exponent), scale_up(up(high + slop), exponent)

@@ -21,7 +21,7 @@ from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord, undeci
 __all__ = ["SPECTRAL", "Question", "answer", "give_up", "reported_margin", "threshold"]
 
 SPECTRAL = "spectral norm"
-_SHARE = 1.0 - 2.0**-20  # a reported margin is a little below the certified one, so that a re-check has room
+SHARE = 1.0 - 2.0**-20  # a reported margin is a little below the certified one, so that a re-check has room
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def reported_margin(enclosure: Enclosure, certified: float) -> float:
     """The margin that is reported for a certified one in scaled units."""
     if certified <= 0:
         return 0.0
-    return scale_down(certified * _SHARE, enclosure.exponent)
+    return scale_down(certified * SHARE, enclosure.exponent)
 
 
 def threshold(enclosure: Enclosure, margin: float) -> Fraction:

@@ -15,8 +15,8 @@ import numpy as np
 
 from eigentoken.numerics.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.exact_matrices import ExactMatrix, OutOfTime
-from eigentoken.numerics.norms import distance_to_identity, distance_to_symmetric, norm_interval
-from eigentoken.numerics.questions import Question, answer, give_up, reported_margin, threshold
+from eigentoken.numerics.norms import distance_to_symmetric, norm_interval, plain_distance_to_identity
+from eigentoken.numerics.questions import SHARE, Question, answer, give_up, reported_margin, threshold
 from eigentoken.numerics.ranks import rank_of
 from eigentoken.numerics.rounding import scale_down, scale_up
 from eigentoken.theory.verdicts import Verdict, VerdictWord
@@ -33,20 +33,21 @@ def _as_fraction(value: float, exponent: int) -> Fraction:
 def decide_symmetric(question: Question) -> Verdict:
     """Is ``M = M^T`` exactly (or within a spectral distance)?"""
     question.need_square()
-    interval = distance_to_symmetric(question.enclosure)
-    return _equality(question, interval, "skew-part", lambda exact: exact.is_symmetric(), "M equals its transpose")
+    interval, exponent = distance_to_symmetric(question.enclosure), question.enclosure.exponent
+    words = "M equals its transpose"
+    return _equality(question, interval, "skew-part", lambda exact: exact.is_symmetric(), words, exponent)
 
 
 def decide_identity(question: Question) -> Verdict:
     """Is ``M = I`` exactly (or within a spectral distance)?"""
     question.need_square()
-    interval = distance_to_identity(question.enclosure)
+    interval = plain_distance_to_identity(question.enclosure)
     n = question.enclosure.shape[0]
 
     def equal(exact: ExactMatrix) -> bool:
         return bool(exact.numerators == _identity(n) * exact.denominator)
 
-    return _equality(question, interval, "minus-identity", equal, "M is the identity")
+    return _equality(question, interval, "minus-identity", equal, "M is the identity", exponent=0)
 
 
 def _identity(n: int) -> flint.fmpz_mat:
@@ -58,22 +59,25 @@ def _symmetric_floats(enclosure: Enclosure) -> bool:
     return enclosure.radius == 0.0
 
 
-def _equality(question: Question, interval: tuple[float, float], form: str, test: Any, words: str) -> Verdict:
+def _equality(
+    question: Question, interval: tuple[float, float], form: str, test: Any, words: str, exponent: int
+) -> Verdict:
+    """``interval``: the distance, in units of ``2^exponent``."""
     enclosure = question.enclosure
     low, high = interval
-    exponent = enclosure.exponent
     details = {"distance": [scale_down(low, exponent), _finite(scale_up(high, exponent))], "norm": "spectral"}
     if question.within is not None:
-        return _within(question, interval, form, details)
+        return _within(question, interval, form, details, exponent)
     if low > 0:
-        return _different(question, low, form, details)
+        return _different(question, low, form, details, exponent)
     if enclosure.slack > 0:
         return give_up(question, ("the entries are known only up to the radius",), details)
     if form == "skew-part" and _symmetric_floats(enclosure):
         equal = enclosure.center_is_symmetric
     elif form == "minus-identity" and _symmetric_floats(enclosure):
-        one = np.ldexp(np.eye(enclosure.shape[0]), -exponent) if abs(exponent) < 900 else np.eye(enclosure.shape[0])
-        equal = exponent == 0 and bool(np.array_equal(enclosure.center, one))
+        scaled = enclosure.exponent
+        one = np.eye(enclosure.shape[0])
+        equal = abs(scaled) < 900 and bool(np.array_equal(enclosure.center, np.ldexp(one, -scaled)))
     elif enclosure.exact is not None:
         equal = test(enclosure.exact)
     else:
@@ -82,21 +86,23 @@ def _equality(question: Question, interval: tuple[float, float], form: str, test
         details = {"distance": [0.0, 0.0], "norm": "spectral"}
         facts = {"form": form, "equal": True}
         return answer(question, HOLDS, f"{words}, entry by entry", kind="equality", facts=facts, details=details)
-    return _different(question, low, form, details)
+    return _different(question, low, form, details, exponent)
 
 
-def _different(question: Question, low: float, form: str, details: dict[str, Any]) -> Verdict:
-    margin = reported_margin(question.enclosure, low)
+def _different(question: Question, low: float, form: str, details: dict[str, Any], exponent: int) -> Verdict:
+    margin = scale_down(low * SHARE, exponent)
     facts = {"form": form, "equal": False, "distance_above": str(threshold(question.enclosure, margin))}
     reason = f"at spectral distance at least {_shown(details['distance'][0])}"
     return answer(question, FAILS, reason, kind="equality", facts=facts, margin=margin, details=details)
 
 
-def _within(question: Question, interval: tuple[float, float], form: str, details: dict[str, Any]) -> Verdict:
+def _within(
+    question: Question, interval: tuple[float, float], form: str, details: dict[str, Any], exponent: int
+) -> Verdict:
     enclosure, within = question.enclosure, question.within
     if within is None or within < 0:
         raise MatrixError(f"within must be a number >= 0, got {within}")
-    low, high = (_as_fraction(end, enclosure.exponent) if math.isfinite(end) else None for end in interval)
+    low, high = (_as_fraction(end, exponent) if math.isfinite(end) else None for end in interval)
     if high is not None and high <= within:
         margin = _float_below(within - high)
         facts = {"form": form, "norm_at_most": str(within - Fraction(margin) - enclosure.slack_above)}

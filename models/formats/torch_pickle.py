@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, brief
+from ..errors import ModelError, brief, some
 from ..rotary import Array
 from ..tensors import SourceFile, TensorInfo, TensorStore
 
@@ -80,7 +80,7 @@ class TorchPickleStore(TensorStore):
             except Exception as error:
                 raise ModelError(
                     f"{self.where}: not read as a torch checkpoint of plain tensors (weights_only=True, nothing was "
-                    f"executed): {_reason(error)}"
+                    f"executed): {_reason(error)}: save the weights alone, torch.save(model.state_dict(), FILE)"
                 ) from None
         return _state_dict(loaded, self.where)
 
@@ -125,17 +125,32 @@ def _dtype(tensor: torch.Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
+WRAPPERS = ("model_state_dict", "state_dict", "model", "module", "network", "net", "weights", "params", "ema")
+"""Where training scripts keep the weights beside optimizer, epoch and loss; tried in this order, one inside another."""
+
+
 def _state_dict(loaded: object, where: str) -> dict[str, torch.Tensor]:
+    """The tensors by name: of the file itself, or of the state dict inside a training checkpoint."""
     import torch
 
-    for key in ("state_dict", "model"):
-        if isinstance(loaded, Mapping) and isinstance(loaded.get(key), Mapping):
-            loaded = loaded[key]
     if not isinstance(loaded, Mapping):
         raise ModelError(f"{where}: expected a state dict (names to tensors), got {type(loaded).__name__}")
-    tensors = {name: t for name, t in loaded.items() if isinstance(name, str) and isinstance(t, torch.Tensor)}
+    path: list[str] = []
+    inside: Mapping[Any, Any] = loaded
+    for _ in range(4):
+        named = [key for key in WRAPPERS if isinstance(inside.get(key), Mapping) and inside[key]]
+        if not named:
+            break
+        path.append(named[0])
+        inside = inside[named[0]]
+    tensors = {name: t for name, t in inside.items() if isinstance(name, str) and isinstance(t, torch.Tensor)}
     if not tensors:
-        raise ModelError(f"{where}: the file has no tensors")
+        keys = some([str(key) for key in loaded]) if loaded else "nothing"
+        place = f" under {'.'.join(path)}" if path else ""
+        raise ModelError(
+            f"{where}: no named tensors{place}; the file has {keys}: save the weights alone, "
+            "torch.save(model.state_dict(), FILE)"
+        )
     return tensors
 
 

@@ -291,7 +291,7 @@ def _document(path: str) -> Mapping[str, Any]:
 
 def _from_document(document: Mapping[str, Any]) -> tuple[str, dict[str, Any], Any]:
     name = document.get("system")
-    if name in POSITIONAL:
+    if isinstance(name, str) and name in POSITIONAL:
         raise ValueError(f"{name}: {NOT_FOLLOWED}")
     if not isinstance(name, str) or name not in SYSTEMS:
         raise ValueError(f"unknown system {name!r}: {meant(name, SYSTEMS)}")
@@ -301,21 +301,33 @@ def _from_document(document: Mapping[str, Any]) -> tuple[str, dict[str, Any], An
         if value is None:
             raise ValueError(f"{name}: {parameter.name} is missing ({parameter.meaning})")
         if parameter.kind == "heads":
-            parameters["heads"] = [{key: _numbers(key, matrix) for key, matrix in head.items()} for head in value]
+            if not isinstance(value, list) or not value or not all(isinstance(head, dict) for head in value):
+                raise ValueError(f"{name}: heads must be a list of objects, one for each head, got {str(value)[:60]}")
+            parameters["heads"] = [{key: _rows(key, matrix) for key, matrix in head.items()} for head in value]
+        elif parameter.kind == "matrix":
+            parameters[parameter.name] = _rows(parameter.name, value)
         else:
-            parameters[parameter.name] = _numbers(parameter.name, value)
+            parameters[parameter.name] = _number(parameter.name, value)
     tokens = document.get("tokens")
-    return name, parameters, None if tokens is None else _numbers("tokens", tokens)
+    return name, parameters, None if tokens is None else _rows("tokens", tokens)
 
 
-def _numbers(where: str, value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return [_numbers(where, entry) for entry in value]
+def _rows(where: str, value: Any) -> list[list[float]]:
+    """A matrix of floats, as rows of one length."""
+    given = value if isinstance(value, list) and all(isinstance(row, list) for row in value) else []
+    if not given or not given[0] or len({len(row) for row in given}) != 1:
+        raise ValueError(
+            f"{where} must be a non-empty list of rows of one length, got {str(value)[:60]}: write [[...], ...]"
+        )
+    return [[_number(where, entry) for entry in row] for row in given]
+
+
+def _number(where: str, value: Any) -> float:
     try:
         return float(exact_number(value))
-    except NumberError as error:
+    except (NumberError, OverflowError) as error:
         raise ValueError(
-            f"{where} must hold numbers (integers, decimals, '1/3', 'ln(3)'), got {value!r}: {error}"
+            f"{where} must hold numbers (integers, decimals, '1/3', 'ln(3)'), got {str(value)[:60]!r}: {error}"
         ) from None
 
 

@@ -136,6 +136,8 @@ def load(path: str | Path) -> list[Conjecture]:
     """The conjectures that a file states at its top level, in the order of the file."""
     file = Path(path)
     try:
+        if file.is_char_device() or file.is_block_device():
+            raise ConjectureError("is a device: give a Python file", str(path))
         text = file.read_text(encoding="utf-8")
     except OSError as problem:
         raise ConjectureError(f"cannot be read: {problem.strerror or problem}; give a Python file", str(path)) from None
@@ -145,8 +147,8 @@ def load(path: str | Path) -> list[Conjecture]:
         code = compile(text, str(file), "exec")
     except SyntaxError as problem:
         raise ConjectureError(f"syntax error: {problem.msg}", str(file), problem.lineno or 1) from None
-    except ValueError as problem:
-        raise ConjectureError(f"not Python: {problem}", str(file)) from None
+    except (ValueError, RecursionError, MemoryError) as problem:
+        raise ConjectureError(f"not Python: {problem or 'nested too deeply'}", str(file)) from None
     found = [each for each in _run(code, file).values() if isinstance(each, Conjecture)]
     unique = list({id(each): each for each in found}.values())
     if not unique:

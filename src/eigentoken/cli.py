@@ -77,6 +77,8 @@ def main() -> None:
         _misused(problem)
     except (ValueError, OSError) as problem:
         _stop(problem, 2, "error")
+    except MemoryError:
+        _stop(ValueError("not enough memory for this input: take a smaller one"), 2, "error")
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
@@ -100,11 +102,21 @@ def _misused(problem: TyperException) -> None:
 def _stop(problem: Exception, code: int, label: str) -> None:
     if settings.debug:
         raise problem
-    text = " ".join(str(problem).split()) or type(problem).__name__
+    text = str(problem) or type(problem).__name__
     if isinstance(problem, OSError) and problem.filename is not None:
         text = f"{problem.filename}: {problem.strerror}; {_REMEDIES.get(problem.errno or 0, 'check the path')}"
-    print(f"eigentoken: {label}: {text}", file=sys.stderr)
+    print(f"eigentoken: {label}: {_one_line(text)}", file=sys.stderr)
     sys.exit(code)
+
+
+def _one_line(text: str) -> str:
+    """The text on one line; what is very long (a number of 5,000 digits, a path) is cut in the middle.
+
+    >>> len(_one_line("x" * 5000))
+    1000
+    """
+    plain = " ".join(text.split())
+    return plain if len(plain) <= 1000 else f"{plain[:600]} ... {plain[-395:]}"
 
 
 if __name__ == "__main__":

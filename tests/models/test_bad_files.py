@@ -67,7 +67,7 @@ def test_damaged_torch_files(folder: Path) -> None:
     torch.save([1, 2], path)
     refused(folder, "state dict")
     torch.save({"a": 3}, path)
-    refused(folder, "no tensors")
+    refused(folder, "no named tensors", "state_dict()")
     torch.save(state | {"h.0.attn.c_attn.weight": torch.zeros(D, 3 * D, device="meta")}, path)
     refused(folder)
     torch.save(state | {"h.0.attn.c_attn.weight": torch.zeros(D, 3 * D).to_sparse()}, path)

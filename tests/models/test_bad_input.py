@@ -49,7 +49,7 @@ def test_a_missing_config(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        ("", "JSON"),
+        ("", "empty file"),
         ("[1]", "expected a JSON object"),
         ("{", "JSON"),
         ('{"model_type": NaN}', "NaN"),
@@ -215,7 +215,7 @@ def test_integer_weights_are_refused(folder: Path) -> None:
     tensors = gpt2_tensors()
     tensors["h.0.attn.c_attn.weight"] = tensors["h.0.attn.c_attn.weight"].astype(np.int8)
     save_file(tensors, folder / "model.safetensors")
-    refused(folder, "int8", "floating point")
+    refused(folder, "1 int8 matrix", "h.0.attn.c_attn.weight", "not the weights")
 
 
 def test_running_wrong_tokens(folder: Path) -> None:

@@ -20,6 +20,7 @@ def classify(
     instance: Annotated[
         Path, typer.Argument(metavar="INSTANCE.json", help="System, parameters and tokens; '-' for stdin.")
     ],
+    seconds: Annotated[float, typer.Option(help="Time limit.", min=0)] = 600.0,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Class, exact spectrum and stability of a point.
@@ -29,11 +30,22 @@ def classify(
     Example: eigentoken classify point.json --json
     """
     import sys
+    import time
 
+    from eigentoken.numerics.deadline import OutOfTime, limited
     from eigentoken.theory.classify import classify as decide
-    from eigentoken.theory.instances import read_instance
+    from eigentoken.theory.instances import LARGEST_INSTANCE, read_instance
 
-    found = decide(read_instance(sys.stdin.read() if str(instance) == "-" else instance)).as_dict()
+    source: str | Path = instance
+    if str(instance) == "-":
+        source = sys.stdin.read(LARGEST_INSTANCE)
+        if not source.lstrip().startswith("{"):
+            raise ValueError('the standard input must hold one JSON object: write {"system": ...}')
+    try:
+        with limited(time.time() + seconds):
+            found = decide(read_instance(source)).as_dict()
+    except OutOfTime:
+        raise ValueError(f"not classified within {seconds:g} seconds: give more with --seconds") from None
     if json:
         show_json("classification", {key: value for key, value in found.items() if key != "schema"})
         return
