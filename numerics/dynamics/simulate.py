@@ -214,6 +214,19 @@ def _check_options(chosen: Mapping[str, Any]) -> None:
 
 
 def _run(task: Problem, start: Tensor, end: float, chosen: Mapping[str, Any]) -> tuple[list[float], Tensor]:
+    """Times and states; a trajectory that leaves the range of floats (a token at 0 has no direction) is refused."""
+    times, states = _followed(task, start, end, chosen)
+    finite = torch.isfinite(states).flatten(1).all(1)
+    if not bool(finite.all()):
+        when = times[int((~finite).nonzero()[0])]
+        raise ValueError(
+            f"{task.system.name}: a token has no finite place at {when:g}: it met 0 or left the range of floats; "
+            "change the tokens or the size of the matrices"
+        )
+    return times, states
+
+
+def _followed(task: Problem, start: Tensor, end: float, chosen: Mapping[str, Any]) -> tuple[list[float], Tensor]:
     samples = int(chosen["samples"])
     if task.system.time is Time.MAP:
         orbit = iterate(task, start, int(end), every=max(1, int(end) // samples), stop_distance=1e-13)
@@ -308,6 +321,8 @@ def _from_document(document: Mapping[str, Any]) -> tuple[str, dict[str, Any], An
             parameters[parameter.name] = _rows(parameter.name, value)
         else:
             parameters[parameter.name] = _number(parameter.name, value)
+            if not parameters[parameter.name] > 0:
+                raise ValueError(f"{parameter.name} must be a finite number above 0, got {str(value)[:60]}")
     tokens = document.get("tokens")
     return name, parameters, None if tokens is None else _rows("tokens", tokens)
 
