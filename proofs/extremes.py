@@ -1,15 +1,23 @@
 """Steps that many chapters share: the largest of finitely many functions falls, or decays, by its slope where it is attained.
 
-Danskin's theorem turns the slope at the maximisers into a bound of the upper Dini derivative, the comparison lemma that bound
-into one of the function itself.
+For functions that are differentiable at all times Danskin's theorem turns the slope at the maximisers into a bound of the upper
+Dini derivative, and the comparison lemma that bound into one of the function itself.  Where a parameter is only measurable in
+time the functions are absolutely continuous, and the same two steps are made for almost every time.
 """
 
 from __future__ import annotations
 
-from eigentoken.proofs.textbook import DANSKIN, GRONWALL, MONOTONE
+from eigentoken.proofs.textbook import (
+    ALMOST_EVERYWHERE_GRONWALL,
+    ALMOST_EVERYWHERE_LARGEST,
+    ALMOST_EVERYWHERE_MONOTONE,
+    DANSKIN,
+    GRONWALL,
+    MONOTONE,
+)
 from eigentoken.theory.steps import Citation
 
-__all__ = ["bound_by_slope"]
+__all__ = ["bound_almost_everywhere", "bound_by_slope"]
 
 
 def bound_by_slope(
@@ -51,3 +59,41 @@ def bound_by_slope(
         establishes=(bound if rate else f"{largest} does not increase",),
     )
     return danskin, comparison
+
+
+def bound_almost_everywhere(
+    largest: str,
+    rate: str = "",
+    *,
+    names: tuple[str, str],
+    says: tuple[str, str],
+    formulas: tuple[str, str],
+    uses: tuple[str, ...],
+) -> tuple[Citation, Citation]:
+    """As :func:`bound_by_slope` for absolutely continuous functions, whose slopes are known for almost every time.
+
+    >>> steps = bound_almost_everywhere("the spread", names=("a", "b"), says=("", ""), formulas=("", ""), uses=())
+    >>> steps[1].establishes
+    ('the spread does not increase',)
+    """
+    slope = f"{rate} times {largest}" if rate else "zero"
+    largest_step = Citation(
+        name=names[0],
+        says=says[0],
+        theorem=ALMOST_EVERYWHERE_LARGEST,
+        letters={"M": largest, "rate": slope},
+        uses=uses,
+        formula=formulas[0],
+        establishes=(f"{largest} is absolutely continuous, with a derivative of at most {slope} almost everywhere",),
+    )
+    bound = f"{largest} at time t is at most exp({rate} t) times {largest} at the start"
+    comparison = Citation(
+        name=names[1],
+        says=says[1],
+        theorem=ALMOST_EVERYWHERE_GRONWALL if rate else ALMOST_EVERYWHERE_MONOTONE,
+        letters={"u": largest, "k": rate} if rate else {"u": largest},
+        uses=(names[0],),
+        formula=formulas[1],
+        establishes=(bound if rate else f"{largest} does not increase",),
+    )
+    return largest_step, comparison

@@ -13,9 +13,15 @@ from eigentoken.theory.steps import Theorem
 
 __all__ = [
     "ADAPTED_NORM",
+    "ALMOST_EVERYWHERE_COMPARISON",
+    "ALMOST_EVERYWHERE_GRONWALL",
+    "ALMOST_EVERYWHERE_LARGEST",
+    "ALMOST_EVERYWHERE_MONOTONE",
     "BINOMIAL",
+    "BOOTSTRAP",
     "CANTOR",
     "CARATHEODORY",
+    "CARATHEODORY_BOUNDED",
     "CAUCHY_SCHWARZ",
     "CENTRE_STABLE",
     "CIRCLE_CONSENSUS",
@@ -171,6 +177,86 @@ COMPARISON = Theorem(
     bibtex=KHALIL,
 )
 
+_WALTER = """@book{Walter,
+  author = {Walter, Wolfgang},
+  title = {Ordinary Differential Equations},
+  publisher = {Springer},
+  year = {1998}
+}"""
+_CARATHEODORY_COMPARISON = (
+    "Walter, Ordinary Differential Equations, on differential inequalities in the sense of Caratheodory"
+)
+_SLOPE = "{u} is absolutely continuous, with a derivative of at most"
+
+ALMOST_EVERYWHERE_LARGEST = Theorem(
+    key="largest-absolutely-continuous",
+    name="the derivative of a maximum of absolutely continuous functions",
+    hypotheses=(
+        "{M} is the largest of finitely many absolutely continuous functions of time",
+        "for almost every time, where {M} is attained the derivative is at most {rate}",
+    ),
+    conclusions=("{M} is absolutely continuous, with a derivative of at most {rate} almost everywhere",),
+    reference="Gilbarg, Trudinger, Elliptic Partial Differential Equations of Second Order, chapter on Sobolev spaces "
+    "(the chain rule: derivatives agree almost everywhere where two functions do)",
+    bibtex="""@book{Gilbarg-Trudinger,
+  author = {Gilbarg, David and Trudinger, Neil S.},
+  title = {Elliptic Partial Differential Equations of Second Order},
+  edition = {2},
+  publisher = {Springer},
+  year = {1983}
+}""",
+)
+
+ALMOST_EVERYWHERE_MONOTONE = Theorem(
+    key="monotone-absolutely-continuous",
+    name="the fundamental theorem for absolutely continuous functions",
+    hypotheses=(f"{_SLOPE} zero almost everywhere",),
+    conclusions=("{u} does not increase",),
+    reference="Rudin, Real and Complex Analysis, chapter on differentiation",
+    bibtex=RUDIN,
+)
+
+ALMOST_EVERYWHERE_GRONWALL = Theorem(
+    key="Gronwall-absolutely-continuous",
+    name="the comparison lemma for absolutely continuous functions, with a linear rate",
+    hypotheses=(f"{_SLOPE} {{k}} times {{u}} almost everywhere",),
+    conclusions=("{u} at time t is at most exp({k} t) times {u} at the start",),
+    reference=_CARATHEODORY_COMPARISON,
+    bibtex=_WALTER,
+)
+
+ALMOST_EVERYWHERE_COMPARISON = Theorem(
+    key="comparison-absolutely-continuous",
+    name="the comparison lemma for absolutely continuous functions",
+    hypotheses=(
+        "{u} is absolutely continuous",
+        "almost everywhere the derivative of {u} is at least {rate}",
+        "{bound} solves the equation with the rate {rate}",
+        "{u} starts at or above {bound}",
+    ),
+    conclusions=("{u} stays at or above {bound}",),
+    reference=_CARATHEODORY_COMPARISON,
+    bibtex=_WALTER,
+)
+
+BOOTSTRAP = Theorem(
+    key="bootstrap",
+    name="the continuity (bootstrap) principle",
+    hypotheses=(
+        "{q} is continuous in time and positive at the start",
+        "as long as {q} is positive, it is at least a positive continuous function of time",
+    ),
+    conclusions=("{q} is positive at all times",),
+    reference="Tao, Nonlinear Dispersive Equations, chapter on ordinary differential equations (abstract bootstrap "
+    "principle)",
+    bibtex="""@book{Tao,
+  author = {Tao, Terence},
+  title = {Nonlinear Dispersive Equations: Local and Global Analysis},
+  publisher = {American Mathematical Society},
+  year = {2006}
+}""",
+)
+
 CARATHEODORY = Theorem(
     key="Caratheodory",
     name="Caratheodory's existence theorem",
@@ -183,6 +269,15 @@ CARATHEODORY = Theorem(
   publisher = {McGraw-Hill},
   year = {1955}
 }""",
+)
+
+CARATHEODORY_BOUNDED = Theorem(
+    key="Caratheodory-bounded",
+    name="Caratheodory's existence theorem for bounded fields",
+    hypotheses=("the field is measurable in time, continuous in the state and bounded",),
+    conclusions=("solutions exist and are absolutely continuous",),
+    reference="Coddington, Levinson, Theory of Ordinary Differential Equations, chapter on existence and uniqueness",
+    bibtex=CARATHEODORY.bibtex,
 )
 
 CANTOR = Theorem(

@@ -20,6 +20,7 @@ __all__ = [
     "LEVEL_SET",
     "LIMIT_IS_EQUILIBRIUM",
     "LINEAR_GROWTH",
+    "LYAPUNOV_EQUATION",
     "MEAN_VALUE",
     "MEAN_VALUE_DIFFERENCE",
     "NO_ATOMS",
@@ -29,6 +30,7 @@ __all__ = [
     "OPEN_SETS",
     "SMOOTH_FLOW",
     "SUPPORT_FUNCTIONS",
+    "TAYLOR_UNIFORM",
     "UNBOUNDED_MONOTONE",
 ]
 
@@ -200,6 +202,29 @@ LINEAR_GROWTH = Theorem(
     name="the theorem on linear flows",
     hypotheses=("{X} has an eigenvalue with positive real part",),
     conclusions=("some solution of the linear flow of {X} is unbounded",),
+    reference="Khalil, Nonlinear Systems, chapter on Lyapunov stability (linear systems)",
+    bibtex=KHALIL,
+)
+
+TAYLOR_UNIFORM = Theorem(
+    key="Taylor-uniform",
+    name="Taylor's theorem with parameters in a compact set",
+    hypotheses=(
+        "{f} is a smooth function of the state and of parameters",
+        "the parameters stay in a compact set",
+        "{f} vanishes at the point, with the linear part {J}, for all parameters",
+    ),
+    conclusions=("near the point {f} is {J} up to a constant times the squared distance, for all parameters",),
+    reference="Rudin, Principles of Mathematical Analysis, chapters on functions of several variables and on continuity "
+    "(continuous functions on compact sets)",
+    bibtex=PRINCIPLES,
+)
+
+LYAPUNOV_EQUATION = Theorem(
+    key="Lyapunov-equation",
+    name="Lyapunov's equation",
+    hypotheses=("all eigenvalues of {J} have negative real parts",),
+    conclusions=("{J}^T Q + Q {J} = -1 has a positive definite solution Q",),
     reference="Khalil, Nonlinear Systems, chapter on Lyapunov stability (linear systems)",
     bibtex=KHALIL,
 )

@@ -136,7 +136,7 @@ class NotAllEqual(Condition):
 @word
 @dataclass(frozen=True)
 class BoundedInTime(Condition):
-    """``sup_t |X(t)| <= b`` for a finite b: the parameter may depend on time, discontinuously."""
+    """``t -> X(t)`` is measurable and ``sup_t |X(t)| <= b`` for a finite b: it may depend on time, discontinuously."""
 
     name: str
 
@@ -252,7 +252,7 @@ def _(condition: NotAllEqual) -> str:
 
 @LATEX.register(BoundedInTime)
 def _(condition: BoundedInTime) -> str:
-    return rf"\sup_{{t}} \lVert {condition.name}(t) \rVert \leq b < \infty"
+    return rf"t \mapsto {condition.name}(t) \text{{ measurable}},\ \sup_{{t}} \lVert {condition.name}(t) \rVert \leq b < \infty"
 
 
 @LATEX.register(UniformlyContinuous)

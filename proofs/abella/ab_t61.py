@@ -12,6 +12,7 @@ import sympy as sp
 
 from eigentoken.proofs.abella.ab_l61 import VALUE
 from eigentoken.proofs.abella.half_space import LOWEST, half_space_steps
+from eigentoken.proofs.abella.local_stability import local_stability_steps
 from eigentoken.proofs.abella.riccati import NEAR_ONE, riccati_steps
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.deterministic_data import (
@@ -25,7 +26,7 @@ from eigentoken.proofs.deterministic_data import (
     symmetric_eigenpairs,
 )
 from eigentoken.proofs.tensor_reductions import applied, velocity
-from eigentoken.proofs.textbook import RAYLEIGH
+from eigentoken.proofs.textbook import CARATHEODORY, RAYLEIGH
 from eigentoken.proofs.textbook_flows import INDUCTION
 from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.algebra import causal_mask
@@ -50,8 +51,16 @@ KEPT = "the hemisphere is forward invariant"
 
 def derive() -> Derivation:
     """Heights against v, invariance, induction over the tokens, and the local spectrum."""
-    from eigentoken.proofs.calculus_steps import TOKEN_I, TOKEN_J, along_flow, field_of, tensor_step, token
-    from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, Mask, exponential, factor
+    from eigentoken.proofs.calculus_steps import (
+        TOKEN_I,
+        TOKEN_J,
+        along_flow,
+        analytic_step,
+        field_of,
+        tensor_step,
+        token,
+    )
+    from eigentoken.theory.calculus import DIMENSION, SLOT, Assumptions, Base, Letter, Mask, exponential, factor, vector
     from eigentoken.theory.calculus import dot as inner
     from eigentoken.theory.calculus.atoms import Dot
     from eigentoken.theory.calculus.expressions import row_sum
@@ -68,6 +77,9 @@ def derive() -> Derivation:
     def height(at: Any) -> Any:
         return factor(Dot(Base("v"), (), Base("y", (at,))))
 
+    here = vector("y", SLOT)
+    here_pair, here_mask = inner(here, token(TOKEN_J), (letter,)), Mask("c", SLOT, TOKEN_J)
+    here_weight = factor(here_mask) * exponential(here_pair) * factor(row_sum(here_pair, TOKEN_J, (here_mask,)), -1)
     y_i, Uy_j, v, w = sp.symbols("y_i Uy_j v w", real=True)
     b_i, b_j, s, p, q, weight, own, rho, eps = sp.symbols("b_i b_j s p q alpha_ij alpha_ii rho epsilon", real=True)
     before = sp.Symbol("A", positive=True)
@@ -80,6 +92,31 @@ def derive() -> Derivation:
     own_term = lam * v + eps * mu * w - (lam + eps**2 * mu) * (v + eps * w)
     return Derivation(
         (
+            analytic_step(
+                "Lipschitz field",
+                "Written out, the field is analytic in the tokens (a causal normaliser contains the own term and has "
+                "no "
+                "zero), with derivatives that are bounded on the compact sphere while $P$ is; and it is measurable "
+                "in time with "
+                "$P$.",
+                derive=lambda: field,
+                claimed=(
+                    here_weight
+                    / sp.sqrt(DIMENSION)
+                    * (token(TOKEN_J).applied((value,)) - inner(here, token(TOKEN_J), (value,)) * here)
+                ).summed(TOKEN_J),
+                rules=rules,
+                left="\\dot y_i",
+                needs=("P is measurable and bounded in time",),
+                establishes=("the field is measurable in time and Lipschitz in the state with an integrable bound",),
+            ),
+            Citation(
+                name="measurable P",
+                says="So there is one solution for each start, and its coordinates are absolutely continuous.",
+                theorem=CARATHEODORY,
+                uses=("Lipschitz field",),
+                establishes=("solutions exist, are unique and absolutely continuous",),
+            ),
             tensor_step(
                 "heights from the system",
                 "Let $b_i = v^{\\top}y_i$ with $Uv = \\lambda v$, $U$ symmetric. Along the registered causal flow "
@@ -91,6 +128,7 @@ def derive() -> Derivation:
                 ).summed(TOKEN_J),
                 rules=rules,
                 left="\\dot b_i",
+                needs=("solutions exist, are unique and absolutely continuous",),
                 establishes=(LOWEST,),
             ),
             applied(
@@ -195,17 +233,16 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="local stability",
-                says="For $\\lambda > 0$ and $\\mu < \\lambda$ all these multipliers are negative: $(v, \\dots, v)$ "
-                "is exponentially stable. In "
-                "general it is, exactly when $\\mu < i\\lambda$ for all $i \\le \\ell$.",
+                says="For $\\lambda > 0$ and $\\mu < \\lambda$ all these multipliers are negative.",
                 hypotheses=(lam > 0, mu < lam, index >= 1, root > 0),
                 conclusion=MULTIPLIER < 0,
                 uses=("local spectrum",),
-                establishes=("all local multipliers at the consensus on v are negative",),
+                establishes=("the eigenvalues of the diagonal blocks of J are negative",),
             ),
+            *local_stability_steps(),
             Inequality(
                 name="sign of the multiplier",
-                says="The criterion in both directions.",
+                says="In general a multiplier is negative exactly when $\\mu < i\\lambda$.",
                 hypotheses=(index >= 1, root > 0),
                 conclusion=sp.And(
                     sp.Implies(MULTIPLIER < 0, mu < index * lam), sp.Implies(mu < index * lam, MULTIPLIER < 0)
@@ -255,7 +292,8 @@ def bipartite_multiplier() -> Any:
 
 
 def outside_hemisphere_fails() -> Verdict:
-    """With U = diag(1, 0), P = I the bipartite state (v, -v) attracts: tokens outside the hemisphere do not reach consensus."""
+    """With U = diag(1, 0), P = I the bipartite state (v, -v) attracts: tokens outside the hemisphere do not reach "
+    "consensus."""
     value = bipartite_multiplier()
     first = MULTIPLIER.subs({lam: 1, mu: 0, index: 1, root: sp.sqrt(2)})
     if sign(value) == -1 and sign(first) == -1:
@@ -364,15 +402,16 @@ AB_T61 = register(
         systems=("causal-flow",),
         conditions=(Symmetric(U), SimpleTop(U), Relation(Eigenvalue(U, 1) > 0), BoundedInTime("P"), InHemisphere(U)),
         claims=(ForwardInvariant(Hemisphere(U)), Converges(ConsensusAt(U, 1))),
-        text="Then $y_i(t) \\to v$ for all $i$, and $(v, \\dots, v)$ is asymptotically stable; its local multipliers "
-        "are "
+        text="Then $y_i(t) \\to v$ for all $i$, and $(v, \\dots, v)$ is exponentially stable, uniformly in time; its "
+        "local "
+        "multipliers are "
         "$(\\mu/i - \\lambda)/\\sqrt d$ for token $i$ and $\\mu \\in \\Lambda \\setminus \\{\\lambda\\}$, whatever "
         "$P$ is.",
         depends=("AB-L6.1", "AB-L4.1", "AB-E15"),
-        facts=("U is symmetric",),
+        facts=("U is symmetric", "P is measurable and bounded in time"),
         derive=derive,
         claimed_by=(("the half space is kept",), ("cascade",)),
-        told_by=("local stability", "sign of the multiplier", "bipartite weights"),
+        told_by=("exponential stability", "sign of the multiplier", "bipartite weights"),
         printed=Printed(
             text="The proof uses $V_b = 1 - b$ as a strict ISS Lyapunov function on $b \\in (0, 1]$.",
             wrong="The theorem is true; the estimate needs the forward invariance of the hemisphere, which is not "
@@ -421,7 +460,9 @@ AB_T61 = register(
                 nonsymmetric_fails,
             ),
         ),
-        notes="Beyond the statement: $\\lambda = 0$ simple still works, since then $\\dot b_i \\propto b_i$; a "
+        notes="Beyond the statement, and not proved here: $\\lambda = 0$ simple still works, since then $\\dot b_i "
+        "\\propto "
+        "b_i$; a "
         "multiple top eigenvalue works with "
         "$v = \\Pi_{\\lambda}y_1(0)/|\\Pi_{\\lambda}y_1(0)|$ and $v^{\\top}y_i(0) > 0$; several heads with symmetric "
         "$U_{\\eta}$, a common top "

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.abella.central_projection import limit_of_tokens
-from eigentoken.proofs.abella.half_space import LOWEST
+from eigentoken.proofs.abella.half_space import LOWEST, WHILE, kept_positive
 from eigentoken.proofs.abella.hemisphere_examples import (
     antipodal_pair_stays,
     end_example,
@@ -21,7 +21,7 @@ from eigentoken.proofs.abella.hemisphere_examples import (
     unbounded_freezes,
 )
 from eigentoken.proofs.bibliography import HERE
-from eigentoken.proofs.extremes import bound_by_slope
+from eigentoken.proofs.extremes import bound_almost_everywhere
 from eigentoken.proofs.textbook import CANTOR, CARATHEODORY, CAUCHY_SCHWARZ
 from eigentoken.proofs.textbook_flows import EXPONENTIAL_DECAY, SUPPORT_FUNCTIONS
 from eigentoken.theory.claims import Converges, ForwardInvariant
@@ -43,8 +43,28 @@ DISTANCE = "the largest squared distance to w_1"
 
 def derive() -> Derivation:
     """The identity from the registered system, then extremal heights and extremal projections."""
-    from eigentoken.proofs.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, field_of, tensor_step, token
-    from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, Mask, dot, exponential, factor
+    from eigentoken.proofs.calculus_steps import (
+        HEAD,
+        TOKEN_I,
+        TOKEN_J,
+        along_flow,
+        analytic_step,
+        field_of,
+        tensor_step,
+        token,
+    )
+    from eigentoken.theory.calculus import (
+        DIMENSION,
+        SLOT,
+        Assumptions,
+        Base,
+        Letter,
+        Mask,
+        dot,
+        exponential,
+        factor,
+        vector,
+    )
     from eigentoken.theory.calculus.atoms import Dot
     from eigentoken.theory.calculus.expressions import row_sum
 
@@ -74,12 +94,39 @@ def derive() -> Derivation:
     alpha_ij, c_1, delta, root, heads, e2 = sp.symbols("alpha_ij c_1 delta r eta E", positive=True)
     r_i, r_j = sp.symbols("rho_i rho_j", nonnegative=True)
     n_i, n_j, b_ij, product, spread = sp.symbols("n_i n_j b_ij x S_0", real=True)
-    height_now, first_height = sp.symbols("h h_0", real=True)
-    w_i, w_j, tau = sp.symbols("w_i w_j tau", positive=True)
     mass = sp.Symbol("A", positive=True)
     kappa, diameter, first, time = sp.symbols("kappa D D_0 t", real=True)
+    here = vector("y", SLOT)
+    here_pair = dot(here, token(TOKEN_J), (score,))
+    here_weight = exponential(here_pair) * factor(row_sum(here_pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
+    q_i, q_sum, weights_sum = sp.symbols("q_i Q T", real=True)
     return Derivation(
         (
+            analytic_step(
+                "Lipschitz field",
+                "Written out, the field is analytic in the tokens (the normalisers are sums of exponentials and have "
+                "no "
+                "zero), with derivatives that are bounded on the compact $\\mathcal{E}_W$ while $P$ is; and it is "
+                "measurable in "
+                "time with $P$.",
+                derive=lambda: field,
+                claimed=(here_weight * (token(TOKEN_J) - dot(here, token(TOKEN_J), (metric,)) * here)).summed(
+                    TOKEN_J, HEAD
+                ),
+                rules=rules,
+                left="\\dot y_i",
+                needs=("P is measurable and bounded in time",),
+                establishes=("the field is measurable in time and Lipschitz in the state with an integrable bound",),
+            ),
+            Citation(
+                name="measurable P",
+                says="So for measurable, bounded $P$ there is one solution for each start, and its coordinates are "
+                "absolutely "
+                "continuous: what follows holds for almost every $t$. Continuity of $P$ is not needed.",
+                theorem=CARATHEODORY,
+                uses=("Lipschitz field",),
+                establishes=("solutions exist, are unique and absolutely continuous",),
+            ),
             tensor_step(
                 "central projection",
                 "Let $h_i = v^{\\top}y_i > 0$ and $w_i = y_i/h_i$. Differentiated along the registered flow (11), for "
@@ -102,6 +149,7 @@ def derive() -> Derivation:
                 ).summed(TOKEN_J, HEAD),
                 rules=rules,
                 left="\\dot h_i",
+                needs=("solutions exist, are unique and absolutely continuous",),
                 establishes=(LOWEST,),
             ),
             Citation(
@@ -124,40 +172,26 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="lowest height",
-                says="At a lowest token, $0 < h_i \\le h_j$ for all $j$, no summand of $-\\dot h_i = "
+                says="At a lowest token, while it is positive, $0 < h_i \\le h_j$ for all $j$, no summand of $-\\dot "
+                "h_i = "
                 "-\\sum\\alpha_{ij}(h_j - "
                 "s\\,h_i)$ is positive.",
                 hypotheses=(weight_ij > 0, low > 0, low <= other, s <= 1),
                 conclusion=-weight_ij * (other - s * low) <= 0,
                 uses=("products of tokens", "heights"),
                 needs=("products of tokens are at most 1, and heights at most H",),
-                establishes=("where minus the lowest height is attained the derivative is at most zero",),
+                establishes=(f"for almost every time, where {WHILE} is attained the derivative is at most zero",),
             ),
-            Inequality(
-                name="interior of a closed hemisphere",
-                says="At $h_i = 0$ with one $h_j > 0$ the height grows: a closed hemisphere with an interior token is "
-                "left at once "
-                "for the open one.",
-                hypotheses=(weight_ij > 0, other > 0, sp.Eq(low, 0)),
-                conclusion=weight_ij * (other - s * low) > 0,
-            ),
-            *bound_by_slope(
-                "minus the lowest height",
-                names=("slope of the lowest height", "heights stay"),
-                says=("For $-\\min_i h_i = \\max_i(-h_i)$:", "So the lowest height does not decrease."),
-                formulas=("D^+\\bigl(-\\min_i h_i\\bigr) \\le 0", "\\min_i h_i(t) \\ge \\min_i h_i(0)"),
+            *kept_positive(
                 uses=("lowest height",),
-            ),
-            Inequality(
-                name="invariance",
-                says="So a positive lowest height $h_0$ at the start is followed by positive ones $h$: the hemisphere "
-                "is "
-                "forward invariant.",
-                hypotheses=(-height_now <= -first_height, first_height > 0),
-                conclusion=height_now > 0,
-                uses=("heights stay",),
-                needs=(HEIGHTS_STAY,),
-                establishes=("the hemisphere is forward invariant",),
+                establishes=(HEIGHTS_STAY, "the hemisphere is forward invariant"),
+                names=(
+                    "slope of the lowest height",
+                    "heights while positive",
+                    "no first zero",
+                    "positive for ever",
+                    "heights stay",
+                ),
             ),
             recalled(
                 "AB-L4.1",
@@ -198,9 +232,13 @@ def derive() -> Derivation:
                     sp.Eq(a * (u - big) - a * (u - small), -a * (big - small)),
                 ),
                 uses=("central projection", "rates"),
-                needs=("the projected tokens follow a linear consensus protocol", "the rates are at least delta A"),
+                needs=(
+                    "the projected tokens follow a linear consensus protocol",
+                    "the rates are at least delta A",
+                    "solutions exist, are unique and absolutely continuous",
+                ),
                 establishes=(
-                    "the spread is the largest of finitely many differentiable functions of time",
+                    "the spread is the largest of finitely many absolutely continuous functions of time",
                     "each token gives the slope of the spread at most -a times the spread",
                 ),
             ),
@@ -214,9 +252,12 @@ def derive() -> Derivation:
                 where={a: heads * c_1 * delta, c_1: 1 / (root * ell * e2)},
                 uses=("largest projection",),
                 needs=("each token gives the slope of the spread at most -a times the spread",),
-                establishes=("where the spread is attained the derivative is at most -kappa times the spread",),
+                establishes=(
+                    "for almost every time, where the spread is attained the derivative is at most -kappa times the "
+                    "spread",
+                ),
             ),
-            *bound_by_slope(
+            *bound_almost_everywhere(
                 "the spread",
                 "-kappa",
                 names=("slope of the spread", "exponential decay"),
@@ -225,7 +266,7 @@ def derive() -> Derivation:
                     "So the spread decays exponentially, in every direction $q$.",
                 ),
                 formulas=(
-                    "D^+(M - m) \\le -\\kappa\\,(M - m)",
+                    "\\tfrac{d}{dt}(M - m) \\le -\\kappa\\,(M - m) \\quad\\text{for almost every } t",
                     "(M - m)(t) \\le e^{-\\kappa t}\\,(M - m)(0), \\qquad "
                     "\\kappa = \\frac{h\\,\\delta\\,e^{-2K^2b}}{\\sqrt d}",
                 ),
@@ -239,19 +280,26 @@ def derive() -> Derivation:
                 hypotheses=(a_ij > 0, u <= big),
                 conclusion=a_ij * (u - big) <= 0,
                 uses=("central projection", "heights stay"),
-                needs=("the projected tokens follow a linear consensus protocol", HEIGHTS_STAY),
+                needs=(
+                    "the projected tokens follow a linear consensus protocol",
+                    HEIGHTS_STAY,
+                    "solutions exist, are unique and absolutely continuous",
+                ),
                 establishes=(
                     "the hulls are convex hulls of finitely many points",
-                    "the support function of the hulls is the largest of finitely many differentiable functions of "
+                    "the support function of the hulls is the largest of finitely many absolutely continuous "
+                    "functions of "
                     "time",
-                    "where the support function of the hulls is attained the derivative is at most zero",
+                    "for almost every time, where the support function of the hulls is attained the derivative is at "
+                    "most "
+                    "zero",
                 ),
             ),
-            *bound_by_slope(
+            *bound_almost_everywhere(
                 "the support function of the hulls",
                 names=("slope of the support functions", "support functions fall"),
                 says=("For $M = \\max_i q^{\\top}w_i$:", "So no support function increases."),
-                formulas=("D^+\\max_i q^{\\top}w_i \\le 0", ""),
+                formulas=("\\tfrac{d}{dt}\\max_i q^{\\top}w_i \\le 0 \\quad\\text{for almost every } t", ""),
                 uses=("support functions",),
             ),
             Citation(
@@ -307,14 +355,6 @@ def derive() -> Derivation:
                 needs=("the hulls shrink to one point", "products of tokens are at most 1, and heights at most H"),
                 establishes="all tokens tend to one point",
             ),
-            Citation(
-                name="measurable P",
-                says="Nothing here differentiates $P$: for measurable, bounded $P$ the solutions are absolutely "
-                "continuous and the "
-                "inequalities hold for almost every $t$. Uniform continuity is not needed.",
-                theorem=CARATHEODORY,
-                establishes=("solutions exist, are unique and absolutely continuous",),
-            ),
             tensor_step(
                 "causal projection",
                 "With a mask ($c_{ij} = 1$ where token $i$ sees token $j$) the identity is the same, with the "
@@ -323,6 +363,18 @@ def derive() -> Derivation:
                 claimed=(masked * height(TOKEN_J) * height(TOKEN_I, -1) * difference).summed(TOKEN_J, HEAD),
                 rules=rules,
                 left="\\dot w_i",
+            ),
+            tensor_step(
+                "causal heights",
+                "And so is the equation of the heights; what was said of the lowest height asks of the weights only "
+                "that they "
+                "are not negative.",
+                derive=lambda: along_flow(height(TOKEN_I), masked_field, rules),
+                claimed=(
+                    masked * (height(TOKEN_J) - dot(token(TOKEN_I), token(TOKEN_J), (metric,)) * height(TOKEN_I))
+                ).summed(TOKEN_J, HEAD),
+                rules=rules,
+                left="\\dot h_i",
             ),
             Inequality(
                 name="causal version",
@@ -334,17 +386,21 @@ def derive() -> Derivation:
                 "$j = 1$, $x = 0$, is at most $-a\\rho_i^2$, $a = h\\,c_1\\,\\delta$.",
                 hypotheses=(a > 0, a_ij >= a, product <= r_j * r_i, r_j <= r_i),
                 conclusion=sp.And(a_ij * (product - r_i**2) <= 0, a_ij * (0 - r_i**2) <= -a * r_i**2),
-                uses=("causal projection", "rates", "Cauchy-Schwarz"),
+                uses=("causal projection", "causal heights", "rates", "Cauchy-Schwarz"),
                 about=("causal-flow",),
-                needs=("the rates are at least delta A", "inner products are bounded by the product of the norms"),
+                needs=(
+                    "the rates are at least delta A",
+                    "inner products are bounded by the product of the norms",
+                    "solutions exist, are unique and absolutely continuous",
+                ),
                 establishes=(
-                    f"{DISTANCE} is the largest of finitely many differentiable functions of time",
-                    f"where {DISTANCE} is attained the derivative is at most -2a times {DISTANCE}",
+                    f"{DISTANCE} is the largest of finitely many absolutely continuous functions of time",
+                    f"for almost every time, where {DISTANCE} is attained the derivative is at most -2a times {DISTANCE}",
                 ),
             ),
             *(
                 replace(step, about=("causal-flow",))
-                for step in bound_by_slope(
+                for step in bound_almost_everywhere(
                     DISTANCE,
                     "-2a",
                     names=("slope of the causal distance", "causal decay"),
@@ -353,21 +409,35 @@ def derive() -> Derivation:
                         "So the largest distance to the first projected token decays exponentially, at the rate $a$.",
                     ),
                     formulas=(
-                        "D^+\\max_i\\rho_i^2 \\le -2a\\max_i\\rho_i^2",
+                        "\\tfrac{d}{dt}\\max_i\\rho_i^2 \\le -2a\\max_i\\rho_i^2 \\quad\\text{for almost every } t",
                         "\\max_i|w_i(t) - w_1|^2 \\le e^{-2at}\\max_i|w_i(0) - w_1|^2, \\qquad a = h\\,c_1\\,\\delta",
                     ),
                     uses=("causal version",),
                 )
             ),
-            Identity(
+            Inequality(
                 name="discrete version",
-                says="One layer (6) with $U = I$ and any step $\\tau > 0$ moves $y_i$ to a multiple of $y_i + "
-                "\\tau\\sum_j A_{ij}y_j$; in the "
-                "projection the factors of normalisation cancel and $w_i^{+}$ is a mean of $w_i$ and the $w_j$ with "
-                "positive "
-                "weights that sum to one (written for one $j$, weight $A$).",
-                left=(h_i * w_i + tau * mass * h_j * w_j) / (h_i + tau * mass * h_j),
-                right=w_i + (tau * mass * h_j / (h_i + tau * mass * h_j)) * (w_j - w_i),
+                says="One layer (6) with $U = I$ and any step $\\tau > 0$ moves $y_i$ to a positive multiple of $y_i + "
+                "\\tau\\sum_{j,\\eta}\\alpha^{\\eta}_{ij}y_j$. Its height is the same multiple of $h_i + T$, $T = "
+                "\\tau\\sum\\alpha^{\\eta}_{ij}h_j > 0$, and in the projection the multiple cancels: in a direction "
+                "$q$, "
+                "$q^{\\top}w_i^{+} = (h_iq_i + Q)/(h_i + T)$ with $q_i = q^{\\top}w_i$ and $Q = "
+                "\\tau\\sum\\alpha^{\\eta}_{ij}h_jq_j$. With all $q_j \\in [m, M]$, $mT \\le Q \\le MT$ summand by "
+                "summand, and "
+                "the new projection is in $[m, M]$ again: heights stay positive and the hull of the $w_i$ does not "
+                "grow.",
+                hypotheses=(
+                    weights_sum > 0,
+                    small <= q_i,
+                    q_i <= big,
+                    small * weights_sum <= q_sum,
+                    q_sum <= big * weights_sum,
+                ),
+                conclusion=sp.And(
+                    h_i + weights_sum > 0,
+                    small <= (h_i * q_i + q_sum) / (h_i + weights_sum),
+                    (h_i * q_i + q_sum) / (h_i + weights_sum) <= big,
+                ),
             ),
         )
     )
@@ -391,17 +461,18 @@ AB_X1 = register(
         "$\\kappa = h\\,\\delta\\,e^{-2K^2b}/\\sqrt d$, $\\delta = \\min_i h_i(0)/(v^{\\top}W^{-1}v)^{1/2}$. All "
         "tokens converge to one point "
         "of the initial cone. $P_{\\eta}$ need only be measurable and bounded. Causal attention: "
-        "$\\max_i|w_i - w_1|$ decays at the rate $h\\,\\delta\\,e^{-2K^2b}/(\\sqrt d\\,\\ell)$. The layer (6) with $U "
-        "= I$ has the same "
-        "invariance and contraction for every step size.",
+        "$\\max_i|w_i - w_1|$ decays at the rate $h\\,\\delta\\,e^{-2K^2b}/(\\sqrt d\\,\\ell)$. One layer (6) with $U "
+        "= I$ keeps the heights positive and does not enlarge the hull of the $w_i$, for every step size. ($h$ "
+        "without an "
+        "index is the number of heads.)",
         depends=("AB-L4.1", "AB-E7"),
         facts=(
             "the metric is symmetric and positive definite",
-            "the field is measurable in time and Lipschitz in the state with an integrable bound",
+            "P is measurable and bounded in time",
         ),
         derive=derive,
-        claimed_by=(("invariance",), ("limit of the tokens",)),
-        told_by=("interior of a closed hemisphere", "measurable P", "causal decay", "discrete version"),
+        claimed_by=(("heights stay",), ("limit of the tokens",)),
+        told_by=("causal decay", "discrete version"),
         vectors=(
             Vector(
                 "min h(0), diam w(0), kappa, slopes of the heights",

@@ -1,7 +1,8 @@
 """AB-X2 (extension): full or causal attention with a general value matrix whose top eigenvalue dominates in modulus.
 
 ``u^T U = lambda u^T``, ``U v = lambda v``, ``u^T v > 0``: in the central projection ``w_i = y_i / u^T y_i`` the flow is exactly
-``dw_i/dt = sum_j a_ij (U w_j - lambda w_i)``, and all tokens converge to ``v / |v|_W``.  No bound on P is needed.
+``dw_i/dt = sum_j a_ij (U w_j - lambda w_i)``, and all tokens converge to ``v / |v|_W``.  No bound on P is needed.  Several heads
+are carried by the same steps where they share u, v and one norm.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import sympy as sp
 from eigentoken.proofs.abella.central_projection import limit_of_tokens
 from eigentoken.proofs.abella.half_space import LOWEST, half_space_steps
 from eigentoken.proofs.bibliography import HERE
-from eigentoken.proofs.extremes import bound_by_slope
+from eigentoken.proofs.extremes import bound_almost_everywhere
 from eigentoken.proofs.tensor_reductions import applied, velocity
-from eigentoken.proofs.textbook import ADAPTED_NORM, CAUCHY_SCHWARZ
+from eigentoken.proofs.textbook import ADAPTED_NORM, CARATHEODORY_BOUNDED, CAUCHY_SCHWARZ
 from eigentoken.proofs.textbook_flows import EXPONENTIAL_DECAY
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.claims import Converges, ForwardInvariant
@@ -39,14 +40,34 @@ LARGEST = "the largest squared deviation"
 
 def derive() -> Derivation:
     """The projected flow from the registered system, its deviation from v, and a norm in which U contracts."""
-    from eigentoken.proofs.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, field_of, tensor_step, token
-    from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, Mask, dot, exponential, factor
+    from eigentoken.proofs.calculus_steps import (
+        HEAD,
+        TOKEN_I,
+        TOKEN_J,
+        along_flow,
+        analytic_step,
+        field_of,
+        tensor_step,
+        token,
+    )
+    from eigentoken.theory.calculus import (
+        DIMENSION,
+        SLOT,
+        Assumptions,
+        Base,
+        Letter,
+        Mask,
+        dot,
+        exponential,
+        factor,
+        vector,
+    )
     from eigentoken.theory.calculus.atoms import Dot
     from eigentoken.theory.calculus.expressions import row_sum
 
     lam = sp.Symbol("lambda", real=True)
-    value, score, metric = Letter("U"), Letter("P", False, (HEAD,)), Letter("W")
-    rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)}, eigen={("U", True, "u"): lam})
+    value, score, metric = Letter("U", False, (HEAD,)), Letter("P", False, (HEAD,)), Letter("W")
+    rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})
     field = field_of("ellipsoid-multihead-flow", {"heads": [{"U": value, "P": score}], "W": metric}, rules)
 
     def height(index: Any, power: int = 1) -> Any:
@@ -54,10 +75,13 @@ def derive() -> Derivation:
 
     pair = dot(token(TOKEN_I), token(TOKEN_J), (score,))
     weight = exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
-    rate = weight * height(TOKEN_J) * height(TOKEN_I, -1)
+    moved = factor(Dot(Base("u"), (value,), Base("y", (TOKEN_J,))))
     projected = token(TOKEN_I) * height(TOKEN_I, -1)
-    difference = (token(TOKEN_J) * height(TOKEN_J, -1)).applied((value,)) - projected * lam
-    claimed = (rate * difference).summed(TOKEN_J, HEAD)
+    difference = (token(TOKEN_J).applied((value,)) - moved * projected) * height(TOKEN_I, -1)
+    claimed = (weight * difference).summed(TOKEN_J, HEAD)
+    here = vector("y", SLOT)
+    here_pair = dot(here, token(TOKEN_J), (score,))
+    here_weight = exponential(here_pair) * factor(row_sum(here_pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
 
     mask = Mask("c", TOKEN_I, TOKEN_J)
     masked = factor(mask) * exponential(pair) * factor(row_sum(pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
@@ -70,31 +94,69 @@ def derive() -> Derivation:
     h_i, h_j, n_i, n_j = sp.symbols("h_i h_j n_i n_j", positive=True)
     product, g, top, norm_v, constant, most, weight_ij = sp.symbols("x g H v C q alpha_ij", real=True)
     speed, time, first = sp.symbols("c t R_0", real=True)
+    Uy_j, uUy_j = sp.symbols("Uy_j g_j", real=True)
     return Derivation(
         (
+            analytic_step(
+                "bounded field",
+                "Written out, at each time the field is analytic in the tokens, and it is measurable in time with "
+                "$P$. The "
+                "weights are at most one and the tokens lie on the compact $\\mathcal{E}_W$: it is bounded, whatever "
+                "$P$ is.",
+                derive=lambda: field,
+                claimed=(
+                    here_weight * (token(TOKEN_J).applied((value,)) - dot(here, token(TOKEN_J), (metric, value)) * here)
+                ).summed(TOKEN_J, HEAD),
+                rules=rules,
+                left="\\dot y_i",
+                needs=("P is measurable in time",),
+                establishes=("the field is measurable in time, continuous in the state and bounded",),
+            ),
+            Citation(
+                name="measurable P",
+                says="So solutions exist, and are absolutely continuous; what follows holds for each of them. (They "
+                "are unique "
+                "where $P$ is locally integrable; this is not used.)",
+                theorem=CARATHEODORY_BOUNDED,
+                uses=("bounded field",),
+                establishes=("solutions exist and are absolutely continuous",),
+            ),
             tensor_step(
                 "projected flow",
-                "Let $u^{\\top}U = \\lambda u^{\\top}$, $h_i = u^{\\top}y_i > 0$ and $w_i = y_i/h_i$. Differentiated "
-                "along the registered flow, for "
-                "every number of tokens and every dimension: $\\dot w_i = \\sum_j a_{ij}(Uw_j - \\lambda w_i)$, "
-                "$a_{ij} = \\alpha_{ij}h_j/h_i$.",
+                "Let $h_i = u^{\\top}y_i > 0$ and $w_i = y_i/h_i$. Differentiated along the registered flow, for "
+                "every number of tokens and heads and every dimension:",
                 derive=lambda: along_flow(projected, field, rules),
                 claimed=claimed,
                 rules=rules,
                 left="\\dot w_i",
+            ),
+            Identity(
+                name="one summand",
+                says="Each head has $u^{\\top}U_{\\eta} = \\lambda_{\\eta}u^{\\top}$. With $y_j = h_jw_j$ "
+                "(coordinatewise; $Uy_j$ is "
+                "$h_j\\,Uw_j$, and $g_j = u^{\\top}Uy_j$ is $\\lambda h_j$) the summand of $(\\eta, j)$, without its "
+                "weight, is "
+                "$h_j/h_i$ times $Uw_j - \\lambda w_i$: $\\dot w_i = \\sum_{\\eta,j}a^{\\eta}_{ij}(U_{\\eta}w_j - "
+                "\\lambda_{\\eta}w_i)$, "
+                "$a^{\\eta}_{ij} = \\alpha^{\\eta}_{ij}h_j/h_i$.",
+                left=(Uy_j - uUy_j * w_i) / h_i,
+                right=h_j / h_i * (Uw_j - lam * w_i),
+                where={Uy_j: h_j * Uw_j, uUy_j: lam * h_j},
+                uses=("projected flow",),
                 establishes=("the projected tokens follow a linear protocol",),
             ),
             tensor_step(
                 "heights",
-                "The heights move by $\\dot h_i = \\sum_j\\alpha_{ij}(\\lambda h_j - s_{ij}h_i)$, $s_{ij} = "
-                "y_i^{\\top}WUy_j$.",
+                "The heights move by the following, where $u^{\\top}U_{\\eta}y_j = \\lambda_{\\eta}h_j$: $\\dot h_i = "
+                "\\sum_{\\eta,j}\\alpha^{\\eta}_{ij}(\\lambda_{\\eta}h_j - s_{ij}h_i)$, $s_{ij} = "
+                "y_i^{\\top}WU_{\\eta}y_j$.",
                 derive=lambda: along_flow(height(TOKEN_I), field, rules),
                 claimed=(
-                    weight
-                    * (height(TOKEN_J) * lam - dot(token(TOKEN_I), token(TOKEN_J), (metric, value)) * height(TOKEN_I))
+                    weight * (moved - dot(token(TOKEN_I), token(TOKEN_J), (metric, value)) * height(TOKEN_I))
                 ).summed(TOKEN_J, HEAD),
                 rules=rules,
                 left="\\dot h_i",
+                needs=("solutions exist and are absolutely continuous",),
                 establishes=(LOWEST,),
             ),
             Identity(
@@ -105,7 +167,7 @@ def derive() -> Derivation:
                 left=Uw_j - lam * w_i,
                 right=Ur_j - lam * r,
                 where={Uw_j: lam * v + Ur_j, w_i: v + r},
-                uses=("projected flow",),
+                uses=("one summand",),
             ),
             applied(
                 "the deviations stay in the plane",
@@ -113,14 +175,18 @@ def derive() -> Derivation:
                 Uw_j - lam * w_i,
                 {Uw_j: lam, w_i: sp.Integer(1)},
                 sp.Integer(0),
-                uses=("projected flow",),
+                uses=("one summand",),
             ),
             *half_space_steps("u^{\\top}y_i", uses=("heights",), establishes="the heights keep their sign"),
             Citation(
                 name="adapted norm",
                 says="The spectral radius of $U|_{u^{\\perp}}$ is below $\\lambda$, so some Euclidean norm "
                 "$|\\cdot|_*$ on "
-                "$u^{\\perp}$ has $|Ur|_* \\le \\rho\\,|r|_*$ with $\\rho < \\lambda$.",
+                "$u^{\\perp}$ has $|Ur|_* \\le \\rho\\,|r|_*$ with $\\rho < \\lambda$. (For several heads one such "
+                "norm with "
+                "$|U_{\\eta}r|_* \\le \\rho_{\\eta}|r|_*$, $\\rho_{\\eta} < \\lambda_{\\eta}$, is a hypothesis, and "
+                "$\\lambda - \\rho$ "
+                "below is the smallest $\\lambda_{\\eta} - \\rho_{\\eta}$.)",
                 theorem=ADAPTED_NORM,
                 letters={"A": "U on u^perp", "bound": "lambda"},
                 formula="|Ur|_* \\le \\rho\\,|r|_*, \\qquad \\rho < \\lambda",
@@ -156,19 +222,24 @@ def derive() -> Derivation:
                 uses=("deviation", "the deviations stay in the plane", "adapted norm", "Cauchy-Schwarz"),
                 needs=(
                     "the heights keep their sign",
+                    "the projected tokens follow a linear protocol",
+                    "solutions exist and are absolutely continuous",
                     "some Euclidean norm has an operator norm of U on u^perp below lambda",
                     "inner products are bounded by the product of the norms",
                 ),
                 establishes=(
-                    f"{LARGEST} is the largest of finitely many differentiable functions of time",
-                    f"where {LARGEST} is attained the derivative is at most zero",
+                    f"{LARGEST} is the largest of finitely many absolutely continuous functions of time",
+                    f"for almost every time, where {LARGEST} is attained the derivative is at most zero",
                 ),
             ),
-            *bound_by_slope(
+            *bound_almost_everywhere(
                 LARGEST,
                 names=("slope of the deviations", "bounded deviations"),
                 says=("For $\\max_i R_i^2$:", "So the deviations stay bounded."),
-                formulas=("D^+\\max_i R_i^2 \\le 0", "R_i(t) \\le R_0 := \\max_k R_k(0)"),
+                formulas=(
+                    "\\tfrac{d}{dt}\\max_i R_i^2 \\le 0 \\quad\\text{for almost every } t",
+                    "R_i(t) \\le R_0 := \\max_k R_k(0)",
+                ),
                 uses=("contraction",),
             ),
             Identity(
@@ -228,15 +299,17 @@ def derive() -> Derivation:
                 conclusion=-2 * a * (lam - rho) * r_i**2 <= -2 * speed * r_i**2,
                 uses=("contraction", "bounded ratios"),
                 needs=("the sums of the rates are at least A",),
-                establishes=(f"where {LARGEST} is attained the derivative is at most -2c times {LARGEST}",),
+                establishes=(
+                    f"for almost every time, where {LARGEST} is attained the derivative is at most -2c times {LARGEST}",
+                ),
             ),
-            *bound_by_slope(
+            *bound_almost_everywhere(
                 LARGEST,
                 "-2c",
                 names=("decreasing deviations", "exponential decay"),
                 says=("For $\\max_i R_i^2$ again:", "So the deviations decay exponentially."),
                 formulas=(
-                    "D^+\\max_i R_i^2 \\le -2c\\max_i R_i^2",
+                    "\\tfrac{d}{dt}\\max_i R_i^2 \\le -2c\\max_i R_i^2 \\quad\\text{for almost every } t",
                     "\\max_i|r_i(t)|_*^2 \\le e^{-2ct}\\max_i|r_i(0)|_*^2",
                 ),
                 uses=("rate",),
@@ -282,7 +355,7 @@ def derive() -> Derivation:
                 "With a mask ($c_{ij} = 1$ where token $i$ sees token $j$) the projected flow is the same with the "
                 "masked weights, which again sum to $1/\\sqrt d$: the argument is unchanged.",
                 derive=lambda: along_flow(projected, masked_field, rules),
-                claimed=(masked * height(TOKEN_J) * height(TOKEN_I, -1) * difference).summed(TOKEN_J, HEAD),
+                claimed=(masked * difference).summed(TOKEN_J, HEAD),
                 rules=rules,
                 left="\\dot w_i",
             ),
@@ -365,14 +438,19 @@ AB_X2 = register(
         "spectral radius of $U|_{u^{\\perp}}$ be "
         "below $\\lambda$. If $u^{\\top}y_i(0) > 0$ for all $i$, then all tokens converge exponentially to $v/|v|_W$: "
         "full or causal attention, "
-        "any measurable $P(t)$ (no bound), any $W$. Several heads are allowed if the $U_{\\eta}$ share $u$, $v$ and a "
-        "Euclidean norm $|\\cdot|_*$ on "
-        "$u^{\\perp}$ with $\\lVert U_{\\eta}\\rVert_* < \\lambda_{\\eta}$. (Conditions and claims are tested with $V "
-        "= U$ and $W = I$.)",
+        "any $P(t)$ that is measurable in $t$ (no bound; every solution), any symmetric positive definite $W$. "
+        "Several heads "
+        "are allowed if they share $u$ and $v$, $u^{\\top}U_{\\eta} = \\lambda_{\\eta}u^{\\top}$ and $U_{\\eta}v = "
+        "\\lambda_{\\eta}v$ with "
+        "all $\\lambda_{\\eta} > 0$, and one Euclidean norm $|\\cdot|_*$ on "
+        "$u^{\\perp}$ with $\\lVert U_{\\eta}\\rVert_* < \\lambda_{\\eta}$ for every $\\eta$; the sum of the "
+        "$U_{\\eta}$ alone says "
+        "nothing. (Conditions and claims are tested with $V = U$ and $W = I$.)",
         depends=("AB-X1", "AB-E7"),
         facts=(
             "the spectral radius of U on u^perp is below lambda",
             "the metric is symmetric and positive definite",
+            "P is measurable in time",
         ),
         derive=derive,
         claimed_by=(("the half space is kept",), ("limit of the tokens",)),

@@ -1,7 +1,8 @@
 """Steps that two chapters share: a height that solves a perturbed Riccati equation comes near one.
 
-``a' = A(t) (1 - a^2) + p(t)`` with ``A >= k > 0`` and ``|p| <= eta`` at late times: ``a' >= k (rho^2 - a^2)`` with
-``rho^2 = 1 - eta/k``, whose solutions from above ``-rho`` are ``rho tanh(k rho t + z)`` and tend to rho.
+``a' = A(t) (1 - a^2) + p(t)`` for almost every t, with ``A >= k > 0`` and ``|p| <= eta`` at late times: then
+``a' >= k (rho^2 - a^2)`` with ``rho^2 = 1 - eta/k``, whose solutions from above ``-rho`` are
+``rho tanh(k rho t + z)`` and tend to rho.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import sympy as sp
 
 from eigentoken.proofs.tensor_reductions import slope
-from eigentoken.proofs.textbook import COMPARISON
+from eigentoken.proofs.textbook import ALMOST_EVERYWHERE_COMPARISON
 from eigentoken.proofs.textbook_flows import EXPONENTIAL_DECAY
 from eigentoken.theory.steps import Citation, Identity, Inequality, Step
 
@@ -34,8 +35,11 @@ def riccati_steps(height: str, *, uses: tuple[str, ...], needs: tuple[str, ...] 
             hypotheses=(least > 0, mass >= least, a**2 <= 1, error >= -eta, sp.Eq(rho**2, 1 - eta / least)),
             conclusion=mass * (1 - a**2) + error >= least * (rho**2 - a**2),
             uses=uses,
-            needs=needs,
-            establishes=(f"the derivative of the height is at least {RATE}",),
+            needs=("solutions exist, are unique and absolutely continuous", *needs),
+            establishes=(
+                "the height is absolutely continuous",
+                f"almost everywhere the derivative of the height is at least {RATE}",
+            ),
         ),
         slope(
             "comparison solution",
@@ -60,7 +64,7 @@ def riccati_steps(height: str, *, uses: tuple[str, ...], needs: tuple[str, ...] 
         Citation(
             name="comparison",
             says="So from then on the height stays above this solution.",
-            theorem=COMPARISON,
+            theorem=ALMOST_EVERYWHERE_COMPARISON,
             letters={"u": "the height", "rate": RATE, "bound": SOLUTION},
             uses=("lower rate", "comparison solution", "start of the solution"),
             formula=f"{height} \\ge \\rho\\tanh(k\\rho t + z)",

@@ -353,9 +353,12 @@ PH_T2 = register(
         conditions=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W)),
         claims=(Decreases(token_energy), Converges(Zero())),
         text="All tokens converge to 0 from every start. For $A$ symmetric negative definite and $L \\ge 2$ the "
-        "condition $\\operatorname{sym} W \\succ 0$ is also necessary. The decay is not exponential in general: for $D = "
-        "1$, $W = 1$, $B = -1$ and tokens $x, -x$, $\\dot x = -x\\tanh x^2$ and $x(t)^2 \\ge x(0)^2/(1 + 2x(0)^2t)$. Nor "
-        "does the mean obey an equation of its own for $L \\ge 3$: with the same $W$, $B$ and tokens $2s, -s, -s$ it is zero "
+        "condition $\\operatorname{sym} W \\succ 0$ is also necessary. The decay is not exponential in general: for "
+        "$D = "
+        "1$, $W = 1$, $B = -1$ and tokens $x, -x$, $\\dot x = -x\\tanh x^2$ and $x(t)^2 \\ge x(0)^2/(1 + 2x(0)^2t)$. "
+        "Nor "
+        "does the mean obey an equation of its own for $L \\ge 3$: with the same $W$, $B$ and tokens $2s, -s, -s$ it "
+        "is zero "
         "and moves.",
         depends=("PH-M", "PH-T1"),
         facts=("(-A) is symmetric", "sym W is symmetric"),
@@ -369,9 +372,11 @@ PH_T2 = register(
         ),
         notes="Not proved here: unless all tokens coincide, the deviations decay exactly like $t^{-1/2}$; the mean is "
         "$O(t^{-5/2})$ and for $L \\ge 3$ in general of that order, not exponentially small (on the line it follows "
-        "$-\\tfrac12w^2\\kappa_2\\kappa_3$ with the central moments of the tokens, see the vectors), while for $L = 2$ it "
+        "$-\\tfrac12w^2\\kappa_2\\kappa_3$ with the central moments of the tokens, see the vectors), while for $L = "
+        "2$ it "
         "decays exponentially. Nor is the extension to several heads with one symmetric $A \\prec 0$, $W_{\\eta} = "
-        "AB_{\\eta}$ and $\\operatorname{sym} W_{\\eta} \\succ 0$ proved here; the system of the statement has one head.",
+        "AB_{\\eta}$ and $\\operatorname{sym} W_{\\eta} \\succ 0$ proved here; the system of the statement has one "
+        "head.",
         printed=Printed(
             text="In the summary at hand: when $A_{\\mathrm{sym}} \\prec 0$ and $W_{\\mathrm{sym}} \\succ 0$, all "
             "tokens converge to zero.",
@@ -423,7 +428,8 @@ PH_T2 = register(
             ),
             Variant(
                 "L = 2",
-                "with three tokens the mean is pushed by the deviations: at (2, -1, -1), $W = 1$, $B = -1$, it is zero and "
+                "with three tokens the mean is pushed by the deviations: at (2, -1, -1), $W = 1$, $B = -1$, it is "
+                "zero and "
                 "moves",
                 mean_moves,
             ),

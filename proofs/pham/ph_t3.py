@@ -274,7 +274,8 @@ def negative_scores_decay() -> Verdict:
 
 
 def _pair_field(exp: Any) -> Any:
-    """First token and gap of two tokens on the line, W = B = 1: ``x' = x + g - g/(1 + e^{xg})`` and the gap's own rate."""
+    """First token and gap of two tokens on the line, W = B = 1: ``x' = x + g - g/(1 + e^{xg})`` and the gap's own "
+    "rate."""
 
     def field(_: Any, state: Any) -> list[Any]:
         first, gap = state
@@ -321,7 +322,8 @@ PH_T3 = register(
         "(b) $\\operatorname{sym} W$ definite of either sign and tokens not all equal: the trajectory is unbounded. "
         "(c) If $\\operatorname{sym} W \\succ 0$, that is, if the generalised eigenvalue $\\kappa = "
         "\\lambda_{\\min}(\\operatorname{sym} W, A)$ is positive, a token with "
-        "$x_l(0)^{\\top}Ax_l(0) > \\ln L/\\kappa$ diverges at least like $e^{\\kappa t}$. (The formulas below are (a) for "
+        "$x_l(0)^{\\top}Ax_l(0) > \\ln L/\\kappa$ diverges at least like $e^{\\kappa t}$. (The formulas below are "
+        "(a) for "
         "tokens that are not all equal.)",
         depends=("PH-M", "PH-T1", "PH-T2"),
         derive=derive,

@@ -1,4 +1,5 @@
-"""PH-T4: the half-space condition: a positive eigenvalue of V and tokens on one side of its eigenvector diverge together."""
+"""PH-T4: the half-space condition: a positive eigenvalue of V and tokens on one side of its eigenvector diverge "
+"together."""
 
 from __future__ import annotations
 

@@ -24,7 +24,8 @@ from eigentoken.theory.verdicts import Verdict, fails, holds
 
 
 def derive() -> Derivation:
-    """``A B + B^T A = W + W^T`` and the inertia theorem, for both signs of W; the saddle; the regime of two negative signs."""
+    """``A B + B^T A = W + W^T`` and the inertia theorem, for both signs of W; the saddle; the regime of two "
+    "negative signs."""
     from eigentoken.proofs.calculus_steps import tensor_step
     from eigentoken.theory.calculus import Letter, dot, vector
 
@@ -75,7 +76,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="saddle",
-                says="If $A$ has $1 \\le r \\le D - 1$ positive eigenvalues, $B$ has $r$ eigenvalues on the right and $l = D - "
+                says="If $A$ has $1 \\le r \\le D - 1$ positive eigenvalues, $B$ has $r$ eigenvalues on the right "
+                "and $l = D - "
                 "r$ on the left: both numbers are positive, and the flow of consensus states is a saddle.",
                 hypotheses=(right >= 1, right <= size - 1, sp.Eq(left, size - right)),
                 conclusion=sp.And(right >= 1, left >= 1),
@@ -115,7 +117,8 @@ def derive() -> Derivation:
             recalled(
                 "PH-T1",
                 "pair forms do not decrease",
-                "For symmetric $A$, whatever the sign of $W$, no pair form decreases; for $A \\prec 0$ this says that the "
+                "For symmetric $A$, whatever the sign of $W$, no pair form decreases; for $A \\prec 0$ this says "
+                "that the "
                 "distances in the $|A|$-norm do not grow.",
                 "\\tfrac{d}{dt}\\,(x_l - x_k)^{\\top}A(x_l - x_k) \\ge 0",
                 name="pair forms",
@@ -123,8 +126,10 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="two negative signs",
-                says="For $A \\prec 0$ and $\\operatorname{sym} W \\prec 0$ every eigenvalue of $-A$, $aN = q$ with $q = "
-                "z^{\\top}(-A)z > 0$, is positive: all $D$ eigenvalues of $B$ lie on the right, and every consensus state that "
+                says="For $A \\prec 0$ and $\\operatorname{sym} W \\prec 0$ every eigenvalue of $-A$, $aN = q$ with "
+                "$q = "
+                "z^{\\top}(-A)z > 0$, is positive: all $D$ eigenvalues of $B$ lie on the right, and every consensus "
+                "state that "
                 "is not zero moves away from zero, while no distance in the $|A|$-norm grows.",
                 hypotheses=(sp.Eq(value * square, form), form > 0, square > 0),
                 conclusion=value > 0,
@@ -137,7 +142,8 @@ def derive() -> Derivation:
             ),
             from_system(
                 "a mean that stays",
-                "But not every start grows: for $D = 1$, $A = W = -1$, $B = 1$ and tokens $x, -x$ the mean is zero, and stays "
+                "But not every start grows: for $D = 1$, $A = W = -1$, $B = 1$ and tokens $x, -x$ the mean is zero, "
+                "and stays "
                 "zero (the two velocities are opposite).",
                 lambda: [
                     sum(
@@ -229,12 +235,15 @@ PH_T5 = register(
         systems=("token-flow",),
         conditions=(Symmetric(A), Nonsingular(A), PositiveDefinite(W)),
         text="$\\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = \\#\\{\\lambda(A) > 0\\}$, and no eigenvalue of $B$ lies "
-        "on the imaginary axis; if $\\operatorname{sym} W \\prec 0$, the number on the right is $\\#\\{\\lambda(A) < 0\\}$. "
+        "on the imaginary axis; if $\\operatorname{sym} W \\prec 0$, the number on the right is $\\#\\{\\lambda(A) < "
+        "0\\}$. "
         "Regimes for $\\operatorname{sym} W \\succ 0$: "
         "$A \\prec 0$ convergence (PH-T2), $A \\succ 0$ divergence (PH-T3), indefinite $A$: the flow of consensus "
         "states is a saddle and the pair form is still nondecreasing (PH-T1), but "
-        "there is no global statement. For $A \\prec 0$ and $\\operatorname{sym} W \\prec 0$ no distance in the $|A|$-norm "
-        "grows (PH-T1) and all eigenvalues of $B$ lie on the right: consensus states other than zero move away from zero. "
+        "there is no global statement. For $A \\prec 0$ and $\\operatorname{sym} W \\prec 0$ no distance in the "
+        "$|A|$-norm "
+        "grows (PH-T1) and all eigenvalues of $B$ lie on the right: consensus states other than zero move away from "
+        "zero. "
         "The mean need not grow: at $(x, -x)$ it stays zero.",
         depends=("PH-M", "PH-T1"),
         facts=("A is symmetric", "(-A) is symmetric", "sym W is positive definite"),

@@ -257,7 +257,8 @@ def derive_rotary() -> Derivation:
             ),
             Identity(
                 name="(c) sign",
-                says="Let $s = r^2$, $X = e^{s}$ and $Y = e^{|c|s}$; $\\cosh cs = \\cosh|c|s$, so that only $|c|$ matters. "
+                says="Let $s = r^2$, $X = e^{s}$ and $Y = e^{|c|s}$; $\\cosh cs = \\cosh|c|s$, so that only $|c|$ "
+                "matters. "
                 "Then $\\cosh cs - \\cosh s$ factors:",
                 left=(small + 1 / small) / 2 - (big + 1 / big) / 2,
                 right=(small - big) * (small * big - 1) / (2 * small * big),
@@ -265,7 +266,8 @@ def derive_rotary() -> Derivation:
             ),
             Inequality(
                 name="(c) three cases",
-                says="For $r > 0$, $X > 1$ and $Y \\ge 1$: the difference is positive, zero or negative as $Y > X$, $Y = X$ or "
+                says="For $r > 0$, $X > 1$ and $Y \\ge 1$: the difference is positive, zero or negative as $Y > X$, "
+                "$Y = X$ or "
                 "$Y < X$, that is, as $|c| > 1$, $|c| = 1$ or $|c| < 1$. For $|c| = 1$ every $r$ is an equilibrium.",
                 hypotheses=(big > 1, small >= 1),
                 conclusion=sp.And(
@@ -278,7 +280,8 @@ def derive_rotary() -> Derivation:
             ),
             Inequality(
                 name="(c) in terms of a",
-                says="With $A = a^2$ and $c = \\tfrac12(A - 1/A)$: $|c| > 1$ exactly when $A^2 - 2A - 1 > 0$ or $A^2 + 2A - 1 < "
+                says="With $A = a^2$ and $c = \\tfrac12(A - 1/A)$: $|c| > 1$ exactly when $A^2 - 2A - 1 > 0$ or $A^2 "
+                "+ 2A - 1 < "
                 "0$, that is, $a^2 > 1 + \\sqrt2$ or $a^2 < \\sqrt2 - 1$.",
                 hypotheses=(square > 0, sp.Eq(c, (square - 1 / square) / 2)),
                 conclusion=sp.And(
@@ -344,7 +347,8 @@ def derive_rotary() -> Derivation:
             ),
             Inequality(
                 name="(c) shrinking",
-                says="For $|c| < 1$ the radius falls at every $r > 0$: it stays between $0$ and $r(0)$, and its rate vanishes "
+                says="For $|c| < 1$ the radius falls at every $r > 0$: it stays between $0$ and $r(0)$, and its rate "
+                "vanishes "
                 "only at $r = 0$.",
                 hypotheses=(small >= 1, small < big),
                 conclusion=(small - big) * (small * big - 1) / (2 * small * big) < 0,
@@ -369,8 +373,10 @@ def derive_rotary() -> Derivation:
             ),
             Inequality(
                 name="(c) only then",
-                says="that is, to $r_* = 0$, the only zero of the rate. So for $|c| \\le 1$ no start diverges ($r$ shrinks, or "
-                "stands still): some start of the family diverges if and only if every one does, if and only if $|c| > 1$.",
+                says="that is, to $r_* = 0$, the only zero of the rate. So for $|c| \\le 1$ no start diverges ($r$ "
+                "shrinks, or "
+                "stands still): some start of the family diverges if and only if every one does, if and only if $|c| "
+                "> 1$.",
                 hypotheses=(sp.Eq(last, 0), begin > 0),
                 conclusion=last < begin,
                 uses=("(c) LaSalle for |c| < 1", "(c) three cases", "(c) divergence"),
@@ -393,7 +399,8 @@ def derive_rotary() -> Derivation:
             ),
             Inequality(
                 name="(c) at a = 2",
-                says="For $a = 2$, $c = \\tfrac12(4 - \\tfrac14) = 1.875$, and for $a = \\tfrac12$, $c = -1.875$: rotary "
+                says="For $a = 2$, $c = \\tfrac12(4 - \\tfrac14) = 1.875$, and for $a = \\tfrac12$, $c = -1.875$: "
+                "rotary "
                 "encoding turns convergence into divergence.",
                 hypotheses=(
                     sp.Or(sp.Eq(square, 2), sp.Eq(square, sp.Rational(1, 2))),

@@ -126,7 +126,8 @@ PH_T8 = register(
         "\\lambda B^{-1}$, so $\\tfrac{d}{d\\lambda}\\operatorname{sym} A = \\operatorname{sym}(V^{-1})$: it moves "
         "$\\operatorname{sym} A$ "
         "towards positive iff $\\lambda\\operatorname{sym}(V^{-1}) \\succ 0$. The right sign of $\\lambda$ depends on "
-        "$V$; for $V = -I$ a positive $\\lambda$ makes $A$ more negative, and in the example of PH-T7 it turns growth into "
+        "$V$; for $V = -I$ a positive $\\lambda$ makes $A$ more negative, and in the example of PH-T7 it turns "
+        "growth into "
         "contraction. (Whether the modification improves the performance of a model is not a question of this book.)",
         depends=("PH-M", "PH-T7"),
         derive=derive_diagonal,

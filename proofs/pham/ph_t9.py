@@ -79,7 +79,8 @@ def derive() -> Derivation:
             ),
             Computation(
                 name="swapped value matrix",
-                says="With $V = (W^{-1}A)^{\\top}$ in the place of $(A^{-1}W)^{\\top}$, used as a linear layer ($B = V$), "
+                says="With $V = (W^{-1}A)^{\\top}$ in the place of $(A^{-1}W)^{\\top}$, used as a linear layer ($B = "
+                "V$), "
                 "the matrix $WB^{-1}$ is not $A$: for $A = -\\operatorname{diag}(1, 9)$ and $W = "
                 "\\begin{pmatrix}1&0.9\\\\0.9&1\\end{pmatrix}$ its symmetric part is indefinite.",
                 scope="the given instance",
@@ -168,15 +169,18 @@ PH_T9 = register(
         systems=("token-flow",),
         text="$S = L\\operatorname{diag}(\\epsilon\\odot\\operatorname{softplus}(\\theta))L^{\\top}$ with $L$ unit "
         "lower triangular and $\\epsilon \\in \\{\\pm1\\}^D$ has the inertia of $\\epsilon$. Definiteness of "
-        "$\\operatorname{sym} W$ is not kept when $W$ is carried by $K = (Q^{-1}W)^{\\top}$ and used through linear layers "
+        "$\\operatorname{sym} W$ is not kept when $W$ is carried by $K = (Q^{-1}W)^{\\top}$ and used through linear "
+        "layers "
         "with a $Q$ that is not orthogonal, nor is that of $A$ when $V = (W^{-1}A)^{\\top}$ is stored for $A^{-1}W$.",
         depends=("PH-M", "PH-T2"),
         derive=derive,
         told_by=("signs", "linear layers", "swapped value matrix"),
-        notes="Why these two ways: on a static reading of the authors' public repository (not run here, and not part of "
+        notes="Why these two ways: on a static reading of the authors' public repository (not run here, and not part "
+        "of "
         "any proof) $W = S_W + (T_W - T_W^{\\top})$ and $A = S_A + (T_A - T_A^{\\top})$, so that $A$ has a free "
         "antisymmetric part and need not satisfy the hypothesis $A = A^{\\top}$ of PH-T2; weights are used as linear "
-        "layers; one script stores $(W^{-1}A)^{\\top}$; definiteness is imposed on the sum over heads. No sentence of the "
+        "layers; one script stores $(W^{-1}A)^{\\top}$; definiteness is imposed on the sum over heads. No sentence "
+        "of the "
         "paper is compared here: the paper was not at hand.",
         variants=(
             Variant(

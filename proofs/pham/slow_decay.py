@@ -90,7 +90,8 @@ def decay_steps() -> tuple[Step, ...]:
         ),
         Inequality(
             name="algebraic decay of a pair",
-            says="Since $T \\le s = x^2$, the slope $y' = 2T/s$ is at most $2$: $1/q = y \\le y_0 + 2t$ with $y_0 = 1/q_0$, "
+            says="Since $T \\le s = x^2$, the slope $y' = 2T/s$ is at most $2$: $1/q = y \\le y_0 + 2t$ with $y_0 = "
+            "1/q_0$, "
             "where $q = x(t)^2$ and $q_0 = x(0)^2$. The pair decays no faster than $t^{-1/2}$.",
             hypotheses=(
                 s > 0,
@@ -125,7 +126,8 @@ def decay_steps() -> tuple[Step, ...]:
         ),
         Inequality(
             name="the mean is pushed",
-            says="which is not zero for $s > 0$, $0 < w < 1$: no equation $\\dot{\\bar x} = (\\cdot)\\,\\bar x$ holds, and "
+            says="which is not zero for $s > 0$, $0 < w < 1$: no equation $\\dot{\\bar x} = (\\cdot)\\,\\bar x$ "
+            "holds, and "
             "the mean need not decay like the solutions of $\\dot x = Bx$.",
             hypotheses=(small < 1,),
             conclusion=push < 0,
@@ -163,7 +165,8 @@ def _run(times: tuple[float, ...], unit: float) -> list[tuple[float, list[float]
 
 
 def three_tokens_example() -> list[float]:
-    """Tokens and mean at t = 10; mean, skewness, and mean over minus half the product of the central moments at t = 100."""
+    """Tokens and mean at t = 10; mean, skewness, and mean over minus half the product of the central moments at t = "
+    "100."""
     (mean, tokens), (late, spread) = _run((10.0, 100.0), 1e-7)
     apart = [each - late for each in spread]
     second, third = (sum(each**k for each in apart) / 3 for k in (2, 3))
