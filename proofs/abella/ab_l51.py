@@ -76,7 +76,7 @@ def derive_model() -> Derivation:
 def derive_lemma() -> Derivation:
     """A scalar Riccati equation with a closed form."""
     growth = functional(FIELD, {target: sp.Integer(1), y: a})
-    height, grown = sp.Symbol("z", real=True), sp.Symbol("E", positive=True)
+    height, grown = sp.Symbol("z", real=True), sp.Symbol("E", real=True)
     return Derivation(
         (
             applied(

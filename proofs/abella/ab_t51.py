@@ -20,11 +20,13 @@ from eigentoken.proofs.abella.causal_examples import (
     unbounded_causal_freezes,
 )
 from eigentoken.proofs.abella.causal_measure import measure_steps, stability_steps
+from eigentoken.proofs.abella.causal_position import position_steps
 from eigentoken.proofs.abella.causal_uniqueness import uniqueness_steps
+from eigentoken.proofs.abella.half_space import LOWEST, WHILE, kept_positive
 from eigentoken.proofs.abella.riccati import NEAR_ONE, riccati_steps
 from eigentoken.proofs.bibliography import ABELLA
-from eigentoken.proofs.extremes import bound_by_slope
 from eigentoken.proofs.tensor_reductions import applied
+from eigentoken.proofs.textbook import CARATHEODORY
 from eigentoken.proofs.textbook_flows import COMPACTNESS, FLOW_MAPS, OPEN_SETS
 from eigentoken.theory.claims import AlmostEveryConverges
 from eigentoken.theory.conditions import BoundedInTime, Relation
@@ -42,7 +44,7 @@ U = matrix("U")
 def derive() -> Derivation:
     """Heights against the first token, uniqueness and existence of the bad start, its position, and null sets."""
     return Derivation(
-        (*_heights(), *uniqueness_steps(), *_existence(), *_position(), *measure_steps(), *stability_steps())
+        (*_heights(), *uniqueness_steps(), *_existence(), *position_steps(), *measure_steps(), *stability_steps())
     )
 
 
@@ -87,7 +89,6 @@ def _heights() -> Iterator[Step]:
         ),
         rules=rules,
         left="\\tfrac{d}{dt}\\,v^{\\top}y_i",
-        establishes=("minus the lowest height is the largest of finitely many differentiable functions of time",),
     )
     yield tensor_step(
         "sphere",
@@ -106,8 +107,15 @@ def _heights() -> Iterator[Step]:
         claimed=(masked(SLOT) * (token(TOKEN_J) - inner(here, token(TOKEN_J)) * here)).summed(TOKEN_J),
         rules=rules,
         left="\\dot y_i",
-        needs=("P is bounded in time",),
+        needs=("P is measurable and bounded in time",),
         establishes=("the field is measurable in time and Lipschitz in the state with an integrable bound",),
+    )
+    yield Citation(
+        name="measurable P",
+        says="So there is one solution for each start, and its coordinates are absolutely continuous.",
+        theorem=CARATHEODORY,
+        uses=("Lipschitz field",),
+        establishes=("solutions exist, are unique and absolutely continuous",),
     )
     yield Citation(
         name="flow maps",
@@ -186,35 +194,57 @@ def _heights() -> Iterator[Step]:
 
 
 def _existence() -> Iterator[Step]:
-    """Starts that are in the hemisphere of the first token at time T form open, increasing sets, none of them everything."""
+    """Starts that are in the hemisphere of the first token at time T form open, increasing sets, none of them "
+    "everything."""
     weight, h_i, h_j, s, target, limit = sp.symbols("alpha_ij h_i h_j s y_1 l", real=True)
-    before, after, room = sp.symbols("h h' delta", real=True)
+    before, after, room, other, image = sp.symbols("h h' delta b f", real=True)
+    start, found = sp.symbols("beta beta'", real=True)
+    yield Inequality(
+        name="late heights of the earlier tokens",
+        says="Let the tokens before $i$ converge to $y_1$. Then there is a time $T_0$ from which on $|y_j - y_1|^2 = "
+        "2(1 - h_j) = "
+        "\\delta \\le 1$ for all $j < i$, where $h_j = y_1^{\\top}y_j$: these heights are at least $\\tfrac12$. Only "
+        "times $T \\in "
+        "\\{T_0, T_0 + 1, \\dots\\}$ are used below.",
+        hypotheses=(sp.Eq(room, 2 * (1 - h_j)), room <= 1),
+        conclusion=h_j >= sp.Rational(1, 2),
+        establishes=("from T_0 on the heights of the earlier tokens are at least 1/2",),
+    )
     yield Inequality(
         name="lowest height",
-        says="Let $h_j = y_1^{\\top}y_j > 0$ for all $j \\le i$. At the lowest token every summand of the slope of "
-        "$-h_i$ "
-        "is at most zero ($s = y_i^{\\top}y_j \\le 1$).",
+        says="Let $h_j > 0$ for all $j \\le i$ at a time $T$. Counted from there, at the lowest token, while it is "
+        "positive, every "
+        "summand of the slope of $-h_i$ is at most zero ($s = y_i^{\\top}y_j \\le 1$).",
         hypotheses=(weight >= 0, h_i > 0, h_i <= h_j, s <= 1),
         conclusion=-weight * (h_j - s * h_i) <= 0,
         uses=("heights from the system",),
-        establishes=("where minus the lowest height is attained the derivative is at most zero",),
+        needs=("solutions exist, are unique and absolutely continuous",),
+        establishes=(LOWEST, f"for almost every time, where {WHILE} is attained the derivative is at most zero"),
     )
-    yield from bound_by_slope(
-        "minus the lowest height",
-        names=("slope of the lowest height", "the hemisphere is kept"),
-        says=("For $-\\min_j h_j = \\max_j(-h_j)$:", "So the lowest height does not decrease."),
-        formulas=("D^+\\bigl(-\\min_j h_j\\bigr) \\le 0", "\\min_j h_j(T') \\ge \\min_j h_j(T), \\qquad T' \\ge T"),
+    yield from kept_positive(
         uses=("lowest height",),
+        establishes=("minus the lowest height does not increase",),
+        names=(
+            "slope of the lowest height",
+            "heights while positive",
+            "no first zero",
+            "positive for ever",
+            "the hemisphere is kept",
+        ),
     )
     yield Inequality(
         name="growing sets",
-        says="Let $G_T$ be the set of starts of token $i$ for which all heights are positive at time $T$. The lowest "
-        "height "
+        says="Let $G_T$, $T \\ge T_0$, be the set of starts of token $i$ (for the given earlier tokens) for which "
+        "its height $b$ is "
+        "positive at time $T$; then all heights are, since the others are at least $\\tfrac12$. The lowest height "
         "$h > 0$ at time $T$ is followed by $h' \\ge h$ at a later time $T'$: $G_T \\subseteq G_{T'}$.",
-        hypotheses=(-after <= -before, before > 0),
-        conclusion=after > 0,
-        uses=("the hemisphere is kept",),
-        needs=("minus the lowest height does not increase",),
+        hypotheses=(-after <= -before, before > 0, other >= after),
+        conclusion=other > 0,
+        uses=("the hemisphere is kept", "late heights of the earlier tokens"),
+        needs=(
+            "minus the lowest height does not increase",
+            "from T_0 on the heights of the earlier tokens are at least 1/2",
+        ),
         establishes=("the sets G_T increase",),
     )
     yield Inequality(
@@ -235,20 +265,36 @@ def _existence() -> Iterator[Step]:
         uses=("positive heights", "flow maps"),
         establishes=("the sets G_T are open",),
     )
+    yield Inequality(
+        name="fibres",
+        says="The time-$T$ map of tokens $1, \\dots, i$ sends $(\\beta, y)$ to $(\\Phi_T(\\beta), \\varphi_T(\\beta; "
+        "y))$ with $\\beta = (y_1, "
+        "\\dots, y_{i-1})$, since these do not see token $i$; both maps are homeomorphisms. The preimage $(\\beta', "
+        "y)$ of "
+        "$(\\Phi_T(\\beta), -y_1)$ has $\\Phi_T(\\beta') = f = \\Phi_T(\\beta)$, and $\\Phi_T$ is one to one: "
+        "$\\beta' = \\beta$ "
+        "(coordinatewise, with the inverse $\\beta = bf$ of a coordinate). So for the given earlier tokens some "
+        "start $y$ of token "
+        "$i$ is at $-y_1$ at time $T$.",
+        hypotheses=(sp.Eq(start, other * image), sp.Eq(found, other * image)),
+        conclusion=sp.Eq(found, start),
+        uses=("flow maps",),
+        needs=("the time-T maps are homeomorphisms of the state space",),
+        establishes=("for the given earlier tokens some start of token i is at -y_1 at time T",),
+    )
     yield applied(
         "never everything",
-        "The time-$T$ map is onto: some start is at $-y_1$ at time $T$. Apply $y_1^{\\top}$: its height is $-1$, "
-        "which is not positive.",
+        "Apply $y_1^{\\top}$: the height of this start at time $T$ is $-1$, which is not positive.",
         -target,
         {target: sp.Integer(1)},
         sp.Integer(-1),
-        uses=("flow maps",),
-        needs=("the time-T maps are homeomorphisms of the state space",),
+        uses=("fibres",),
+        needs=("for the given earlier tokens some start of token i is at -y_1 at time T",),
         establishes=("none of the sets G_T is all of the sphere",),
     )
     yield Citation(
         name="a start that is left out",
-        says="So some start is in no $G_T$: it never has a positive height at late times.",
+        says="So some start is in no $G_T$: its height is not positive at $T_0, T_0 + 1, \\dots$",
         theorem=COMPACTNESS,
         letters={"sets": "the sets G_T", "space": "the sphere"},
         uses=("growing sets", "open sets", "never everything", "sphere"),
@@ -269,40 +315,6 @@ def _existence() -> Iterator[Step]:
     )
 
 
-def _position() -> Iterator[Step]:
-    """Where the bad start of the third token is not."""
-    s_3, s_32, A_31, A_32 = sp.symbols("s_3 s_32 A_31 A_32", real=True)
-    c_i, s_i, c_j, s_j = sp.symbols("c_i s_i c_j s_j", real=True)
-    yield recalled(
-        "AB-L5.1",
-        "the antipode is a fixed point",
-        "Token 2 sees itself and token 1: its bad start is $y_2^* = -y_1$, which does not move.",
-        "y_2^* = -y_1",
-        name="the second token",
-        uses=("uniqueness",),
-    )
-    yield Identity(
-        name="motion on a great circle",
-        says="Tokens 1, 2, 3 started on one great circle stay there. With $y_j = (c_j, s_j)$ and the unit tangent "
-        "$(-s_i, c_i)$ at $y_i = (c_i, s_i)$, the angular speed that $y_j$ gives to $y_i$ is $\\sin(\\theta_j - "
-        "\\theta_i)$.",
-        left=(c_j - (c_i * c_j + s_i * s_j) * c_i) * (-s_i) + (s_j - (c_i * c_j + s_i * s_j) * s_i) * c_i,
-        right=s_j * c_i - c_j * s_i,
-    )
-    yield Inequality(
-        name="position of the bad start",
-        says="Let $\\theta_1 = 0$, $\\theta_2 \\in (0, \\pi)$, $\\theta_3 \\in (\\theta_2, \\pi]$: then $s_3 = "
-        "\\sin\\theta_3 \\ge 0$ and $s_{32} = \\sin(\\theta_3 - \\theta_2) > 0$, so $\\dot\\theta_3 = -A_{31}s_3 - "
-        "A_{32}s_{32} < 0$: the angle decreases as long as it is there. The start $\\theta_3 = \\pi$, that is $y_3 = "
-        "-y_1$, leaves and does not come back; so its limit is not $-y_1$, and $y_3^* \\neq -y_1$.",
-        hypotheses=(A_31 > 0, A_32 > 0, s_3 >= 0, s_32 > 0),
-        conclusion=-A_31 * s_3 - A_32 * s_32 < 0,
-        uses=("motion on a great circle", "uniqueness"),
-        needs=("each token tends to the first one or to its antipode",),
-        establishes=("the bad start of token 3 is not -y_1",),
-    )
-
-
 AB_T51 = register(
     Statement(
         id="AB-T5.1",
@@ -312,7 +324,8 @@ AB_T51 = register(
         systems=("causal-flow",),
         conditions=(IsIdentity(U), BoundedInTime("P"), Relation(d >= 2)),
         claims=(AlmostEveryConverges(ConsensusSet()),),
-        text="Let $U = I$ and $\\sup_t\\lVert P_{\\eta}(t)\\rVert \\le b$, $n \\ge 1$. The consensus set is "
+        text="Let $U = I$, $P_{\\eta}$ measurable and $\\sup_t\\lVert P_{\\eta}(t)\\rVert \\le b$, $n \\ge 1$. The "
+        "consensus set is "
         "asymptotically stable, and almost every "
         "start converges to consensus at $y_1$. For $y_1, \\dots, y_{i-1}$ in the domain of attraction there is "
         "\\emph{exactly one} bad "
@@ -320,7 +333,7 @@ AB_T51 = register(
         "$y_2 \\notin \\{y_1, -y_1\\}$.",
         depends=("AB-E15", "AB-L4.1", "AB-L5.1", "AB-X1"),
         facts=(
-            "P is bounded in time",
+            "P is measurable and bounded in time",
             "the sphere has positive dimension",
         ),
         derive=derive,

@@ -1,4 +1,5 @@
-"""AB-T5.1, the uniqueness of the bad start: two solutions that both tend to the antipode of the first token separate."""
+"""AB-T5.1, the uniqueness of the bad start: two solutions that both tend to the antipode of the first token "
+"separate."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Iterator
 import sympy as sp
 
 from eigentoken.proofs.tensor_reductions import applied, from_system
-from eigentoken.proofs.textbook import GRONWALL
+from eigentoken.proofs.textbook import ALMOST_EVERYWHERE_GRONWALL
 from eigentoken.proofs.textbook_flows import EXPONENTIAL_GROWTH, MEAN_VALUE
 from eigentoken.theory.steps import ALL_SIZES, Citation, Inequality, Step
 
@@ -60,7 +61,7 @@ def uniqueness_steps() -> Iterator[Step]:
         ),
         conclusion=sp.And(weight * (delta - mean) <= 2 * spread, weight * (delta - mean) >= -2 * spread),
         uses=("slope of a weight",),
-        needs=("P is bounded in time",),
+        needs=("P is measurable and bounded in time",),
         establishes=("the derivative of a weight along a line is bounded",),
     )
     yield Citation(
@@ -119,14 +120,17 @@ def uniqueness_steps() -> Iterator[Step]:
         hypotheses=(count >= 1, error >= floor / 2 * gap),
         conclusion=-2 * count * error <= count * floor * (-gap),
         uses=("separation",),
+        needs=("solutions exist, are unique and absolutely continuous",),
         establishes=(
-            "the upper Dini derivative of minus the squared distance is at most k c_1 times minus the squared distance",
+            "minus the squared distance is absolutely continuous, with a derivative of at most k c_1 times minus the "
+            "squared "
+            "distance almost everywhere",
         ),
     )
     yield Citation(
         name="growth of the distance",
         says="So it grows exponentially from a late time $T$ on.",
-        theorem=GRONWALL,
+        theorem=ALMOST_EVERYWHERE_GRONWALL,
         letters={"u": "minus the squared distance", "k": "k c_1"},
         uses=("all summands",),
         formula="-D(t) \\le -e^{kc_1(t - T)}D(T)",
