@@ -240,6 +240,7 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
         _unneeded("multiplicity one", "true with v the normalised projection of y_1(0)", "c1"),
     ),
     "AB-X2": (
+        _needed("$u$, $v$ and a norm shared by the heads", "heads that cancel in the sum pull a pair to +-e_2"),
         _seen("NonPrincipalModulusBelow(U)", "diag(1, -5), P = -I: tokens go to +-e_2", "c0"),
         _unneeded("P bounded", "any measurable P(t)"),
     ),
@@ -266,6 +267,7 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
     "PH-T4": (
         _seen("InHemisphere(B, left=True)", "a token at height 0 stays", "c2"),
         _seen("Relation(Eigenvalue(B, 1) > 0)", "consensus states decay", "c1"),
+        _needed("$\\lambda > 0$ in the two bounds", "heights 1, 3 change sign for B = -1, W = 1"),
         _unneeded("W constant", "any weights, also depending on time and position"),
     ),
     "PH-T5": (

@@ -24,7 +24,7 @@ __all__ = [
     "CARATHEODORY_BOUNDED",
     "CAUCHY_SCHWARZ",
     "CENTRE_STABLE",
-    "CIRCLE_CONSENSUS",
+    "CIRCLE_LANDSCAPE",
     "COMPARISON",
     "DANSKIN",
     "FUBINI",
@@ -476,16 +476,21 @@ BINOMIAL = Theorem(
     bibtex=PRINCIPLES,
 )
 
-CIRCLE_CONSENSUS = Theorem(
-    key="circle-consensus",
-    name="consensus on the circle at inverse temperature at most one",
-    hypotheses=("the tokens move on the circle", "the inverse temperature is at most one"),
-    conclusions=("almost every start on the circle reaches consensus",),
-    reference="Geshkovski, Letrouit, Polyanskiy, Rigollet, A mathematical perspective on transformers, "
-    "arXiv:2312.10794",
-    bibtex="""@misc{Geshkovski-et-al,
-  author = {Geshkovski, Borjan and Letrouit, Cyril and Polyanskiy, Yury and Rigollet, Philippe},
-  title = {A mathematical perspective on transformers},
-  note = {arXiv:2312.10794}
+CIRCLE_LANDSCAPE = Theorem(
+    key="circle-landscape",
+    name="the landscape of interactions on the circle",
+    hypotheses=(
+        "{V} is minus a positive multiple of the sum of phi of the inner products of all pairs of unit vectors",
+        "the Taylor coefficients of the derivative of phi are positive and do not increase",
+    ),
+    conclusions=(
+        "on the circle every critical point of {V} that is no consensus has a direction of negative curvature",
+    ),
+    reference="Criscitiello, Rebjock, McRae, Boumal, Synchronization on circles and spheres with nonlinear interactions, "
+    "arXiv:2405.18273",
+    bibtex="""@misc{Criscitiello-et-al,
+  author = {Criscitiello, Christopher and Rebjock, Quentin and McRae, Andrew D. and Boumal, Nicolas},
+  title = {Synchronization on circles and spheres with nonlinear interactions},
+  note = {arXiv:2405.18273}
 }""",
 )

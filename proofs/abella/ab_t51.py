@@ -273,10 +273,10 @@ def _existence() -> Iterator[Step]:
         "y)$ of "
         "$(\\Phi_T(\\beta), -y_1)$ has $\\Phi_T(\\beta') = f = \\Phi_T(\\beta)$, and $\\Phi_T$ is one to one: "
         "$\\beta' = \\beta$ "
-        "(coordinatewise, with the inverse $\\beta = bf$ of a coordinate). So for the given earlier tokens some "
+        "(written for one coordinate, with an inverse $b$). So for the given earlier tokens some "
         "start $y$ of token "
         "$i$ is at $-y_1$ at time $T$.",
-        hypotheses=(sp.Eq(start, other * image), sp.Eq(found, other * image)),
+        hypotheses=(sp.Eq(start, other * image), sp.Eq(found, other * target), sp.Eq(target, image)),
         conclusion=sp.Eq(found, start),
         uses=("flow maps",),
         needs=("the time-T maps are homeomorphisms of the state space",),

@@ -1,7 +1,8 @@
 """AB-X0 (extension): the case P != I is the case P = I, and consensus is reached from almost every start.
 
 ``z_i = P^{1/2} y_i`` maps (8) on the ellipsoid exactly onto (8) with P = I on the sphere.  For d >= 3 every critical point
-that is not a consensus has a direction of negative second variation, found by averaging over a common push of all tokens.
+that is not a consensus has a direction of negative second variation, found by averaging over a common push of all tokens; on the
+circle a theorem of Criscitiello, Rebjock, McRae and Boumal on the critical points is cited.  The rest is one argument for all d.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.tensor_reductions import slope, velocity
 from eigentoken.proofs.textbook import (
     CENTRE_STABLE,
-    CIRCLE_CONSENSUS,
+    CIRCLE_LANDSCAPE,
     LYAPUNOV,
     RAYLEIGH,
     SYMMETRIC_HESSIAN,
@@ -88,7 +89,8 @@ def derive() -> Derivation:
     nu, unstable, S_0, S_1, height = sp.symbols("nu mu S_0 S_1 h", real=True)
     weigh, unweigh = Letter("G"), Letter("S")
     inverse_rules = Assumptions(symmetric=frozenset({"G", "S"}), products={("S", "G"): ()})
-    beta, shrink = sp.symbols("beta f", positive=True)
+    order, below = sp.symbols("k g", positive=True)
+    coefficient, after = sp.symbols("c_k c_{k+1}", real=True)
     return Derivation(
         (
             tensor_step(
@@ -179,6 +181,63 @@ def derive() -> Derivation:
                     "the averaged second variation is negative off the consensus set",
                     "the second moments of the direction are those of I/d",
                 ),
+                establishes=("for d >= 3 the Hessian has a negative direction off the consensus set",),
+            ),
+            Identity(
+                name="Taylor coefficients",
+                says="On the circle, $d = 2$, the push by a common vector does not decide, and a theorem is cited. "
+                "In the conjugate "
+                "system the potential is $-\\tfrac12\\sum_{i,j}\\varphi(z_i^{\\top}z_j)$ with $\\varphi = \\exp$, "
+                "whatever $P$ is; "
+                "the Taylor coefficients of $\\varphi' = \\exp$ at $0$ are $c_k = 1/k!$, each $1/(k + 1)$ times the "
+                "one before (with $g = "
+                "k!$ and $(k + 1)! = (k + 1)\\,g$):",
+                left=after,
+                right=coefficient / (order + 1),
+                where={after: 1 / ((order + 1) * below), coefficient: 1 / below},
+                uses=("conjugacy",),
+                establishes=(
+                    "the potential is minus a positive multiple of the sum of phi of the inner products of all pairs "
+                    "of unit "
+                    "vectors",
+                ),
+            ),
+            Inequality(
+                name="coefficients do not increase",
+                says="They are positive and do not increase.",
+                hypotheses=(order >= 0, one_value > 0),
+                conclusion=sp.And(one_value / (order + 1) > 0, one_value / (order + 1) <= one_value),
+                uses=("Taylor coefficients",),
+                establishes=("the Taylor coefficients of the derivative of phi are positive and do not increase",),
+            ),
+            Citation(
+                name="the circle",
+                says="So on the circle, too, the potential has a direction of negative curvature at each critical "
+                "point that is no "
+                "consensus. This theorem is not proved again here.",
+                theorem=CIRCLE_LANDSCAPE,
+                letters={"V": "the potential"},
+                uses=("coefficients do not increase",),
+                establishes=(
+                    "on the circle every critical point of the potential that is no consensus has a direction of "
+                    "negative "
+                    "curvature",
+                ),
+            ),
+            Inequality(
+                name="every dimension",
+                says="For every $d \\ge 2$ one of the two applies: the Hessian has a negative direction at each "
+                "critical point off the "
+                "consensus set.",
+                hypotheses=(d >= 2, sp.Or(d <= 2, d >= 3)),
+                conclusion=sp.Or(sp.Eq(d, 2), d >= 3),
+                uses=("Hessian", "the circle"),
+                needs=(
+                    "for d >= 3 the Hessian has a negative direction off the consensus set",
+                    "on the circle every critical point of the potential that is no consensus has a direction of "
+                    "negative "
+                    "curvature",
+                ),
                 establishes=("the Hessian has a negative direction off the consensus set",),
             ),
             Citation(
@@ -197,7 +256,7 @@ def derive() -> Derivation:
                 "$\\lambda$ of $H$ is negative.",
                 hypotheses=(lowest * size <= smallest, smallest < 0, size > 0),
                 conclusion=lowest < 0,
-                uses=("Hessian", "Rayleigh"),
+                uses=("every dimension", "Rayleigh"),
                 needs=(
                     "the Hessian has a negative direction off the consensus set",
                     "the form of the Hessian lies between its extreme eigenvalues times the squared norm",
@@ -277,34 +336,13 @@ def derive() -> Derivation:
                 establishes=("the flow is a diffeomorphism",),
             ),
             Citation(
-                name="almost every start, d at least 3",
-                says="So for $d \\ge 3$ almost every start goes to consensus.",
+                name="almost every start",
+                says="So almost every start goes to consensus.",
                 theorem=CENTRE_STABLE,
                 letters={"S": "the consensus set"},
                 establishes=("almost every start has its limit in the consensus set",),
                 uses=("saddles", "limits", "diffeomorphism", "conjugacy"),
-                formula="\\operatorname{meas}\\{y(0) : \\lim y(t) \\text{ is not a consensus}\\} = 0 \\qquad (d \\ge "
-                "3)",
-            ),
-            Identity(
-                name="inverse temperature one",
-                says="On the circle, $d = 2$, the scores $\\beta z_i^{\\top}z_j$ of the conjugate system have $\\beta "
-                "= 1$: with "
-                "$P = \\beta I$ the tokens are $y_i = f z_i$, $f = 1/\\sqrt\\beta$, and $\\beta\\,y_i^{\\top}y_j = "
-                "\\beta f^2 c$.",
-                left=beta * shrink**2 * c,
-                right=c,
-                where={shrink: 1 / sp.sqrt(beta)},
-                uses=("conjugacy",),
-                establishes=("the inverse temperature is at most one",),
-            ),
-            Citation(
-                name="almost every start, d = 2",
-                says="For $d = 2$ the result is known and not proved again here.",
-                theorem=CIRCLE_CONSENSUS,
-                establishes=("almost every start on the circle reaches consensus",),
-                uses=("inverse temperature one",),
-                formula="\\operatorname{meas}\\{y(0) : \\lim y(t) \\text{ is not a consensus}\\} = 0 \\qquad (d = 2)",
+                formula="\\operatorname{meas}\\{y(0) : \\lim y(t) \\text{ is not a consensus}\\} = 0",
             ),
             Inequality(
                 name="smallest potential",
@@ -394,7 +432,8 @@ def _rational_sphere_point(source: random.Random, size: int) -> list[Any]:
 
 
 def average_on_instances(instances: int, seed: int) -> Verdict:
-    """The averaged formula, exactly, at random rational points of the sphere: the d axes average quadratics as v does."""
+    """The averaged formula, exactly, at random rational points of the sphere: the d axes average quadratics as v "
+    "does."""
     source = random.Random(seed)
     value, formula = sp.Poly(second_variation(), a_i, a_j, c), sp.lambdify((c, d), AVERAGE)
     for _ in range(instances):
@@ -425,15 +464,13 @@ AB_X0 = register(
         "reaches "
         "consensus. The consensus \\emph{set} is asymptotically stable; its points are not, since they form a "
         "manifold. "
-        "The case $W = I$, $P \\neq I$ is open here.",
+        "($d \\ge 3$ by the average below; on the circle by a cited theorem on the critical points.)",
+        notes="The case $W = I$, $P \\neq I$ is open here.",
         depends=("AB-T3.1", "AB-T3.2", "AB-E8", "AB-E9", "AB-X1"),
-        facts=(
-            "the direction is uniform on the unit sphere",
-            "the tokens move on the circle",
-        ),
+        facts=("the direction is uniform on the unit sphere",),
         derive=derive,
-        claimed_by=(("almost every start, d at least 3", "almost every start, d = 2"),),
-        told_by=("asymptotically stable set",),
+        claimed_by=(("almost every start",),),
+        told_by=("saddles", "asymptotically stable set"),
         printed=Printed(
             text="For $P = I$ linearisation shows that only the consensus equilibria are asymptotically stable; for "
             "$P \\neq I$ this "

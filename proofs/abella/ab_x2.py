@@ -395,6 +395,36 @@ def modulus_needed() -> Verdict:
     return fails("the pair moves towards e_1")
 
 
+def heads_that_cancel() -> Verdict:
+    """Heads 10 e_2 e_2^T with scores 30 x_2 y_2 and diag(1, -19/2) without scores: the sum diag(1, 1/2) meets the conditions.
+
+    On the symmetric pair (theta, -theta) ``theta' = (10 tanh(30 sin(theta)^2) - 1) sin(theta) cos(theta) / sqrt 2``: from
+    ``cos theta = 0.78`` the pair moves away from e_1 for ever, since tanh increases, and tends to +-e_2.
+    """
+    zero, unit = sp.zeros(2, 2).tolist(), sp.eye(2).tolist()
+    heads = [
+        {"U": sp.diag(0, 10).tolist(), "P": sp.diag(0, 30).tolist()},
+        {"U": sp.diag(1, sp.Rational(-19, 2)).tolist(), "P": zero},
+    ]
+
+    def speed(cosine: Any, sine: Any) -> Any:
+        tokens = ((cosine, sine), (cosine, -sine))
+        found = velocity("ellipsoid-multihead-flow", {"heads": heads, "W": unit}, tokens)
+        return cosine * found[0][1] - sine * found[0][0]
+
+    points = [(x, sp.sqrt(1 - x**2)) for x in (sp.Rational(39, 50), sp.Rational(1, 10))]
+    for cosine, sine in points:
+        claimed = (10 * sp.tanh(30 * sine**2) - 1) * sine * cosine / sp.sqrt(2)
+        if not _agree(speed(cosine, sine), claimed):
+            return fails("the formula for the angular speed is wrong")
+    if (
+        sp.diag(0, 10) + sp.diag(1, sp.Rational(-19, 2)) == sp.diag(1, sp.Rational(1, 2))
+        and sign(speed(*points[0])) == 1
+    ):
+        return holds("the sum of the heads is diag(1, 1/2), and from u^T y = 0.78 a symmetric pair moves away from e_1")
+    return fails("the pair moves towards e_1")
+
+
 def _agree(left: Any, right: Any) -> bool:
     ball = evaluate(left - right, 60)
     return bool(ball is not None and ball.contains(0) and ball.real.rad() < 1e-40)
@@ -468,6 +498,14 @@ AB_X2 = register(
                 "$U = \\operatorname{diag}(1, -5)$, $P = -I$, $\\ell = 2$, full attention: beyond the angle with "
                 "$1 - \\cos 2\\theta = \\ln\\tfrac32$ a symmetric pair goes to $\\pm e_2$.",
                 modulus_needed,
+            ),
+            Variant(
+                "$u$, $v$ and a norm shared by the heads",
+                "heads $10e_2e_2^{\\top}$, scored by $30x_2y_2$, and $\\operatorname{diag}(1, -\\tfrac{19}2)$, not "
+                "scored: their sum "
+                "$\\operatorname{diag}(1, \\tfrac12)$ meets the conditions, and a symmetric pair with $u^{\\top}y = "
+                "0.78$ goes to $\\pm e_2$",
+                heads_that_cancel,
             ),
         ),
         property_tests=(identity_on_instances,),

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import FLOATS, as_floats, as_numbers, numbers
-from eigentoken.proofs.extremes import bound_by_slope
+from eigentoken.proofs.extremes import bound_almost_everywhere
 from eigentoken.proofs.pham.ph_m import B, soft_average, token_field
 from eigentoken.proofs.pham.ph_t3 import middle_token_stays, negative_form_decays
+from eigentoken.proofs.tensor_reductions import velocity
 from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.claims import Diverges, ForwardInvariant
 from eigentoken.theory.conditions import InHemisphere, Relation, SimpleTop
@@ -23,6 +25,7 @@ from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vecto
 from eigentoken.theory.steps import Derivation, Inequality
 from eigentoken.theory.systems import system
 from eigentoken.theory.terms import Eigenvalue
+from eigentoken.theory.verdicts import Verdict, fails, holds
 
 LOWEST, HIGHEST = "minus the lowest height", "the highest height"
 LOWER = f"{LOWEST} at time t is at most exp(lambda t) times {LOWEST} at the start"
@@ -45,14 +48,16 @@ def derive() -> Derivation:
                 "Let $u^{\\top}B = \\lambda u^{\\top}$ and $h_i = u^{\\top}x_i$. Along the registered flow, for every "
                 "number of tokens and every dimension: "
                 "$\\dot h_i = \\lambda\\sum_j p_{ij}h_j$. Only that the weights are nonnegative and sum to one is "
-                "used below, so $W$ may depend on time, on the positions, or be masked.",
+                "used below, so $W$ may depend on time (measurably; then this holds for almost every $t$ along an "
+                "absolutely "
+                "continuous solution), on the positions, or be masked.",
                 derive=lambda: along_flow(inner(vector("u"), vector("x", TOKEN_I)), field, rules, "x"),
                 claimed=soft_average(TOKEN_I, lambda k: inner(vector("u"), vector("x", k))) * eigenvalue,
                 rules=rules,
                 left="\\tfrac{d}{dt}\\,u^{\\top}x_i",
                 establishes=(
-                    f"{LOWEST} is the largest of finitely many differentiable functions of time",
-                    f"{HIGHEST} is the largest of finitely many differentiable functions of time",
+                    f"{LOWEST} is the largest of finitely many absolutely continuous functions of time",
+                    f"{HIGHEST} is the largest of finitely many absolutely continuous functions of time",
                 ),
             ),
             Inequality(
@@ -65,28 +70,29 @@ def derive() -> Derivation:
                 ),
                 uses=("heights",),
                 establishes=(
-                    f"where {LOWEST} is attained the derivative is at most lambda times {LOWEST}",
-                    f"where {HIGHEST} is attained the derivative is at most lambda times {HIGHEST}",
+                    f"for almost every time, where {LOWEST} is attained the derivative is at most lambda times {LOWEST}",
+                    f"for almost every time, where {HIGHEST} is attained the derivative is at most lambda times {HIGHEST}",
                 ),
             ),
-            *bound_by_slope(
+            *bound_almost_everywhere(
                 LOWEST,
                 "lambda",
                 names=("lowest height", "lower bound"),
                 says=("For $-\\min_l h_l = \\max_l(-h_l)$:", "So the lowest height grows at least exponentially,"),
                 formulas=(
-                    "D^+\\bigl(-\\min_l h_l\\bigr) \\le -\\lambda\\min_l h_l",
+                    "\\tfrac{d}{dt}\\bigl(-\\min_l h_l\\bigr) \\le -\\lambda\\min_l h_l \\quad\\text{for almost "
+                    "every } t",
                     "u^{\\top}x_l(t) \\ge e^{\\lambda t}\\min_k u^{\\top}x_k(0)",
                 ),
                 uses=("averages lie between the extremes",),
             ),
-            *bound_by_slope(
+            *bound_almost_everywhere(
                 HIGHEST,
                 "lambda",
                 names=("highest height", "upper bound"),
                 says=("For $\\max_l h_l$:", "and the highest one at most."),
                 formulas=(
-                    "D^+\\max_l h_l \\le \\lambda\\max_l h_l",
+                    "\\tfrac{d}{dt}\\max_l h_l \\le \\lambda\\max_l h_l \\quad\\text{for almost every } t",
                     "u^{\\top}x_l(t) \\le e^{\\lambda t}\\max_k u^{\\top}x_k(0)",
                 ),
                 uses=("averages lie between the extremes",),
@@ -135,6 +141,32 @@ def later_example() -> list[float]:
     return [dot(normal, end[2 * i : 2 * i + 2]) for i in range(3)]
 
 
+def negative_value_leaves() -> Verdict:
+    """B = -1, W = 1: at tokens (0, y), y > 0, on the boundary of the half space, the first height moves with -y/2: out of it."""
+    y = sp.Symbol("y", positive=True)
+    minus, one = ((sp.Integer(-1),),), ((sp.Integer(1),),)
+    speed = velocity("token-flow", {"B": minus, "W": one}, ((sp.Integer(0),), (y,)))[0][0]
+    if sp.simplify(speed + y / 2) == 0:
+        return holds(
+            "u = 1, lambda = -1: at heights (0, y) the first one has velocity -y/2, and positive heights are left"
+        )
+    return fails(f"the velocity is {speed}")
+
+
+def negative_example() -> list[float]:
+    """Two tokens 1, 3 with B = -1: at t = 3 for W = 1, at t = 10 for W = -1 (exponents are capped where a weight is "
+    "zero)."""
+
+    def field(score: float) -> Any:
+        def speed(_: float, x: Any) -> list[float]:
+            shares = [1 / (1 + math.exp(max(-700.0, min(700.0, score * each * (x[1] - x[0]))))) for each in x]
+            return [-(share * x[0] + (1 - share) * x[1]) for share in shares]
+
+        return speed
+
+    return [*integrate(field(1.0), [1.0, 3.0], [3.0])[0], *integrate(field(-1.0), [1.0, 3.0], [10.0])[0]]
+
+
 PH_T4 = register(
     Statement(
         id="PH-T4",
@@ -148,7 +180,7 @@ PH_T4 = register(
         text="Let $Vu = \\lambda u$ in the row convention ($u^{\\top}B = \\lambda u^{\\top}$), $\\lambda > 0$ real, "
         "and $u^{\\top}x_l(0) > 0$ for all $l$. Then "
         "$e^{\\lambda t}\\min_k u^{\\top}x_k(0) \\le u^{\\top}x_l(t) \\le e^{\\lambda t}\\max_k u^{\\top}x_k(0)$: all "
-        "tokens diverge exponentially. $W$ is arbitrary, even time-varying or dependent on "
+        "tokens diverge exponentially. $W$ is arbitrary, even measurably time-varying or dependent on "
         "positions (rotary encoding, masks). (The conditions name the top eigenvalue; the argument is for any real "
         "eigenvalue.)",
         depends=("PH-M",),
@@ -162,12 +194,23 @@ PH_T4 = register(
                 middle_token_stays,
             ),
             Variant("Relation(Eigenvalue(B, 1) > 0)", "$B = -1$: consensus states decay.", negative_form_decays),
+            Variant(
+                "$\\lambda > 0$ in the two bounds",
+                "$B = -1$, $W = 1$: at heights $(0, y)$, $y > 0$, the first one moves with $-y/2$ and becomes negative (from $1, 3$ "
+                "they have different signs at $t = 3$, see the vector).",
+                negative_value_leaves,
+            ),
         ),
         vectors=(
             Vector(
                 "heights at 0 and the bounds at t = 2",
                 heights_example,
                 ("1", "0.7", "1.333333333333", "1.902797279921", "3.624375771279"),
+            ),
+            Vector(
+                "lambda = -1, tokens 1, 3: at t = 3 with W = 1, and at t = 10 with W = -1",
+                negative_example,
+                ("-0.37308818", "0.45071109", "-10058.5", "10058.5"),
             ),
             Vector("heights at t = 2", later_example, ("3.001278269542", "2.621342508295", "3.496464620107")),
         ),
