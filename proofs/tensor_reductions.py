@@ -13,6 +13,7 @@ the derivations; these reductions are for listed sizes and say so, unless the di
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
@@ -39,6 +40,25 @@ __all__ = [
 
 #: The loops over sympy expressions.
 EXACT = LoopAlgebra(lambda u: sp.exp(sp.expand(u)), sp.sqrt, sp.Integer(1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Functional(Identity):
+    """An identity ``u^T (expression) = right``: the products of u with the vectors are substituted, and printed as such.
+
+    ``by`` is the functional, as LaTeX.
+    """
+
+    by: str = ""
+
+    def display(self) -> str:
+        if not self.by:
+            return super().display()
+        text = rf"{self.by}\bigl[{scalar_latex(self.left)}\bigr] = {scalar_latex(self.right)}"
+        given = r",\quad ".join(
+            rf"{self.by}\bigl[{scalar_latex(name)}\bigr] = {scalar_latex(value)}" for name, value in self.where.items()
+        )
+        return rf"{text},\qquad \text{{where }} {given}"
 
 
 def functional(expression: Any, products: Mapping[Any, Any]) -> Any:
@@ -146,13 +166,18 @@ def applied(
     products: Mapping[Any, Any],
     right: Any,
     *,
+    by: str = "",
     uses: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
     establishes: tuple[str, ...] = (),
 ) -> Identity:
-    """``u^T (expression) = right``, where ``products`` gives the product of u with each vector: an identity for every d."""
+    """``u^T (expression) = right``, where ``products`` gives the product of u with each vector: an identity for every d.
+
+    ``by`` names the functional (``u^{\\top}``) in print.
+    """
     functional(expression, products)  # refuses what is not linear in the vectors
-    return Identity(
+    return Functional(
+        by=by,
         name=name,
         says=says,
         left=expression,

@@ -84,6 +84,7 @@ def derive_differential() -> Derivation:
                 PROJECTED,
                 {X: m, x: q},
                 sp.Integer(0),
+                by="(Wx)^{\\top}",
                 uses=("differential",),
                 establishes=("the image is tangent to the ellipsoid",),
             ),

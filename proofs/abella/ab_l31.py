@@ -39,6 +39,7 @@ def derive() -> Derivation:
                 image,
                 {X: m, y: sp.Integer(1)},
                 sp.Integer(0),
+                by="(Py_i)^{\\top}",
                 establishes=("the image is tangent",),
             ),
             Identity(

@@ -56,6 +56,7 @@ def derive() -> Derivation:
                 moved,
                 {y_i: sp.Integer(1), y_j: s},
                 sp.Integer(0),
+                by="(Wy_i)^{\\top}",
             ),
             applied(
                 "its length",
@@ -63,6 +64,7 @@ def derive() -> Derivation:
                 moved,
                 {y_i: s, y_j: sp.Integer(1)},
                 1 - s**2,
+                by="(Wy_j)^{\\top}",
                 uses=("orthogonal part",),
             ),
             Inequality(

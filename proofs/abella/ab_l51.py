@@ -86,6 +86,7 @@ def derive_lemma() -> Derivation:
                 FIELD,
                 {target: sp.Integer(1), y: a},
                 rate * (1 - a**2),
+                by="y_0^{\\top}",
                 establishes=("the height solves a Riccati equation",),
             ),
             Identity(
@@ -144,6 +145,7 @@ def derive_lemma() -> Derivation:
                 y - target,
                 {y: 1 - a, target: a - 1},
                 2 * (1 - a),
+                by="(y - y_0)^{\\top}",
             ),
             Inequality(
                 name="gap",

@@ -136,6 +136,7 @@ def _heights() -> Iterator[Step]:
         weight * (y_j - (a + q) * y_i),
         {y_j: 1 + p, y_i: a},
         weight * (1 - a**2) + weight * (p - q * a),
+        by="y_1^{\\top}",
         uses=("heights from the system", "the first token"),
     )
     yield Identity(
@@ -288,6 +289,7 @@ def _existence() -> Iterator[Step]:
         -target,
         {target: sp.Integer(1)},
         sp.Integer(-1),
+        by="y_1^{\\top}",
         uses=("fibres",),
         needs=("for the given earlier tokens some start of token i is at -y_1 at time T",),
         establishes=("none of the sets G_T is all of the sphere",),

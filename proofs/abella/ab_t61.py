@@ -139,6 +139,7 @@ def derive() -> Derivation:
                 weight * (Uy_j - s * y_i),
                 {Uy_j: lam * b_j, y_i: b_i},
                 weight * (lam * b_j - s * b_i),
+                by="v^{\\top}",
                 uses=("heights from the system",),
                 establishes=("the heights obey a scalar equation",),
             ),

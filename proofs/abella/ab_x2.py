@@ -175,6 +175,7 @@ def derive() -> Derivation:
                 Uw_j - lam * w_i,
                 {Uw_j: lam, w_i: sp.Integer(1)},
                 sp.Integer(0),
+                by="u^{\\top}",
                 uses=("one summand",),
             ),
             *half_space_steps("u^{\\top}y_i", uses=("heights",), establishes="the heights keep their sign"),

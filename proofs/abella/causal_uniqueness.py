@@ -36,6 +36,7 @@ def uniqueness_steps() -> Iterator[Step]:
         (target - a * y) - (target - b * z),
         {target: a - b, y: 1 - c, z: c - 1},
         -(a + b) / 2 * (2 * (1 - c)),
+        by="(y - \\tilde y)^{\\top}",
     )
     yield from_system(
         "slope of a weight",
@@ -80,6 +81,7 @@ def uniqueness_steps() -> Iterator[Step]:
         target - product * z,
         {target: sp.Integer(1), z: product},
         1 - product**2,
+        by="y_j^{\\top}",
     )
     yield Inequality(
         name="small push",

@@ -142,7 +142,8 @@ def later_example() -> list[float]:
 
 
 def negative_value_leaves() -> Verdict:
-    """B = -1, W = 1: at tokens (0, y), y > 0, on the boundary of the half space, the first height moves with -y/2: out of it."""
+    """B = -1, W = 1: at tokens (0, y), y > 0, on the boundary of the half space, the first height moves with -y/2: "
+    "out of it."""
     y = sp.Symbol("y", positive=True)
     minus, one = ((sp.Integer(-1),),), ((sp.Integer(1),),)
     speed = velocity("token-flow", {"B": minus, "W": one}, ((sp.Integer(0),), (y,)))[0][0]
@@ -196,7 +197,8 @@ PH_T4 = register(
             Variant("Relation(Eigenvalue(B, 1) > 0)", "$B = -1$: consensus states decay.", negative_form_decays),
             Variant(
                 "$\\lambda > 0$ in the two bounds",
-                "$B = -1$, $W = 1$: at heights $(0, y)$, $y > 0$, the first one moves with $-y/2$ and becomes negative (from $1, 3$ "
+                "$B = -1$, $W = 1$: at heights $(0, y)$, $y > 0$, the first one moves with $-y/2$ and becomes "
+                "negative (from $1, 3$ "
                 "they have different signs at $t = 3$, see the vector).",
                 negative_value_leaves,
             ),
