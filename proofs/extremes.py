@@ -13,7 +13,6 @@ from eigentoken.proofs.textbook import (
     ALMOST_EVERYWHERE_MONOTONE,
     DANSKIN,
     GRONWALL,
-    MONOTONE,
 )
 from eigentoken.theory.steps import Citation
 
@@ -22,14 +21,14 @@ __all__ = ["bound_almost_everywhere", "bound_by_slope"]
 
 def bound_by_slope(
     largest: str,
-    rate: str = "",
+    rate: str,
     *,
     names: tuple[str, str],
     says: tuple[str, str],
     formulas: tuple[str, str],
     uses: tuple[str, ...],
 ) -> tuple[Citation, Citation]:
-    """``D+ M <= k M`` and ``M(t) <= e^{kt} M(0)`` with the ``rate`` k; without one, ``D+ M <= 0`` and M does not increase.
+    """``D+ M <= k M`` and ``M(t) <= e^{kt} M(0)`` with the ``rate`` k.
 
     Needed are the facts that ``largest`` is the largest of finitely many differentiable functions of time, and that where
     it is attained the derivative is at most that.
@@ -38,7 +37,7 @@ def bound_by_slope(
     >>> steps[1].establishes
     ('the spread at time t is at most exp(-2c t) times the spread at the start',)
     """
-    slope = f"{rate} times {largest}" if rate else "zero"
+    slope = f"{rate} times {largest}"
     danskin = Citation(
         name=names[0],
         says=says[0],
@@ -48,15 +47,14 @@ def bound_by_slope(
         formula=formulas[0],
         establishes=(f"the upper Dini derivative of {largest} is at most {slope}",),
     )
-    bound = f"{largest} at time t is at most exp({rate} t) times {largest} at the start"
     comparison = Citation(
         name=names[1],
         says=says[1],
-        theorem=GRONWALL if rate else MONOTONE,
-        letters={"u": largest, "k": rate} if rate else {"u": largest},
+        theorem=GRONWALL,
+        letters={"u": largest, "k": rate},
         uses=(names[0],),
         formula=formulas[1],
-        establishes=(bound if rate else f"{largest} does not increase",),
+        establishes=(f"{largest} at time t is at most exp({rate} t) times {largest} at the start",),
     )
     return danskin, comparison
 
@@ -71,6 +69,8 @@ def bound_almost_everywhere(
     uses: tuple[str, ...],
 ) -> tuple[Citation, Citation]:
     """As :func:`bound_by_slope` for absolutely continuous functions, whose slopes are known for almost every time.
+
+    Without a rate, ``M' <= 0`` for almost every time, and M does not increase.
 
     >>> steps = bound_almost_everywhere("the spread", names=("a", "b"), says=("", ""), formulas=("", ""), uses=())
     >>> steps[1].establishes

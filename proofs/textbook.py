@@ -34,7 +34,6 @@ __all__ = [
     "LASALLE_BOUNDED",
     "LOJASIEWICZ",
     "LYAPUNOV",
-    "MONOTONE",
     "OSTROWSKI_SCHNEIDER",
     "RAYLEIGH",
     "SPECTRAL",
@@ -145,15 +144,6 @@ DANSKIN = Theorem(
 )
 
 _COMPARISON = "Khalil, Nonlinear Systems, chapter on fundamental properties (comparison principle)"
-
-MONOTONE = Theorem(
-    key="monotone-Dini",
-    name="the comparison lemma with rate zero",
-    hypotheses=("the upper Dini derivative of {u} is at most zero",),
-    conclusions=("{u} does not increase",),
-    reference=_COMPARISON,
-    bibtex=KHALIL,
-)
 
 GRONWALL = Theorem(
     key="Gronwall",

@@ -199,7 +199,7 @@ def _existence() -> Iterator[Step]:
     "everything."""
     weight, h_i, h_j, s, target, limit = sp.symbols("alpha_ij h_i h_j s y_1 l", real=True)
     before, after, room, other, image = sp.symbols("h h' delta b f", real=True)
-    start, found = sp.symbols("beta beta'", real=True)
+    start, found, again = sp.symbols("beta beta_1 f_1", real=True)
     yield Inequality(
         name="late heights of the earlier tokens",
         says="Let the tokens before $i$ converge to $y_1$. Then there is a time $T_0$ from which on $|y_j - y_1|^2 = "
@@ -270,14 +270,15 @@ def _existence() -> Iterator[Step]:
         name="fibres",
         says="The time-$T$ map of tokens $1, \\dots, i$ sends $(\\beta, y)$ to $(\\Phi_T(\\beta), \\varphi_T(\\beta; "
         "y))$ with $\\beta = (y_1, "
-        "\\dots, y_{i-1})$, since these do not see token $i$; both maps are homeomorphisms. The preimage $(\\beta', "
+        "\\dots, y_{i-1})$, since these do not see token $i$; both maps are homeomorphisms. The preimage $(\\beta_1, "
         "y)$ of "
-        "$(\\Phi_T(\\beta), -y_1)$ has $\\Phi_T(\\beta') = f = \\Phi_T(\\beta)$, and $\\Phi_T$ is one to one: "
-        "$\\beta' = \\beta$ "
+        "$(\\Phi_T(\\beta), -y_1)$ has $f_1 = \\Phi_T(\\beta_1)$ equal to $f = \\Phi_T(\\beta)$, and $\\Phi_T$ is "
+        "one to one: "
+        "$\\beta_1 = \\beta$ "
         "(written for one coordinate, with an inverse $b$). So for the given earlier tokens some "
         "start $y$ of token "
         "$i$ is at $-y_1$ at time $T$.",
-        hypotheses=(sp.Eq(start, other * image), sp.Eq(found, other * target), sp.Eq(target, image)),
+        hypotheses=(sp.Eq(start, other * image), sp.Eq(found, other * again), sp.Eq(again, image)),
         conclusion=sp.Eq(found, start),
         uses=("flow maps",),
         needs=("the time-T maps are homeomorphisms of the state space",),

@@ -31,7 +31,7 @@ def _difference(what: str) -> str:
 def decay_steps() -> tuple[Step, ...]:
     """``x(t)^2 >= x(0)^2 / (1 + 2 x(0)^2 t)`` for the pair (x, -x); the velocity of a mean that is zero."""
     x, s, hyperbolic, middle, change, time = sp.symbols("x s T z y' t", real=True)
-    now, first, start, later, square = sp.symbols("y y_0 q_0 q g", real=True)
+    now, first, start, later, square, speed = sp.symbols("y y_0 q_0 q g v", real=True)
     size, small = sp.Symbol("s", positive=True), sp.Symbol("w", positive=True)
     power = sp.exp(-3 * size**2)
     push = -2 * size * small * (1 - small) ** 2 / ((1 + 2 * small**2) * (2 + small))
@@ -73,9 +73,10 @@ def decay_steps() -> tuple[Step, ...]:
         ),
         Identity(
             name="inverse square of the pair",
-            says="With $T = \\tanh x^2$ the inverse square $y = 1/x^2$ of the pair moves by $\\dot y = -2\\dot x/x^3$,",
-            left=-2 * (-x * hyperbolic) / x**3,
+            says="With $T = \\tanh x^2$ the inverse square $y = 1/x^2$ of the pair moves by $\\dot y = -2v/x^3$, $v = \\dot x$,",
+            left=-2 * speed / x**3,
             right=2 * hyperbolic / x**2,
+            where={speed: -x * hyperbolic},
             uses=("one-dimensional pair",),
             establishes=(f"{INVERSE} is differentiable",),
         ),

@@ -176,6 +176,8 @@ def facts_latex(words: str) -> str:
 
     >>> print(facts_latex("a real eigenvalue above 1/m_+ of B_1 on w^perp, at most exp(-kappa t) of X^T, lambda_d^-"))
     a real eigenvalue above 1/$m_{+}$ of $B_{1}$ on $w^{\perp}$, at most exp($-\kappa$ t) of $X^{\top}$, $\lambda_{d}^{-}$
+    >>> print(facts_latex("the sets G_T are open"))
+    the sets $G_{T}$ are open
     """
 
     def letter(found: re.Match[str]) -> str:
@@ -184,7 +186,8 @@ def facts_latex(words: str) -> str:
             return found.group()
         base = rf"\{name}" if name in _GREEK else r"\bar P" if name == "Pbar" else name
         raised = {"T": r"\top", "perp": r"\perp"}
-        shown = "".join(f"{kind}{{{raised.get(mark, mark)}}}" for kind, mark in _MARK.findall(marks))
+        pairs = _MARK.findall(marks)
+        shown = "".join(f"{kind}{{{raised.get(mark, mark) if kind == '^' else mark}}}" for kind, mark in pairs)
         return f"${sign}{base}{shown}$"
 
     return _LETTER.sub(letter, words)
