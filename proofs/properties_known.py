@@ -255,11 +255,16 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
         _needed("NegativeDefinite(A)", "A > 0: tokens diverge (PH-T3)", case="positive_form_grows", matrices=True),
         _seen("PositiveDefinite(W)", "an equilibrium (x, -x, 0) away from 0", "c2"),
         _needed("L >= 2", "for one token W need not be definite", case="one_token_converges", matrices=True),
-        _needed("L = 2", "with three tokens a mean that is zero moves"),
+        _needed("L = 2", "with three tokens a mean that is zero moves", case="mean_that_moves", matrices=True),
     ),
     "PH-T3": (
         _needed("PositiveDefinite(A)", "A < 0: tokens tend to 0 (PH-T2)"),
-        _needed("kappa > 0 in (c)", "with W < 0 consensus states above the threshold decay"),
+        _needed(
+            "kappa > 0 in (c)",
+            "with W < 0 consensus states above the threshold decay",
+            case="negative_scores_decay",
+            matrices=True,
+        ),
         _needed("not all tokens 0", "the origin is an equilibrium", case="equal_tokens_at_rest", matrices=True),
         _needed("some token", "not every token diverges", shown="a token that stays"),
         _needed("norms, not distances", "pairwise distances can stay bounded", shown="a bounded gap"),
@@ -267,7 +272,12 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
     "PH-T4": (
         _seen("InHemisphere(B, left=True)", "a token at height 0 stays", "c2"),
         _seen("Relation(Eigenvalue(B, 1) > 0)", "consensus states decay", "c1"),
-        _needed("$\\lambda > 0$ in the two bounds", "heights 1, 3 change sign for B = -1, W = 1"),
+        _needed(
+            "$\\lambda > 0$ in the two bounds",
+            "a height 0 falls for B = -1, W = 1",
+            case="negative_values_leave",
+            matrices=True,
+        ),
         _unneeded("W constant", "any weights, also depending on time and position"),
     ),
     "PH-T5": (
@@ -276,7 +286,12 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
     ),
     "PH-T7": (
         _needed("|c| > 1", "the radius shrinks", case="rotary_without_divergence", matrices=True),
-        _needed("$|c|$ in the place of $c$", "a = 1/2 has c < -1 and diverges like a = 2"),
+        _needed(
+            "$|c|$ in the place of $c$",
+            "a = 1/2 has c < -1 and diverges like a = 2",
+            case="rotary_with_negative_c",
+            matrices=True,
+        ),
         _needed(
             "a divergent start", "consensus starts decay in spite of rotary encodings", shown="consensus still decays"
         ),

@@ -255,11 +255,11 @@ def positive_form_grows(source: Random) -> Verdict:
 
 
 def rotary_without_divergence(source: Random) -> Verdict:
-    """PH-T7(c) with ``c <= 1``: the radius does not grow."""
+    """PH-T7(c) with ``|c| <= 1``: the radius does not grow."""
     a, r = Fraction(source.randint(8, 19), 10), Fraction(source.randint(1, 20), 10)
     c = (a**2 - 1 / a**2) / 2
     if abs(c) > 1:
-        return fails("c > 1")
+        return fails("|c| > 1")
     if abs(c) < 1:
         return holds(f"a = {a}, c = {c}, r = {r}: the velocity has the sign of cosh(c r^2) - cosh(r^2) < 0, as |c| < 1")
     return fails("the radius grows")
@@ -279,3 +279,55 @@ def equal_tokens_at_rest(source: Random) -> Verdict:
     if _definite(score) == 1 and not any(entry for row in speed for entry in row):
         return holds(f"A = {_shown(form)}, W = {_shown(score)}: tokens at 0 stay there")
     return fails("they move")
+
+
+def mean_that_moves(source: Random) -> Verdict:
+    """PH-T2 with three tokens: a mean that is zero moves, for W > 0 and B < 0 on the line."""
+    from eigentoken.proofs.tensor_reductions import velocity
+    from eigentoken.theory.ball_evaluation import sign
+
+    one, other = (sp.Rational(small(source)) for _ in range(2))
+    weight, value = (sp.Integer(source.randint(1, 3)) for _ in range(2))
+    tokens = ((one,), (other,), (-one - other,))
+    speed = sum(row[0] for row in velocity("token-flow", {"B": ((-value,),), "W": ((weight,),)}, tokens))
+    if sign(speed) in (1, -1):
+        return holds(f"W = {weight}, B = {-value}, tokens {tokens}: the mean is 0 and its velocity is not")
+    return fails("the mean stays")
+
+
+def negative_scores_decay(source: Random) -> Verdict:
+    """PH-T3(c) with kappa < 0: A > 0, W = AB < 0 on the line; consensus states decay, above ln L/kappa as all are."""
+    from eigentoken.proofs.tensor_reductions import velocity
+
+    value, form, token = (sp.Integer(source.randint(1, 4)) for _ in range(3))
+    speed = velocity("token-flow", {"B": ((-value,),), "W": ((-form * value,),)}, ((token,), (token,)))
+    if all(row[0] == -value * token for row in speed):
+        return holds(
+            f"A = {form}, B = {-value}: kappa = {-value} < 0, and the consensus at {token} has velocity {speed[0][0]}"
+        )
+    return fails("it does not decay")
+
+
+def negative_values_leave(source: Random) -> Verdict:
+    """PH-T4 with lambda < 0: at heights (0, y, ...), all others positive, the first one becomes negative."""
+    from eigentoken.proofs.tensor_reductions import velocity
+    from eigentoken.theory.ball_evaluation import sign
+
+    value, weight = sp.Integer(source.randint(1, 4)), sp.Rational(small(source))
+    tokens = ((sp.Integer(0),), *((sp.Integer(source.randint(1, 5)),) for _ in range(source.randint(1, 3))))
+    speed = velocity("token-flow", {"B": ((-value,),), "W": ((weight,),)}, tokens)[0][0]
+    if sign(speed) == -1:
+        return holds(f"B = {-value}, W = {weight}, tokens {tokens}: the height 0 falls with {speed}")
+    return fails("it does not fall")
+
+
+def rotary_with_negative_c(source: Random) -> Verdict:
+    """PH-T7(c) with ``c < -1``: the radius grows, although c > 1 fails."""
+    from eigentoken.proofs.pham.ph_t7 import a, r, radial_speed
+    from eigentoken.theory.ball_evaluation import sign
+
+    stretch, radius = (sp.Rational(source.randint(low, high), 10) for low, high in ((2, 6), (1, 12)))
+    c = (stretch**2 - 1 / stretch**2) / 2
+    if c < -1 and sign(radial_speed()[0].subs({a: stretch, r: radius})) == 1:
+        return holds(f"a = {stretch}, c = {c} < -1, r = {radius}: the radius grows")
+    return fails("c >= -1")

@@ -201,7 +201,10 @@ class Inequality(Step):
         return unprinted_assumptions((*self.hypotheses, self.conclusion), self.hypotheses)
 
     def display(self) -> str:
-        given = r",\ ".join(scalar_latex(each) for each in self.hypotheses)
+        said = (
+            each for each in self.hypotheses if each not in (True, sp.true)
+        )  # what a declaration says is printed first
+        given = r",\ ".join(scalar_latex(each) for each in said)
         text = rf"{given} \implies {scalar_latex(self.conclusion)}" if given else scalar_latex(self.conclusion)
         return assumed_latex(self.assumptions()) + text
 

@@ -108,7 +108,6 @@ def derive() -> Derivation:
                     low <= 1,
                     low <= score,
                     score <= high,
-                    rest >= 0,
                     rest <= (ell - 1) * high,
                 ),
                 conclusion=1 / (root * ell * high**2) <= WEIGHT,
