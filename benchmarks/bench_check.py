@@ -37,8 +37,8 @@ import numpy as np
 from eigentoken.checking.layers import rotary_pairs, weights_of
 from eigentoken.models import load
 from eigentoken.numerics.dominance import _discs
-from eigentoken.numerics.layers.bindings import hypotheses_of
 from eigentoken.numerics.layers.findings import examine
+from eigentoken.numerics.layers.layer_readings import read_layer
 from eigentoken.numerics.layers.regimes import regime
 from eigentoken.numerics.layers.rotary_scores import OFFSETS
 from eigentoken.theory.registry import statements
@@ -53,7 +53,7 @@ def certified(layer: Any) -> None:
     chosen = list(statements())
     examine(weights, memory=memory, statements=chosen, pairs=rotary_pairs(layer))
     for each in chosen:
-        hypotheses_of(each, weights, memory)
+        read_layer(each, weights, memory)
     regime(weights, memory)
 
 

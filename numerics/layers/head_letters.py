@@ -14,6 +14,7 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.numerics.enclosures import Enclosure
 from eigentoken.numerics.layers.letters import Letters, NotBound, Parts, in_scaled_units
 from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.quantities import scaled_interval
@@ -54,6 +55,9 @@ class HeadLetters(Letters):
             return fails(f"the inverse does not exist: {why}", margin=0.0, unit="spectral norm")
         verdict: Verdict = self._remembered((name, role), lambda found: found.certify(name))
         return in_scaled_units(verdict, self.head.scale) if role == "score" else verdict
+
+    def whole(self, term: Any) -> Enclosure:
+        return self.head.value if self._role(term) == "value" else self.head.score
 
     def norm(self, term: Any) -> tuple[float, float]:
         role = self._role(term)

@@ -53,10 +53,12 @@ def _(condition: IsIdentity, environment: Letters) -> Verdict:
 
 @ON_WEIGHTS.register(words.NonPrincipalModulusBelow)
 def _(condition: words.NonPrincipalModulusBelow, environment: Letters) -> Verdict:
+    """The leader mu by modulus is real and simple, and positive: mu < 0 would be lambda_d, with lambda_1 < |mu| = -lambda_d,
+    and mu > 0 is lambda_1, with lambda_d > -mu.  So its sign is that of lambda_1 + lambda_d (by real part)."""
     ahead = environment.answer("dominant-modulus", condition.term)
-    first = _decide(Eigenvalue(condition.term, 1) > 0, environment)
-    positive = undecided("not bound to weights") if first is None else first
-    return all_of({"a real eigenvalue leads by modulus": ahead, "it is positive": positive})
+    ends = _decide(Eigenvalue(condition.term, 1) + Eigenvalue(condition.term, d) > 0, environment)
+    positive = undecided("not bound to weights") if ends is None else ends
+    return all_of({"a real eigenvalue leads by modulus": ahead, "it is positive (lambda_1 + lambda_d > 0)": positive})
 
 
 @ON_WEIGHTS.register(words.BoundedInTime)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+import eigentoken.numerics.layers.shared_pairs  # noqa: F401 - registers its reading
 from eigentoken.numerics.layers.asks import Asks, asks
 from eigentoken.numerics.layers.bindings import bind, bind_head
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
@@ -113,7 +114,9 @@ def read_layer(statement: Statement, weights: LayerWeights, memory: dict[Any, An
     if refused:
         differs = tuple(_heads_differ(text, verdict, weights.system) for text, verdict in refused.items())
         as_if = _as_one_head(statement, [replace(best, differences=differs)], weights, memory)
-        return LayerReading(statement.id, LayerWord.NOT_ABOUT, asked, differs=differs, as_one_head=as_if)
+        return LayerReading(
+            statement.id, LayerWord.NOT_ABOUT, asked, differs=differs, conditions=needed, as_one_head=as_if
+        )
     letters = bind(best.system, weights, memory)
     conditions, tokens = _read(statement.conditions, letters, _read_before(best.system, memory))
     conditions = needed | conditions
@@ -130,7 +133,7 @@ def read_layer(statement: Statement, weights: LayerWeights, memory: dict[Any, An
         verdict if conditions else None,
         conditions,
         tuple(tokens),
-        idealisations(best.system, weights.system),
+        idealisations(best.system, weights.system) if statement.conditions else (),
     )
 
 

@@ -55,6 +55,10 @@ class Letters(ABC):
         """The condition of that name (see :func:`eigentoken.numerics.certify.conditions`) on the value of a term."""
 
     @abstractmethod
+    def whole(self, term: Any) -> Enclosure:
+        """The whole d x d matrix that a letter stands for; for small layers."""
+
+    @abstractmethod
     def norm(self, term: Any) -> tuple[float, float]:
         """The interval of the spectral norm of a term, divided by the scale of the scores where it is one."""
 
@@ -133,6 +137,9 @@ class Environment(Letters):
             )
         except NotBound as problem:
             return undecided(str(problem))
+
+    def whole(self, term: Any) -> Enclosure:
+        return self.enclosure(term)
 
     def norm(self, term: Any) -> tuple[float, float]:
         scale = self.scales.get(term.name, 1.0) if isinstance(term, sp.MatrixSymbol) else 1.0

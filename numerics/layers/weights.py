@@ -28,7 +28,7 @@ from eigentoken.numerics.matrices import as_enclosure
 from eigentoken.numerics.rounding import TINY, scale_up, up
 from eigentoken.theory.layer_systems import LayerSystem
 
-__all__ = ["EXACT_LIMIT", "HeadWeights", "LayerWeights"]
+__all__ = ["EXACT_LIMIT", "HeadWeights", "LayerWeights", "pair_of_outputs"]
 
 #: The largest width at which a layer's matrices may be turned into exact integers.
 EXACT_LIMIT = 512
@@ -208,12 +208,21 @@ class LayerWeights:
             stored[f"layer{self.index}.{letter}"] = np.concatenate(parts, axis=1 if letter == "O" else 0)
             for head, part in zip(self.heads, parts, strict=True):
                 stored[f"{head.prefix}.{letter}"] = part
+        alone = [self.heads[group[0]] for group in self.acting if len(group) == 1]
+        if len(alone) > 1:  # what the heads would have to share (shared_pairs)
+            stored |= dict([pair_of_outputs(alone[0], alone[1])])
         for head in self.heads:
             for name, factors in (("QK", head.score_factors()), ("OV", head.value_factors())):
                 first, second = np.split(factors, 2)
                 stored |= {f"{head.prefix}.{name}": factors}
                 stored |= {f"{head.prefix}.{name}.first": first, f"{head.prefix}.{name}.second": second}
         return stored
+
+
+def pair_of_outputs(first: HeadWeights, second: HeadWeights) -> tuple[str, Any]:
+    """``[O_1^T; O_2^T]`` (2 d_h, d) under the name that certificates use."""
+    parts = [np.asarray(head.O, dtype=np.float64).T for head in (first, second)]
+    return f"{first.prefix}+{second.prefix.rpartition('.')[2]}.O", np.concatenate(parts)
 
 
 def _place(array: Any) -> tuple[Any, ...]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import sympy as sp
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.dominant_pairs import shared_pair
+from eigentoken.numerics.exact_matrices import ExactMatrix
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.plans import MatrixPlan, Plan
 from eigentoken.numerics.readings.certified_conditions import verdict_of
 from eigentoken.numerics.readings.exact_places import same_tokens
 from eigentoken.numerics.readings.exact_values import Case, zero
+from eigentoken.theory.conditions import NonPrincipalModulusBelow
 from eigentoken.theory.points import Zero
 from eigentoken.theory.readings import CERTIFIED, GENERATED, OBSERVED
-from eigentoken.theory.verdicts import Verdict
-from eigentoken.theory.words_flows import IsIdentity
+from eigentoken.theory.verdicts import Verdict, undecided
+from eigentoken.theory.words_flows import IsIdentity, ShareDominantPair
 from eigentoken.theory.words_lab import NoneOpposite, NotAllZero
 
 __all__: list[str] = []
@@ -47,6 +51,62 @@ def _(condition: IsIdentity, case: Case) -> Verdict:
     answers = [zero(entry) for value in values or [case.matrix(condition.term)] for entry in value - sp.eye(case.d)]
     truth = False if any(each is False for each in answers) else (True if all(answers) else None)
     return verdict_of(truth, f"{condition.term} is the identity")
+
+
+@GENERATED.register(ShareDominantPair)
+def _(condition: ShareDominantPair, plan: Plan, satisfy: bool = True) -> Plan:
+    """Symmetric heads with one top eigenvector, of which those are kept whose other eigenvalues are smaller in modulus."""
+    shared = (*plan.shared_top, condition.name) if satisfy else plan.shared_top
+    return replace(plan, shared_top=shared).noting(condition, satisfy)
+
+
+@OBSERVED.register(ShareDominantPair)
+def _(condition: ShareDominantPair, batch: Batch) -> Tensor:
+    """The worst of: not an eigenvector of a head, not positive, not contracted beside it in the Euclidean norm."""
+    heads = [head[condition.name] for head in batch.parameters.get("heads", [batch.parameters])]
+    total = torch.stack(heads).sum(0)
+    right, left = _leading(total), _leading(total.mT)
+    inner = torch.einsum("bd,bd->b", left, right)
+    left = left / torch.where(inner.abs() < 1e-12, torch.full_like(inner, 1e-12), inner)[:, None]
+    beside = torch.eye(batch.d, dtype=torch.float64) - right[:, :, None] * left[:, None, :]
+    worst = torch.full((batch.count,), -torch.inf, dtype=torch.float64)
+    for value in heads:
+        number = torch.einsum("bi,bij,bj->b", left, value, right)
+        size = 1e-9 * (1 + torch.linalg.matrix_norm(value))
+        moved = torch.linalg.vector_norm(torch.einsum("bij,bj->bi", value, right) - number[:, None] * right, dim=-1)
+        back = torch.linalg.vector_norm(torch.einsum("bi,bij->bj", left, value) - number[:, None] * left, dim=-1)
+        contracted = torch.linalg.matrix_norm(beside @ value @ beside, ord=2) - number
+        for part in (moved - size, back / torch.linalg.vector_norm(left, dim=-1) - size, -number, contracted + size):
+            worst = torch.maximum(worst, part)
+    return worst
+
+
+def _leading(matrix: Tensor) -> Tensor:
+    """The real part of the eigenvector whose eigenvalue is largest in modulus, of unit length."""
+    numbers, vectors = torch.linalg.eig(matrix)
+    first = numbers.abs().argmax(-1)
+    found = vectors.gather(-1, first[:, None, None].expand(-1, matrix.shape[-1], 1))[..., 0].real
+    return found / torch.linalg.vector_norm(found, dim=-1, keepdim=True).clamp_min(1e-300)
+
+
+@CERTIFIED.register(ShareDominantPair)
+def _(condition: ShareDominantPair, case: Case) -> Verdict:
+    heads = case.instance.parameters.get("heads", (case.instance.parameters,))
+    rows = [[list(map(sp.sympify, row)) for row in head[condition.name]] for head in heads]
+    if any(not entry.is_Rational for value in rows for row in value for entry in row):
+        return undecided("a common pair is looked for in rational matrices")
+    exact = [
+        ExactMatrix.from_fractions([[Fraction(int(e.p), int(e.q)) for e in row] for row in value]) for value in rows
+    ]
+    dominant = [NonPrincipalModulusBelow(_OWN) for _ in exact]
+    for index, (value, asked) in enumerate(zip(rows, dominant, strict=True)):
+        own = CERTIFIED(asked, Case(case.instance, case.k, case.p, _memory={_OWN: sp.Matrix(value)}))
+        if own.is_fails:
+            return replace(own, reason=f"head {index} has no dominant positive eigenvalue: {own.reason}")
+    return shared_pair(exact)
+
+
+_OWN = sp.MatrixSymbol("own", 1, 1)
 
 
 # --- words of the lab -------------------------------------------------------------------------------------------------

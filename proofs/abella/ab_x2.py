@@ -33,6 +33,7 @@ from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vecto
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
 from eigentoken.theory.terms import Eigenvalue, matrix
 from eigentoken.theory.verdicts import Verdict, fails, holds
+from eigentoken.theory.words_flows import ShareDominantPair
 
 V = matrix("V")
 LARGEST = "the largest squared deviation"
@@ -462,7 +463,7 @@ AB_X2 = register(
         source=Source(HERE, "full attention with a general value matrix"),
         title="Consensus at a dominant eigenvector, full attention",
         systems=("attention-flow",),
-        covers=Covers(masks=("causal",)),
+        covers=Covers(masks=("causal",), heads=(ShareDominantPair("V"),)),
         conditions=(NonPrincipalModulusBelow(V), Relation(Eigenvalue(V, 1) > 0), InHemisphere(V, left=True)),
         claims=(ForwardInvariant(Hemisphere(V, left=True)), Converges(ConsensusAt(V, 1))),
         text="Let $u^{\\top}U = \\lambda u^{\\top}$, $Uv = \\lambda v$, $u^{\\top}v > 0$, $\\lambda > 0$, and let the "

@@ -270,3 +270,17 @@ def test_observations_of_alignment() -> None:
     assert principal_subspace(np.array([[0.0, -1.0], [1.0, 0.0]])).shape == (2, 2)
     low, high = wilson_interval(5, 10)
     assert 0.2 < low < 0.5 < high < 0.8
+
+
+@given(st.lists(st.integers(-6, 6), min_size=1, max_size=4))
+def test_a_negative_leader_by_modulus_is_no_dominant_eigenvalue(entries: list[int]) -> None:
+    """``diag(1, -9)`` has a real simple leader by modulus and lambda_1 = 1 > 0, and not lambda_1 > |lambda_2|."""
+    from eigentoken.theory.conditions import NonPrincipalModulusBelow
+
+    verdict = ON_WEIGHTS(NonPrincipalModulusBelow(V), _environment(V=np.diag(np.array(entries, dtype=float))))
+    first, *others = sorted(entries, reverse=True)
+    true = first > 0 and all(abs(each) < first for each in others)
+    assert not (verdict.is_holds and not true)
+    assert not (verdict.is_fails and true)
+    if entries in ([1, -6], [3, 1]):
+        assert not verdict.is_undecided

@@ -37,9 +37,11 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ),
     (
         "regime",
-        r"of Pham et al., with \(W=S\), \(B=F\), \(A=WB^{-1}\): convergence, \(A=A^T\prec0\) and "
+        r"of Pham et al., for one head with full attention and no positions in the scores, \(B=F\), \(A=WB^{-1}\); of several "
+        r"heads with \(W=S\) *as if one head*: convergence, \(A=A^T\prec0\) and "
         r"\(\operatorname{sym}(W)\succ0\) (PH-T2); divergence, \(A=A^T\succ0\) and \(\operatorname{sym}(W)\succ0\) (PH-T3); "
-        r"intermediate, \(A=A^T\) indefinite (PH-T5); none, no such theorem applies",
+        r"intermediate, \(A=A^T\) indefinite (PH-T5); none, no such theorem applies; *not about this model*, the mask or the "
+        "positions differ",
     ),
     (
         "core",
@@ -57,8 +59,34 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         "leading complex pair; *grows* means that the 95 % interval of the mean change is above 0",
     ),
     (
+        "each layer",
+        "the layer as a system: heads that act (heads with exactly equal scores count once, a head with \\(O_hV_h=0\\) exactly "
+        "not at all), mask, positions inside the scores (those added once, before the layers, only choose the start)",
+    ),
+    (
+        "not about this model",
+        "no system that the statement names contains the layer: heads, mask, positions or shared matrices differ, and the "
+        "part is said",
+    ),
+    (
+        "as if one head",
+        "conditions of a statement about one head, read on the sums \\(F\\) and \\(S\\) of several heads, or on a head alone: "
+        "*met* or *not met*, no verdict on the layer",
+    ),
+    (
+        "asks nothing, asks only invertibility",
+        "the conditions are true of all finite weights, or of all with an invertible matrix (and it is): listed apart, not "
+        "among the statements that hold",
+    ),
+    (
+        "idealisations",
+        "what may differ beside a verdict, with its size: a flow for a layer's one step, the place of the normalisation, "
+        r"gains, biases, feed-forward, weights that sum to \(1/\sqrt d\)",
+    ),
+    (
         "holds, fails, undecided",
-        "certified true, certified false, neither; a *margin* says how much the matrix may change, in the unit beside it, "
+        "of a statement: it is about the layer, and its conditions on weights are all met, or not; of a condition: certified "
+        "true, certified false, neither; a *margin* says how much the matrix may change, in the unit beside it, "
         "before the word could flip",
     ),
 )
