@@ -60,7 +60,7 @@ def row(name: str) -> list[str]:
 
 def main(names: list[str]) -> None:
     """The page, a column a sample: the rows are what is said."""
-    chosen = names or list(SAMPLES)
+    chosen = names or [each.name for each in SAMPLES]
     found = [row(name) for name in chosen]
     lines = [
         "<!-- written by benchmarks/table_samples.py: do not edit -->",

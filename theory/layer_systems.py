@@ -205,15 +205,15 @@ def idealisations(listed: System, layer: LayerSystem) -> tuple[str, ...]:
     return (*names, "biases", "feed-forward")
 
 
-#: What each idealisation replaces, and what is measured of it.
+#: What each idealisation replaces, and the ratio that is its size.
 IDEALISATIONS: dict[str, str] = {
-    "step": "the statement is about a flow; one layer is one step of the attention update over the state",
-    "normalisation": "the statement keeps tokens on a sphere or an ellipsoid; the spread of the tokens' lengths over their mean",
-    "no normalisation": "the statement has no normalisation; what the layer's norm, without its gains, changes over the state",
-    "weights over root d": "the weights of the statement sum to 1/sqrt(d), those of a layer to 1: time runs faster by sqrt(d)",
-    "gains": "uneven gains of the norm, over the attention update",
-    "biases": "biases of the attention, over the attention update",
-    "feed-forward": "the feed-forward update over the attention update",
+    "step": "a flow; a layer is one step of attention update / state",
+    "normalisation": "tokens on a sphere or ellipsoid; spread of their lengths / mean",
+    "no normalisation": "none; what the norm, without gains, changes / state",
+    "weights over root d": "they sum to 1/sqrt(d); a layer moves faster by",
+    "gains": "even norm gains; what uneven ones change / update",
+    "biases": "none in the attention; what they add / update",
+    "feed-forward": "none; its update / attention update",
 }
 
 

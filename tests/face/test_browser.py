@@ -279,7 +279,7 @@ def test_the_heat_map_names_its_columns_and_home_and_end_reach_the_ends(browser:
     for key, expected in (("End", [0, 25]), ("Control+End", [47, 25]), ("Home", [47, 0]), ("Control+Home", [0, 0])):
         visit.page.keyboard.press(key)
         assert visit.page.evaluate(place) == expected
-    visit.page.select_option("#colour", label="statements that hold in the head")
+    visit.page.select_option("#colour", label="statements met as if the head were alone")
     assert "." not in visit.page.locator("#legend").inner_text()  # a count is a whole number
     visit.check()
 

@@ -333,7 +333,7 @@ def test_what_differs_and_what_is_left_out_is_said(
     seen = [each["left_out"]["attention_to_state"] for each in report.document["observed"]]
     assert sizes["step"] == seen
     show(report)
-    assert "step (" in capsys.readouterr().out
+    assert "step: a flow" in capsys.readouterr().out
     blind = check(str(gpt2), CheckOptions(work=tmp_path, sequences=0))
     assert {each["measured"] for each in blind.document["idealisations"]} == {"not measured"}
     show(blind)

@@ -77,7 +77,7 @@ def size_text(found: Mapping[str, Any]) -> str:
     if found["certified"] is not None:
         ends = [tuple(map(float, each)) for each in found["certified"] if each is not None]
         whole = interval((min(low for low, _ in ends), max(high for _, high in ends)), 3)
-        parts.append(f"|F| {whole} certified" if found["name"] == "step" else f"a factor of {whole}")
+        parts.append(f"|F| {whole} (certified)" if found["name"] == "step" else f"a factor of {whole}")
     return ", ".join(parts)
 
 

@@ -126,10 +126,10 @@ def _idealisations(report: Report, found: Groups) -> None:
     listed = report.document["idealisations"]
     if not listed:
         return
-    say("idealisations: what stands between these verdicts and the layers (measured, not certified)", "bold")
-    for each in listed:
-        say(f"  {each['name']} ({each['says']}): {size_text(each)}")
-    for each in found.holds:
+    rows = [(f"{each['name']}: {each['says']}", size_text(each)) for each in listed]
+    title = "idealisations beside these verdicts (measured over the layers, not certified)"
+    table(title, ("what a statement supposes", "size"), rows, wrap=("what a statement supposes",))
+    for each in (*found.holds, *(held for held, _ in found.partly)):
         say(f"  {each['id']} leaves out: {', '.join(each['idealisations'])}")
 
 
