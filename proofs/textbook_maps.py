@@ -22,9 +22,9 @@ __all__ = [
     "KRONECKER",
     "LIMIT_IS_FIXED",
     "NEUMANN",
-    "NORMALLY_ATTRACTING",
     "NORMALLY_HYPERBOLIC_CIRCLE",
     "PRODUCT_SPECTRA",
+    "REDUCTION_PRINCIPLE",
     "ROUCHE",
 ]
 
@@ -39,6 +39,9 @@ _ABSIL = """@article{Absil-Mahony-Andrews,
 }"""
 _LASALLE = """@book{LaSalle,
   author = {LaSalle, J. P.}, title = {The Stability and Control of Discrete Processes}, publisher = {Springer}, year = {1986}
+}"""
+_CARR = """@book{Carr,
+  author = {Carr, Jack}, title = {Applications of Centre Manifold Theory}, publisher = {Springer}, year = {1981}
 }"""
 _TOPICS = """@book{Horn-Johnson-Topics,
   author = {Horn, Roger A. and Johnson, Charles R.}, title = {Topics in Matrix Analysis},
@@ -77,7 +80,10 @@ INTERLACING = Theorem(
     key="interlacing",
     name="Cauchy's interlacing theorem",
     hypotheses=("{A} is symmetric", "{B} is the compression of {A} to a hyperplane"),
-    conclusions=("the largest eigenvalue of {B} is at least the second eigenvalue of {A}",),
+    conclusions=(
+        "the largest eigenvalue of {B} is at least the second eigenvalue of {A}",
+        "the smallest eigenvalue of {B} is at least the last eigenvalue of {A}",
+    ),
     reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices (interlacing)",
     bibtex=HORN_JOHNSON,
 )
@@ -157,17 +163,18 @@ CENTRE_STABLE_MAPS = Theorem(
     "Simchowitz, Jordan, Recht, Mathematical Programming 176 (2019)",
     bibtex=LEE_ET_AL,
 )
-NORMALLY_ATTRACTING = Theorem(
-    key="normally-attracting",
-    name="the theorem on normally attracting manifolds of fixed points",
+REDUCTION_PRINCIPLE = Theorem(
+    key="reduction-principle",
+    name="the reduction principle (centre manifolds of maps)",
     hypotheses=(
-        "the point lies on a manifold of fixed points",
-        "the multiplier 1 has exactly the multiplicity of the dimension of that manifold",
-        "all other multipliers lie inside the unit circle",
+        "{x} lies on a manifold of fixed points",
+        "at {x} the multiplier 1 has exactly the multiplicity of the dimension of that manifold",
+        "at {x} all other multipliers lie inside the unit circle",
     ),
-    conclusions=("the point is Lyapunov stable", "an open set of states converges to the manifold"),
-    reference="Hirsch, Pugh, Shub, Invariant Manifolds, on normally hyperbolic manifolds",
-    bibtex=_HPS,
+    conclusions=("{x} is Lyapunov stable", "every start near {x} converges to a point of that manifold"),
+    reference="Carr, Applications of Centre Manifold Theory, chapters on the theory and on maps: the manifold of fixed "
+    "points is tangent to the centre space, so it is a centre manifold, on which nothing moves",
+    bibtex=_CARR,
 )
 NORMALLY_HYPERBOLIC_CIRCLE = Theorem(
     key="normally-attracting-circle",

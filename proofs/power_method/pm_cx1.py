@@ -1,7 +1,7 @@
 """PM-CX1: two antipodal tokens that attract an open set: the counterexample to Lemmas 5, 6 and Theorem 2.
 
-n = 2, lambda_2 < 0, ``alpha < 2/|lambda_d|``: the fixed points (w, -w) with V < 0 on w^perp form a normally attracting
-manifold.  For the flow with n = d = 2 the measure of its basin has a closed form.  New here.
+n = 2, lambda_2 < 0, ``alpha < 2/|lambda_d|``: the fixed points (w, -w) with V < 0 on w^perp are Lyapunov stable, and the
+starts near them converge to points of this kind.  New here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from eigentoken.proofs.power_method.antipodal import G, antipodal_slopes, value
 from eigentoken.proofs.power_method.symbols import V, alpha, d, lam, n
 from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.reductions import grouped
-from eigentoken.proofs.textbook_maps import NORMALLY_ATTRACTING
+from eigentoken.proofs.textbook_maps import INTERLACING, REDUCTION_PRINCIPLE
 from eigentoken.theory.claims import LyapunovStable
 from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.points import BipartiteAt
@@ -29,6 +29,7 @@ from eigentoken.theory.verdicts import Verdict, all_of
 ONE_EACH_TOGETHER = [(1, 1, "xi"), (1, -1, "xi")]
 ONE_EACH_AGAINST = [(1, 1, "xi"), (1, -1, "-xi")]
 L1, L2 = sp.symbols("lambda_1 lambda_2", real=True)
+PAIR = "(w, -w) with V negative definite on w^perp"
 
 
 def _push() -> list[Any]:
@@ -76,7 +77,7 @@ def attracting(document: dict[str, Any], contracting: str) -> Verdict:
 
 def derive() -> Derivation:
     """The fixed points (w, -w), their multipliers, the theorem; then the instance and the flow."""
-    still = sp.Symbol("lambda_ell", real=True)
+    still, last = sp.symbols("nu lambda_d", real=True)
     cosine, sine = sp.symbols("c s", real=True)
     together = (0, 1 + alpha * G[0], alpha * G[1], alpha * G[2])
     against = (0, 1, 0, 0)
@@ -89,7 +90,7 @@ def derive() -> Derivation:
                 _push,
                 (0,) * 8,
                 r"u = 0",
-                establishes=("the point lies on a manifold of fixed points",),
+                establishes=(f"{PAIR} lies on a manifold of fixed points",),
             ),
             grouped(
                 "along the manifold",
@@ -105,6 +106,7 @@ def derive() -> Derivation:
                 antipodal_slopes("oja-map", ONE_EACH_TOGETHER),
                 (*together, *together),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right)",
+                establishes=("V on w^perp is the compression of V to a hyperplane",),
             ),
             Identity(
                 name="dimensions",
@@ -115,23 +117,40 @@ def derive() -> Derivation:
                 right=n * (d - 1),
                 where={n: 2},
                 uses=("along the manifold", "transverse"),
-                establishes=("the multiplier 1 has exactly the multiplicity of the dimension of that manifold",),
+                establishes=(
+                    f"at {PAIR} the multiplier 1 has exactly the multiplicity of the dimension of that manifold",
+                ),
+            ),
+            Citation(
+                name="interlacing",
+                says="For the compression $V|_{w^\\perp}$:",
+                theorem=INTERLACING,
+                letters={"A": "V", "B": "V on w^perp"},
+                formula=r"\lambda_{\min}(V|_{w^\perp}) \geq \lambda_d(V)",
+                uses=("transverse",),
+                establishes=("the smallest eigenvalue of V on w^perp is at least the last eigenvalue of V",),
             ),
             Inequality(
                 name="inside",
                 says="If $V|_{w^\\perp} \\prec 0$ and $\\alpha < 2/|\\lambda_d|$, each transverse multiplier $1 + "
-                "\\alpha\\lambda$ lies in $(-1, 1)$. "
-                "For $w = v_1$ these are the eigenvalues $\\lambda_2, \\dots, \\lambda_d$.",
-                hypotheses=(still < 0, alpha * sp.Abs(still) < 2),
+                "\\alpha\\nu$, $\\lambda_d \\leq \\nu < 0$, lies in $(-1, 1)$. "
+                "For $w = v_1$ the $\\nu$ are the eigenvalues $\\lambda_2, \\dots, \\lambda_d$.",
+                hypotheses=(still < 0, still >= last, alpha * sp.Abs(last) < 2),
                 conclusion=sp.Abs(1 + alpha * still) < 1,
-                uses=("transverse",),
-                establishes=("all other multipliers lie inside the unit circle",),
+                uses=("transverse", "interlacing"),
+                needs=("the smallest eigenvalue of V on w^perp is at least the last eigenvalue of V",),
+                establishes=(f"at {PAIR} all other multipliers lie inside the unit circle",),
             ),
             Citation(
                 name="attraction",
-                says="So the point is Lyapunov stable, and an open set of starts ends on the antipodal manifold.",
-                theorem=NORMALLY_ATTRACTING,
-                establishes=("the point is Lyapunov stable", "an open set of states converges to the manifold"),
+                says="So the point is Lyapunov stable, and the starts near it, an open set, end on the antipodal "
+                "manifold.",
+                theorem=REDUCTION_PRINCIPLE,
+                letters={"x": PAIR},
+                establishes=(
+                    f"{PAIR} is Lyapunov stable",
+                    f"every start near {PAIR} converges to a point of that manifold",
+                ),
                 formula=r"(w, -w) \text{ is Lyapunov stable if } V|_{w^\perp} \prec 0",
                 uses=("fixed", "dimensions", "inside"),
             ),
@@ -207,21 +226,17 @@ PM_CX1 = register(
         text=(
             r"Let $n = 2$, $\lambda_2 < 0 < \lambda_1$ and $\alpha < 2/|\lambda_d|$. Then $(v_1, -v_1)$ is "
             r"Lyapunov stable, and so is "
-            r"$(w, -w)$ for every $w$ with $V|_{w^\perp} \prec 0$: the antipodal states form a normally attracting "
-            r"manifold of fixed "
-            r"points, and an open set of starts converges to it. Example: $n = d = 2$, $V = \operatorname{diag}(1, "
-            r"-\frac12)$, "
-            r"$\alpha = \frac14$, multipliers $\frac78$ and $1$ at $(e_1, -e_1)$. For the flow with $n = d = 2$ "
-            r"the share of starts that "
-            r"end antipodal is $\frac2\pi\int_{\arcsin\sqrt\kappa}^{\pi/2}\big(1 - "
-            r"\frac2\pi\arcsin\sqrt{\varphi/\varphi_{\max}}\big)"
-            r"\mathrm d\Theta$, $\kappa = \frac{\lambda_1}{\lambda_1 - \lambda_2}$, $\varphi = "
-            r"(\sin^2\Theta)^\kappa(\cos^2\Theta)^{1-\kappa}$, "
-            r"$\varphi_{\max} = \kappa^\kappa(1-\kappa)^{1-\kappa}$."
+            r"$(w, -w)$ for every $w$ with $V|_{w^\perp} \prec 0$; the starts near such a state, an open set, converge to "
+            r"antipodal states. Example: $n = d = 2$, $V = \operatorname{diag}(1, -\frac12)$, "
+            r"$\alpha = \frac14$, multipliers $\frac78$ and $1$ at $(e_1, -e_1)$. For the flow with $n = d = 2$ the number "
+            r"$\sin^2\frac\Delta2/\varphi(\Theta)$ is conserved, where $\Theta$ is the mean of the two angles, $\Delta$ "
+            r"their difference, $\varphi = (\sin^2\Theta)^\kappa(\cos^2\Theta)^{1-\kappa}$ and $\kappa = "
+            r"\frac{\lambda_1}{\lambda_1 - \lambda_2}$."
         ),
         depends=("PM-L1",),
         derive=derive,
         claimed_by=(("attraction",),),
+        facts=("V is symmetric",),
         told_by=("off the eigenvectors", "TV9", "first integral"),
         vectors=(
             Vector("TV9", lambda: multipliers(TV9), decimals("7/8", "1")),
@@ -253,10 +268,11 @@ PM_CX1 = register(
             ),
         ),
         notes=(
-            "The formula for the share of starts follows from the first integral by reading off the region above "
-            "the separatrix "
-            "through (Theta, Delta) = (arcsin sqrt(kappa), pi); that reading is in words, the first integral is "
-            "checked."
+            r"Not proved here: for this flow the share of the starts that end antipodal is "
+            r"$\frac2\pi\int_{\arcsin\sqrt\kappa}^{\pi/2}\big(1 - \frac2\pi\arcsin\sqrt{\varphi/\varphi_{\max}}\big)"
+            r"\mathrm d\Theta$, $\varphi_{\max} = \kappa^\kappa(1-\kappa)^{1-\kappa}$, by reading off the region above "
+            r"the separatrix through $(\Theta, \Delta) = (\arcsin\sqrt\kappa, \pi)$: 12.7\% for $\lambda_2 = "
+            r"-\frac12\lambda_1$. The share of the map depends on the step and is another number."
         ),
     )
 )

@@ -1,4 +1,4 @@
-"""PM-L5: bipartite points of the Oja map: exact spectrum; unstable for p != q, silent for p = q.
+"""PM-L5: bipartite points of the Oja map: exact spectrum; unstable for p != q; for p = q linearly silent in one case.
 
 Reference: Li-Altafini, Lemma 5 (false for p = q, see PM-CX1).
 """
@@ -11,7 +11,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.exact_points import decimals, instance, multipliers
+from eigentoken.proofs.exact_points import decimals, instance, multipliers, point_is
 from eigentoken.proofs.power_method.bipartite import bipartite_count, bipartite_moves, written_trace
 from eigentoken.proofs.power_method.pm_a1 import ASSUMPTION_1
 from eigentoken.proofs.power_method.pm_cx1 import TV9, attracting
@@ -42,6 +42,7 @@ def derive() -> Derivation:
     first = block(LL, MP, MM, p / SIZE)
     trace, determinant = first.trace(), first.det()
     l1, share, bal, mp, mm = sp.symbols("lambda_1 phi delta m_+ m_-", real=True)
+    second, last = sp.symbols("lambda_2 lambda_d", real=True)
     small = alpha * LK * bal
     at_k1 = alpha**2 * bal**2 * l1 * (LL - l1) / ((1 + alpha * l1 * bal) * (1 - alpha * l1 * bal))
     other = block(l1, mp, mm, share)
@@ -180,6 +181,29 @@ def derive() -> Derivation:
                 where={q: p},
                 uses=("sides", "pairs, first side"),
             ),
+            Inequality(
+                name="p = q: above 1",
+                says="If $k \\neq 1$ take $\\ell = 1$, if $k = 1$ and $\\lambda_2 > 0$ take $\\ell = 2$: a multiplier "
+                "above 1.",
+                hypotheses=(LL > 0,),
+                conclusion=1 + alpha * LL > 1,
+                uses=("p = q: trace", "p = q: determinant"),
+            ),
+            Inequality(
+                name="p = q: below -1",
+                says="If $k = 1$ and $\\lambda_2 < 0$, a multiplier is below $-1$ iff the step is longer than "
+                "$2/|\\lambda_\\ell|$; the first is $\\ell = d$.",
+                hypotheses=(LL < 0,),
+                conclusion=sp.Equivalent(1 + alpha * LL < -1, alpha * sp.Abs(LL) > 2),
+                uses=("p = q: trace", "p = q: determinant"),
+            ),
+            Inequality(
+                name="p = q: silent",
+                says="If $\\alpha|\\lambda_d| \\leq 2$, no multiplier is outside the unit circle, and $1$ is one.",
+                hypotheses=(last <= LL, second >= LL, second < 0, alpha * sp.Abs(last) <= 2),
+                conclusion=sp.And(1 + alpha * LL < 1, 1 + alpha * LL >= -1),
+                uses=("p = q: below -1",),
+            ),
         )
     )
 
@@ -200,6 +224,9 @@ def lowest_block() -> Sequence[Any]:
     return found.trace(), found.det(), 1 - found.trace() + found.det()
 
 
+#: k = 1, lambda_2 < 0, n = 2 and alpha |lambda_d| = 3.
+LONG_STEP = instance("oja-map", [["1", "0"], ["-1", "0"]], V=[["1", "0"], ["0", "-3"]], alpha="1")
+
 _LK, _LL, _DELTA = lam(V, k), lam(V, ell), (p - q) / n
 _MP, _MM = 1 + alpha * _LK * _DELTA, 1 - alpha * _LK * _DELTA
 _TRACE = (1 + alpha * _LL * p / n) / _MP + (1 + alpha * _LL * q / n) / _MM
@@ -213,7 +240,7 @@ PM_L5 = register(
         source=Source(LI_ALTAFINI, "Lemma 5"),
         title="Bipartite points of the Oja map",
         systems=("oja-map",),
-        conditions=(*ASSUMPTION_1, FIXED),
+        conditions=(*ASSUMPTION_1, FIXED, Relation(d >= 2)),
         claims=(
             SpectrumIs(
                 BipartiteAt(V, k),
@@ -226,7 +253,12 @@ PM_L5 = register(
             ),
             When(Relation(sp.Ne(p, q)), Unstable(BipartiteAt(V, k))),
             When(
-                AllOf((Relation(sp.Eq(p, q)), Relation(sp.Or(lam(V, k) < lam(V, 1), lam(V, 2) > 0)))),
+                AllOf(
+                    (
+                        Relation(sp.Eq(p, q)),
+                        Relation(sp.Or(lam(V, k) < lam(V, 1), lam(V, 2) > 0, alpha * sp.Abs(lam(V, d)) > 2)),
+                    )
+                ),
                 Unstable(BipartiteAt(V, k)),
             ),
         ),
@@ -236,20 +268,20 @@ PM_L5 = register(
             r"$1/m_-$ ($q-1$ times) and the two real eigenvalues of a block with determinant "
             r"$\frac{1+\alpha\lambda_\ell}{m_+m_-}$ whose characteristic polynomial at 1 is "
             r"$\frac{\alpha^2\delta^2\lambda_k(\lambda_\ell-\lambda_k)}{m_+m_-}$. For $p \neq q$ the point is "
-            r"unstable for every "
+            r"linearly unstable for every "
             r"$k$, $p$, $q$ and every $\alpha$ for which it is fixed. For $p = q$ the multipliers are $1$, "
-            r"$(n-1)(d-1)$ times, and "
-            r"$1 + \alpha\lambda_\ell$: unstable if $k \neq 1$ or $\lambda_2 > 0$, while for $k = 1$, $\lambda_2 < "
-            r"0$ the spectral "
-            r"radius is 1 and the linearisation is silent (PM-L6, PM-CX1)."
+            r"$(n-1)(d-1)$ times, and $1 + \alpha\lambda_\ell$, $\ell \neq k$. One of them has modulus above 1 iff $k "
+            r"\neq 1$, or $\lambda_2 > 0$, or $\alpha|\lambda_d| > 2$. The spectral radius is 1 and the linearisation is "
+            r"silent exactly if $k = 1$, $\lambda_2 < 0$ and $\alpha|\lambda_d| \leq 2$ (PM-L6, PM-CX1)."
         ),
         depends=("PM-L1", "PM-A1", "PM-CX1"),
         derive=derive,
         claimed_by=(
             ("count", "determinant", "value at one"),
             ("that point is above 1",),
-            ("p = q: trace", "p = q: determinant"),
+            ("p = q: above 1", "p = q: below -1"),
         ),
+        told_by=("p = q: silent",),
         printed=Printed(
             text=r"All bipartite consensus equilibria of the Oja map, also those aligned with $v_1$, are unstable.",
             wrong=(
@@ -285,6 +317,7 @@ PM_L5 = register(
                 at_split(2),
                 decimals("0.946669152862065", "0.963089720162484", "12/11 * 2", "1.19668749049458", "1.56837881130605"),
             ),
+            Vector("p = q, a long step", lambda: multipliers(LONG_STEP), ("-2", "1")),
             Vector("TV2, block k = 1, l = 2", lowest_block, decimals("61/28", "81/70", "-3/140")),
         ),
         variants=(
@@ -292,6 +325,12 @@ PM_L5 = register(
                 "p != q",
                 "n = 2, p = q = 1, k = 1, V = diag(1, -1/2): no multiplier above 1 (and stable, PM-CX1)",
                 lambda: attracting(TV9, "7/8"),
+            ),
+            Variant(
+                "alpha |lambda_d| <= 2",
+                "V = diag(1, -3), alpha = 1, x = (e_1, -e_1): multipliers -2 and 1, so the linearisation is not silent and "
+                "the point is unstable, although k = 1, lambda_2 < 0 and n = 2",
+                lambda: point_is(LONG_STEP, "bipartite", stable="unstable"),
             ),
             Variant(
                 "alpha |lambda_k delta| < 1",

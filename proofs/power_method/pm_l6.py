@@ -6,18 +6,19 @@ tokens are not collinear or n >= 4; for n = 2 it can be stable (PM-CX1).  Refere
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.exact_points import decimals, instance, multipliers
+from eigentoken.proofs.exact_points import decimals, instance, multipliers, point_is
 from eigentoken.proofs.power_method.antipodal import AGAINST, PAIR, TOGETHER, G, antipodal_slopes
 from eigentoken.proofs.power_method.pm_a1 import ASSUMPTION_1
+from eigentoken.proofs.power_method.pm_cx1 import PAIR as TWO_TOKENS
 from eigentoken.proofs.power_method.pm_cx1 import TILTED, TV9, attracting
+from eigentoken.proofs.power_method.pm_l5 import LONG_STEP
 from eigentoken.proofs.power_method.pm_l7 import SHORT_OR_POSITIVE
-from eigentoken.proofs.power_method.symbols import V, alpha, lam
+from eigentoken.proofs.power_method.symbols import V, alpha, d, lam, n
 from eigentoken.proofs.reductions import grouped, recalled, tensor
 from eigentoken.proofs.textbook_maps import INERTIA_OF_PRODUCTS, INTERLACING, INVARIANCE_OF_MAPS, PRODUCT_SPECTRA
 from eigentoken.theory.claims import Unstable, When
@@ -80,6 +81,7 @@ def derive() -> Derivation:
     nu, z2, c, rest, w, image, l2 = sp.symbols("nu Z c R w BCw lambda_2", real=True)
     mean, near, length, push, limit, first = sp.symbols("m eta r a W_* W_0", real=True)
     eps, gamma, l1, size, dist = sp.symbols("epsilon gamma lambda_1 M D", real=True)
+    low, high = sp.symbols("nu_min nu_max", real=True)
     count = sp.Symbol("n", integer=True, positive=True)
     against = (0, 1, 0, 0)
     together = (0, 1 + alpha * G[0], alpha * G[1], alpha * G[2])
@@ -189,12 +191,27 @@ def derive() -> Derivation:
             ),
             grouped(
                 "collinear: pairs",
-                "Two tokens of one half are moved against each other. So it is linearly unstable iff $V|_{w^\\perp}$ "
-                "has "
-                "a positive eigenvalue.",
+                "Two tokens of one half are moved against each other. So the multipliers are $1 + \\alpha\\nu$, $\\nu "
+                "\\in \\operatorname{spec}(V|_{w^\\perp})$, and $1$.",
                 antipodal_slopes("oja-map", PAIR),
                 (*against, *(-each for each in against), 0, 0, 0, 0, 0, 0, 0, 0),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right)",
+            ),
+            Inequality(
+                name="collinear: outside",
+                says="With the extreme eigenvalues $\\nu_{\\min} \\leq \\nu \\leq \\nu_{\\max}$ of "
+                "$V|_{w^\\perp}$: some multiplier has modulus above 1 iff $\\nu_{\\max} > 0$ or "
+                "$\\alpha\\nu_{\\min} < -2$. If neither, none has.",
+                hypotheses=(low <= nu, nu <= high, high <= 0, alpha * low >= -2),
+                conclusion=sp.Abs(1 + alpha * nu) <= 1,
+                uses=("collinear: together", "collinear: against", "collinear: pairs"),
+            ),
+            Inequality(
+                name="collinear: outside, converse",
+                says="If one of them, the multiplier of that eigenvalue is outside.",
+                hypotheses=(sp.Or(high > 0, alpha * low < -2),),
+                conclusion=sp.Or(1 + alpha * high > 1, 1 + alpha * low < -1),
+                uses=("collinear: outside",),
             ),
             Citation(
                 name="interlacing",
@@ -211,7 +228,7 @@ def derive() -> Derivation:
                 "above 1.",
                 hypotheses=(nu >= l2, l2 > 0),
                 conclusion=1 + alpha * nu > 1,
-                uses=("interlacing", "collinear: against", "collinear: pairs"),
+                uses=("interlacing", "collinear: outside, converse"),
                 needs=("the largest eigenvalue of V on w^perp is at least the second eigenvalue of V",),
                 establishes=("collinear polygonal points have a multiplier above 1 if lambda_2 > 0",),
             ),
@@ -312,6 +329,18 @@ def derive() -> Derivation:
                 ),
                 establishes=("collinear polygonal points with n >= 4 are unstable",),
             ),
+            recalled(
+                "PM-CX1",
+                f"{TWO_TOKENS} is Lyapunov stable",
+                "For $n = 2$ and $\\nu_{\\max} < 0$ (so $\\lambda_2 < 0$ by interlacing) the point is Lyapunov stable.",
+                r"(w, -w) \text{ is Lyapunov stable if } V|_{w^\perp} \prec 0",
+                uses=("interlacing",),
+                assuming=(
+                    Relation(sp.Eq(n, 2)),
+                    Relation(lam(V, 2) < 0),
+                    Relation(alpha * sp.Abs(lam(V, d)) < 2),
+                ),
+            ),
         )
     )
 
@@ -321,9 +350,8 @@ TV8 = instance("oja-map", _TRIANGLE, V=[["1", "0"], ["0", "-1/2"]], alpha="1/4")
 FOUR = instance("oja-map", [["1", "0"]] * 2 + [["-1", "0"]] * 2, V=[["1", "0"], ["0", "-1/2"]], alpha="1/4")
 
 
-def tilted_value() -> Sequence[Any]:
-    """The multipliers at (w, -w), w = (12, 5)/13: 1 + alpha (s^2 - c^2/2) and 1."""
-    return multipliers(TILTED)
+#: V is -47/169 on w^perp, and alpha |nu| = 376/169.
+TILTED_FAR = {**TILTED, "alpha": "8"}
 
 
 PM_L6 = register(
@@ -340,23 +368,23 @@ PM_L6 = register(
             r"$\nu \in "
             r"\operatorname{spec}(\bar PV)$, and $1$, $n(d-1) - d$ times (if $n(d-1) < d$ drop the surplus zeros "
             r"of $\bar PV$); all are real. "
-            r"(a) If the tokens are not collinear, the point is linearly unstable for all $\alpha > 0$. (b) If "
-            r"they are $\pm w$, half and "
-            r"half, it is linearly unstable iff $\lambda_{\max}(V|_{w^\perp}) > 0$, always if $\lambda_2 > 0$. (c) "
-            r"For even $n \geq 4$ and "
-            r"$V \succeq 0$ or $\alpha|\lambda_d| \leq 1$, every collinear polygonal point is unstable, if "
-            r"necessary only nonlinearly. "
-            r"(d) For $n = 2$, $V|_{w^\perp} \prec 0$ it is Lyapunov stable (PM-CX1)."
+            r"(a) If the tokens are not collinear, the point is linearly unstable for all $\alpha > 0$. Let them be "
+            r"$\pm w$, half and half, and $\nu_{\min} \leq \nu_{\max}$ the extreme eigenvalues of $V|_{w^\perp}$. (b) "
+            r"Some multiplier has modulus above 1 iff $\nu_{\max} > 0$ or $\alpha\nu_{\min} < -2$; always if "
+            r"$\lambda_2 > 0$. (c) For even $n \geq 4$, and $V \succeq 0$ or $\alpha|\lambda_d| \leq 1$, the point is "
+            r"unstable, if necessary only nonlinearly. (d) For $n = 2$, $\nu_{\max} < 0$ and $\alpha|\lambda_d| < 2$ it is "
+            r"Lyapunov stable (PM-CX1); for $\alpha|\nu_{\min}| > 2$, $\nu_{\min} < 0$, it is linearly unstable by (b)."
         ),
         depends=("PM-A1", "PM-L1", "PM-L2", "PM-L7", "PM-CX1"),
         facts=("V is symmetric",),
         derive=derive,
         claimed_by=(("positive second eigenvalue",),),
-        told_by=("expanding", "escape"),
+        told_by=("expanding", "collinear: outside, converse", "escape", "from PM-CX1"),
         printed=Printed(
             text=r"All polygonal equilibria of the Oja map are unstable.",
             wrong=(
-                r"False for $n = 2$, $V|_{w^\perp} \prec 0$ (possible iff $\lambda_2 < 0$). For even $n \geq 4$ "
+                r"False for $n = 2$, $V|_{w^\perp} \prec 0$ (possible iff $\lambda_2 < 0$) and a short step. For even $n "
+                r"\geq 4$ "
                 r"the claim is true but the "
                 r"linearisation may be silent (spectral radius 1), so no proof by linearisation exists there."
             ),
@@ -379,6 +407,8 @@ PM_L6 = register(
         ),
         vectors=(
             Vector("TV8", lambda: multipliers(TV8), decimals("15/16", "1", "9/8")),
+            Vector("tilted", lambda: multipliers(TILTED), decimals("629/676", "1")),
+            Vector("tilted, a long step", lambda: multipliers(TILTED_FAR), ("-1.224852071006", "1")),
             Vector("n = 4, silent", lambda: multipliers(FOUR), decimals("0.875", "1 * 3")),
         ),
         variants=(
@@ -386,6 +416,16 @@ PM_L6 = register(
                 "lambda_2 > 0",
                 "V = diag(1, -1/2), n = 2, w = (12, 5)/13: no multiplier above 1 (and stable, PM-CX1)",
                 lambda: attracting(TILTED, "629/676"),
+            ),
+            Variant(
+                "alpha |lambda_d| < 2",
+                "n = 2, V = diag(1, -3), alpha = 1, w = e_1: multipliers -2 and 1 although V is negative on w^perp",
+                lambda: point_is(LONG_STEP, "polygonal", stable="unstable"),
+            ),
+            Variant(
+                "alpha |nu_min| < 2",
+                "V = diag(1, -1/2), alpha = 8, w = (12, 5)/13: the multiplier 1 + alpha nu is -207/169",
+                lambda: point_is(TILTED_FAR, "polygonal", stable="unstable"),
             ),
         ),
         notes="That nearby fixed points have $W = 0$ is argued in words; the compactness of the state space (a product "
