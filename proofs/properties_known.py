@@ -13,12 +13,23 @@ from eigentoken.proofs.properties_search import FirstFailure
 __all__ = ["KNOWN"]
 
 _MATRICES = "properties_search_matrices"
+_LONG_STEPS = "properties_search_long_steps"
 _STEP = "alpha (|lambda_d| - lambda_1) < 2"
 _FLIP = "the state is no fixed point but is sent to its negative"
 
 
-def _needed(name: str, says: str, *, place: str = "", shown: str = "", case: str = "", matrices: bool = False) -> Known:
-    search = FirstFailure(case, _MATRICES if matrices else "properties_search") if case else None
+def _needed(
+    name: str,
+    says: str,
+    *,
+    place: str = "",
+    shown: str = "",
+    case: str = "",
+    matrices: bool = False,
+    long: bool = False,
+) -> Known:
+    module = _MATRICES if matrices else _LONG_STEPS if long else "properties_search"
+    search = FirstFailure(case, module) if case else None
     return Known(name, says, True, place, shown, search)
 
 
@@ -67,16 +78,28 @@ _MAPS: dict[str, tuple[Known, ...]] = {
     ),
     "PM-L5": (
         _needed("p != q", "n = 2, k = 1, lambda_2 < 0: Lyapunov stable (PM-CX1)", place="=>1"),
+        _needed(
+            "alpha |lambda_d| <= 2",
+            "p = q, k = 1, lambda_2 < 0: a multiplier 1 + alpha lambda_d is below -1",
+            case="long_step",
+            long=True,
+        ),
         _needed("alpha |lambda_k delta| < 1", "one group flips (PM-L1)", case="split_that_flips"),
     ),
-    "PM-L6": (_needed("lambda_2 > 0", "n = 2 and V < 0 on w^perp: Lyapunov stable (PM-CX1)", place="=>0"),),
+    "PM-L6": (
+        _needed("lambda_2 > 0", "n = 2 and V < 0 on w^perp: Lyapunov stable (PM-CX1)", place="=>0"),
+        _needed(
+            "alpha |lambda_d| < 2", "n = 2 and V < 0 on w^perp: a multiplier is below -1", case="long_step", long=True
+        ),
+        _needed("alpha |nu_min| < 2", "the same for a w that is no eigenvector", case="tilted_long_step", long=True),
+    ),
     "PM-CX1": (
         _needed("lambda_2 < 0", "the antipodal point is unstable", place="c3"),
         _needed("alpha |lambda_d| < 2", "a multiplier 1 + alpha lambda_d is below -1", place="c4"),
         _needed("n = 2", "even n >= 4: unstable, nonlinearly (PM-L6)", case="four_tokens_escape"),
     ),
     "PM-L7": (
-        _needed("alpha |lambda_d| <= 1", "TV16: W increases; the constant is sharp over spectra", place="c1"),
+        _needed("alpha |lambda_d| <= 1", "TV16: W increases at alpha |lambda_d| = 21/20", place="c1"),
         _unneeded("a bound with lambda_1", "lambda_1 plays no role; any step if V >= 0"),
     ),
     "PM-R3": (
@@ -85,7 +108,7 @@ _MAPS: dict[str, tuple[Known, ...]] = {
     ),
     "PM-R4": (_unneeded("alpha < 1/(2|V|)", "the local part holds up to the threshold of PM-L4"),),
     "PM-T2": (
-        _needed("n != 2 or lambda_2 > 0", "n = 2, lambda_2 < 0: an open set ends antipodal (PM-CX1)"),
+        _needed("n >= 3 or lambda_2 > 0", "n = 2, lambda_2 < 0: an open set ends antipodal (PM-CX1)"),
         _unneeded("n odd or lambda_2 > 0", "the audit left even n >= 4 open; the cross-ratio argument closes it"),
         _unneeded("alpha < 1/(2|V|), local part", "PM-L4 and PM-R4"),
     ),
@@ -123,6 +146,7 @@ _MAPS: dict[str, tuple[Known, ...]] = {
     "PM-N3": (
         _needed("s > 0", "k = 1: unstable", place="=>0.0"),
         _needed("lambda_2 < lambda_1 h", "k = 1: unstable", place="=>0.1"),
+        _needed("lambda_2 != lambda_1 h", "on the boundary a multiplier is 1: the linearisation is silent"),
         _needed("q = 1 or s > t", "k = 1: the side of q tokens expands", case="side_that_expands"),
         _needed("lambda_d simple", "k = d: a multiplier is 1", case="last_eigenvalue_repeated"),
         _needed("s < -t", "k = d: some height is not negative", place="=>1.2"),
@@ -136,26 +160,48 @@ _MAPS: dict[str, tuple[Known, ...]] = {
     "PM-L15": (
         _needed(
             "the terms with M drop out",
-            "such points can be asymptotically stable",
+            "such points can be linearly asymptotically stable",
             shown="TV10, n = 2",
             case="stable_polygon",
         ),
+        _needed("M = 0", "omega = 0: the multipliers are those of PM-L6, and the point is unstable on one side"),
     ),
-    "PM-N6": (_needed("rarity of stable splits", "every split can be stable at once", shown="all splits stable"),),
+    "PM-N6": (
+        _needed("rarity of stable splits", "every split can be stable at once", shown="all splits stable"),
+        _needed("alpha |V| < 1", "multipliers below -1 at any score", case="split_with_a_long_step", long=True),
+    ),
     "PM-T1": (
         _needed("alpha < 2/(|lambda_d| - lambda_1)", "a multiplier is at or below -1", place="=>0"),
+        _needed("1 + alpha lambda_k > 0", "below the threshold the state on v_k may be sent to its negative"),
         _needed("F symmetric", "then the moduli of 1 + alpha lambda decide (PM-N1)", place="c0"),
         _unneeded("symmetric heads", "only the sum F enters; heads may differ and be non-symmetric"),
     ),
-    "PM-S1": (_needed("z^T w = 1", "z orthogonal to w creates no gap", case="steering_across", matrices=True),),
+    "PM-S1": (
+        _needed("z^T w = 1", "z orthogonal to w: no eigenvalue reaches mu/2", case="steering_across", matrices=True),
+        _needed(
+            "z^T w = 1, and z^T F w = 0 for no change",
+            "z orthogonal to w: eigenvalues of the order sqrt(mu)",
+            case="steering_by_a_root",
+            matrices=True,
+        ),
+    ),
     "PM-S2": (
         _needed(
             "w or z an eigenvector", "other eigenvalues change too", case="edit_without_eigenvector", matrices=True
         ),
         _needed("z^T w = 1", "the shift is mu z^T w", case="edit_not_normalised", matrices=True),
-        _unneeded("both eigenvectors", "one suffices; both only keep the other eigenvectors"),
+        _needed(
+            "z^T F = lambda_k z^T",
+            "the right condition alone does not keep the other right eigenvectors",
+            case="edit_that_moves_eigenvectors",
+            matrices=True,
+        ),
+        _unneeded("both eigenvectors", "one suffices for the spectrum, the left one for the other right eigenvectors"),
     ),
     "PM-S3": (
+        _needed(
+            "|w| = 1", "for a short w the bound on the tangent is false", case="steering_by_a_short_w", matrices=True
+        ),
         _needed("kappa_i != 0", "the token is not steered, however large mu is", case="unsteered_token", matrices=True),
     ),
     "CT-1": (
@@ -167,7 +213,7 @@ _MAPS: dict[str, tuple[Known, ...]] = {
         _needed("lambda_1 > 0", "disagreements grow", place="=>1.0"),
         _needed("n >= 2", "one token has no disagreements: lambda_1 > 0 is not needed then", place="c1"),
     ),
-    "CT-3": (_needed("p != q", "n = 2, k = 1, lambda_2 < 0: Lyapunov stable", place="=>1"),),
+    "CT-3": (_needed("p != q", "n = 2, k = 1, lambda_2 < 0: no eigenvalue is positive", place="=>1"),),
     "CT-4": (_needed("n >= 3 or V not negative on w^perp", "no eigenvalue is positive", case="polygon_of_the_flow"),),
     "CT-6": (
         _needed("s > 0", "k = 1: unstable", place="=>0.0"),

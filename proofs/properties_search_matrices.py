@@ -49,6 +49,38 @@ def steering_across(source: Random) -> Verdict:
     return no_gap(document)
 
 
+def steering_by_a_root(source: Random) -> Verdict:
+    """PM-S1 with ``z^T w = 0`` and ``z^T F w > 0``: the top eigenvalue exceeds sqrt(mu z^T F w)/2, at a large mu."""
+    f = _matrix(source, 2)
+    slope = f[1, 0]
+    if slope <= 0:
+        return fails("not an instance")
+    mu = sp.Integer(10) ** source.randint(3, 6)
+    edited = f + mu * sp.Matrix([[0, 1], [0, 0]])
+    top = max(edited.eigenvals(), key=lambda each: float(sp.re(each)))
+    if top.is_real and top > sp.sqrt(mu * slope) / 2:
+        return holds(f"F = {_shown(f)}, mu = {mu}: top eigenvalue {top}")
+    return fails("no gap")
+
+
+def edit_that_moves_eigenvectors(source: Random) -> Verdict:
+    """PM-S2 with ``F w = lambda_k w``, z no left eigenvector: another right eigenvector is moved."""
+    f, z, mu = sp.Matrix([[1, source.randint(1, 5)], [0, 2]]), _vector(source, 2), sp.Integer(source.randint(1, 5))
+    w, other = sp.Matrix([1, 0]), sp.Matrix([f[0, 1], 1])
+    if (z.T * w)[0] != 1 or (z.T * other)[0] == 0:
+        return fails("not an instance")
+    moved = (f + mu * w * z.T) * other
+    kept = moved[0] * other[1] - moved[1] * other[0] == 0
+    return fails("kept") if kept else holds(f"F = {_shown(f)}, z = {_shown(z)}, mu = {mu}: sent to {_shown(moved)}")
+
+
+def steering_by_a_short_w(source: Random) -> Verdict:
+    """PM-S3 with ``|w| < 1``, u = 0, x across w, alpha = kappa = 1: the tangent 1/(mu |w|) exceeds the bound 1/(mu - 1)."""
+    mu, length = sp.Integer(source.randint(2, 9)), sp.Rational(1, source.randint(2, 20))
+    tangent, bound = 1 / (mu * length), 1 / (mu - 1)
+    return holds(f"mu = {mu}, |w| = {length}: {tangent} > {bound}") if tangent > bound else fails("within the bound")
+
+
 def _edited(source: Random, size: int = 3) -> tuple[sp.Matrix, sp.Matrix, sp.Matrix, sp.Integer]:
     return _matrix(source, size), _vector(source, size), _vector(source, size), sp.Integer(source.randint(1, 5))
 

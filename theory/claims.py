@@ -210,12 +210,12 @@ def _(claim: SpectrumIs) -> str:
 
 @LATEX.register(Stable)
 def _(claim: Stable) -> str:
-    return rf"{LATEX(claim.place)} \text{{ is asymptotically stable}}"
+    return rf"{LATEX(claim.place)} \text{{ is linearly asymptotically stable}}"
 
 
 @LATEX.register(Unstable)
 def _(claim: Unstable) -> str:
-    return rf"{LATEX(claim.place)} \text{{ is unstable}}"
+    return rf"{LATEX(claim.place)} \text{{ is linearly unstable}}"
 
 
 @LATEX.register(LyapunovStable)

@@ -150,6 +150,7 @@ def _along_the_orbit() -> tuple[Step, ...]:
     ua, ub, pa, pb = sp.symbols("u_a u_b p_a p_b", real=True)
     dab, dcd, dac, dbd, eta, floor, chi = sp.symbols("D_ab D_cd D_ac D_bd eta kappa chi", real=True)
     start, end, rate, total, norm, first, factors = sp.symbols("W_0 W_1 rho S N chi_0 p", real=True)
+    last, grown, so_far, factor, after = sp.symbols("W_2 g q f chi^{+}", real=True)
     return (
         Identity(
             name="tangential parts",
@@ -187,10 +188,19 @@ def _along_the_orbit() -> tuple[Step, ...]:
             r"\Delta W \leq -\rho\sum_i\lVert P_iu\rVert^2",
         ),
         Inequality(
+            name="one more step",
+            says="By induction over the steps, $W_1 \\leq W_0 - \\rho S$ for the sum $S$ of the numbers "
+            "$\\sum_i\\lVert P_iu\\rVert^2$ of the steps so far: it holds with $S = 0$ at the start, and one step more "
+            "adds its number $g$.",
+            hypotheses=(end <= start - rate * total, last <= end - rate * grown),
+            conclusion=last <= start - rate * (total + grown),
+            uses=("from PM-L7",),
+            needs=("W decreases by at least a multiple of the squared tangential pushes",),
+        ),
+        Inequality(
             name="summable",
-            says="Since $|W| \\leq \\frac12\\lVert V\\rVert = \\frac12N$, the sum $S$ of all these numbers over the "
-            "first "
-            "steps, however many, is bounded.",
+            says="Since $|W| \\leq \\frac12\\lVert V\\rVert = \\frac12N$, the sum $S$ over the first steps, however "
+            "many, is bounded.",
             hypotheses=(
                 rate > 0,
                 norm >= 0,
@@ -199,8 +209,7 @@ def _along_the_orbit() -> tuple[Step, ...]:
                 end <= start - rate * total,
             ),
             conclusion=total <= norm / rate,
-            uses=("from PM-L7", "small losses"),
-            needs=("W decreases by at least a multiple of the squared tangential pushes",),
+            uses=("one more step", "small losses"),
             establishes=("the losses are summable",),
         ),
         Citation(
@@ -212,13 +221,28 @@ def _along_the_orbit() -> tuple[Step, ...]:
             establishes=("the product of the factors is positive",),
         ),
         Inequality(
+            name="one more factor",
+            says="By induction over the steps the cross-ratio is at least $\\chi_0$ times the product of the factors so far, "
+            "$\\chi \\geq \\chi_0q$: with the factor $f = (1 - \\epsilon_{ab})(1 - \\epsilon_{cd})$ of the next step, "
+            "$\\chi^{+} \\geq \\chi f$. The products fall to their limit $p \\leq q$.",
+            hypotheses=(
+                chi >= first * so_far,
+                after >= chi * factor,
+                first >= 0,
+                factor >= 0,
+                factors <= so_far * factor,
+            ),
+            conclusion=sp.And(after >= first * (so_far * factor), after >= first * factors),
+            uses=("hardly smaller", "product"),
+        ),
+        Inequality(
             name="stays apart",
             says="Along an orbit on which $a, b \\to w$ and $c, d \\to -w$ the cross-ratio is therefore at least "
             "$\\chi_0p = \\kappa "
-            "> 0$, with that product $p$, if $\\chi_0 > 0$, that is, if $a \\neq b$ and $c \\neq d$ at the start.",
+            "> 0$, with the infinite product $p$, if $\\chi_0 > 0$, that is, if $a \\neq b$ and $c \\neq d$ at the start.",
             hypotheses=(chi >= first * factors, first > 0, factors > 0, sp.Eq(floor, first * factors)),
             conclusion=sp.And(floor > 0, chi >= floor),
-            uses=("hardly smaller", "product"),
+            uses=("one more factor",),
             needs=("the product of the factors is positive",),
             establishes=("the cross-ratio of different tokens stays above a positive number",),
         ),

@@ -49,20 +49,27 @@ def derive() -> Derivation:
                 right=delta**2 * LK * (LL - LK),
                 uses=("sides",),
             ),
+            Identity(
+                name="real",
+                says="Its discriminant is a square plus a nonnegative term: the eigenvalues are real.",
+                left=block.trace() ** 2 - 4 * block.det(),
+                right=(block[0, 0] - block[1, 1]) ** 2 + 4 * LL**2 * p * q / (p + q) ** 2,
+                uses=("sides",),
+            ),
             Inequality(
                 name="k = 1",
                 says="For $p \\neq q$ and $k = 1$ the determinant is negative: one eigenvalue is positive. With "
                 "$z$ the larger root,",
                 hypotheses=(LK > 0, LL < LK, sp.Ne(bal, 0), root, z >= LL / 2),
                 conclusion=z > 0,
-                uses=("trace", "determinant"),
+                uses=("trace", "determinant", "real"),
             ),
             Inequality(
                 name="k > 1",
                 says="For $k \\neq 1$ take $\\ell = 1$: the trace $\\lambda_1$ is positive, and so is the larger root.",
                 hypotheses=(top > 0, top > LK, root.subs(LL, top), z >= top / 2),
                 conclusion=z > 0,
-                uses=("trace", "determinant"),
+                uses=("trace", "determinant", "real"),
             ),
             Identity(
                 name="p = q",
@@ -106,9 +113,9 @@ CT_3 = register(
         text=(
             r"For each $\ell \neq k$: $-\lambda_k\delta$ ($p-1$ times), $\lambda_k\delta$ ($q-1$ times), and a "
             r"block with trace $\lambda_\ell$ and determinant $\delta^2\lambda_k(\lambda_\ell - "
-            r"\lambda_k)$. Unstable for $p \neq q$. For $p = q$ the spectrum is $0$, $(n-1)(d-1)$ times, and "
-            r"$\lambda_\ell$: unstable unless $k = 1$ and $\lambda_2 \leq 0$, where the "
-            r"linearisation is silent ($n = 2$, $\lambda_2 < 0$: stable as in PM-CX1)."
+            r"\lambda_k)$; all are real. Linearly unstable for $p \neq q$. For $p = q$ the spectrum is $0$, $(n-1)(d-1)$ "
+            r"times, and $\lambda_\ell$: linearly unstable if $k \neq 1$ or $\lambda_2 > 0$; for $k = 1$ and $\lambda_2 < 0$ "
+            r"the linearisation is silent."
         ),
         depends=("PM-A1", "CT-1"),
         derive=derive,

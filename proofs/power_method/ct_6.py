@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
@@ -18,15 +21,15 @@ from eigentoken.proofs.power_method.pm_n3 import (
     in_s_and_t,
     other_eigenvectors,
 )  # fmt: skip
-from eigentoken.proofs.power_method.symbols import LK, LL, V, b1, b2, d, k, kappa, lam, mu, p, q
+from eigentoken.proofs.power_method.symbols import LK, LL, E, V, b1, b2, d, k, kappa, lam, mu, p, q
 from eigentoken.proofs.properties_search import FirstFailure
-from eigentoken.proofs.reductions import recalled
+from eigentoken.proofs.reductions import grouped, recalled
 from eigentoken.theory.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.points import BipartiteAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement, Variant
-from eigentoken.theory.steps import Derivation, Identity, Inequality
+from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
+from eigentoken.theory.steps import Derivation, Identity, Inequality, Step
 
 
 def derive() -> Derivation:
@@ -76,8 +79,62 @@ def derive() -> Derivation:
                 uses=("negative roots",),
             ),
             *(_renamed(step) for step in shared),
+            *_mirror_steps(),
         )
     )
+
+
+def _mirror() -> list[Any]:
+    """The velocities of (c, y) and (-c, y) along the tangents (-y, c) and (y, c), M = diag(m, 0): e^{m c^2} = E."""
+    from eigentoken.proofs.token_groups import push_groups
+
+    tau, l1, l2 = sp.symbols("tau lambda_1 lambda_2", real=True)
+    c, y = (1 - tau**2) / (1 + tau**2), 2 * tau / (1 + tau**2)
+    parameters = {"V": [[l1, 0], [0, l2]], "M": [[sp.log(E) / c**2, 0], [0, 0]]}
+    one, two = push_groups("attention-flow", parameters, [(1, (c, y)), (1, (-c, y))])
+    return [one[1] * c - one[0] * y, two[1] * c + two[0] * y]
+
+
+def _mirror_steps() -> tuple[Step, ...]:
+    """On the boundary, p = q = 1: an invariant circle of states that leave."""
+    tau, l1, l2, t, least, sine, cosine = sp.symbols("tau lambda_1 lambda_2 T T_0 S C", real=True)
+    c, y = (1 - tau**2) / (1 + tau**2), 2 * tau / (1 + tau**2)
+    speed = c * y * (l2 - l1 * (E**2 - 1) / (E**2 + 1))
+    return (
+        grouped(
+            "mirror states",
+            "Let $p = q = 1$ and $M = \\operatorname{diag}(s, 0)$ on $\\operatorname{span}(v_1, v_2)$. Two tokens at angles "
+            "$\\theta$ and $\\pi - \\theta$, $\\tau = \\tan\\frac\\theta2$, have opposite angular velocities, so they "
+            "stay mirror images; with $E = e^{s\\cos^2\\theta}$, $\\tanh(s\\cos^2\\theta) = (E^2-1)/(E^2+1)$:",
+            _mirror,
+            (speed, speed),
+            r"\dot\theta = \sin\theta\cos\theta\Big(\lambda_2 - \lambda_1\frac{E^2-1}{E^2+1}\Big)",
+        ),
+        Inequality(
+            name="they leave",
+            says="If $\\lambda_2 = \\lambda_1\\tanh s$ with $s > 0$, then for $0 < \\theta < \\frac\\pi2$ the number $T = "
+            "\\tanh(s\\cos^2\\theta)$ is below $T_0 = \\tanh s$, and $\\dot\\theta > 0$: the angle increases as long "
+            "as it is below $\\frac\\pi2$ ($S = \\sin\\theta$, $C = \\cos\\theta$).",
+            hypotheses=(l1 > 0, sp.Eq(l2, l1 * least), t < least, sine > 0, cosine > 0),
+            conclusion=sine * cosine * (l2 - l1 * t) > 0,
+            uses=("mirror states",),
+        ),
+    )
+
+
+def boundary_speed() -> Sequence[Any]:
+    """From the flow itself: V = diag(1, 1/2), M = diag(artanh 1/2, 0), tokens at the angles 0.1 and pi - 0.1."""
+    import mpmath as mp
+
+    from eigentoken.theory.algebra import LoopAlgebra
+    from eigentoken.theory.systems import system
+
+    with mp.workdps(30):
+        c, y = mp.cos(mp.mpf(1) / 10), mp.sin(mp.mpf(1) / 10)
+        value, score = ((1, 0), (0, mp.mpf(1) / 2)), ((mp.atanh(mp.mpf(1) / 2), 0), (0, 0))
+        algebra = LoopAlgebra(mp.exp, mp.sqrt, mp.mpf(1))
+        velocity = system("attention-flow").advance(algebra, {"V": value, "M": score}, ((c, y), (-c, y)))
+        return [velocity[0][1] * c - velocity[0][0] * y]
 
 
 def _renamed(step: Identity | Inequality) -> Identity | Inequality:
@@ -103,9 +160,13 @@ CT_6 = register(
             When(Relation(sp.And(lam(V, k) < lam(V, 1), lam(V, k) > lam(V, d))), Unstable(BipartiteAt(V, k))),
         ),
         text=(
-            r"The criterion is exactly that of PM-N3, $k = 1$ or $k = d$. For $\alpha\lVert V\rVert < 1$ the map "
-            r"and the flow have the same stable bipartite points. The only alternative to the principal "
-            r"eigenvector is the most negative eigenvalue, with $|\lambda_d| > \lambda_1$ and $s < 0$."
+            r"The criterion for \emph{linear} asymptotic stability (all eigenvalues with negative real part) is exactly that "
+            r"of PM-N3, $k = 1$ or $k = d$. For $\alpha\lVert V\rVert < 1$ the map and the flow have the same linearly "
+            r"stable bipartite points. The only alternative to the principal eigenvector is the most negative eigenvalue, "
+            r"with $|\lambda_d| > \lambda_1$ and $s < 0$. On the boundary, $\lambda_2 = \lambda_1h$, an eigenvalue is 0 and "
+            r"nothing is decided here; for $p = q = 1$ the states $(\pm\cos\theta, \sin\theta)$ move by $\dot\theta = "
+            r"\sin\theta\cos\theta\,(\lambda_2 - \lambda_1\tanh(s\cos^2\theta))$ if $v_2^{\top}Mv_2 = v_1^{\top}Mv_2 = "
+            r"v_2^{\top}Mv_1 = 0$, and leave."
         ),
         depends=("CT-5", "PM-N3"),
         derive=derive,
@@ -134,7 +195,8 @@ CT_6 = register(
             ),
             ("k > 1, direction v_1", "k > 1, other directions"),
         ),
-        told_by=("balanced",),
+        told_by=("balanced", "mirror states", "they leave"),
+        vectors=(Vector("angular velocity on the boundary at 0.1", boundary_speed, ("0.000408991737097312",)),),
         variants=(
             Variant(
                 "lambda_2 < lambda_1 h",

@@ -32,7 +32,8 @@ def _rotated() -> list[Any]:
 
 def derive() -> Derivation:
     """I + alpha F on the plane is a scaled rotation; the other directions and the disagreements contract."""
-    other, top = sp.symbols("rho_ell sigma", real=True)
+    low, high, grown, before, after, square = sp.symbols("c C g q q_T Y", real=True)
+    bound, ratio, power, count = sp.symbols("K a p T", real=True)
     cos, sin = (1 - TAU**2) / (1 + TAU**2), 2 * TAU / (1 + TAU**2)
     x, y = sp.symbols("x_1 x_2", real=True)
     return Derivation(
@@ -65,20 +66,39 @@ def derive() -> Derivation:
                 establishes=("the circle is invariant and the map on it is conjugate to a rotation",),
             ),
             Inequality(
+                name="growth on the plane",
+                says="The form $q = x_1^2 + x_2^2$ lies between $c\\lVert z\\rVert^2$ and $C\\lVert z\\rVert^2$, $0 < c "
+                "\\leq C$. $T$ steps multiply it by $g = \\sigma^{2T}$, $\\sigma = |1 + \\alpha\\lambda_1|$: so the "
+                "squared norm $Y$ of $(I + \\alpha F)^Tz$, the square of the product of the $r(\\tau)$, is $g$ for a unit "
+                "$z$, up to a bounded factor.",
+                hypotheses=(
+                    low > 0,
+                    low <= high,
+                    grown > 0,
+                    sp.Eq(after, grown * before),
+                    low <= before,
+                    before <= high,
+                    low * square <= after,
+                    after <= high * square,
+                ),
+                conclusion=sp.And(square >= low / high * grown, square <= high / low * grown),
+                uses=("scaled rotation",),
+            ),
+            Inequality(
                 name="normal directions",
-                says="Per step, consensus perturbations along another eigenvalue are multiplied by "
-                "$\\rho_\\ell/\\sigma = |1 + \\alpha\\lambda_\\ell|/|1 + \\alpha\\lambda_1| < 1$ and disagreements "
-                "by "
-                "$1/\\sigma < 1$ on average over an orbit, $\\sigma = |1 + \\alpha\\lambda_1|$, since the product "
-                "of the $r(\\tau)$ over $T$ steps is $\\sigma^T$ up to a bounded factor.",
-                hypotheses=(other >= 0, other < top, top > 1),
-                conclusion=sp.And(other / top < 1, 1 / top < 1),
-                uses=("from PM-CM",),
+                says="After $T$ steps disagreements are divided by that product (PM-CM), so multiplied by at most "
+                "$K\\sigma^{-T}$ with $K = \\sqrt{C/c}$; consensus perturbations across the plane are multiplied by at most "
+                "$K'(\\rho/\\sigma)^T$ for a $\\rho < \\sigma$ above all other $|1 + \\alpha\\lambda_\\ell|$. Either is "
+                "$K/p$ with $p = a^T$, $a > 1$, and $p \\geq 1 + T(a - 1)$: it is below 1 for a large $T$, the same for all "
+                "starts on the circle.",
+                hypotheses=(bound >= 0, ratio > 1, power >= 1 + count * (ratio - 1), count * (ratio - 1) >= bound),
+                conclusion=bound / power < 1,
+                uses=("from PM-CM", "growth on the plane"),
                 establishes=("perturbations normal to the circle are contracted on average over an orbit",),
             ),
             Citation(
                 name="attraction",
-                says="The averages are uniform, because the map on the circle is conjugate to a rotation.",
+                says="So a power of the map contracts normal to the circle.",
                 theorem=NORMALLY_HYPERBOLIC_CIRCLE,
                 establishes=("the circle attracts a neighbourhood",),
                 formula=r"\operatorname{dist}\big(x(\tau),\ \{x_1 = \dots = x_n \in "
@@ -121,7 +141,8 @@ PM_C2 = register(
         derive=derive,
         told_by=("attraction",),
         vectors=(Vector("angle per layer", rotation, ("0.432407775571",)),),
-        notes="That the averaged contraction rates are uniform along the circle is argued in words.",
+        notes="That consensus perturbations across the plane are multiplied by at most a constant times $(\\rho/\\sigma)^T$ "
+        "is said in words.",
         property_tests=(OnInstances("point_checks", "rotating_consensus"),),
     )
 )

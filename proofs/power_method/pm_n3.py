@@ -7,10 +7,12 @@ s > 0, ``lambda_2 < lambda_1 h`` and (q = 1 or s > t), or k = d with lambda_d si
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
-from eigentoken.proofs.exact_points import instance, point_is
+from eigentoken.proofs.exact_points import decimals, instance, multipliers, point_is
 from eigentoken.proofs.power_method.pm_l14 import LENGTHS, block
 from eigentoken.proofs.power_method.symbols import (
     E,
@@ -36,7 +38,7 @@ from eigentoken.theory.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.conditions import AllOf, AnyOf, Relation, SimpleTop, Symmetric
 from eigentoken.theory.points import BipartiteAt
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Kind, Source, Statement, Variant
+from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Derivation, Identity, Inequality
 from eigentoken.theory.terms import SpectralNorm, t_split
 
@@ -324,6 +326,21 @@ CRITERION_LAST = AllOf(
     )
 )
 
+#: p = q = 1 and tanh s = 1/2 = lambda_2/lambda_1.
+ON_THE_BOUNDARY = instance(
+    "attention-map",
+    [["1", "0"], ["-1", "0"]],
+    V=[["1", "0"], ["0", "1/2"]],
+    M=[["1/2*ln(3)", "0"], ["0", "0"]],
+    alpha="1/2",
+)
+
+
+def harmonic_height(score_at: Any) -> Any:
+    """``h = (cosh 2s - cosh 2t)/sinh 2s`` with ``t = (ln 2)/2``."""
+    return (sp.cosh(2 * score_at) - sp.cosh(sp.log(2))) / sp.sinh(2 * score_at)
+
+
 PM_N3 = register(
     Statement(
         id="PM-N3",
@@ -362,12 +379,15 @@ PM_N3 = register(
             r"$S = \frac12\big(\begin{smallmatrix}1+b_1 & \sqrt{(1-b_1)(1-b_2)} \\ \sqrt{(1-b_1)(1-b_2)} & "
             r"1+b_2\end{smallmatrix}\big)$, and "
             r"$\lambda_kb_i > 0$ for each side with at least two tokens: this does not depend on $\alpha$. For "
-            r"$\alpha\lVert V\rVert < 1$ no multiplier reaches $-1$, and the point is stable iff either "
+            r"$\alpha\lVert V\rVert < 1$ no multiplier reaches $-1$, and the point is \emph{linearly} asymptotically stable "
+            r"(all multipliers inside the unit circle) iff either "
             r"($k = 1$) $s > 0$, $\lambda_2 < \lambda_1h$, and ($q = 1$ or "
             r"$s > t$; this follows for $\lambda_2 \geq 0$), or ($k = d$) $\lambda_d < 0$ is simple, $s < -t$ and "
             r"$\lambda_1 < |\lambda_d|\,|h|$, so that $|\lambda_d| > \lambda_1$. With $\lambda_d < \lambda_k < "
-            r"\lambda_1$ it is unstable "
-            r"for every $\alpha$ with $m_1, m_2 > 0$. For $p = q$, $h = \tanh s$; as $s \to \infty$, $h \to 1$, so "
+            r"\lambda_1$ it is linearly unstable "
+            r"for every $\alpha$ with $m_1, m_2 > 0$. On the boundary, $\lambda_2 = \lambda_1h$, a multiplier is 1 and this "
+            r"criterion does not decide about stability in the sense of Lyapunov. For $p = q$, $h = "
+            r"\tanh s$; as $s \to \infty$, $h \to 1$, so "
             r"a large score stabilises every split whatever the gap."
         ),
         depends=("PM-L9", "PM-L13", "PM-L14"),
@@ -408,11 +428,24 @@ PM_N3 = register(
             ("k > 1, direction v_1", "k > 1, other directions"),
         ),
         told_by=("balanced",),
+        vectors=(
+            Vector(
+                "h for s = 1 and for s = ln 3, p = 2, q = 1",
+                lambda: [harmonic_height(sp.Integer(1)), harmonic_height(sp.log(3))],
+                ("0.692664014762819", "0.74375"),
+            ),
+            Vector("on the boundary", lambda: multipliers(ON_THE_BOUNDARY), decimals("9/10", "1")),
+        ),
         variants=(
             Variant(
                 "lambda_2 < lambda_1 h",
                 "p = q = 1, V = diag(1, 1/2), tanh s = 1/3 < 1/2: unstable",
                 lambda: point_is(GAP_TOO_SMALL, "bipartite", stable="unstable"),
+            ),
+            Variant(
+                "lambda_2 != lambda_1 h",
+                "p = q = 1, V = diag(1, 1/2), tanh s = 1/2, alpha = 1/2: a multiplier is 1, the linearisation is silent",
+                lambda: point_is(ON_THE_BOUNDARY, "bipartite", stable="marginal"),
             ),
             Variant(
                 "s > 0",

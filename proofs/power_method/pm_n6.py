@@ -12,10 +12,10 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
-from eigentoken.proofs.exact_points import instance, point_is
+from eigentoken.proofs.exact_points import instance, multipliers, point_is
 from eigentoken.proofs.power_method.symbols import E, p, q
 from eigentoken.theory.registry import register
-from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, SourceKind, Statement
+from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, SourceKind, Statement, Variant, Vector
 from eigentoken.theory.steps import Computation, Derivation, Inequality
 from eigentoken.theory.verdicts import Verdict, all_of, fails, holds
 
@@ -36,20 +36,46 @@ def every_split() -> Verdict:
     )
 
 
+def two_tokens(step: str) -> dict[str, Any]:
+    """V = diag(1, -3), s = 10, one token on each side."""
+    tokens = [["1", "0"], ["-1", "0"]]
+    return instance("attention-map", tokens, V=[["1", "0"], ["0", "-3"]], M=[["10", "0"], ["0", "0"]], alpha=step)
+
+
+def four_tokens() -> dict[str, Any]:
+    """V = diag(1, -3), s = 20, two tokens on each side, alpha = 2."""
+    tokens = [["1", "0"]] * 2 + [["-1", "0"]] * 2
+    return instance("attention-map", tokens, V=[["1", "0"], ["0", "-3"]], M=[["20", "0"], ["0", "0"]], alpha="2")
+
+
 def derive() -> Derivation:
     """Large scores stabilise every split whatever the gap; then the ten tokens."""
-    gap = sp.Symbol("g", real=True)
+    gap, top, second, height = sp.symbols("g lambda_1 lambda_2 h", real=True)
     first, second = (p * E**2 - q) / (p * E**2 + q), (q * E**2 - p) / (q * E**2 + p)
     harmonic = 2 * first * second / (first + second)
     return Derivation(
         (
             Inequality(
                 name="large scores",
-                says="With $E = e^s$ and $p \\geq q$: if $q(1-g)E^2 > 2p$ the harmonic mean $h$ of PM-N3 exceeds "
-                "$g$, so for any ratio $g = \\lambda_2/\\lambda_1 < 1$ a large score makes "
-                "the split stable.",
+                says="With $E = e^s$, $p \\geq q$ and $g = \\max(\\lambda_2, 0)/\\lambda_1$: if $q(1-g)E^2 > 2p$, the "
+                "harmonic mean $h$ of PM-N3 exceeds $g$.",
                 hypotheses=(p >= q, gap >= 0, gap < 1, q * (1 - gap) * E**2 > 2 * p),
                 conclusion=harmonic > gap,
+            ),
+            Inequality(
+                name="heights",
+                says="Then $E^2 > p/q \\geq 1$, that is $s > t$ and $s > 0$.",
+                hypotheses=(p >= q, gap >= 0, gap < 1, q * (1 - gap) * E**2 > 2 * p),
+                conclusion=sp.And(p / q < E**2, E > 1),
+                uses=("large scores",),
+            ),
+            Inequality(
+                name="the criterion",
+                says="So $\\lambda_2 < \\lambda_1h$, and these are the conditions of PM-N3 for linear stability on $v_1$, "
+                "where $\\alpha\\lVert V\\rVert < 1$.",
+                hypotheses=(top > 0, height > gap, sp.Eq(gap, sp.Max(second, 0) / top)),
+                conclusion=second < top * height,
+                uses=("large scores", "heights"),
             ),
             Computation(
                 name="ten tokens",
@@ -94,16 +120,17 @@ PM_N6 = register(
         title="Basins of bipartite points are not small in general",
         systems=("attention-map",),
         text=(
-            r"For any ratio $\lambda_2/\lambda_1 < 1$ a large score $s = v_1^{\top}Mv_1$ makes every split on "
-            r"$v_1$ stable. For $V = \operatorname{diag}(1, \frac14, \frac18)$, "
-            r"$\alpha = \frac12$, $n = 10$ and $M = (\ln 20)I$ all splits are stable; of uniformly random starts most "
+            r"Let $V = V^{\top}$, $\lambda_1 > 0$ simple, $\alpha\lVert V\rVert < 1$, $g = \max(\lambda_2, 0)/\lambda_1$ and "
+            r"$p \geq q \geq 1$. If $e^{2s} > \frac{2p}{q(1-g)}$, $s = v_1^{\top}Mv_1$, the split on $v_1$ is linearly "
+            r"stable by PM-N3: a large score stabilises every split. For $V = \operatorname{diag}(1, \frac14, \frac18)$, "
+            r"$\alpha = \frac12$, $n = 10$ and $M = (\ln 20)I$ all splits are linearly stable; of uniformly random starts most "
             r"end "
             r"bipartite "
             r"(observed for $M = 10I$ by the property test of this statement)."
         ),
         depends=("PM-N3",),
         derive=derive,
-        told_by=("large scores", "ten tokens"),
+        told_by=("the criterion", "ten tokens"),
         printed=Printed(
             text=r"Stable bipartite points appear to be rare, and their basin of attraction is very small.",
             wrong=r"Not in general: for $M = (\ln 20)I$ every split of ten tokens is stable, and most or all random "
@@ -120,6 +147,28 @@ PM_N6 = register(
             ),
         ),
         property_tests=(random_starts,),
+        vectors=(
+            Vector(
+                "V = diag(1, -3), s = 10, alpha = 2", lambda: multipliers(two_tokens("2")), ("-1.6666666", "-1.6666666")
+            ),
+            Vector(
+                "V = diag(1, -3), s = 10, alpha = 9/10",
+                lambda: multipliers(two_tokens("9/10")),
+                ("-0.8947368", "-0.8947368"),
+            ),
+        ),
+        variants=(
+            Variant(
+                "alpha |V| < 1",
+                "V = diag(1, -3), alpha = 2, with s = 10 and p = q = 1, and with s = 20 and p = q = 2: multipliers near -5/3",
+                lambda: all_of(
+                    {
+                        name: point_is(document, "bipartite", stable="unstable")
+                        for name, document in (("p = q = 1", two_tokens("2")), ("p = q = 2", four_tokens()))
+                    }
+                ),
+            ),
+        ),
         notes="The counts of random starts are floating-point observations; the stability of the splits is exact.",
     )
 )

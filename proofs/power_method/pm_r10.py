@@ -12,6 +12,7 @@ from eigentoken.proofs.power_method.symbols import V, alpha, b1, k, kappa, lam, 
 from eigentoken.theory.claims import Unstable, When
 from eigentoken.theory.conditions import AnyOf, Relation, SimpleTop, Symmetric
 from eigentoken.theory.points import BipartiteAt
+from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Derivation, Identity, Inequality
@@ -24,8 +25,15 @@ def derive() -> Derivation:
     found = block()
     trace, det = sp.symbols("T D", real=True)
     negative = sp.Or(DET < 0, D1 < 0, D2 < 0)
+    one, two, off, form, first, second = sp.symbols("m_1 m_2 o Delta d_1 d_2", real=True)
     return Derivation(
         (
+            recalled(
+                "PM-L14",
+                "the eigenvalues of B_l are real",
+                "The multipliers of the two sides along $v_\\ell$ are the real eigenvalues of the block $B_\\ell$ of PM-L14.",
+                r"z^2 - (\operatorname{tr}B_\ell)\,z + \det B_\ell = 0",
+            ),
             Identity(
                 name="value at one",
                 says="As in PM-N3, up to $m_1m_2 > 0$ the characteristic polynomial of $B_1$ (direction $v_1$, "
@@ -50,14 +58,36 @@ def derive() -> Derivation:
                 hypotheses=(*RANGE, kappa < 0, mu > 0, -kappa <= mu),
                 conclusion=negative,
             ),
+            Identity(
+                name="trace",
+                says="With the diagonal entries $d_i = \\kappa b_i - \\mu\\frac{1+b_i}2$ of that form and the trace $T$ "
+                "of $B_1$, $2 - T$ is a sum of both over $m_i$.",
+                left=2 - found.trace().subs(LENGTHS),
+                right=D1 / (1 + kappa * b1) + D2 / (1 + kappa * sp.Symbol("b_2", real=True)),
+            ),
+            Inequality(
+                name="not semidefinite",
+                says="So if a diagonal entry or the determinant $\\Delta = d_1d_2 - o$, $o \\geq 0$, is negative, then "
+                "$\\Delta < 0$ or $2 - T < 0$.",
+                hypotheses=(
+                    one > 0,
+                    two > 0,
+                    off >= 0,
+                    sp.Eq(form, first * second - off),
+                    sp.Or(first < 0, second < 0, form < 0),
+                ),
+                conclusion=sp.Or(form < 0, first / one + second / two < 0),
+                uses=("value at one", "trace", "nonnegative scores", "small modulus"),
+            ),
             Inequality(
                 name="a root above 1",
-                says="A form that is not positive semidefinite gives $1 - T + D < 0$ or $T > 2$, and then the "
+                says="That is $1 - T + D < 0$ or $T > 2$, and then the "
                 "larger root $z \\geq T/2$ of "
-                "$z^2 - Tz + D$ is above 1.",
+                "$z^2 - Tz + D$ (the roots are real by PM-L14) is above 1.",
                 hypotheses=(sp.Eq(z**2 - trace * z + det, 0), z >= trace / 2, sp.Or(1 - trace + det < 0, trace > 2)),
                 conclusion=z > 1,
-                uses=("value at one", "nonnegative scores", "small modulus"),
+                uses=("not semidefinite", "from PM-L14"),
+                needs=("the eigenvalues of B_l are real",),
             ),
         )
     )
@@ -100,9 +130,8 @@ PM_R10 = register(
             ),
         ),
         text=(
-            r"If $\lambda_k < 0$ and $s = v_k^{\top}Mv_k \geq 0$ (more generally, if some side with at least two "
-            r"tokens has $b_i > 0$), or if "
-            r"$\lambda_k < 0$ and $|\lambda_k| \leq \lambda_1$, the bipartite points on $v_k$ are unstable. With "
+            r"Let $\alpha\lVert V\rVert < 1$ and $p \geq q$. If $\lambda_k < 0$ and $s = v_k^{\top}Mv_k \geq 0$, or if "
+            r"$\lambda_k < 0$ and $|\lambda_k| \leq \lambda_1$, the bipartite points on $v_k$ are linearly unstable. With "
             r"$s < 0$ and $|\lambda_d| > \lambda_1$ those on "
             r"$v_d$ can be stable: PM-N3."
         ),

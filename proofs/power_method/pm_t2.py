@@ -55,7 +55,7 @@ def derive() -> Derivation:
             recalled(
                 "PM-L4",
                 "stable iff the step is below the threshold",
-                "So principal consensus is asymptotically stable by PM-L4.",
+                "So principal consensus is linearly asymptotically stable by PM-L4.",
                 r"\alpha(|\lambda_d| - \lambda_1) < 2",
                 uses=("step",),
             ),
@@ -154,11 +154,10 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="two on each side",
-                says="If $n \\geq 3$, a collinear polygonal point ($n = 2h$) has $h \\geq 2$ tokens on each side (none "
-                "exists "
-                "for odd $n$).",
-                hypotheses=(sp.Eq(n, 2 * half), n >= 3),
-                conclusion=half >= sp.Rational(3, 2),
+                says="A collinear polygonal point has $h = n/2$ tokens on each side: none exists for odd $n$, and for even "
+                "$n \\geq 3$, that is $n \\geq 4$, there are at least two.",
+                hypotheses=(sp.Eq(n, 2 * half), n >= 4),
+                conclusion=half >= 2,
             ),
             *cross_ratio_steps(),
             Identity(

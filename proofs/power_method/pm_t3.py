@@ -120,9 +120,9 @@ PM_T3 = register(
             ),
         ),
         text=(
-            r"Consensus on $v_1$ is asymptotically stable iff $\alpha(|\lambda_d| - \lambda_1) < 2$, consensus "
+            r"Consensus on $v_1$ is linearly asymptotically stable iff $\alpha(|\lambda_d| - \lambda_1) < 2$, consensus "
             r"fixed points on the other eigenvectors "
-            r"are unstable. A bipartite point on $v_k$ is asymptotically stable if $\alpha\lVert V\rVert < 1$, "
+            r"are linearly unstable. A bipartite point on $v_k$ is linearly asymptotically stable if $\alpha\lVert V\rVert < 1$, "
             r"$\lambda_kb_i > 0$ for $i = 1, 2$, and "
             r"$|\operatorname{tr}B_\ell| < 1 + \det B_\ell$, $\det B_\ell < 1$ for all $\ell \neq k$. These "
             r"conditions are sufficient, not necessary "
