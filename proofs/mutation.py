@@ -103,6 +103,10 @@ class Mutant:
         return self.derivation.steps[self.place]
 
 
+#: A system that no other one contains, and of which nothing is recalled.
+_ELSEWHERE = "rotary-flow"
+
+
 def all_mutants(statement: Statement) -> Iterator[Mutant]:
     """Every mutant of the derivation of a statement, in the order of the steps."""
     derivation = statement.derivation
@@ -142,6 +146,14 @@ def _changed_steps(step: Step) -> Iterator[tuple[str, Step]]:
         yield "more is taken than the theorem gives", replace(step, establishes=(*step.establishes, "all is well"))
     elif isinstance(step, Recalled):
         yield "another fact is recalled", replace(step, fact=f"{step.fact}, and more", establishes=())
+        if step.letters:
+            yield "letters are left out", replace(step, letters={}, establishes=())
+        for index in range(len(step.assuming)):
+            fewer = (*step.assuming[:index], *step.assuming[index + 1 :])
+            yield f"an assumption is left out, number {index + 1}", replace(step, assuming=fewer)
+        if step.setting is not None and step.setting.systems:
+            elsewhere = replace(step.setting, systems=(_ELSEWHERE,))
+            yield "it is recalled for another system", replace(step, setting=elsewhere, about=())
 
 
 def _changed_claims(claimed: Any) -> Iterator[tuple[str, Any]]:

@@ -182,9 +182,10 @@ def _how(step: Step) -> str:
         return "argued in words, not machine-checked"
     if isinstance(step, Citation):
         return f"cited: {step.theorem.name}"
+    assumed = ", assuming " + " and ".join(plain_text(LATEX(each)) for each in step.assuming) if step.assuming else ""
     if isinstance(step, Recalled):
-        return f"proved in {step.statement}" + (", which argues a step in words" if step.argued else "")
-    return f"checked: {step.kind}"
+        return f"proved in {step.statement}{assumed}" + (", which argues a step in words" if step.argued else "")
+    return f"checked: {step.kind}{assumed}"
 
 
 def dropped_latex(told: Statement, dropped: str) -> str:

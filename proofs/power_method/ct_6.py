@@ -164,7 +164,7 @@ CT_6 = register(
             r"of PM-N3, $k = 1$ or $k = d$. For $\alpha\lVert V\rVert < 1$ the map and the flow have the same linearly "
             r"stable bipartite points. The only alternative to the principal eigenvector is the most negative eigenvalue, "
             r"with $|\lambda_d| > \lambda_1$ and $s < 0$. On the boundary, $\lambda_2 = \lambda_1h$, an eigenvalue is 0 and "
-            r"nothing is decided here; for $p = q = 1$ the states $(\pm\cos\theta, \sin\theta)$ move by $\dot\theta = "
+            r"in general nothing is decided here; for $p = q = 1$ the states $(\pm\cos\theta, \sin\theta)$ move by $\dot\theta = "
             r"\sin\theta\cos\theta\,(\lambda_2 - \lambda_1\tanh(s\cos^2\theta))$ if $v_2^{\top}Mv_2 = v_1^{\top}Mv_2 = "
             r"v_2^{\top}Mv_1 = 0$, and leave."
         ),

@@ -139,7 +139,8 @@ def derive() -> Derivation:
                 "-c$, $\\rho' = 0$: all "
                 "multipliers, $1 - \\alpha c$ and $1 + \\alpha(g - c)$, are inside the unit circle as soon as $c > "
                 "\\max(0, g)$ and the "
-                "step is small. So every antipodal state off the eigenvectors is stable for some scores.",
+                "step is small. So every antipodal state off the eigenvectors is linearly stable for some "
+                "scores and steps.",
                 hypotheses=(c > 0, c > g, alpha * c < 2, alpha * (c - g) < 2),
                 conclusion=sp.And(sp.Abs(1 - alpha * c) < 1, sp.Abs(1 + alpha * (g - c)) < 1),
                 uses=("count",),
@@ -280,7 +281,7 @@ PM_L15 = register(
         title="Polygonal points of the attention map",
         systems=("attention-map",),
         text=(
-            r"At a polygonal point ($\sum_ja_{ij}x_j = 0$ for all $i$) the linearisation is $\delta x_i^+ = "
+            r"Let $V = V^{\top}$. At a polygonal point ($\sum_ja_{ij}x_j = 0$ for all $i$) the linearisation is $\delta x_i^+ = "
             r"P_i\big(\delta x_i + \alpha "
             r"V[\sum_ja_{ij}(I + x_jx_i^{\top}M)\delta x_j + \Sigma_iM^{\top}\delta x_i]\big)$. At the antipodal "
             r"ones, $x_i = \pm w$, "

@@ -285,7 +285,8 @@ PM_L5 = register(
         printed=Printed(
             text=r"All bipartite consensus equilibria of the Oja map, also those aligned with $v_1$, are unstable.",
             wrong=(
-                r"False for $p = q$, $k = 1$, $n = 2$, $\lambda_2 < 0$: the point is Lyapunov stable (PM-CX1). For "
+                r"False for $p = q$, $k = 1$, $n = 2$, $\lambda_2 < 0$, $\alpha|\lambda_d| < 2$: the point is Lyapunov stable "
+                r"(PM-CX1). For "
                 r"$p \neq q$ the "
                 r"claim is true, but the printed proof uses the vector $\mathbf 1$, which is no eigenvector for "
                 r"$\delta \neq 0$, and the direction $v_1$, which is not tangent for $k = 1$."

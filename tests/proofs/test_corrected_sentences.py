@@ -1,0 +1,116 @@
+"""Sentences of the power method's chapter that were false or lacked a hypothesis: each is refuted here by its example."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from eigentoken.proofs.exact_points import instance, point_is
+from eigentoken.theory.claims import AlmostEveryConverges, Iff, Stable, Unstable, When
+from eigentoken.theory.conditions import AllOf, Relation
+from eigentoken.theory.points import ConsensusAt
+from eigentoken.theory.readings import LATEX
+from eigentoken.theory.registry import statements
+from eigentoken.theory.terms import alpha, d, matrix, n, p, q
+
+CHAPTER = [each for each in statements() if each.id.startswith(("PM-", "CT-"))]
+
+
+def attention_step(x: np.ndarray[Any, Any], value: Any, score: Any, step: float) -> np.ndarray[Any, Any]:
+    """One step of the attention map in doubles, written here again."""
+    weights = np.exp(x @ score @ x.T)
+    weights /= weights.sum(axis=1, keepdims=True)
+    y = x + step * weights @ x @ value.T
+    return np.asarray(y / np.linalg.norm(y, axis=1, keepdims=True))
+
+
+def test_a_long_step_throws_two_antipodal_tokens_apart() -> None:
+    """K1: n = 2, V = diag(1, -3), alpha = 1, k = 1, lambda_2 < 0: a start at 1e-6 from (e_1, -e_1) leaves."""
+    x = np.array([[1.0, 0.0], [-1.0, 1e-6]])
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    farthest = 0.0
+    for _ in range(100):
+        x = attention_step(x, np.diag([1.0, -3.0]), np.zeros((2, 2)), 1.0)
+        farthest = max(farthest, float(np.linalg.norm(x - np.array([[1.0, 0.0], [-1.0, 0.0]]))))
+    assert farthest > 1
+
+
+@pytest.mark.parametrize(("second", "ends"), [(5.0, "near"), (0.0, "away")])
+def test_on_the_boundary_the_linearisation_is_silent_and_both_happen(second: float, ends: str) -> None:
+    """K3: p = 2, q = 1, s = ln 3, lambda_2 = lambda_1 h = 119/160: slow decay or escape, as the second score says."""
+    scores = [["ln(3)", "0"], ["0", str(int(second))]]
+    tokens = [["1", "0"], ["1", "0"], ["-1", "0"]]
+    document = instance("attention-map", tokens, V=[["1", "0"], ["0", "119/160"]], M=scores, alpha="1/2")
+    assert point_is(document, "bipartite", stable="marginal").is_holds
+    b1, b2 = np.tanh(np.log(3) + np.log(2) / 2), np.tanh(np.log(3) - np.log(2) / 2)
+    angles = 0.15 * np.array([b2 * (1 - b1), b2 * (1 - b1), -b1 * (1 - b2)]) / (b1 * (1 - b2))
+    x = np.stack([np.array([1, 1, -1]) * np.cos(angles), np.array([1, 1, -1]) * np.sin(angles)], axis=1)
+    sizes = []
+    for _ in range(4000):
+        x = attention_step(x, np.diag([1.0, 119 / 160]), np.diag([np.log(3), second]), 0.5)
+        sizes.append(float(np.abs(x[:, 1]).max()))
+    if ends == "near":  # an algebraic decay: slower than any exponential rate that the linearisation could give
+        assert 0.005 < sizes[-1] < 0.08 < sizes[10] < 0.16
+    else:
+        assert max(sizes) > 0.3
+
+
+def test_claims_say_linear_stability_themselves() -> None:
+    seen = 0
+    for told in CHAPTER:
+        for claim in told.claims:
+            inner: Any = claim
+            while isinstance(inner, Iff | When):
+                inner = inner.claim
+            if isinstance(inner, Stable | Unstable):
+                assert "linearly" in LATEX(claim), told.id
+                seen += 1
+    assert seen > 15
+    for name in ("PM-N3", "CT-6", "PM-L4", "PM-T1", "PM-T3", "PM-N1", "CT-2"):
+        assert "linear" in statements().get(name).text, name
+
+
+def test_a_disjunction_inside_a_conjunction_has_parentheses() -> None:
+    either = Relation(sp.Or(alpha > 1, sp.Symbol("beta", real=True) > 2))
+    assert r"\text{ and } \left(" in LATEX(AllOf((Relation(sp.Eq(p, q)), either)))
+    third = statements().get("PM-L5").claims[2]
+    assert r"p = q \text{ and } \left(" in LATEX(third)
+
+
+def test_almost_every_start_is_claimed_up_to_the_global_sign() -> None:
+    assert LATEX(AlmostEveryConverges(ConsensusAt(matrix("V"), 1))).endswith(r"\text{ or to its negative}")
+    told = statements().get("PM-T2")
+    assert Relation(n >= 2) in told.conditions and Relation(d >= 2) in told.conditions
+
+
+def test_below_the_threshold_other_eigenvectors_need_not_be_fixed() -> None:
+    """PM-T1: F = diag(1/2, -1), alpha = 3 < 4 sends consensus on v_2 to its negative."""
+    from eigentoken.proofs.power_method.pm_t1 import sent_to_its_negative
+
+    assert sent_to_its_negative().is_holds
+
+
+def test_numbers_of_floating_point_runs_are_not_in_a_statement() -> None:
+    told = statements().get("PM-T2")
+    assert told.printed is not None
+    assert "12.7" not in told.text + told.printed.wrong
+    note = statements().get("PM-CX1").notes
+    assert note.startswith("Not proved here") and "another number" in note
+
+
+@pytest.mark.parametrize(
+    ("name", "gone"),
+    [
+        ("PM-L7", "sharp"),
+        ("PM-S1", "creates no gap"),
+        ("PM-S2", "both are needed only to keep"),
+        ("PM-S3", "approx 0"),
+        ("PM-L15", "PM-L6 applies"),
+        ("CT-3", "stable as in PM-CX1"),
+    ],
+)
+def test_the_old_sentences_are_gone(name: str, gone: str) -> None:
+    assert gone not in statements().get(name).text
