@@ -139,7 +139,10 @@ def _changed_steps(step: Step) -> Iterator[tuple[str, Step]]:
         for what, claim in _changed_claims(step.claimed):
             yield f"claim: {what}", replace(step, claimed=claim)
     elif isinstance(step, Citation):
+        taken = step.theorem.of(**step.letters).conclusions
         for place, conclusion in enumerate(step.theorem.conclusions):
+            if taken[place] not in step.establishes:  # nobody relies on it here
+                continue
             others = step.theorem.conclusions[:place], step.theorem.conclusions[place + 1 :]
             swapped = replace(step.theorem, conclusions=(*others[0], f"it is not so that {conclusion}", *others[1]))
             yield f"conclusion {place + 1} of the theorem swapped", replace(step, theorem=swapped)
@@ -260,6 +263,11 @@ class _Judge:
             pairs = zip(original.claimed, step.claimed, strict=True)
             same = all(identity_verdict(old, new).is_holds for old, new in pairs)
             return holds("equal to the original") if same else fails("it differs from the original")
+        if isinstance(step, Reduction) and isinstance(original, Reduction) and hasattr(step.claimed, "terms"):
+            from eigentoken.theory.calculus import normal_form
+
+            apart = normal_form(step.claimed - original.claimed, original.derive()[1])  # a term that vanishes, doubled
+            return fails("it differs from the original") if apart.terms else holds("equal to the original")
         return fails("nothing confirms it")
 
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from eigentoken.proofs.mutation import KillReport
+from eigentoken.theory.recall import established
 from eigentoken.theory.statements import Statement
 from eigentoken.theory.steps import Reduction
 from eigentoken.theory.systems import SYSTEMS, Space, System, Time
@@ -70,10 +71,12 @@ def changed_system(name: str, change: str) -> Iterator[None]:
         return (wrong(original) if self.name == name else original)(self, *rest, **more)
 
     setattr(System, method, chosen)
+    established.cache_clear()
     try:
         yield
     finally:
         setattr(System, method, original)
+        established.cache_clear()
 
 
 def _notices(told: Statement) -> str:

@@ -172,7 +172,7 @@ _MAPS: dict[str, tuple[Known, ...]] = {
     ),
     "PM-T1": (
         _needed("alpha < 2/(|lambda_d| - lambda_1)", "a multiplier is at or below -1", place="=>0"),
-        _needed("1 + alpha lambda_k > 0", "below the threshold the state on v_k may be sent to its negative"),
+        _needed("1 + alpha lambda_k > 0", "below the threshold v_k can flip", case="heads_that_flip", long=True),
         _needed("F symmetric", "then the moduli of 1 + alpha lambda decide (PM-N1)", place="c0"),
         _unneeded("symmetric heads", "only the sum F enters; heads may differ and be non-symmetric"),
     ),

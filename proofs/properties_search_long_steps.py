@@ -1,4 +1,4 @@
-"""Searches for failures without a bound on the step: exact points that a long step makes unstable.
+"""Searches for failures without a bound on the step: exact points that a long step makes unstable, or moves.
 
 The cases are as in :mod:`eigentoken.proofs.properties_search`: exact instances, drawn at random, certified by exact arithmetic.
 """
@@ -9,7 +9,7 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
-from eigentoken.proofs.exact_points import instance, point_is
+from eigentoken.proofs.exact_points import agree, image, instance, point_is
 from eigentoken.proofs.properties_search import unit_vector
 from eigentoken.theory.verdicts import Verdict, fails
 
@@ -51,3 +51,18 @@ def split_with_a_long_step(source: Random) -> Verdict:
         "attention-map", tokens, V=[[str(value[0]), "0"], ["0", str(value[1])]], M=scores, alpha=str(step)
     )
     return point_is(document, "bipartite", stable="unstable")
+
+
+def heads_that_flip(source: Random) -> Verdict:
+    """PM-T1 with ``1 + alpha lambda_k < 0``, below the threshold: the sum of two heads sends v_2 to its negative."""
+    value, step = _value(source), Fraction(source.randint(1, 12), 4)
+    if 1 + step * value[1] >= 0 or step * (-value[1] - value[0]) >= 2:
+        return fails("fixed, or beyond the threshold")
+    free = [[source.randint(-3, 3) for _ in range(2)] for _ in range(2)]
+    total = [[value[0], Fraction(0)], [Fraction(0), value[1]]]
+    other = [[str(total[i][j] - free[i][j]) for j in range(2)] for i in range(2)]
+    heads = [
+        {"F": [[str(entry) for entry in row] for row in free], "M": [["1", "0"], ["0", "1"]]},
+        {"F": other, "M": [["0", "3"], ["-1", "0"]]},
+    ]
+    return agree(image(instance("multihead-map", [["0", "1"]] * 2, heads=heads, alpha=str(step))), ("0", "-1") * 2)

@@ -85,7 +85,7 @@ class Recalled(Step):
     fact: str
     formula: str = ""
     letters: Mapping[str, Any] = field(default_factory=dict)
-    setting: Setting | None = field(default=None, repr=False, compare=False)
+    setting: Setting | None = field(default=None, repr=False)
 
     kind = "recalled"
 
