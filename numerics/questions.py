@@ -21,6 +21,15 @@ from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord, undeci
 __all__ = ["SPECTRAL", "Question", "answer", "give_up", "reported_margin", "threshold"]
 
 SPECTRAL = "spectral norm"
+#: The numbers that a condition asks for; others that were given mean nothing for it and are not recorded.
+MEANT: Mapping[str, tuple[str, ...]] = {
+    "norm-bound": ("bound",),
+    "symmetric": ("within",),
+    "identity": ("within",),
+    "principal-eigenvector": ("within",),
+    "dominant-step": ("alpha",),
+    "dominant-complex-pair": ("alpha",),
+}
 SHARE = 1.0 - 2.0**-20  # a reported margin is a little below the certified one, so that a re-check has room
 
 
@@ -44,9 +53,9 @@ class Question:
     def options(self) -> dict[str, Any]:
         """The options that change the meaning of the question."""
         found: dict[str, Any] = {}
-        for name in ("alpha", "bound", "within"):
+        for name in MEANT.get(self.condition, ()):
             value = getattr(self, name)
-            if value is not None:
+            if value is not None and not (name == "alpha" and self.condition != "dominant-step" and self.by != "step"):
                 found[name] = str(value)
         if self.expected is not None:
             found["expected"] = list(self.expected) if isinstance(self.expected, tuple | list) else self.expected

@@ -18,6 +18,15 @@ from eigentoken.numerics.exact_matrices import ExactMatrix, OutOfTime
 from eigentoken.numerics.norms import distance_to_symmetric, norm_interval, plain_distance_to_identity
 from eigentoken.numerics.questions import SHARE, Question, answer, give_up, reported_margin, threshold
 from eigentoken.numerics.ranks import rank_of
+from eigentoken.numerics.reasons import (
+    distance_reason,
+    equal_reason,
+    invertible_reason,
+    norm_reason,
+    rank_reason,
+    too_high_rank_reason,
+    undercut_reason,
+)
 from eigentoken.numerics.rounding import scale_down, scale_up
 from eigentoken.theory.verdicts import Verdict, VerdictWord
 
@@ -34,8 +43,7 @@ def decide_symmetric(question: Question) -> Verdict:
     """Is ``M = M^T`` exactly (or within a spectral distance)?"""
     question.need_square()
     interval, exponent = distance_to_symmetric(question.enclosure), question.enclosure.exponent
-    words = "M equals its transpose"
-    return _equality(question, interval, "skew-part", lambda exact: exact.is_symmetric(), words, exponent)
+    return _equality(question, interval, "skew-part", lambda exact: exact.is_symmetric(), exponent)
 
 
 def decide_identity(question: Question) -> Verdict:
@@ -47,7 +55,7 @@ def decide_identity(question: Question) -> Verdict:
     def equal(exact: ExactMatrix) -> bool:
         return bool(exact.numerators == _identity(n) * exact.denominator)
 
-    return _equality(question, interval, "minus-identity", equal, "M is the identity", exponent=0)
+    return _equality(question, interval, "minus-identity", equal, exponent=0)
 
 
 def _identity(n: int) -> flint.fmpz_mat:
@@ -59,9 +67,7 @@ def _symmetric_floats(enclosure: Enclosure) -> bool:
     return enclosure.radius == 0.0
 
 
-def _equality(
-    question: Question, interval: tuple[float, float], form: str, test: Any, words: str, exponent: int
-) -> Verdict:
+def _equality(question: Question, interval: tuple[float, float], form: str, test: Any, exponent: int) -> Verdict:
     """``interval``: the distance, in units of ``2^exponent``."""
     enclosure = question.enclosure
     low, high = interval
@@ -85,14 +91,15 @@ def _equality(
     if equal:
         details = {"distance": [0.0, 0.0], "norm": "spectral"}
         facts = {"form": form, "equal": True}
-        return answer(question, HOLDS, f"{words}, entry by entry", kind="equality", facts=facts, details=details)
+        reason = equal_reason(question.condition)
+        return answer(question, HOLDS, reason, kind="equality", facts=facts, details=details)
     return _different(question, low, form, details, exponent)
 
 
 def _different(question: Question, low: float, form: str, details: dict[str, Any], exponent: int) -> Verdict:
     margin = scale_down(low * SHARE, exponent)
     facts = {"form": form, "equal": False, "distance_above": str(threshold(question.enclosure, margin))}
-    reason = f"at spectral distance at least {_shown(details['distance'][0])}"
+    reason = distance_reason(False, details["distance"][0])
     return answer(question, FAILS, reason, kind="equality", facts=facts, margin=margin, details=details)
 
 
@@ -106,12 +113,12 @@ def _within(
     if high is not None and high <= within:
         margin = _float_below(within - high)
         facts = {"form": form, "norm_at_most": str(within - Fraction(margin) - enclosure.slack_above)}
-        reason = f"at spectral distance at most {_shown(details['distance'][1])}"
+        reason = distance_reason(True, details["distance"][1])
         return answer(question, HOLDS, reason, kind="norm", facts=facts, margin=margin, details=details)
     if low is not None and low > within:
         margin = _float_below((low - within) * Fraction(999, 1000))
         facts = {"form": form, "norm_above": str(within + Fraction(margin) + enclosure.slack_above)}
-        reason = f"at spectral distance at least {_shown(details['distance'][0])}"
+        reason = distance_reason(False, details["distance"][0])
         return answer(question, FAILS, reason, kind="norm", facts=facts, margin=margin, details=details)
     return _exact_within(question, within, form, details)
 
@@ -131,9 +138,9 @@ def _exact_within(question: Question, within: Fraction, form: str, details: dict
         beyond = _exceeds(part, within, question)
     except OutOfTime as late:
         return give_up(question, (*tried, str(late)), details)
-    name, words = ("norm_above", "farther than asked") if beyond else ("norm_at_most", "not farther than asked")
-    facts = {"form": form, name: str(within)}
-    return answer(question, FAILS if beyond else HOLDS, words, kind="norm", facts=facts, details=details)
+    facts = {"form": form, "norm_above" if beyond else "norm_at_most": str(within)}
+    reason = undercut_reason(question.condition, not beyond)
+    return answer(question, FAILS if beyond else HOLDS, reason, kind="norm", facts=facts, details=details)
 
 
 def _exceeds(exact: ExactMatrix, bound: Fraction, question: Question) -> bool:
@@ -148,10 +155,6 @@ def _float_below(value: Fraction) -> float:
     from eigentoken.numerics.inertia import float_below
 
     return float_below(value)
-
-
-def _shown(value: float | None) -> str:
-    return "a number beyond the range of floats" if value is None else f"{value:.6g}"
 
 
 def _finite(value: float) -> float | None:
@@ -176,7 +179,7 @@ def decide_norm_bound(question: Question) -> Verdict:
         }
         if bottom > 0:
             facts["norm_above"] = str(bottom + enclosure.slack_above)
-        reason = f"the spectral norm lies in [{details['norm'][0]!r}, {details['norm'][1]!r}]"
+        reason = norm_reason(details["norm"], None)
         return answer(question, HOLDS, reason, kind="norm", facts=facts, details=details)
     bound = question.bound
     above = _as_fraction(high, exponent) if math.isfinite(high) else None
@@ -184,12 +187,12 @@ def decide_norm_bound(question: Question) -> Verdict:
     if above is not None and above <= bound:
         margin = _float_below((bound - above) * Fraction(999, 1000))
         facts = {"form": "itself", "norm_at_most": str(bound - Fraction(margin) - enclosure.slack_above)}
-        reason = f"the spectral norm is at most {_shown(details['norm'][1])}"
+        reason = norm_reason(details["norm"], True)
         return answer(question, HOLDS, reason, kind="norm", facts=facts, margin=margin, details=details)
     if below > bound:
         margin = _float_below((below - bound) * Fraction(999, 1000))
         facts = {"form": "itself", "norm_above": str(bound + Fraction(margin) + enclosure.slack_above)}
-        reason = f"the spectral norm is at least {_shown(details['norm'][0])}"
+        reason = norm_reason(details["norm"], False)
         return answer(question, FAILS, reason, kind="norm", facts=facts, margin=margin, details=details)
     return _exact_norm_bound(question, bound, details)
 
@@ -206,9 +209,11 @@ def _exact_norm_bound(question: Question, bound: Fraction, details: dict[str, An
         return give_up(question, (*tried, str(late)), details)
     if beyond:
         facts: dict[str, Any] = {"form": "itself", "norm_above": str(bound)}
-        return answer(question, FAILS, "the spectral norm exceeds the bound", kind="norm", facts=facts, details=details)
+        reason = undercut_reason(question.condition, False)
+        return answer(question, FAILS, reason, kind="norm", facts=facts, details=details)
     facts = {"form": "itself", "norm_at_most": str(bound)}
-    return answer(question, HOLDS, "the norm does not exceed the bound", kind="norm", facts=facts, details=details)
+    reason = undercut_reason(question.condition, True)
+    return answer(question, HOLDS, reason, kind="norm", facts=facts, details=details)
 
 
 def decide_rank(question: Question) -> Verdict:
@@ -220,14 +225,14 @@ def decide_rank(question: Question) -> Verdict:
     if found.low != found.high:
         if expected is not None and found.low > expected:
             facts: dict[str, Any] = {"rank_at_least": found.low}
-            reason = f"the rank is at least {found.low}, expected {expected}"
+            reason = too_high_rank_reason(found.low, expected)
             return answer(question, FAILS, reason, kind="rank", facts=facts, details=details)
         return give_up(question, found.tried, details)
-    details["rank"] = found.low
+    details |= {"rank": found.low, "rung": found.rung}
     word = HOLDS if expected is None or expected == found.low else FAILS
     margin = reported_margin(question.enclosure, found.margin) if found.low == full else 0.0
     facts = {"rank": found.low, "beyond": str(threshold(question.enclosure, margin))}
-    reason = f"the rank is {found.low} ({found.rung})"
+    reason = rank_reason(found.low, found.rung)
     return answer(question, word, reason, kind="rank", facts=facts, margin=margin, details=details)
 
 
@@ -239,8 +244,10 @@ def decide_nonsingular(question: Question) -> Verdict:
     if found.low == n:
         margin = reported_margin(question.enclosure, found.margin)
         facts = {"rank": n, "beyond": str(threshold(question.enclosure, margin))}
-        return answer(question, HOLDS, f"M is invertible ({found.rung})", kind="rank", facts=facts, margin=margin)
+        reason = invertible_reason(n, n, found.rung)
+        return answer(question, HOLDS, reason, kind="rank", facts=facts, margin=margin, details={"rung": found.rung})
     if found.high < n:
         facts = {"rank": found.high, "beyond": "0"}
-        return answer(question, FAILS, f"M has rank {found.high} of {n} ({found.rung})", kind="rank", facts=facts)
+        reason = invertible_reason(found.high, n, found.rung)
+        return answer(question, FAILS, reason, kind="rank", facts=facts, details={"rung": found.rung})
     return give_up(question, found.tried)

@@ -15,6 +15,7 @@ import numpy as np
 
 from eigentoken.numerics.inertia import Signs, signs_of
 from eigentoken.numerics.questions import Question, answer, give_up, reported_margin, threshold
+from eigentoken.numerics.reasons import inertia_reason, partial_inertia_reason, sign_reason
 from eigentoken.theory.verdicts import Verdict, VerdictWord
 
 __all__ = ["SIGN_CONDITIONS", "decide_inertia", "decide_signs"]
@@ -31,7 +32,10 @@ class Settled:
     negative: int
     zero: int
     margin: float
-    why: str
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        return self.positive, self.negative, self.zero
 
 
 def _mirrored(s: Signs) -> Signs:
@@ -44,33 +48,33 @@ def _mirrored(s: Signs) -> Signs:
 
 def _positive_definite(s: Signs) -> Settled | None:
     if s.positive == s.size:
-        return Settled(HOLDS, s.size, 0, 0, max(0.0, s.smallest[0]), "all eigenvalues of sym(M) are positive")
+        return Settled(HOLDS, s.size, 0, 0, max(0.0, s.smallest[0]))
     if s.negative >= 1:
-        return Settled(FAILS, 0, 1, 0, max(0.0, -s.smallest[1]), "sym(M) has a negative eigenvalue")
+        return Settled(FAILS, 0, 1, 0, max(0.0, -s.smallest[1]))
     if s.zero >= 1:
-        return Settled(FAILS, 0, 0, 1, 0.0, "sym(M) is exactly singular")
+        return Settled(FAILS, 0, 0, 1, 0.0)
     return None
 
 
 def _positive_semidefinite(s: Signs) -> Settled | None:
     if s.positive + s.zero == s.size:
         margin = max(0.0, s.smallest[0]) if s.zero == 0 else 0.0
-        return Settled(HOLDS, s.positive, 0, s.zero, margin, "no eigenvalue of sym(M) is negative")
+        return Settled(HOLDS, s.positive, 0, s.zero, margin)
     if s.negative >= 1:
-        return Settled(FAILS, 0, 1, 0, max(0.0, -s.smallest[1]), "sym(M) has a negative eigenvalue")
+        return Settled(FAILS, 0, 1, 0, max(0.0, -s.smallest[1]))
     return None
 
 
 def _indefinite(s: Signs) -> Settled | None:
     if s.positive >= 1 and s.negative >= 1:
         margin = max(0.0, min(-s.smallest[1], s.largest[0]))
-        return Settled(HOLDS, 1, 1, 0, margin, "sym(M) has eigenvalues of both signs")
+        return Settled(HOLDS, 1, 1, 0, margin)
     if s.positive + s.zero == s.size:
         margin = max(0.0, s.smallest[0]) if s.zero == 0 else 0.0
-        return Settled(FAILS, s.positive, 0, s.zero, margin, "no eigenvalue of sym(M) is negative")
+        return Settled(FAILS, s.positive, 0, s.zero, margin)
     if s.negative + s.zero == s.size:
         margin = max(0.0, -s.largest[1]) if s.zero == 0 else 0.0
-        return Settled(FAILS, 0, s.negative, s.zero, margin, "no eigenvalue of sym(M) is positive")
+        return Settled(FAILS, 0, s.negative, s.zero, margin)
     return None
 
 
@@ -79,9 +83,7 @@ def _flipped(rule: Callable[[Signs], Settled | None]) -> Callable[[Signs], Settl
         found = rule(_mirrored(s))
         if found is None:
             return None
-        swap = {"positive": "negative", "negative": "positive"}
-        why = " ".join(swap.get(w, w) for w in found.why.split(" "))
-        return Settled(found.word, found.negative, found.positive, found.zero, found.margin, why)
+        return Settled(found.word, found.negative, found.positive, found.zero, found.margin)
 
     return settle
 
@@ -108,7 +110,7 @@ def decide_signs(question: Question) -> Verdict:
     return answer(
         question,
         settled.word,
-        f"{settled.why} ({signs.rung})",
+        sign_reason(question.condition, settled.word is HOLDS, settled.counts, signs.rung),
         kind="signs",
         facts=facts,
         margin=margin,
@@ -126,16 +128,16 @@ def decide_inertia(question: Question) -> Verdict:
         expected = question.expected
         details = {**_intervals(question, signs), "at_least": list(found)}
         if expected is not None and any(have > want for have, want in zip(found, expected, strict=True)):
-            settled = Settled(FAILS, *found, 0.0, "")
-            reason = f"at least {found} positive, negative, zero eigenvalues, expected {tuple(expected)}"
+            settled = Settled(FAILS, *found, 0.0)
+            reason = partial_inertia_reason(found, expected)
             facts = _facts(question, settled, 0.0)
             return answer(question, FAILS, reason, kind="signs", facts=facts, details=details)
         return give_up(question, signs.tried, details)
     word = HOLDS if question.expected is None or tuple(question.expected) == found else FAILS
     certified = signs.clearance if signs.zero == 0 else 0.0
-    settled = Settled(word, *found, certified, "")
+    settled = Settled(word, *found, certified)
     margin = reported_margin(question.enclosure, certified)
-    reason = f"sym(M) has {found[0]} positive, {found[1]} negative, {found[2]} zero eigenvalues ({signs.rung})"
+    reason = inertia_reason(found, signs.rung)
     details = {**_intervals(question, signs), "inertia": list(found)}
     return answer(
         question,

@@ -23,6 +23,7 @@ from eigentoken.numerics.exact_spectra import exact_roots, leading_eigenvalue, s
 from eigentoken.numerics.exact_vectors import LARGEST, exact_eigenvector
 from eigentoken.numerics.lyapunov import lyapunov_certificate
 from eigentoken.numerics.questions import Question, answer, give_up, reported_margin
+from eigentoken.numerics.reasons import angle_reason, discs_reason, gap_reason, leader_reason
 from eigentoken.numerics.rounding import Array, frobenius_above, inflate, scale_down, scale_up, up
 from eigentoken.numerics.spectra import Discs
 from eigentoken.theory.verdicts import Verdict, VerdictWord
@@ -38,15 +39,6 @@ __all__ = [
 
 HOLDS, FAILS = VerdictWord.HOLDS, VerdictWord.FAILS
 _ORDER = {"dominant-real-part": "real-part", "dominant-modulus": "modulus", "dominant-step": "step"}
-_WORDS = {
-    "simple-real": "one real simple eigenvalue is strictly ahead",
-    "simple-pair": "one simple non-real pair is strictly ahead",
-    "non-real": "a non-real eigenvalue is ahead of every real one",
-    "multiple-real": "the leading real eigenvalue is multiple",
-    "multiple-pair": "the leading non-real pair is multiple",
-    "tie": "the leading real eigenvalue is exactly tied with another",
-    "all-real": "every leading eigenvalue is real",
-}
 
 
 def decide_dominance(question: Question) -> Verdict:
@@ -109,7 +101,7 @@ def _leader_verdict(question: Question, found: Dominance, wanted: str) -> Verdic
     return answer(
         question,
         word,
-        f"{_WORDS[found.kind]} by {found.by} ({found.rung})",
+        leader_reason(found.kind, found.by, found.rung),
         kind="leader",
         facts=leader_facts(question.enclosure, found, question.alpha),
         margin=margin,
@@ -203,8 +195,9 @@ def decide_gap(question: Question) -> Verdict:
         return replace(verdict, details=details)
     ends = [None if end is None else float(end).hex() for end in gap]
     data = {**certificate.data, "facts": {**certificate.data["facts"], "gap": ends}}
-    reason = f"the gap lies in [{gap[0]!r}, {gap[1]!r}]; {verdict.reason}"
-    return replace(verdict, reason=reason, details=details, certificate=replace(certificate, data=data))
+    return replace(
+        verdict, reason=gap_reason(gap, verdict.reason), details=details, certificate=replace(certificate, data=data)
+    )
 
 
 def _gap_interval(enclosure: Enclosure, found: Dominance) -> list[float | None] | None:
@@ -271,7 +264,7 @@ def decide_eigenvector(question: Question) -> Verdict:
     return answer(
         question,
         HOLDS,
-        f"the principal eigenvector is within an angle of sine {sine:.3g} of the vector given ({found.rung})",
+        angle_reason(sine, found.rung),
         kind="eigenvector",
         facts=facts,
         details=details,
@@ -360,5 +353,5 @@ def _spectrum_answer(question: Question, centers: Any, radii: Array, rung: str) 
             [float(c.real).hex(), float(c.imag).hex(), float(r).hex()] for c, r in zip(centers, radii, strict=True)
         ]
         arrays = {}
-    reason = f"{n} eigenvalues in discs of radius at most {radii.max():.3g} ({rung})"
+    reason = discs_reason(n, float(radii.max()), rung)
     return answer(question, HOLDS, reason, kind="discs", facts=facts, details=details, arrays=arrays)

@@ -68,13 +68,15 @@ class Classification:
     nearby: Mapping[str, Any] | None = None
     "for a point that is no equilibrium by less than 1e-6: the certified equilibrium beside it, if there is one"
 
-    SCHEMA = "eigentoken/classification/1"
+    SCHEMA = "eigentoken/classification/2"
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON document of DESIGN section 5."""
         rank: Any = list(self.attention_rank)
         return {
             "schema": self.SCHEMA,
+            "instance": self.instance.as_dict(),
+            "instance_sha256": self.instance.digest(),
             "system": self.instance.system.name,
             "n": self.instance.n,
             "d": self.instance.d,

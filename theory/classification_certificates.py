@@ -1,4 +1,4 @@
-"""Certificates of a classification: the instance in exact texts and what is claimed of it, for another arithmetic to re-check.
+"""Certificates of a classification: what is claimed of one instance, named by its sha256, for another arithmetic to re-check.
 
 Kind ``classification``.  ``claim`` is one of
 
@@ -9,13 +9,13 @@ Kind ``classification``.  ``claim`` is one of
 - ``boundary``: some eigenvalue is exactly on the boundary, or not inside;
 - ``discrete``: d = 1, there are no tangent directions.
 
-Nothing else is needed: the re-check (:mod:`eigentoken.numerics.recheck.classified`) evaluates the system by itself.
+The document carries the instance once, and both certificates name its hash: the re-check
+(:mod:`eigentoken.numerics.recheck.classified`) evaluates the system at that point by itself.  Every claim about a spectrum is
+about an equilibrium, or a 2-cycle where ``cycle`` says so: the re-check asks for that first.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import replace
 
 from eigentoken.theory.classification import Classification
@@ -45,13 +45,10 @@ def certified(found: Classification) -> Classification:
 def _with_certificate(found: Classification, verdict: Verdict, condition: str, claim: str) -> Verdict:
     if verdict.is_undecided:
         return verdict
-    instance = found.instance.as_dict()
-    text = json.dumps(instance, sort_keys=True, separators=(",", ":"))
     data = {
-        "instance": instance,
         "claim": claim,
         "at_least": None if verdict.margin is None else float(verdict.margin).hex(),
         "cycle": found.kind == "2-cycle",
     }
-    inputs = {"instance": hashlib.sha256(text.encode()).hexdigest()}
+    inputs = {"instance": found.instance.digest()}
     return replace(verdict, certificate=Certificate(KIND, condition, verdict.word, inputs, data))

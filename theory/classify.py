@@ -27,6 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from eigentoken.theory import classification_words as words
 from eigentoken.theory.ball_spectra import ball_spectrum
 from eigentoken.theory.classification import Classification, Eigenvalue
 from eigentoken.theory.classification_certificates import certified
@@ -113,11 +114,10 @@ def _excluded_by_balls(instance: Instance) -> Classification | None:
             return None
         if discrete and _apart(setting.advance(image), setting.tokens)[0] <= 0:
             return None
-        size = f"{distance:.6g}"
-    moved = f"|f(x) - x|_max >= {size}" if discrete else f"the velocity has an entry of modulus >= {size}"
-    reason = f"{moved} at token {token + 1}, certified by ball arithmetic ({FIRST_LOOK_BITS} bits)"
-    verdict = fails(reason, margin=distance, unit="residual, largest entry")
-    notes = ["f(f(x)) != x as well, so the point is not on a 2-cycle"] if discrete else []
+    how = f"ball arithmetic ({FIRST_LOOK_BITS} bits)"
+    reason = words.moved_reason(discrete, distance, token + 1, how)
+    verdict = fails(reason, margin=distance, unit=words.residual_unit, details={"how": how})
+    notes = [words.NO_CYCLE_NOTE] if discrete else []
     nearby = nearby_equilibrium(instance) if distance < ROUNDED else None
     if nearby is not None:
         notes.append(
@@ -147,7 +147,7 @@ def _apart(left: State, right: State) -> tuple[float, int]:
 
 
 def _not_stable(instance: Instance) -> Verdict:
-    return fails("the point is not an equilibrium, so it is not a stable one")
+    return fails(words.NOT_STABLE)
 
 
 # ---------------------------------------------------------------------- the exact classification
@@ -158,13 +158,13 @@ def _classify_in(instance: Instance, field: Field) -> Classification:
     if instance.system.time is Time.FLOW:
         for index, token in enumerate(setting.advance()):
             if not all(certain_zero(entry) for entry in token):
-                verdict = fails(f"token {index + 1} moves: its velocity is exactly nonzero")
+                verdict = fails(words.token_moves_reason(index + 1))
                 return Classification(instance, "not-an-equilibrium", verdict, _not_stable(instance))
         return _equilibrium(setting, field, ())
     heights: list[Any] = []
     for index, (x, y) in enumerate(zip(setting.tokens, setting.raw_step(), strict=True)):
         if all(certain_zero(entry) for entry in y):
-            verdict = fails(f"the map is undefined here: x_{index + 1} + alpha u_{index + 1} = 0 exactly")
+            verdict = fails(words.undefined_reason(index + 1))
             return Classification(instance, "not-an-equilibrium", verdict, _not_stable(instance))
         height = setting.pair(x, y)
         heights.append(height if all(certain_zero(b - height * a) for a, b in zip(x, y, strict=True)) else None)
@@ -185,17 +185,17 @@ def _moved(setting: Setting, field: Field) -> Classification:
     instance = setting.instance
     forward = _among_tokens(setting, setting.tokens, setting.tokens)
     if forward is None:
-        reason = "f(x) != x exactly: some x_i + alpha u_i is not a positive multiple of x_i"
+        reason = words.off_the_lines_reason()
         note = "whether f(f(x)) = x was not decided: f(x) has tokens off the lines of the given ones"
         return Classification(instance, "not-an-equilibrium", fails(reason), _not_stable(instance), notes=(note,))
     image, norms = forward
     moved = [i + 1 for i, (x, y) in enumerate(zip(setting.tokens, image, strict=True)) if not _equal(x, y)]
-    reason = f"f(x) != x exactly: f moves token {', '.join(map(str, moved))}"
     backward = _among_tokens(setting, image, setting.tokens)
     if backward is None or not all(_equal(x, y) for x, y in zip(backward[0], setting.tokens, strict=True)):
-        note = "f(f(x)) != x as well, so the point is not on a 2-cycle"
-        return Classification(instance, "not-an-equilibrium", fails(reason), _not_stable(instance), notes=(note,))
-    return _two_cycle(setting, field, image, [*norms, *backward[1]], reason)
+        verdict = fails(words.moved_exactly_reason(moved, cycle=False))
+        note = words.NO_CYCLE_NOTE
+        return Classification(instance, "not-an-equilibrium", verdict, _not_stable(instance), notes=(note,))
+    return _two_cycle(setting, field, image, [*norms, *backward[1]], words.moved_exactly_reason(moved, cycle=True))
 
 
 def _equal(left: Any, right: Any) -> bool:
@@ -227,8 +227,8 @@ def _equilibrium(setting: Setting, field: Field, heights: Any) -> Classification
     instance = setting.instance
     shape = shape_of(setting, field)
     at_rest = _at_rest(setting)
-    said = "f(x) = x" if instance.system.time is Time.MAP else "the velocity is zero"
-    verdict = holds(f"{said}, exactly ({_arithmetic(field)})")
+    how = _arithmetic(field)
+    verdict = holds(words.fixed_reason(instance.system.time is Time.MAP, how), details={"how": how})
     kinds = _kinds(shape, at_rest)
     base = _described(
         Classification(instance, kinds[0], verdict, undecided("open"), also=tuple(kinds[1:])), setting, field, shape
@@ -288,9 +288,9 @@ def _described(base: Classification, setting: Setting, field: Field, shape: Shap
         if shape.place is None:
             notes.append("the place k of the eigenvalue among those of F was not decided")
         if shape.repeated > 1:
-            notes.append(f"the eigenvalue is repeated {shape.repeated} times in F: k is the first of its places")
+            notes.append(words.repeated_note(shape.repeated))
         if shape.tied:
-            notes.append("other eigenvalues of F have the same real part: k is the first place")
+            notes.append(words.TIED_NOTE)
     split = shape.signs is not None and shape.count == 2
     return replace(
         base,
@@ -346,7 +346,7 @@ def _two_cycle(setting: Setting, field: Field, image: State, norms: list[Any], r
     base = Classification(
         instance,
         "2-cycle",
-        fails(f"{reason}, and f(f(x)) = x exactly"),
+        fails(reason),
         undecided("open"),
         shape=_kinds(shape, at_rest)[0],
     )
@@ -372,10 +372,9 @@ def _two_cycle(setting: Setting, field: Field, image: State, norms: list[Any], r
             return replace(base, stable=undecided(f"the spectrum was not found: {limit}"), linearization="undecided")
         listed = _with_balls(base, groups, str(limit))
         moduli = [replace(entry, value=complex(abs(entry.value)), enclosure="") for entry in listed.spectrum]
-        note = "f(x) = -x: the spectrum lists moduli of multipliers per step (two steps have their squares)"
+        note = words.moduli_note(mirrored)
         return replace(listed, spectrum=tuple(sorted(moduli, key=_size)), notes=(*listed.notes, note))
-    what = "f(x) = -x: " if mirrored else ""
-    note = f"{what}the spectrum lists moduli of multipliers per step (two steps have their squares)"
+    note = words.moduli_note(mirrored)
     return replace(
         base,
         spectrum=entries,

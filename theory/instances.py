@@ -7,6 +7,7 @@ with an input is said in one line: the field, what was expected, what came, what
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -93,6 +94,11 @@ class Instance:
         if self.mask is not None and self.mask_name != self.system.mask:
             document["mask"] = "causal" if self.mask_name == "causal" else [list(row) for row in self.mask]
         return document
+
+    def digest(self) -> str:
+        """sha256 of the canonical JSON text of :meth:`as_dict`."""
+        text = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"

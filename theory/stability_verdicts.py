@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from eigentoken.theory.classification_words import BOUNDARY_NOTE, PAIR_NOTE, stability_reason, stability_unit
 from eigentoken.theory.point_spectra import Linearization, StabilityWord
 from eigentoken.theory.systems import Time
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
@@ -20,27 +21,19 @@ def stability_verdict(
     word: StabilityWord, gap: float, time: Time, eigenvalues: Any, not_inside: bool, how: str
 ) -> Verdict:
     """``holds`` inside, ``fails`` outside and on the boundary, ``undecided`` where neither is certain; with the reason."""
-    bound = "spectral radius" if time is Time.MAP else "spectral abscissa"
-    limit = "1" if time is Time.MAP else "0"
+    is_map = time is Time.MAP
+    unit, details = stability_unit(is_map), {"how": how}
     if not eigenvalues:
-        return holds("the state space is discrete: there are no tangent directions")
+        return holds(stability_reason(str(word), is_map, gap, how, empty=True), details=details)
     if word is StabilityWord.STABLE:
-        reason = f"linearly asymptotically stable: {bound} below {limit} by at least {gap:.6g} ({how})"
-        return holds(reason, margin=gap, unit=bound)
+        return holds(stability_reason("stable", is_map, gap, how), margin=gap, unit=unit, details=details)
     if word is StabilityWord.UNSTABLE:
-        reason = f"linearly unstable: {bound} above {limit} by at least {gap:.6g} ({how})"
-        return fails(reason, margin=gap, unit=bound)
+        return fails(stability_reason("unstable", is_map, gap, how), margin=gap, unit=unit, details=details)
     if word is StabilityWord.MARGINAL:
-        return fails(
-            f"not linearly asymptotically stable: {bound} exactly {limit} ({how}); the linearization is silent about "
-            "Lyapunov stability and nonlinear instability"
-        )
+        return fails(stability_reason("marginal", is_map, gap, how), details=details)
     if not_inside:
-        return fails(
-            f"not linearly asymptotically stable: some eigenvalue is not inside, {bound} at least {limit} ({how}); "
-            "whether it is above was not decided"
-        )
-    return undecided(f"the {bound} was not told apart from {limit} ({how})")
+        return fails(stability_reason("not inside", is_map, gap, how), details=details)
+    return undecided(stability_reason("undecided", is_map, gap, how), details=details)
 
 
 def spectrum_notes(found: Linearization) -> tuple[str, ...]:
@@ -48,7 +41,7 @@ def spectrum_notes(found: Linearization) -> tuple[str, ...]:
     notes = []
     if found.word is StabilityWord.MARGINAL:
         total = sum(count for _, count in found.boundary)
-        notes.append(f"{total} of the eigenvalues are exactly on the boundary of the stability region")
+        notes.append(f"{total} {BOUNDARY_NOTE}")
     if any(not root.is_real for root, _ in found.eigenvalues):
-        notes.append("a complex eigenvalue has its float as a pair [re, im]")
+        notes.append(PAIR_NOTE)
     return tuple(notes)

@@ -22,7 +22,6 @@ import numpy as np
 from eigentoken.numerics.recheck import floats, rational
 from eigentoken.numerics.recheck.classified import confirm_classification
 from eigentoken.numerics.recheck.covering import confirm_discs
-from eigentoken.numerics.recheck.details import shown_false
 from eigentoken.numerics.recheck.equilibria import confirm_equilibrium
 from eigentoken.numerics.recheck.gaps import confirm_gap
 from eigentoken.numerics.recheck.hemispheres import confirm_hemisphere
@@ -38,14 +37,17 @@ from eigentoken.numerics.recheck.reading import (
     fraction_of,
     read_document,
 )
+from eigentoken.numerics.recheck.shown import Shown
 from eigentoken.numerics.recheck.signs import at_least, direction_below, symmetric_exact
 from eigentoken.numerics.recheck.times import confirm_times
 from eigentoken.numerics.recheck.vectors import confirm_eigenvector
+from eigentoken.numerics.recheck.verdict_documents import Parts, arrays_shown, recheck_beside
 from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
 
-__all__ = ["RecheckError", "recheck"]
+__all__ = ["RecheckError", "recheck", "recheck_verdict"]
 
 VERDICT = "eigentoken/verdict/"
+
 PRIME = 2305843009213693921  # not the prime of the issuer
 
 
@@ -58,13 +60,13 @@ def recheck(certificate: Any, inputs: Any = None, *, time_limit: float = 60.0) -
     are compared with what is given.
     """
     until = time.monotonic() + time_limit
+    if isinstance(certificate, Mapping) and str(certificate.get("schema")).startswith(VERDICT):
+        return _summed_up(recheck_verdict(certificate, inputs, time_limit=time_limit))
     try:
         document = read_document(certificate)
         why = _outer(certificate, document)
         if why is None:
             why = _confirm(document, inputs, until, _margin(certificate))
-        if why is None and isinstance(certificate, Mapping) and "certificate" in certificate:
-            why = _shown(document, certificate, inputs, until)
     except RecheckError as error:
         return fails(f"the re-check does not agree: {error}")
     except (rational.LateError, np.linalg.LinAlgError, MemoryError) as late:
@@ -84,44 +86,65 @@ def _margin(source: Any) -> float | None:
     return None if stated is None else float(stated)
 
 
-def _is_document(source: Mapping[str, Any]) -> bool:
-    """Is it what ``certify --json`` prints (and not a verdict inside a report)?"""
-    return str(source.get("schema", "")).startswith(VERDICT)
-
-
 def _outer(source: Any, document: Document) -> str | None:
-    """A verdict document around the certificate must say the same word and margin."""
+    """A verdict around the certificate (inside a report) must say the same word and margin."""
     if not (isinstance(source, Mapping) and "certificate" in source):
         return None
     if source.get("verdict") != document.verdict:
         return "the verdict is not the one that the certificate supports"
-    if _is_document(source):
-        if source.get("condition", document.condition) != document.condition:
-            return "the condition is not the one that the certificate supports"
-        if "unit" in document.data and source.get("unit", document.data["unit"]) != document.data["unit"]:
-            return "the unit of the margin is not the one that the certificate supports"
     if "margin" not in document.data:
         return None
     margin, stated = _margin(source), float.fromhex(str(document.data["margin"]))
-    left_out = margin is None and "margin" in source and _is_document(source) and stated not in (0.0, float("inf"))
-    if left_out or (margin is not None and margin != stated):
+    if margin is not None and margin != stated:
         return "the margin is not the one that the certificate supports"
     return restated(document, source.get("details"))
 
 
-def _shown(document: Document, source: Mapping[str, Any], inputs: Any, until: float) -> str | None:
-    """Numbers of a ``certify --json`` document that no fact states (a report is compared as a whole elsewhere)."""
-    details = source.get("details")
-    if not _is_document(source) or not isinstance(details, Mapping) or "terms" not in document.data:
-        return None
-    named = inputs if isinstance(inputs, Mapping) else {next(iter(document.inputs)): inputs}
-    matrix = form_terms(document.data["terms"], {name: exact_input(named[name]) for name in document.inputs})
-    slack = fraction_of(document.data["slack"])
+def recheck_verdict(source: Mapping[str, Any], inputs: Any, *, time_limit: float = 60.0) -> Shown:
+    """Every leaf of a ``certify --json`` document (already validated against its schema): see :mod:`.verdict_documents`."""
+    until = time.monotonic() + time_limit
+    shown = Shown(source)
+    shown.cover(("schema",))
+    if source["certificate"] is None:
+        shown.cover(("certificate",), ("verdict",))
+        if source["verdict"] == "undecided":
+            shown.undecided(("certificate",), "nothing is claimed, so there is nothing to confirm")
+        else:
+            shown.fails(("verdict",), f"{source['verdict']} is stated without a certificate")
+        return shown
+    try:
+        whole = {**source, "array_values": arrays_shown(source["certificate"], source["details"])}
+        document = read_document(whole)
+        why = _confirm(document, inputs, until, _margin(source))
+        if len(document.inputs) != 1 or document.data["terms"] != [[[next(iter(document.inputs)), False]]]:
+            why = "the certificate is not about the matrix itself"
+        shown.judge(("certificate",), why, UNCONFIRMED)
+        if why is None or why.startswith(UNCONFIRMED):
+            named = inputs if isinstance(inputs, Mapping) else {next(iter(document.inputs)): inputs}
+            exact = {name: exact_input(named[name]) for name in document.inputs}
+            matrix = form_terms(document.data["terms"], exact)
+            parts = Parts(matrix, lambda form: _part(matrix, form), lambda part: _gram(part, Fraction(0), 1), until)
+            recheck_beside(shown, document, parts)
+    except RecheckError as error:
+        shown.cover(("certificate",))
+        shown.fails(("certificate",), str(error))
+    except (rational.LateError, np.linalg.LinAlgError, MemoryError) as late:
+        shown.undecided(("certificate",), f"neither confirmed nor shown false: {late}")
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
+        shown.fails(("certificate",), f"malformed certificate ({type(error).__name__}: {error})"[:300])
+    return shown
 
-    def gram(part: Exact) -> Exact:
-        return _gram(part, Fraction(0), 1)
 
-    return shown_false(document.condition, details, matrix, lambda form: _part(matrix, form), gram, slack, until)
+def _summed_up(shown: Shown) -> Verdict:
+    """One word for a whole document."""
+    for word, make in (("fails", fails), ("undecided", undecided)):
+        found = [f"{each.where}: {each.why}" for each in shown.found if each.word == word]
+        if found:
+            start = "the re-check does not agree" if word == "fails" else "neither confirmed nor shown false"
+            return make(f"{start}: {'; '.join(found)}")
+    return holds(
+        f"re-checked: {shown.document['condition']} {shown.document['verdict']}, with all that is shown beside it"
+    )
 
 
 def _confirm(document: Document, inputs: Any, until: float, margin: float | None) -> str | None:
@@ -132,7 +155,7 @@ def _confirm(document: Document, inputs: Any, until: float, margin: float | None
     if document.kind in ("equilibrium-krawczyk", "equilibrium-lyapunov"):
         return confirm_equilibrium(document)
     if document.kind == "classification":
-        return confirm_classification(document)
+        return confirm_classification(document, inputs, until)
     if document.kind.startswith(("lab/", "limit/")):
         return f"{UNCONFIRMED}nothing: {document.kind} is re-checked within its report of a refutation"
     return _confirm_matrix(document, inputs, until)

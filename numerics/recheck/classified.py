@@ -1,32 +1,28 @@
-"""Re-check of a classification: the point evaluated in balls of our own, exact zeros by sympy's arithmetic.
+"""Re-check of the claims of a classification: the point evaluated in balls of our own, exact zeros by sympy's arithmetic.
 
 ``moved``: an entry of ``f(x) - x`` (flow: of the velocity) is certainly not zero.  ``fixed``: the tokens that i sees are
 grouped by their scores; where the pushed sum of each group is tangentially zero, the weighted one is, whatever the weights
-(sufficient; all other cases are left unconfirmed).  ``inside``: some power of the linearization J, scaled by the margin, has
-norm below 1 (for a flow of its Cayley transform ``(I - h J)^-1 (I + h J)``, which maps the left half plane to the disc).
-``outside``: some power has a trace of modulus above the order.  Margins are confirmed to 99.9 %.
+(sufficient; all other cases are left unconfirmed).  ``cycle``: the same with ``1 + alpha c_i < 0`` for all i, so that f(x) = -x.
+``inside`` and ``outside`` are about the spectrum at an equilibrium or 2-cycle, and ask for that first; the eigenvalues are
+enclosed by :mod:`.clusters`.  A margin must not exceed what is found, and be no smaller by more than :data:`MARGIN_SLACK`.
 """
 
 from __future__ import annotations
 
-import ast
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
-from types import SimpleNamespace
+from collections.abc import Mapping
 from typing import Any
 
 import flint
 
-from eigentoken.numerics.recheck.attention import SHAPES, Attention
-from eigentoken.numerics.recheck.equilibria import _linearization
-from eigentoken.numerics.recheck.reading import Document, RecheckError, unconfirmed
+from eigentoken.numerics.recheck.attention import SHAPES
+from eigentoken.numerics.recheck.clusters import Cluster, clusters
+from eigentoken.numerics.recheck.points import PRECISION, Point, every, instance_digest, vanishes
+from eigentoken.numerics.recheck.reading import Document, unconfirmed
 
-__all__ = ["confirm_classification"]
+__all__ = ["MARGIN_SLACK", "confirm_claim", "confirm_classification", "excesses", "margin_differs", "spectrum_at"]
 
-arb, arb_mat, fmpq = flint.arb, flint.arb_mat, flint.fmpq
-PRECISION = 640
-SQUARINGS = 48
+arb = flint.arb
+MARGIN_SLACK = 1e-9
 CLAIMS = {
     ("equilibrium", "holds"): {"fixed"},
     ("equilibrium", "fails"): {"moved", "undefined"},
@@ -35,204 +31,167 @@ CLAIMS = {
 }
 
 
-def confirm_classification(document: Document) -> str | None:
+def confirm_classification(document: Document, inputs: Any, until: float) -> str | None:
     """None if the claim about the instance is confirmed, else why not."""
-    data = document.data
-    claim = str(data["claim"])
-    if claim not in CLAIMS.get((document.condition, document.verdict), set()):
-        return f"the claim {claim!r} does not support {document.condition} {document.verdict}"
-    text = json.dumps(data["instance"], sort_keys=True, separators=(",", ":"))
-    if document.inputs.get("instance") != hashlib.sha256(text.encode()).hexdigest():
+    instance = inputs.get("instance", inputs) if isinstance(inputs, Mapping) else None
+    if not isinstance(instance, Mapping):
+        return unconfirmed("nothing: the instance was not given, only its hash is in the certificate")
+    if set(document.inputs) != {"instance"} or document.inputs["instance"] != instance_digest(instance):
         return "the instance is not what was certified: its hash differs"
-    if data["instance"]["system"] not in SHAPES:
-        return unconfirmed(f"the system {data['instance']['system']!r}, which is not written here")
+    if instance.get("system") not in SHAPES:
+        return unconfirmed(f"the system {instance.get('system')!r}, which is not written here")
     old, flint.ctx.prec = flint.ctx.prec, PRECISION
     try:
-        return _Point(data["instance"]).confirm(claim, data)
+        return confirm_claim(Point(instance), document.condition, document.verdict, document.data, until)
     finally:
         flint.ctx.prec = old
 
 
-# -- reading ----------------------------------------------------------------------------------------------------------
+def confirm_claim(point: Point, condition: str, verdict: str, data: Mapping[str, Any], until: float) -> str | None:
+    """None if a claim of a certificate is true of the point, else why not."""
+    claim, cycle = str(data["claim"]), data["cycle"]
+    if claim not in CLAIMS.get((condition, verdict), set()):
+        return f"the claim {claim!r} does not support {condition} {verdict}"
+    margin = None if data["at_least"] is None else float.fromhex(str(data["at_least"]))
+    if claim in ("fixed", "boundary", "discrete", "undefined") and margin is not None:
+        return f"the claim {claim!r} has no margin"
+    if cycle and (not point.shape.is_map or claim in ("fixed", "undefined")):
+        return "a flow has no 2-cycle" if not point.shape.is_map else f"a point on a 2-cycle is not {claim}"
+    if claim in ("moved", "undefined"):
+        why = _undefined(point) if claim == "undefined" else _moved(point, margin)
+        return why if why is not None or not cycle else _cycle(point)
+    why = _cycle(point) if cycle else _fixed(point)
+    if why is not None or claim == "fixed":
+        return why
+    if claim == "discrete":
+        return None if point.d == 1 and not point.shape.euclidean else "the state space is not discrete"
+    if margin is None and claim != "boundary":
+        return "a claim about the spectrum needs its margin"
+    return _spectral_claim(point, claim, margin, until)
 
 
-def _evaluate(node: ast.expr) -> Any:
-    """A number as it is written, in a ball."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, int):
-        return arb(node.value)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_evaluate(node.operand)
-    if isinstance(node, ast.BinOp):
-        left, right = _evaluate(node.left), _evaluate(node.right)
-        if isinstance(node.op, ast.Add):
-            return left + right
-        if isinstance(node.op, ast.Sub):
-            return left - right
-        if isinstance(node.op, ast.Mult):
-            return left * right
-        if isinstance(node.op, ast.Div):
-            return left / right
-        if isinstance(node.op, ast.Pow):
-            return left**right
-    if isinstance(node, ast.Name) and node.id in ("E", "pi"):
-        return arb(1).exp() if node.id == "E" else arb.pi()
-    call = node.func if isinstance(node, ast.Call) and len(node.args) == 1 else None
-    if isinstance(node, ast.Call) and isinstance(call, ast.Name) and call.id in ("sqrt", "exp", "log"):
-        return getattr(_evaluate(node.args[0]), call.id)()
-    raise RecheckError("a number of the instance cannot be read")
+# -- the point --------------------------------------------------------------------------------------------------------
 
 
-def _ball(text: Any) -> Any:
-    try:
-        value = _evaluate(ast.parse(str(text), mode="eval").body)
-    except SyntaxError:
-        raise RecheckError("a number of the instance cannot be read") from None
-    if not value.is_finite():
-        raise RecheckError("a number of the instance is not finite")
-    return value
+def margin_differs(margin: float, found: Any, what: str) -> str | None:
+    """A stated lower bound against the ball of the number: not above it, not below by more than the slack."""
+    if not arb(margin) <= found:
+        return f"{what} is {found.str(12)}, less than {margin!r}" if arb(margin) > found else unconfirmed(what)
+    if arb(margin) < found * (1 - arb(MARGIN_SLACK)):
+        return f"{what} is {found.str(12)}, more than {margin!r} by more than the slack"
+    return None
 
 
-def _matrix(rows: Sequence[Sequence[Any]], d: int) -> Any:
-    if len(rows) != d or any(len(row) != d for row in rows):
-        raise RecheckError(f"a parameter must be a {d} x {d} matrix")
-    return arb_mat([[_ball(entry) for entry in row] for row in rows])
+def _moved(point: Point, margin: float | None) -> str | None:
+    found = point.residuals()
+    if found is None:
+        return unconfirmed("a step whose length may vanish")
+    most = arb(0)
+    for each in found:
+        most = most.max(each)
+    if not most > 0:
+        return "the point does not move" if vanishes(most) else unconfirmed("that the point moves")
+    return None if margin is None else margin_differs(margin, most, "the largest change")
 
 
-class _Point:
-    """The instance in balls, and its texts."""
+def _undefined(point: Point) -> str | None:
+    if not point.shape.is_map:
+        return "a flow is defined everywhere"
+    seen = [every([vanishes(entry) for entry in y.entries()]) for y in point.raw()]
+    return unconfirmed("that a raw step vanishes exactly") if True in seen else "no raw step vanishes"
 
-    def __init__(self, instance: Mapping[str, Any]) -> None:
-        self.instance = instance
-        name = str(instance["system"])
-        self.shape = SHAPES[name]
-        tokens = instance["tokens"]
-        self.n, self.d = len(tokens), len(tokens[0])
-        self.x = [arb_mat(self.d, 1, [_ball(entry) for entry in token]) for token in tokens]
-        self.heads = list(instance["heads"]) if self.shape.heads else [instance]
-        pairs: list[tuple[Any, Any]] = []
-        for head in self.heads:
-            value, score = (
-                None if key is None else _matrix(head[key], self.d) for key in (self.shape.value, self.shape.score)
-            )
-            pairs.append((value, score))
-        mask = "causal" if name == "causal-flow" else instance.get("mask", "full")
-        if mask == "full":
-            mask = [[1] * self.n for _ in range(self.n)]
-        elif mask == "causal":
-            mask = [[int(j <= i) for j in range(self.n)] for i in range(self.n)]
-        self.mask = [[int(entry) for entry in row] for row in mask]
-        metric = None if self.shape.metric is None else _matrix(instance[self.shape.metric], self.d)
-        alpha = _ball(instance["alpha"]) if self.shape.is_map else None
-        self.system = Attention(self.shape, self.n, self.d, pairs, self.mask, metric, None, alpha)
-        if not self.shape.euclidean:
-            for token in self.x:
-                if not (self._pair(token, token) - 1).contains(0):
-                    raise RecheckError("a token is not on its sphere or ellipsoid")
 
-    def _pair(self, a: Any, b: Any) -> Any:
-        return (a.transpose() * self.system.weigh(b))[0, 0]
+def _factors(point: Point) -> list[Any]:
+    """``1 + alpha c_i``, where the push is ``u_i = c_i x_i``."""
+    return [1 + point.system.alpha * point.pair(x, push) for x, push in zip(point.x, point.u, strict=True)]
 
-    def confirm(self, claim: str, data: Mapping[str, Any]) -> str | None:
-        least = None if data["at_least"] is None else arb(float.fromhex(str(data["at_least"])))
-        if claim == "moved":
-            return self._moved(arb(0) if least is None else least)
-        if claim == "fixed":
-            return self._fixed()
-        if claim == "discrete":
-            return None if self.d == 1 and not self.shape.euclidean else "the state space is not discrete"
-        if claim == "undefined":
-            return unconfirmed("that a raw step vanishes exactly")
-        if claim == "boundary":
-            return unconfirmed("an eigenvalue exactly on the boundary")
-        return self._spectrum(claim == "inside", arb(0) if least is None else least, bool(data["cycle"]))
 
-    # -- the point --------------------------------------------------------------------------------------------------
+def _fixed(point: Point) -> str | None:
+    residuals = point.residuals()
+    if residuals is not None and any(each > 0 for each in residuals):
+        return "the point moves"
+    if point.shape.is_map and not all(factor > 0 for factor in _factors(point)):
+        return unconfirmed("that 1 + alpha c_i is positive")
+    return None if _exactly_fixed(point) else unconfirmed("an exact zero of the velocity")
 
-    def _moved(self, least: Any) -> str | None:
-        u, _ = self.system.push(self.x)
-        largest = arb(0)
-        for x, push in zip(self.x, u, strict=True):
-            if self.shape.is_map:
-                y = x + push * self.system.alpha
-                change = y * (1 / self._pair(y, y).sqrt()) - x
-            elif self.shape.euclidean:
-                change = push
-            else:
-                change = push - x * self._pair(x, push)
-            for entry in change.entries():
-                largest = largest.max(abs(entry))
-        if largest > 0 and largest >= least:
-            return None
-        return unconfirmed("that the point moves") if largest.contains(0) else "the point moves less than it is said"
 
-    def _fixed(self) -> str | None:
-        if self._moved(arb(0)) is None:
-            return "the point moves"
-        if self.shape.is_map:
-            u, _ = self.system.push(self.x)
-            if not all(1 + self.system.alpha * self._pair(x, push) > 0 for x, push in zip(self.x, u, strict=True)):
-                return unconfirmed("that 1 + alpha c_i is positive")
-        return None if _exactly_fixed(self) else unconfirmed("an exact zero of the velocity")
+def _cycle(point: Point) -> str | None:
+    """``f(f(x)) = x`` and ``f(x) != x``."""
+    image = point.image()
+    if image is None:
+        return unconfirmed("a step whose length may vanish")
+    back = point.again().image()
+    if back is None:
+        return unconfirmed("a second step whose length may vanish")
+    if not any(each > 0 for each in point.residuals() or ()):
+        return "the point does not move"
+    entries = [a - b for x, y in zip(point.x, back, strict=True) for a, b in zip(x.entries(), y.entries(), strict=True)]
+    if every([vanishes(each) for each in entries]) is False:
+        return "two steps do not lead back"
+    if all(factor < 0 for factor in _factors(point)) and _exactly_fixed(point):
+        return None
+    return unconfirmed("that two steps lead back exactly (they do to 120 digits)")
 
-    # -- the spectrum -------------------------------------------------------------------------------------------------
 
-    def _spectrum(self, inside: bool, least: Any, cycle: bool) -> str | None:
-        u, _ = self.system.push(self.x)
-        heights = [self._pair(x, push) for x, push in zip(self.x, u, strict=True)]
-        if self.shape.is_map:
-            signs = [1 + self.system.alpha * c for c in heights]
-            if not (all(m < 0 for m in signs) if cycle else all(m > 0 for m in signs)):
-                return unconfirmed("a linearization where tokens change places")
-        held = [entry for x in self.x for entry in x.entries()] + heights
-        J = _linearization(SimpleNamespace(system=self.system, box=held, tokens=lambda _: self.x))  # type: ignore[arg-type]
-        size = J.nrows()
-        one = arb_mat(size, size, [int(r == c) for r in range(size) for c in range(size)])
-        kept = least * arb(fmpq(999, 1000))
-        if self.shape.is_map:
-            power = J * (1 / (1 - kept if inside else 1 + kept))
-        else:
-            shifted = J + self._tangent() * kept if inside else J - one * kept
-            h = 1 / (1 + _norm(shifted))
-            power = (one - shifted * h).solve(one + shifted * h)
-        for _ in range(SQUARINGS):
-            if inside and _norm(power) < 1:
-                return None
-            trace = sum((power[k, k] for k in range(size)), arb(0))
-            if abs(trace) > size:
-                return None if not inside else "an eigenvalue is outside"
-            if not inside and _norm(power) < 1:
-                return "every eigenvalue is inside"
-            power = power * power
+# -- the spectrum -----------------------------------------------------------------------------------------------------
+
+
+def spectrum_at(point: Point, until: float, cycle: bool) -> list[Cluster] | None:
+    """The eigenvalues on the tangent spaces; for a 2-cycle those of both steps together."""
+
+    def matrix(bits: int) -> Any:
+        here = Point(point.instance) if bits != PRECISION else point
+        first = here.jacobian()
+        if not cycle:
+            return first
+        return here.again().jacobian() * first
+
+    return clusters(matrix, until)
+
+
+def excesses(found: list[Cluster], is_map: bool, cycle: bool) -> list[Any]:
+    """``|z| - 1`` per step, or ``Re z``: below zero inside, above it outside."""
+    if not is_map:
+        return [each.ball.real for each in found]
+    moduli = [abs(each.ball) for each in found]
+    return [(size.sqrt() if cycle else size) - 1 for size in moduli]
+
+
+def _spectral_claim(point: Point, claim: str, margin: float | None, until: float) -> str | None:
+    cycle = point.shape.is_map and _is_cycle(point)
+    found = spectrum_at(point, until, cycle)
+    if found is None:
         return unconfirmed("where the spectrum lies")
-
-    def _tangent(self) -> Any:
-        """The projection to the tangent spaces: directions normal to them keep their rate -1."""
-        n, d = self.n, self.d
-        rows = [[arb(int(r == c)) for c in range(n * d)] for r in range(n * d)]
-        for i, x in enumerate(self.x if not self.shape.euclidean else ()):
-            normal = x * self.system.weigh(x).transpose()
-            for a in range(d):
-                for b in range(d):
-                    rows[i * d + a][i * d + b] -= normal[a, b]
-        return arb_mat(rows)
-
-
-def _norm(matrix: Any) -> Any:
-    size = matrix.nrows()
-    best = arb(0)
-    for r in range(size):
-        best = best.max(sum((abs(matrix[r, c]) for c in range(size)), arb(0)))
-    return best
+    heights = excesses(found, point.shape.is_map, cycle)
+    worst = heights[0]
+    for each in heights[1:]:
+        worst = worst.max(each)
+    if claim == "boundary":
+        if worst < 0:
+            return "every eigenvalue is inside"
+        return unconfirmed("an eigenvalue exactly on the boundary")
+    if margin is None:
+        return "a claim about the spectrum needs its margin"
+    wrong = worst > 0 if claim == "inside" else worst < 0
+    if wrong:
+        return "an eigenvalue is outside" if claim == "inside" else "every eigenvalue is inside"
+    if worst.contains(0):
+        return "the spectrum reaches the boundary" if vanishes(worst) else unconfirmed("where the spectrum lies")
+    return margin_differs(margin, abs(worst), "the distance from the boundary")
 
 
-# -- exact zeros --------------------------------------------------------------------------------------------------------
+def _is_cycle(point: Point) -> bool:
+    return any(each > 0 for each in point.residuals() or ())
 
 
-def _exactly_fixed(point: _Point) -> bool:
+# -- exact zeros ------------------------------------------------------------------------------------------------------
+
+
+def _exactly_fixed(point: Point) -> bool:
     """The tangential part of the push is zero, exactly, because it is so for each group of keys with one score."""
     import sympy as sp
 
-    # every text was read by the parser above before it comes here, so that no other name can occur in it
+    # every text was read by the parser of numbers before it comes here, so that no other name can occur in it
     def matrix(rows: Any) -> Any:
         return sp.Matrix([[sp.sympify(str(entry)) for entry in row] for row in rows])
 
@@ -243,7 +202,7 @@ def _exactly_fixed(point: _Point) -> bool:
     def zero(value: Any) -> bool:
         return bool(sp.expand(value) == 0 or sp.radsimp(sp.simplify(value)) == 0)
 
-    def vanishes(x: Any, push: Any) -> bool:
+    def vanishing(x: Any, push: Any) -> bool:
         tangent = push if shape.euclidean else push - x * (x.T * metric * push)[0, 0]
         return all(zero(entry) for entry in tangent)
 
@@ -266,8 +225,8 @@ def _exactly_fixed(point: _Point) -> bool:
                 whole += value * X[seen[0]]
             elif len(groups) == 1:
                 whole += value * next(iter(groups.values())) / len(seen)
-            elif not all(vanishes(x, value * total) for total in groups.values()):
+            elif not all(vanishing(x, value * total) for total in groups.values()):
                 return False
-        if not vanishes(x, whole):
+        if not vanishing(x, whole):
             return False
     return True

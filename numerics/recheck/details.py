@@ -1,113 +1,235 @@
-"""What ``certify --json`` shows beside its certificate: numbers that no fact states are shown false here, or stand.
+"""Numbers that ``certify`` shows beside its certificate, confirmed or shown false for every matrix within the slack s of T.
 
-The intervals of the extreme eigenvalues of sym(M), of a norm or of a distance, and the disc of the leading eigenvalue, are
-about every matrix within the slack s of T.  An interval ``[low, high]`` of the smallest eigenvalue is false if an eigenvalue
-of sym(T) lies below ``low + s`` (then that of ``T - s I`` is below low), or if all lie above ``high - s``; the others are
-mirror images.  A disc is false if it meets no disc of T found here.  A number that is true, but weaker, is not refused.
+An interval ``[low, high]`` of the smallest eigenvalue of sym(M) is true if no eigenvalue of sym(T) is below ``low + s``, one
+is at most ``high - s``; those of the largest eigenvalue, of a norm and of a distance are mirror images (a norm is the root of the
+largest eigenvalue of ``M^T M``).  Up to n = 24 that is decided by exact elimination, above by the float verifier, which gives
+way by :data:`ROUND` times the Frobenius norm.  An end of an interval may be loose by :data:`LOOSE` times the Frobenius norm
+of M and no more; a bound without another end (null) is a promise that must be true, and may be weak.
+The leading eigenvalue: the disc shown must meet the disc found here of one that may lead, and be no wider than the slack.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import flint
 import numpy as np
 
+from eigentoken.numerics.recheck.covering import ROOT_BITS, exact_roots
 from eigentoken.numerics.recheck.leaders import places
-from eigentoken.numerics.recheck.locating import BallPlaces, FloatPlaces, Places, arb_of
-from eigentoken.numerics.recheck.reading import Exact
-from eigentoken.numerics.recheck.signs import certain_counts, symmetric_exact
+from eigentoken.numerics.recheck.locating import BallPlaces, FloatPlaces, arb_of
+from eigentoken.numerics.recheck.rational import LateError
+from eigentoken.numerics.recheck.reading import Exact, fraction_of, unconfirmed
+from eigentoken.numerics.recheck.signs import certain_counts, direction_below
 
-__all__ = ["shown_false"]
+__all__ = ["LOOSE", "ROUND", "extreme_differs", "leader_differs", "norm_differs"]
 
-_FORMS = {"symmetric": "skew-part", "identity": "minus-identity", "norm-bound": "itself"}
+LOOSE = Fraction(1, 10**5)
+ROUND = Fraction(1, 10**9)
+NEAREST = Fraction(1, 2**48)
+WIDER = 64
+EXACT_SIZE = 24
+FLOOR = Fraction(1, 2**480)
 
 
-def shown_false(
-    condition: str,
-    details: Mapping[str, Any],
-    matrix: Exact,
-    part: Callable[[str], Exact],
-    gram: Callable[[Exact], Exact],
-    slack: Fraction,
-    until: float,
-) -> str | None:
-    """Why a number of the details is false, or None.
+def scale_of(matrix: Exact) -> Fraction:
+    """The Frobenius norm, rounded up a little."""
+    values, exponent, distance = matrix.rounded
+    return Fraction(float(np.linalg.norm(values)) * (1 + 2.0**-20) + distance) * Fraction(2) ** exponent
 
-    ``part(form)`` is M itself, its skew part or ``M - I``; ``gram(M)`` is ``M^T M`` of the smaller side.
+
+class Extremes:
+    """The largest eigenvalue of a symmetric matrix against numbers: certainly above, certainly not."""
+
+    def __init__(self, matrix: Exact, scale: Fraction, until: float) -> None:
+        self.matrix, self.until = matrix, until
+        self.exact = matrix.shape[0] <= EXACT_SIZE
+        self.give = Fraction(0) if self.exact else ROUND * scale
+
+    @cached_property
+    def _vector(self) -> Any:
+        values = self.matrix.rounded[0]
+        return np.ascontiguousarray(np.linalg.eigh(0.5 * (values + values.T))[1][:, -1])
+
+    def some_above(self, at: Fraction) -> bool:
+        """One eigenvalue is certainly above."""
+        if self.exact:
+            return certain_counts(self.matrix, at, self.until)[0] >= 1
+        flipped = Exact(lambda: (-self.matrix.numerators, self.matrix.denominator), None, "", self.matrix.shape)
+        return direction_below(flipped, self._vector, -at)
+
+    def all_below(self, at: Fraction) -> bool:
+        """Every eigenvalue is certainly below."""
+        return certain_counts(self.matrix, at, self.until, EXACT_SIZE)[1] == self.matrix.shape[0]
+
+
+class Norms:
+    """The same for a norm, the root of the largest eigenvalue of ``M^T M``."""
+
+    def __init__(self, matrix: Exact, gram: Exact, scale: Fraction, until: float) -> None:
+        self.matrix, self.gram, self.until = matrix, _near_gram(matrix, gram), until
+        self.exact = gram.shape[0] <= EXACT_SIZE
+        self.give = Fraction(0) if self.exact else ROUND * scale
+
+    @cached_property
+    def _vector(self) -> Any:
+        return np.ascontiguousarray(np.linalg.svd(self.matrix.rounded[0])[2][0])
+
+    def some_above(self, at: Fraction) -> bool:
+        if at < 0:
+            return True
+        if self.exact:
+            return certain_counts(self.gram, at * at, self.until)[0] >= 1
+        return stretches(self.matrix, self._vector, at)
+
+    def all_below(self, at: Fraction) -> bool:
+        return at > 0 and certain_counts(self.gram, at * at, self.until, EXACT_SIZE)[1] == self.gram.shape[0]
+
+
+def _near_gram(matrix: Exact, gram: Exact) -> Exact:
+    """A large Gram matrix in floats with a bound on its error, so that it need not be formed exactly.
+
+    With ``M = 2^e (A + D)``, ``||D|| <= r``: the product of floats errs by at most ``n u ||A||^2`` (any order of summation), and
+    D by ``2 r ||A|| + r^2``.
     """
-    ends = details.get("eigenvalues_of_symmetric_part")
-    if isinstance(ends, Mapping):
-        whole = symmetric_exact(matrix)
-        for name, above in (("smallest", False), ("largest", True)):
-            if name in ends and not _extreme_fits(whole, ends[name], slack, until, largest=above):
-                return f"the {name} eigenvalue of the symmetric part is not in the interval shown"
-    for name in ("norm", "distance"):
-        if condition in _FORMS and isinstance(details.get(name), list):
-            square = gram(part(_FORMS[condition]))
-            if not _norm_fits(square, details[name], slack, until):
-                return f"the {name} is not in the interval shown"
-    leader = details.get("eigenvalue")
-    if isinstance(leader, Mapping) and not _meets_a_disc(matrix, leader, until):
-        return "the eigenvalue shown is not one of the matrix"
+    values, e, r = matrix.rounded
+    if gram.shape[0] <= EXACT_SIZE or abs(e) > 200:
+        return gram
+    tall = values if values.shape[1] <= values.shape[0] else values.T
+    size = float(np.linalg.norm(values)) * (1 + 2.0**-30)
+    error = (max(values.shape) + 8) * 2.0**-52 * size * size + 2 * r * size + r * r
+    near = (np.ldexp(tall.T @ tall, 2 * e), float(np.ldexp(error, 2 * e)))
+    return Exact(gram.build, None, "", gram.shape, near)
+
+
+def stretches(matrix: Exact, vector: Any, at: Fraction) -> bool:
+    """Is ``|M x| > at |x|``, in exact arithmetic?"""
+    pairs = [float(v).as_integer_ratio() for v in vector]
+    q = max(d for _, d in pairs)
+    x = flint.fmpz_mat(len(pairs), 1, [p * (q // d) for p, d in pairs])
+    y = matrix.numerators * x
+    long, short = (y.transpose() * y)[0, 0], (x.transpose() * x)[0, 0]
+    unit = int(matrix.denominator) * at
+    return bool(short > 0 and Fraction(int(long)) > unit * unit * int(short))
+
+
+def end_differs(found: Extremes | Norms, low: Any, high: Any, slack: Fraction, loose: Fraction) -> str | None:
+    """An interval of the largest eigenvalue, or of the norm, of every matrix within the slack; a null end states nothing."""
+    low, high = (None if end is None else Fraction(end) for end in (low, high))
+    if low is not None and high is not None and low > high:
+        return "the ends of the interval are the wrong way round"
+    give, two_sided = found.give + _tiny(loose), low is not None and high is not None
+    if low is not None:
+        nothing = isinstance(found, Norms) and low == 0  # no norm is below zero
+        if not nothing and found.all_below(low + slack):
+            return "the number is below the interval shown"
+        if not nothing and not found.some_above(low + slack - give):
+            return unconfirmed("the low end of an interval")
+        if two_sided and found.some_above(low + slack + loose):
+            return "the low end of the interval is looser than the slack"
+    if high is not None:
+        if found.some_above(high - slack):
+            return "the number is above the interval shown"
+        if not found.all_below(high - slack + give):
+            return unconfirmed("the high end of an interval")
+        if two_sided and found.all_below(high - slack - loose):
+            return "the high end of the interval is looser than the slack"
     return None
 
 
-def _number(value: Any) -> Fraction | None:
-    return None if value is None else Fraction(value)
+def _tiny(scale: Fraction) -> Fraction:
+    """A strict comparison stands for a weak one where it gives way by this much."""
+    return scale / 2**80 + Fraction(1, 2**1200)
 
 
-def _extreme_fits(matrix: Exact, ends: Any, slack: Fraction, until: float, *, largest: bool) -> bool:
-    low, high = (_number(end) for end in ends)
-    n = matrix.shape[0]
-    if low is not None:
-        _, below = certain_counts(matrix, low + slack, until)
-        if below >= (n if largest else 1):
-            return False
-    if high is not None:
-        above, _ = certain_counts(matrix, high - slack, until)
-        if above >= (1 if largest else n):
-            return False
-    return True
+def extreme_differs(
+    matrix: Exact, stated: Any, slack: Fraction, until: float, *, largest: bool, size: Fraction
+) -> str | None:
+    """The interval of the smallest or largest eigenvalue of a symmetric matrix; ``size``: the Frobenius norm of M."""
+    loose = LOOSE * (size + slack) + FLOOR
+    if largest:
+        return end_differs(Extremes(matrix, size, until), *stated, slack, loose)
+    floats = None if matrix.floats is None else -matrix.floats
+    flipped = Exact(lambda: (-matrix.numerators, matrix.denominator), floats, "", matrix.shape)
+    low, high = (None if end is None else -Fraction(end) for end in stated)
+    return end_differs(Extremes(flipped, size, until), high, low, slack, loose)
 
 
-def _norm_fits(square: Exact, ends: Any, slack: Fraction, until: float) -> bool:
-    """The largest eigenvalue of ``M^T M`` is the square of the norm."""
-    low, high = (_number(end) for end in ends)
-    if high is not None and (high < slack or certain_counts(square, (high - slack) ** 2, until)[0] >= 1):
-        return False
-    if low is None or low == 0:
-        return True
-    return certain_counts(square, (low + slack) ** 2, until)[1] < square.shape[0]
+def norm_differs(part: Exact, square: Exact, size: Fraction, stated: Any, slack: Fraction, until: float) -> str | None:
+    """The interval of the norm of a part of M, from its Gram matrix."""
+    size = size + scale_of(part)
+    return end_differs(Norms(part, square, size, until), *stated, slack, LOOSE * (size + slack) + FLOOR)
 
 
-def _meets_a_disc(matrix: Exact, shown: Mapping[str, Any], until: float) -> bool:
-    re, im = _number(shown.get("re")), _number(shown.get("im"))
-    if re is None or im is None:
-        return True
-    # without a radius the nearest float of an exact root was shown
-    radius = _number(shown["radius"]) if "radius" in shown else (abs(re) + abs(im)) / 2**50 + Fraction(1, 2**1074)
-    if radius is None:
-        return True
-    first = next((place for _, place in places(matrix, Fraction(0), until) if place is not None), None)
-    return first is None or _meets(first, re, im, radius)
+# -- the leading eigenvalue -------------------------------------------------------------------------------------------
 
 
-def _meets(place: Places, re: Fraction, im: Fraction, radius: Fraction) -> bool:
-    if isinstance(place, BallPlaces):
-        old, flint.ctx.prec = flint.ctx.prec, place.discs.precision
+def leader_differs(
+    matrix: Exact, facts: Mapping[str, Any], stated: Mapping[str, Any], slack: Fraction, until: float
+) -> str | None:
+    """The disc (or nearest float) of a leading eigenvalue, by the order of the facts."""
+    if stated["re"] is None or stated["im"] is None or stated.get("radius", 0) is None:
+        return unconfirmed("an eigenvalue beyond the range of floats")
+    re, im = Fraction(stated["re"]), Fraction(stated["im"])
+    scale = scale_of(matrix)
+    old = flint.ctx.prec
+    try:
+        for found in _discs(matrix, slack, until):
+            flint.ctx.prec = 512
+            radii = [r for _, r in found]
+            if not all(r < arb_of(LOOSE * scale + 10**6 * slack) for r in radii):
+                continue
+            point = flint.acb(arb_of(re), arb_of(im))
+            shown = arb_of(Fraction(stated["radius"])) if "radius" in stated else abs(point) * arb_of(NEAREST)
+            shown = shown + arb_of(_tiny(scale))
+            leading = _may_lead(found, facts)
+            met = [(c, r) for c, r in leading if not abs(c - point) > shown + r]
+            if not met:
+                return "the eigenvalue shown is not the leading one"
+            widest = max(float(r.upper()) for _, r in met)
+            if float(shown.upper()) > WIDER * widest + float(LOOSE * scale) + 2.0**-1000:
+                return "the disc of the eigenvalue is wider than the slack"
+            return None
+    except LateError as late:
+        return unconfirmed(str(late))
+    finally:
+        flint.ctx.prec = old
+    return unconfirmed("discs of the eigenvalues")
+
+
+def _discs(matrix: Exact, slack: Fraction, until: float) -> Iterator[list[tuple[Any, Any]]]:
+    for _, found in places(matrix, slack, until):
+        if isinstance(found, BallPlaces):
+            yield list(zip(found.discs.centers, found.discs.radii, strict=True))
+        elif isinstance(found, FloatPlaces):
+            unit = flint.arb(2) ** found.exponent
+            columns = zip(found.discs.re.tolist(), found.discs.im.tolist(), found.discs.radii.tolist(), strict=True)
+            yield [(flint.acb(x, y) * unit, flint.arb(r) * unit) for x, y, r in columns]
+    if slack == 0 and matrix.shape[0] <= EXACT_SIZE:
+        old, flint.ctx.prec = flint.ctx.prec, ROOT_BITS
         try:
-            point, reach = flint.acb(arb_of(re), arb_of(im)), arb_of(radius)
-            pairs = zip(place.discs.centers, place.discs.radii, strict=True)
-            return any(not abs(center - point) > r + reach for center, r in pairs)
+            roots = list(exact_roots(matrix, until))
         finally:
             flint.ctx.prec = old
-    if isinstance(place, FloatPlaces):
-        unit = Fraction(2) ** -place.exponent
-        x, y, reach = (float(value * unit) for value in (re, im, radius))
-        distance = np.hypot(place.discs.re - x, place.discs.im - y)
-        slip = 2.0**-40 * (abs(x) + abs(y) + reach)
-        return bool((distance * (1 - 2.0**-40) <= place.discs.radii + reach + slip).any())
-    return True
+        yield roots
+
+
+def _may_lead(found: list[tuple[Any, Any]], facts: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+    """Discs that no other disc is certainly ahead of."""
+    by = facts["by"]
+    step = arb_of(fraction_of(facts["alpha"])) if by == "step" else None
+    scores = []
+    for center, radius in found:
+        if by == "real-part":
+            scores.append((center.real, radius))
+        elif step is None:
+            scores.append((abs(center), radius))
+        else:
+            scores.append((abs(1 + step * center), abs(step) * radius))
+    best = scores[0][0] - scores[0][1]
+    for middle, spread in scores[1:]:
+        best = best.max(middle - spread)
+    return [disc for disc, (middle, spread) in zip(found, scores, strict=True) if not middle + spread < best]

@@ -24,6 +24,9 @@ def implied(document: Document, n: int, slack: Fraction, margin: Fraction) -> st
     if document.verdict not in ("holds", "fails"):
         return f"a certificate supports holds or fails, not {document.verdict!r}"
     rules = {"signs": _signs, "leader": _leader, "eigenvector": _leader, "equality": _equality, "norm": _norm}
+    why = _names(document.kind, document.condition, facts, options)
+    if why is not None:
+        return why
     if document.kind in rules:
         return rules[document.kind](document.condition, facts, options, n, slack, margin, holds=holds)
     if document.kind == "rank":
@@ -36,6 +39,46 @@ def implied(document: Document, n: int, slack: Fraction, margin: Fraction) -> st
         fine = document.condition == "spectrum" and holds and margin == 0
         return None if fine else "discs support the condition spectrum only, without a margin"
     return f"unknown kind of certificate {document.kind!r}"
+
+
+_FACTS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    # kind: the facts that there must be, and those that there may be
+    "signs": (frozenset({"form", "positive", "negative", "zero", "beyond"}), frozenset()),
+    "leader": (frozenset({"kind", "by", "size"}), frozenset({"alpha", "beta", "gap"})),
+    "eigenvector": (frozenset({"kind", "by", "size", "sine"}), frozenset({"beta", "vector"})),
+    "equality": (frozenset({"form", "equal"}), frozenset({"distance_above"})),
+    "norm": (frozenset({"form"}), frozenset({"norm_at_most", "norm_above", "low", "high"})),
+    "rank": (frozenset(), frozenset({"rank", "beyond", "rank_at_least"})),
+    "core-inertia": (frozenset({"positive", "negative", "zero"}), frozenset()),
+    "discs": (frozenset({"size"}), frozenset({"discs"})),
+}
+_OPTIONS: Mapping[str, frozenset[str]] = {
+    "inertia": frozenset({"expected"}),
+    "rank": frozenset({"expected"}),
+    "norm-bound": frozenset({"bound"}),
+    "symmetric": frozenset({"within"}),
+    "identity": frozenset({"within"}),
+    "principal-eigenvector": frozenset({"within"}),
+    "dominant-step": frozenset({"alpha"}),
+    "dominant-complex-pair": frozenset({"by", "alpha"}),
+}
+
+
+def _names(kind: str, condition: str, facts: Mapping[str, Any], options: Mapping[str, Any]) -> str | None:
+    """Facts and options that nothing reads are refused: they would be shown, and mean nothing."""
+    needed, further = _FACTS.get(kind, (frozenset(), frozenset(facts)))
+    if not needed <= set(facts) <= needed | further:
+        return f"the facts of a {kind} certificate are not {sorted(facts)}"
+    if "gap" in facts and condition != "spectral-gap":
+        return "a gap belongs to spectral-gap alone"
+    if "alpha" in facts and facts.get("by") != "step":
+        return "a step belongs to an order by step alone"
+    if kind == "norm" and ("low" in facts or "high" in facts) and options:
+        return "an interval answers where no bound is asked for"
+    unread = set(options) - _OPTIONS.get(condition, frozenset())
+    if "alpha" in options and facts.get("by") != "step":
+        unread.add("alpha")
+    return f"the options {sorted(unread)} mean nothing for {condition}" if unread else None
 
 
 def restated(document: Document, details: Any) -> str | None:
@@ -92,6 +135,8 @@ def _signs(
     }
     if condition == "inertia":
         expected = options.get("expected")
+        if expected is not None and sum(int(count) for count in expected) != n:
+            return "the expected counts do not add up to the size"
         complete = p + q + z == n
         same = expected is None or list(expected) == [p, q, z]
         other = expected is not None and any(have > want for have, want in zip((p, q, z), expected, strict=True))

@@ -63,9 +63,9 @@ def at_least(
     return _exactly(matrix, shift, positive, negative, zero, beyond, until)
 
 
-def certain_counts(matrix: Exact, at: Fraction, until: float) -> tuple[int, int]:
+def certain_counts(matrix: Exact, at: Fraction, until: float, exact_size: int = EXACT_SIZE) -> tuple[int, int]:
     """Numbers of eigenvalues of a symmetric matrix that are certainly above, and certainly below, a value."""
-    if matrix.shape[0] <= EXACT_SIZE:
+    if matrix.shape[0] <= exact_size:
         return rational.counts(rational.shifted(matrix.numerators, matrix.denominator, -at)[0], until)[:2]
     with np.errstate(all="ignore"):
         return _by_floats(matrix, -at, Fraction(0), None)

@@ -349,7 +349,7 @@ def shown(condition: str, matrix: np.ndarray, **options: Any) -> dict[str, Any]:
     """What ``certify --json`` prints."""
     verdict = certify(condition, matrix, **options).as_dict()
     document: dict[str, Any] = json.loads(
-        json.dumps({"schema": "eigentoken/verdict/1", "condition": condition, "matrix": "m.npy", **verdict})
+        json.dumps({"schema": "eigentoken/verdict/2", "condition": condition, "matrix": "m.npy", **verdict})
     )
     return document
 

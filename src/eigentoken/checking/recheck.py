@@ -1,33 +1,53 @@
-"""Re-verify every certificate of a document with the independent arithmetic, and the hashes of the weights."""
+"""Re-verify a document: validate it, re-check every part of it with the independent arithmetic, and list what is not covered."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Rechecked", "certificates_of_check", "recheck_document"]
+__all__ = ["Recheck", "Rechecked", "certificates_of_check", "recheck_document"]
 
 EXPECTED = (
     "expected a check report (check -o), a refutation (refute -o), a classification (classify --json), "
     "a verdict (certify --json) or a certificate (certify --save)"
 )
+SECOND, AGAIN, HASHES = "the second arithmetic", "the issuer's code again", "content hashes"
 
 
 @dataclass(frozen=True)
 class Rechecked:
-    """One certificate: where it stands, what it asserts, and whether the second arithmetic agrees."""
+    """One line: where it stands, what it asserts, whether it agrees, why, and by what that was found."""
 
     where: str
     condition: str
     verdict: str
     agrees: str
     reason: str
+    by: str = SECOND
 
     def as_dict(self) -> dict[str, str]:
         return vars(self)
+
+
+@dataclass(frozen=True)
+class Recheck:
+    """The lines of a re-check, and the fields of the document that it does not cover."""
+
+    lines: list[Rechecked]
+    not_covered: list[str] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Rechecked]:
+        return iter(self.lines)
+
+    @property
+    def verdict(self) -> str:
+        """``fails`` if one line fails, ``undecided`` if one is or there is none, else ``holds``."""
+        words = {each.agrees for each in self.lines}
+        return "fails" if "fails" in words else "undecided" if "undecided" in words or not words else "holds"
 
 
 def recheck_document(
@@ -37,39 +57,85 @@ def recheck_document(
     seconds: float = 60.0,
     done: Callable[[], None] = lambda: None,
     run_predicates: bool = False,
-) -> list[Rechecked]:
-    """A check report, a verdict of ``certify --json``, or a saved certificate; ``source`` replaces the model or matrix."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as problem:
-        raise ValueError(f"{path} is not a JSON document: {problem}") from None
-    except RecursionError:
-        raise ValueError(f"{path} is not a document of eigentoken: it is nested too deeply") from None
+) -> Recheck:
+    """A document that a command wrote; ``source`` replaces the model or matrix.
+
+    It is read strictly and validated against its published schema before anything in it is looked at.
+    """
+    document = _validated(path)
+    kind = document["schema"].split("/")[1]
+    if kind == "check":
+        return Recheck(list(_report(document, _stored(path), source, seconds, done)))
+    if kind == "certificate":
+        return Recheck([_certificate(path, document, source, seconds)])
+    if kind == "verdict":
+        return _verdict(document, source, seconds)
+    if kind == "classification":
+        return _classification(document, seconds)
+    return Recheck(list(_refutation(document, run_predicates, path.parent)))
+
+
+def _validated(path: Path) -> dict[str, Any]:
+    from eigentoken.numerics.certificates import schema as certificate_schema
+    from eigentoken.numerics.recheck.strict import broken_rule, read_json
+    from eigentoken.schemas import schema
+
+    document = read_json(path)
     if not isinstance(document, dict) or "schema" not in document:
         raise ValueError(f"{path} has no schema field: {EXPECTED}")
-    kind = str(document["schema"]).split("/")[1:2]
-    if kind == ["check"]:
-        return list(_report(document, _stored(path), source, seconds, done))
-    if kind in (["verdict"], ["certificate"]):
-        return [_single(path, document, source, seconds)]
-    if kind == ["classification"]:
-        return list(_classification(document, seconds))
-    if kind == ["refutation"]:
-        return list(_refutation(document, run_predicates, path.parent))
-    raise ValueError(f"{path} holds {document['schema']}: {EXPECTED}")
+    rules = [schema(name) for name in ("check", "refutation", "classification", "verdict")] + [certificate_schema()]
+    own = next((each for each in rules if each["$id"] == document["schema"]), None)
+    if own is None:
+        known = [str(each["$id"]) for each in rules]
+        older = any(str(document["schema"]).rpartition("/")[0] == each.rpartition("/")[0] for each in known)
+        why = f"this version re-checks {', '.join(known)}; write it anew" if older else EXPECTED
+        raise ValueError(f"{path} holds {str(document['schema'])[:60]}: {why}")
+    broken = broken_rule(document, own)
+    if broken is not None:
+        raise ValueError(f"{path} is not a document of {own['$id']}: {broken}")
+    return document
 
 
-def _classification(document: dict[str, Any], seconds: float) -> Iterator[Rechecked]:
+def _lines(shown: Any, parts: Mapping[tuple[str, ...], tuple[str, str]]) -> Iterator[Rechecked]:
+    """A line for each thing that was found wrong or open, and one for each part where nothing was."""
+    for each in shown.found:
+        yield Rechecked(each.where, "as displayed", "holds", each.word, each.why)
+    for path, (condition, verdict) in parts.items():
+        named = ".".join(path)
+        if not any(each.where == named or each.where.startswith(f"{named}.") for each in shown.found):
+            yield Rechecked(named, condition, verdict, "holds", "found again and compared")
+    if not shown.found:
+        yield Rechecked("document", "as displayed", "holds", "holds", "every other part that is covered")
+
+
+def _classification(document: dict[str, Any], seconds: float) -> Recheck:
+    from eigentoken.numerics.recheck.classification_documents import recheck_classification
+
+    shown = recheck_classification(document, time.monotonic() + seconds)
+    parts = {(name,): (name, document[name]["verdict"]) for name in ("equilibrium", "stable")}
+    return Recheck(list(_lines(shown, parts)), shown.not_covered())
+
+
+def _verdict(document: dict[str, Any], source: str | None, seconds: float) -> Recheck:
+    from eigentoken.numerics.recheck import recheck_verdict
+
+    matrix = source or document["matrix"]
+    shown = recheck_verdict(document, matrix, time_limit=seconds)
+    if source is None and document["certificate"] is not None:
+        shown.cover(("matrix",))  # it was read from there, and its content has the hash of the certificate
+    parts = {("certificate",): (document["condition"], document["verdict"])}
+    return Recheck(list(_lines(shown, parts)), shown.not_covered())
+
+
+def _certificate(path: Path, document: dict[str, Any], source: str | None, seconds: float) -> Rechecked:
     from eigentoken.numerics.recheck import recheck
+    from eigentoken.numerics.recheck.strict import read_json
 
-    for name in ("equilibrium", "stable"):
-        verdict = document[name]
-        if verdict["certificate"] is None:
-            yield Rechecked(name, name, verdict["verdict"], "undecided", "no certificate is kept")
-            continue
-        answer = recheck(verdict, time_limit=seconds)
-        condition = verdict["certificate"]["condition"]
-        yield Rechecked(name, condition, verdict["verdict"], str(answer.word), answer.reason)
+    if source is None and document["inputs"] and document["kind"] != "time-formula":
+        raise ValueError(f"{path} does not name its input: give it with --source FILE")
+    given: Any = read_json(Path(source)) if source is not None and document["kind"] == "classification" else source
+    answer = recheck(str(path), given, time_limit=seconds)
+    return Rechecked(str(path), document["condition"], document["verdict"], str(answer.word), answer.reason)
 
 
 def _refutation(document: dict[str, Any], run_predicates: bool, beside: Path) -> Iterator[Rechecked]:
@@ -77,26 +143,6 @@ def _refutation(document: dict[str, Any], run_predicates: bool, beside: Path) ->
 
     for where, verdict in recheck_report(document, run_predicates=run_predicates, beside=beside):
         yield Rechecked(where, "counterexample", "holds", str(verdict.word), verdict.reason)
-
-
-def _single(path: Path, document: dict[str, Any], source: str | None, seconds: float) -> Rechecked:
-    from eigentoken.numerics.recheck import recheck
-
-    certificate = document if "kind" in document else document.get("certificate")
-    if not isinstance(document.get("verdict"), str):
-        raise ValueError(f"{path} states no verdict: {EXPECTED}")
-    if certificate is not None and not _is_certificate(certificate):
-        raise ValueError(f"{path} holds something else in the place of its certificate: {EXPECTED}")
-    if certificate is None:
-        return Rechecked(
-            str(path), document.get("condition", ""), document["verdict"], "undecided", "no certificate is kept"
-        )
-    matrix = source or document.get("matrix")
-    if matrix is None and certificate["inputs"] and certificate["kind"] != "time-formula":
-        raise ValueError(f"{path} does not name its matrix: give it with --source MATRIX")
-    subject: Any = str(path) if "kind" in document else document
-    verdict = recheck(subject, matrix, time_limit=seconds)
-    return Rechecked(str(path), certificate["condition"], certificate["verdict"], str(verdict.word), verdict.reason)
 
 
 def certificates_of_check(path: Path) -> int:
@@ -114,11 +160,6 @@ def certificates_of_check(path: Path) -> int:
         if isinstance(each, dict) and each.get("layer") == each.get("weights_of")
     ]
     return sum(1 for each in distinct for _ in _certificates(each, ""))
-
-
-def _is_certificate(value: Any) -> bool:
-    named = isinstance(value, dict) and all(isinstance(value.get(key), str) for key in ("kind", "condition", "verdict"))
-    return named and isinstance(value.get("inputs"), dict)
 
 
 def _stored(path: Path) -> dict[str, Any]:
@@ -171,8 +212,8 @@ def _report(
 
 def _compared(where: str, found: Iterator[tuple[str, str, str]], agrees: str) -> Iterator[Rechecked]:
     """A line for each difference between what is displayed and what is found again, else one line that agrees."""
-    listed = [Rechecked(place, "as displayed", "holds", word, why) for place, word, why in found]
-    yield from listed or [Rechecked(where, "as displayed", "holds", "holds", agrees)]
+    listed = [Rechecked(place, "as displayed", "holds", word, why, AGAIN) for place, word, why in found]
+    yield from listed or [Rechecked(where, "as displayed", "holds", "holds", agrees, AGAIN)]
 
 
 def _hashes(document: Mapping[str, Any], model: Any) -> Rechecked:
@@ -183,7 +224,7 @@ def _hashes(document: Mapping[str, Any], model: Any) -> Rechecked:
     }
     same = all(stated[key] == value for key, value in now.items())
     reason = "sha256 of every weight file" if same else "the weights are not those that were checked"
-    return Rechecked("weights", "content hashes", "holds", "holds" if same else "fails", reason)
+    return Rechecked("weights", "content hashes", "holds", "holds" if same else "fails", reason, HASHES)
 
 
 def _certificates(value: Any, where: str) -> Iterator[tuple[str, dict[str, Any]]]:

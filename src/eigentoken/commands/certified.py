@@ -96,7 +96,7 @@ def recheck(
 ) -> None:
     """Re-verify a report with an independent arithmetic.
 
-    Every certificate, and the hashes of the weights.
+    Every number and word of it, or it is listed as not covered; and the hashes of the weights.
 
     Exit code 1 if any does not agree, or if the report states what its certificates do not support.
     Example: eigentoken recheck report.json
@@ -113,10 +113,10 @@ def recheck(
         found = recheck_document(
             document, source=source, seconds=seconds, done=lambda: advance(), run_predicates=run_predicates
         )
-    words = [each.agrees for each in found]
-    verdict = "fails" if "fails" in words else "undecided" if "undecided" in words or not words else "holds"
+    words, verdict = [each.agrees for each in found], found.verdict
     if json:
-        show_json("recheck", {"verdict": verdict, "certificates": [each.as_dict() for each in found]})
+        lines = [each.as_dict() for each in found]
+        show_json("recheck", {"verdict": verdict, "certificates": lines, "not_covered": found.not_covered})
     else:
         rows = [
             (_readable(each.where), _readable(each.condition), each.agrees, _readable(each.reason))
@@ -127,6 +127,8 @@ def recheck(
             table("not confirmed", ("where", "condition", "agrees", "why"), rows, wrap=("where", "why", "condition"))
         counted = f"{words.count('holds')} of {len(words)} agree" if words else "nothing to re-check"
         say(f"{counted}: {verdict}", "bold")
+        if found.not_covered:
+            say(f"not covered: {', '.join(found.not_covered)}")
     raise typer.Exit(1 if verdict == "fails" else 0)
 
 

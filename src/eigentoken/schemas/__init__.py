@@ -16,9 +16,14 @@ def names() -> list[str]:
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema of a document, by the middle part of its ``schema`` field.
+    """The schema of a document, by the middle part of its ``schema`` field, with that of certificates where it is named.
 
-    >>> schema("check")["$id"]
-    'eigentoken/check/2'
+    >>> schema("verdict")["$id"]
+    'eigentoken/verdict/2'
     """
-    return dict(json.loads((files(__name__) / f"{name}.json").read_text(encoding="utf-8")))
+    found = dict(json.loads((files(__name__) / f"{name}.json").read_text(encoding="utf-8")))
+    parts = found.get("$defs", {})
+    if parts.get("certificate", {}).get("$id") is not None:
+        text = (files("eigentoken.numerics") / "schemas" / "certificate.json").read_text(encoding="utf-8")
+        parts["certificate"] = json.loads(text)
+    return found

@@ -1,0 +1,217 @@
+"""Documents read strictly: JSON without duplicate keys, and a validator for the part of JSON Schema that our schemas use.
+
+A document that is re-checked is one object: it is validated against its published schema before anything in it is read.  The
+validator knows the keywords of :data:`KEYWORDS` (JSON Schema 2020-12) and refuses a schema that uses any other, so that no rule
+is passed over in silence.  What is wrong is said in one line, with the place in the document.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = ["DocumentError", "broken_rule", "read_json", "strict_json"]
+
+LONGEST_DOCUMENT = 1 << 30
+TYPES: Mapping[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+}
+NOTES = frozenset({"$schema", "$id", "$defs", "title", "description"})
+KEYWORDS = frozenset(
+    {
+        "$ref",
+        "type",
+        "const",
+        "enum",
+        "required",
+        "properties",
+        "additionalProperties",
+        "propertyNames",
+        "minProperties",
+    }
+    | {"items", "prefixItems", "minItems", "maxItems", "minimum", "minLength", "pattern", "anyOf", "allOf"}
+    | {"if", "then", "else"}
+)
+
+
+class DocumentError(ValueError):
+    """A document that cannot be read, or is not one of ours: one line."""
+
+
+def read_json(path: Path) -> Any:
+    """The JSON document of a file."""
+    try:
+        if path.stat().st_size > LONGEST_DOCUMENT:
+            raise DocumentError(f"{path} has more than {LONGEST_DOCUMENT} bytes: give a document of eigentoken")
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise DocumentError(f"{path} is not a JSON document: it is not UTF-8 text") from None
+    return strict_json(text, str(path))
+
+
+def strict_json(text: str, origin: str) -> Any:
+    """The value of a JSON text: no key twice, no NaN or Infinity, no number beyond the range of floats."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                raise DocumentError(f"{origin} gives {_short(key)} twice: keep one")
+            found[key] = value
+        return found
+
+    def refuse(word: str) -> Any:
+        raise DocumentError(f"{origin} is not a JSON document: {word} is not a number of JSON")
+
+    def finite(digits: str) -> float:
+        value = float(digits)
+        if value in (float("inf"), float("-inf")):
+            raise DocumentError(
+                f"{origin} is not a document of eigentoken: {_short(digits)} is beyond the range of floats"
+            )
+        return value
+
+    try:
+        return json.loads(text, object_pairs_hook=unique, parse_constant=refuse, parse_float=finite)
+    except DocumentError:
+        raise
+    except ValueError as problem:
+        raise DocumentError(f"{origin} is not a JSON document: {_short(problem)}") from None
+    except RecursionError:
+        raise DocumentError(f"{origin} is not a document of eigentoken: it is nested too deeply") from None
+
+
+def _short(value: Any) -> str:
+    text = " ".join((value if isinstance(value, str) else str(value)).split())
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def broken_rule(document: Any, schema: Mapping[str, Any]) -> str | None:
+    """The first rule of the schema that the document breaks, in one line; None if it breaks none.
+
+    >>> broken_rule({"a": 1, "b": 2}, {"type": "object", "properties": {"a": {}}, "additionalProperties": False})
+    'the document has an unknown field b'
+    >>> broken_rule([3], {"items": {"type": "string"}})
+    'the document[0] must be string, got 3'
+    """
+    try:
+        return _broken(document, schema, schema, "")
+    except RecursionError:
+        return "the document is nested too deeply"
+
+
+def _place(where: str) -> str:
+    return where.lstrip(".") or "the document"
+
+
+def _broken(value: Any, rule: Any, root: Mapping[str, Any], where: str) -> str | None:
+    if rule is True:
+        return None
+    if rule is False:
+        return f"{_place(where)} must not be there"
+    root = rule if "$id" in rule else root
+    unknown = set(rule) - KEYWORDS - NOTES
+    if unknown:
+        raise ValueError(f"the schema uses {sorted(unknown)}, which the validator does not know")
+    if "$ref" in rule:
+        why = _broken(value, *_referred(rule["$ref"], root), where)
+        if why is not None:
+            return why
+    return (
+        _plain(value, rule, where)
+        or (_object(value, rule, root, where) if isinstance(value, dict) else None)
+        or (_array(value, rule, root, where) if isinstance(value, list) else None)
+        or _combined(value, rule, root, where)
+    )
+
+
+def _referred(reference: str, root: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+    if not reference.startswith("#"):
+        raise ValueError(f"a schema refers to {reference!r}: only references within a schema are known")
+    node: Any = root
+    for part in reference.removeprefix("#").split("/")[1:]:
+        node = node[part]
+        root = node if "$id" in node else root
+    return node, root
+
+
+def _plain(value: Any, rule: Mapping[str, Any], where: str) -> str | None:
+    place = _place(where)
+    kinds = rule.get("type")
+    if kinds is not None:
+        kinds = [kinds] if isinstance(kinds, str) else kinds
+        if not any(TYPES[kind](value) for kind in kinds):
+            return f"{place} must be {' or '.join(kinds)}, got {_short(json.dumps(value))}"
+    if "const" in rule and not _equal(value, rule["const"]):
+        return f"{place} must be {json.dumps(rule['const'])}, got {_short(json.dumps(value))}"
+    if "enum" in rule and not any(_equal(value, each) for each in rule["enum"]):
+        return f"{place} must be one of {_short(json.dumps(rule['enum']))}, got {_short(json.dumps(value))}"
+    if "minimum" in rule and TYPES["number"](value) and not value >= rule["minimum"]:
+        return f"{place} must be at least {rule['minimum']}, got {value}"
+    if isinstance(value, str):
+        if len(value) < rule.get("minLength", 0):
+            return f"{place} must not be empty"
+        if "pattern" in rule and re.search(rule["pattern"], value) is None:
+            return f"{place} must be a text like {rule['pattern']}, got {_short(json.dumps(value))}"
+    return None
+
+
+def _equal(left: Any, right: Any) -> bool:
+    return type(left) is type(right) and bool(left == right)
+
+
+def _object(value: Mapping[str, Any], rule: Mapping[str, Any], root: Mapping[str, Any], where: str) -> str | None:
+    known = rule.get("properties", {})
+    for name in rule.get("required", ()):
+        if name not in value:
+            return f"{_place(where)} has no field {name}"
+    if len(value) < rule.get("minProperties", 0):
+        return f"{_place(where)} must have at least {rule['minProperties']} fields"
+    others = rule.get("additionalProperties", True)
+    for name, child in value.items():
+        if name not in known and others is False:
+            return f"{_place(where)} has an unknown field {_short(name)}"
+        if "propertyNames" in rule and _broken(name, rule["propertyNames"], root, where) is not None:
+            return f"{_place(where)} has a field of another name: {_short(name)}"
+        why = _broken(child, known.get(name, others), root, f"{where}.{_short(name)}")
+        if why is not None:
+            return why
+    return None
+
+
+def _array(value: list[Any], rule: Mapping[str, Any], root: Mapping[str, Any], where: str) -> str | None:
+    if not rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", len(value)):
+        return f"{_place(where)} must have another number of entries than {len(value)}"
+    first = rule.get("prefixItems", [])
+    place = where or ".the document"
+    for index, child in enumerate(value):
+        why = _broken(child, first[index] if index < len(first) else rule.get("items", True), root, f"{place}[{index}]")
+        if why is not None:
+            return why
+    return None
+
+
+def _combined(value: Any, rule: Mapping[str, Any], root: Mapping[str, Any], where: str) -> str | None:
+    for part in rule.get("allOf", ()):
+        why = _broken(value, part, root, where)
+        if why is not None:
+            return why
+    if "anyOf" in rule:
+        reasons = [_broken(value, part, root, where) for part in rule["anyOf"]]
+        if None not in reasons:  # the reason that looks deepest into the document says most
+            return max(
+                (each for each in reasons if each is not None), key=lambda each: each.count(".") + each.count("[")
+            )
+    if "if" in rule:
+        chosen = "then" if _broken(value, rule["if"], root, where) is None else "else"
+        return _broken(value, rule.get(chosen, True), root, where)
+    return None
