@@ -166,6 +166,7 @@ def _leader_details(enclosure: Enclosure, found: Dominance) -> dict[str, Any]:
         details["eigenvalue"] = {
             "re": _finite(float(root.ball.real.mid())),
             "im": _finite(float(root.ball.imag.mid())),
+            "radius": _finite(_radius(root.ball)),
         }
     return details
 

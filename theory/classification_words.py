@@ -1,7 +1,6 @@
 """The sentences of a classification, each a function of what was found: the same for who finds it and for who checks it again.
 
-No sentence holds more than its arguments, so that a reader of a document can be told which of its words were confirmed.  ``how``
-names the arithmetic that was used; it is the only part that a re-check does not recompute.
+No sentence holds more than its arguments, so that a reader of a document can be told which of its words were confirmed.
 """
 
 from __future__ import annotations
@@ -37,14 +36,14 @@ BOUNDARY_NOTE = "of the eigenvalues are exactly on the boundary of the stability
 residual_unit = "residual, largest entry"
 
 
-def fixed_reason(is_map: bool, how: str) -> str:
-    return f"{'f(x) = x' if is_map else 'the velocity is zero'}, exactly ({how})"
+def fixed_reason(is_map: bool) -> str:
+    return f"{'f(x) = x' if is_map else 'the velocity is zero'}, exactly"
 
 
-def moved_reason(is_map: bool, at_least: float, token: int, how: str) -> str:
+def moved_reason(is_map: bool, at_least: float, token: int) -> str:
     """``token`` counts from 1."""
     moved = "|f(x) - x|_max >=" if is_map else "the velocity has an entry of modulus >="
-    return f"{moved} {at_least:.6g} at token {token}, certified by {how}"
+    return f"{moved} {at_least:.6g} at token {token}, certified by ball arithmetic"
 
 
 def token_moves_reason(token: int) -> str:

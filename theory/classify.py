@@ -114,9 +114,8 @@ def _excluded_by_balls(instance: Instance) -> Classification | None:
             return None
         if discrete and _apart(setting.advance(image), setting.tokens)[0] <= 0:
             return None
-    how = f"ball arithmetic ({FIRST_LOOK_BITS} bits)"
-    reason = words.moved_reason(discrete, distance, token + 1, how)
-    verdict = fails(reason, margin=distance, unit=words.residual_unit, details={"how": how})
+    reason = words.moved_reason(discrete, distance, token + 1)
+    verdict = fails(reason, margin=distance, unit=words.residual_unit)
     notes = [words.NO_CYCLE_NOTE] if discrete else []
     nearby = nearby_equilibrium(instance) if distance < ROUNDED else None
     if nearby is not None:
@@ -227,8 +226,7 @@ def _equilibrium(setting: Setting, field: Field, heights: Any) -> Classification
     instance = setting.instance
     shape = shape_of(setting, field)
     at_rest = _at_rest(setting)
-    how = _arithmetic(field)
-    verdict = holds(words.fixed_reason(instance.system.time is Time.MAP, how), details={"how": how})
+    verdict = holds(words.fixed_reason(instance.system.time is Time.MAP))
     kinds = _kinds(shape, at_rest)
     base = _described(
         Classification(instance, kinds[0], verdict, undecided("open"), also=tuple(kinds[1:])), setting, field, shape
@@ -251,13 +249,6 @@ def _equilibrium(setting: Setting, field: Field, heights: Any) -> Classification
         return _with_balls(base, groups, str(limit))
     base = replace(base, spectrum=entries, linearization=str(found.word), unstable_dimension=found.outside)
     return replace(base, stable=stability(found, instance.system.time), notes=base.notes + spectrum_notes(found))
-
-
-def _arithmetic(field: Field) -> str:
-    if field.is_rational:
-        return "rational arithmetic"
-    shown = ", ".join(str(generator.power(1)) for generator in field.generators)
-    return f"arithmetic in Q({shown})"
 
 
 def _at_rest(setting: Setting) -> bool:

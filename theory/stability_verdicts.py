@@ -22,18 +22,18 @@ def stability_verdict(
 ) -> Verdict:
     """``holds`` inside, ``fails`` outside and on the boundary, ``undecided`` where neither is certain; with the reason."""
     is_map = time is Time.MAP
-    unit, details = stability_unit(is_map), {"how": how}
+    unit = stability_unit(is_map)
     if not eigenvalues:
-        return holds(stability_reason(str(word), is_map, gap, how, empty=True), details=details)
+        return holds(stability_reason(str(word), is_map, gap, how, empty=True))
     if word is StabilityWord.STABLE:
-        return holds(stability_reason("stable", is_map, gap, how), margin=gap, unit=unit, details=details)
+        return holds(stability_reason("stable", is_map, gap, how), margin=gap, unit=unit)
     if word is StabilityWord.UNSTABLE:
-        return fails(stability_reason("unstable", is_map, gap, how), margin=gap, unit=unit, details=details)
+        return fails(stability_reason("unstable", is_map, gap, how), margin=gap, unit=unit)
     if word is StabilityWord.MARGINAL:
-        return fails(stability_reason("marginal", is_map, gap, how), details=details)
+        return fails(stability_reason("marginal", is_map, gap, how))
     if not_inside:
-        return fails(stability_reason("not inside", is_map, gap, how), details=details)
-    return undecided(stability_reason("undecided", is_map, gap, how), details=details)
+        return fails(stability_reason("not inside", is_map, gap, how))
+    return undecided(stability_reason("undecided", is_map, gap, how))
 
 
 def spectrum_notes(found: Linearization) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from eigentoken.numerics.exact_matrices import Deadline
 from eigentoken.numerics.inertia import Signs
 from eigentoken.numerics.matrices import exact_number
 from eigentoken.numerics.questions import Question, answer, give_up, reported_margin, threshold
+from eigentoken.numerics.reasons import inertia_reason, sign_reason
 from eigentoken.numerics.sign_conditions import SIGN_CONDITIONS, Settled
 from eigentoken.numerics.spectral_conditions import _leader_verdict
 from eigentoken.theory.verdicts import Verdict, VerdictWord
@@ -72,8 +73,7 @@ def _sign_verdict(question: Question, signs: Signs) -> Verdict:
         found = (signs.positive, signs.negative, signs.zero)
         if not signs.complete:
             return give_up(question, signs.tried, {**details, "at_least": list(found)})
-        why = "sym(M) has {} positive, {} negative, {} zero eigenvalues".format(*found)
-        settled = Settled(VerdictWord.HOLDS, *found, signs.clearance, why)
+        settled = Settled(VerdictWord.HOLDS, *found, signs.clearance)
         details["inertia"] = list(found)
     else:
         decided = SIGN_CONDITIONS[question.condition](signs)
@@ -83,7 +83,10 @@ def _sign_verdict(question: Question, signs: Signs) -> Verdict:
     margin = reported_margin(enclosure, settled.margin)
     counts = {"positive": settled.positive, "negative": settled.negative, "zero": settled.zero}
     facts = {"form": "symmetric-part", **counts, "beyond": str(threshold(enclosure, margin))}
-    reason = f"{settled.why} ({signs.rung})"
+    if question.condition == "inertia":
+        reason = inertia_reason(settled.counts, signs.rung)
+    else:
+        reason = sign_reason(question.condition, settled.word is VerdictWord.HOLDS, settled.counts, signs.rung)
     return answer(question, settled.word, reason, kind="signs", facts=facts, margin=margin, details=details)
 
 

@@ -60,6 +60,7 @@ class _Recheck:
         self.is_map = point.shape.is_map
         self.kind = document["class"]
         self.cycle = self.kind == "2-cycle"
+        self.how = "exact spectrum" if document["arithmetic"] == "exact" else "ball arithmetic"
         self.notes: list[str] = []
 
     def run(self) -> None:
@@ -97,6 +98,7 @@ class _Recheck:
         self.shown.same((name, "margin"), None)
         self.shown.same((name, "unit"), "")
         self.shown.same((name, "certificate"), None)
+        self.shown.same((name, "details"), {})
 
     def _elsewhere(self) -> None:
         self.shown.same(("class",), "not-an-equilibrium")
@@ -193,10 +195,11 @@ class _Recheck:
         self.shown.same((name, "certificate"), issued.as_document(), "not the certificate of this verdict and instance")
         unit = "" if margin is None else words.residual_unit if claim == "moved" else words.stability_unit(self.is_map)
         self.shown.same((name, "unit"), unit)
+        self.shown.same((name, "details"), {})
         self._reason(name, claim, margin, extra)
 
     def _reason(self, name: str, claim: str, margin: float | None, extra: Sequence[str]) -> None:
-        how = str(self.document[name]["details"].get("how", ""))
+        how = self.how
         reasons: list[str] = list(extra)
         if name == "stable":
             named = {"inside": "stable", "outside": "unstable"}
@@ -207,11 +210,11 @@ class _Recheck:
             elif claim == "discrete":
                 reasons.append(words.stability_reason("", self.is_map, 0.0, how, empty=True))
         elif claim == "fixed":
-            reasons.append(words.fixed_reason(self.is_map, how))
+            reasons.append(words.fixed_reason(self.is_map))
         elif claim == "undefined":
             reasons += self._undefined_reasons()
         else:
-            reasons += self._moved_reasons(margin, how)
+            reasons += self._moved_reasons(margin)
         if not reasons:
             return
         stated = self.document[name]["reason"]
@@ -223,13 +226,13 @@ class _Recheck:
         steps = enumerate(self.point.raw())
         return [words.undefined_reason(i + 1) for i, y in steps if every([vanishes(e) for e in y.entries()])]
 
-    def _moved_reasons(self, margin: float | None, how: str) -> list[str]:
+    def _moved_reasons(self, margin: float | None) -> list[str]:
         found = self.point.residuals()
         if found is None:
             return []
         if margin is not None:  # the first token that attains it
             tokens = [i + 1 for i, each in enumerate(found) if margin_differs(margin, each, "") is None]
-            return [words.moved_reason(self.is_map, margin, token, how) for token in tokens]
+            return [words.moved_reason(self.is_map, margin, token) for token in tokens]
         moved = [i + 1 for i, each in enumerate(found) if each > 0]
         if not self.is_map:
             return [words.token_moves_reason(token) for token in moved]
@@ -252,7 +255,8 @@ class _Recheck:
             shown.undecided(("spectrum",), f"the {order} eigenvalues were not enclosed by the second arithmetic")
             return
         mirrored = self.cycle and self._mirrored()
-        compare_spectrum(shown, self.document["spectrum"], found, self.cycle, order)
+        rough = self.cycle and self.document["arithmetic"] != "exact"  # moduli by balls are listed without enclosures
+        compare_spectrum(shown, self.document["spectrum"], found, self.cycle, order, enclosed=not rough)
         heights = excesses(found, self.is_map, mirrored)
         self._stability(found, heights)
         if self.cycle:
@@ -280,8 +284,7 @@ class _Recheck:
         else:
             shown.same(("unstable_dimension",), outside)
         claim = {"stable": "inside", "unstable": "outside", "marginal": "boundary"}[word]
-        how = str(self.document["stable"]["details"].get("how", ""))
-        extra = [words.stability_reason("marginal", self.is_map, 0.0, how)] if word == "marginal" else []
+        extra = [words.stability_reason("marginal", self.is_map, 0.0, self.how)] if word == "marginal" else []
         self._verdict(STABLE, claim, extra)
         if word == "marginal":
             self.notes.append(f"{edge} {words.BOUNDARY_NOTE}")
@@ -295,8 +298,7 @@ class _Recheck:
             self._empty_verdict("stable")
             self.shown.undecided(("stable",), "nothing is claimed, so there is nothing to confirm")
             return
-        how = str(self.document["stable"]["details"].get("how", ""))
-        extra = [words.stability_reason("not inside", self.is_map, 0.0, how)] if not_inside else []
+        extra = [words.stability_reason("not inside", self.is_map, 0.0, self.how)] if not_inside else []
         self._verdict(STABLE, "boundary", extra)
 
     # -- notes ----------------------------------------------------------------------------------------------------------
@@ -319,8 +321,11 @@ class _Recheck:
                 self.shown.fails(("notes", number), f"{note[:80]!r} does not follow from what is found")
         if not stated:
             self.shown.cover(("notes",))
+        if len(set(stated)) != len(stated):
+            self.shown.fails(("notes",), "a note is given twice")
+        undecided = any(note.startswith("whether f(f(x)) = x was not decided") for note in stated)
         for note in self.notes:
-            if note not in stated and note != words.NO_CYCLE_NOTE:
+            if note not in stated and not (note == words.NO_CYCLE_NOTE and undecided):
                 self.shown.fails(("notes",), f"the note is missing: {note}")
         if self.document["nearby"] is None:
             self.shown.cover(("nearby",))

@@ -4,7 +4,7 @@ An interval ``[low, high]`` of the smallest eigenvalue of sym(M) is true if no e
 is at most ``high - s``; those of the largest eigenvalue, of a norm and of a distance are mirror images (a norm is the root of the
 largest eigenvalue of ``M^T M``).  Up to n = 24 that is decided by exact elimination, above by the float verifier, which gives
 way by :data:`ROUND` times the Frobenius norm.  An end of an interval may be loose by :data:`LOOSE` times the Frobenius norm
-of M and no more; a bound without another end (null) is a promise that must be true, and may be weak.
+of M and no more; a bound without another end (null) may be weaker only where it repeats the margin.
 The leading eigenvalue: the disc shown must meet the disc found here of one that may lead, and be no wider than the slack.
 """
 
@@ -29,7 +29,6 @@ __all__ = ["LOOSE", "ROUND", "extreme_differs", "leader_differs", "norm_differs"
 
 LOOSE = Fraction(1, 10**5)
 ROUND = Fraction(1, 10**9)
-NEAREST = Fraction(1, 2**48)
 WIDER = 64
 EXACT_SIZE = 24
 FLOOR = Fraction(1, 2**480)
@@ -116,12 +115,17 @@ def stretches(matrix: Exact, vector: Any, at: Fraction) -> bool:
     return bool(short > 0 and Fraction(int(long)) > unit * unit * int(short))
 
 
-def end_differs(found: Extremes | Norms, low: Any, high: Any, slack: Fraction, loose: Fraction) -> str | None:
-    """An interval of the largest eigenvalue, or of the norm, of every matrix within the slack; a null end states nothing."""
+def end_differs(
+    found: Extremes | Norms, low: Any, high: Any, slack: Fraction, loose: Fraction, *, promised: bool = False
+) -> str | None:
+    """An interval of the largest eigenvalue, or of the norm, of every matrix within the slack; a null end states nothing.
+
+    ``promised``: the one end that there is repeats the margin, which may be weak.
+    """
     low, high = (None if end is None else Fraction(end) for end in (low, high))
     if low is not None and high is not None and low > high:
         return "the ends of the interval are the wrong way round"
-    give, two_sided = found.give + _tiny(loose), low is not None and high is not None
+    give, two_sided = found.give + _tiny(loose), (low is not None and high is not None) or not promised
     if low is not None:
         nothing = isinstance(found, Norms) and low == 0  # no norm is below zero
         if not nothing and found.all_below(low + slack):
@@ -146,16 +150,19 @@ def _tiny(scale: Fraction) -> Fraction:
 
 
 def extreme_differs(
-    matrix: Exact, stated: Any, slack: Fraction, until: float, *, largest: bool, size: Fraction
+    matrix: Exact, stated: Any, slack: Fraction, until: float, *, largest: bool, size: Fraction, margin: Fraction
 ) -> str | None:
     """The interval of the smallest or largest eigenvalue of a symmetric matrix; ``size``: the Frobenius norm of M."""
     loose = LOOSE * (size + slack) + FLOOR
+    low, high = (None if end is None else Fraction(end) for end in stated)
+    ends = [end for end in (low, None if high is None else -high) if end is not None]
+    promised = len(ends) == 1 and margin <= ends[0] <= margin * (1 + Fraction(1, 2**18))
     if largest:
-        return end_differs(Extremes(matrix, size, until), *stated, slack, loose)
+        return end_differs(Extremes(matrix, size, until), *stated, slack, loose, promised=promised)
     floats = None if matrix.floats is None else -matrix.floats
     flipped = Exact(lambda: (-matrix.numerators, matrix.denominator), floats, "", matrix.shape)
-    low, high = (None if end is None else -Fraction(end) for end in stated)
-    return end_differs(Extremes(flipped, size, until), high, low, slack, loose)
+    turned = (None if high is None else -high, None if low is None else -low)
+    return end_differs(Extremes(flipped, size, until), *turned, slack, loose, promised=promised)
 
 
 def norm_differs(part: Exact, square: Exact, size: Fraction, stated: Any, slack: Fraction, until: float) -> str | None:
@@ -170,25 +177,26 @@ def norm_differs(part: Exact, square: Exact, size: Fraction, stated: Any, slack:
 def leader_differs(
     matrix: Exact, facts: Mapping[str, Any], stated: Mapping[str, Any], slack: Fraction, until: float
 ) -> str | None:
-    """The disc (or nearest float) of a leading eigenvalue, by the order of the facts."""
-    if stated["re"] is None or stated["im"] is None or stated.get("radius", 0) is None:
+    """The disc of a leading eigenvalue, by the order of the facts: it holds the one found here (up to n = 24), or meets it."""
+    if None in (stated["re"], stated["im"], stated["radius"]):
         return unconfirmed("an eigenvalue beyond the range of floats")
     re, im = Fraction(stated["re"]), Fraction(stated["im"])
-    scale = scale_of(matrix)
+    scale, small, coarse = scale_of(matrix), slack == 0 and matrix.shape[0] <= EXACT_SIZE, "discs of the eigenvalues"
     old = flint.ctx.prec
     try:
         for found in _discs(matrix, slack, until):
             flint.ctx.prec = 512
-            radii = [r for _, r in found]
-            if not all(r < arb_of(LOOSE * scale + 10**6 * slack) for r in radii):
+            if not all(r < arb_of(LOOSE * scale + 10**6 * slack) for _, r in found):
                 continue
             point = flint.acb(arb_of(re), arb_of(im))
-            shown = arb_of(Fraction(stated["radius"])) if "radius" in stated else abs(point) * arb_of(NEAREST)
-            shown = shown + arb_of(_tiny(scale))
+            shown = arb_of(Fraction(stated["radius"]))
             leading = _may_lead(found, facts)
             met = [(c, r) for c, r in leading if not abs(c - point) > shown + r]
             if not met:
                 return "the eigenvalue shown is not the leading one"
+            if small and not any(abs(c - point) + r <= shown for c, r in met):
+                coarse = "the disc of the eigenvalue, which is met and not seen to hold it"
+                continue
             widest = max(float(r.upper()) for _, r in met)
             if float(shown.upper()) > WIDER * widest + float(LOOSE * scale) + 2.0**-1000:
                 return "the disc of the eigenvalue is wider than the slack"
@@ -197,7 +205,7 @@ def leader_differs(
         return unconfirmed(str(late))
     finally:
         flint.ctx.prec = old
-    return unconfirmed("discs of the eigenvalues")
+    return unconfirmed(coarse)
 
 
 def _discs(matrix: Exact, slack: Fraction, until: float) -> Iterator[list[tuple[Any, Any]]]:

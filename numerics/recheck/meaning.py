@@ -143,7 +143,24 @@ def _signs(
         truth["inertia"] = (complete and same, other)
     if condition not in truth:
         return f"sign facts say nothing about {condition!r}"
+    if condition != "inertia" and (p, q, z) not in _needed_counts(condition, n, (p, q, z), holds=holds):
+        return f"the counts are not those that {condition} {_verb(holds)} needs"
     return None if truth[condition][0 if holds else 1] else f"the facts do not imply that {condition} {_verb(holds)}"
+
+
+def _needed_counts(
+    condition: str, n: int, found: tuple[int, int, int], *, holds: bool
+) -> tuple[tuple[int, int, int], ...]:
+    """The counts that a word needs, no more: others may be true, and say nothing about it."""
+    z = found[2]
+    if condition == "indefinite":
+        return ((1, 1, 0),) if holds else ((n - z, 0, z), (0, n - z, z))
+    positive = condition.startswith("positive")
+    if holds:
+        zero = z if condition.endswith("-semidefinite") else 0
+        return ((n - zero, 0, zero),) if positive else ((0, n - zero, zero),)
+    against = (0, 1, 0) if positive else (1, 0, 0)
+    return (against,) if condition.endswith("-semidefinite") else (against, (0, 0, 1))
 
 
 def _verb(holds: bool) -> str:

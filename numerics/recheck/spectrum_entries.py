@@ -24,7 +24,13 @@ _ROOT = re.compile(r"RootOf\((.+), near (\S+)\)")
 
 
 def compare_spectrum(
-    shown: Shown, stated: Sequence[Mapping[str, Any]], found: Sequence[Cluster], cycle: bool, order: int
+    shown: Shown,
+    stated: Sequence[Mapping[str, Any]],
+    found: Sequence[Cluster],
+    cycle: bool,
+    order: int,
+    *,
+    enclosed: bool,
 ) -> None:
     """Each entry belongs to one eigenvalue found here, each eigenvalue has its entry, with its multiplicity."""
     values = [Cluster(acb(abs(each.ball).sqrt()), each.count) for each in found] if cycle else list(found)
@@ -41,7 +47,7 @@ def compare_spectrum(
         value = values[home].ball
         shown.judge((*path, "exact"), form_differs(entry["exact"], value), UNCONFIRMED)
         shown.judge((*path, "float"), float_differs(entry["float"], value), UNCONFIRMED)
-        shown.judge((*path, "enclosure"), _enclosure_differs(entry["enclosure"], value), UNCONFIRMED)
+        shown.judge((*path, "enclosure"), _enclosure_differs(entry["enclosure"], value, enclosed), UNCONFIRMED)
         shown.cover((*path, "multiplicity"))
     for number, value in enumerate(values):
         own = [index for index, home in enumerate(homes) if home == number]
@@ -124,9 +130,9 @@ def float_differs(stated: Any, value: Any) -> str | None:
     return None
 
 
-def _enclosure_differs(text: str, value: Any) -> str | None:
+def _enclosure_differs(text: str, value: Any, enclosed: bool) -> str | None:
     if text == "":
-        return None
+        return "an eigenvalue is shown without its enclosure" if enclosed else None
     stated = printed_ball(text)
     if not stated.overlaps(acb(value)):
         return f"{text} is stated, {value.str(25)} is found"

@@ -1,4 +1,4 @@
-"""Documents read strictly: JSON without duplicate keys, and a validator for the part of JSON Schema that our schemas use.
+"""A validator for the part of JSON Schema that our schemas use.
 
 A document that is re-checked is one object: it is validated against its published schema before anything in it is read.  The
 validator knows the keywords of :data:`KEYWORDS` (JSON Schema 2020-12) and refuses a schema that uses any other, so that no rule
@@ -10,12 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
-__all__ = ["DocumentError", "broken_rule", "read_json", "strict_json"]
+__all__ = ["broken_rule"]
 
-LONGEST_DOCUMENT = 1 << 30
 TYPES: Mapping[str, Callable[[Any], bool]] = {
     "object": lambda value: isinstance(value, dict),
     "array": lambda value: isinstance(value, list),
@@ -41,53 +39,6 @@ KEYWORDS = frozenset(
     | {"items", "prefixItems", "minItems", "maxItems", "minimum", "minLength", "pattern", "anyOf", "allOf"}
     | {"if", "then", "else"}
 )
-
-
-class DocumentError(ValueError):
-    """A document that cannot be read, or is not one of ours: one line."""
-
-
-def read_json(path: Path) -> Any:
-    """The JSON document of a file."""
-    try:
-        if path.stat().st_size > LONGEST_DOCUMENT:
-            raise DocumentError(f"{path} has more than {LONGEST_DOCUMENT} bytes: give a document of eigentoken")
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise DocumentError(f"{path} is not a JSON document: it is not UTF-8 text") from None
-    return strict_json(text, str(path))
-
-
-def strict_json(text: str, origin: str) -> Any:
-    """The value of a JSON text: no key twice, no NaN or Infinity, no number beyond the range of floats."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in found:
-                raise DocumentError(f"{origin} gives {_short(key)} twice: keep one")
-            found[key] = value
-        return found
-
-    def refuse(word: str) -> Any:
-        raise DocumentError(f"{origin} is not a JSON document: {word} is not a number of JSON")
-
-    def finite(digits: str) -> float:
-        value = float(digits)
-        if value in (float("inf"), float("-inf")):
-            raise DocumentError(
-                f"{origin} is not a document of eigentoken: {_short(digits)} is beyond the range of floats"
-            )
-        return value
-
-    try:
-        return json.loads(text, object_pairs_hook=unique, parse_constant=refuse, parse_float=finite)
-    except DocumentError:
-        raise
-    except ValueError as problem:
-        raise DocumentError(f"{origin} is not a JSON document: {_short(problem)}") from None
-    except RecursionError:
-        raise DocumentError(f"{origin} is not a document of eigentoken: it is nested too deeply") from None
 
 
 def _short(value: Any) -> str:

@@ -93,15 +93,19 @@ class _Beside:
         symmetric = symmetric_exact(self.parts.matrix)
         ends = self.stated["eigenvalues_of_symmetric_part"]
         for name in ("smallest", "largest"):
-            above = name == "largest"
+            above, margin = name == "largest", Fraction(self.shown.document["margin"] or 0)
             size = scale_of(self.parts.matrix)
-            why = extreme_differs(symmetric, ends[name], self.slack, self.parts.until, largest=above, size=size)
+            why = extreme_differs(
+                symmetric, ends[name], self.slack, self.parts.until, largest=above, size=size, margin=margin
+            )
             self._judge(why, "eigenvalues_of_symmetric_part", name)
 
     def _leader(self) -> None:
         self._same("kind", self.facts["kind"])
         self._same("by", self.facts["by"])
-        if "eigenvalue" in self.stated:
+        if "eigenvalue" not in self.stated:
+            self.shown.fails(("details",), "the leading eigenvalue is not shown")
+        else:
             shown = self.stated["eigenvalue"]
             self._judge(
                 leader_differs(self.parts.matrix, self.facts, shown, self.slack, self.parts.until), "eigenvalue"

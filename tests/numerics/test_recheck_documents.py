@@ -62,7 +62,7 @@ def short(path: tuple[str | int, ...]) -> str:
     return re.sub(r"\[\d+\]", "[]", re.sub(r"\.\[", "[", ".".join(f"[{p}]" if isinstance(p, int) else p for p in path)))
 
 
-HOW = ["equilibrium.details.how", "stable.details.how", "arithmetic"]
+HOW = ["arithmetic"]
 
 
 @pytest.mark.parametrize("name", POINTS)
@@ -70,7 +70,7 @@ def test_a_classification_agrees_and_every_leaf_is_covered_or_listed(name: str, 
     document = classified(name)
     word, open_ones = answer(document, tmp_path / "c.json")
     assert word == "holds"
-    assert set(open_ones) <= {*HOW, "equilibrium.details", "stable.details"}
+    assert open_ones == HOW
 
 
 @pytest.mark.parametrize("name", POINTS)
@@ -174,8 +174,6 @@ def test_a_verdict_changed_in_any_leaf_is_noticed(name: str, tmp_path: Path) -> 
         word, open_ones = answer(forged, tmp_path / "v.json")
         if short(path) == "details.eigenvalue.radius" and forged["details"]["eigenvalue"]["radius"] < 1e-6:
             assert word == "holds"  # within the slack
-        elif name == "signs" and path[-2:] == ("smallest", 0) and forged["details"][path[1]]["smallest"][0] < 1.38:
-            assert word == "holds"  # a bound without another end, true: the eigenvalue is (5 - sqrt 5) / 2
         elif WEAKER.fullmatch(short(path)) is None:
             assert word in ("fails", "refused"), (path, word)
         else:

@@ -76,8 +76,9 @@ def recheck_document(
 
 
 def _validated(path: Path) -> dict[str, Any]:
+    from eigentoken.files.documents import read_json
     from eigentoken.numerics.certificates import schema as certificate_schema
-    from eigentoken.numerics.recheck.strict import broken_rule, read_json
+    from eigentoken.numerics.recheck.strict import broken_rule
     from eigentoken.schemas import schema
 
     document = read_json(path)
@@ -128,8 +129,8 @@ def _verdict(document: dict[str, Any], source: str | None, seconds: float) -> Re
 
 
 def _certificate(path: Path, document: dict[str, Any], source: str | None, seconds: float) -> Rechecked:
+    from eigentoken.files.documents import read_json
     from eigentoken.numerics.recheck import recheck
-    from eigentoken.numerics.recheck.strict import read_json
 
     if source is None and document["inputs"] and document["kind"] != "time-formula":
         raise ValueError(f"{path} does not name its input: give it with --source FILE")
