@@ -68,13 +68,13 @@ class Point:
         self.heads = list(instance["heads"]) if self.shape.heads else [instance]
         if not self.heads:
             raise RecheckError("a multi-head system needs at least one head")
-        pairs = [tuple(self._read(head, key) for key in (self.shape.value, self.shape.score)) for head in self.heads]
+        pairs = [(self._read(head, self.shape.value), self._read(head, self.shape.score)) for head in self.heads]
         metric = self._read(instance, self.shape.metric)
         alpha = real_ball(instance["alpha"]) if self.shape.is_map else None
         if alpha is not None and not alpha > 0:
             raise RecheckError("the step must be positive")
         self.mask = self._read_mask(name)
-        self.system = Attention(self.shape, self.n, self.d, pairs, self.mask, metric, None, alpha)  # type: ignore[arg-type]
+        self.system = Attention(self.shape, self.n, self.d, pairs, self.mask, metric, None, alpha)
         self._check_space()
         self.u, self.slopes = self.system.push(self.x)
 

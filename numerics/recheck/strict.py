@@ -69,12 +69,11 @@ def _broken(value: Any, rule: Any, root: Mapping[str, Any], where: str) -> str |
         return None
     if rule is False:
         return f"{_place(where)} must not be there"
-    root = rule if "$id" in rule else root
     unknown = set(rule) - KEYWORDS - NOTES
     if unknown:
         raise ValueError(f"the schema uses {sorted(unknown)}, which the validator does not know")
     if "$ref" in rule:
-        why = _broken(value, *_referred(rule["$ref"], root), where)
+        why = _broken(value, _referred(rule["$ref"], root), root, where)
         if why is not None:
             return why
     return (
@@ -85,14 +84,13 @@ def _broken(value: Any, rule: Any, root: Mapping[str, Any], where: str) -> str |
     )
 
 
-def _referred(reference: str, root: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+def _referred(reference: str, root: Mapping[str, Any]) -> Any:
     if not reference.startswith("#"):
         raise ValueError(f"a schema refers to {reference!r}: only references within a schema are known")
     node: Any = root
     for part in reference.removeprefix("#").split("/")[1:]:
         node = node[part]
-        root = node if "$id" in node else root
-    return node, root
+    return node
 
 
 def _plain(value: Any, rule: Mapping[str, Any], where: str) -> str | None:

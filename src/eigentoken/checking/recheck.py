@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,14 +34,17 @@ class Rechecked:
 
 
 @dataclass(frozen=True)
-class Recheck:
+class Recheck(Sequence[Rechecked]):
     """The lines of a re-check, and the fields of the document that it does not cover."""
 
     lines: list[Rechecked]
     not_covered: list[str] = field(default_factory=list)
 
-    def __iter__(self) -> Iterator[Rechecked]:
-        return iter(self.lines)
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.lines[index]
 
     @property
     def verdict(self) -> str:

@@ -25,5 +25,18 @@ def schema(name: str) -> dict[str, Any]:
     parts = found.get("$defs", {})
     if parts.get("certificate", {}).get("$id") is not None:
         text = (files("eigentoken.numerics") / "schemas" / "certificate.json").read_text(encoding="utf-8")
-        parts["certificate"] = json.loads(text)
+        whole = json.loads(text)
+        parts["certificate"] = _within({key: value for key, value in whole.items() if key not in ("$id", "$schema")})
     return found
+
+
+def _within(rule: Any) -> Any:
+    """The rules of certificates as a part of another schema: references are to that part."""
+    if isinstance(rule, list):
+        return [_within(each) for each in rule]
+    if not isinstance(rule, dict):
+        return rule
+    return {
+        key: value.replace("#", "#/$defs/certificate", 1) if key == "$ref" else _within(value)
+        for key, value in rule.items()
+    }
