@@ -13,7 +13,7 @@ export HF_HUB_OFFLINE := 1
 export PYTHONHASHSEED := 0
 export HYPOTHESIS_PROFILE ?= ci
 
-.PHONY: demo test test-all lint typecheck format bench book docs install install-test clean
+.PHONY: demo test test-all lint typecheck format bench soundness book docs install install-test clean
 
 install: $(STAMP)
 install-test: $(TEST_STAMP)
@@ -60,6 +60,10 @@ typecheck: $(TEST_STAMP)
 format: $(TEST_STAMP)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# Every word against exact ground truth: a million cases, resumed where it stopped; SOUNDNESS="--cases 10000 --no-table" for less.
+soundness: $(TEST_STAMP)
+	$(BIN)/python -m benchmarks.soundness --jobs $(JOBS) $(SOUNDNESS)
 
 bench: $(TEST_STAMP)
 	$(BIN)/python -m pip install --quiet -e ".[bench]"

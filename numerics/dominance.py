@@ -233,9 +233,12 @@ def _non_real(discs: Discs, by: str, step: float, step_error: float, best: int) 
 
 
 def eigenvector_angle(found: Dominance) -> tuple[Array, float] | None:
-    """``(x, s)``: the ``simple-real`` leading eigenvector makes an angle with x whose sine is at most s."""
+    """``(x, s)``: the ``simple-real`` leading eigenvector makes an angle with x whose sine is at most s.
+
+    Only where the discs themselves show who leads: after an exact rung, ``index`` is the largest float and may be another one.
+    """
     discs = found.discs
-    if found.kind != "simple-real" or discs is None or discs.vectors is None:
+    if found.kind != "simple-real" or found.exact is not None or discs is None or discs.vectors is None:
         return None
     i = found.index
     distance = np.abs(discs.centers - discs.centers[i]) * (1 - 8 * UNIT) - discs.radii[i] * (1 + 8 * UNIT)

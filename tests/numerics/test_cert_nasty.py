@@ -306,3 +306,18 @@ def changes(matrix: np.ndarray, radius: float, rng: np.random.Generator) -> Iter
     for _ in range(4):
         a, b = rng.standard_normal(n), rng.standard_normal(n)
         yield inside * np.outer(a / np.linalg.norm(a), b / np.linalg.norm(b))
+
+
+def test_the_eigenvector_is_that_of_the_leader_and_not_of_the_largest_float() -> None:
+    """Eigenvalues 1, 1 - 2^-54 (twice, defective): the float center has 1 three times, and its own order of them.
+
+    Found by ``make soundness``: the vector of another eigenvalue was given with a sine of 1e-14.
+    """
+    tiny = Fraction(1, 2**54)
+    matrix = [["1", "0", "0"], ["0", str(-1 - tiny), "-2"], ["0", "4", str(3 - tiny)]]
+    verdict = certify("principal-eigenvector", matrix)
+    if verdict.is_holds:
+        x = [Fraction(entry) for entry in verdict.details["vector"]]
+        length = sum(entry * entry for entry in x)
+        assert length - x[0] ** 2 <= Fraction(verdict.details["sine_of_angle"]) ** 2 * length
+    assert not verdict.is_fails

@@ -1,0 +1,157 @@
+"""Pieces of work: some seeds of one generator, run in a process of their own, interrupted by nothing."""
+
+from __future__ import annotations
+
+import signal
+import time
+import traceback
+import warnings
+import zlib
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .judging import Domain
+from .state import WORDS, Count, State
+
+
+@cache
+def domains() -> tuple[Domain, ...]:
+    """Every domain, in the order of the table."""
+    from . import documents, lab, layers, pairs, points, signs, spectra
+
+    return tuple(module.DOMAIN for module in (signs, spectra, pairs, points, layers, lab, documents))
+
+
+def run_seeds(domain: str, generator: str, first: int, count: int, commit: str) -> tuple[Count, list[str]]:
+    """The cases of ``count`` seeds.  An exception of the toolkit is a false case too: it is no answer."""
+    chosen = next(each for each in domains() if each.name == domain)
+    make = chosen.generators[generator]
+    piece = Count(domain, generator, commit, first, first + count)
+    wrong = []
+    start = time.process_time()
+    for seed in range(first, first + count):
+        rng = np.random.default_rng([zlib.crc32(f"{domain}/{generator}".encode()), seed])
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", RuntimeWarning)
+                for case in make(rng):
+                    name = case.word if case.word in WORDS else "other"
+                    setattr(piece, name, getattr(piece, name) + 1)
+                    if case.false:
+                        piece.false += 1
+                        wrong.append(f"{domain} / {generator} / seed {seed}: {case.false}")
+        except Exception as problem:
+            piece.other += 1
+            piece.false += 1
+            place = traceback.extract_tb(problem.__traceback__)[-1]
+            where = f"{Path(place.filename).name}:{place.lineno}"
+            wrong.append(f"{domain} / {generator} / seed {seed}: {type(problem).__name__}: {problem} ({where})")
+    piece.seconds = time.process_time() - start
+    return piece, wrong
+
+
+def _quiet() -> None:
+    """A worker finishes its piece when the user interrupts: the main process decides when to stop."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+class Plan:
+    """Which piece is next: the domain that is farthest behind its share, its generators in turn."""
+
+    def __init__(self, chosen: Sequence[Domain], state: State, cases: int) -> None:
+        self.chosen, self.state = chosen, state
+        whole = sum(domain.share for domain in chosen)
+        self.wanted = {domain.name: cases * domain.share / whole for domain in chosen}
+        self.seeds = {(d.name, g): state.next_seed(d.name, g) for d in chosen for g in d.generators}
+        self.expected = {d.name: float(state.cases(d.name)) for d in chosen}
+        self.done = {(d.name, g): 0.0 for d in chosen for g in d.generators}
+        for each in state.counts:
+            if (each.domain, each.generator) in self.done:
+                self.done[each.domain, each.generator] += each.cases
+
+    def next(self) -> tuple[str, str, int, int] | None:
+        """(domain, generator, first seed, number of seeds), or None when every share is reached."""
+        open_ones = [d for d in self.chosen if self.expected[d.name] < self.wanted[d.name]]
+        if not open_ones:
+            return None
+        domain = min(open_ones, key=lambda d: self.expected[d.name] / self.wanted[d.name])
+        generator = min(domain.generators, key=lambda g: self.done[domain.name, g] / domain.weights.get(g, 1.0))
+        first = self.seeds[domain.name, generator]
+        left = self.wanted[domain.name] - self.expected[domain.name]
+        per_seed = max(1.0, self.done[domain.name, generator] / first) if first else 1.0
+        count = int(max(1, min(domain.seeds_at_once, left / per_seed)))
+        self.seeds[domain.name, generator] = first + count
+        self.expected[domain.name] += count * per_seed
+        self.done[domain.name, generator] += count * per_seed
+        return domain.name, generator, first, count
+
+    def came(self, piece: Count) -> None:
+        """Correct the estimate by what the piece had."""
+        running = self.expected[piece.domain] - self.state.cases(piece.domain)
+        self.expected[piece.domain] = self.state.cases(piece.domain) + max(0.0, running - piece.cases)
+        own = [
+            each.cases for each in self.state.counts if (each.domain, each.generator) == (piece.domain, piece.generator)
+        ]
+        self.done[piece.domain, piece.generator] = float(sum(own))
+
+
+def run(
+    chosen: Sequence[Domain],
+    state: State,
+    path: Path | None,
+    *,
+    cases: int,
+    jobs: int,
+    until: float,
+    commit: str,
+    advance: Any,
+) -> bool:
+    """Work until the cases are reached, the time is over or the user interrupts; True if the cases were reached."""
+    plan = Plan(chosen, state, cases)
+    if jobs == 1:
+        return _in_turn(plan, state, path, until, commit, advance)
+    with ProcessPoolExecutor(jobs, mp_context=get_context("fork"), initializer=_quiet) as pool:
+        running: set[Future[tuple[Count, list[str]]]] = set()
+        stopped = finished = False
+        while True:
+            try:
+                while not (stopped or finished) and len(running) < jobs + 1:
+                    piece = plan.next() if time.time() < until else None
+                    if piece is None:
+                        finished = True
+                        break
+                    running.add(pool.submit(run_seeds, *piece, commit))
+                if not running:
+                    return not stopped and time.time() < until
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for each in done:
+                    _count_in(plan, state, path, *each.result(), advance)
+                finished = False
+            except KeyboardInterrupt:
+                stopped = True  # pieces that run are finished and counted
+
+
+def _in_turn(plan: Plan, state: State, path: Path | None, until: float, commit: str, advance: Any) -> bool:
+    while time.time() < until:
+        piece = plan.next()
+        if piece is None:
+            return True
+        try:
+            _count_in(plan, state, path, *run_seeds(*piece, commit), advance)
+        except KeyboardInterrupt:
+            return False
+    return False
+
+
+def _count_in(plan: Plan, state: State, path: Path | None, piece: Count, wrong: list[str], advance: Any) -> None:
+    state.add(piece, wrong)
+    plan.came(piece)
+    if path is not None:
+        state.save(path)
+    advance(piece.cases, f"{piece.domain}: {piece.generator}")

@@ -1,0 +1,219 @@
+"""The harness of ``make soundness``: a small run of every domain is clean, a lie is seen, and a run goes on where it stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+try:
+    from benchmarks.soundness import __main__ as command
+    from benchmarks.soundness import exact, points, signs, spectra, work
+    from benchmarks.soundness.judging import Case, Domain
+    from benchmarks.soundness.state import Count, State
+    from benchmarks.soundness.table import table
+finally:
+    sys.path.remove(str(ROOT))
+
+
+@pytest.mark.parametrize("domain", work.domains(), ids=lambda domain: domain.name)
+def test_no_verdict_is_false(domain: Domain) -> None:
+    """Some seeds of each generator; ``make soundness`` runs a million cases."""
+    cases = 0
+    for generator in domain.generators:
+        few = domain.weights.get(generator, 1.0) < 1
+        piece, wrong = work.run_seeds(domain.name, generator, 0, 1 if few else 4, "test")
+        assert not wrong
+        assert piece.false == 0
+        cases += piece.cases
+    assert cases >= 10
+
+
+def test_the_arithmetic_of_the_harness_is_right() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        n = int(rng.integers(1, 6))
+        array = rng.integers(-3, 4, (n, n))
+        rows = exact.fractions(array)
+        values = np.linalg.eigvalsh(array + array.T)
+        counts = (int((values > 1e-9).sum()), int((values < -1e-9).sum()), int((abs(values) <= 1e-9).sum()))
+        assert exact.inertia(exact.symmetric_part(rows)) == counts
+        assert exact.rank(rows) == np.linalg.matrix_rank(array)
+        inverse = exact.inverse(rows)
+        assert (inverse is None) == (exact.rank(rows) < n)
+        assert inverse is None or exact.times(rows, inverse) == exact.identity(n)
+        norm = float(np.linalg.norm(array, 2))
+        assert exact.norm_at_most(rows, Fraction(norm + 1e-9))
+        assert exact.norm_at_least(rows, Fraction(norm - 1e-9))
+        assert norm < 1e-6 or not exact.norm_at_most(rows, Fraction(norm - 1e-6))
+        t, s = exact.unimodular(rng, n)
+        assert exact.times(t, s) == exact.identity(n)
+
+
+def test_known_spectra_are_those_of_the_matrix() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        blocks = [
+            spectra.Block(Fraction(int(rng.integers(-3, 4))), Fraction(int(rng.integers(0, 3)))) for _ in range(3)
+        ]
+        known = spectra.similar(rng, blocks, steps=3)
+        found = np.linalg.eigvals(np.array([[float(entry) for entry in row] for row in known.rows]))
+        for (re, im), multiplicity in known.multiplicities().items():
+            near = np.abs(found - complex(float(re), float(im))) < 1e-3
+            assert near.sum() == multiplicity
+
+
+def test_the_stability_of_the_harness_agrees_with_differences() -> None:
+    """The tangent spectrum of the closed form against finite differences of the map, written out here."""
+    rng = np.random.default_rng(3)
+    seen = set()
+    for _ in range(60):
+        instance, fixed, stable, _ = points._known(rng, flow=False)
+        V = np.array([[float(x) for x in row] for row in instance.parameters["V"]])
+        tokens = np.array([[float(x) for x in row] for row in instance.tokens])
+        alpha = float(instance.parameters["alpha"])
+
+        def step(x: Any, V: Any = V, alpha: float = alpha) -> Any:
+            raw = x + alpha * x.mean(axis=0) @ V.T
+            return raw / np.linalg.norm(raw, axis=1, keepdims=True)
+
+        with np.errstate(all="ignore"):
+            still = bool(np.abs(step(tokens) - tokens).max() < 1e-9)
+        assert still == fixed
+        if not fixed:
+            continue
+        size, shape = tokens.size, tokens.shape
+        project = np.kron(np.eye(shape[0]), np.eye(shape[1])) - _normal(tokens)
+        columns = [
+            (step(tokens + 1e-6 * e.reshape(shape)) - step(tokens - 1e-6 * e.reshape(shape))) / 2e-6 for e in project
+        ]
+        radius = max(abs(np.linalg.eigvals(np.array([c.ravel() for c in columns]).T)), default=0.0)
+        assert size == len(columns)
+        if abs(radius - 1) > 1e-4:
+            assert stable is bool(radius < 1)
+            seen.add(stable)
+    assert seen == {True, False}
+
+
+def _normal(tokens: Any) -> Any:
+    n, d = tokens.shape
+    found = np.zeros((n * d, n * d))
+    for i, x in enumerate(tokens):
+        found[i * d : (i + 1) * d, i * d : (i + 1) * d] = np.outer(x, x)
+    return found
+
+
+def test_a_lie_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong word, a margin that is too large and an exception are each counted as false."""
+    from eigentoken.theory.verdicts import VerdictWord, holds
+
+    true = signs.certify
+
+    def liar(condition: str, matrix: Any, **options: Any) -> Any:
+        return holds("always", margin=0.0) if condition == "positive-definite" else true(condition, matrix, **options)
+
+    monkeypatch.setattr(signs, "certify", liar)
+    piece, wrong = work.run_seeds("certify", "congruent integers", 0, 10, "test")
+    assert piece.false == len(wrong) > 0
+    assert "positive-definite" in wrong[0]
+
+    def boaster(condition: str, matrix: Any, **options: Any) -> Any:
+        found = true(condition, matrix, **options)
+        return type(found)(found.word, found.reason, (found.margin or 0) * 1.5 + 1e-3, found.unit, None, found.details)
+
+    monkeypatch.setattr(signs, "certify", boaster)
+    piece, wrong = work.run_seeds("certify", "congruent integers", 0, 10, "test")
+    assert piece.false > 0
+    assert any("margin" in each for each in wrong)
+
+    def breaker(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("no answer")
+
+    monkeypatch.setattr(signs, "certify", breaker)
+    piece, wrong = work.run_seeds("certify", "congruent integers", 0, 2, "test")
+    assert piece.false == 2
+    assert "no answer" in wrong[0]
+    assert VerdictWord.HOLDS == "holds"
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call = ["--jobs", "1", "--domain", "pairs", "--state", str(tmp_path / "s.json"), "--table", str(tmp_path / "t.md")]
+    assert command.main([*call, "--cases", "300"]) == 0
+    first = State.load(tmp_path / "s.json")
+    assert first.cases() >= 300
+    assert command.main([*call, "--cases", "300"]) == 0  # nothing is left to do
+    assert State.load(tmp_path / "s.json").cases() == first.cases()
+    assert command.main([*call, "--cases", "900"]) == 0
+    second = State.load(tmp_path / "s.json")
+    assert second.cases() >= 900
+    seeds = {(each.generator, each.next) for each in second.counts}
+    assert len(seeds) == len(second.counts)
+    told = (tmp_path / "t.md").read_text()
+    assert f"{second.cases():,} cases, 0 false" in told
+    assert "Not run." in told  # the other domains
+    assert "all cases reached" in capsys.readouterr().out
+
+
+def test_bad_calls_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "s.json").write_text('{"schema": "other"}')
+    for call in (["--domain", "none"], ["--cases", "0"], ["--state", str(tmp_path / "s.json")]):
+        assert command.main([*call, "--no-table"]) == 2
+        assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_the_table_is_honest_about_a_short_run() -> None:
+    state = State()
+    state.add(
+        Count("certify", "graded", "abc", 0, 5, holds=3, fails=2, undecided=1, false=1, seconds=60.0), ["it is wrong"]
+    )
+    state.add(Count("certify", "graded", "def", 5, 9, holds=4), [])
+    text = table(state, work.domains(), 2, 1_000_000)
+    assert (
+        "10 cases, 1 false, 1 minutes of processor time; 1,000,000 cases were asked for, so this is a shorter run."
+        in text
+    )
+    assert "`abc` (6 cases), `def` (4 cases)" in text
+    assert "| graded | 10 | 7 | 2 | 1 | 0 | 1 | 60 |" in text
+    assert "- it is wrong" in text
+
+
+def test_a_generator_that_only_yields_nothing_is_no_endless_run() -> None:
+    """A plan whose pieces have no cases ends with the time."""
+    nothing = Domain("nothing", "", 1, {"empty": lambda rng: iter(())})
+    plan = work.Plan([nothing], State(), 10)
+    assert plan.next() == ("nothing", "empty", 0, 10)
+    assert Case("holds").false == ""
+
+
+def test_an_interruption_keeps_what_was_counted(tmp_path: Path) -> None:
+    state = tmp_path / "s.json"
+    arguments = ["--jobs", "2", "--domain", "certify", "--state", str(state), "--no-table"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.soundness", *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    until = time.time() + 120
+    while not state.exists() and time.time() < until:
+        time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=120)
+    assert "stopped before all cases were reached" in out, err
+    assert "Traceback" not in err
+    stored = json.loads(state.read_text())
+    assert sum(each["holds"] for each in stored["counts"]) > 0
+    assert all(each["next"] > each["first"] for each in stored["counts"])
