@@ -113,8 +113,7 @@ LOJASIEWICZ = Theorem(
         "the trajectories are bounded",
     ),
     conclusions=("every trajectory converges to a single point",),
-    reference="Lojasiewicz, Sur les trajectoires du gradient d'une fonction analytique (1984); Absil, Mahony, Andrews "
-    "(2005)",
+    reference="Lojasiewicz, Sur les trajectoires du gradient d'une fonction analytique (1984)",
     bibtex="""@article{Lojasiewicz,
   author = {{\\L}ojasiewicz, Stanis{\\l}aw},
   title = {Sur les trajectoires du gradient d'une fonction analytique},
@@ -132,7 +131,7 @@ DANSKIN = Theorem(
         "where {M} is attained the derivative is at most {rate}",
     ),
     conclusions=("the upper Dini derivative of {M} is at most {rate}",),
-    reference="Danskin, The theory of max-min (1967); Lin, Francis, Maggiore, SIAM J. Control Optim. 46 (2007)",
+    reference="Lin, Francis, Maggiore, SIAM J. Control Optim. 46 (2007), on the derivative of a maximum",
     bibtex="""@article{Lin-Francis-Maggiore,
   author = {Lin, Zhiyun and Francis, Bruce and Maggiore, Manfredi},
   title = {State agreement for continuous-time coupled nonlinear systems},
@@ -288,8 +287,7 @@ CENTRE_STABLE = Theorem(
         "the flow is a diffeomorphism",
     ),
     conclusions=("almost every start has its limit in {S}",),
-    reference="Shub, Global Stability of Dynamical Systems, chapter on stable manifolds; Lee, Panageas, Piliouras, "
-    "Simchowitz, Jordan, Recht, Mathematical Programming 176 (2019)",
+    reference="Lee, Panageas, Piliouras, Simchowitz, Jordan, Recht, Mathematical Programming 176 (2019)",
     bibtex=LEE_ET_AL,
 )
 

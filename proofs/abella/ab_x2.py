@@ -433,24 +433,30 @@ def _agree(left: Any, right: Any) -> bool:
 
 
 def identity_on_instances(instances: int, seed: int) -> Verdict:
-    """``dw_1/dt = sum_j a_1j (U w_j - lambda w_1)`` exactly, with uniform weights and rational data in the plane."""
+    """``dw_1/dt = sum a_1j (U w_j - lambda w_1)`` over heads and tokens, exactly: uniform weights, rational data in the plane.
+
+    One or two heads with the left eigenvector u = e_1, each with its own eigenvalue.
+    """
     source = random.Random(seed)
+    zero, unit = sp.zeros(2, 2).tolist(), sp.eye(2).tolist()
     for _ in range(instances):
-        lam, other, lift = (sp.Rational(source.randint(1, 9), source.randint(1, 5)) for _ in range(3))
-        value = ((lam, sp.Integer(0)), (lift, other))  # u = e_1
+        heads = [
+            tuple(sp.Rational(source.randint(1, 9), source.randint(1, 5)) for _ in range(3))
+            for _ in range(source.choice((1, 2)))
+        ]
         tokens = []
         for _ in range(3):
             t = sp.Rational(source.randint(-8, 8), 10)
             tokens.append(((1 - t**2) / (1 + t**2), 2 * t / (1 + t**2)))
-        zero = ((sp.Integer(0), sp.Integer(0)), (sp.Integer(0), sp.Integer(0)))
-        unit = ((sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(1)))
-        speed = velocity("ellipsoid-multihead-flow", {"heads": [{"U": value, "P": zero}], "W": unit}, tuple(tokens))
+        given = [{"U": ((lam, sp.Integer(0)), (lift, other)), "P": zero} for lam, lift, other in heads]
+        speed = velocity("ellipsoid-multihead-flow", {"heads": given, "W": unit}, tuple(tokens))
         y = tokens[0]
         slope = (speed[0][1] * y[0] - y[1] * speed[0][0]) / y[0] ** 2
         total: Any = 0
-        for each in tokens:
-            ratio = each[1] / each[0]
-            total += each[0] / y[0] / (3 * sp.sqrt(2)) * (lift + other * ratio - lam * y[1] / y[0])
+        for lam, lift, other in heads:
+            for each in tokens:
+                ratio = each[1] / each[0]
+                total += each[0] / y[0] / (3 * sp.sqrt(2)) * (lift + other * ratio - lam * y[1] / y[0])
         if sp.simplify(slope - total) != 0:
             return fails(f"the identity fails at {tokens}")
     return holds(f"{instances} exact instances")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import sympy as sp
@@ -242,6 +243,26 @@ def nonsymmetric_decreases() -> Verdict:
     return fails(f"the rate is {rate}")
 
 
+def differences_are_not_negative(instances: int, seed: int) -> Verdict:
+    """``delta^T A (dx_1 - dx_2) >= 0`` for random rational B (invertible), W, tokens in the plane, A symmetric or not."""
+    source = random.Random(seed)
+    done = 0
+    while done < instances:
+        value, score = (sp.Matrix(2, 2, lambda *_: sp.Rational(source.randint(-4, 4), 3)) for _ in range(2))
+        if value.det() == 0:
+            continue
+        tokens = tuple(tuple(sp.Rational(source.randint(-4, 4), 3) for _ in range(2)) for _ in range(3))
+        speed = velocity("token-flow", {"B": value.tolist(), "W": score.tolist()}, tokens)
+        gap, change = (sp.Matrix([a - b for a, b in zip(each[0], each[1], strict=True)]) for each in (tokens, speed))
+        rate = (gap.T * score * value.inv() * change)[0]
+        differences = {(gap.T * score * sp.Matrix(each))[0] for each in tokens}
+        still = len(differences) == 1
+        if (sign(rate) != 1) != still:
+            return fails(f"the product is {rate} at B = {value.tolist()}, W = {score.tolist()}, tokens {tokens}")
+        done += 1
+    return holds(f"{instances} instances: positive, and zero exactly where all c are equal")
+
+
 # -- PH-C1 -------------------------------------------------------------------------------------------------------------
 
 
@@ -363,6 +384,7 @@ PH_T1 = register(
             ),
         ),
         vectors=(Vector("rate of the pair (1, 2)", pair_example, ("2.22952606081200",)),),
+        property_tests=(differences_are_not_negative,),
     )
 )
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
 import sympy as sp
@@ -476,6 +477,19 @@ def negative_c_grows() -> Verdict:
     return fails(f"the speeds are {here} and {there}")
 
 
+def radius_follows_the_modulus(instances: int, seed: int) -> Verdict:
+    """(c) on random stretches and radii: the certified sign of the radial speed is that of |c| - 1."""
+    source = random.Random(seed)
+    speed = radial_speed()[0]
+    for _ in range(instances):
+        stretch, radius = (sp.Rational(source.randint(low, high), 10) for low, high in ((3, 30), (1, 12)))
+        c = (stretch**2 - stretch**-2) / 2
+        found, wanted = sign(speed.subs({a: stretch, r: radius})), sign(abs(c) - 1)
+        if found != wanted:
+            return fails(f"a = {stretch}, c = {c}, r = {radius}: the sign of the speed is {found}, of |c| - 1 {wanted}")
+    return holds(f"{instances} instances: the radius moves as |c| - 1 says")
+
+
 def shrinking_example() -> list[float]:
     """``r(1000)`` from r(0) = 0.6 for c = 1/2, in floats."""
 
@@ -566,7 +580,7 @@ PH_T7 = register(
             ),
             Vector("r(1000) from 0.6 for c = 1/2", shrinking_example, ("0.190660312546",)),
         ),
-        property_tests=(heights_between_extremes,),
+        property_tests=(heights_between_extremes, radius_follows_the_modulus),
         variants=(
             Variant(
                 "|c| > 1", "the radius shrinks", FirstFailure("rotary_without_divergence", "properties_search_matrices")
