@@ -355,7 +355,7 @@ def negative_values_leave(source: Random) -> Verdict:
 
 def rotary_with_negative_c(source: Random) -> Verdict:
     """PH-T7(c) with ``c < -1``: the radius grows, although c > 1 fails."""
-    from eigentoken.proofs.pham.ph_t7 import a, r, radial_speed
+    from eigentoken.proofs.pham.rotary import a, r, radial_speed
     from eigentoken.theory.ball_evaluation import sign
 
     stretch, radius = (sp.Rational(source.randint(low, high), 10) for low, high in ((2, 6), (1, 12)))

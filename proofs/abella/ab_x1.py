@@ -6,7 +6,6 @@ with ``a_ij = (h_j / h_i) sum_h alpha^h_ij > 0``: the hull of the w_i shrinks, e
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from eigentoken.proofs.abella.hemisphere_examples import (
     antipodal_pair_stays,
     end_example,
     freeze_example,
+    layer_keeps_the_hull,
     start_example,
     unbounded_freezes,
 )
@@ -34,7 +34,6 @@ from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality
 from eigentoken.theory.terms import ell, matrix
-from eigentoken.theory.verdicts import Verdict, fails, holds
 from eigentoken.theory.words_flows import IsIdentity
 
 W, U = matrix("W"), matrix("U")
@@ -443,24 +442,6 @@ def derive() -> Derivation:
             ),
         )
     )
-
-
-def layer_keeps_the_hull(instances: int, seed: int) -> Verdict:
-    """One layer with U = I, W = 1 and P = 0, any step, in exact arithmetic: heights stay positive, projections in the hull."""
-    source = random.Random(seed)
-    for _ in range(instances):
-        tokens = []
-        for _ in range(source.choice((2, 3, 4))):
-            t = sp.Rational(source.randint(-8, 8), 10)
-            tokens.append(((1 - t**2) / (1 + t**2), 2 * t / (1 + t**2)))  # v = e_1: the first coordinate is the height
-        step = sp.Rational(source.randint(1, 60), source.choice((1, 7, 20)))
-        before = [y / x for x, y in tokens]
-        mean = [sum(each[k] for each in tokens) / len(tokens) for k in range(2)]
-        for x, y in tokens:
-            moved = (x + step * mean[0], y + step * mean[1])  # normalising keeps the quotient and the sign
-            if not (moved[0] > 0 and min(before) <= moved[1] / moved[0] <= max(before)):
-                return fails(f"the step {step} leaves the hull at {tokens}")
-    return holds(f"{instances} exact layers keep the hull")
 
 
 AB_X1 = register(

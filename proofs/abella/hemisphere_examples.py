@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import sympy as sp
@@ -116,3 +117,21 @@ def freeze_example() -> list[float]:
         return [-math.sin(x[0]) / math.sqrt(2) / (1 + math.exp(grown))]
 
     return [integrate(full, [1.0], [5.0])[0][0], integrate(causal, [1.0], [5.0])[0][0]]
+
+
+def layer_keeps_the_hull(instances: int, seed: int) -> Verdict:
+    """One layer with U = I, W = 1 and P = 0, any step, in exact arithmetic: heights stay positive, projections in the hull."""
+    source = random.Random(seed)
+    for _ in range(instances):
+        tokens = []
+        for _ in range(source.choice((2, 3, 4))):
+            t = sp.Rational(source.randint(-8, 8), 10)
+            tokens.append(((1 - t**2) / (1 + t**2), 2 * t / (1 + t**2)))  # v = e_1: the first coordinate is the height
+        step = sp.Rational(source.randint(1, 60), source.choice((1, 7, 20)))
+        before = [y / x for x, y in tokens]
+        mean = [sum(each[k] for each in tokens) / len(tokens) for k in range(2)]
+        for x, y in tokens:
+            moved = (x + step * mean[0], y + step * mean[1])  # normalising keeps the quotient and the sign
+            if not (moved[0] > 0 and min(before) <= moved[1] / moved[0] <= max(before)):
+                return fails(f"the step {step} leaves the hull at {tokens}")
+    return holds(f"{instances} exact layers keep the hull")

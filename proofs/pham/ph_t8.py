@@ -11,7 +11,7 @@ from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.deterministic_data import FLOATS
 from eigentoken.proofs.flow_properties import modified_form
 from eigentoken.proofs.pham.ph_m import B, W
-from eigentoken.proofs.pham.ph_t7 import a, claimed_speed, quarter_scores, r, radial_speed, states
+from eigentoken.proofs.pham.rotary import a, claimed_speed, quarter_scores, r, radial_speed, states
 from eigentoken.proofs.tensor_reductions import all_equal, slope
 from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.ball_evaluation import sign

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 from eigentoken.proofs.calculus_steps import TOKEN_I, TOKEN_J, TOKEN_K, expression_latex
-from eigentoken.proofs.pham.ph_t7 import C, a, r, radial_speed
+from eigentoken.proofs.pham.rotary import C, a, r, radial_speed
 from eigentoken.proofs.pham.slow_decay import mean_moves, three_tokens_example
 from eigentoken.proofs.tensor_reductions import velocity
 from eigentoken.theory.ball_evaluation import sign
