@@ -51,6 +51,7 @@ def derive() -> Derivation:
 def _heights() -> Iterator[Step]:
     """The perturbed Riccati equation of a height, and its two possible limits."""
     from eigentoken.proofs.calculus_steps import (
+        HEAD,
         TOKEN_I,
         TOKEN_J,
         along_flow,
@@ -66,10 +67,11 @@ def _heights() -> Iterator[Step]:
     from eigentoken.theory.calculus.expressions import row_sum
 
     rules = Assumptions(unit={"y": ()})
-    flow = field_of("causal-flow", {"U": None, "P": Letter("P")}, rules)
+    several = Letter("P", False, (HEAD,))
+    flow = field_of("ellipsoid-multihead-flow", {"heads": [{"U": None, "P": several}], "W": None}, rules, mask="c")
 
-    def masked(at: Any) -> Any:
-        pair, mask = inner(vector_of("y", at), token(TOKEN_J), (Letter("P"),)), Mask("c", at, TOKEN_J)
+    def masked(at: Any, score: Any = several) -> Any:
+        pair, mask = inner(vector_of("y", at), token(TOKEN_J), (score,)), Mask("c", at, TOKEN_J)
         return factor(mask) * exponential(pair) * factor(row_sum(pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
 
     def height(at: Any) -> Any:
@@ -80,15 +82,27 @@ def _heights() -> Iterator[Step]:
     a, p, q, weight, square, eps = sp.symbols("a p q alpha_ij N epsilon", real=True)
     low, high, rho_1, rho_2 = sp.symbols("l L rho_1 rho_2", real=True)
     yield tensor_step(
+        "one head",
+        "The registered causal flow with $U = I$ (mask $c_{ij} = 1$ for $j \\le i$). It has one head; below it is "
+        "taken with any "
+        "number of heads $P_{\\eta}$, as the masked flow of the registered system with heads, on the sphere.",
+        derive=lambda: field_of("causal-flow", {"U": None, "P": Letter("P")}, rules),
+        claimed=(masked(SLOT, Letter("P")) * (token(TOKEN_J) - inner(here, token(TOKEN_J)) * here)).summed(TOKEN_J),
+        rules=rules,
+        left="\\dot y_i",
+    )
+    yield tensor_step(
         "heights from the system",
-        "For a fixed vector $v$ (it will be $y_1$, which does not move, AB-E15), along the registered causal flow "
-        "with $U = I$ (mask $c_{ij} = 1$ for $j \\le i$), for every number of tokens and every dimension:",
+        "For a fixed vector $v$ (it will be $y_1$, which does not move, AB-E15), along this flow, for every number "
+        "of tokens and "
+        "heads and every dimension:",
         derive=lambda: along_flow(height(TOKEN_I), flow, rules),
         claimed=(masked(TOKEN_I) * (height(TOKEN_J) - inner(token(TOKEN_I), token(TOKEN_J)) * height(TOKEN_I))).summed(
-            TOKEN_J
+            TOKEN_J, HEAD
         ),
         rules=rules,
         left="\\tfrac{d}{dt}\\,v^{\\top}y_i",
+        uses=("one head",),
     )
     yield tensor_step(
         "sphere",
@@ -104,7 +118,7 @@ def _heights() -> Iterator[Step]:
         "Written out, the field is analytic in the tokens (a causal normaliser contains the own term and has no "
         "zero), with derivatives that are bounded while $P$ is.",
         derive=lambda: flow,
-        claimed=(masked(SLOT) * (token(TOKEN_J) - inner(here, token(TOKEN_J)) * here)).summed(TOKEN_J),
+        claimed=(masked(SLOT) * (token(TOKEN_J) - inner(here, token(TOKEN_J)) * here)).summed(TOKEN_J, HEAD),
         rules=rules,
         left="\\dot y_i",
         needs=("P is measurable and bounded in time",),

@@ -27,6 +27,7 @@ def position_steps() -> Iterator[Step]:
     s_2, s_3, s_32, A_21, A_31, A_32 = sp.symbols("s_2 s_3 s_32 A_21 A_31 A_32", real=True)
     c_i, s_i, c_j, s_j = sp.symbols("c_i s_i c_j s_j", real=True)
     delta, floor, least, larger, pi, third, late = sp.symbols("delta c_1 s u pi theta_3 u'", real=True)
+    heads = sp.Symbol("N", positive=True)
     tangent = (c_j - (c_i * c_j + s_i * s_j) * c_i) * (-s_i) + (s_j - (c_i * c_j + s_i * s_j) * s_i) * c_i
     yield recalled(
         "AB-L5.1",
@@ -52,7 +53,8 @@ def position_steps() -> Iterator[Step]:
         "let "
         "$\\delta > 0$ be so small that $s_{32} = \\sin(\\theta_3 - \\theta_2) \\ge s > 0$ for $\\pi - \\delta \\le "
         "\\theta_3 \\le \\pi + "
-        "\\delta$, and $\\delta < c_1s$. For $\\theta_2 < \\theta_3 \\le \\pi$ the numbers $s_3 = \\sin\\theta_3 "
+        "\\delta$, and $N\\delta < c_1s$, where $N$ is the number of heads, which bounds $A_{31}$. For $\\theta_2 < "
+        "\\theta_3 \\le \\pi$ the numbers $s_3 = \\sin\\theta_3 "
         "\\ge 0$ and $s_{32} > 0$ "
         "give $\\dot\\theta_3 = -A_{31}s_3 - A_{32}s_{32} < 0$; for $\\pi \\le \\theta_3 \\le \\pi + \\delta$, $s_3 "
         "\\ge -\\delta$, and it is "
@@ -61,12 +63,12 @@ def position_steps() -> Iterator[Step]:
             A_21 > 0,
             s_2 > 0,
             A_31 > 0,
-            A_31 <= 1,
+            heads >= A_31,
             floor > 0,
             floor <= A_32,
             s_32 > 0,
             delta > 0,
-            sp.Or(s_3 >= 0, sp.And(s_3 >= -delta, s_32 >= least, least > 0, delta < floor * least)),
+            sp.Or(s_3 >= 0, sp.And(s_3 >= -delta, s_32 >= least, least > 0, delta * heads < floor * least)),
         ),
         conclusion=sp.And(-A_21 * s_2 < 0, -A_31 * s_3 - A_32 * s_32 < 0),
         uses=("motion on a great circle", "weights"),
@@ -132,7 +134,7 @@ def position_steps() -> Iterator[Step]:
     )
     yield Inequality(
         name="position of the bad start",
-        says="At the start the slope of $\\theta_3$ is at most $-c_1s + \\delta < 0$ near $\\pi$, so that shortly "
+        says="At the start the slope of $\\theta_3$ is at most $-c_1s + N\\delta < 0$ near $\\pi$, so that shortly "
         "after the larger angle is "
         "$u' < \\pi$; from then on $0 \\le \\theta_3 \\le u' < \\pi$. Its limit is not $\\pm\\pi$: the start $y_3 = "
         "-y_1$ does not tend to "

@@ -14,6 +14,7 @@ from eigentoken.proofs.pham.ph_m import A, W, calculus_rules
 from eigentoken.proofs.properties_search import FirstFailure
 from eigentoken.proofs.tensor_reductions import from_system, velocity
 from eigentoken.proofs.textbook import OSTROWSKI_SCHNEIDER
+from eigentoken.proofs.textbook_flows import LINEAR_GROWTH
 from eigentoken.theory.conditions import Nonsingular, PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
@@ -128,9 +129,8 @@ def derive() -> Derivation:
                 name="two negative signs",
                 says="For $A \\prec 0$ and $\\operatorname{sym} W \\prec 0$ every eigenvalue of $-A$, $aN = q$ with "
                 "$q = "
-                "z^{\\top}(-A)z > 0$, is positive: all $D$ eigenvalues of $B$ lie on the right, and every consensus "
-                "state that "
-                "is not zero moves away from zero, while no distance in the $|A|$-norm grows.",
+                "z^{\\top}(-A)z > 0$, is positive: all $D \\ge 1$ eigenvalues of $B$ lie on the right, while no distance "
+                "in the $|A|$-norm grows.",
                 hypotheses=(sp.Eq(value * square, form), form > 0, square > 0),
                 conclusion=value > 0,
                 uses=("inertia for negative scores", "pair forms", "consensus"),
@@ -139,6 +139,16 @@ def derive() -> Derivation:
                     "pair forms do not decrease",
                     "consensus states are invariant",
                 ),
+                establishes=("B has an eigenvalue with positive real part",),
+            ),
+            Citation(
+                name="growth of consensus states",
+                says="So some consensus states are unbounded.",
+                theorem=LINEAR_GROWTH,
+                letters={"X": "B"},
+                uses=("two negative signs", "consensus"),
+                needs=("consensus states are invariant",),
+                establishes=("some solution of the linear flow of B is unbounded",),
             ),
             from_system(
                 "a mean that stays",
@@ -243,13 +253,12 @@ PH_T5 = register(
         "states is a saddle and the pair form is still nondecreasing (PH-T1), but "
         "there is no global statement. For $A \\prec 0$ and $\\operatorname{sym} W \\prec 0$ no distance in the "
         "$|A|$-norm "
-        "grows (PH-T1) and all eigenvalues of $B$ lie on the right: consensus states other than zero move away from "
-        "zero. "
+        "grows (PH-T1) and all eigenvalues of $B$ lie on the right: some consensus states are unbounded. "
         "The mean need not grow: at $(x, -x)$ it stays zero.",
         depends=("PH-M", "PH-T1"),
         facts=("A is symmetric", "(-A) is symmetric", "sym W is positive definite"),
         derive=derive,
-        told_by=("saddle", "two negative signs", "a mean that stays"),
+        told_by=("saddle", "growth of consensus states", "a mean that stays"),
         vectors=(
             Vector(
                 "real parts of the spectrum of B",
