@@ -51,7 +51,8 @@ def translated(condition: Any, values: Mapping[str, Any]) -> Any:
     Symmetric(term=V)
     """
     if isinstance(condition, sp.Basic):
-        found = {each: values[each.name] for each in condition.atoms(sp.Symbol, sp.MatrixSymbol) if each.name in values}
+        letters = condition.atoms(sp.Symbol, sp.MatrixSymbol)
+        found = {each: values[each.name] for each in letters if values.get(each.name, each) != each}
         return condition.xreplace(found).doit() if found else condition
     if isinstance(condition, tuple):
         return tuple(translated(each, values) for each in condition)

@@ -308,3 +308,10 @@ def test_the_oja_statements_do_not_speak_of_attention() -> None:
     made = recalled("PM-L4", "stable iff the step is below the threshold", "")
     wrong = replace(told, derive=lambda: Derivation((made,)))
     assert "does not contain attention-map" in word(wrong)
+
+
+@pytest.mark.parametrize("told", registry.statements(), ids=lambda each: each.id)
+def test_what_is_recalled_is_what_the_statement_depends_on(told: Statement) -> None:
+    """The graph of the book, which has no circle, holds every recall: none can rest on itself."""
+    steps = told.derivation.steps if told.derivation else ()
+    assert {step.statement for step in steps if isinstance(step, Recalled)} <= set(told.depends)
