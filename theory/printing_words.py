@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sympy import And, Implies, Or, Symbol, sympify
-from sympy.functions.elementary.hyperbolic import HyperbolicFunction
+from sympy.functions.elementary.hyperbolic import HyperbolicFunction, sinh, tanh
 from sympy.printing.latex import LatexPrinter
 
 __all__ = ["matrix_latex", "scalar_latex", "spectrum_latex"]
@@ -72,6 +72,21 @@ def matrix_latex(term: Any) -> str:
     return str(PaperPrinter().doprint(term))
 
 
+def _turned(function: Any) -> bool:
+    """``tanh(t - s)``, s a number of the matrices: sympy's order of ``-tanh(s - t)``, which the statements write."""
+    from eigentoken.theory.terms import MatrixNumber
+
+    terms = function.args[0].as_coefficients_dict()
+    numbers = [value for term, value in terms.items() if isinstance(term, MatrixNumber)]
+    return isinstance(function, tanh | sinh) and any(value < 0 for value in numbers)
+
+
+def _as_written(function: Any) -> str:
+    if not _turned(function):
+        return scalar_latex(function)
+    return rf"\{function.func.__name__}\left({scalar_latex(-function.args[0])}\right)"
+
+
 def spectrum_latex(classes: Sequence[tuple[Any, Any]]) -> str:
     """Eigenvalues with multiplicities; hyperbolic functions that occur again and again get a letter, ``where b_1 = ...``.
 
@@ -86,14 +101,15 @@ def spectrum_latex(classes: Sequence[tuple[Any, Any]]) -> str:
         for each in sorted(set().union(*(value.atoms(HyperbolicFunction) for value in values)), key=str)
         if sum(value.count(each) for value in values) > 1
     ]
-    letters = {each: Symbol(f"b_{index}", real=True) for index, each in enumerate(repeated, 1)}
+    names = {each: Symbol(f"b_{index}", real=True) for index, each in enumerate(repeated, 1)}
+    letters = {each: -name if _turned(each) else name for each, name in names.items()}
     rows = [
         f"{scalar_latex(value.xreplace(letters))}"
         + ("" if count == 1 else rf"\ [{scalar_latex(count)}\text{{ times}}]")
         for value, (_, count) in zip(values, classes, strict=True)
     ]
     text = r",\quad ".join(rows)
-    if letters:
-        given = r",\quad ".join(f"{scalar_latex(name)} = {scalar_latex(each)}" for each, name in letters.items())
+    if names:
+        given = r",\quad ".join(f"{scalar_latex(name)} = {_as_written(each)}" for each, name in names.items())
         text += rf",\qquad \text{{where }} {given}"
     return text

@@ -25,7 +25,11 @@ from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.steps import Citation, Computation, Derivation, Identity, Inequality
 from eigentoken.theory.systems import system
+from eigentoken.theory.terms import matrix
 from eigentoken.theory.verdicts import Verdict, fails, holds
+from eigentoken.theory.words_flows import IsIdentity
+
+U = matrix("U")
 
 y, target = sp.symbols("y y_0", real=True)
 a, rate, s, start = sp.symbols("a alphabar s a_0", real=True)
@@ -61,6 +65,7 @@ def derive_model() -> Derivation:
                 right=sp.Integer(0),
                 where={square: sp.Integer(1)},
                 establishes=("the first token is fixed",),
+                assuming=(IsIdentity(U),),
             ),
             Computation(
                 name="triangular",
@@ -174,6 +179,7 @@ def derive_lemma() -> Derivation:
                 right=sp.Integer(0),
                 where={a: sp.Integer(-1), y: -target},
                 establishes=("the antipode is a fixed point",),
+                assuming=(IsIdentity(U),),
             ),
         )
     )

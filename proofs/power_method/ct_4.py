@@ -189,7 +189,7 @@ CT_4 = register(
         text=(
             r"The Oja flow is the gradient descent $\dot x_i = -n\operatorname{grad}_iW$ of $nW$, $W = "
             r"-\frac12\bar x^{\top}V\bar x$, and $\dot W = -\frac1n\sum_i\lVert P_iV\bar x\rVert^2$. At polygonal "
-            r"points the spectrum is $\operatorname{spec}(\bar PV)$ and $0$, with the discussion of PM-L6."
+            r"points the spectrum is $\operatorname{spec}(\bar PV)$ and $0$."
         ),
         depends=("CT-1", "PM-L6"),
         derive=derive,

@@ -91,8 +91,8 @@ CT_5 = register(
             ),
         ),
         text=(
-            r"Let $s = v_k^{\top}Mv_k$, $t = \frac12\ln(p/q)$, $b_1 = \tanh(s + t)$, $b_2 = \tanh(s - t)$ (so that $-b_2 = "
-            r"\tanh(t - s)$, as it is written in the formulas) and $\bar b = \frac12(b_1 + b_2)$. "
+            r"Let $s = v_k^{\top}Mv_k$, $t = \frac12\ln(p/q)$, $b_1 = \tanh(s + t)$, $b_2 = \tanh(s - t)$ "
+            r"and $\bar b = \frac12(b_1 + b_2)$. "
             r"For each $\ell \neq k$: $-\lambda_kb_1$ ($p-1$ times), $-\lambda_kb_2$ ($q-1$ times), and the block "
             r"$\lambda_\ell\big(\begin{smallmatrix}(1+b_1)/2 & (1-b_1)/2\\ (1-b_2)/2 & "
             r"(1+b_2)/2\end{smallmatrix}\big) - \lambda_k\operatorname{diag}(b_1, b_2)$ with trace $\lambda_\ell(1 "

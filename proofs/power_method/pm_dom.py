@@ -8,12 +8,14 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
-from eigentoken.proofs.power_method.symbols import B1, B2, LK, E, alpha, any_score, delta, n, p, q
+from eigentoken.proofs.power_method.symbols import B1, B2, LK, E, V, alpha, any_score, delta, n, p, q
 from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import grouped
+from eigentoken.theory.conditions import Relation
 from eigentoken.theory.registry import register
 from eigentoken.theory.statements import Kind, Source, Statement, Variant
 from eigentoken.theory.steps import Derivation, Inequality
+from eigentoken.theory.terms import SpectralNorm
 from eigentoken.theory.verdicts import Verdict, fails, holds
 
 
@@ -47,6 +49,7 @@ def derive() -> Derivation:
                 hypotheses=(r >= 0, sp.Eq(r**2, 1 + 2 * g + c**2), c >= 0, c < 1, sp.Abs(g) <= c),
                 conclusion=sp.And(r >= 1 - c, r > 0),
                 establishes=("the map is defined and analytic everywhere",),
+                assuming=(Relation(alpha * SpectralNorm(V) < 1),),
             ),
             grouped(
                 "consensus",

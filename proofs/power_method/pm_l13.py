@@ -70,7 +70,7 @@ PM_L13 = register(
         text=(
             r"If $\alpha < 1/\max(\lambda_1, |\lambda_d|)$ then $m_i = 1 + \alpha\lambda_k b_i > 0$ for $i = 1, "
             r"2$, since $|b_i| < 1$. "
-            r"Sharp: $\alpha|\lambda_k||b_i| < 1$ is needed only for those $i$ with $\lambda_k b_i < 0$."
+            r"Precisely, $\alpha|\lambda_k||b_i| < 1$ is needed only for those $i$ with $\lambda_k b_i < 0$."
         ),
         depends=("PM-L9",),
         derive=derive,

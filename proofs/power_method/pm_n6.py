@@ -133,8 +133,8 @@ PM_N6 = register(
         told_by=("the criterion", "ten tokens"),
         printed=Printed(
             text=r"Stable bipartite points appear to be rare, and their basin of attraction is very small.",
-            wrong=r"Not in general: for $M = (\ln 20)I$ every split of ten tokens is stable, and most or all random "
-            r"starts end bipartite.",
+            wrong=r"Not in general: for $M = (\ln 20)I$ every split of ten tokens is linearly stable; for $M = "
+            r"10I$ most random starts were seen to end bipartite.",
             kind=SourceKind.FORMALISED,
             counterexamples=(
                 Counterexample(

@@ -114,3 +114,12 @@ def test_numbers_of_floating_point_runs_are_not_in_a_statement() -> None:
 )
 def test_the_old_sentences_are_gone(name: str, gone: str) -> None:
     assert gone not in statements().get(name).text
+
+
+@pytest.mark.parametrize("name", ["CT-5", "PM-L14"])
+def test_the_heights_have_the_signs_of_the_text_in_the_formulas(name: str) -> None:
+    """b_2 = tanh(s - t) in the text and in the formulas, which sympy would turn round."""
+    told = statements().get(name)
+    shown = LATEX(told.claims[0])
+    assert r"b_{2} = \tanh\left(" in shown
+    assert shown.split("b_{2} =")[1].endswith(r"M\, v_{k}(V) - \frac{\ln{\left(\frac{p}{q} \right)}}{2}\right)")

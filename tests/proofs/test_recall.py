@@ -31,11 +31,12 @@ from eigentoken.theory.conditions import (
 )
 from eigentoken.theory.implied import implied, translated
 from eigentoken.theory.points import ConsensusAt
-from eigentoken.theory.recall import Recalled, established, recalled
+from eigentoken.theory.recall import Recalled, established, recalled, under
 from eigentoken.theory.statements import Kind, Source, Statement
 from eigentoken.theory.steps import Derivation, Identity, Step
 from eigentoken.theory.systems import POSITIONAL, SPECIAL_CASES, SYSTEMS, special_case, system
 from eigentoken.theory.terms import Eigenvalue, SpectralNorm, alpha, d, k, matrix, n, p, q
+from eigentoken.theory.words_flows import IsIdentity
 
 x = sp.Symbol("x", real=True)
 F, M, V, W, P = (matrix(name) for name in "FMVWP")
@@ -315,3 +316,16 @@ def test_what_is_recalled_is_what_the_statement_depends_on(told: Statement) -> N
     """The graph of the book, which has no circle, holds every recall: none can rest on itself."""
     steps = told.derivation.steps if told.derivation else ()
     assert {step.statement for step in steps if isinstance(step, Recalled)} <= set(told.depends)
+
+
+def test_facts_that_are_recalled_without_a_condition_hold_for_all_matrices() -> None:
+    """Every other fact names its hypotheses: those of its statement, or those that its steps assume."""
+    recalls = [
+        (step.statement, step.fact)
+        for told in registry.statements()
+        for step in (told.derivation.steps if told.derivation else ())
+        if isinstance(step, Recalled)
+    ]
+    assert {name for name, fact in recalls if not under(name, fact)} == {"PM-CM", "PM-L2", "PM-R7"}
+    assert under("PM-DOM", "the map is defined and analytic everywhere") == (Relation(alpha * SpectralNorm(V) < 1),)
+    assert under("AB-E15", "the first token is fixed") == (IsIdentity(matrix("U")),)
