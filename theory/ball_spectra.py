@@ -71,10 +71,15 @@ def _decision(found: list[tuple[Any, int]], time: Time) -> tuple[StabilityWord, 
     excesses = [abs(value) - 1 if time is Time.MAP else value.real for value, _ in found]
     outside = [excess for excess in excesses if excess > 0]
     if outside:
-        return StabilityWord.UNSTABLE, max(float(excess.lower()) for excess in outside)
+        return StabilityWord.UNSTABLE, max(_below(excess) for excess in outside)
     if all(excess < 0 for excess in excesses):
-        return StabilityWord.STABLE, min((-float(excess.upper()) for excess in excesses), default=1.0)
+        return StabilityWord.STABLE, min((_below(-excess) for excess in excesses), default=1.0)
     return StabilityWord.UNDECIDED, 0.0
+
+
+def _below(positive: Any) -> float:
+    """A double below a positive ball: the conversion may round up by half a unit in the last place."""
+    return float(positive.lower()) * (1 - 2.0**-50)
 
 
 def _entries(found: list[tuple[Any, int]]) -> tuple[Eigenvalue, ...]:
@@ -89,5 +94,5 @@ def _entries(found: list[tuple[Any, int]]) -> tuple[Eigenvalue, ...]:
     entries = []
     for value, count in grouped:
         real, imaginary = (0.0 if part.contains(0) else float(part.mid()) for part in (value.real, value.imag))
-        entries.append(Eigenvalue(None, complex(real, imaginary), count, None, value.str(18)))
+        entries.append(Eigenvalue(None, complex(real, imaginary), count, None, value.str(18), value))
     return tuple(sorted(entries, key=lambda entry: (entry.value.real, entry.value.imag)))

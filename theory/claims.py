@@ -7,10 +7,11 @@ with negative real part (flow).  ``Iff`` ties a claim to a condition in both dir
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from eigentoken.theory.conditions import Condition
+from eigentoken.theory.conditions import CONDITION, Condition, misplaced
 from eigentoken.theory.observables import Observable
 from eigentoken.theory.points import BipartiteAt, ConsensusAt, Place
 from eigentoken.theory.readings import LATEX, word
@@ -40,8 +41,24 @@ __all__ = [
 class Claim(ABC):  # noqa: B024 - the readings are the methods
     """A conclusion about a system under conditions."""
 
+    def __post_init__(self) -> None:
+        """Each field is of the kind that the word asks for: told where the claim is written."""
+        for part, kind, said in _FIELDS:
+            if hasattr(self, part) and not isinstance(getattr(self, part), kind()):
+                raise misplaced(self, part, getattr(self, part), said)
+
     def _repr_latex_(self) -> str:
         return f"${LATEX(self)}$"
+
+
+#: Fields of claims: their name, their type, and what is expected in words.
+_FIELDS: tuple[tuple[str, Callable[[], type], str], ...] = (
+    ("place", lambda: Place, "a place of eigentoken.theory.points, such as ConsensusAt(V, 1)"),
+    ("region", lambda: Place, "a place of eigentoken.theory.points, such as Hemisphere(V)"),
+    ("observable", lambda: Observable, "an Observable"),
+    ("claim", lambda: Claim, "a claim, such as Stable(ConsensusAt(V, 1))"),
+    ("condition", lambda: Condition, CONDITION),
+)
 
 
 @word

@@ -18,7 +18,8 @@ __all__ = ["Classification", "Eigenvalue"]
 class Eigenvalue:
     """One entry of a spectrum: a closed form where there is one, the nearest double, the multiplicity.
 
-    ``enclosure`` is a printed ball that certainly contains the eigenvalue.
+    ``ball`` certainly contains the eigenvalue, and all that is decided about it is decided with the ball (or the closed
+    form); ``value`` and ``enclosure``, its midpoint and its text, are for display.
     """
 
     exact: sympy.Expr | None
@@ -26,6 +27,7 @@ class Eigenvalue:
     multiplicity: int
     description: str | None = None
     enclosure: str = ""
+    ball: Any = field(default=None, compare=False, repr=False)
 
     def as_dict(self) -> dict[str, Any]:
         """``{"exact", "float", "multiplicity"}``; a complex ``float`` is a pair [re, im]."""

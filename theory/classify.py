@@ -362,7 +362,15 @@ def _two_cycle(setting: Setting, field: Field, image: State, norms: list[Any], r
         if not mirrored:
             return replace(base, stable=undecided(f"the spectrum was not found: {limit}"), linearization="undecided")
         listed = _with_balls(base, groups, str(limit))
-        moduli = [replace(entry, value=complex(abs(entry.value)), enclosure="") for entry in listed.spectrum]
+        moduli = [
+            replace(
+                entry,
+                value=complex(abs(entry.value)),
+                enclosure="",
+                ball=None if entry.ball is None else abs(entry.ball),
+            )
+            for entry in listed.spectrum
+        ]
         note = words.moduli_note(mirrored)
         return replace(listed, spectrum=tuple(sorted(moduli, key=_size)), notes=(*listed.notes, note))
     note = words.moduli_note(mirrored)

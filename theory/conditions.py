@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
+from sympy.logic.boolalg import Boolean
 
 from eigentoken.theory.printing_words import matrix_latex, scalar_latex
 from eigentoken.theory.readings import LATEX, SYMBOLIC, word
 from eigentoken.theory.terms import Eigenvalue, d, ell
 
 __all__ = [
+    "CONDITION",
     "AllOf",
     "AnyOf",
     "BoundedInTime",
@@ -36,7 +38,19 @@ __all__ = [
     "SimpleTop",
     "Symmetric",
     "UniformlyContinuous",
+    "misplaced",
 ]
+
+
+#: What is expected where a condition belongs.
+CONDITION = "a condition, such as Symmetric(V), or a relation wrapped in Relation(...)"
+
+
+def misplaced(word: Any, part: str, value: Any, expected: str) -> TypeError:
+    """The error for a field that holds something of another kind."""
+    got = "a claim" if hasattr(value, "_repr_latex_") and type(value).__module__.endswith("claims") else ""
+    shown = f"{value!r}{f', {got}' if got else ''}"
+    return TypeError(f"{type(word).__name__}: {part} must be {expected}, got {shown}")
 
 
 class Condition(ABC):  # noqa: B024 - the readings are the methods
@@ -112,6 +126,9 @@ class Relation(Condition):
     def __post_init__(self) -> None:
         if self.relation in (sp.true, sp.false, True, False):
             raise ValueError(f"a relation must say something, got {self.relation}: it was decided when written")
+        if not isinstance(self.relation, Boolean):
+            expected = "a comparison of quantities, such as Eigenvalue(V, 1) > 0"
+            raise misplaced(self, "relation", self.relation, expected)
 
 
 @word
@@ -173,6 +190,9 @@ class AllOf(Condition):
 
     parts: tuple[Condition, ...]
 
+    def __post_init__(self) -> None:
+        _check_parts(self, self.parts)
+
 
 @word
 @dataclass(frozen=True)
@@ -181,6 +201,9 @@ class AnyOf(Condition):
 
     parts: tuple[Condition, ...]
 
+    def __post_init__(self) -> None:
+        _check_parts(self, self.parts)
+
 
 @word
 @dataclass(frozen=True)
@@ -188,6 +211,15 @@ class Not(Condition):
     """The part does not hold."""
 
     part: Condition
+
+    def __post_init__(self) -> None:
+        _check_parts(self, (self.part,))
+
+
+def _check_parts(word: Condition, parts: Any) -> None:
+    for part in parts:
+        if not isinstance(part, Condition):
+            raise misplaced(word, "part", part, CONDITION)
 
 
 # --- LaTeX -----------------------------------------------------------------------------------------------------------

@@ -156,11 +156,11 @@ def _stability(word: StabilityWord, gap: float) -> Verdict:
 
 
 def _outside(entries: Sequence[Any], time: Time) -> int | None:
-    """How many enclosures are outside; ``None`` if one is too near the boundary for its double to tell."""
+    """How many enclosures are outside; ``None`` if one meets the boundary."""
     total = 0
     for entry in entries:
-        excess = abs(entry.value) - 1 if time is Time.MAP else entry.value.real
-        if abs(excess) < CONVERGED:
+        excess = abs(entry.ball) - 1 if time is Time.MAP else entry.ball.real
+        if not (excess > 0 or excess < 0):
             return None
         total += entry.multiplicity * (excess > 0)
     return total

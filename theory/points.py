@@ -28,7 +28,10 @@ class Place(ABC):  # noqa: B024 - printed and decided by dispatch
 
 @dataclass(frozen=True)
 class ConsensusAt(Place):
-    """``x_1 = ... = x_n = v_k(X)``, the unit eigenvector of X for its k-th eigenvalue from the top (up to sign)."""
+    """``x_1 = ... = x_n = v_k(X)``, the unit eigenvector of X for its k-th eigenvalue from the top (up to sign).
+
+    Where that eigenvalue is repeated a claim is about each point of this form: none of them is asymptotically stable.
+    """
 
     term: Any
     index: Any = 1

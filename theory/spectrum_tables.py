@@ -23,7 +23,7 @@ DIGITS = 20
 def eigenvalue_entry(field: Field, value: Any) -> Eigenvalue:
     """An exact real number of the field as an entry."""
     enclosure = ball(value, 192)
-    return Eigenvalue(tidy(field, value), complex(float(enclosure.mid())), 1, None, _printed(enclosure))
+    return Eigenvalue(tidy(field, value), complex(float(enclosure.mid())), 1, None, _printed(enclosure), enclosure)
 
 
 def _printed(enclosure: Any) -> str:
@@ -52,7 +52,7 @@ def spectrum_entries(field: Field, found: Linearization) -> tuple[Eigenvalue, ..
     entries = []
     for root, count in found.eigenvalues:
         exact, description = _form(field, root)
-        entries.append(Eigenvalue(exact, root.value, count, description, _printed(root.enclosure)))
+        entries.append(Eigenvalue(exact, root.value, count, description, _printed(root.enclosure), root.enclosure))
     return tuple(entries)
 
 
@@ -66,7 +66,7 @@ def moduli_entries(field: Field, found: Linearization, halved: bool) -> tuple[Ei
             size = modulus.sqrt() if halved else modulus
         form = None
         if exact is not None and root.is_real:
-            form = -exact if root.value.real < 0 else exact
+            form = -exact if root.enclosure.real < 0 else exact
         elif len(root.factor) == 3 and not root.is_real:
             form = sympy.sqrt(tidy(field, root.factor[0]))
         if form is not None and halved:
@@ -79,5 +79,5 @@ def moduli_entries(field: Field, found: Linearization, halved: bool) -> tuple[Ei
             listed.append((form, size, count))
     listed.sort(key=lambda entry: float(entry[1].mid()))
     return tuple(
-        Eigenvalue(form, complex(float(size.mid())), count, None, _printed(size)) for form, size, count in listed
+        Eigenvalue(form, complex(float(size.mid())), count, None, _printed(size), size) for form, size, count in listed
     )

@@ -164,7 +164,7 @@ class Batch:
                 else:
                     factor = factor * self.scalar(part).reshape(-1, 1, 1)
             return factor * product
-        if term.is_MatPow and term.args[1].is_Integer:
+        if isinstance(term, sp.MatPow) and term.args[1].is_Integer:
             return torch.linalg.matrix_power(self.matrix(term.args[0]), int(term.args[1]))
         raise ValueError(f"no numbers for the matrix term {term}: use sums, products, transposes and inverses")
 

@@ -21,7 +21,7 @@ from eigentoken.numerics.instances.spectra import general_matrices, orthogonal, 
 from eigentoken.numerics.instances.states import tokens_for
 from eigentoken.theory import terms
 
-__all__ = ["construct", "rotary_matrices", "solve_derived"]
+__all__ = ["construct", "fixed_step", "rotary_matrices", "scaled", "solve_derived", "step_equation"]
 
 SCORE_CANDIDATES = 12
 #: Steps beyond this are nobody's, and floating point loses what they do.
@@ -37,7 +37,7 @@ def construct(
     empty = torch.zeros(count, n, d, dtype=torch.float64)
     if plan.is_map:
         parameters["alpha"] = torch.ones(count, dtype=torch.float64)
-    batch = Batch(plan.system, parameters, empty, k, p, corner, plan.mask)
+    batch = scaled(plan, Batch(plan.system, parameters, empty, k, p, corner, plan.mask))
     batch = _with_scores(plan, batch, generator)
     if plan.is_map:
         batch = batch.with_parameters({**batch.parameters, "alpha": _steps(plan, batch, generator)})
@@ -106,6 +106,8 @@ def _bounds(plan: Plan, term: Any, shape: tuple[int, int, int, int]) -> dict[int
             found[int(index)] = (value if lower is None else max(lower, value), upper)
         elif isinstance(relation, sp.StrictLessThan | sp.LessThan):
             found[int(index)] = (lower, value if upper is None else min(upper, value))
+        elif isinstance(relation, sp.Eq):
+            found[int(index)] = (value, value)
     return found
 
 
@@ -279,8 +281,51 @@ def _worst(relations: list[Any], batch: Batch) -> Tensor:
     return torch.stack([relation_violation(batch, each) for each in relations]).amax(0)
 
 
+def scaled(plan: Plan, batch: Batch) -> Batch:
+    """A matrix whose norm, radius or eigenvalue is to have a fixed value is multiplied so that it has it."""
+    for relation in _flat(plan.relations):
+        if not isinstance(relation, sp.Eq):
+            continue
+        number, value = relation.lhs, relation.rhs
+        if not isinstance(number, _HOMOGENEOUS) or not value.is_number:
+            continue
+        term = number.args[0]
+        if not isinstance(term, sp.MatrixSymbol) or term.name not in batch.parameters:
+            continue
+        factor = float(value) / batch.scalar(number)
+        factor = torch.where(torch.isfinite(factor) & (factor > 0), factor, torch.ones_like(factor))
+        matrix = factor.reshape(-1, 1, 1) * batch.parameters[term.name]
+        batch = batch.with_parameters({**batch.parameters, term.name: matrix})
+    return batch
+
+
+#: Quantities that are multiplied by c > 0 with their matrix.
+_HOMOGENEOUS = (terms.Eigenvalue, terms.SpectralNorm, terms.SpectralRadiusOff)
+
+
+def fixed_step(plan: Plan, batch: Batch) -> Tensor | None:
+    """The step that an equation of the plan leaves, ``nan`` where there is none; ``None`` where no equation fixes it."""
+    for relation in _flat(plan.relations):
+        parts = step_equation(relation)
+        if parts is not None and terms.ell not in relation.free_symbols:
+            start, slope = (batch.scalar(part) for part in parts)
+            root = -start / torch.where(slope == 0, torch.full_like(slope, torch.nan), slope)
+            return torch.where((root > 0) & (root <= LARGEST_STEP), root, torch.full_like(root, torch.nan))
+    return None
+
+
+def step_equation(relation: Any) -> tuple[Any, Any] | None:
+    """``(a, b)`` where the relation says ``a + b alpha = 0``."""
+    if not isinstance(relation, sp.Eq) or terms.alpha not in relation.free_symbols:
+        return None
+    return _affine_parts(relation.lhs - relation.rhs)
+
+
 def _steps(plan: Plan, batch: Batch, generator: torch.Generator) -> Tensor:
-    """Step sizes inside the interval that the relations leave, many of them close to its ends."""
+    """Step sizes inside the interval that the relations leave, many of them close to its ends; a fixed one as it is."""
+    given = fixed_step(plan, batch)
+    if given is not None:
+        return given
     low = torch.zeros(batch.count, dtype=torch.float64)
     high = torch.full((batch.count,), torch.inf, dtype=torch.float64)
     for relation in _flat(plan.relations):
@@ -306,6 +351,11 @@ def _affine_in_step(relation: Any) -> tuple[Any, Any] | None:
     gap = relation.lhs - relation.rhs
     if isinstance(relation, sp.StrictGreaterThan | sp.GreaterThan):
         gap = -gap
+    return _affine_parts(gap)
+
+
+def _affine_parts(gap: Any) -> tuple[Any, Any] | None:
+    """``(a, b)`` with ``gap = a + b alpha``."""
     plain_gap, meaning = terms.plain(gap)
     slope = sp.diff(plain_gap, terms.alpha)
     if sp.simplify(sp.diff(slope, terms.alpha)) != 0:

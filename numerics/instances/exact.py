@@ -9,8 +9,9 @@ rational on the sphere are exact.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import sympy as sp
@@ -19,8 +20,10 @@ from torch import Tensor
 
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.clusters import exact_cluster
+from eigentoken.numerics.instances.construction import step_equation
 from eigentoken.numerics.instances.plans import MatrixPlan, Plan
 from eigentoken.numerics.instances.rational import rounded, sphere_point
+from eigentoken.numerics.readings.exact_values import Case
 from eigentoken.theory import terms
 from eigentoken.theory.instances import Instance, InstanceError
 from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, Polygonal, Zero
@@ -122,7 +125,8 @@ def _basis(plan: Plan, batch: Batch) -> Tensor:
         return _completed(batch.eigenvector(place.term, batch.integer(place.index))[0])
     name = plan.system.value
     if name is not None and plan.matrices.get(terms.matrix(name), MatrixPlan()).symmetric:
-        return batch.eigen(terms.matrix(name))[1][0]
+        value = batch.matrix(terms.matrix(name))[0]  # a sum over heads is symmetric up to rounding only
+        return torch.linalg.eigh((value + value.mT) / 2).eigenvectors.flip(-1)
     return torch.eye(batch.d, dtype=torch.float64)
 
 
@@ -136,14 +140,19 @@ def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
     ready = turned(batch, _basis(plan, batch))
     factor = _metric_factor(ready, denominator) if curved else None
     symmetric = {
-        getattr(term, "name", "") for term, asked in plan.matrices.items() if asked.symmetric or asked.fixed is not None
+        getattr(term, "name", "")
+        for term, asked in plan.matrices.items()
+        if asked.symmetric or (asked.fixed is not None and asked.fixed != "orthogonal")
     }
+    turning = {getattr(term, "name", "") for term, asked in plan.matrices.items() if asked.fixed == "orthogonal"}
     diagonal = _diagonal_name(plan, ready)
     corner = isinstance(plan.place, ConsensusAt) and diagonal is None
 
     def rows(name: str, value: Tensor) -> Rows:
         entries = value[0].tolist()
         d = len(entries)
+        if name in turning and name not in symmetric:
+            return _rational_rotation(value[0], denominator)
         made = [[rounded(entries[i][j], denominator) for j in range(d)] for i in range(d)]
         for i in range(d):
             for j in range(d):
@@ -180,7 +189,45 @@ def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
     )
     if tokens is None or (alpha is not None and alpha <= 0):
         return None
-    return ExactDraft(batch.system.name, matrices, tuple(heads), alpha, tokens, batch.k, batch.p, batch.mask)
+    made = ExactDraft(batch.system.name, matrices, tuple(heads), alpha, tokens, batch.k, batch.p, batch.mask)
+    return _with_fixed_step(plan, made)
+
+
+def _with_fixed_step(plan: Plan, made: ExactDraft) -> ExactDraft | None:
+    """The draft with the step that an equation of the plan leaves, solved exactly where the equation is rational."""
+    equations = [parts for parts in map(step_equation, plan.relations) if parts is not None]
+    instance = made.instance() if equations and made.alpha is not None else None
+    if instance is None:
+        return made
+    case = Case(instance, made.k, made.p)
+    start, slope = (case.exact(part) for part in equations[0])
+    if start is None or slope is None or not (start.is_Rational and slope.is_Rational) or slope == 0:
+        return made
+    root = -start / slope
+    return replace(made, alpha=Fraction(int(root.p), int(root.q))) if root > 0 else None
+
+
+def _rational_rotation(value: Tensor, denominator: int) -> Rows:
+    """A rational orthogonal matrix near an orthogonal one: Cayley's ``D (I - S)(I + S)^-1`` with a rounded skew S.
+
+    D is the diagonal of signs that keeps ``I + D Q`` farthest from singular.
+    """
+    d = len(value)
+    eye = torch.eye(d, dtype=torch.float64)
+    signs = max(
+        product((1, -1), repeat=d), key=lambda each: float(torch.det(eye + torch.tensor(each)[:, None] * value).abs())
+    )
+    turned = torch.tensor(signs, dtype=torch.float64)[:, None] * value
+    floats = torch.linalg.solve(eye + turned, eye - turned).tolist()
+    skew = sp.zeros(d, d)
+    for i in range(d):
+        for j in range(i):
+            entry = rounded(floats[i][j], denominator)
+            skew[i, j], skew[j, i] = (
+                sp.Rational(entry.numerator, entry.denominator),
+                -sp.Rational(entry.numerator, entry.denominator),
+            )
+    return rows_of(sp.diag(*signs) * (sp.eye(d) - skew) * (sp.eye(d) + skew).inv())
 
 
 def _step(value: float, denominator: int) -> Fraction:

@@ -19,19 +19,23 @@ from eigentoken.theory.points import AntipodalAt, BipartiteAt, Place
 from eigentoken.theory.systems import Space, System, Time
 from eigentoken.theory.systems import system as find_system
 
-__all__ = ["Contradiction", "HemispherePlan", "MatrixPlan", "Plan", "plan_for"]
+__all__ = ["Contradiction", "HemispherePlan", "MatrixPlan", "NotFound", "Plan", "plan_for"]
 
 
 class Contradiction(ValueError):
     """The conditions leave no instance: the message names the two that clash, or the relations that do."""
 
 
+class NotFound(Contradiction):
+    """No instance was constructed, and it is not shown that there is none."""
+
+
 @dataclass(frozen=True)
 class MatrixPlan:
     """What is asked of one matrix: ``None`` means that nothing is asked.
 
-    ``sign`` speaks of the symmetric part: "positive", "negative", "nonnegative", "not positive", ... ``identity`` and
-    ``zero`` fix the matrix.
+    ``sign`` speaks of the symmetric part: "positive", "negative", "nonnegative", "not positive", ... ``fixed`` fixes the
+    matrix: "identity", "zero", a rational multiple of the identity, "orthogonal" (``X X^T = I``), "involution" (``X X = I``).
     """
 
     symmetric: bool | None = None
@@ -39,7 +43,7 @@ class MatrixPlan:
     nonsingular: bool | None = None
     simple_top: bool | None = None
     dominant: bool | None = None
-    fixed: str | None = None
+    fixed: Any = None
 
     def merged(self, other: MatrixPlan, name: str) -> MatrixPlan:
         """Both demands; raises :class:`Contradiction` where they clash."""

@@ -19,7 +19,7 @@ from torch import Tensor
 from eigentoken.numerics.deadline import tick
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.construction import construct
-from eigentoken.numerics.instances.plans import Contradiction, Plan
+from eigentoken.numerics.instances.plans import Contradiction, NotFound, Plan
 from eigentoken.numerics.instances.spectra import CORNERS
 from eigentoken.theory import terms
 from eigentoken.theory.readings import GENERATED, OBSERVED, SYMBOLIC
@@ -164,7 +164,7 @@ def _explain(plan: Plan, clash: Contradiction | None) -> None:
     said = "; ".join(("" if satisfied else "not ") + str(condition) for condition, satisfied in plan.conditions)
     where = "" if plan.place is None else f" with its tokens at {type(plan.place).__name__}"
     what = f" that satisfies all of: {said}" if said else ""
-    raise Contradiction(f"no instance of {plan.system.name}{where} was found{what}")
+    raise NotFound(f"no instance of {plan.system.name}{where} was found{what}")
 
 
 def _proved_contradiction(plan: Plan) -> str:

@@ -6,6 +6,7 @@ Degenerate spectra are drawn on purpose: the names in :data:`CORNERS` are counte
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -77,10 +78,12 @@ def spectra(count: int, d: int, plan: MatrixPlan, corner: str, bounds: Bounds, g
         column = values[:, index]
         room = 0.02 if corner != "integers" else 1.0
         if lower is not None and upper is not None:
-            if lower >= upper:
+            if lower > upper:
                 raise Contradiction(f"eigenvalue {index + 1} cannot be above {lower:g} and below {upper:g}")
             inside = lower + (upper - lower) * _uniform((count,), generator)
-            column = torch.where((column > lower) & (column < upper), column, inside)
+            column = torch.where(
+                (column > lower) & (column < upper), column, inside
+            )  # a fixed value where they are equal
         elif lower is not None:
             column = torch.where(column > lower, column, lower + (column - lower).abs() + room)
         elif upper is not None:
@@ -148,10 +151,8 @@ def general_matrices(
     count: int, d: int, plan: MatrixPlan, corner: str, bounds: Bounds, generator: torch.Generator
 ) -> Tensor:
     """Matrices that need not be symmetric: with a definite symmetric part, a simple real top, or nothing asked."""
-    if plan.fixed == "identity":
-        return torch.eye(d, dtype=torch.float64).repeat(count, 1, 1)
-    if plan.fixed == "zero":
-        return torch.zeros(count, d, d, dtype=torch.float64)
+    if plan.fixed is not None:
+        return _fixed(count, d, plan, generator)
     raw = _normal((count, d, d), generator)
     skew = (raw - raw.mT) / 2
     if plan.sign is not None:
@@ -178,6 +179,24 @@ def general_matrices(
     if corner == "negative second":
         return (raw + raw.mT) / 2 * scale
     return raw * scale
+
+
+def multiple_of_identity(fixed: Any) -> float | None:
+    """The c of a matrix that is fixed to be ``c I``; ``None`` where it is another one."""
+    if isinstance(fixed, str):
+        return {"identity": 1.0, "zero": 0.0}.get(fixed)
+    return float(fixed)
+
+
+def _fixed(count: int, d: int, plan: MatrixPlan, generator: torch.Generator) -> Tensor:
+    factor = multiple_of_identity(plan.fixed)
+    if factor is not None:
+        return factor * torch.eye(d, dtype=torch.float64).repeat(count, 1, 1)
+    frame = orthogonal(count, d, generator)
+    if plan.fixed == "orthogonal" and not plan.symmetric:
+        return frame
+    signs = torch.where(_uniform((count, d), generator) < 0.5, 1.0, -1.0).to(torch.float64)
+    return symmetric_matrices_with(signs, frame)
 
 
 def _with_real_top(

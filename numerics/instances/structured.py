@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement, permutations, product
 
 import torch
 from torch import Tensor
 
 from eigentoken.numerics.instances.batches import Batch
-from eigentoken.numerics.instances.construction import rotary_matrices, solve_derived
+from eigentoken.numerics.instances.construction import fixed_step, rotary_matrices, scaled, solve_derived
 from eigentoken.numerics.instances.plans import MatrixPlan, Plan
+from eigentoken.numerics.instances.spectra import multiple_of_identity
 from eigentoken.numerics.instances.states import in_hemisphere, tokens_for
 from eigentoken.theory import terms
 from eigentoken.theory.points import AntipodalAt, Polygonal
@@ -64,7 +65,10 @@ def _shaped(plan: Plan, shape: tuple[int, int, int, int], count: int, generator:
         steps = torch.tensor(STEPS, dtype=torch.float64)
         parameters["alpha"] = steps[torch.randint(0, len(steps), (count,), generator=generator)]
     empty = torch.zeros(count, n, d, dtype=torch.float64)
-    batch = Batch(plan.system, parameters, empty, k, p, "structured", plan.mask)
+    batch = scaled(plan, Batch(plan.system, parameters, empty, k, p, "structured", plan.mask))
+    given = fixed_step(plan, batch) if plan.is_map else None
+    if given is not None:
+        batch = batch.with_parameters({**batch.parameters, "alpha": given})
     if not bool(batch.finite.all()):
         batch = batch.take(batch.finite)
     batch = tokens_for(plan, batch, "structured", generator)
@@ -125,10 +129,27 @@ def mirrored_states(batch: Batch) -> Batch:
     return many.at(torch.cat([batch.tokens, states.repeat(batch.count, 1, 1)]))
 
 
+def _simple_orthogonal(d: int, asked: MatrixPlan) -> Tensor:
+    """Signed permutations, and (3/5, 4/5) rotations and reflections; only symmetric ones where that is asked for."""
+    eye = torch.eye(d, dtype=torch.float64)
+    listed = [eye[list(order)] for order in permutations(range(d))]
+    if d > 1:
+        turn, mirror = eye.clone(), eye.clone()
+        turn[:2, :2] = torch.tensor([[0.6, -0.8], [0.8, 0.6]], dtype=torch.float64)
+        mirror[:2, :2] = torch.tensor([[0.6, 0.8], [0.8, -0.6]], dtype=torch.float64)
+        listed += [turn, mirror]
+    signs = [torch.diag(torch.tensor(each, dtype=torch.float64)) for each in product((1.0, -1.0), repeat=d)]
+    found = [sign @ each for each in listed for sign in signs]
+    if asked.fixed == "involution" or asked.symmetric:
+        found = [each for each in found if bool((each == each.mT).all())]
+    return torch.stack(found)
+
+
 def _candidates(plan: Plan, asked: MatrixPlan, d: int, score: bool, metric: bool) -> Tensor:
     eye = torch.eye(d, dtype=torch.float64)
     if asked.fixed is not None or metric:
-        return (torch.zeros_like(eye) if asked.fixed == "zero" else eye).unsqueeze(0)
+        factor = 1.0 if asked.fixed is None else multiple_of_identity(asked.fixed)
+        return _simple_orthogonal(d, asked) if factor is None else (factor * eye).unsqueeze(0)
     diagonals = [
         torch.diag(torch.tensor(each, dtype=torch.float64)) for each in combinations_with_replacement(SPECTRUM, d)
     ]

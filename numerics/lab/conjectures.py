@@ -11,6 +11,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from eigentoken.files.writing import write_text
+from eigentoken.numerics.lab.wellformed import about_a_set, unreadable
 from eigentoken.theory.claims import Claim
 from eigentoken.theory.conditions import Condition
 from eigentoken.theory.points import Place
@@ -96,6 +97,8 @@ class Conjecture:
         for claim in self.claims:
             if not isinstance(claim, Claim):
                 raise self.error(f"{self.name}: {claim!r} is not a claim: use words of eigentoken.theory.claims")
+        for word in (*self.conditions, *self.claims):
+            self._check_words(word)
         if not self.claims and self.holds_if is None:
             raise self.error(f"{self.name}: nothing is claimed: give claims or holds_if")
         if self.holds_if is not None and not callable(self.holds_if) and not isinstance(self.holds_if, str):
@@ -104,6 +107,18 @@ class Conjecture:
             raise self.error(f"{self.name}: at must be a place for the free predicate holds_if, got {self.at!r}")
         if self.expect not in {"open", "survives", "refuted"}:
             raise self.error(f"{self.name}: expect must be open, survives or refuted, got {self.expect!r}")
+
+    def _check_words(self, word: Any) -> None:
+        """Stability is that of a point, and a relation is one of quantities that the lab can evaluate."""
+        strange = unreadable(word)
+        if strange is not None:
+            known = "n, d, k, p, q, alpha, Eigenvalue, SpectralNorm, SpectralRadiusOff, ScoreAtEigenvector"
+            raise self.error(f"{self.name}: {strange} has no value in the lab: use {known}, or a predicate holds_if")
+        set_claim = about_a_set(word)
+        if set_claim is not None:
+            said = f"{type(set_claim).__name__}({type(set_claim.place).__name__}()) speaks of a set of states, and stability"
+            asked = "of a point: name one (ConsensusAt, BipartiteAt, Zero), or say what trajectories do (Converges)"
+            raise self.error(f"{self.name}: {said} is {asked}")
 
     def _check_mask(self) -> None:
         """``full`` is the same as no mask; a matrix speaks of as many tokens as it has rows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 from eigentoken.numerics.deadline import OutOfTime, limited
 from eigentoken.numerics.instances.batches import Batch
-from eigentoken.numerics.instances.plans import Contradiction
+from eigentoken.numerics.instances.plans import Contradiction, NotFound
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.lab.certify import Certified, certify_case
 from eigentoken.numerics.lab.conjectures import Conjecture, load
@@ -21,6 +21,8 @@ from eigentoken.numerics.lab.search import Finding, Unit, UnitResult, ranges, un
 from eigentoken.numerics.lab.shrink import debunked, shrink
 from eigentoken.numerics.lab.stated import conjecture_document
 from eigentoken.numerics.lab.targets import Target, targets
+from eigentoken.theory.claims import Claim
+from eigentoken.theory.plain_text import plain_text
 from eigentoken.theory.readings import CERTIFIED, LATEX
 
 __all__ = ["refute", "refute_conjecture"]
@@ -61,24 +63,32 @@ def refute(
     if instances is not None and instances < 1:
         raise ValueError(f"instances must be at least 1, got {instances}")
     listed = [subject] if isinstance(subject, Conjecture) else load(subject)
-    prepared = [(conjecture, _prepared(conjecture, seed)) for conjecture in listed]
+    prepared = [(conjecture, *_prepared(conjecture, seed)) for conjecture in listed]
     results = []
     with Workers(jobs, backend, address) as workers:
         workers.warm()
-        for conjecture, aims in prepared:
-            result = refute_conjecture(conjecture, aims, workers, seconds, instances, seed, watch)
+        for conjecture, aims, missing in prepared:
+            result = refute_conjecture(conjecture, aims, workers, seconds, instances, seed, watch, missing)
             results.append(
                 _with_dropped(result, conjecture, aims, workers, seconds, instances, seed, watch) if drop else result
             )
     return Report(tuple(results), "" if isinstance(subject, Conjecture) else str(subject))
 
 
-def _prepared(conjecture: Conjecture, seed: int) -> list[Target]:
-    """The targets, each with at least one instance; otherwise one clear error at the line of the conjecture."""
-    aims = targets(conjecture)
-    for aim in aims:
+def _prepared(conjecture: Conjecture, seed: int) -> tuple[list[Target], dict[int, str]]:
+    """The targets that have an instance, and why there is none for the others.
+
+    Conditions that contradict each other are one clear error at the line of the conjecture.
+    """
+    aims: list[Target] = []
+    missing: dict[int, str] = {}
+    for aim in targets(conjecture):
         try:
             drawn = sample(aim.plan, 4, seed)
+            aims.append(aim)
+        except NotFound as problem:
+            missing[id(aim.claim)] = str(problem)
+            continue
         except Contradiction as problem:
             if aim.side:
                 raise conjecture.error(f"{conjecture.name}: {problem}") from None
@@ -88,7 +98,7 @@ def _prepared(conjecture: Conjecture, seed: int) -> list[Target]:
         if aim.claim is None or hasattr(aim.inner, "observable"):  # code of an author: what it raises is told at once
             for batch in (*_fewest_tokens(aim, seed), drawn.batches[0]):
                 aim.violation(batch.take([0]))
-    return aims
+    return aims, missing
 
 
 def _fewest_tokens(aim: Target, seed: int) -> tuple[Batch, ...]:
@@ -116,8 +126,12 @@ def refute_conjecture(
     instances: int | None,
     seed: int,
     watch: Watcher | None = None,
+    missing: Mapping[int, str] | None = None,
 ) -> Result:
-    """Search until a counterexample certifies, the time is over, or enough instances were tried."""
+    """Search until a counterexample certifies, the time is over, or enough instances were tried.
+
+    ``missing`` says, by the id of a claim, why there is no instance for it.
+    """
     start = time.time()
     end = start + seconds
     tally = _Tally()
@@ -127,14 +141,14 @@ def refute_conjecture(
     failed: dict[int, int] = {}
     looked: dict[int, int] = {}
     known_losses = len(workers.lost)
-    while found is None and time.time() < end:
+    while aims and found is None and time.time() < end:
         if instances is not None and tally.tried >= instances:
             stopped = "instances"
             break
         chunk = list(islice(stream, workers.width))
         results = list(workers.run(chunk, end))  # all of them, so that no worker is left in the middle of a unit
         for (aim, _), result in zip(chunk, results, strict=True):
-            tally.add(result)
+            tally.add(result, aim.claim)
             if watch is not None:
                 watch(tally.progress(conjecture.name, result, time.time() - start))
             number = aims.index(aim)
@@ -148,7 +162,10 @@ def refute_conjecture(
             tally.note(result, aim, end)
             if instances is not None and tally.tried >= instances:
                 break
-    word = "refuted" if found else "candidate" if tally.candidate is not None else "survived"
+    untested = tally.untested(conjecture, missing or {})
+    word = (
+        "refuted" if found else "candidate" if tally.candidate is not None else "not tested" if untested else "survived"
+    )
     return Result(
         name=conjecture.name,
         system=conjecture.system,
@@ -170,6 +187,7 @@ def refute_conjecture(
         expect=conjecture.expect,
         lost=tuple(workers.lost[known_losses:]),
         conjecture=conjecture_document(conjecture),
+        untested=untested if word == "not tested" else "",
     )
 
 
@@ -196,8 +214,12 @@ class _Tally:
         self.corners: dict[str, int] = {}
         self.volume: dict[str, tuple[float, float]] = {}
         self.candidate: dict[str, Any] | None = None
+        self.judged: dict[int, int] = {}
+        self.errors: dict[int, str] = {}
 
-    def add(self, result: UnitResult) -> None:
+    def add(self, result: UnitResult, claim: Claim | None) -> None:
+        self.judged[id(claim)] = self.judged.get(id(claim), 0) + max(0, result.tried - result.unsettled)
+        self.errors |= {id(claim): result.error} if result.error else {}
         self.tried += result.tried
         self.units += 1
         self.unsettled += result.unsettled
@@ -206,6 +228,19 @@ class _Tally:
         for name, count in result.corners.items():
             self.corners[name] = self.corners.get(name, 0) + count
         self.volume = ranges(self.volume, result.volume)
+
+    def untested(self, conjecture: Conjecture, missing: Mapping[int, str]) -> str:
+        """Why a claim was not tested: each must have had an instance that was judged; empty where all were."""
+        for claim in (*conjecture.claims, *([None] if conjecture.holds_if is not None else [])):
+            if self.judged.get(id(claim), 0) > 0:
+                continue
+            late = "the time was over before an instance was judged"
+            open_ones = (
+                f"all {self.tried} instances were left open" if self.tried and id(claim) in self.judged else late
+            )
+            why = missing.get(id(claim)) or self.errors.get(id(claim)) or open_ones
+            return f"{'the predicate' if claim is None else plain_text(str(LATEX(claim)))}: {why}"
+        return ""
 
     def note(self, result: UnitResult, aim: Target, end: float) -> None:
         """Violations that did not certify are candidates, but for those that are shown to be artefacts of rounding.
@@ -297,10 +332,12 @@ def _dropped(
     text = str(LATEX(conjecture.conditions[index]))
     weaker = conjecture.without(index)
     try:
-        aims = _prepared(weaker, seed)
+        aims, missing = _prepared(weaker, seed)
     except ValueError as problem:
         return DroppedLine(text, None, f"could not be tried without it: {problem}"), None, ""
-    result = refute_conjecture(weaker, aims, workers, seconds, instances, seed, watch)
+    result = refute_conjecture(weaker, aims, workers, seconds, instances, seed, watch, missing)
+    if result.word == "not tested":
+        return DroppedLine(text, None, f"not tested without it: {result.untested}"), None, ""
     if result.word == "refuted":
         line = DroppedLine(text, True, "a certified counterexample exists without it", result.counterexample)
         return line, result.counterexample, result.found_by

@@ -1,4 +1,4 @@
-"""What a search gives: refuted (certified), candidate (seen, not certified), or survived, and what each of them means."""
+"""What a search gives: refuted (certified), candidate (seen, not certified), survived or not tested, and what each means."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class DroppedLine:
 
 @dataclass(frozen=True)
 class Result:
-    """One conjecture: ``refuted``, ``candidate`` or ``survived``."""
+    """One conjecture: ``refuted``, ``candidate``, ``survived``, or ``not tested`` where no instance was judged."""
 
     name: str
     system: str
@@ -71,11 +71,13 @@ class Result:
     "Workers that were lost on the way, and what became of their units."
     conjecture: dict[str, Any] = field(default_factory=dict)
     "What was attacked, in words that can be read back: conditions, claims, and the digest that the certificates name."
+    untested: str = ""
+    "Why a claim was not tested, where none of its instances was judged."
 
     @property
     def status(self) -> str:
         """The rung of the ladder: a search never proves."""
-        return "refuted" if self.word == "refuted" else "tested"
+        return self.word if self.word in ("refuted", "not tested") else "tested"
 
     @property
     def meaning(self) -> str:
@@ -89,11 +91,14 @@ class Result:
                 f"a violation of {self.best:.3g} was seen in floating point after {looked}, and none was certified: this is "
                 "a candidate, not a refutation"
             )
+        if self.word == "not tested":
+            return f"nothing is said for or against it: {self.untested}"
         corners = f"; corners reached: {', '.join(self.corners)}" if self.corners else ""
         if self.volume:
             ranges = (f"{name} in [{low:.3g}, {high:.3g}]" for name, (low, high) in self.volume.items())
             corners += f"; search volume: {', '.join(ranges)}"
-        open_ones = f"; {self.unsettled} trajectories did not settle and say nothing" if self.unsettled else ""
+        said = "instances were not judged: their trajectories did not settle, or their states have no image"
+        open_ones = f"; {self.unsettled} {said}" if self.unsettled else ""
         open_ones += "".join(f"; {each}" for each in self.lost)
         return f"no counterexample among {looked}{corners}{open_ones}; this is no proof: the status stays tested"
 
@@ -132,11 +137,16 @@ class Report:
     results: tuple[Result, ...]
     file: str = ""
 
-    SCHEMA = "eigentoken/refutation/1"
+    SCHEMA = "eigentoken/refutation/2"
 
     @property
     def refuted(self) -> bool:
         return any(result.word == "refuted" for result in self.results)
+
+    @property
+    def untested(self) -> bool:
+        """Was a conjecture not tested?"""
+        return any(result.word == "not tested" for result in self.results)
 
     def as_dict(self) -> dict[str, Any]:
         return {"schema": self.SCHEMA, "file": self.file, "results": [result.as_dict() for result in self.results]}

@@ -121,6 +121,8 @@ class SecondLook:
             return None if self.arc else any(entry != 0 for token in self.instance.tokens for entry in token)
         if isinstance(word, conditions.BoundedInTime | conditions.UniformlyContinuous):
             return True
+        if isinstance(word, IsIdentity) and not isinstance(word.term, sp.MatrixSymbol):
+            return bool(self.matrix(word.term) == sp.eye(self.instance.d))
         if isinstance(word, IsIdentity):
             heads = self.instance.parameters.get("heads", (self.instance.parameters,))
             return all(sp.Matrix(head[word.term.name]) == sp.eye(self.instance.d) for head in heads)

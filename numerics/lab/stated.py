@@ -69,9 +69,10 @@ def contradictions(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Where one result says more than its certificates, or something else: the place and what is wrong."""
     name, refuted = str(result.get("name")), result.get("verdict") == "refuted"
     found = result.get("counterexample")
-    if result.get("verdict") not in ("refuted", "candidate", "survived"):
+    statuses = {"refuted": "refuted", "candidate": "tested", "survived": "tested", "not tested": "not tested"}
+    if result.get("verdict") not in statuses:
         yield name, f"unknown verdict {result.get('verdict')!r}"
-    if result.get("status") != ("refuted" if refuted else "tested"):
+    if result.get("status") != statuses.get(str(result.get("verdict"))):
         yield name, f"the status {result.get('status')!r} does not belong to the verdict {result.get('verdict')!r}"
     if refuted != (found is not None):
         yield name, "refuted without a counterexample" if refuted else "a counterexample stands beside another verdict"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import sympy as sp
+from flint import acb
 
 from eigentoken.numerics.readings.certified_conditions import verdict_of
 from eigentoken.numerics.readings.exact_places import at_place, same_tokens
@@ -99,21 +100,22 @@ def _(claim: claims.SpectrumIs, case: Case) -> Verdict:
     away = _elsewhere(claim.place, case)
     if away is not None:
         return away
-    expected: list[sp.Expr | None] = []
+    claimed: list[tuple[Any, int | None]] = []
     try:
         for value, count in claim.classes:
             indexed = terms.ell in (sp.sympify(value).free_symbols | sp.sympify(count).free_symbols)
             for ell in [each for each in range(1, case.d + 1) if each != case.k] if indexed else [None]:
-                expected += [case.exact(value, ell)] * max(0, case.integer(count, ell))
+                claimed += [(value, ell)] * max(0, case.integer(count, ell))
     except NoValue as problem:
         return undecided(str(problem))
     seen = [entry for entry in classified(case).spectrum for _ in range(entry.multiplicity)]
     if not seen and not classified(case).equilibrium.is_holds:
         return undecided("the place is not an equilibrium of this instance")
-    if len(seen) != len(expected):
-        return fails(f"{len(expected)} eigenvalues are claimed, there are {len(seen)}")
+    if len(seen) != len(claimed):
+        return fails(f"{len(claimed)} eigenvalues are claimed, there are {len(seen)}")
+    expected = [case.exact(value, ell) for value, ell in claimed]
     if any(value is None for value in expected) or any(entry.exact is None for entry in seen):
-        return _spectra_by_floats(seen, expected)
+        return _enclosed_spectra(seen, claimed, case)
     left = [entry.exact for entry in seen]
     for value in expected:
         apart = [zero(sp.sympify(each) - value) for each in left]
@@ -129,14 +131,44 @@ def _(claim: claims.SpectrumIs, case: Case) -> Verdict:
     return holds(f"all {len(expected)} eigenvalues agree exactly")
 
 
-def _spectra_by_floats(seen: Any, expected: Any) -> Verdict:
-    """A claimed value that is far from every enclosure refutes; agreement of enclosures proves nothing."""
-    for value in expected:
-        if value is not None and all(
-            abs(complex(value) - entry.value) > 1e-6 * (1 + abs(entry.value)) for entry in seen
-        ):
-            return fails(f"{value} is claimed, and every eigenvalue is farther than 1e-6 from it (enclosures)")
-    return undecided("the eigenvalues have no closed form: enclosures agree, which proves no equality")
+def _enclosed_spectra(seen: list[Any], claimed: list[tuple[Any, int | None]], case: Case) -> Verdict:
+    """Two lists of enclosures: they differ where the claimed values cannot be matched with enclosures that they meet.
+
+    Enclosures that meet prove no equality, so the claim is refuted or left open, never confirmed.
+    """
+    if any(entry.ball is None for entry in seen):
+        return undecided("the eigenvalues have no enclosures here")
+    for bits in BITS:
+        try:
+            balls = [case.ball(value, bits, ell) for value, ell in claimed]
+        except NoValue as problem:
+            return undecided(str(problem))
+        meeting = [[acb(ball).overlaps(acb(entry.ball)) for entry in seen] for ball in balls]
+        alone = next((number for number, row in enumerate(meeting) if not any(row)), None)
+        if alone is not None:
+            value = claimed[alone][0]
+            return fails(f"{value} is claimed, and every eigenvalue is enclosed apart from it ({bits} bits)")
+        if len(_matching(meeting)) < len(claimed):
+            return fails(f"the claimed eigenvalues cannot be matched with the enclosed ones ({bits} bits)")
+    return undecided("the eigenvalues have no closed form: the enclosures meet, which proves no equality")
+
+
+def _matching(meeting: list[list[bool]]) -> dict[int, int]:
+    """A largest matching of rows with columns, by augmenting paths."""
+    row_of: dict[int, int] = {}
+
+    def placed(row: int, tried: set[int]) -> bool:
+        for column, meets in enumerate(meeting[row]):
+            if meets and column not in tried:
+                tried.add(column)
+                if column not in row_of or placed(row_of[column], tried):
+                    row_of[column] = row
+                    return True
+        return False
+
+    for row in range(len(meeting)):
+        placed(row, set())
+    return row_of
 
 
 @CERTIFIED.register(claims.AttentionRank)

@@ -108,14 +108,15 @@ def _top(term: Any, case: Case, modulus: bool) -> Verdict:
         return verdict_of(ahead, said)
     for bits in BITS:
         values = case.eigenvalues(term, bits)
-        best = max(range(len(values)), key=lambda i: float(values[i].real.mid()))
-        others = [value for i, value in enumerate(values) if i != best]
-        lead = values[best].real
-        if all((abs(value) if modulus else value.real) < lead for value in others):
-            return verdict_of(True, said)  # separated from its conjugate, hence real and simple
-        if modulus and any(abs(value) > lead for value in others):
-            return verdict_of(False, said)
-        if not values[best].imag.contains(0):
+        for best, leader in enumerate(values):
+            others = [value for i, value in enumerate(values) if i != best]
+            if all((abs(value) if modulus else value.real) < leader.real for value in others):
+                return verdict_of(True, said)  # separated from its conjugate, hence real and simple
+            if not leader.imag.contains(0) and all(
+                value.real < leader.real for value in others if value.imag.contains(0)
+            ):
+                return verdict_of(False, said)  # no real eigenvalue is at the top
+        if modulus and any(all(abs(value) > other.real for other in values) for value in values):
             return verdict_of(False, said)
     exact = all(entry.is_Rational for entry in case.matrix(term))
     return verdict_of(False if exact and _repeated_top(term, case) else None, said)
@@ -127,8 +128,8 @@ def _repeated_top(term: Any, case: Case) -> bool:
         return False
     z = sp.Symbol("z")
     polynomial = case.matrix(term).charpoly(z).as_expr()
-    top = max(sp.Poly(polynomial, z).real_roots(), key=lambda root: float(root))
-    return zero(sp.diff(polynomial, z).subs(z, top)) is True
+    roots = sp.Poly(polynomial, z).real_roots()  # in ascending order, repeated by multiplicity, exact
+    return len(roots) > 1 and bool(roots[-1] == roots[-2])
 
 
 @CERTIFIED.register(conditions.Relation)

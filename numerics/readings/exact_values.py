@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cmp_to_key
 from typing import Any
 
 import sympy as sp
@@ -129,9 +130,9 @@ class Case:
         values = self.eigenvalues(term, bits)
         with precision(bits):
             reals = [value.real for value in values]
-            lowers = sorted((float_key(each.lower()) for each in reals), key=lambda pair: pair[0], reverse=True)
-            uppers = sorted((float_key(each.upper()) for each in reals), key=lambda pair: pair[0], reverse=True)
-            return lowers[index - 1][1].union(uppers[index - 1][1])
+            lowers = sorted((each.lower() for each in reals), key=_EXACT_ORDER, reverse=True)
+            uppers = sorted((each.upper() for each in reals), key=_EXACT_ORDER, reverse=True)
+            return lowers[index - 1].union(uppers[index - 1])
 
     def eigenvector(self, term: Any, index: int) -> sp.Matrix:
         """An exact eigenvector (not normalised) for a simple rational eigenvalue; raises :class:`NoValue` otherwise."""
@@ -209,15 +210,19 @@ class Case:
 
     def _radius_off(self, term: Any, bits: int) -> arb:
         values = self.eigenvalues(term, bits)
-        top = max(range(len(values)), key=lambda i: float(values[i].real.mid()))
+        top = max(range(len(values)), key=lambda i: _EXACT_ORDER(values[i].real.mid()))
         if any(not values[i].real < values[top].real for i in range(len(values)) if i != top):
             raise NoValue("the top eigenvalue is not separated")
         others = [abs(value) for i, value in enumerate(values) if i != top]
         return _largest(others) if others else arb(0)
 
 
-def float_key(value: Any) -> tuple[float, Any]:
-    return float(value.mid()), value
+def _order(a: Any, b: Any) -> int:
+    return -1 if a < b else 1 if a > b else 0
+
+
+#: The order of exact numbers (balls of radius zero), whose comparisons are decided.
+_EXACT_ORDER = cmp_to_key(_order)
 
 
 def _largest(values: list[Any]) -> Any:
@@ -266,7 +271,7 @@ def _matrix_value(term: Any, symbols: Mapping[Any, sp.Matrix], d: int) -> sp.Mat
             else:
                 factor *= part
         return factor * product
-    if term.is_MatPow and term.args[1].is_Integer:
+    if isinstance(term, sp.MatPow) and term.args[1].is_Integer:
         return _matrix_value(term.args[0], symbols, d) ** int(term.args[1])
     raise NoValue(f"no exact value for the matrix term {term}")
 

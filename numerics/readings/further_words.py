@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import sympy as sp
 import torch
@@ -28,9 +29,36 @@ __all__: list[str] = []
 
 @GENERATED.register(IsIdentity)
 def _(condition: IsIdentity, plan: Plan, satisfy: bool = True) -> Plan:
-    """The matrix of every head is the identity; a near miss is any other matrix."""
-    asked = MatrixPlan(fixed="identity") if satisfy else MatrixPlan()
-    return plan.demand(condition.term, asked).noting(condition, satisfy)
+    """The matrix of every head is the identity; a near miss is any other matrix.
+
+    ``c X = I`` fixes X, ``X X^T = I`` asks for an orthogonal matrix, ``X X = I`` for an involution.
+    """
+    if not satisfy:
+        return plan.demand(condition.term, MatrixPlan()).noting(condition, satisfy)
+    matrix, fixed = _solved(condition.term)
+    return plan.demand(matrix, MatrixPlan(fixed=fixed)).noting(condition, satisfy)
+
+
+def _solved(term: Any) -> tuple[Any, Any]:
+    """A matrix and what it must be for the term to be the identity; the term itself where that is not known."""
+    factor, inner = term.as_coeff_mmul() if term.is_MatMul else (sp.Integer(1), term)
+    inner = inner.doit()
+    bare = inner.arg if isinstance(inner, sp.Transpose | sp.Inverse) else inner
+    if isinstance(bare, sp.MatrixSymbol) and factor.is_Rational and factor != 0:
+        value = factor if isinstance(inner, sp.Inverse) else 1 / factor
+        return bare, "identity" if value == 1 else value
+    if factor == 1 and inner.is_MatMul and len(inner.args) == 2:
+        first, second = inner.args
+        if first == sp.Transpose(second).doit():
+            return (first if isinstance(first, sp.MatrixSymbol) else second), "orthogonal"
+    if (
+        factor == 1
+        and isinstance(inner, sp.MatPow)
+        and isinstance(inner.args[0], sp.MatrixSymbol)
+        and inner.args[1] == 2
+    ):
+        return inner.args[0], "involution"
+    return term, "identity"
 
 
 @OBSERVED.register(IsIdentity)

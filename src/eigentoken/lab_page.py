@@ -13,7 +13,7 @@ __all__ = ["NEEDED", "refutation_html"]
 #: What a search without a condition says about it.
 NEEDED = {True: "needed", False: "not needed in this search", None: "undecided"}
 
-STYLES = {"refuted": "fails", "candidate": "undecided", "survived": "holds"}
+STYLES = {"refuted": "fails", "candidate": "undecided", "survived": "holds", "not tested": "undecided"}
 
 
 def refutation_html(document: dict[str, Any]) -> str:

@@ -2,7 +2,8 @@
 
 Files named ``conjecture_*.py``, or in a folder named ``conjectures``, or given with ``--conjectures PATTERN``, are collected.  A
 conjecture that is expected to survive fails its test when it is refuted or a violation is seen; one that is expected to be
-refuted fails its test when no counterexample certifies; an open one fails only when it is refuted.
+refuted fails its test when no counterexample certifies; an open one fails only when it is refuted.  One of which no instance
+was judged (``not tested``) fails its test whatever is expected.
 """
 
 from __future__ import annotations

@@ -44,7 +44,8 @@ def refute(
 ) -> None:
     """Search for counterexamples to conjectures, certify them.
 
-    Exit code 1 if one is refuted.  A violation that does not certify is a candidate, never a refutation.
+    Exit code 1 if one is refuted, or not tested (no instance was judged).  A violation that does not certify is a
+    candidate, never a refutation.
 
     Example: eigentoken refute examples/conjectures/polygonal_instability.py --seconds 60
     """
@@ -56,7 +57,7 @@ def refute(
         import json as codec
 
         output.parent.mkdir(parents=True, exist_ok=True)
-        text = codec.dumps({"schema": "eigentoken/refutation/1", **document}, indent=1, default=str)
+        text = codec.dumps(report.as_dict(), indent=1, default=str)
         write_text(output, text + "\n")
     if html is not None:
         from eigentoken.lab_page import refutation_html
@@ -67,7 +68,7 @@ def refute(
         show_json("refutation", document)
     else:
         _show(document)
-    raise typer.Exit(1 if report.refuted else 0)
+    raise typer.Exit(1 if report.refuted or report.untested else 0)
 
 
 def _watch() -> Any:
@@ -84,7 +85,7 @@ def _show(document: dict[str, Any]) -> None:
     from eigentoken.lab_page import NEEDED
     from eigentoken.theory.plain_text import plain_text
 
-    colours = {"refuted": "red", "candidate": "yellow", "survived": "green"}
+    colours = {"refuted": "red", "candidate": "yellow", "survived": "green", "not tested": "yellow"}
     for result in document["results"]:
         say(f"{result['name']}: {result['verdict']}", colours.get(result["verdict"], ""))
         say(f"  {result['meaning']}")

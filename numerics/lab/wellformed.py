@@ -1,0 +1,71 @@
+"""What a conjecture may not say: a stability that is not one of a point, a quantity that nothing evaluates."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import sympy as sp
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
+
+from eigentoken.theory import terms
+from eigentoken.theory.claims import Iff, LyapunovStable, Stable, Unstable, When
+from eigentoken.theory.conditions import Relation
+from eigentoken.theory.points import AntipodalAt, ConsensusSet, Hemisphere, Place, Polygonal
+from eigentoken.theory.words_lab import Clustering
+
+__all__ = ["about_a_set", "unreadable"]
+
+#: A set of states: neither is a point of it an equilibrium by itself, nor do its points stay apart.
+_SETS = (ConsensusSet, Hemisphere)
+#: Families of states, each of which may be unstable; as they may be rotated into each other, none is asymptotically stable.
+_FAMILIES = (AntipodalAt, Polygonal, Clustering)
+
+
+def about_a_set(word: Any) -> Any:
+    """The claim inside the word that speaks of the stability of a set, or ``None``.
+
+    A point of a continuum of equilibria is never asymptotically stable, whether or not its neighbours return to the set: so
+    the claim about the set cannot be judged at its points.  An eigenvalue outside is one across the set, so that
+    ``Unstable`` and ``LyapunovStable`` may be asked of each member of a family.
+    """
+    while isinstance(word, Iff | When):
+        word = word.claim
+    if isinstance(word, Stable) and isinstance(word.place, (*_SETS, *_FAMILIES)):
+        return word
+    if isinstance(word, Unstable | LyapunovStable) and isinstance(word.place, _SETS):
+        return word
+    return None
+
+
+_FUNCTIONS = (
+    sp.Add, sp.Mul, sp.Pow, sp.Abs, sp.Max, sp.Min, sp.exp, sp.log, sp.sin, sp.cos, sp.tan, sp.sinh, sp.cosh, sp.tanh,
+    sp.sign, sp.acos, sp.asin, sp.atan, sp.atanh, sp.coth,
+)  # fmt: skip
+_SIZES = {terms.n, terms.d, terms.k, terms.ell, terms.p, terms.q, terms.alpha}
+
+
+def unreadable(word: Any) -> Any:
+    """A part of a relation inside the word that has no value, or ``None``."""
+    if isinstance(word, Relation):
+        return _strange(word.relation)
+    if not is_dataclass(word) or isinstance(word, Place):
+        return None
+    for part in fields(word):
+        value = getattr(word, part.name)
+        for each in value if isinstance(value, tuple) else (value,):
+            found = unreadable(each)
+            if found is not None:
+                return found
+    return None
+
+
+def _strange(expression: Any) -> Any:
+    if isinstance(expression, terms.MatrixNumber) or expression.is_number:
+        return None
+    if isinstance(expression, sp.Symbol):
+        return None if expression in _SIZES else expression
+    if isinstance(expression, (Relational, Boolean, *_FUNCTIONS)):
+        return next((found for part in expression.args if (found := _strange(part)) is not None), None)
+    return expression
