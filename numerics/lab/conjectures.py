@@ -41,7 +41,7 @@ class Conjecture:
     ``holds_if`` is a free predicate of one instance for what the language has no word for
     (:mod:`eigentoken.numerics.lab.predicates`): a function, or ``"file.py:function"``.  It is given an object with the
     parameters as attributes (``instance.V``, ``instance.alpha``, ``instance.tokens``): numpy arrays of floats in the search,
-    arrays of exact numbers (or sympy matrices) when a counterexample is certified; the conjecture says that it is always
+    arrays of exact numbers when a counterexample is certified; the conjecture says that it is always
     true.  ``at`` puts the tokens that it is given at a place.  ``n`` and ``d`` restrict the sizes that are tried; ``mask``
     is ``"causal"`` or a matrix of 0 and 1 (row i: to whom token i attends).
     """
