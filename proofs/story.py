@@ -184,7 +184,7 @@ def _how(step: Step) -> str:
         return f"cited: {step.theorem.name}"
     assumed = ", assuming " + " and ".join(plain_text(LATEX(each)) for each in step.assuming) if step.assuming else ""
     if isinstance(step, Recalled):
-        return f"proved in {step.statement}{assumed}" + (", which argues a step in words" if step.argued else "")
+        return f"proved in {step.source}{assumed}" + (", which argues a step in words" if step.argued else "")
     return f"checked: {step.kind}{assumed}"
 
 

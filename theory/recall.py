@@ -96,6 +96,11 @@ class Recalled(Step):
     def within(self, setting: Setting) -> Recalled:
         return replace(self, setting=setting)
 
+    @property
+    def source(self) -> str:
+        """The statement, and what its letters are here: ``PM-L3 with k = 1``."""
+        return f"{self.statement} with {_told(self.letters)}" if self.letters else self.statement
+
     def sizes(self) -> str:
         return "; ".join(sizes_behind(self.statement, self.fact)) or self.scope
 

@@ -10,13 +10,13 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.exact_points import instance, point_is
 from eigentoken.proofs.power_method.bipartite import written_trace
+from eigentoken.proofs.power_method.bipartite_examples import SIDE_EXPANDS
 from eigentoken.proofs.power_method.pm_n3 import (
     CRITERION_FIRST,
     CRITERION_LAST,
     D1,
     D2,
     DET,
-    SIDE_EXPANDS,
     first_eigenvector,
     in_s_and_t,
     other_eigenvectors,

@@ -7,12 +7,17 @@ s > 0, ``lambda_2 < lambda_1 h`` and (q = 1 or s > t), or k = d with lambda_d si
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.exact_points import decimals, instance, multipliers, point_is
+from eigentoken.proofs.power_method.bipartite_examples import (
+    GAP_TOO_SMALL,
+    ON_THE_BOUNDARY,
+    SCORE_NEGATIVE,
+    SIDE_EXPANDS,
+    harmonic_height,
+)
 from eigentoken.proofs.power_method.pm_l14 import LENGTHS, block
 from eigentoken.proofs.power_method.symbols import (
     E,
@@ -296,20 +301,6 @@ def harmonic(index: object) -> object:
     return (sp.cosh(2 * s) - (p / q + q / p) / 2) / sp.sinh(2 * s)
 
 
-def _at(tokens: list[list[str]], s: str, value: list[list[str]], step: str = "1/4") -> dict[str, object]:
-    return instance("attention-map", tokens, V=value, M=[[s, "0"], ["0", s]], alpha=step)
-
-
-_THREE = [["1", "0"], ["1", "0"], ["-1", "0"]]
-_FOUR = [["1", "0"]] * 3 + [["-1", "0"]]
-_EYE = [["1", "0"], ["0", "1/2"]]
-_SPLIT_32 = [["1", "0"]] * 3 + [["-1", "0"]] * 2
-GAP_TOO_SMALL = _at([["1", "0"], ["-1", "0"]], "1/2*ln(2)", _EYE)
-SCORE_NEGATIVE = _at([["1", "0"], ["-1", "0"]], "-ln(2)", _EYE)
-SIDE_EXPANDS = instance(
-    "attention-map", _SPLIT_32, V=[["1", "0"], ["0", "-9/10"]], M=[["1/2*ln(5/4)", "0"], ["0", "0"]], alpha="1/4"
-)
-
 CRITERION_FIRST = AllOf(
     (
         Relation(score(1) > 0),
@@ -325,21 +316,6 @@ CRITERION_LAST = AllOf(
         Relation(sp.StrictLessThan(lam(V, 1), sp.Abs(lam(V, d)) * sp.Abs(harmonic(d)), evaluate=False)),
     )
 )
-
-#: p = q = 1 and tanh s = 1/2 = lambda_2/lambda_1.
-ON_THE_BOUNDARY = instance(
-    "attention-map",
-    [["1", "0"], ["-1", "0"]],
-    V=[["1", "0"], ["0", "1/2"]],
-    M=[["1/2*ln(3)", "0"], ["0", "0"]],
-    alpha="1/2",
-)
-
-
-def harmonic_height(score_at: Any) -> Any:
-    """``h = (cosh 2s - cosh 2t)/sinh 2s`` with ``t = (ln 2)/2``."""
-    return (sp.cosh(2 * score_at) - sp.cosh(sp.log(2))) / sp.sinh(2 * score_at)
-
 
 PM_N3 = register(
     Statement(

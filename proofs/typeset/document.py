@@ -123,7 +123,7 @@ def _justification(step: Step, numbers: Mapping[str, int]) -> str:
     if isinstance(step, ArguedStep):
         parts = ["argued in words, not machine-checked"]
     elif isinstance(step, Recalled):
-        parts = [f"proved in {step.statement}" + (", which argues a step in words" if step.argued else "")]
+        parts = [f"proved in {step.source}" + (", which argues a step in words" if step.argued else "")]
     elif isinstance(step, Citation):
         cite = rf" \cite{{{parse(step.theorem.bibtex).key}}}" if step.theorem.bibtex else ""
         where = f": {step.theorem.reference}" if step.theorem.reference else ""
