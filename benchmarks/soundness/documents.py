@@ -19,6 +19,7 @@ import numpy as np
 
 from eigentoken.checking.recheck import recheck_document
 from eigentoken.numerics.certify import certify
+from eigentoken.schemas import schema
 from eigentoken.theory.classify import classify
 from eigentoken.theory.verdicts import VerdictWord
 
@@ -60,18 +61,14 @@ def _liars(name: str) -> Any:
 
 
 def _recheck(document: Any, folder: Path) -> tuple[str, Any]:
-    """The word of the command, and what it says is not covered; a document that is refused outright does not agree."""
+    """The word of the command, and why where it does not agree; a document may be refused outright."""
     file = folder / "document.json"
     file.write_text(json.dumps(document), encoding="utf-8")
     try:
         answer = recheck_document(file, seconds=60.0)
     except (ValueError, OSError) as problem:
         return "refused", str(problem)
-    if hasattr(answer, "verdict"):
-        return str(answer.verdict), list(answer.not_covered)
-    words = [each.agrees for each in answer]
-    word = "fails" if "fails" in words else "undecided" if "undecided" in words or not words else "holds"
-    return word, [each.reason for each in answer if each.agrees != "holds"]
+    return answer.verdict, [each.reason for each in answer if each.agrees != "holds"]
 
 
 def _matrix(rng: Any) -> Rows:
@@ -91,14 +88,14 @@ def _verdict(rng: Any, folder: Path) -> tuple[dict[str, Any], Any, str]:
     np.save(folder / "m.npy", exact.as_floats(rows))
     condition = str(rng.choice(QUESTIONS))
     verdict = certify(condition, str(folder / "m.npy"))
-    head = {"schema": "eigentoken/verdict/1", "condition": condition, "matrix": str(folder / "m.npy")}
+    head = {"schema": schema("verdict")["$id"], "condition": condition, "matrix": str(folder / "m.npy")}
     return json.loads(json.dumps({**head, **verdict.as_dict()})), verdict, condition
 
 
 def _classification(rng: Any) -> dict[str, Any]:
     instance, *_ = _known(rng, flow=bool(rng.random() < 0.5))
     found = {key: value for key, value in classify(instance).as_dict().items() if key != "schema"}
-    return dict(json.loads(json.dumps({"schema": "eigentoken/classification/1", **found}, default=str)))
+    return dict(json.loads(json.dumps({"schema": schema("classification")["$id"], **found}, default=str)))
 
 
 def honest(rng: Any) -> Iterator[Case]:

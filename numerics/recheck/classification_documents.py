@@ -286,7 +286,7 @@ class _Recheck:
         claim = {"stable": "inside", "unstable": "outside", "marginal": "boundary"}[word]
         extra = [words.stability_reason("marginal", self.is_map, 0.0, self.how)] if word == "marginal" else []
         self._verdict(STABLE, claim, extra)
-        if word == "marginal":
+        if word == "marginal" and not self.cycle:  # of a 2-cycle the moduli are listed, with a note of their own
             self.notes.append(f"{edge} {words.BOUNDARY_NOTE}")
         if not self.cycle and any(isinstance(each["float"], list) for each in self.document["spectrum"]):
             self.notes.append(words.PAIR_NOTE)

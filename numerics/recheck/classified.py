@@ -15,7 +15,7 @@ from typing import Any
 import flint
 
 from eigentoken.numerics.recheck.attention import SHAPES
-from eigentoken.numerics.recheck.clusters import Cluster, clusters
+from eigentoken.numerics.recheck.clusters import Cluster, clusters, square_root
 from eigentoken.numerics.recheck.points import PRECISION, Point, every, instance_digest, vanishes
 from eigentoken.numerics.recheck.reading import Document, unconfirmed
 
@@ -154,7 +154,7 @@ def excesses(found: list[Cluster], is_map: bool, cycle: bool) -> list[Any]:
     if not is_map:
         return [each.ball.real for each in found]
     moduli = [abs(each.ball) for each in found]
-    return [(size.sqrt() if cycle else size) - 1 for size in moduli]
+    return [(square_root(size) if cycle else size) - 1 for size in moduli]
 
 
 def _spectral_claim(point: Point, claim: str, margin: float | None, until: float) -> str | None:

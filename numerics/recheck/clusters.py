@@ -18,12 +18,14 @@ import flint
 
 from eigentoken.numerics.recheck.rational import LateError
 
-__all__ = ["Cluster", "clusters"]
+__all__ = ["Cluster", "clusters", "square_root"]
 
 arb, acb = flint.arb, flint.acb
 PRECISIONS = (640, 1600, 4000)
-NEAR = 44  # approximations nearer than 2^-44 (relative to 1 + size) are taken together
-RADII = (200, 120, 90, 70, 56)
+#: Approximations nearer than 2^-k (relative to 1 + size) are taken together: the finest k first, so that eigenvalues which differ
+#: by little are told apart; a multiple eigenvalue that was split is not confirmed, and a coarser k is tried.
+NEAR = (280, 150, 100, 70, 44)
+RADII = (400, 200, 120, 90, 70, 56)
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,11 @@ class Cluster:
     def is_real(self) -> bool:
         """Real as far as it is seen: the ball meets the real axis."""
         return bool(self.ball.imag.contains(0))
+
+
+def square_root(size: Any) -> Any:
+    """The square root of a number >= 0 whose ball may reach below zero (FLINT's own has no value there)."""
+    return size.sqrt() if size > 0 else arb(0).union(arb(size.upper()).sqrt())
 
 
 def clusters(matrix_at: Callable[[int], Any], until: float) -> list[Cluster] | None:
@@ -58,10 +65,27 @@ def _attempt(matrix: Any) -> list[Cluster] | None:
     size = matrix.nrows()
     if size == 0:
         return []
+    if not all(acb(entry).is_finite() for entry in matrix.entries()):
+        return None  # a ball that reaches a division by zero: more bits, or nothing is known
     if size == 1:
         return [Cluster(acb(matrix[0, 0]), 1)]
     p = matrix.charpoly()
-    candidates = _candidates(matrix, p)
+    middle = flint.acb_mat(size, size, [acb(entry.mid()) for entry in matrix.entries()])
+    values = [value.mid() for value in middle.eig(algorithm="approx")]
+    tried: set[tuple[int, ...]] = set()
+    for near in NEAR:
+        candidates = _candidates(p, values, near)
+        shape = tuple(sorted(count for _, count in candidates))
+        found = _confirmed(p, candidates) if shape not in tried else None
+        if found is not None:
+            return found
+        tried.add(shape)
+    return None
+
+
+def _confirmed(p: Any, candidates: list[tuple[Any, int]]) -> list[Cluster] | None:
+    """The candidates as discs, where the inequality shows that each holds as many eigenvalues as it should."""
+    size = sum(count for _, count in candidates)
     q = flint.acb_poly([1])
     for center, count in candidates:
         q = q * flint.acb_poly([-center, 1]) ** count
@@ -75,15 +99,13 @@ def _attempt(matrix: Any) -> list[Cluster] | None:
     return found
 
 
-def _candidates(matrix: Any, p: Any) -> list[tuple[Any, int]]:
+def _candidates(p: Any, values: list[Any], near: int) -> list[tuple[Any, int]]:
     """Approximate eigenvalues put together, each mean made better by Newton's method on the derivative of order m - 1."""
-    size = matrix.nrows()
-    middle = flint.acb_mat(size, size, [acb(entry.mid()) for entry in matrix.entries()])
-    values = [value.mid() for value in middle.eig(algorithm="approx")]
+    size = len(values)
     groups: list[list[Any]] = []
     for value in values:
-        near = [group for group in groups if any(_near(value, other) for other in group)]
-        groups = [group for group in groups if group not in near] + [[value, *(v for group in near for v in group)]]
+        close = [group for group in groups if any(_near(value, other, near) for other in group)]
+        groups = [group for group in groups if group not in close] + [[value, *(v for group in close for v in group)]]
     listed = []
     derivatives = [flint.acb_poly([acb(p[k].mid()) for k in range(size + 1)])]
     for _ in range(size):
@@ -93,15 +115,15 @@ def _candidates(matrix: Any, p: Any) -> list[tuple[Any, int]]:
         for _ in range(6):
             slope = derivatives[len(group)](center)
             step = (derivatives[len(group) - 1](center) / slope).mid() if not slope.contains(0) else acb(0)
-            if not step.is_finite() or not _near(center - step, center):
+            if not step.is_finite() or not _near(center - step, center, 44):
                 break
             center = (center - step).mid()
         listed.append((acb(center.real) if abs(center.imag) < arb(2) ** -300 else center, len(group)))
     return listed
 
 
-def _near(a: Any, b: Any) -> bool:
-    return bool(abs(a - b) < (1 + abs(a)) * arb(2) ** -NEAR)
+def _near(a: Any, b: Any, near: int) -> bool:
+    return bool(abs(a - b) < (1 + abs(a)) * arb(2) ** -near)
 
 
 def _radius(candidates: list[tuple[Any, int]], number: int, differences: list[Any]) -> Any:

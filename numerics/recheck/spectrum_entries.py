@@ -9,7 +9,7 @@ from typing import Any
 
 import flint
 
-from eigentoken.numerics.recheck.clusters import Cluster
+from eigentoken.numerics.recheck.clusters import Cluster, square_root
 from eigentoken.numerics.recheck.number_texts import complex_ball, printed_ball
 from eigentoken.numerics.recheck.reading import UNCONFIRMED, RecheckError
 from eigentoken.numerics.recheck.shown import Shown
@@ -33,7 +33,7 @@ def compare_spectrum(
     enclosed: bool,
 ) -> None:
     """Each entry belongs to one eigenvalue found here, each eigenvalue has its entry, with its multiplicity."""
-    values = [Cluster(acb(abs(each.ball).sqrt()), each.count) for each in found] if cycle else list(found)
+    values = [Cluster(acb(square_root(abs(each.ball))), each.count) for each in found] if cycle else list(found)
     values = _merged(values)
     homes: list[int | None] = []
     for number, entry in enumerate(stated):
@@ -89,14 +89,19 @@ def _before(a: tuple[float, float], b: tuple[float, float]) -> bool:
 
 
 def _home(entry: Mapping[str, Any], values: Sequence[Cluster]) -> int | None:
-    """The nearest eigenvalue, if the stated float is near it at all."""
+    """The eigenvalue that the entry is about: near the stated float, and of those the one that its form and enclosure fit.
+
+    Two eigenvalues may have one nearest float; where nothing fits, the nearest is compared, and found to differ.
+    """
     re_, im = _parts(entry["float"])
     point = acb(re_, im)
     distances = [abs(value.ball - point) for value in values]
-    if not distances:
-        return None
-    best = min(range(len(values)), key=lambda k: float(distances[k].mid()))
-    return best if distances[best] < (1 + abs(point)) * arb(1e-6) else None
+    near = [k for k in range(len(values)) if distances[k] < (1 + abs(point)) * arb(1e-6)]
+    fitting = near
+    if len(near) > 1:
+        fitting = [k for k in near if not form_differs(entry["exact"], values[k].ball)]
+        fitting = [k for k in fitting if not _enclosure_differs(entry["enclosure"], values[k].ball, False)]
+    return min(fitting or near, key=lambda k: float(distances[k].mid()), default=None)
 
 
 def form_differs(text: Any, value: Any) -> str | None:

@@ -133,3 +133,41 @@ def test_random_points(name: str) -> None:
             assert answer.is_holds or exact, (found, answer.reason)
             confirmed += answer.is_holds
     assert confirmed >= 6
+
+
+TINY = Fraction(1, 2**60)
+NEAR = {
+    "two values that differ by 2^-60": {"system": "oja-flow", "V": diagonal(-3, -3 + TINY), "tokens": [[0, -1]]},
+    "two multipliers that differ by 2^-60": {
+        "system": "oja-map",
+        "V": diagonal(3, 1, 1 + TINY),
+        "alpha": "1/2",
+        "tokens": [[1, 0, 0], [1, 0, 0]],
+    },
+    "a 2-cycle with a factor of -2^-60 / 3": {
+        "system": "oja-map",
+        "V": diagonal(-3, -3 - TINY),
+        "alpha": "1/3",
+        "tokens": [[0, -1]],
+    },
+    "a 2-cycle on the boundary": {"system": "oja-map", "V": diagonal(-2, 0), "alpha": 1, "tokens": [[-1, 0]] * 4},
+    "one value twice": {"system": "oja-flow", "V": diagonal(2, 2, -1), "tokens": [[0, 0, 1], [0, 0, 1]]},
+}
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_values_that_nearly_meet_are_told_apart(name: str, tmp_path: Path) -> None:
+    """Found by ``make soundness``: honest documents that the re-check refused."""
+    from eigentoken.schemas import schema as published
+
+    given = json.loads(json.dumps(NEAR[name], default=str))
+    found = classify(Instance.of(given.pop("system"), given.pop("tokens"), **given)).as_dict()
+    document = {"schema": published("classification")["$id"], **{k: v for k, v in found.items() if k != "schema"}}
+    (tmp_path / "c.json").write_text(json.dumps(document))
+    answer = recheck_document(tmp_path / "c.json")
+    assert answer.verdict != "fails", [each.reason for each in answer if each.agrees == "fails"]
+    for entry in document["spectrum"]:
+        entry["multiplicity"] += 1
+        (tmp_path / "c.json").write_text(json.dumps(document))
+        assert recheck_document(tmp_path / "c.json").verdict == "fails"
+        entry["multiplicity"] -= 1
