@@ -64,6 +64,7 @@ class Story:
             "status": self.status,
             "depends": list(told.depends),
             "systems": list(told.systems),
+            "covers": told.covers.describe(),
             "text": told.text,
             "conditions": [LATEX(each) for each in told.conditions],
             "claims": [LATEX(each) for each in told.claims],
@@ -137,7 +138,8 @@ class Story:
     def _statement_lines(self) -> Iterator[str]:
         told = self.statement
         if told.systems:
-            yield f"for {', '.join(told.systems)}"
+            covered = plain_text(told.covers.describe())
+            yield f"for {', '.join(told.systems)}" + (f" ({covered})" if covered else "")
         if told.text:
             yield plain_text(told.text)
         for each in told.conditions:

@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import Any
 
 from eigentoken.theory.conditions import Condition
+from eigentoken.theory.readings import LATEX
 from eigentoken.theory.systems import Space, System, Time, system
 
 __all__ = ["ANY", "AsIfWord", "Covers", "Difference", "LayerSystem", "LayerWord", "Match", "contains", "idealisations"]
@@ -65,6 +66,26 @@ class Covers:
     positions: tuple[str, ...] = ()
     heads: tuple[Condition, ...] | None = None
     replaced: str = ""
+
+    def describe(self) -> str:
+        """What is covered beside the systems, in words; empty where nothing is.
+
+        >>> Covers(masks=("causal",), heads=()).describe()
+        'also with causal attention; with several heads'
+        """
+        found = []
+        if self.masks:
+            found.append("also with " + " or ".join("any mask" if each == ANY else _mask(each) for each in self.masks))
+        if self.positions:
+            found.append(
+                " or ".join("any positions in the scores" if e == ANY else _positions(e) for e in self.positions)
+            )
+        if self.heads is not None:
+            asked = ", ".join(LATEX(each) for each in self.heads)
+            found.append("with several heads" + (f" if {asked}" if asked else ""))
+        if self.replaced:
+            found.append(f"with {self.replaced}")
+        return "; ".join(found)
 
 
 @dataclass(frozen=True)

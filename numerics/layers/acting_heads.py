@@ -58,23 +58,36 @@ def is_identity(left: Any, right: Any, scale: float = 1.0) -> bool:
 
 
 def same_scores(head: Any, other: Any, turned: bool) -> bool:
-    """Have two heads certainly the same scores?  With rotary positions only where Q and K are the same arrays of numbers."""
-    if head.scale != other.scale or head.Q.shape != other.Q.shape:
-        return has_no_scores(head, turned) and has_no_scores(other, turned)
-    if np.array_equal(head.Q, other.Q) and np.array_equal(head.K, other.K):
+    """Have two heads certainly the same weights?  With rotary positions only where Q, K and their biases are the same numbers.
+
+    ``(Q x_i + b_Q)^T (K x_j + b_K)`` is ``x_i^T Q^T K x_j + b_Q^T K x_j`` up to what is the same for all keys j, which softmax
+    does not see: ``[Q^T; b_Q^T] K / scale`` decides.
+    """
+    if has_no_scores(head, turned) and has_no_scores(other, turned):
         return True
+    if head.scale != other.scale or head.Q.shape != other.Q.shape:
+        return False
+    if np.array_equal(_queries(head), _queries(other)) and np.array_equal(head.K, other.K):
+        return not turned or np.array_equal(_bias(head.k_bias, head), _bias(other.k_bias, other))
     if turned:
-        return has_no_scores(head, turned) and has_no_scores(other, turned)
-    if not (head.Q.any() and other.Q.any()):
-        return has_no_scores(head) and has_no_scores(other)
-    return product_is_zero(np.hstack([head.Q.T, -other.Q.T]), np.vstack([head.K, other.K]))
+        return False
+    return product_is_zero(np.hstack([_queries(head), -_queries(other)]), np.vstack([head.K, other.K]))
 
 
 def has_no_scores(head: Any, turned: bool = False) -> bool:
     """Are the scores of the head certainly zero, so that it averages evenly?"""
-    if turned:  # Q^T R K is zero for every rotation only where a factor is
-        return not np.any(head.Q) or not np.any(head.K)
-    return product_is_zero(np.asarray(head.Q).T, head.K)
+    if turned:  # (Q x + b_Q)^T R (K y + b_K) is zero for every rotation only where a factor is
+        return not _queries(head).any() or not (np.any(head.K) or np.any(_bias(head.k_bias, head)))
+    return product_is_zero(_queries(head), head.K)
+
+
+def _queries(head: Any) -> Any:
+    """``[Q^T; b_Q^T]`` (d + 1, d_h)."""
+    return np.vstack([np.asarray(head.Q, dtype=np.float64).T, _bias(head.q_bias, head)])
+
+
+def _bias(stored: Any, head: Any) -> Any:
+    return np.zeros(head.Q.shape[0]) if stored is None else np.asarray(stored, dtype=np.float64)
 
 
 def acting_groups(heads: Sequence[Any], turned: bool = False) -> tuple[tuple[int, ...], ...]:

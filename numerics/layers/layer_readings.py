@@ -112,7 +112,7 @@ def read_layer(statement: Statement, weights: LayerWeights, memory: dict[Any, An
     needed = _of_the_heads(best, weights, memory)
     refused = {text: verdict for text, verdict in needed.items() if verdict.is_fails}
     if refused:
-        differs = tuple(_heads_differ(text, verdict, weights.system) for text, verdict in refused.items())
+        differs = tuple(_heads_differ(text, weights.system) for text in refused)
         as_if = _as_one_head(statement, [replace(best, differences=differs)], weights, memory)
         return LayerReading(
             statement.id, LayerWord.NOT_ABOUT, asked, differs=differs, conditions=needed, as_one_head=as_if
@@ -154,10 +154,11 @@ def _of_the_heads(best: Match, weights: LayerWeights, memory: dict[Any, Any]) ->
     return found
 
 
-def _heads_differ(text: str, verdict: Verdict, layer: LayerSystem) -> Difference:
+def _heads_differ(text: str, layer: LayerSystem) -> Difference:
+    """The verdict, with its reason and certificate, is among the conditions of the reading."""
     from eigentoken.theory.plain_text import plain_text
 
-    return Difference("heads", f"several heads only if {plain_text(text)}", f"{layer.heads_text}: {verdict.reason}")
+    return Difference("heads", f"several heads only if {plain_text(text)}", f"{layer.heads_text} that do not")
 
 
 def _as_one_head(

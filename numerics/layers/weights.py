@@ -36,7 +36,11 @@ EXACT_LIMIT = 512
 
 @dataclass(frozen=True, eq=False)
 class HeadWeights:
-    """One head, as stored: Q, K, V (d_h, d), O (d, d_h), scale of the scores; ``prefix`` names it in certificates."""
+    """One head, as stored: Q, K, V (d_h, d), O (d, d_h), scale of the scores; ``prefix`` names it in certificates.
+
+    The biases of Q and K are an idealisation beside every theorem; they are known here because heads count as one only where
+    their scores agree with them.
+    """
 
     Q: Any
     K: Any
@@ -44,6 +48,8 @@ class HeadWeights:
     O: Any
     scale: float
     prefix: str
+    q_bias: Any = None
+    k_bias: Any = None
 
     @property
     def width(self) -> int:

@@ -167,6 +167,11 @@ def test_heads_that_act() -> None:
     assert _layer((value, score), (2.0**-1000 * value, 5 * score)).system.acting == 2
     turned = _layer((value, score), (2 * value, score), positions="rotary")
     assert turned.acting == ((0, 1),)  # the same arrays
+    silent = _head(value, 0 * score) | {"Q": _head(value, score)["Q"]}  # K = 0
+    assert LayerWeights.from_arrays(0, [silent], positions="rotary").system.uniform
+    lively = silent | {"k_bias": np.array([1.0, 0.0])}  # turned by the position of the key
+    assert not LayerWeights.from_arrays(0, [lively], positions="rotary").system.uniform
+    assert LayerWeights.from_arrays(0, [lively]).system.uniform
     split = LayerWeights.from_arrays(
         0, [_head(value, score), _head(value, score) | {"Q": 2 * _head(value, score)["Q"]}]
     )
@@ -176,6 +181,14 @@ def test_heads_that_act() -> None:
     ]
     assert split.system.acting == 2
     assert LayerWeights.from_arrays(0, halved).system.acting == 1  # the same Q^T K
+    biased = [_head(value, score) | {"q_bias": np.array([1.0, 0.0])}, _head(_diag(0, 1, 0, 0), score)]
+    assert LayerWeights.from_arrays(0, biased).system.acting == 2  # K^T b_Q is a score of the keys
+    biased[0]["q_bias"] = None
+    biased[0]["k_bias"] = np.array([1.0, 0.0])  # the same for all keys of a query: softmax does not see it
+    assert LayerWeights.from_arrays(0, biased).system.acting == 1
+    evenly = _head(value, 0 * score) | {"K": _head(value, score)["K"]}
+    assert LayerWeights.from_arrays(0, [evenly]).system.uniform
+    assert not LayerWeights.from_arrays(0, [evenly | {"q_bias": np.array([1.0, 0.0])}]).system.uniform
     uniform = _layer((value, 0 * score), (_diag(0, 0, 1, 1), 0 * score))
     assert uniform.system.uniform
     assert not _layer((value, score)).system.uniform
@@ -251,15 +264,16 @@ def test_several_heads_of_ab_x2() -> None:
     apart = read_layer(extension, weights, {})
     assert apart.word == "not about this model"
     assert [each.part for each in apart.differs] == ["heads"]
-    assert "meet only in 0" in apart.differs[0].layer
+    assert apart.differs[0].layer == "2 heads that do not"
     (verdict,) = apart.conditions.values()
+    assert "meet only in 0" in verdict.reason
     inner = verdict.details["full_rank"]
     assert recheck(inner, weights.inputs()).is_holds
     assert apart.as_one_head is not None
     assert apart.as_one_head.word == "met as if one head"
     cancel = read_layer(extension, _layer((_diag(0, 10, 0, 0), scores[1]), (_diag(1, -9.5, 0, 0), 0 * scores[0])), {})
     assert cancel.word == "not about this model"
-    assert "no dominant positive eigenvalue" in cancel.differs[0].layer
+    assert "no dominant positive eigenvalue" in next(iter(cancel.conditions.values())).reason
     unknown = read_layer(extension, _layer((_diag(2, 1, 0, 0), scores[0]), (_diag(1, 1.5, 0, 0), scores[1])), {})
     assert unknown.word == "undecided"
 

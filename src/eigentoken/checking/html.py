@@ -39,10 +39,19 @@ DEPTH = (
     "feed-forward; 95 % intervals. Not certified.</p>"
 )
 LEFT_OUT = (
-    "<tr><th>layer</th><th>feed-forward / attention update</th><th>biases / attention update</th>"
+    "<tr><th>layer</th><th>attention update / state</th><th>spread of lengths / mean</th><th>change by the norm / state</th>"
+    "<th>feed-forward / attention update</th><th>biases / attention update</th>"
     "<th>uneven norm gains / attention update</th><th>largest minus smallest gain</th></tr>"
 )
-LEFT_OUT_KEYS = ("feed_forward", "biases", "gains", "gain_spread")
+LEFT_OUT_KEYS = (
+    "attention_to_state",
+    "length_spread",
+    "norm_change",
+    "feed_forward",
+    "biases",
+    "gains",
+    "gain_spread",
+)
 STATEMENTS = (
     "<tr>"
     + "".join(

@@ -45,7 +45,8 @@ def weights_of(layer: Any) -> Any:
     """The stored arrays of a layer, as the numerics reads them."""
     from eigentoken.numerics.layers.weights import LayerWeights
 
-    heads = [{"Q": head.Q, "K": head.K, "V": head.V, "O": head.O, "scale": head.scale} for head in layer.heads]
+    names = ("Q", "K", "V", "O", "scale", "q_bias", "k_bias")
+    heads = [{name: getattr(head, name) for name in names} for head in layer.heads]
     added = layer.positions == "absolute"  # once, before the layers: no part of a layer's system
     return LayerWeights.from_arrays(
         layer.weights_of,
