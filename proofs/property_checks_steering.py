@@ -7,7 +7,7 @@ from typing import Any
 
 from eigentoken.proofs.property_checks import above
 
-__all__ = ["large_root"]
+__all__ = ["large_root", "root_of_mu", "steering"]
 
 
 def large_root(source: Any) -> Mapping[str, float]:
@@ -41,3 +41,32 @@ def large_root(source: Any) -> Mapping[str, float]:
         "remainder": above(8, remainder * mu**2 / b**3),
         "angle": above(allowed, abs(tangent - lead)),
     }
+
+
+def root_of_mu(source: Any) -> Mapping[str, float]:
+    """A random edit with ``z^T w = 0`` and ``sqrt(mu |f_1|) >= 6 |z||F|^2/|f_1|``: two eigenvalues near the roots of mu f_1."""
+    import numpy as np
+
+    size = int(source.integers(2, 7))
+    f, w, z = source.normal(size=(size, size)), source.normal(size=size), source.normal(size=size)
+    w /= np.linalg.norm(w)
+    z -= (z @ w) * w
+    norm, length, slope = np.linalg.norm(f, 2), np.linalg.norm(z), z @ f @ w
+    least = 6 * length * norm**2 / abs(slope)
+    eta = least * 10 ** source.uniform(0, 1.5)
+    values = np.linalg.eigvals(f + eta**2 / abs(slope) * np.outer(w, z))
+    ordered = sorted(values, key=abs, reverse=True)
+    root = eta * (1 if slope > 0 else 1j)
+    allowed = 2 * length * norm**2 / abs(slope)
+    return {
+        "two are large": above(0, eta / 2 - abs(ordered[1])),
+        "the others are small": above(eta / 2, abs(ordered[2])) if size > 2 else -1.0,
+        "near the root": above(1, min(abs(each - root) for each in values) / allowed),
+        "near minus the root": above(1, min(abs(each + root) for each in values) / allowed),
+        "real": max(abs(each.imag) for each in ordered[:2]) / eta if slope > 0 else 0.0,
+    }
+
+
+def steering(source: Any) -> Mapping[str, float]:
+    """Both: z^T w = 1, and z^T w = 0."""
+    return {**large_root(source), **root_of_mu(source)}

@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.orthogonal_steering import orthogonal_eigenvalues, orthogonal_steps
 from eigentoken.proofs.property_checks import OnInstances
 from eigentoken.proofs.reductions import tensor
 from eigentoken.proofs.textbook_maps import DETERMINANT_LEMMA, NEUMANN, ROUCHE
@@ -275,31 +276,6 @@ def _angle_steps() -> tuple[Step, ...]:
     )
 
 
-def _orthogonal_steps() -> tuple[Step, ...]:
-    """z orthogonal to w, in the plane: the eigenvalues in closed form."""
-    a, b, c, h, zeta, other = sp.symbols("a b c h zeta mu'", real=True)
-    edited = sp.Matrix([[a, b + MU], [c, h]])
-    radicand = (a - h) ** 2 / 4 + b * c + MU * c
-    root = sp.Symbol("rho", real=True)
-    return (
-        Identity(
-            name="orthogonal z",
-            says="Now $w = e_1$, $z = e_2$. With $\\rho^2 = \\frac{(a-h)^2}4 + bc + \\mu c$ the characteristic polynomial "
-            "of $F + \\mu wz^{\\top}$ is a product: the eigenvalues are $\\frac{a+h}2 \\pm \\rho$.",
-            left=(zeta * sp.eye(2) - edited).det(),
-            right=(zeta - (a + h) / 2) ** 2 - root**2,
-            where={root: sp.sqrt(radicand)},
-        ),
-        Inequality(
-            name="orthogonal z: unchanged",
-            says="They are the same for two different $\\mu$, $\\mu'$ iff $c = 0$.",
-            hypotheses=(sp.Ne(MU, other),),
-            conclusion=sp.Equivalent(sp.Eq(radicand, radicand.subs(MU, other)), sp.Eq(c, 0)),
-            uses=("orthogonal z",),
-        ),
-    )
-
-
 def derive() -> Derivation:
     """The edited layer matrix; the secular equation; its large root with a remainder, and the angle of its eigenvector."""
     determinant, quotient = sp.symbols("D q", real=True)
@@ -336,7 +312,7 @@ def derive() -> Derivation:
             *_root_steps(),
             *_remainder_steps(),
             *_angle_steps(),
-            *_orthogonal_steps(),
+            *orthogonal_steps(),
         )
     )
 
@@ -361,15 +337,9 @@ def no_gap(document: dict[str, Any] = ORTHOGONAL) -> Verdict:
 _ROOT_40 = ("-6.32455532033676", "6.32455532033676")
 
 
-def orthogonal(a: str, b: str, c: str, h: str, weight: int, part: Any = sp.re) -> list[Any]:
-    """The eigenvalues of F + mu e_1 e_2^T, F = (a b; c h): real (or imaginary) parts in ascending order."""
-    f = sp.Matrix([[sp.Rational(a), sp.Rational(b) + weight], [sp.Rational(c), sp.Rational(h)]])
-    return sorted((part(each) for each, count in f.eigenvals().items() for _ in range(count)), key=float)
-
-
 def grows_like_a_root() -> Verdict:
     """z is orthogonal to w, and the top eigenvalue of F + mu w z^T exceeds sqrt(mu) for mu = 10^2, 10^4, 10^6."""
-    seen = [orthogonal("1", "0", "1", "1/2", 10**each)[-1] for each in (2, 4, 6)]
+    seen = [orthogonal_eigenvalues("1", "0", "1", "1/2", 10**each)[-1] for each in (2, 4, 6)]
     if all(value > 10**each for value, each in zip(seen, (1, 2, 3), strict=True)):
         return holds(f"top eigenvalues {', '.join(str(each) for each in seen)}")
     return fails(f"top eigenvalues {seen}")
@@ -390,24 +360,28 @@ PM_S1 = register(
             r"\frac1\mu z^{\top}F(I - wz^{\top})Fw$ up to an error of at most $8B^3/\mu^2$ if $\mu \geq 20B$, $B = "
             r"\lVert F\rVert\lVert z\rVert$; it is then the only eigenvalue of modulus at least $\mu/2$, is real, and "
             r"$|\zeta - \mu| \leq \frac65B$. The tangent of the angle of its eigenvector to $w$ differs from $\lVert "
-            r"P_wFw\rVert/\zeta$ by at most $2\lVert F\rVert^2/(\zeta(\zeta - 2\lVert F\rVert))$. For $z \perp w$ this "
-            r"says nothing, and a gap of the order $\sqrt\mu$ may open: for $d = 2$, $w = e_1$, $z = "
-            r"e_2$, $F = \big(\begin{smallmatrix}a&b\\c&h\end{smallmatrix}\big)$ the eigenvalues are $\frac{a + h}2 \pm "
-            r"\sqrt{\frac{(a-h)^2}4 + bc + \mu c}$, unchanged for every $\mu$ iff $c = z^{\top}Fw = 0$."
+            r"P_wFw\rVert/\zeta$ by at most $2\lVert F\rVert^2/(\zeta(\zeta - 2\lVert F\rVert))$. For $z \perp w$, $f_1 = "
+            r"z^{\top}Fw \neq 0$ and $\eta = \sqrt{\mu|f_1|} \geq 6\lVert z\rVert\lVert F\rVert^2/|f_1|$ there are exactly "
+            r"two eigenvalues of modulus at least $\eta/2$, one within $2\lVert z\rVert\lVert F\rVert^2/|f_1|$ of each square "
+            r"root of $\mu f_1$, real for $f_1 > 0$: a gap of the order $\sqrt\mu$."
         ),
         derive=derive,
-        told_by=("large root", "angle", "orthogonal z", "orthogonal z: unchanged"),
+        told_by=("large root", "angle", "orthogonal z: two roots"),
         vectors=(
-            Vector("z orthogonal to w, mu = 40", lambda: orthogonal("0", "0", "1", "0", 40), _ROOT_40),
-            Vector("the same, c = -1, imaginary parts", lambda: orthogonal("0", "0", "-1", "0", 40, sp.im), _ROOT_40),
+            Vector("z orthogonal to w, mu = 40", lambda: orthogonal_eigenvalues("0", "0", "1", "0", 40), _ROOT_40),
+            Vector(
+                "the same, c = -1, imaginary parts",
+                lambda: orthogonal_eigenvalues("0", "0", "-1", "0", 40, sp.im),
+                _ROOT_40,
+            ),
             Vector(
                 "F = (1 1/2; 2 -1), mu = 800",
-                lambda: orthogonal("1", "1/2", "2", "-1", 800),
+                lambda: orthogonal_eigenvalues("1", "1/2", "2", "-1", 800),
                 ("-40.0249921924", "40.0249921924"),
             ),
             Vector(
                 "F = (1 0; 1 1/2), mu = 40: 3/4 -+ sqrt(641)/4",
-                lambda: orthogonal("1", "0", "1", "1/2", 40),
+                lambda: orthogonal_eigenvalues("1", "0", "1", "1/2", 40),
                 ("-5.57949445059", "7.07949445059"),
             ),
         ),
@@ -423,6 +397,6 @@ PM_S1 = register(
                 no_gap,
             ),
         ),
-        property_tests=(OnInstances("property_checks_steering", "large_root"),),
+        property_tests=(OnInstances("property_checks_steering", "steering"),),
     )
 )
