@@ -72,8 +72,9 @@ def orthogonal_steps() -> tuple[Step, ...]:
         Inequality(
             name="orthogonal z: on the circles",
             says="Let $r^2 = \\mu z^{\\top}Fw$, $|r| = \\eta$, $a = |\\zeta - r|$, $b = |\\zeta + r|$, $a + b \\geq 2\\eta$. On "
-            "the circle $a = \\frac\\eta2$ (or $b = \\frac\\eta2$), and wherever $a, b \\geq \\frac\\eta2$, the left "
-            "side $ab$ is at least $\\frac34\\eta^2$, above the right side. In the discs, and on their circles, $\\rho \\geq \\frac\\eta2$.",
+            "the circle $a = \\frac\\eta2$ (or $b = \\frac\\eta2$), and wherever $a, b \\geq \\frac\\eta2$, "
+            "the left side $ab$ is at least $\\frac34\\eta^2$, above the right side. In the discs, "
+            "and on their circles, $\\rho \\geq \\frac\\eta2$.",
             hypotheses=(ETA > 0, near >= ETA / 2, far >= ETA / 2, near + far >= 2 * ETA, size <= ETA**2 / 2),
             conclusion=sp.And(near * far >= sp.Rational(3, 4) * ETA**2, near * far > size),
             uses=("orthogonal z: right side",),
