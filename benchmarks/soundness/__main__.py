@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import signal
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -18,6 +21,17 @@ from eigentoken.output import progress  # noqa: E402
 from .state import ROOT, State, commit  # noqa: E402
 from .table import table  # noqa: E402
 from .work import domains, run  # noqa: E402
+
+
+@contextlib.contextmanager
+def _stopping() -> Iterator[None]:
+    """Both signals stop the run after the pieces at work, also where a shell started it in the background and ignores one."""
+    before = {each: signal.signal(each, signal.default_int_handler) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     except ValueError as problem:
         print(f"soundness: error: {problem}", file=sys.stderr)
         return 2
-    with progress("soundness", options.cases) as advance:
+    with _stopping(), progress("soundness", options.cases) as advance:
         advance(state.cases())
         reached = run(
             chosen,

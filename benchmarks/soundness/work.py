@@ -58,7 +58,8 @@ def run_seeds(domain: str, generator: str, first: int, count: int, commit: str) 
 
 def _quiet() -> None:
     """A worker finishes its piece when the user interrupts: the main process decides when to stop."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)
 
 
 class Plan:
