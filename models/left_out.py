@@ -48,13 +48,13 @@ class LeftOut:
         said = []
         if self.layers:
             said.append(
-                f"the file has weights of further layers ({_runs(self.layers)}): the configuration says {n_layers}, and only "
+                f"the file has weights of further layers ({runs(self.layers)}): the configuration says {n_layers}, and only "
                 "these are checked; correct the number of layers, or take the configuration of this file"
             )
         if self.inside:
             said.append(
-                f"{len(self.inside)} tensors in the layers are not used: {some(self.inside, 3)}; the model may have parts that "
-                "this family does not have"
+                f"{len(self.inside)} of the tensors in the layers are not used: {some(self.inside, 3)}; the model may "
+                "have parts that this family does not have"
             )
         if self.stacks:
             said.append(f"the file has another stack of layers that is not checked: {some(self.stacks, 3)}")
@@ -131,7 +131,7 @@ def zero_parts(layer: Layer) -> list[str]:
     return [word for word, name in parts.items() if not any(np.any(getattr(head, name)) for head in layer.heads)]
 
 
-def _runs(numbers: Iterable[int]) -> str:
+def runs(numbers: Iterable[int]) -> str:
     """``1-3, 7`` for 1, 2, 3, 7."""
     runs: list[list[int]] = []
     for number in sorted(numbers):

@@ -29,6 +29,7 @@ def rewritten(document: Mapping[str, Any], model: Any) -> Iterator[Difference]:
     """What the report says of the whole model, put together again from its own layers: place, answer, why."""
     from eigentoken.checking.idealisations import idealisations
     from eigentoken.checking.report import statement_over_layers
+    from eigentoken.checking.warnings import warnings_of
 
     layers = document["layers"]
     stated = [(each["layer"], each["weights_of"]) for each in layers]
@@ -43,6 +44,8 @@ def rewritten(document: Mapping[str, Any], model: Any) -> Iterator[Difference]:
                 "fails",
                 f"not what is said of layer {each['weights_of']}, whose weights it has",
             )
+    if document["warnings"] != warnings_of(model, layers):
+        yield "warnings", "fails", "not what the file and the layers give"
     for statement in document["statements"]:
         name = statement["id"]
         own = [[found["statement"] for found in layer["hypotheses"]] for layer in layers]

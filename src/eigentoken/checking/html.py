@@ -106,6 +106,9 @@ def report_html(report: Report) -> str:
 def _summary(report: Report) -> str:
     found, total = groups(report), len(report.layers)
     lines = [f"<li>Each layer: {escape(each)}.</li>" for each in systems_of(report)]
+    lines += [
+        f'<li class="warning"><strong>Warning:</strong> {escape(text)}.</li>' for text in report.document["warnings"]
+    ]
     lines.append(
         "<li>Statements about these layers with all conditions on weights certified in every layer: "
         f"<b>{len(found.holds)}</b>{' (' + _links(found.holds) + ')' if found.holds else ''}.</li>"

@@ -10,6 +10,7 @@ __all__ = ["layer_record"]
 
 def layer_record(layer: Any, statement_ids: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Findings and hypotheses of one :class:`eigentoken.models.Layer`, and the arrays of the certificates by digest."""
+    from eigentoken.models.left_out import zero_parts
     from eigentoken.numerics.layers.findings import examine
     from eigentoken.numerics.layers.layer_readings import read_layer
     from eigentoken.numerics.layers.regimes import regime
@@ -25,6 +26,7 @@ def layer_record(layer: Any, statement_ids: Sequence[str]) -> tuple[dict[str, An
     record["regime"] = regime(weights, memory).as_dict()
     record["hypotheses"] = [each.as_dict() for each in readings]
     record["principal"] = None if layer.folded else findings.principal
+    record["zero_weights"] = zero_parts(layer)
     record["convention"] = layer.stamp()
     record["description"] = layer.describe()
     return record, _arrays([*memory.values(), *findings.verdicts(), *(v for each in readings for v in each.verdicts())])

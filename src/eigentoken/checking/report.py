@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eigentoken.checking.idealisations import idealisations
+from eigentoken.checking.warnings import warnings_of
 
 __all__ = ["Report", "assemble", "rotary_shares", "statement_over_layers"]
 
@@ -83,6 +84,7 @@ def assemble(
             "tokens": options.tokens,
             "seed": options.seed,
         },
+        "warnings": warnings_of(model, layers),
         "conventions": CONVENTIONS,
         "statements": [statement_over_layers(name, layers) for name in ids],
         "idealisations": idealisations(layers, observed),

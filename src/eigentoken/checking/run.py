@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from eigentoken.checking.report import Report, assemble
+from eigentoken.files.arrays import write_safetensors
+from eigentoken.files.writing import append_line, replacing, write_bytes
 
 __all__ = ["CheckOptions", "check"]
 
@@ -147,7 +149,7 @@ class _Log:
                 whole += line
                 self.records[int(entry["layer"])] = entry["record"]
             if len(whole) != path.stat().st_size:
-                path.write_bytes(whole)
+                write_bytes(path, whole)
 
     def _beside(self, index: int) -> Path:
         return self.path.with_suffix(f".{index}.safetensors")
@@ -165,18 +167,11 @@ class _Log:
     def append(self, index: int, record: dict[str, Any], arrays: dict[str, Any] | None = None) -> None:
         """The arrays first, then the line that says that the layer is done."""
         if arrays:
-            from numpy import ascontiguousarray
-            from safetensors.numpy import save_file
-
-            part = self._beside(index).with_suffix(".part")
-            save_file({name: ascontiguousarray(array) for name, array in arrays.items()}, part)
-            part.replace(self._beside(index))
+            with replacing(self._beside(index)) as place:
+                write_safetensors(place, arrays)
         line = json.dumps({"layer": index, "record": record}, allow_nan=False, sort_keys=True)
         self.records[index] = json.loads(line)["record"]
-        with self.path.open("ab") as stream:
-            stream.write(line.encode() + b"\n")
-            stream.flush()
-            os.fsync(stream.fileno())
+        append_line(self.path, line)
 
 
 def _records(

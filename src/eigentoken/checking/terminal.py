@@ -33,6 +33,8 @@ def show(report: Report) -> None:
     say(model["description"], "bold")
     for each in systems_of(report):
         say(f"each layer: {each}")
+    for text in report.document["warnings"]:
+        say(f"warning: {text}", "yellow")
     rows: list[tuple[Any, ...]] = []
     for layer in report.layers:
         if layer["weights_of"] != layer["layer"]:
