@@ -142,9 +142,8 @@ def _pairs(plain: CodeType, exact: CodeType) -> Iterator[tuple[CodeType, CodeTyp
 
 
 def _exact_code(code: CodeType, names: dict[str, Any]) -> CodeType:
-    text = "".join(linecache.getlines(code.co_filename, names))
-    if not text and Path(code.co_filename).is_file():
-        text = Path(code.co_filename).read_text(encoding="utf-8")
+    file = Path(code.co_filename)
+    text = file.read_text(encoding="utf-8") if file.is_file() else "".join(linecache.getlines(code.co_filename, names))
     if not text:
         raise NoSource(
             f"the source of {code.co_name} cannot be read, so it is not run on exact numbers: write it in a file"

@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 from flint import acb
 
+from eigentoken.numerics.readings.author_observables import author_sign, is_authors
 from eigentoken.numerics.readings.certified_conditions import verdict_of
 from eigentoken.numerics.readings.exact_places import at_place, same_tokens
 from eigentoken.numerics.readings.exact_values import BITS, Case, NoValue, zero
@@ -214,6 +215,8 @@ def _(claim: claims.Iff, case: Case) -> Verdict:
 
 def observable_sign(observable: Observable, case: Case) -> tuple[int | None, str]:
     """The sign of the observable at the state, and a printed enclosure."""
+    if is_authors(observable):
+        return author_sign(observable, case, rate=False)
     for bits in BITS:
         with precision(bits):
             setting = ball_setting(case.instance, bits)
@@ -236,6 +239,8 @@ def _extra(case: Case, bits: int) -> dict[str, Any]:
 
 def rate_sign(observable: Observable, case: Case) -> tuple[int | None, str]:
     """The sign of the change of the observable in one layer, or of its derivative along the flow."""
+    if is_authors(observable):
+        return author_sign(observable, case, rate=True)
     for bits in BITS:
         with precision(bits):
             setting = ball_setting(case.instance, bits)

@@ -21,9 +21,12 @@ from numpy.linalg import norm
 from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.lab.predicates import predicate_verdict
 from eigentoken.numerics.readings.exact_values import Case
+from eigentoken.theory.claims import Decreases, Increases, Nonnegative
 from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.instances import Instance
+from eigentoken.theory.observables import Observable, apply_matrix, dot, oja_potential
 from eigentoken.theory.points import ConsensusAt
+from eigentoken.theory.readings import CERTIFIED
 from eigentoken.theory.terms import Eigenvalue, matrix
 
 V = matrix("V")
@@ -287,3 +290,49 @@ def test_the_search_does_not_refute_the_audits_conjectures() -> None:
     ):
         (result,) = refute(guess, seconds=30, instances=600, seed=0).results
         assert result.word == "survived", result.meaning
+
+
+# --- observables of an author's file ---------------------------------------------------------------------------------------
+
+
+def of_tokens(function: Callable[[Any], Any]) -> Observable:
+    """An observable of the tokens alone."""
+    return Observable("own", "own", lambda scalars, system, parameters, x, mask: function(x))
+
+
+OWN: list[tuple[Callable[[Any], Any], bool, str]] = [
+    (lambda x: 1 / 3 + 2 / 3 - dot(x[0], x[0]), False, "holds"),
+    (lambda x: 2 * math.pi - 2 * np.pi * dot(x[0], x[0]), False, "holds"),
+    (lambda x: 0.1 + 0.2 - 0.3 * dot(x[0], x[0]), False, "undecided"),
+    (lambda x: math.sqrt(2) ** 2 - 2 * dot(x[1], x[1]), False, "holds"),
+    (lambda x: x[0][0] if x[0][0] * 5 > 3 else 3 - 5 * x[0][0], False, "holds"),
+    (lambda x: max(x[0][0] * x[0][0], 9 / 25) - 0.36, False, "undecided"),
+    (lambda x: dot(x[0], x[0]) - 1.5, False, "fails"),
+    (lambda x: float(x[0][0]) - 7, False, "undecided"),
+    (lambda x: 0.1 * 3 - 0.3, True, "undecided"),
+]
+
+
+@pytest.mark.parametrize(("function", "along", "expected"), OWN)
+def test_an_observable_of_ones_own_is_read_as_a_predicate_is(
+    function: Callable[[Any], Any], along: bool, expected: str
+) -> None:
+    own = of_tokens(function)
+    claim = Decreases(own) if along else Nonnegative(own)
+    assert str(CERTIFIED(claim, PAIR).word) == expected
+
+
+def test_the_change_of_an_observable_of_ones_own() -> None:
+    """Along a map and along a flow, as the same lines of the toolkit say; the change of a square norm on the sphere is 0."""
+
+    def potential(scalars: Any, system: Any, parameters: Any, x: Any, mask: Any) -> Any:
+        centre = [sum(column) / len(x) for column in zip(*x, strict=True)]
+        return -0.5 * dot(centre, apply_matrix(parameters["V"], centre))
+
+    own = Observable("own-potential", "W", potential)
+    tokens = [["3/5", "4/5"], ["0", "1"]]
+    for system, more in (("oja-map", {"alpha": "1/3"}), ("oja-flow", {})):
+        case = Case(Instance.of(system, tokens, V=[[1, 0], [0, 2]], **more))
+        mine, known = (CERTIFIED(Decreases(each), case) for each in (own, oja_potential))
+        assert mine.word == known.word == "holds"
+        assert str(CERTIFIED(Increases(own), case).word) == "fails"
