@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from flint import arb, fmpq
+from flint import arb, fmpq, fmpq_mat
 
 from eigentoken.numerics.readings.bracketed_starts import bracketing_arc, turn
 from eigentoken.numerics.readings.captured_starts import capture
@@ -46,6 +46,8 @@ PULLS = (1.0, 0.25)
 #: The certified rate is this share of the one of the linearization: what is left is room for a larger region.
 SHARE = 1 / 16
 BITS_HERE = 192
+#: The box of a region is wider than needed by this.
+WIDER = 1.04
 
 
 @dataclass(frozen=True)
@@ -77,13 +79,19 @@ class Region:
         )
 
     def half_widths(self) -> list[float]:
-        """Upper bounds of ``eps sqrt((P^-1)_aa)``, from floats inflated (by more than the second arithmetic does); a box of these
-        holds the ellipsoid.
+        """Upper bounds of ``eps sqrt((P^-1)_aa)``, by the exact inverse; a box of these holds the ellipsoid.
 
-        ``|delta_a| <= |delta|_P sqrt((P^-1)_aa)``; the inverse is checked by the caller through ``P W >= ...``.
+        ``|delta_a| <= |delta|_P sqrt((P^-1)_aa)``.  Wider than needed, so that the box of the second arithmetic is inside.
         """
-        inverse = np.linalg.inv(np.array([[float(a) for a in row] for row in self.shape]))
-        return [float(self.eps) * float(np.sqrt(inverse[i, i])) * 1.04 for i in range(len(inverse))]
+        rows = [[fmpq(a.numerator, a.denominator) for a in row] for row in self.shape]
+        inverse = fmpq_mat(rows).inv()
+        eps = arb(self.eps.numerator) / arb(self.eps.denominator)
+        found = []
+        for index in range(len(rows)):
+            entry = inverse[index, index]
+            bound = (eps * (arb(entry.p) / arb(entry.q)).sqrt()).upper()
+            found.append(float(bound) * WIDER)
+        return found
 
 
 def _rational(value: float, digits: int = 20) -> Fraction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from flint import acb, arb
 from eigentoken.numerics.readings import certified_claims
 from eigentoken.numerics.readings.certified_claims import _matching, classified
 from eigentoken.numerics.readings.exact_values import Case
+from eigentoken.numerics.readings.trapping import Region
 from eigentoken.theory.claims import SpectrumIs
 from eigentoken.theory.classification import Eigenvalue
 from eigentoken.theory.classify import classify
@@ -110,3 +112,13 @@ def test_a_complex_pair_beside_a_real_top() -> None:
         case = Case(Instance.of("oja-flow", [["1", "0", "0"]], V=rows))
         assert CERTIFIED(SimpleTop(V), case).is_holds is (sign == 1)
         assert CERTIFIED(SimpleTop(V), case).is_fails is (sign == -1)
+
+
+def test_the_box_of_a_region_is_that_of_the_exact_inverse() -> None:
+    """A shape whose inverse floats miss altogether: the box still holds the ellipsoid."""
+    tiny = Fraction(1, 10**18)
+    shape = ((Fraction(1), Fraction(1)), (Fraction(1), 1 + tiny))  # P^-1 = [[1 + 1/tiny, -1/tiny], [-1/tiny, 1/tiny]]
+    region = Region(((Fraction(0),),), shape, Fraction(1, 3), Fraction(0), Fraction(0))
+    for width, diagonal in zip(region.half_widths(), (1 + 1 / tiny, 1 / tiny), strict=True):
+        assert Fraction(width) ** 2 >= Fraction(1, 9) * diagonal
+        assert Fraction(width) ** 2 <= Fraction(1, 8) * diagonal
