@@ -22,6 +22,9 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
+from eigentoken.files.arrays import read_npy
+from eigentoken.files.documents import read_json
+
 __all__ = [
     "Document",
     "Exact",
@@ -41,6 +44,7 @@ class RecheckError(ValueError):
 
 
 UNCONFIRMED = "undecided: "
+LARGEST_EXPONENT = 1000
 
 
 def unconfirmed(*tried: str) -> str:
@@ -192,9 +196,9 @@ def _dyadic(values: Floats) -> tuple[flint.fmpz_mat, flint.fmpz]:
 def _from_file(text: str) -> Any:
     path, _, tensor = text.partition("::")
     if path.endswith(".npy"):
-        return np.load(path, allow_pickle=False)
+        return read_npy(path)
     if path.endswith(".json"):
-        document = json.loads(Path(path).read_text(encoding="utf-8"), parse_float=Fraction)
+        document = read_json(path, parse_float=_decimal)
         return document["matrix"] if isinstance(document, dict) else document
     if path.endswith(".safetensors"):
         from safetensors import safe_open
@@ -202,6 +206,14 @@ def _from_file(text: str) -> Any:
         with safe_open(path, framework="pt") as handle:
             return handle.get_tensor(tensor or next(iter(handle.keys())))
     raise RecheckError(f"cannot read {path!r}: expected .npy, .json or .safetensors::name")
+
+
+def _decimal(digits: str) -> Fraction:
+    """The rational that a text writes; an exponent that would fill the memory is refused."""
+    _, _, exponent = digits.strip().lower().partition("e")
+    if len(exponent) > 5 or abs(int(exponent or 0)) > LARGEST_EXPONENT:
+        raise RecheckError(f"a number with the exponent {exponent[:12]}: expected at most {LARGEST_EXPONENT}")
+    return Fraction(digits)
 
 
 def form_terms(terms: Any, inputs: Mapping[str, Exact]) -> Exact:
@@ -291,10 +303,7 @@ def read_document(source: Any) -> Document:
 
 
 def _read_file(path: Path) -> tuple[Any, dict[str, Floats]]:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RecheckError(f"cannot read {path}: {error}") from None
+    document = read_json(path, error=RecheckError)
     beside = path.with_suffix(".safetensors")
     named = document.get("arrays", {}) if isinstance(document, dict) else {}
     if not named or not beside.is_file():
@@ -316,6 +325,6 @@ def fraction_of(text: Any) -> Fraction:
             if not math.isfinite(value):
                 raise RecheckError(f"not a finite number: {text!r}")
             return Fraction(value)
-        return Fraction(text)
+        return _decimal(text) if isinstance(text, str) else Fraction(text)
     except (ValueError, TypeError, ZeroDivisionError):
         raise RecheckError(f"not an exact number in the certificate: {text!r}") from None

@@ -140,9 +140,40 @@ def test_files_that_cannot_be_taken(command: str, wrong: str, eigentoken: Any, t
     refused(eigentoken, *command.split(), path, *extra)
 
 
-@pytest.mark.parametrize("command", ["classify", "simulate", "certify positive-definite", "check", "refute"])
+@pytest.mark.parametrize("command", ["classify", "simulate", "certify positive-definite", "check", "refute", "recheck"])
 def test_a_device_is_not_read_for_ever(command: str, eigentoken: Any) -> None:
     refused(eigentoken, *command.split(), "/dev/zero")
+
+
+@pytest.mark.parametrize("what", HUGE)
+def test_numbers_in_a_document_that_cannot_be_taken(what: str, eigentoken: Any, tmp_path: Path) -> None:
+    """A classification and a verdict with such a number in each place: one line, or a re-check that says no, at once."""
+    (tmp_path / "p.json").write_text(json.dumps(POINT))
+    np.save(tmp_path / "m.npy", np.diag([1.0, 2.0]))
+    calls = (["classify", tmp_path / "p.json"], ["certify", "positive-definite", tmp_path / "m.npy"])
+    for call in calls:
+        document = json.loads(eigentoken(*call, "--json")[1])
+        for path in _texts(document)[list(HUGE).index(what) % 7 :: 7]:  # each place meets two or three of them
+            changed = json.loads(json.dumps(document))
+            holder = changed
+            for key in path[:-1]:
+                holder = holder[key]
+            holder[path[-1]] = HUGE[what]
+            (tmp_path / "d.json").write_text(json.dumps(changed))
+            start = time.process_time()
+            code, out, err = eigentoken("recheck", tmp_path / "d.json")
+            assert time.process_time() - start < 1, path
+            assert code in (1, 2) or "not covered" in out, (path, out)
+            assert code != 2 or len(err.strip().splitlines()) == 1, (path, err)
+            assert "Traceback" not in err
+
+
+def _texts(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The places of the texts of a document."""
+    if isinstance(node, dict | list):
+        items = node.items() if isinstance(node, dict) else enumerate(node)
+        return [found for key, value in items for found in _texts(value, (*path, key))]
+    return [path] if isinstance(node, str) else []
 
 
 def test_a_direction_that_claims_more_than_it_has(eigentoken: Any, tmp_path: Path) -> None:

@@ -151,9 +151,11 @@ def _refutation(document: dict[str, Any], run_predicates: bool, beside: Path) ->
 
 def certificates_of_check(path: Path) -> int:
     """How many certificates a report of ``check`` holds, each once; 0 for any other document."""
+    from eigentoken.files.documents import DocumentError, read_json
+
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        document = read_json(path)
+    except DocumentError:
         return 0
     if not isinstance(document, dict) or not str(document.get("schema", "")).startswith("eigentoken/check/"):
         return 0
