@@ -117,8 +117,8 @@ def read_layer(statement: Statement, weights: LayerWeights, memory: dict[Any, An
         return LayerReading(
             statement.id, LayerWord.NOT_ABOUT, asked, differs=differs, conditions=needed, as_one_head=as_if
         )
-    letters = bind(best.system, weights, memory)
-    conditions, tokens = _read(statement.conditions, letters, _read_before(best.system, memory))
+    listed = _with_heads(best.system) if len(weights.acting) > 1 else best.system
+    conditions, tokens = _read(statement.conditions, bind(listed, weights, memory), _read_before(listed, memory))
     conditions = needed | conditions
     verdict = (
         all_of({text: _bare(each) for text, each in conditions.items()}) if conditions else holds("nothing is asked")
@@ -149,9 +149,13 @@ def _of_the_heads(best: Match, weights: LayerWeights, memory: dict[Any, Any]) ->
     """What the statement asks of several heads beside its conditions on their sum."""
     if not best.needs:
         return {}
-    letters = bind(replace(best.system, multihead=True), weights, memory)
-    found, _ = _read(best.needs, letters, {})
+    found, _ = _read(best.needs, bind(_with_heads(best.system), weights, memory), {})
     return found
+
+
+def _with_heads(listed: System) -> System:
+    """The system of one head for the several heads that the statement covers: what is asked of each head is asked of each."""
+    return replace(listed, multihead=True)
 
 
 def _heads_differ(text: str, layer: LayerSystem) -> Difference:

@@ -30,6 +30,7 @@ from eigentoken.proofs.textbook import CARATHEODORY
 from eigentoken.proofs.textbook_flows import COMPACTNESS, FLOW_MAPS, OPEN_SETS
 from eigentoken.theory.claims import AlmostEveryConverges
 from eigentoken.theory.conditions import BoundedInTime, Relation
+from eigentoken.theory.layer_systems import Covers
 from eigentoken.theory.points import ConsensusSet
 from eigentoken.theory.recall import recalled
 from eigentoken.theory.registry import register
@@ -339,6 +340,7 @@ AB_T51 = register(
         source=Source(ABELLA, "Theorem 5.1"),
         title="Causal consensus at the first token",
         systems=("causal-flow",),
+        covers=Covers(heads=()),
         conditions=(IsIdentity(U), BoundedInTime("P"), Relation(d >= 2)),
         claims=(AlmostEveryConverges(ConsensusSet()),),
         text="Let $U = I$, $P_{\\eta}$ measurable and $\\sup_t\\lVert P_{\\eta}(t)\\rVert \\le b$, $n \\ge 1$. The "

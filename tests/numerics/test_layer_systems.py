@@ -278,6 +278,16 @@ def test_several_heads_of_ab_x2() -> None:
     assert unknown.word == "undecided"
 
 
+def test_what_is_asked_of_each_head_is_not_asked_of_their_sum() -> None:
+    """AB-T5.1 covers several heads with U_h = I each: two of them add to 2 I; two halves of the identity do not satisfy it."""
+    theorem, scores = statements().get("AB-T5.1"), (_diag(1, 2, 3, 4), _diag(4, 3, 2, 1))
+    whole = _layer((np.eye(4), scores[0]), (np.eye(4), scores[1]), mask="causal")
+    assert read_layer(theorem, whole, {}).word == "holds"
+    halves = _layer((np.eye(4) / 2, scores[0]), (np.eye(4) / 2, scores[1]), mask="causal")
+    assert read_layer(theorem, halves, {}).word == "fails"
+    assert read_layer(theorem, _layer((np.eye(4), scores[0])), {}).word == "not about this model"
+
+
 def test_the_word_of_several_heads_is_read_alike_on_instances() -> None:
     from eigentoken.numerics.instances.plans import plan_for
     from eigentoken.numerics.instances.sampling import sample
