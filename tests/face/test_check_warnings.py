@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 from typer.testing import CliRunner
 
 from eigentoken.checking.formats import to_html
@@ -107,3 +107,14 @@ def test_a_tensor_that_the_family_does_not_know_is_told(tmp_path: Path) -> None:
     extra = {"h.0.attn.q_norm.weight": np.ones(D, np.float32), "h.0.attn.bias": np.ones((1, 1, 4, 4), np.float32)}
     _, document = checked(gpt2(tmp_path / "m", 2, 2, **extra))
     assert "1 of the tensors in the layers are not used: h.0.attn.q_norm.weight" in document["warnings"][0]
+
+
+def test_zero_weights_fit_the_screen(tmp_path: Path) -> None:
+    folder = gpt2(tmp_path / "m", 2, 2)
+    tensors = load_file(folder / "model.safetensors")
+    save_file({name: 0 * array for name, array in tensors.items()}, folder / "model.safetensors")
+    shown, document = checked(folder)
+    assert document["warnings"][0].startswith("layers 0-1: every query, key, value and output weight is zero")
+    row = shown.partition("regime")[2]
+    assert "[-2e-153, 2e-153]" in row or " 0 " in row
+    assert "not about this model" in row  # folded, not cut

@@ -13,12 +13,16 @@ def interval(ends: Any, digits: int = 4) -> str:
 
     >>> interval((1.23449, 1.23451)), interval((17.5349, 17.7041)), interval((2.0, "inf"))
     ('[1.234, 1.235]', '[17.53, 17.71]', '[2, ∞]')
+    >>> interval((-1.727e-153, 1.72e-153)), interval((0.0, 2.2e-308))  # about zero one digit says enough
+    ('[-2e-153, 2e-153]', '[0, 3e-308]')
     """
     if ends is None:
         return "-"
     low, high = (float(end) for end in ends)
     if low == high or f"{low:.{digits}g}" == f"{high:.{digits}g}":
         return _shown(low, digits)
+    if low <= 0 <= high and max(-low, high) < 1e-30:
+        digits = 1
     below = Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(low))
     above = Context(prec=digits, rounding=ROUND_CEILING).plus(Decimal(high))
     return f"[{_shown(float(below), digits)}, {_shown(float(above), digits)}]"

@@ -50,7 +50,7 @@ def show(report: Report) -> None:
         half = MOST_ROWS // 2
         left = (f"… {len(rows) - 2 * half} more", *("" for _ in columns[1:]))
         rows = [*rows[:half], left, *rows[-half:]]
-    table("layers (case by real part / modulus / |1+λ|)", columns, rows)
+    table("layers (case by real part / modulus / |1+λ|)", columns, rows, wrap=columns[-1:])
     say("case 1: a real eigenvalue leads alone; 2: a complex pair; 3: neither", "dim")
     _statements(report, plain_text)
     _observed(report)

@@ -20,7 +20,12 @@ def warnings_of(model: Any, layers: Sequence[Mapping[str, Any]]) -> list[str]:
     for parts, numbers in zero.items():
         which = "layer" if len(numbers) == 1 else "layers"
         said.append(
-            f"{which} {runs(numbers)}: every {' and '.join(parts)} weight is zero; what is said of them is not about trained "
+            f"{which} {runs(numbers)}: every {_listed(parts)} weight is zero; what is said of them is not about trained "
             "weights"
         )
     return said
+
+
+def _listed(words: Sequence[str]) -> str:
+    """``query, key and value``."""
+    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
