@@ -276,7 +276,7 @@ class _Recheck:
         if stated == "undecided":
             shown.cover(("linearization",))
             shown.same(("unstable_dimension",), None)
-            self._open_stability(edge or outside)
+            self._open_stability(edge + outside > 0)
             return
         shown.same(("linearization",), word)
         if self.document["unstable_dimension"] is None and self.document["arithmetic"] != "exact":

@@ -116,13 +116,13 @@ def stretches(matrix: Exact, vector: Any, at: Fraction) -> bool:
 
 
 def end_differs(
-    found: Extremes | Norms, low: Any, high: Any, slack: Fraction, loose: Fraction, *, promised: bool = False
+    found: Extremes | Norms, ends: Any, slack: Fraction, loose: Fraction, *, promised: bool = False
 ) -> str | None:
     """An interval of the largest eigenvalue, or of the norm, of every matrix within the slack; a null end states nothing.
 
     ``promised``: the one end that there is repeats the margin, which may be weak.
     """
-    low, high = (None if end is None else Fraction(end) for end in (low, high))
+    low, high = (None if end is None else Fraction(end) for end in ends)
     if low is not None and high is not None and low > high:
         return "the ends of the interval are the wrong way round"
     give, two_sided = found.give + _tiny(loose), (low is not None and high is not None) or not promised
@@ -158,17 +158,17 @@ def extreme_differs(
     ends = [end for end in (low, None if high is None else -high) if end is not None]
     promised = len(ends) == 1 and margin <= ends[0] <= margin * (1 + Fraction(1, 2**18))
     if largest:
-        return end_differs(Extremes(matrix, size, until), *stated, slack, loose, promised=promised)
+        return end_differs(Extremes(matrix, size, until), (low, high), slack, loose, promised=promised)
     floats = None if matrix.floats is None else -matrix.floats
     flipped = Exact(lambda: (-matrix.numerators, matrix.denominator), floats, "", matrix.shape)
     turned = (None if high is None else -high, None if low is None else -low)
-    return end_differs(Extremes(flipped, size, until), *turned, slack, loose, promised=promised)
+    return end_differs(Extremes(flipped, size, until), turned, slack, loose, promised=promised)
 
 
 def norm_differs(part: Exact, square: Exact, size: Fraction, stated: Any, slack: Fraction, until: float) -> str | None:
     """The interval of the norm of a part of M, from its Gram matrix."""
     size = size + scale_of(part)
-    return end_differs(Norms(part, square, size, until), *stated, slack, LOOSE * (size + slack) + FLOOR)
+    return end_differs(Norms(part, square, size, until), stated, slack, LOOSE * (size + slack) + FLOOR)
 
 
 # -- the leading eigenvalue -------------------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ def _validated(path: Path) -> dict[str, Any]:
     return document
 
 
-def _lines(shown: Any, parts: Mapping[tuple[str, ...], tuple[str, str]]) -> Iterator[Rechecked]:
+def _lines(shown: Any, parts: Mapping[Any, tuple[str, str]]) -> Iterator[Rechecked]:
     """A line for each thing that was found wrong or open, and one for each part where nothing was."""
     for each in shown.found:
         yield Rechecked(each.where, "as displayed", "holds", each.word, each.why)
