@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,20 +30,15 @@ class Certified:
     def as_dict(self) -> dict[str, Any]:
         return {
             "instance": self.case.instance.as_dict(),
+            "instance_sha256": self.case.instance.digest(),
             "n": self.case.n,
             "d": self.case.d,
             "k": self.case.k,
             "p": self.case.p,
-            "conditions": [{"condition": text, **verdict.as_dict()} for text, verdict in self.conditions],
-            "claim": {"claim": self.claim, **self.verdict.as_dict()},
-            "certificates": [each.as_dict() for each in self.certificates],
+            "conditions": [{"condition": text, **shown(verdict.as_dict())} for text, verdict in self.conditions],
+            "claim": {"claim": self.claim, **shown(self.verdict.as_dict())},
+            "certificates": [each.as_document() for each in self.certificates],
         }
-
-
-def instance_digest(case: Case) -> str:
-    """sha256 of the exact instance with its k and p."""
-    document = {"instance": case.instance.as_dict(), "k": case.k, "p": case.p}
-    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 def claim_verdict(target: Target, case: Case) -> Verdict:
@@ -74,8 +67,8 @@ def certify_case(target: Target, case: Case) -> Certified | None:
         )  # the start is somewhere on an arc: the conditions must hold on all of it
         if not all(holds_on_arc(condition, case, m) for condition in target.conjecture.conditions):
             return None
-    digest = {"instance": instance_digest(case), "conjecture": conjecture_document(target.conjecture)["digest"]}
-    document = {"instance": case.instance.as_dict(), "k": case.k, "p": case.p}
+    digest = {"instance": case.instance.digest(), "conjecture": conjecture_document(target.conjecture)["digest"]}
+    document = {"k": case.k, "p": case.p}
     certificates = [
         Certificate(
             "lab/condition",
@@ -96,10 +89,11 @@ def certify_case(target: Target, case: Case) -> Certified | None:
 
 
 def _own(verdict: Verdict) -> dict[str, Any]:
-    """What is displayed of a verdict, and the kind and the data of its own certificate."""
-    made: dict[str, Any] = {"shown": shown(verdict.as_dict()), "kind": ""}
+    """The kind and the data of the verdict's own certificate; the instance, k and p stand in the document once."""
+    made: dict[str, Any] = {"kind": ""}
     if verdict.certificate is not None:
-        made |= {"kind": verdict.certificate.kind, "data": dict(verdict.certificate.data)}
+        own = {name: value for name, value in verdict.certificate.data.items() if name not in ("instance", "k", "p")}
+        made |= {"kind": verdict.certificate.kind, "data": own}
     return made
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "intrinsic_charpoly",
     "is_definite",
     "none_outside",
+    "turned_scores",
 ]
 
 DIGITS = 40
@@ -105,7 +106,7 @@ def _turned(matrix: list[Row]) -> list[Row]:
     return [list(row) for row in zip(*matrix, strict=True)]
 
 
-def _turned_scores(system: Any, parameters: Any, kind: Arithmetic) -> Any:
+def turned_scores(system: Any, parameters: Any, kind: Arithmetic) -> Any:
     """``(l, i) -> Q R^(l-i) K^T``; for l < i the transposes of R, which is orthogonal."""
     if system.rotary is None:
         return None
@@ -139,7 +140,7 @@ class _Point:
                 None if system.value is None or group.get(system.value) is None else _rows(group[system.value], kind)
             )
             score = None if system.score is None else _rows(group[system.score], kind)
-            self.turned = _turned_scores(system, parameters, kind)
+            self.turned = turned_scores(system, parameters, kind)
             for i in range(self.n):
                 self._add(i, value, score, allowed[i], scale)
 

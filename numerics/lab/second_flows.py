@@ -13,11 +13,10 @@ import sympy as sp
 from mpmath import iv
 
 from eigentoken.numerics.lab.second_arithmetic import interval, interval_jacobian
-from eigentoken.numerics.readings.bracketed_starts import angular_field, is_circle_flow, lifted_angles
-from eigentoken.numerics.readings.captured_starts import flow_field, on_circle
+from eigentoken.numerics.lab.second_fields import circle_angles, circle_field, is_plain_circle_flow, velocity_field
 from eigentoken.theory.algebra import LoopAlgebra
 from eigentoken.theory.instances import Instance
-from eigentoken.theory.systems import Time
+from eigentoken.theory.systems import Space, Time
 
 __all__ = ["NotEnclosed", "Series", "arc_is_opposed", "interval_flow", "second_end", "slope_along"]
 
@@ -155,7 +154,10 @@ def interval_flow(field: Any, start: Sequence[Any], time: Fraction, steps: int, 
 def _box(field: Any, x: Sequence[Any], span: Any) -> list[Any]:
     guess = list(x)
     for _ in range(15):
-        speed = [each[1] for each in _coefficients(field, guess, 1)]
+        try:
+            speed = [each[1] for each in _coefficients(field, guess, 1)]
+        except OverflowError:  # the guess has run away
+            break
         image = [a + span * v for a, v in zip(x, speed, strict=True)]
         if all(i.a > g.a and i.b < g.b for i, g in zip(image, guess, strict=True)):
             return guess
@@ -167,14 +169,12 @@ def _box(field: Any, x: Sequence[Any], span: Any) -> list[Any]:
 def arc_is_opposed(instance: Instance, m: int, time: str, steps: int) -> bool:
     """Both ends of the arc end in half circles, on different sheets: by the second integration."""
     iv.dps = max(iv.dps, DIGITS)
-    if not is_circle_flow(instance):
+    if not is_plain_circle_flow(instance):
         return False
-    root = iv.sqrt(iv.mpf(2)) if instance.system.over_root_d else iv.mpf(1)
-    functions = (lambda a: a.exp(), lambda a: a.sin(), lambda a: a.cos())
-    field = angular_field(instance, lambda e: interval(sp.sympify(e)), root, functions)
+    field = circle_field(instance)
     found = []
     for sign in (1, -1):
-        start = lifted_angles(
+        start = circle_angles(
             instance, m, sign, lambda y, x: iv.atan2(interval(sp.sympify(y)), interval(sp.sympify(x)))
         )
         try:
@@ -219,24 +219,12 @@ def _end(instance: Instance, time: Fraction, steps: int) -> list[Any]:
         for _ in range(steps):
             state, _ = interval_jacobian(instance, state)
         return [entry for token in state for entry in token]
-    if on_circle(instance):
-        root = iv.sqrt(iv.mpf(2)) if instance.system.over_root_d else iv.mpf(1)
-        functions = (lambda a: a.exp(), lambda a: a.sin(), lambda a: a.cos())
-        field = angular_field(instance, lambda e: interval(sp.sympify(e)), root, functions)
-        angles = interval_flow(field, [iv.atan2(y, x) for x, y in state], time, steps, HIGH_ORDER)
+    if instance.system.space is Space.SPHERE and instance.d == 2:
+        angles = interval_flow(circle_field(instance), [iv.atan2(y, x) for x, y in state], time, steps, HIGH_ORDER)
         return [part for a in angles for part in (iv.cos(a), iv.sin(a))]
-
-    def constant(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(constant(each) for each in value)
-        if isinstance(value, Mapping):
-            return {name: constant(each) for name, each in value.items()}
-        return _series(interval(sp.sympify(value)))
-
-    algebra = LoopAlgebra(lambda a: a.exp(), lambda a: _series(iv.sqrt(a[0])), _series(iv.mpf(1)))
-    parameters = {name: constant(value) for name, value in instance.parameters.items()}
-    field = flow_field(instance, parameters, algebra)
-    return interval_flow(field, [entry for token in state for entry in token], time, steps, HIGH_ORDER)
+    return interval_flow(
+        velocity_field(instance), [entry for token in state for entry in token], time, steps, HIGH_ORDER
+    )
 
 
 def _sheets(angles: Sequence[Any]) -> tuple[int, ...] | None:

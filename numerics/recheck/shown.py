@@ -54,6 +54,7 @@ class Shown:
 
     document: Any
     covered: set[Path] = field(default_factory=set)
+    excepted: set[Path] = field(default_factory=set)
     found: list[Finding] = field(default_factory=list)
 
     def at(self, path: Path) -> Any:
@@ -69,6 +70,10 @@ class Shown:
     def cover(self, *paths: Path) -> None:
         """These parts, with all that is below them, were recomputed and compared."""
         self.covered.update(paths)
+
+    def uncover(self, *paths: Path) -> None:
+        """These parts are not covered, though what they are in is."""
+        self.excepted.update(paths)
 
     def same(self, path: Path, value: Any, why: str = "") -> bool:
         """What stands there must be exactly this."""
@@ -101,11 +106,20 @@ class Shown:
         return [path for path, _ in leaves(self.document) if not self._is_covered(path)]
 
     def _is_covered(self, path: Path) -> bool:
-        return any(path[:length] in self.covered for length in range(len(path) + 1))
+        parts = [path[:length] for length in range(len(path) + 1)]
+        return any(part in self.covered for part in parts) and not any(part in self.excepted for part in parts)
 
     def not_covered(self) -> list[str]:
-        """The same in short: entries of a list under one name, ``spectrum[].note``, and no name twice."""
-        return list(dict.fromkeys(re.sub(r"\[\d+\]", "[]", written(path)) for path in self.uncovered()))
+        """The same in short: a part without any covered leaf by its own name, entries of a list under one name."""
+        touched = {()}
+        for path, _ in leaves(self.document):
+            if self._is_covered(path):
+                touched.update(path[:length] for length in range(len(path) + 1))
+        found = []
+        for path in self.uncovered():
+            length = next(length for length in range(len(path) + 1) if path[:length] not in touched)
+            found.append(re.sub(r"\[\d+\]", "[]", written(path[:length])))
+        return list(dict.fromkeys(found))
 
 
 def _same(left: Any, right: Any) -> bool:

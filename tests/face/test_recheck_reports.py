@@ -16,6 +16,8 @@ from eigentoken.checking.formats import write_report
 from eigentoken.checking.recheck import recheck_document
 from eigentoken.cli import app
 
+from ..numerics.forging import resealed
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "conjectures"
 
 Change = Callable[[dict[str, Any]], Any]
@@ -67,7 +69,12 @@ def _fewer_conditions(result: dict[str, Any]) -> None:
 
 def _margin_everywhere(result: dict[str, Any]) -> None:
     claim = result["counterexample"]["claim"]
-    claim["margin"] = _certificates(result)[-1]["data"]["shown"]["margin"] = 5.0
+    own = _certificates(result)[-1]["data"]["data"]
+    claim["margin"] *= 100
+    own["at_least"] = claim["margin"].hex()
+    claim["reason"] = claim["reason"].replace("0.5", "50")
+    result["meaning"] = result["meaning"].replace("0.5", "50")
+    resealed(result)
 
 
 REFUTATIONS: dict[str, Change] = {

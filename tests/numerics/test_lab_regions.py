@@ -125,7 +125,7 @@ def test_a_condition_with_a_certificate_of_its_own_is_re_checked() -> None:
     assert all(verdict.is_holds for _, verdict in recheck_report(document))
     found = document["results"][0]["counterexample"]
     assert found["certificates"][0]["data"]["kind"]
-    found["conditions"][0]["certificate"]["data"]["vector"] = ["1", "1"]
+    found["certificates"][0]["data"]["data"]["vector"] = ["1", "1"]
     assert any(verdict.is_fails for _, verdict in recheck_report(document))
 
 

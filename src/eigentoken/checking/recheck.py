@@ -75,7 +75,7 @@ def recheck_document(
         return _verdict(document, source, seconds)
     if kind == "classification":
         return _classification(document, seconds)
-    return Recheck(list(_refutation(document, run_predicates, path.parent)))
+    return _refutation(document, run_predicates, path.parent, seconds)
 
 
 def _validated(path: Path) -> dict[str, Any]:
@@ -142,11 +142,17 @@ def _certificate(path: Path, document: dict[str, Any], source: str | None, secon
     return Rechecked(str(path), document["condition"], document["verdict"], str(answer.word), answer.reason)
 
 
-def _refutation(document: dict[str, Any], run_predicates: bool, beside: Path) -> Iterator[Rechecked]:
-    from eigentoken.numerics.lab.recheck import recheck_report
+def _refutation(document: dict[str, Any], run_predicates: bool, beside: Path, seconds: float) -> Recheck:
+    from eigentoken.numerics.lab.recheck import recheck_shown
 
-    for where, verdict in recheck_report(document, run_predicates=run_predicates, beside=beside):
-        yield Rechecked(where, "counterexample", "holds", str(verdict.word), verdict.reason)
+    found = recheck_shown(document, run_predicates=run_predicates, beside=beside, seconds=seconds)
+    lines = [
+        Rechecked(where, "counterexample", "holds", str(verdict.word), verdict.reason, AGAIN if free else SECOND)
+        for where, verdict in found.lines
+        for free in (where.endswith(": holds_if"),)
+    ]
+    differs = [Rechecked(each.where, "as displayed", "holds", each.word, each.why) for each in found.shown.found]
+    return Recheck(lines + differs, found.shown.not_covered())
 
 
 def certificates_of_check(path: Path) -> int:
