@@ -89,8 +89,8 @@ def certify_case(target: Target, case: Case) -> Certified | None:
 
 
 def _own(verdict: Verdict) -> dict[str, Any]:
-    """The kind and the data of the verdict's own certificate; the instance, k and p stand in the document once."""
-    made: dict[str, Any] = {"kind": ""}
+    """The reason, and the kind and the data of the verdict's own certificate; instance, k and p stand in the document once."""
+    made: dict[str, Any] = {"reason": verdict.reason, "kind": ""}
     if verdict.certificate is not None:
         own = {name: value for name, value in verdict.certificate.data.items() if name not in ("instance", "k", "p")}
         made |= {"kind": verdict.certificate.kind, "data": own}

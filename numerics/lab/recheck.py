@@ -22,6 +22,7 @@ from eigentoken.numerics.lab.second_look import SecondLook
 from eigentoken.numerics.lab.stated import FREE, conjecture_digest, mask_document
 from eigentoken.numerics.recheck.attention import SHAPES
 from eigentoken.numerics.recheck.classified import confirm_claim
+from eigentoken.numerics.recheck.number_texts import real_ball
 from eigentoken.numerics.recheck.points import PRECISION, Point, instance_digest
 from eigentoken.numerics.recheck.reading import UNCONFIRMED, RecheckError, unconfirmed
 from eigentoken.numerics.recheck.shown import Shown
@@ -182,6 +183,8 @@ def _arc(counterexample: Mapping[str, Any]) -> int | None:
 def _own_claim(instance: Any, data: Mapping[str, Any], display: Mapping[str, Any], options: _Options) -> str | None:
     """The margin that is displayed: none, or that of a classification, confirmed at the point."""
     margin = display["margin"]
+    if data["kind"] == "hemisphere" and margin is not None:
+        return _displacement(instance, data["data"]["vector"], float(margin))
     if data["kind"] != "classification":
         return None if margin is None else "a margin is stated that no certificate supports"
     own = data["data"]
@@ -196,6 +199,20 @@ def _own_claim(instance: Any, data: Mapping[str, Any], display: Mapping[str, Any
     old, flint.ctx.prec = flint.ctx.prec, PRECISION
     try:
         return confirm_claim(Point(instance), about, word, own, options.until)
+    finally:
+        flint.ctx.prec = old
+
+
+def _displacement(instance: Any, vector: Any, margin: float) -> str | None:
+    """Every token may move by so much before it leaves the side of the vector: ``margin |v| <= v^T x_i`` for all i."""
+    old, flint.ctx.prec = flint.ctx.prec, PRECISION
+    try:
+        v = [real_ball(entry) for entry in vector]
+        tokens = [[real_ball(entry) for entry in token] for token in instance["tokens"]]
+        length = sum((entry * entry for entry in v), flint.arb(0)).sqrt()
+        heights = [sum((a * b for a, b in zip(v, x, strict=True)), flint.arb(0)) for x in tokens]
+        fine = all(flint.arb(margin) * length <= height for height in heights)
+        return None if fine else "the margin is larger than the distance of a token to the plane"
     finally:
         flint.ctx.prec = old
 
@@ -357,11 +374,19 @@ class _Counterexample:
             word["text"],
             VerdictWord(verdict),
             {"instance": self.digest, "conjecture": self.stated["digest"]},
-            {**data, "k": self.found["k"], "p": self.found["p"], "statement": word["statement"]},
+            {
+                **data,
+                "k": self.found["k"],
+                "p": self.found["p"],
+                "statement": word["statement"],
+                "reason": entry["reason"],
+            },
         )
         whole = shown.same(place, issued.as_document(), "not the certificate of this word, instance and conjecture")
         self._proposals(place, data)
         self._margin(display, entry, data)
+        if (*display, "reason") not in shown.covered:
+            shown.uncover((*place, "data", "reason"))
         if not whole:
             return
         try:
@@ -383,8 +408,9 @@ class _Counterexample:
         own = data["data"] if data["kind"] == "classification" else {}
         is_map = self.found["instance"]["system"].endswith("map")
         stability = own.get("claim") in ("inside", "outside")
-        unit = "" if margin is None else words.stability_unit(is_map) if stability else words.residual_unit
-        shown.same((*display, "unit"), unit)
+        unit = words.stability_unit(is_map) if stability else words.residual_unit
+        unit = "token displacement" if data["kind"] == "hemisphere" else unit
+        shown.same((*display, "unit"), "" if margin is None else unit)
         reasons = _own_reasons(self.found["instance"], own, margin) if own else []
         if reasons:
             shown.cover((*display, "reason"))

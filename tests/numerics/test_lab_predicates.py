@@ -25,6 +25,8 @@ from eigentoken.theory.points import AntipodalAt, ConsensusAt, ConsensusSet
 from eigentoken.theory.terms import Eigenvalue, d, matrix, n
 from eigentoken.theory.words_flows import IsIdentity
 
+from .forging import resealed
+
 U, V = matrix("U"), matrix("V")
 HEAD = """
 from eigentoken.numerics.lab import Conjecture
@@ -59,7 +61,8 @@ def test_predicates_are_run_again_only_when_asked(tmp_path: Path, form: str) -> 
     home.write_text(text)
     certificate = document["results"][0]["counterexample"]["certificates"][-1]
     certificate["data"]["predicate"]["sha256"] = "0" * 64
-    assert recheck_report(document, run_predicates=True)[-1][1].is_undecided
+    assert any(verdict.is_fails for _, verdict in recheck_report(document, run_predicates=True))  # its digest differs
+    assert recheck_report(resealed(document), run_predicates=True)[-1][1].is_undecided
 
 
 def test_a_predicate_that_is_true_after_all_is_told(tmp_path: Path) -> None:
@@ -76,7 +79,7 @@ def test_a_predicate_that_is_true_after_all_is_told(tmp_path: Path) -> None:
     data = document["results"][0]["counterexample"]["certificates"][-1]["data"]
     data["predicate"] = {"file": str(other), "sha256": hashlib.sha256(other.read_bytes()).hexdigest()}
     data["predicate"] |= {"function": "always", "conjecture": "trace"}
-    assert recheck_report(document, run_predicates=True)[-1][1].is_fails
+    assert recheck_report(resealed(document), run_predicates=True)[-1][1].is_fails
 
 
 @pytest.mark.parametrize(
