@@ -111,7 +111,7 @@ class Shown:
 
     def not_covered(self) -> list[str]:
         """The same in short: a part without any covered leaf by its own name, entries of a list under one name."""
-        touched = {()}
+        touched: set[Path] = {()}
         for path, _ in leaves(self.document):
             if self._is_covered(path):
                 touched.update(path[:length] for length in range(len(path) + 1))
