@@ -160,6 +160,8 @@ def every_field(rng: Any) -> Iterator[Case]:
             forgeries = list(getattr(forger, way)(document))
             for index in rng.permutation(len(forgeries))[:6]:
                 path, forged = forgeries[int(index)]
+                if forged == document:
+                    continue  # a digest that was changed and made anew is the honest one
                 if document["schema"].startswith("eigentoken/classification") and path[:1] == ("instance",):
                     continue  # a classification of another instance may be honest
                 believed = judge.confirmed(forged, folder / "forged.json", path)
