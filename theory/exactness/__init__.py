@@ -1,4 +1,4 @@
-"""Exact real numbers: rationals, roots, logarithms, exponentials; zero and sign decisions that are never wrong."""
+"""Exact real numbers: rationals, roots, logarithms, exponentials; zero and sign decisions that are proved or refused."""
 
 from eigentoken.theory.exactness.decisions import ball, is_zero, sign
 from eigentoken.theory.exactness.elements import Element, ExactnessLimit, MissingGenerator
