@@ -1,0 +1,185 @@
+"""Forged documents: every field of an honest document changed, one at a time, with all digests made anew; and parts of one
+document put into another.
+
+The forger knows how digests are computed (they are no signatures) and seals what it has changed.  A forgery is a lie unless the
+change leaves the meaning as it was; such changes are not made: a margin is only raised, never lowered, and a number is never
+written in another way.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Path = tuple[str | int, ...]
+
+WORDS = ("holds", "fails", "undecided")
+#: Keys whose numbers promise "at least this much": a smaller number promises less and is no lie.
+PROMISES = ("margin", "at_least", "beyond", "apart")
+
+
+def leaves(node: Any, path: Path = ()) -> Iterator[Path]:
+    """The place of every number, word, truth value and null."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield from leaves(value, (*path, key))
+    elif isinstance(node, list):
+        for index, value in enumerate(node):
+            yield from leaves(value, (*path, index))
+    else:
+        yield path
+
+
+def containers(node: Any, path: Path = ()) -> Iterator[Path]:
+    """The place of every object and list."""
+    if isinstance(node, dict | list):
+        yield path
+        items = node.items() if isinstance(node, dict) else enumerate(node)
+        for key, value in items:
+            yield from containers(value, (*path, key))
+
+
+def at(node: Any, path: Path) -> Any:
+    for key in path:
+        node = node[key]
+    return node
+
+
+def put(node: Any, path: Path, value: Any) -> Any:
+    """A copy of the document with one value replaced."""
+    found = copy.deepcopy(node)
+    if not path:
+        return value
+    at(found, path[:-1])[path[-1]] = value
+    return found
+
+
+def other_values(value: Any, promise: bool) -> Iterator[Any]:
+    """Values that say something else."""
+    if isinstance(value, bool):
+        yield not value
+    elif value is None:
+        yield from (0, "none", 1.5)
+    elif isinstance(value, int | float):
+        yield value * 100 + 1
+        yield value + (abs(value) + 1) / 1000 if isinstance(value, float) else value + 1
+        if not promise:
+            yield -value if value else 1
+            yield 0 if value else 2
+    elif value in WORDS:
+        yield from (word for word in WORDS if word != value)
+    else:
+        yield from other_texts(str(value), promise)
+
+
+def other_texts(text: str, promise: bool) -> Iterator[str]:
+    """Another number, another hash, another sentence."""
+    if len(text) == 64 and set(text) <= set("0123456789abcdef"):
+        yield ("1" if text[0] == "0" else "0") + text[1:]
+        return
+    if text.startswith(("0x", "-0x")) and "p" in text:
+        number = float.fromhex(text)
+        yield (number * 100 + 1).hex()
+        if not promise:
+            yield (-number if number else 1.0).hex()
+        return
+    for digit in text:
+        if digit.isdigit():
+            yield text.replace(digit, str((int(digit) + 1) % 10 or 1), 1)
+            break
+    yield f"{text} indeed" if text else "indeed"
+    if text:
+        yield ""
+
+
+def changed_fields(document: Any) -> Iterator[tuple[Path, Any]]:
+    """Each field with each other value, sealed and not."""
+    for path in leaves(document):
+        promise = any(str(key) in PROMISES for key in path[-2:])
+        for value in other_values(at(document, path), promise):
+            forged = put(document, path, value)
+            yield path, forged
+            sealed = resealed(forged)
+            if sealed not in (forged, document):
+                yield path, sealed
+
+
+def changed_shapes(document: Any) -> Iterator[tuple[Path, Any]]:
+    """Keys left out or added, entries left out, repeated or exchanged."""
+    for path in containers(document):
+        node = at(document, path)
+        if isinstance(node, dict):
+            for key in node:
+                yield (*path, key), resealed(put(document, path, {k: v for k, v in node.items() if k != key}))
+            yield path, resealed(put(document, path, {**node, "further": 1}))
+        else:
+            for other in ([*node, *node[:1]], node[:-1], node[::-1]):
+                if other != node:
+                    yield path, resealed(put(document, path, other))
+
+
+def grafted(document: Any, donor: Any) -> Iterator[tuple[Path, Any]]:
+    """Every part that two documents have in the same place, taken from the other one."""
+    for path in containers(document):
+        if not path:
+            continue
+        try:
+            other = at(donor, path)
+        except (KeyError, IndexError, TypeError):
+            continue
+        forged = resealed(put(document, path, copy.deepcopy(other)))
+        if forged != document:
+            yield path, forged
+
+
+# --- digests ---------------------------------------------------------------------------------------------------------
+
+
+def resealed(document: Any) -> Any:
+    """All digests made anew, from the inside out: what an attacker who reads our code does."""
+    found = copy.deepcopy(document)
+    _seal(found)
+    return found
+
+
+def _seal(node: Any) -> None:
+    if isinstance(node, list):
+        for each in node:
+            _seal(each)
+    if not isinstance(node, dict):
+        return
+    if "instance_sha256" in node and isinstance(node.get("instance"), Mapping):
+        digest = _sha(node["instance"], (",", ":"))
+        node["instance_sha256"] = digest
+        _name_instance(node, digest)
+    if isinstance(node.get("conjecture"), dict) and "digest" in node["conjecture"]:
+        stated = node["conjecture"]
+        stated["digest"] = _sha({key: value for key, value in stated.items() if key != "digest"}, None)
+        _name(node, "conjecture", stated["digest"])
+    for value in node.values():
+        _seal(value)
+    if {"kind", "condition", "verdict", "inputs", "data", "digest"} <= set(node):
+        node["digest"] = _sha({key: value for key, value in node.items() if key != "digest"}, (",", ":"))
+
+
+def _name_instance(node: Any, digest: str) -> None:
+    _name(node, "instance", digest)
+
+
+def _name(node: Any, role: str, digest: str) -> None:
+    """Every certificate below names this digest for that input."""
+    if isinstance(node, dict):
+        if isinstance(node.get("inputs"), dict) and role in node["inputs"] and "kind" in node:
+            node["inputs"][role] = digest
+        for value in node.values():
+            _name(value, role, digest)
+    elif isinstance(node, list):
+        for value in node:
+            _name(value, role, digest)
+
+
+def _sha(value: Any, separators: tuple[str, str] | None) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=separators).encode()).hexdigest()

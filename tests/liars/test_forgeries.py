@@ -1,0 +1,121 @@
+"""``recheck`` confirms honest documents and no forged one: every field, every kind of document, digests made anew.
+
+The gate tries a seeded share of the forgeries; ``make soundness`` tries all of them.  A field may be changed unnoticed only if
+the command lists it as not covered, and these lists are written down here: they can only become shorter.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+def _loaded(name: str) -> Any:
+    full = f"eigentoken_liars_{name}"
+    if full not in sys.modules:
+        spec = importlib.util.spec_from_file_location(full, HERE / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[full] = module
+        spec.loader.exec_module(module)
+    return sys.modules[full]
+
+
+forger, documents = _loaded("forger"), _loaded("documents")
+
+#: What the re-check of each kind of document says that it does not cover.
+NOT_COVERED: dict[str, set[str]] = {
+    "verdict": {"details", "details.rung"},
+    "classification": {"arithmetic"},
+    "refutation": {"file", *(f"results[].{name}" for name in documents.MEASURED)},
+}
+SHARE = {"verdict": 12, "classification": 30, "refutation": 30}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("documents")
+
+
+@pytest.fixture(scope="module")
+def issued(folder: Path) -> dict[str, dict[str, Any]]:
+    """All honest documents by kind and name."""
+    return {kind: {name: issue(name, folder) for name in names} for kind, (issue, names) in documents.ISSUERS.items()}
+
+
+KINDS = sorted(documents.ISSUERS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_honest_documents_are_confirmed(kind: str, issued: dict[str, dict[str, Any]], folder: Path) -> None:
+    for name, document in issued[kind].items():
+        word, not_covered = documents.honest(document, folder / "honest.json")
+        assert word == "holds", name
+        assert set(not_covered) <= NOT_COVERED[kind], name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sealing_an_honest_document_changes_nothing(kind: str, issued: dict[str, dict[str, Any]]) -> None:
+    """So that what is refused is refused for what it says, not for the forger's own mistake with digests."""
+    for name, document in issued[kind].items():
+        assert forger.resealed(document) == document, name
+
+
+def sampled(forgeries: Iterator[Any], count: int, seed: str) -> list[Any]:
+    listed = list(forgeries)
+    return random.Random(seed).sample(listed, min(count, len(listed)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("way", ["changed_fields", "changed_shapes"])
+def test_no_forged_document_is_confirmed(kind: str, way: str, issued: dict[str, dict[str, Any]], folder: Path) -> None:
+    believed = []
+    for name, document in issued[kind].items():
+        for path, forged in sampled(getattr(forger, way)(document), SHARE[kind], f"{kind}{name}{way}"):
+            if is_a_lie(kind, path, forged) and documents.confirmed(forged, folder / "forged.json", path):
+                believed.append((name, path, forger.at(document, path) if way == "changed_fields" else way))
+    assert not believed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_part_of_another_document_is_confirmed(kind: str, issued: dict[str, dict[str, Any]], folder: Path) -> None:
+    believed = []
+    names = list(issued[kind])
+    for name, other in zip(names, names[1:] + names[:1], strict=True):
+        grafts = forger.grafted(issued[kind][name], issued[kind][other])
+        for path, forged in sampled(grafts, SHARE[kind], f"{kind}{name}{other}"):
+            if is_a_lie(kind, path, forged) and documents.confirmed(forged, folder / "forged.json", path):
+                believed.append((name, other, path))
+    assert not believed
+
+
+def is_a_lie(kind: str, path: tuple[str | int, ...], forged: Any) -> bool:
+    """Not every change makes a document false.
+
+    A classification of another instance is honest if it is what the issuer says of that instance; another instance that is
+    confirmed as a counterexample is one; a claim may be made twice; a whole result of another honest report is honest; and
+    ``beta`` of an eigenvector is a witness: every number that separates the eigenvalues will do.
+    """
+    if kind == "refutation":
+        inside = path[2:4] == ("counterexample", "instance")
+        return not (inside or len(path) <= 2 or path[2:] == ("conjecture", "claims"))
+    if kind == "verdict":
+        return path[-1:] != ("beta",)
+    from eigentoken.theory.classify import classify
+    from eigentoken.theory.instances import InstanceError, read_instance
+
+    try:
+        fresh = classify(read_instance(forged["instance"])).as_dict()
+    except (InstanceError, ValueError, KeyError, TypeError):
+        return True
+    return bool(json.loads(json.dumps(fresh)) != forged)
