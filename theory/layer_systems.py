@@ -59,13 +59,16 @@ class Covers:
     ``masks`` and ``positions``: further masks (``causal``, ``full``) and positions inside the scores (``rotary``), or
     :data:`ANY`.  ``heads``: the conditions under which a statement about a system of one head is also about several heads,
     its value letter standing for ``F = sum_h F_h``; empty: always; ``None``: never.  ``replaced``: what the statement puts in
-    the place of a part of its systems; a statement about a replaced part is about no stored layer.
+    the place of a part of its systems; a statement about a replaced part is about no stored layer.  ``example``: the particular
+    matrices that the statement is about; its conditions say what they satisfy, and a layer that satisfies them too is another
+    layer, of which nothing is said.
     """
 
     masks: tuple[str, ...] = ()
     positions: tuple[str, ...] = ()
     heads: tuple[Condition, ...] | None = None
     replaced: str = ""
+    example: str = ""
 
     def describe(self) -> str:
         """What is covered beside the systems, in words; empty where nothing is.
@@ -85,6 +88,8 @@ class Covers:
             found.append("with several heads" + (f" if {asked}" if asked else ""))
         if self.replaced:
             found.append(f"with {self.replaced}")
+        if self.example:
+            found.append(f"for {self.example} alone")
         return "; ".join(found)
 
 
@@ -208,6 +213,8 @@ def contains(listed: System, covers: Covers, layer: LayerSystem) -> Match:
         found.append(Difference("values", "the value matrix I", "a value matrix O V other than I"))
     if covers.replaced:
         found.append(Difference("map", covers.replaced, "the map of its system"))
+    if covers.example:
+        found.append(Difference("matrices", covers.example, "matrices of its own"))
     return Match(listed, tuple(found), needs)
 
 

@@ -90,11 +90,14 @@ def _bias(stored: Any, head: Any) -> Any:
     return np.zeros(head.Q.shape[0]) if stored is None else np.asarray(stored, dtype=np.float64)
 
 
-def acting_groups(heads: Sequence[Any], turned: bool = False) -> tuple[tuple[int, ...], ...]:
+def acting_groups(heads: Sequence[Any], turned: bool = False, alike: bool = True) -> tuple[tuple[int, ...], ...]:
     """The heads by equal scores, without the groups whose values add to zero: as many heads as the layer acts with.
 
-    ``heads`` have Q, K, V, O and ``scale``; ``turned``: the scores depend on rotary positions.
+    ``heads`` have Q, K, V, O and ``scale``; ``turned``: the scores depend on rotary positions.  Not ``alike``: positions add
+    to the scores of each head what its weights do not show (ALiBi slopes, relative biases), so no two heads are one.
     """
+    if not alike:
+        return tuple((index,) for index, head in enumerate(heads) if not _no_values([head]))
     groups: list[list[int]] = []
     seen = [_one_score(head, heads[0]) for head in heads]
     for index, head in enumerate(heads):

@@ -34,6 +34,10 @@ class HeadLetters(Letters):
     heads: tuple[Letters, ...] = ()
     memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
+    @property
+    def d(self) -> int:
+        return self.head.d
+
     def _role(self, term: Any) -> str:
         if not isinstance(term, sp.MatrixSymbol) or term.name not in self.roles:
             raise NotBound(f"{term} is not a matrix of one head")

@@ -128,7 +128,7 @@ def _decide(relation: Any, environment: Letters) -> Verdict | None:
             return None
         return (all_of if isinstance(relation, sp.And) else any_of)(known)
     if not relation.atoms(MatrixNumber):
-        return None
+        return _of_the_width(relation, environment)
     try:
         left, right = (_ball(side, environment) for side in relation.args)
     except _FreeChoiceError:
@@ -136,6 +136,14 @@ def _decide(relation: Any, environment: Letters) -> Verdict | None:
     except NotBound as problem:
         return undecided(str(problem))
     return _compared(relation, left, right)
+
+
+def _of_the_width(relation: Any, environment: Letters) -> Verdict | None:
+    """A relation about d alone is decided by the layer; one about n, p, q or the step speaks of the state or its use."""
+    if relation.free_symbols != {d}:
+        return None
+    answer = relation.subs(d, environment.d)
+    return (holds if answer == sp.true else fails)(f"d = {environment.d}") if answer in (sp.true, sp.false) else None
 
 
 class _FreeChoiceError(NotBound):

@@ -50,6 +50,11 @@ class Letters(ABC):
     def heads(self) -> tuple[Letters, ...]:
         """The heads one by one, for a system of several heads (empty otherwise)."""
 
+    @property
+    @abstractmethod
+    def d(self) -> int:
+        """The width of the layer: its tokens are in R^d."""
+
     @abstractmethod
     def answer(self, name: str, term: Any) -> Verdict:
         """The condition of that name (see :func:`eigentoken.numerics.certify.conditions`) on the value of a term."""
@@ -86,6 +91,10 @@ class Environment(Letters):
     light: bool = False
     grouped: Mapping[Enclosure, LowRank] = field(default_factory=dict, repr=False)
     memory: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def d(self) -> int:
+        return int(next(iter(self.matrices.values())).shape[0])
 
     def remembered(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
         """Compute once; enclosures in the key count by identity (they are kept alive by the memory itself)."""

@@ -127,13 +127,22 @@ class LayerWeights:
         return cls(index, tuple(made), surroundings)
 
     @property
+    def _positions(self) -> str:
+        return str(self.surroundings.get("positions", "none"))
+
+    @property
     def _turned(self) -> bool:
-        return self.surroundings.get("positions", "none") != "none"
+        return self._positions != "none"
+
+    @property
+    def _scored_by_weights(self) -> bool:
+        """Are the scores known from Q and K, and rotations that all heads share?"""
+        return self._positions in {"none", "rotary"}
 
     @cached_property
     def acting(self) -> tuple[tuple[int, ...], ...]:
         """The heads that act, those with exactly equal scores together."""
-        return acting_groups(self.heads, self._turned)
+        return acting_groups(self.heads, self._turned, self._scored_by_weights)
 
     @cached_property
     def system(self) -> LayerSystem:
@@ -145,7 +154,7 @@ class LayerWeights:
             acting=len(self.acting),
             key_value_heads=len({_place(head.K) for head in self.heads}),
             queries_are_keys=all(np.array_equal(head.Q, head.K) for head in self.heads),
-            uniform=first is not None and has_no_scores(first, self._turned),
+            uniform=first is not None and self._scored_by_weights and has_no_scores(first, self._turned),
             score_is_identity=first is not None and is_identity(np.asarray(first.Q).T, first.K, first.scale),
             value_is_identity=bool(one)
             and is_identity(np.hstack([head.O for head in one]), np.vstack([head.V for head in one])),

@@ -18,6 +18,7 @@ from eigentoken.proofs.textbook_flows import MEAN_VALUE_DIFFERENCE
 from eigentoken.theory.ball_evaluation import evaluate, sign
 from eigentoken.theory.claims import Increases
 from eigentoken.theory.conditions import NegativeDefinite, Nonsingular, PositiveDefinite, Relation, Symmetric
+from eigentoken.theory.layer_systems import Covers
 from eigentoken.theory.observables import apply_matrix, dot
 from eigentoken.theory.observables_attention import pair_form
 from eigentoken.theory.registry import register
@@ -396,6 +397,7 @@ PH_C1 = register(
         title="Euclidean distances may grow in the convergence regime",
         systems=("token-flow",),
         conditions=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W)),
+        covers=Covers(example="its own A = -diag(1, 10) and W"),
         text="$A = -\\operatorname{diag}(1, 10)$, $W = \\begin{pmatrix}1&2\\\\-2&1\\end{pmatrix}$, $L = 2$, $x_{1,2} "
         "= \\pm\\tfrac12 q$ with $q$ the top unit eigenvector of "
         "$\\operatorname{sym} B$: the Euclidean distance grows. Distances are monotone in the $|A|$-norm only.",

@@ -23,6 +23,7 @@ from eigentoken.proofs.trajectories import integrate
 from eigentoken.theory.ball_evaluation import evaluate
 from eigentoken.theory.claims import Converges, Decreases
 from eigentoken.theory.conditions import NegativeDefinite, PositiveDefinite, Symmetric
+from eigentoken.theory.layer_systems import Covers
 from eigentoken.theory.observables import apply_matrix, dot
 from eigentoken.theory.observables_attention import token_energy
 from eigentoken.theory.points import Zero
@@ -450,6 +451,7 @@ PH_C2 = register(
         title="Symmetry of A cannot be dropped",
         systems=("token-flow",),
         conditions=(NegativeDefinite(A), PositiveDefinite(W)),
+        covers=Covers(example="its own rotations A and W"),
         text="$A = -R(-60^{\\circ})$, $W = R(60^{\\circ})$ in the plane: $\\operatorname{sym} A = -\\tfrac12 I$ and "
         "$\\operatorname{sym} W = \\tfrac12 I$, but "
         "$B = A^{-1}W = -R(120^{\\circ})$ has the eigenvalues $\\tfrac12 \\pm \\tfrac{\\sqrt3}{2}i$: consensus tokens "

@@ -30,6 +30,7 @@ from eigentoken.theory.conditions import (
 from eigentoken.theory.layer_systems import ANY, Covers, LayerSystem, contains, idealisations
 from eigentoken.theory.readings import CERTIFIED, GENERATED, OBSERVED
 from eigentoken.theory.registry import statements
+from eigentoken.theory.statements import Kind
 from eigentoken.theory.systems import POSITIONAL, SYSTEMS, system
 from eigentoken.theory.terms import Eigenvalue, matrix, n
 from eigentoken.theory.words_flows import ShareDominantPair
@@ -121,7 +122,7 @@ def test_idealisations_are_those_of_the_system_and_the_layer() -> None:
 
 
 def test_every_system_of_the_book_is_matched_with_every_layer() -> None:
-    """Each statement is about some layer that can be stored, unless it says that it replaces a part."""
+    """Each statement is about some layer that can be stored, unless it says that it replaces a part or is an example."""
     layers = [
         replace(ONE, mask=mask, positions=positions, uniform=uniform, score_is_identity=same, value_is_identity=same)
         for mask in ("full", "causal")
@@ -137,7 +138,7 @@ def test_every_system_of_the_book_is_matched_with_every_layer() -> None:
             for name in statement.systems
             for layer in layers
         )
-        assert about == (not statement.covers.replaced), statement.id
+        assert about == (not statement.covers.replaced and not statement.covers.example), statement.id
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(2, 5))
@@ -306,3 +307,41 @@ def test_the_word_of_several_heads_is_read_alike_on_instances() -> None:
     assert CERTIFIED(asked, case([[2, 0], [0, 1]], [[1, 0], [0, 0]])).is_holds
     assert CERTIFIED(asked, case([[2, 0], [0, 1]], [[1, 0], [0, -3]])).is_fails
     assert CERTIFIED(asked, case([[2, 0], [0, 1]], [[1, 0], [1, 2]])).is_undecided
+
+
+def _words(weights: LayerWeights, *names: str) -> list[str]:
+    return [str(read_layer(statements().get(name), weights, {}).word) for name in names]
+
+
+def test_an_example_with_matrices_of_its_own_is_about_no_layer() -> None:
+    """A = -I, W = I: all tokens tend to 0 (PH-T2). PH-C2, by which consensus tokens grow, is about two rotations."""
+    weights = _layer((-np.eye(4), np.eye(4)))
+    assert _words(weights, "PH-T2", "PH-C1", "PH-C2") == ["holds", *["not about this model"] * 2]
+    for statement in statements():
+        if statement.kind is Kind.COUNTEREXAMPLE and statement.conditions:  # it claims, or it is an example
+            assert bool(statement.claims) == (not statement.covers.example), statement.id
+            assert statement.covers.example in statement.covers.describe()
+
+
+def test_conditions_on_the_width_are_read_on_the_layer() -> None:
+    """Two tokens 1 and -1 of R^1 stay where they are: the claims about almost every start need d >= 2."""
+    line = {"Q": np.eye(1), "K": np.eye(1), "V": np.eye(1), "O": np.eye(1), "scale": 1.0}
+    causal, full = LayerWeights.from_arrays(0, [line], mask="causal"), LayerWeights.from_arrays(0, [line])
+    assert _words(causal, "AB-T5.1") == ["fails"]
+    assert _words(full, "AB-X0", "CT-2", "CT-6") == ["fails"] * 3
+    plane = _layer((np.eye(2), np.eye(2)))
+    assert _words(plane, "AB-X0", "CT-2") == ["holds", "holds"]
+    assert read_layer(statements().get("AB-X0"), plane, {}).about_tokens == ()
+    assert read_layer(statements().get("CT-2"), plane, {}).about_tokens == ("n \\geq 2",)
+
+
+def test_positions_that_each_head_has_of_its_own_keep_heads_apart() -> None:
+    """ALiBi: two heads without scores have slopes of their own, and PH-T4 is about one head."""
+    heads = (_diag(3, 1, 0, 0), _diag(0, 0, 0, 0)), (_diag(-2, 1, 0, 0), _diag(0, 0, 0, 0))
+    assert _words(_layer(*heads), "PH-T4") == ["holds"]
+    assert _layer(*heads, positions="rotary").system.acting == 1
+    alibi = _layer(*heads, positions="alibi")
+    assert (alibi.system.acting, alibi.system.uniform) == (2, False)
+    assert _words(alibi, "PH-T4") == ["not about this model"]
+    assert _words(_layer(heads[0], positions="alibi"), "PH-T4") == ["holds"]
+    assert _layer(heads[0], (0 * heads[0][0], heads[0][1]), positions="alibi").system.acting == 1

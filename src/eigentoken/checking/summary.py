@@ -30,6 +30,7 @@ PARTS = {
     "metric": "scores as metric",
     "values": "values I",
     "map": "changed map",
+    "matrices": "an example's own matrices",
     "system": "no system named",
 }
 
