@@ -228,6 +228,7 @@ def idealisations(listed: System, layer: LayerSystem) -> tuple[str, ...]:
     """What a verdict about the layer leaves out, by name (:data:`IDEALISATIONS` says each)."""
     names = ["step"] if listed.time is Time.FLOW else []
     names.append("no normalisation" if listed.space is Space.EUCLIDEAN else "normalisation")
+    names += ["centring"] if layer.norm == "layernorm" and listed.space is not Space.EUCLIDEAN else []
     names += ["weights over root d"] if listed.over_root_d else []
     names += [] if layer.gains_folded else ["gains"]
     return (*names, "biases", "feed-forward")
@@ -237,6 +238,7 @@ def idealisations(listed: System, layer: LayerSystem) -> tuple[str, ...]:
 IDEALISATIONS: dict[str, str] = {
     "step": "a flow; a layer is one step of attention update / state",
     "normalisation": "tokens on a sphere or ellipsoid; spread of their lengths / mean",
+    "centring": "no mean is subtracted; what that changes of F / F",
     "no normalisation": "none; what the norm, without gains, changes / state",
     "weights over root d": "they sum to 1/sqrt(d); a layer moves faster by",
     "gains": "even norm gains; what uneven ones change / update",

@@ -229,6 +229,21 @@ def test_the_gradient_case_needs_its_metric(tmp_path: Path) -> None:
     assert told(other, "AB-T4.1")["word"] == "holds"
 
 
+def test_the_mean_that_a_layernorm_subtracts_is_named_with_its_size(tmp_path: Path) -> None:
+    """F = 3 on (1, 1, 1, 1) and -1/2 beside it: PM-T3 has consensus on (1, 1, 1, 1) stable, which LayerNorm sends to 0."""
+    ones = np.full((4, 4), 0.25)
+    folder = bert(tmp_path / "m", [(3 * ones - 0.5 * (np.eye(4) - ones), np.eye(4))])
+    arguments = ["check", str(folder), "--json", "--sequences", "4", "--tokens", "6", "--work", str(tmp_path / "work")]
+    ran = CliRunner().invoke(app, arguments)
+    assert ran.exit_code == 0, ran.output
+    document = json.loads(ran.stdout)
+    found = told(document, "PM-T3")
+    assert (found["word"], "centring" in found["idealisations"]) == ("holds", True)
+    sizes = {each["name"]: each["measured"] for each in document["idealisations"]}
+    assert sizes["centring"] == [document["observed"][0]["left_out"]["centring"]]
+    assert sizes["centring"][0] == pytest.approx(3 / np.sqrt(3**2 + 3 * 0.5**2), rel=1e-6)  # |3 J| / |F|, Frobenius
+
+
 def test_gpt2_is_causal_and_bert_is_not(tmp_path: Path) -> None:
     from eigentoken.theory.registry import statements
     from eigentoken.theory.systems import system

@@ -115,7 +115,11 @@ def test_what_a_derivation_covers_is_added_to_its_system_and_nothing_more() -> N
 
 
 def test_idealisations_are_those_of_the_system_and_the_layer() -> None:
-    assert idealisations(system("attention-map"), ONE) == ("normalisation", "gains", "biases", "feed-forward")
+    assert idealisations(system("attention-map"), ONE) == (
+        *("normalisation", "centring", "gains", "biases", "feed-forward"),
+    )
+    assert "centring" not in idealisations(system("attention-map"), replace(ONE, norm="rmsnorm"))
+    assert "centring" not in idealisations(system("token-flow"), ONE)  # in what the norm changes of the state
     assert idealisations(system("token-flow"), ONE)[:2] == ("step", "no normalisation")
     assert "weights over root d" in idealisations(system("causal-flow"), ONE)
     assert "gains" not in idealisations(system("attention-map"), replace(ONE, gains_folded=True))

@@ -81,7 +81,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     (
         "idealisations",
         "what may differ beside a verdict, with its size: a flow for a layer's one step, the place of the normalisation, "
-        r"gains, biases, feed-forward, weights that sum to \(1/\sqrt d\)",
+        r"the mean that a LayerNorm subtracts, gains, biases, feed-forward, weights that sum to \(1/\sqrt d\)",
     ),
     (
         "holds, fails, undecided",

@@ -39,13 +39,15 @@ DEPTH = (
     "feed-forward; 95 % intervals. Not certified.</p>"
 )
 LEFT_OUT = (
-    "<tr><th>layer</th><th>attention update / state</th><th>spread of lengths / mean</th><th>change by the norm / state</th>"
+    "<tr><th>layer</th><th>attention update / state</th><th>spread of lengths / mean</th>"
+    "<th>change of F by subtracting the mean / F</th><th>change by the norm / state</th>"
     "<th>feed-forward / attention update</th><th>biases / attention update</th>"
     "<th>uneven norm gains / attention update</th><th>largest minus smallest gain</th></tr>"
 )
 LEFT_OUT_KEYS = (
     "attention_to_state",
     "length_spread",
+    "centring",
     "norm_change",
     "feed_forward",
     "biases",

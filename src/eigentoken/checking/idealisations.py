@@ -14,6 +14,7 @@ NOT_MEASURED = "not measured"
 MEASURED = {
     "step": "attention_to_state",
     "normalisation": "length_spread",
+    "centring": "centring",
     "no normalisation": "norm_change",
     "gains": "gains",
     "biases": "biases",

@@ -53,10 +53,25 @@ def _normed(layer: Any, x: Any) -> Any:
     return replace(norm, gain=ones_like(norm.gain), bias=None).apply(x)
 
 
+def _centred_away(layer: Any) -> float | None:
+    """``|F - Pi F Pi| / |F|`` with ``Pi = I - 1 1^T / d`` where the norm subtracts the mean, else 0."""
+    from numpy import asarray, float64
+
+    from eigentoken.numerics.layers.observe import relative_size
+
+    if layer.attention_norm.kind != "layernorm":
+        return 0.0
+    F = asarray(layer.update_matrix(), dtype=float64)
+    right = F - F.mean(axis=1, keepdims=True)
+    return relative_size(F - (right - right.mean(axis=0, keepdims=True)), F)
+
+
 def _observed(layer: Any, state: Any, bare: Any, even: Any, principal: Mapping[int, Any] | None) -> dict[str, Any]:
     """What one layer did to the tokens, and the sizes of its parts that the theory leaves out.
 
     ``gains``: how far the state after attention moves when the norm's gains are replaced by their mean (:func:`with_even_gain`).
+    ``centring``: a LayerNorm takes the part along (1, ..., 1) away from what enters and what leaves, so that of F only
+    ``Pi F Pi`` is left; a projection to the sphere keeps it.
     ``norm_change``: what the norm, without gain and bias, changes of the state where it acts.
     """
     from numpy import asarray
@@ -72,6 +87,7 @@ def _observed(layer: Any, state: Any, bare: Any, even: Any, principal: Mapping[i
         "attention_to_state": relative_size(attention, state.input),
         "gain_spread": float(gain.max()) - float(gain.min()),
         "length_spread": spread_of_lengths(state.input),
+        "centring": _centred_away(layer),
         "norm_change": relative_size(_normed(layer, entering) - entering, entering),
     }
     rows = (principal or {}).get(layer.weights_of)
