@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import json
 import pkgutil
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -20,6 +20,7 @@ import numpy as np
 
 from eigentoken.files.arrays import write_npz
 from eigentoken.files.documents import DocumentError, parse_json
+from eigentoken.files.sealed import opened, sealed
 from eigentoken.files.writing import append_line, replacing
 from eigentoken.numerics.dynamics.charts import Chart
 from eigentoken.numerics.dynamics.threads import torch_threads
@@ -309,7 +310,7 @@ def run_set(
     before it is recorded, to draw its figure.
     """
     wanted = recipes() if names is None else [recipe_named(name) for name in names]
-    done = _recorded(folder, context) if folder is not None and resume else {}
+    done = _recorded(folder, context, wanted) if folder is not None and resume else {}
     for listed in wanted:
         if listed.name in done:
             yield _restored(listed, done[listed.name])
@@ -325,7 +326,7 @@ def run_set(
             if outcome.chart is not None:
                 with replacing(folder / f"{listed.name}.npz") as place:
                     write_npz(place, outcome.chart.arrays())
-            append_line(folder / "results.jsonl", json.dumps(outcome.as_dict(), allow_nan=False))
+            append_line(folder / "results.jsonl", sealed(outcome.as_dict(), _work_name(listed, context)))
         work.clear()
         yield outcome
 
@@ -338,7 +339,8 @@ def _work_name(listed: Recipe, context: Context) -> str:
     return f"{listed.name}-{context.scale}-{context.seed}-{digest}"
 
 
-def _recorded(folder: Path, context: Context) -> dict[str, dict[str, Any]]:
+def _recorded(folder: Path, context: Context, wanted: Sequence[Recipe]) -> dict[str, dict[str, Any]]:
+    """Outcomes of these recipes with this scale, seed, models and code; a line that was changed is told and not taken."""
     path = folder / "results.jsonl"
     if not path.exists():
         return {}
@@ -352,8 +354,15 @@ def _recorded(folder: Path, context: Context) -> dict[str, dict[str, Any]]:
             continue
         same = (document.get("scale"), document.get("seed")) == (context.scale, context.seed)
         same = same and document.get("models", []) == list(context.models)
-        if same and document.get("status") != "cannot run":
-            found[document["name"]] = document
+        listed = next((each for each in wanted if each.name == document["name"]), None)
+        if not same or listed is None or document.get("status") == "cannot run":
+            continue
+        if opened(line, _work_name(listed, context)) is None:
+            print(
+                f"{path}: the line of {listed.name} was changed or is of other code: it is run again", file=sys.stderr
+            )
+            continue
+        found[document["name"]] = document
     return found
 
 

@@ -22,6 +22,7 @@ from eigentoken.checking.recheck import certificates_of_check
 from eigentoken.checking.report import Report, rotary_shares
 from eigentoken.checking.run import _Log
 from eigentoken.checking.terminal import show
+from eigentoken.files.sealed import sealed
 from eigentoken.models import ModelError, load
 from eigentoken.models.forward import attention, first_states
 
@@ -138,6 +139,28 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(gpt2: Path, tmp_path: Path
     assert to_json(resumed) == whole
 
 
+def test_a_changed_line_of_the_work_file_is_not_believed(
+    gpt2: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``fails`` turned into ``holds``, a line of another run, a line without its hash: examined again, with one warning."""
+    options = CheckOptions(work=tmp_path, sequences=0, statements=("AB-T4.1", "PM-L7"))
+    honest = check(str(gpt2), options).as_dict()
+    (log,) = tmp_path.glob("*.jsonl")
+    lines = log.read_text(encoding="utf-8").splitlines()
+    first = json.loads(lines[0])
+    bare = {name: value for name, value in first.items() if name != "sha256"}
+    for changed in (
+        lines[0].replace('"fails"', '"holds"'),
+        json.dumps(bare),
+        sealed(json.loads(json.dumps(bare).replace('"fails"', '"holds"')), "another run"),
+    ):
+        assert changed != lines[0]
+        log.write_text("\n".join([changed, *lines[1:]]) + "\n", encoding="utf-8")
+        assert check(str(gpt2), options).as_dict() == honest
+        assert capsys.readouterr().err.count("examined again") == 1
+        assert log.read_text(encoding="utf-8").splitlines()[-1] == lines[0]
+
+
 def test_killed_in_the_middle_it_loses_at_most_the_layer_in_progress(gpt2: Path, tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path; import eigentoken.checking.run as run\n"
@@ -211,16 +234,16 @@ def test_changed_weights_do_not_reuse_results(gpt2: Path, tmp_path: Path) -> Non
 
 
 def test_a_line_that_was_cut_is_dropped(tmp_path: Path) -> None:
-    path = tmp_path / "log.jsonl"
-    log = _Log(path, fresh=False)
+    log = _Log(tmp_path, "these weights", fresh=False)
+    path = log.path
     log.append(0, {"a": 1})
     log.append(1, {"a": 2})
     with path.open("ab") as stream:
         stream.write(b'{"layer": 2, "rec')
-    again = _Log(path, fresh=False)
+    again = _Log(tmp_path, "these weights", fresh=False)
     assert again.records == {0: {"a": 1}, 1: {"a": 2}}
     assert path.read_bytes().endswith(b"\n")
-    assert _Log(path, fresh=True).records == {}
+    assert _Log(tmp_path, "these weights", fresh=True).records == {}
 
 
 def test_require_decides_the_exit_code(gpt2: Path, tmp_path: Path) -> None:

@@ -110,6 +110,12 @@ def test_an_interrupted_set_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [o.status for o in again] == ["agrees", "agrees", "cannot run"]
     list(registry.run_set(["x"], Context(seed=1), tmp_path))
     assert runs[-1] == "x"  # another seed is another run
+    log = tmp_path / "results.jsonl"
+    log.write_text(log.read_text().replace('"agrees"', '"differs"'))
+    assert [o.status for o in registry.run_set(["y"], Context(), tmp_path)] == [
+        "agrees"
+    ]  # a changed line is not believed
+    assert runs[-1] == "y"
     for line in (tmp_path / "results.jsonl").read_text().splitlines():
         if line.endswith("}"):
             json.loads(line, parse_constant=pytest.fail)

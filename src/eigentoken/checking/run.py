@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +18,7 @@ from typing import Any
 
 from eigentoken.checking.report import Report, assemble
 from eigentoken.files.arrays import write_safetensors
+from eigentoken.files.sealed import opened, sealed
 from eigentoken.files.writing import append_line, replacing, write_bytes
 
 __all__ = ["CheckOptions", "check"]
@@ -45,7 +47,7 @@ def check(model: Any, options: CheckOptions | None = None, done: Callable[[], No
     chosen = options or CheckOptions()
     loaded = open_model(model)
     ids = _statement_ids(chosen.statements)
-    log = _Log(_log_path(loaded, ids, chosen), chosen.fresh)
+    log = _Log(_folder(chosen), _binding(loaded, ids, chosen), chosen.fresh)
     wanted = sorted({loaded.reading.weights_of(index) for index in range(loaded.n_layers)})
     missing = [index for index in wanted if index not in log.records]
     jobs = affordable_jobs(loaded.d, chosen.jobs) if isinstance(model, str) else 1
@@ -93,7 +95,14 @@ def _statement_ids(asked: Sequence[str]) -> tuple[str, ...]:
     return tuple(registry.get(name).id for name in asked) if asked else tuple(each.id for each in registry)
 
 
-def _log_path(loaded: Any, ids: Sequence[str], options: CheckOptions) -> Path:
+def _folder(options: CheckOptions) -> Path:
+    folder = options.work or cache_folder() / "check"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _binding(loaded: Any, ids: Sequence[str], options: CheckOptions) -> str:
+    """sha256 of what the results depend on: version and code, weights, statements, options."""
     from eigentoken import __version__
     from eigentoken.theory.registry import statements
 
@@ -102,9 +111,7 @@ def _log_path(loaded: Any, ids: Sequence[str], options: CheckOptions) -> Path:
     key = json.dumps(
         [__version__, code_digest(), loaded.fingerprint(), list(ids), digests, options.fold, options.arrays]
     )
-    folder = options.work or cache_folder() / "check"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.jsonl"
+    return hashlib.sha256(key.encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)
@@ -130,38 +137,54 @@ def cache_folder() -> Path:
 
 
 class _Log:
-    """Results by layer in a file of lines; a line that was cut by a kill is dropped."""
+    """Results by layer in a file of sealed lines; a line that was cut off by a kill, or changed, is found again."""
 
-    def __init__(self, path: Path, fresh: bool) -> None:
-        self.path = path
+    def __init__(self, folder: Path, binding: str, fresh: bool) -> None:
+        self.path, self.binding = folder / f"{binding[:24]}.jsonl", binding
         self.records: dict[int, dict[str, Any]] = {}
-        if fresh and path.exists():
-            path.unlink()
-        whole = b""
-        if path.exists():
-            for line in path.read_bytes().splitlines(keepends=True):
-                try:
-                    entry = json.loads(line)
-                except ValueError:
-                    break
-                if not line.endswith(b"\n"):
-                    break
-                whole += line
-                self.records[int(entry["layer"])] = entry["record"]
-            if len(whole) != path.stat().st_size:
-                write_bytes(path, whole)
+        if fresh and self.path.exists():
+            self.path.unlink()
+        if not self.path.exists():
+            return
+        lines = self.path.read_bytes().splitlines(keepends=True)
+        kept = [line for line in lines if self._take(line)]
+        changed = sum(1 for line in lines if line.endswith(b"\n")) - len(kept)
+        if changed:
+            print(f"{self.path}: {changed} line(s) were changed, so these layers are examined again", file=sys.stderr)
+        if len(kept) != len(lines):
+            write_bytes(self.path, b"".join(kept))
+
+    def _take(self, line: bytes) -> bool:
+        entry = opened(line, self.binding) if line.endswith(b"\n") else None
+        if entry is None or not self._arrays_are_there(entry):
+            return False
+        self.records[int(entry["layer"])] = entry["record"]
+        return True
+
+    def _arrays_are_there(self, entry: dict[str, Any]) -> bool:
+        """The arrays that were stored with the line, each under the sha256 of its content."""
+        from eigentoken.theory.verdicts import array_digest
+
+        found = self._stored(int(entry["layer"]))
+        return set(entry["arrays"]) <= set(found) and all(array_digest(array) == name for name, array in found.items())
+
+    def _stored(self, index: int) -> dict[str, Any]:
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        try:
+            return dict(load_file(self._beside(index))) if self._beside(index).exists() else {}
+        except (SafetensorError, OSError):
+            return {}
 
     def _beside(self, index: int) -> Path:
         return self.path.with_suffix(f".{index}.safetensors")
 
     def arrays(self) -> dict[str, Any]:
         """All stored arrays by digest."""
-        from safetensors.numpy import load_file
-
         found: dict[str, Any] = {}
         for index in self.records:
-            if self._beside(index).exists():
-                found |= load_file(self._beside(index))
+            found |= self._stored(index)
         return found
 
     def append(self, index: int, record: dict[str, Any], arrays: dict[str, Any] | None = None) -> None:
@@ -169,9 +192,9 @@ class _Log:
         if arrays:
             with replacing(self._beside(index)) as place:
                 write_safetensors(place, arrays)
-        line = json.dumps({"layer": index, "record": record}, allow_nan=False, sort_keys=True)
-        self.records[index] = json.loads(line)["record"]
-        append_line(self.path, line)
+        self.records[index] = json.loads(json.dumps(record, allow_nan=False, sort_keys=True))
+        entry = {"layer": index, "record": self.records[index], "arrays": sorted(arrays or {})}
+        append_line(self.path, sealed(entry, self.binding))
 
 
 def _records(
