@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,14 @@ import pytest
 from typer.testing import CliRunner
 
 from eigentoken.checking import CheckOptions, check
+from eigentoken.checking.consistency import compare, made_again
 from eigentoken.checking.formats import write_report
 from eigentoken.checking.recheck import recheck_document
+from eigentoken.checking.run import open_model
 from eigentoken.cli import app
+from eigentoken.numerics.recheck.shown import Shown, leaves
 
-from ..numerics.forging import resealed
+from ..numerics.forging import other_values, resealed, set_at
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "conjectures"
 
@@ -201,6 +205,21 @@ def _head(document: dict[str, Any]) -> dict[str, Any]:
     return head
 
 
+def _set_discs(node: Any) -> None:
+    """Every disc of the report at (0, 0, 0)."""
+    if isinstance(node, dict):
+        for name, child in node.items():
+            if name == "discs" and isinstance(child, list):
+                node[name] = [
+                    [0.0] * len(disc) if isinstance(disc, list) else dict.fromkeys(disc, 0.0) for disc in child
+                ]
+            else:
+                _set_discs(child)
+    elif isinstance(node, list):
+        for child in node:
+            _set_discs(child)
+
+
 CHECKS: dict[str, Change] = {
     "statement's word": lambda d: d["statements"][0].update(word=_flip(d["statements"][0]["word"])),
     "what is not about the model": lambda d: next(
@@ -242,6 +261,16 @@ CHECKS: dict[str, Change] = {
     "regime's subject": lambda d: _layer(d)["regime"].update(of="this layer"),
     "head's verdicts": lambda d: _turn(next(iter(_head(d)["verdicts"].values()))),
     "head's regime": lambda d: _head(d)["regime"].update(regime="convergence"),
+    "units": lambda d: _condition(d, True).update(unit="furlong"),
+    "reason": lambda d: _condition(d, False).update(reason="because"),
+    "family": lambda d: d["model"].update(family="llama"),
+    "number of heads": lambda d: d["model"].update(heads=7),
+    "d": lambda d: d["model"].update(d=9),
+    "description": lambda d: d["model"].update(description="another model"),
+    "norm widened": lambda d: _layer(d).update(norm=[_layer(d)["norm"][1], 1e6]),
+    "distance": lambda d: _layer(d).update(distance_to_symmetric=[5.0, 6.0]),
+    "leading eigenvalue": lambda d: _layer(d).update(leading_eigenvalue=[5.0, 6.0]),
+    "discs": lambda d: _set_discs(d),
     "a head fewer": lambda d: _layer(d)["heads"].pop(),
     "a layer fewer": lambda d: d["layers"].pop(),
     "the other layer": lambda d: d["layers"].reverse(),
@@ -263,6 +292,35 @@ def test_a_changed_check_report_is_noticed(checked: tuple[dict[str, Any], Path],
 
 def test_an_unchanged_check_report_agrees(checked: tuple[dict[str, Any], Path]) -> None:
     assert rechecked(*checked)[:2] == (0, "holds")
+
+
+def test_every_leaf_of_a_check_report_is_compared_or_listed(checked: tuple[dict[str, Any], Path]) -> None:
+    """A share of all leaves, changed one by one, against the report made again; certificates are for the other arithmetic."""
+    document, path = checked
+    path.write_text(json.dumps(document), encoding="utf-8")
+    fresh = made_again(document, open_model(document["model"]["source"]))
+    whole = Shown(document)
+    compare(whole, fresh, elsewhere=False)
+    whole.cover(("schema",))
+    assert not whole.found
+    assert set(whole.not_covered()) == {
+        "version",
+        "observed",
+        "options.sequences",
+        "options.tokens",
+        "options.seed",
+    }
+    listed = [
+        leaf for leaf, _ in leaves(document) if "certificate" not in leaf and leaf[0] not in ("schema", "version")
+    ]
+    for leaf in random.Random(1).sample(listed, 150):
+        value = Shown(document).at(leaf)
+        for other in list(other_values(value))[:1]:
+            forged = Shown(set_at(document, leaf, other))
+            compare(forged, fresh, elsewhere=False)
+            assert forged.found or leaf[:2] in (("options", "seed"), ("options", "tokens"), ("options", "sequences")), (
+                leaf
+            )
 
 
 def test_a_foreign_document_is_told_what_writes_ours(tmp_path: Path) -> None:

@@ -1,192 +1,148 @@
-"""Whether a check report says what its certificates and the weights support: every word that is displayed, not only those
-with a certificate.
+"""A check report made again from the weights, and compared with what is written, leaf by leaf.
 
-The statements are put together again from the layers of the report, each layer is examined again from the stored weights,
-and both are compared with what is written.  This is the arithmetic of the issuer: it finds what was changed in a report, while
-the certificates are confirmed by the other arithmetic (:mod:`eigentoken.checking.recheck`).
+This is the arithmetic of the issuer: it finds whatever was changed in a report, while the certificates in it are confirmed by the
+other arithmetic (:mod:`eigentoken.checking.recheck`).  Words, counts and names must be the same.  Another machine rounds
+differently, in the last digits: a number may differ by :data:`ROUNDING` of the largest number beside it, one in a sentence by
+one unit of its last digit.  Not made again, and so not covered: the observation of random tokens and its options, the version.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
-__all__ = ["differences", "rewritten"]
+from eigentoken.numerics.recheck.shown import Shown
 
-#: Texts with numbers in them, and pictures: not compared word by word.
-UNREAD = frozenset({"reason", "discs", "details", "description", "convention", "verdicts", "unit"})
-#: Details of a verdict that are words or counts.
-COUNTED = ("kind", "inertia", "rank")
-#: Margins are floats of the linear algebra at hand: another machine rounds differently, in the last digits.
+__all__ = ["ROUNDING", "compare", "made_again"]
+
 ROUNDING = 1e-6
-
-Difference = tuple[str, str, str]
-
-
-def rewritten(document: Mapping[str, Any], model: Any) -> Iterator[Difference]:
-    """What the report says of the whole model, put together again from its own layers: place, answer, why."""
-    from eigentoken.checking.idealisations import idealisations
-    from eigentoken.checking.report import statement_over_layers
-    from eigentoken.checking.warnings import warnings_of
-
-    layers = document["layers"]
-    stated = [(each["layer"], each["weights_of"]) for each in layers]
-    if stated != [(index, model.reading.weights_of(index)) for index in range(model.n_layers)]:
-        yield "layers", "fails", "the layers are not those of the model"
-        return
-    for each in layers:
-        same = {name: value for name, value in layers[each["weights_of"]].items() if name != "layer"}
-        if {name: value for name, value in each.items() if name != "layer"} != same:
-            yield (
-                f"layer {each['layer']}",
-                "fails",
-                f"not what is said of layer {each['weights_of']}, whose weights it has",
-            )
-    if document["warnings"] != warnings_of(model, layers):
-        yield "warnings", "fails", "not what the file and the layers give"
-    for statement in document["statements"]:
-        name = statement["id"]
-        own = [[found["statement"] for found in layer["hypotheses"]] for layer in layers]
-        if any(name not in listed for listed in own):
-            yield name, "fails", "a layer does not list its conditions"
-            continue
-        again = statement_over_layers(name, layers)
-        wrong = [part for part, value in again.items() if statement.get(part) != value]
-        if wrong:
-            yield name, "fails", f"{', '.join(wrong)}: not what the layers say"
-    if document["idealisations"] != json.loads(json.dumps(idealisations(layers, document["observed"]))):
-        yield "idealisations", "fails", "not what the layers and the observation say"
+#: Parts that are not made again.
+UNCOVERED = (("version",), ("observed",), ("options", "sequences"), ("options", "tokens"), ("options", "seed"))
+#: What a certificate is about; its facts are confirmed by the second arithmetic.
+ABOUT = ("schema", "kind", "condition", "verdict", "inputs")
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+Path = tuple[str | int, ...]
 
 
-def differences(record: Mapping[str, Any], layer: Any, ids: Sequence[str]) -> Iterator[Difference]:
-    """What one layer's record says and an examination of the stored weights does not."""
+def made_again(document: Mapping[str, Any], model: Any) -> dict[str, Any]:
+    """The report of these weights with the options and the observation of the document."""
     from eigentoken.checking.layers import layer_record
+    from eigentoken.checking.report import assemble
 
-    examined, _ = layer_record(layer, ids)
-    fresh = json.loads(json.dumps({name: value for name, value in examined.items() if name != "principal"}))
-    where = f"layer {record['weights_of']}"
-    for name in sorted(set(fresh) - {"layer", "heads"}):
-        if name not in record:
-            yield f"{where}, {name}", "fails", "missing"
+    ids = [each["id"] for each in document["statements"]]
+    if len(set(ids)) != len(ids):
+        raise ValueError("a check report lists a statement twice: expected what check -o wrote")
+    records = {}
+    for index in sorted({model.reading.weights_of(index) for index in range(model.n_layers)}):
+        layer = model.layer(index)
+        records[index], _ = layer_record(layer.fold_gains() if document["options"]["fold"] else layer, ids)
+    options = SimpleNamespace(**document["options"])
+    report = assemble(model, records, document["observed"], ids, options).as_dict()
+    made: dict[str, Any] = json.loads(json.dumps({"schema": document["schema"], **report}))
+    return made
+
+
+def compare(shown: Shown, fresh: Mapping[str, Any], *, elsewhere: bool) -> None:
+    """Every leaf of the report against the one that was made again; ``elsewhere``: the weights were read from another place."""
+    left_out = (*UNCOVERED, ("model", "source")) if elsewhere else UNCOVERED
+    _Comparison(shown, left_out).node((), shown.document, fresh, 0.0)
+
+
+class _Comparison:
+    def __init__(self, shown: Shown, left_out: tuple[Path, ...]) -> None:
+        self.shown, self.left_out = shown, left_out
+
+    def node(self, path: Path, stated: Any, fresh: Any, scale: float) -> None:
+        """``scale``: the largest number in the list or object that this stands in."""
+        if path in self.left_out:
+            return
+        if _is_verdict(fresh) and _is_verdict(stated) and stated["verdict"] != fresh["verdict"]:
+            self._word(path, stated["verdict"], fresh["verdict"])
+        elif _is_certificate(fresh) and _is_certificate(stated):
+            self._certificate(path, stated, fresh)
+        elif isinstance(fresh, dict) and isinstance(stated, dict):
+            if set(stated) != set(fresh):
+                names = sorted(map(str, set(stated) ^ set(fresh)))
+                self._differs(path, f"other fields than the weights give: {', '.join(names)[:200]}")
+                return
+            for name in fresh:
+                self.node((*path, name), stated[name], fresh[name], _largest(fresh.values()))
+            if not fresh:
+                self.shown.cover(path)
+        elif isinstance(fresh, list) and isinstance(stated, list):
+            if len(stated) != len(fresh):
+                self._differs(path, f"{len(stated)} entries are stated, the weights give {len(fresh)}")
+                return
+            for index, (mine, again) in enumerate(zip(stated, fresh, strict=True)):
+                self.node((*path, index), mine, again, _largest(fresh))
+            if not fresh:
+                self.shown.cover(path)
         else:
-            yield from _compared(record[name], fresh[name], f"{where}, {name}", name)
-    yield from _compared(_spread(record["heads"]), _spread(fresh["heads"]), f"{where}, heads", "heads")
+            self._leaf(path, stated, fresh, scale)
 
+    def _leaf(self, path: Path, stated: Any, fresh: Any, scale: float) -> None:
+        self.shown.cover(path)
+        if isinstance(fresh, float) and isinstance(stated, int | float) and not isinstance(stated, bool):
+            if not math.isclose(stated, fresh, rel_tol=ROUNDING, abs_tol=ROUNDING * scale):
+                self._differs(path, f"{stated!r} is stated, the weights give {fresh!r}")
+        elif isinstance(fresh, str) and isinstance(stated, str):
+            if "undecided" in (stated, fresh) and stated != fresh:
+                self._word(path, stated, fresh)
+            elif not _same_sentence(stated, fresh):
+                self._differs(path, f"{stated[:80]!r} is stated, the weights give {fresh[:80]!r}")
+        elif type(stated) is not type(fresh) or stated != fresh:
+            self._differs(path, f"{str(stated)[:80]!r} is stated, the weights give {str(fresh)[:80]!r}")
 
-def _spread(heads: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Heads with the verdict of each condition in its place, instead of its name in a list."""
-    return [
-        {
-            **{name: value for name, value in head.items() if name != "verdicts"},
-            "hypotheses": [
-                {
-                    **each,
-                    "conditions": {text: head["verdicts"].get(name) for text, name in each["conditions"].items()},
-                }
-                for each in head["hypotheses"]
-            ],
-        }
-        for head in heads
-    ]
+    def _word(self, path: Path, stated: str, fresh: str) -> None:
+        """Another word: wrong, but for one that this machine, or that one, did not decide within its time."""
+        self.shown.cover(path)
+        why = f"{stated} is stated, the weights give {fresh}"
+        if "undecided" in (stated, fresh):
+            self.shown.undecided(path, why)
+        else:
+            self.shown.fails(path, why)
 
+    def _certificate(self, path: Path, stated: Mapping[str, Any], fresh: Mapping[str, Any]) -> None:
+        self.shown.cover(path)
+        about = ("terms", "shape", "slack", "unit", "options")
+        same = all(stated[name] == fresh[name] for name in ABOUT) and set(stated) == set(fresh)
+        same = same and all(stated["data"].get(name) == fresh["data"].get(name) for name in about)
+        if not same or set(stated["data"]) != set(fresh["data"]):
+            self.shown.fails(path, "the certificate is about something else")
 
-def _compared(stated: Any, fresh: Any, where: str, name: str) -> Iterator[Difference]:
-    if name in UNREAD and not (isinstance(fresh, dict) and all(map(_is_verdict, fresh.values()))):
-        return
-    if _is_verdict(fresh):
-        yield from _verdicts(stated, fresh, where)
-    elif isinstance(fresh, dict):
-        if not isinstance(stated, dict) or len(stated) != len(fresh):
-            yield where, "fails", "not the entries that an examination of the weights gives"
-            return
-        if set(stated) != set(fresh):
-            yield (
-                where,
-                "undecided" if name == "conditions" else "fails",
-                f"other words: {sorted(set(stated) ^ set(fresh))}",
-            )
-            return
-        for key, value in fresh.items():
-            yield from _compared(stated[key], value, f"{where}, {key}", key)
-    elif _is_interval(fresh) or _is_interval(stated):
-        yield from _intervals(stated, fresh, where)
-    elif isinstance(fresh, list | tuple):
-        if not isinstance(stated, list) or len(stated) != len(fresh):
-            yield where, "fails", "not as many entries as an examination of the weights gives"
-            return
-        for index, (mine, again) in enumerate(zip(stated, fresh, strict=True)):
-            label = again.get("statement", again.get("head", index)) if isinstance(again, dict) else index
-            yield from _compared(mine, again, f"{where} {label}", "")
-    elif isinstance(fresh, float) and not isinstance(stated, bool) and isinstance(stated, int | float):
-        if not math.isclose(stated, fresh, rel_tol=ROUNDING):
-            yield where, "fails", f"{stated!r} is stated, the weights give {fresh!r}"
-    elif stated != fresh:
-        open_one = "undecided" in (stated, fresh) or "about_tokens" in where
-        yield where, "undecided" if open_one else "fails", f"{stated!r} is stated, the weights give {fresh!r}"
+    def _differs(self, path: Path, why: str) -> None:
+        self.shown.cover(path)
+        self.shown.fails(path, why)
 
 
 def _is_verdict(node: Any) -> bool:
     return isinstance(node, dict) and {"verdict", "margin", "certificate"} <= set(node)
 
 
-def _is_interval(node: Any) -> bool:
-    ends = (int, float)
-    return (
-        isinstance(node, list | tuple)
-        and len(node) == 2
-        and all(each in ("inf", "-inf") or (isinstance(each, ends) and not isinstance(each, bool)) for each in node)
-    )
+def _is_certificate(node: Any) -> bool:
+    return isinstance(node, dict) and {"kind", "condition", "verdict", "inputs", "data"} <= set(node)
 
 
-def _verdicts(stated: Any, fresh: Mapping[str, Any], where: str) -> Iterator[Difference]:
-    """The word, the margin and what the certificate is about."""
-    if not _is_verdict(stated):
-        yield where, "fails", "not a verdict"
-        return
-    mine, again = stated["verdict"], fresh["verdict"]
-    if mine != again:
-        open_one = "undecided" in (mine, again)
-        yield where, "undecided" if open_one else "fails", f"{mine} is stated, the weights give {again}"
-        return
-    certificate, other = stated["certificate"], fresh["certificate"]
-    if (certificate is None) != (other is None):
-        yield (
-            where,
-            "fails",
-            "the certificate is missing" if certificate is None else "a certificate that is not issued",
-        )
-        return
-    if certificate is not None and other is not None:
-        if certificate["verdict"] != mine:
-            yield where, "fails", f"{mine} is stated, its certificate says {certificate['verdict']}"
-        if any(certificate[part] != other[part] for part in ("condition", "inputs")):
-            yield where, "fails", "the certificate is about something else"
-        kept = certificate["data"].get("margin")
-        if kept is not None and stated["margin"] not in (None, float.fromhex(str(kept))):
-            yield where, "fails", "the margin is not the one that the certificate supports"
-    for part in COUNTED:
-        if stated["details"].get(part) != fresh["details"].get(part):
-            yield where, "fails", f"the {part} is not what the weights give"
-    yield from _margins(stated["margin"], fresh["margin"], where)
+def _largest(values: Any) -> float:
+    sizes = [abs(each) for each in values if isinstance(each, int | float) and not isinstance(each, bool)]
+    return float(max(sizes, default=0.0))
 
 
-def _margins(stated: Any, fresh: Any, where: str) -> Iterator[Difference]:
-    if stated is None or stated == fresh:
-        return
-    if fresh is None:
-        yield where, "fails", f"a margin of {stated!r} is stated, the weights give none"
-    elif not math.isclose(stated, fresh, rel_tol=ROUNDING):
-        word = "fails" if stated > fresh else "undecided"
-        yield where, word, f"a margin of {stated!r} is stated, the weights give {fresh!r}"
+def _same_sentence(stated: str, fresh: str) -> bool:
+    """The same words; numbers in them may differ by one unit of their last digit."""
+    if stated == fresh:
+        return True
+    if _NUMBER.sub("#", stated) != _NUMBER.sub("#", fresh):
+        return False
+    pairs = zip(_NUMBER.findall(stated), _NUMBER.findall(fresh), strict=True)
+    return all(a == b or ("." in a and "." in b and abs(float(a) - float(b)) <= 1.01 * _unit(b)) for a, b in pairs)
 
 
-def _intervals(stated: Any, fresh: Any, where: str) -> Iterator[Difference]:
-    """Both enclose the same number: they must meet."""
-    if not (_is_interval(stated) and _is_interval(fresh)):
-        yield where, "fails", f"{stated!r} is stated, the weights give {fresh!r}"
-        return
-    (low, high), (least, most) = (sorted(map(float, ends)) for ends in (stated, fresh))
-    if high < least or most < low:
-        yield where, "fails", f"{stated!r} is stated, the weights give {fresh!r}"
+def _unit(text: str) -> float:
+    """One unit of the last digit of a number as it is printed."""
+    digits, _, exponent = text.partition("e")
+    return float(10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])))

@@ -68,7 +68,7 @@ def recheck_document(
     document = _validated(path)
     kind = document["schema"].split("/")[1]
     if kind == "check":
-        return Recheck(list(_report(document, _stored(path), source, seconds, done)))
+        return _report(document, _stored(path), source, seconds, done)
     if kind == "certificate":
         return Recheck([_certificate(path, document, source, seconds)])
     if kind == "verdict":
@@ -194,38 +194,38 @@ def _report(
     source: str | None,
     seconds: float,
     done: Callable[[], None],
-) -> Iterator[Rechecked]:
-    from eigentoken.checking.consistency import differences, rewritten
+) -> Recheck:
+    """The whole report, made again from the weights by the issuer's code and compared leaf by leaf; and each certificate, by
+    the second arithmetic."""
+    from eigentoken.checking.consistency import compare, made_again
     from eigentoken.checking.layers import weights_of
     from eigentoken.checking.run import open_model
     from eigentoken.numerics.recheck import recheck
+    from eigentoken.numerics.recheck.shown import Shown
 
     model = open_model(source or document["model"]["source"])
-    yield _hashes(document, model)
-    yield from _compared("statements", rewritten(document, model), "put together again from the layers")
-    ids = [each["id"] for each in document["statements"]]
-    seen: set[int] = set()
-    for record in document["layers"]:
-        origin = record["weights_of"]
-        if origin in seen:
-            continue
-        seen.add(origin)
+    lines = [_hashes(document, model)]
+    shown = Shown(document)
+    shown.cover(("schema",))
+    fresh = made_again(document, model)
+    compare(shown, fresh, elsewhere=source is not None)
+    lines += [Rechecked(each.where, "as displayed", "holds", each.word, each.why, AGAIN) for each in shown.found]
+    if not shown.found:
+        lines.append(Rechecked("report", "as displayed", "holds", "holds", "made again from the weights", AGAIN))
+    for origin in sorted({model.reading.weights_of(index) for index in range(model.n_layers)}):
+        record = next((each for each in document["layers"] if each["layer"] == origin), None)
+        if record is None:
+            continue  # told above
         layer = model.layer(origin)
-        layer = layer.fold_gains() if document["options"]["fold"] else layer
-        inputs = weights_of(layer).inputs()
-        again = differences(record, layer, ids)
-        yield from _compared(f"layer {origin}", again, "what is displayed is what the weights give when examined again")
+        inputs = weights_of(layer.fold_gains() if document["options"]["fold"] else layer).inputs()
         for where, verdict in _certificates(record, f"layer {origin}"):
             answer = recheck(_whole(verdict, stored), inputs, time_limit=seconds)
             certificate = verdict["certificate"]
-            yield Rechecked(where, certificate["condition"], certificate["verdict"], str(answer.word), answer.reason)
+            lines.append(
+                Rechecked(where, certificate["condition"], certificate["verdict"], str(answer.word), answer.reason)
+            )
             done()
-
-
-def _compared(where: str, found: Iterator[tuple[str, str, str]], agrees: str) -> Iterator[Rechecked]:
-    """A line for each difference between what is displayed and what is found again, else one line that agrees."""
-    listed = [Rechecked(place, "as displayed", "holds", word, why, AGAIN) for place, word, why in found]
-    yield from listed or [Rechecked(where, "as displayed", "holds", "holds", agrees, AGAIN)]
+    return Recheck(lines, shown.not_covered())
 
 
 def _hashes(document: Mapping[str, Any], model: Any) -> Rechecked:
