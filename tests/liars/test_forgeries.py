@@ -103,14 +103,13 @@ def is_a_lie(kind: str, path: tuple[str | int, ...], forged: Any) -> bool:
     """Not every change makes a document false.
 
     A classification of another instance is honest if it is what the issuer says of that instance; another instance that is
-    confirmed as a counterexample is one; a claim may be made twice; a whole result of another honest report is honest; and
-    ``beta`` of an eigenvector is a witness: every number that separates the eigenvalues will do.
+    confirmed as a counterexample is one; a claim may be made twice; a whole result of another honest report is honest.
     """
     if kind == "refutation":
         inside = path[2:4] == ("counterexample", "instance")
         return not (inside or len(path) <= 2 or path[2:] == ("conjecture", "claims"))
     if kind == "verdict":
-        return path[-1:] != ("beta",)
+        return True
     from eigentoken.theory.classify import classify
     from eigentoken.theory.instances import InstanceError, read_instance
 
@@ -119,3 +118,11 @@ def is_a_lie(kind: str, path: tuple[str | int, ...], forged: Any) -> bool:
     except (InstanceError, ValueError, KeyError, TypeError):
         return True
     return bool(json.loads(json.dumps(fresh)) != forged)
+
+
+@pytest.mark.parametrize("name", ["definite", "leader", "norm", "rank", "spectrum"])
+def test_a_slack_that_is_too_large_is_refused(name: str, issued: dict[str, dict[str, Any]], folder: Path) -> None:
+    """A certificate may speak of all matrices within a slack, as long as it is true of them."""
+    path = ("certificate", "data", "slack")
+    forged = forger.resealed(forger.put(issued["verdict"][name], path, "1000"))
+    assert not documents.confirmed(forged, folder / "forged.json", path)
