@@ -11,10 +11,12 @@ import math
 import operator
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import sympy as sp
 from flint import acb, fmpq
 
 from eigentoken.numerics.lab.author_floats import is_exact_float, literal_float
@@ -38,6 +40,8 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
 }  # fmt: skip
 _WHOLE = (int, np.integer, np.bool_)
+#: Libraries whose numbers are rounded in a way of their own.
+_ROUNDING = {"torch", "mpmath", "gmpy2", "jax", "jaxlib", "tensorflow", "cupy", "pandas", "scipy"}
 #: Larger powers of integers are not computed.
 LARGEST_POWER = 10**5
 #: Exceptions that an author may catch: they say the same of exact numbers and of floats.
@@ -70,9 +74,21 @@ def lifted(value: Any) -> Any:
     return value
 
 
+def _precise(value: Any) -> Any:
+    """The value with floats lifted; numbers that other libraries round are refused."""
+    home = type(value).__module__.split(".")[0]
+    if isinstance(value, Decimal) or home in _ROUNDING or (home == "sympy" and getattr(value, "has", _no)(sp.Float)):
+        raise NotDecided(f"the predicate computes with a {type(value).__name__} of {home}, which rounds")
+    return lifted(value)
+
+
+def _no(_: Any) -> bool:
+    return False
+
+
 def binary(sign: str, first: Any, second: Any) -> Any:
     """``first sign second`` without floats."""
-    first, second = lifted(first), lifted(second)
+    first, second = _precise(first), _precise(second)
     if isinstance(first, _WHOLE) and isinstance(second, _WHOLE):
         return _of_integers(sign, first, second)
     if sign in ("/", "**") and all(_whole_array(each) or isinstance(each, _WHOLE) for each in (first, second)):
@@ -123,8 +139,8 @@ def _compare(sign: str, first: Any, second: Any) -> Any:
             raise NotDecided("the predicate asks whether two numbers are the same object")
         return (first is second) == (sign == "is")
     if sign in ("in", "not in"):
-        return _COMPARED[sign](lifted(first), second)
-    return _COMPARED[sign](lifted(first), lifted(second))
+        return _COMPARED[sign](_precise(first), second)
+    return _COMPARED[sign](_precise(first), _precise(second))
 
 
 def caught() -> None:

@@ -156,10 +156,10 @@ def one_instance(batch: Batch, index: int) -> FloatInstance:
         value = value(0.0) if callable(value) else value
         if isinstance(value, list):
             return [SimpleNamespace(**{name: plain(each) for name, each in head.items()}) for head in value]
-        return value[index].numpy() if value.ndim > 1 else float(value[index])
+        return value[index].numpy().copy() if value.ndim > 1 else float(value[index])
 
     parameters = {name: plain(value) for name, value in batch.parameters.items()}
-    tokens = batch.tokens[index].numpy()
+    tokens = batch.tokens[index].numpy().copy()  # the predicate may change them
     sizes = {"n": batch.n, "d": batch.d, "k": batch.k, "p": batch.p, "q": batch.q}
     return FloatInstance(**parameters, **sizes, tokens=tokens, _batch=batch.take([index]), _undefined=[])
 

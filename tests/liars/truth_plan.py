@@ -247,4 +247,5 @@ def _parts() -> Sequence[Iterator[Truth]]:
         _group("motion", "TOKEN_FLOW", "token-flow"),
         _group("motion", "ROTARY_FLOW", "rotary-flow"),
         _group("escapes", "ESCAPES", "oja-flow"),
+        _group("idioms", "IDIOMS", "attention-map", states=(EQUAL[0], EQUAL[2], EQUAL[4], generic(7, 2))),
     )

@@ -1,0 +1,221 @@
+"""No line of an author's own runs in floats while exact numbers are looked at, wherever it is written."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections import defaultdict
+from decimal import Decimal
+from functools import cached_property, singledispatch
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eigentoken.numerics.instances.exact import batch_of
+from eigentoken.numerics.lab import Conjecture, refute
+from eigentoken.numerics.lab.conjectures import load
+from eigentoken.numerics.lab.predicates import one_instance, predicate_verdict
+from eigentoken.numerics.readings.exact_values import Case
+from eigentoken.theory.instances import Instance
+
+#: Ten equal tokens: 1/10 added up ten times is below 1 in floats.
+CASE = Case(
+    Instance.of("attention-map", [[1, 0]] * 10, V=[[1, 0], [0, "1/2"]], M=[[1, 0], [0, 1]], alpha="1/3"),
+)
+
+
+def whole(n: int) -> bool:
+    return sum([1 / n] * n) == 1
+
+
+class Above:
+    def inherited(self, n: int) -> bool:
+        return sum([1 / n] * n) == 1
+
+
+class Rule(Above):
+    share = 0.5
+
+    def __init__(self, n: int = 10) -> None:
+        self.n = n
+        self.calls = 0
+
+    def method(self, n: int) -> bool:
+        return self.inherited(n)
+
+    @staticmethod
+    def static(n: int) -> bool:
+        return sum([1 / n] * n) == 1
+
+    @classmethod
+    def of_class(cls, n: int) -> bool:
+        return sum([cls.share / n] * n) == cls.share
+
+    @property
+    def told(self) -> bool:
+        return sum([1 / self.n] * self.n) == 1
+
+    @cached_property
+    def kept(self) -> bool:
+        return sum([1 / self.n] * self.n) == 1
+
+    def __contains__(self, n: int) -> bool:
+        return sum([1 / n] * n) == 1
+
+    def __call__(self, x: Any) -> bool:
+        return self.method(x.n)
+
+    def counted(self) -> bool:
+        self.calls += 1
+        return self.calls < 0
+
+
+class Slotted:
+    __slots__ = ("n",)
+
+    def __init__(self) -> None:
+        self.n = 10
+
+    def ask(self) -> bool:
+        return sum([1 / self.n] * self.n) == 1
+
+
+RULE, SLOTTED = Rule(), Slotted()
+KEPT = defaultdict(lambda: whole)
+EACH = np.vectorize(lambda n: sum([1 / n] * n) == 1)
+SEEN: list[int] = []
+
+
+@singledispatch
+def dispatched(n: Any) -> bool:
+    return sum([1 / n] * n) == 1
+
+
+@contextlib.contextmanager
+def inside(n: int) -> Any:
+    yield sum([1 / n] * n) == 1
+
+
+def by_manager(x: Any) -> bool:
+    with inside(x.n) as answer:
+        return bool(answer)
+
+
+def super_method(x: Any) -> bool:
+    class Below(Rule):
+        def method(self, n: int) -> bool:
+            return super().method(n)
+
+    return Below().method(x.n)
+
+
+MADE_EXACT = {
+    "method of an object": lambda x: RULE.method(x.n),
+    "new object": lambda x: Rule(x.n).method(x.n),
+    "static method": lambda x: Rule.static(x.n),
+    "class method": lambda x: RULE.of_class(x.n),
+    "property": lambda x: RULE.told,
+    "cached property": lambda x: RULE.kept,
+    "operator of a class": lambda x: x.n in RULE,
+    "slots": lambda x: SLOTTED.ask(),
+    "object as a predicate": RULE,
+    "bound method as a predicate": RULE.__call__,
+}
+REFUSED = {
+    "default of a dictionary": lambda x: KEPT["any"](x.n),
+    "vectorised": lambda x: bool(EACH(x.n)),
+    "dispatched": lambda x: dispatched(x.n),
+    "context manager": by_manager,
+    "evaluated text": lambda x: eval("sum([1 / n] * n) == 1", {"n": x.n}),
+    "evaluated here": lambda x: eval("sum([1 / x.n] * x.n) == 1"),
+    "decimals": lambda x: Decimal(1) / 3 * 3 == 1,
+}
+
+
+@pytest.mark.parametrize("name", MADE_EXACT)
+def test_classes_and_objects_of_the_author_are_exact(name: str) -> None:
+    predicate: Any = MADE_EXACT[name]
+    assert not predicate(one_instance(batch_of(CASE.instance, 1, 5), 0)), "in floats the sum is not 1"
+    assert predicate_verdict(predicate, CASE).is_holds
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_runs_as_it_stands_refutes_nothing(name: str) -> None:
+    predicate: Any = REFUSED[name]
+    assert not predicate(one_instance(batch_of(CASE.instance, 1, 5), 0))
+    verdict = predicate_verdict(predicate, CASE)
+    assert verdict.is_undecided
+    assert "as it stands" in verdict.reason or "rounds" in verdict.reason
+
+
+def test_a_method_of_a_class_above_refutes_nothing() -> None:
+    assert not predicate_verdict(super_method, CASE).is_fails
+
+
+def _listed(x: Any) -> bool:
+    SEEN.append(x.n)
+    return len(SEEN) < 0
+
+
+@pytest.mark.parametrize("predicate", [lambda x: RULE.counted(), _listed], ids=["object", "list"])
+def test_what_is_kept_between_calls_refutes_nothing(predicate: Any) -> None:
+    verdict = predicate_verdict(predicate, CASE)
+    assert verdict.is_undecided
+    assert "keeps state" in verdict.reason
+
+
+def test_objects_still_refute_what_is_false() -> None:
+    assert predicate_verdict(lambda x: RULE.share > x.n, CASE).is_fails
+    assert predicate_verdict(lambda x: Rule(x.n).n < 9 and RULE.told, CASE).is_fails
+    assert predicate_verdict(lambda x: not Rule.static(4), CASE).is_fails
+
+
+@pytest.mark.parametrize("install", [sys.settrace, sys.setprofile])
+def test_the_tracer_of_another_goes_on(install: Any) -> None:
+    """Coverage and debuggers stay where they are, and the watch is kept beside them."""
+
+    def tracer(*_: Any) -> None:
+        return None
+
+    before = sys.gettrace(), sys.getprofile()
+    install(tracer)
+    try:
+        assert predicate_verdict(REFUSED["vectorised"], CASE).is_undecided
+        assert tracer in (sys.gettrace(), sys.getprofile())
+    finally:
+        sys.settrace(before[0])
+        sys.setprofile(before[1])
+
+
+def test_a_predicate_that_changes_its_arrays_changes_only_its_own() -> None:
+    batch = batch_of(CASE.instance, 1, 5)
+    tokens, V = batch.tokens.clone(), batch.parameters["V"].clone()
+
+    def changes(x: Any) -> bool:
+        x.tokens *= 3
+        x.V[...] = 0
+        return bool((np.sum(x.tokens**2, axis=1) <= 9.5).all())
+
+    assert changes(one_instance(batch, 0))
+    assert (batch.tokens == tokens).all()
+    assert (batch.parameters["V"] == V).all()
+    (result,) = refute(Conjecture("changes", "oja-flow", holds_if=changes), seconds=2, instances=60, seed=0).results
+    assert result.word == "survived"
+
+
+def test_helpers_of_another_file_are_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "beside_the_conjecture.py").write_text(
+        "class Tool:\n    @staticmethod\n    def whole(n):\n        return sum([1 / n] * n) == 1\n\nTOOL = Tool()\n"
+    )
+    (tmp_path / "mine.py").write_text(
+        "import beside_the_conjecture as beside\n"
+        "from eigentoken.numerics.lab import Conjecture\n\n"
+        "def ask(x):\n    return beside.TOOL.whole(x.n) and beside.Tool.whole(10)\n\n"
+        "shares = Conjecture('shares', 'oja-flow', holds_if=ask)\n"
+    )
+    (found,) = load(tmp_path / "mine.py")
+    assert callable(found.holds_if)
+    assert predicate_verdict(found.holds_if, CASE).is_holds
