@@ -260,7 +260,7 @@ class _Maker:
 
     def _object(self, value: Any) -> Any:
         """An object of an author's class, with its methods and attributes made anew; any other object as it is."""
-        made = self.made(type(value))
+        made: Any = self.made(type(value))
         if made is type(value):
             return value
         try:
@@ -292,8 +292,9 @@ class _Maker:
             own.update((name, found) for name, part in vars(each).items() if (found := self._part(part)) is not None)
         if not own or issubclass(value, Enum):
             return value
+        kind: Any = type(value)
         try:
-            return type(value)(value.__name__, (value,), own)
+            return kind(value.__name__, (value,), own)
         except (TypeError, AttributeError, ValueError):
             return value
 

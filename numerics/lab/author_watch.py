@@ -78,9 +78,8 @@ class Watch:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Look at each function that starts inside the block; another tracer (of coverage) goes on beside it."""
-        traced = sys.gettrace() is not None
-        before = sys.getprofile() if traced else None
-        install = sys.setprofile if traced else sys.settrace
+        install: Callable[[Any], None] = sys.settrace if sys.gettrace() is None else sys.setprofile
+        before = None if install is sys.settrace else sys.getprofile()
         install(self._started)
         try:
             yield
