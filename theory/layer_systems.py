@@ -226,7 +226,7 @@ def matches(systems: Sequence[str], covers: Covers, layer: LayerSystem) -> list[
 
 def idealisations(listed: System, layer: LayerSystem) -> tuple[str, ...]:
     """What a verdict about the layer leaves out, by name (:data:`IDEALISATIONS` says each)."""
-    names = ["step"] if listed.time is Time.FLOW else []
+    names = ["step"] if listed.time is Time.FLOW else ["step of a map"] if layer.placement == "pre" else []
     names.append("no normalisation" if listed.space is Space.EUCLIDEAN else "normalisation")
     names += ["centring"] if layer.norm == "layernorm" and listed.space is not Space.EUCLIDEAN else []
     names += ["weights over root d"] if listed.over_root_d else []
@@ -237,6 +237,7 @@ def idealisations(listed: System, layer: LayerSystem) -> tuple[str, ...]:
 #: What each idealisation replaces, and the ratio that is its size.
 IDEALISATIONS: dict[str, str] = {
     "step": "a flow; a layer is one step of attention update / state",
+    "step of a map": "alpha = 1; in a pre-norm layer alpha is normed state / state",
     "normalisation": "tokens on a sphere or ellipsoid; spread of their lengths / mean",
     "centring": "no mean is subtracted; what that changes of F / F",
     "no normalisation": "none; what the norm, without gains, changes / state",

@@ -445,3 +445,6 @@ def test_what_the_theory_leaves_out_is_measured_against_the_attention_update(gpt
     changed = attention(layer, (middle - layer.attention_norm.bias) / tensors[name] * np.float32(17 / 16))[2]
     assert first["gains"] == pytest.approx(np.linalg.norm(update - changed) / np.linalg.norm(update), rel=1e-3)
     assert first["gain_spread"] == 1.0
+    scaled = (middle - layer.attention_norm.bias).astype(float)  # what alpha = 1 is for a norm before the attention
+    assert first["own_step"] == pytest.approx(np.linalg.norm(scaled) / np.linalg.norm(x.astype(float)), rel=1e-5)
+    assert first["own_step"] > 10  # the embeddings of a new model are short, and the normed tokens are not

@@ -119,6 +119,8 @@ def test_idealisations_are_those_of_the_system_and_the_layer() -> None:
         *("normalisation", "centring", "gains", "biases", "feed-forward"),
     )
     assert "centring" not in idealisations(system("attention-map"), replace(ONE, norm="rmsnorm"))
+    assert idealisations(system("attention-map"), replace(ONE, placement="pre"))[0] == "step of a map"
+    assert idealisations(system("attention-flow"), replace(ONE, placement="pre"))[0] == "step"
     assert "centring" not in idealisations(system("token-flow"), ONE)  # in what the norm changes of the state
     assert idealisations(system("token-flow"), ONE)[:2] == ("step", "no normalisation")
     assert "weights over root d" in idealisations(system("causal-flow"), ONE)

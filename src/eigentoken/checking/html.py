@@ -12,7 +12,6 @@ from eigentoken.checking.intervals import interval
 from eigentoken.checking.page_data import data_scripts
 from eigentoken.checking.report import Report, rotary_shares
 from eigentoken.checking.summary import (
-    PARTS,
     difference_text,
     groups,
     heads_of,
@@ -39,13 +38,14 @@ DEPTH = (
     "feed-forward; 95 % intervals. Not certified.</p>"
 )
 LEFT_OUT = (
-    "<tr><th>layer</th><th>attention update / state</th><th>spread of lengths / mean</th>"
+    "<tr><th>layer</th><th>attention update / state</th><th>step of the map</th><th>spread of lengths / mean</th>"
     "<th>change of F by subtracting the mean / F</th><th>change by the norm / state</th>"
     "<th>feed-forward / attention update</th><th>biases / attention update</th>"
     "<th>uneven norm gains / attention update</th><th>largest minus smallest gain</th></tr>"
 )
 LEFT_OUT_KEYS = (
     "attention_to_state",
+    "own_step",
     "length_spread",
     "centring",
     "norm_change",
@@ -120,7 +120,7 @@ def _summary(report: Report) -> str:
         f"{' (' + _links(found.fails) + ')' if found.fails else ''}; undecided: <b>{len(found.undecided)}</b>"
         f"{' (' + _links(found.undecided) + ')' if found.undecided else ''}.</li>"
     )
-    parts = ", ".join(f"{PARTS.get(part, part)} {number}" for part, number in found.parts().items())
+    parts = found.parts_text()
     lines.append(
         f"<li>Not about this model: <b>{len(found.not_about)}</b>{f' (what differs: {escape(parts)})' if parts else ''}.</li>"
     )

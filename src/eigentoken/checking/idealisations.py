@@ -13,6 +13,7 @@ NOT_MEASURED = "not measured"
 #: The measured quantity of :func:`eigentoken.checking.observe.observe` behind each idealisation.
 MEASURED = {
     "step": "attention_to_state",
+    "step of a map": "own_step",
     "normalisation": "length_spread",
     "centring": "centring",
     "no normalisation": "norm_change",

@@ -53,6 +53,15 @@ def _normed(layer: Any, x: Any) -> Any:
     return replace(norm, gain=ones_like(norm.gain), bias=None).apply(x)
 
 
+def _own_step(layer: Any, x: Any) -> float | None:
+    """``|norm(x)| / |x|``, gains included and the bias not, where the norm stands before the attention, else 1."""
+    from dataclasses import replace
+
+    from eigentoken.numerics.layers.observe import relative_size
+
+    return relative_size(replace(layer.attention_norm, bias=None).apply(x), x) if layer.placement == "pre" else 1.0
+
+
 def _centred_away(layer: Any) -> float | None:
     """``|F - Pi F Pi| / |F|`` with ``Pi = I - 1 1^T / d`` where the norm subtracts the mean, else 0."""
     from numpy import asarray, float64
@@ -70,6 +79,8 @@ def _observed(layer: Any, state: Any, bare: Any, even: Any, principal: Mapping[i
     """What one layer did to the tokens, and the sizes of its parts that the theory leaves out.
 
     ``gains``: how far the state after attention moves when the norm's gains are replaced by their mean (:func:`with_even_gain`).
+    ``own_step``: alpha of ``x + alpha F sum_j a_ij x_j``; ``|norm(x)| / |x|`` where attention is of
+    normed tokens.
     ``centring``: a LayerNorm takes the part along (1, ..., 1) away from what enters and what leaves, so that of F only
     ``Pi F Pi`` is left; a projection to the sphere keeps it.
     ``norm_change``: what the norm, without gain and bias, changes of the state where it acts.
@@ -85,6 +96,7 @@ def _observed(layer: Any, state: Any, bare: Any, even: Any, principal: Mapping[i
         "gains": relative_size(state.after_attention - even.after_attention, attention),
         "feed_forward": 0.0 if second is None else relative_size(second, attention),
         "attention_to_state": relative_size(attention, state.input),
+        "own_step": _own_step(layer, state.input),
         "gain_spread": float(gain.max()) - float(gain.min()),
         "length_spread": spread_of_lengths(state.input),
         "centring": _centred_away(layer),

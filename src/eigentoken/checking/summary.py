@@ -60,6 +60,10 @@ class Groups:
                 found[part] = found.get(part, 0) + 1
         return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
+    def parts_text(self) -> str:
+        """``heads 61, mask 5``: the same, as a reader is told."""
+        return ", ".join(f"{PARTS.get(part, part)} {number}" for part, number in self.parts().items())
+
 
 def groups(report: Report) -> Groups:
     """The statements by what is said of them."""

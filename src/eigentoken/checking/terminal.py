@@ -8,7 +8,6 @@ from eigentoken.checking.idealisations import size_text
 from eigentoken.checking.intervals import interval
 from eigentoken.checking.report import Report, rotary_shares
 from eigentoken.checking.summary import (
-    PARTS,
     Groups,
     groups,
     heads_of,
@@ -90,7 +89,7 @@ def _ids(listed: Any) -> str:
 def _apart(found: Groups) -> None:
     """What is not about the model, and what says the same of any weights."""
     if found.not_about:
-        parts = ", ".join(f"{PARTS.get(part, part)} {number}" for part, number in found.parts().items())
+        parts = found.parts_text()
         say(f"  not about this model: {len(found.not_about)} (what differs: {parts})")
     for name, listed in (
         ("ask nothing of the weights", found.asks_nothing),

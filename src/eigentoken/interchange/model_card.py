@@ -24,7 +24,8 @@ def to_model_card(report: Report) -> str:
         f"Each layer: {'; '.join(systems_of(report))}.",
         "",
         f"Statements about these layers whose conditions on weights hold in every layer: {in_words(found.holds)}. "
-        f"Not about this model: {len(found.not_about)} statements (heads, mask, positions or shared matrices differ).",
+        f"Not about this model: {len(found.not_about)} statements"
+        f"{f' (what differs: {found.parts_text()})' if found.not_about else ''}.",
         "",
         f"Idealisations beside the verdicts: {left_out or 'none'}.",
         "",
