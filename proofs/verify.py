@@ -144,18 +144,18 @@ def _verdict_line(what: str, name: str, ask: Any) -> Line:
 
 
 def vector_line(vector: Vector) -> Line:
-    """Compare to all printed digits: at most one unit in the last place of each."""
+    """Compare to all printed digits: at most one unit in the last place of each, for all of an enclosure."""
     try:
-        computed = [_decimal(value) for value in vector.compute()]
+        computed = [(_decimal(value), _width(value)) for value in vector.compute()]
     except Exception as problem:
         return Line("vector", vector.name, "fails", f"raised {type(problem).__name__}: {problem}")
     if len(computed) != len(vector.expected):
         return Line("vector", vector.name, "fails", f"{len(computed)} numbers, expected {len(vector.expected)}")
-    for index, (value, printed) in enumerate(zip(computed, vector.expected, strict=True)):
+    for index, ((value, width), printed) in enumerate(zip(computed, vector.expected, strict=True)):
         target = Decimal(printed)
         exponent = target.as_tuple().exponent
         unit = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
-        if not value.is_finite() or abs(value - target) > unit:
+        if not value.is_finite() or not width.is_finite() or abs(value - target) + width > unit:
             return Line("vector", vector.name, "fails", f"entry {index}: computed {value:.18g}, printed {printed}")
     return Line("vector", vector.name, "holds", f"{len(computed)} numbers agree to all printed digits")
 
@@ -165,12 +165,17 @@ def _decimal(value: Any) -> Decimal:
     import sympy as sp
 
     if hasattr(value, "mid"):
-        return Decimal(value.str(30, radius=False))
+        return Decimal(value.mid().str(30, radius=False))
     if hasattr(value, "_mpf_"):
         from mpmath import nstr
 
         return Decimal(nstr(value, 30))
     return Decimal(str(sp.N(sp.sympify(value), 30)))
+
+
+def _width(value: Any) -> Decimal:
+    """How far an enclosure reaches to either side of its middle; other numbers are points."""
+    return Decimal(value.rad().str(10, radius=False)) * Decimal("1.001") if hasattr(value, "rad") else Decimal(0)
 
 
 def _properties(statement: Statement, instances: int, seed: int) -> tuple[int, list[Line]]:

@@ -70,6 +70,20 @@ def test_a_vector_is_held_to_every_printed_digit() -> None:
     assert words == ["holds", "fails", "fails", "fails"]
 
 
+def test_a_vector_of_enclosures_is_held_to_their_width() -> None:
+    """An enclosure that is wider than the printed digits agrees with nothing, whatever its middle is."""
+    from flint import arb
+
+    from eigentoken.theory.statements import Vector
+
+    def word(middle: str, radius: str) -> str:
+        return verification.vector_line(Vector("v", lambda: [arb(middle, radius)], ("0.10",))).word
+
+    assert [word("0.1", "0.001"), word("0.1", "0.02"), word("0.5", "0.45"), word("0.12", "0")] == [
+        *("holds", "fails", "fails", "fails")
+    ]
+
+
 def test_evidence_belongs_to_exactly_one_text(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = tmp_path / "ledger.json"
     result = verification.verify(statements().get("PM-L4"), instances=0)
