@@ -219,3 +219,32 @@ def test_helpers_of_another_file_are_exact(tmp_path: Path, monkeypatch: pytest.M
     (found,) = load(tmp_path / "mine.py")
     assert callable(found.holds_if)
     assert predicate_verdict(found.holds_if, CASE).is_holds
+
+
+TENTHS = np.linspace(0, 1, 11)
+FEW = [t for t in TENTHS if t <= 0.3]
+ENOUGH = sum([1 / 10] * 10) >= 1
+SHARES = [sum([1 / n] * n) == 1 for n in range(1, 11)]
+UPPER = [(i, j) for i in range(3) for j in range(3) if i < j]
+LATER = not ENOUGH
+BRANCH = 0
+for _ in range(10):
+    BRANCH += sum([1 / 10] * 10) >= 1
+
+
+def test_what_the_file_found_by_comparing_is_found_again() -> None:
+    """A constant that is the answer to a comparison of floats refutes nothing by their rounding."""
+    assert (len(FEW), ENOUGH, all(SHARES), BRANCH) == (3, False, False, 0)
+    words = [
+        str(predicate_verdict(each, CASE).word)
+        for each in (
+            lambda x: len(FEW) == 4,
+            lambda x: ENOUGH,
+            lambda x: all(SHARES),
+            lambda x: BRANCH == 10,
+            lambda x: len(UPPER) == 3,
+            lambda x: len(UPPER) == 2,
+            lambda x: not LATER,
+        )
+    ]
+    assert words == ["undecided", "holds", "holds", "undecided", "holds", "fails", "holds"]
