@@ -161,6 +161,7 @@ def test_a_causal_flag_takes_the_statements_about_full_attention_away(tmp_path: 
     for name in SINGLE - {"AB-X2", "PH-T4"}:
         assert differing(document, name) == {"mask"}, name
     assert holding(document) >= {"AB-X2", "PH-T4", "AB-T6.1", "PM-N1"}  # these cover a causal mask
+    assert document["layers"][0]["alpha_star"] == ["inf", "inf"]
     assert document["layers"][0]["regime"]["regime"] == "not about this model"
     checked(tmp_path / "m", "--require", "PM-T3", code=1)
 
@@ -193,6 +194,7 @@ def test_rotary_positions_take_the_statements_without_them_away(tmp_path: Path) 
     assert differing(document, "AB-X2") == {"positions"}
     assert differing(document, "PH-T7") == {"mask"}
     assert holding(document) == {"PH-T4"}  # any weights that are nonnegative and sum to one
+    assert document["layers"][0]["alpha_star"] is None  # the threshold of PM-N1, which has no positions
 
 
 def test_a_head_that_is_exactly_zero_and_heads_with_equal_scores_are_not_counted(tmp_path: Path) -> None:

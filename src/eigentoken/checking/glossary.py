@@ -27,8 +27,8 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         "α*",
         r"the step below which consensus on the leading eigenvector is stable (PM-N1): "
         r"\(\min_{\lvert\lambda_\ell\rvert>\lambda_1} 2(\lambda_1-\operatorname{Re}\lambda_\ell)/"
-        r"(\lvert\lambda_\ell\rvert^2-\lambda_1^2)\), ∞ if there is no such eigenvalue; -, if the leader by real part "
-        "is not certified real, simple and positive",
+        r"(\lvert\lambda_\ell\rvert^2-\lambda_1^2)\), ∞ if there is no such eigenvalue; -, if PM-N1 is not about "
+        "the layer (rotary positions, a window), or the leader by real part is not certified real, simple and positive",
     ),
     (
         "to sym., to I",

@@ -7,6 +7,9 @@ from typing import Any
 
 __all__ = ["layer_record"]
 
+#: The statement whose threshold alpha* is.
+THRESHOLD = "PM-N1"
+
 
 def layer_record(layer: Any, statement_ids: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Findings and hypotheses of one :class:`eigentoken.models.Layer`, and the arrays of the certificates by digest."""
@@ -23,6 +26,8 @@ def layer_record(layer: Any, statement_ids: Sequence[str]) -> tuple[dict[str, An
     readings = [read_layer(each, weights, memory) for each in chosen]
     record = findings.as_dict()
     record["system"] = weights.system.as_dict()
+    if all(each.differences for each in _systems_of(THRESHOLD, weights)):
+        record["alpha_star"] = None  # a number of F that decides nothing about this layer
     record["regime"] = regime(weights, memory).as_dict()
     record["hypotheses"] = [each.as_dict() for each in readings]
     record["principal"] = None if layer.folded else findings.principal
@@ -30,6 +35,15 @@ def layer_record(layer: Any, statement_ids: Sequence[str]) -> tuple[dict[str, An
     record["convention"] = layer.stamp()
     record["description"] = layer.describe()
     return record, _arrays([*memory.values(), *findings.verdicts(), *(v for each in readings for v in each.verdicts())])
+
+
+def _systems_of(name: str, weights: Any) -> list[Any]:
+    """The systems of a statement beside the layer."""
+    from eigentoken.theory.layer_systems import matches
+    from eigentoken.theory.registry import statements
+
+    found = statements().get(name)
+    return matches(found.systems, found.covers, weights.system)
 
 
 def _arrays(values: Sequence[Any]) -> dict[str, Any]:
