@@ -15,7 +15,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.numerics.enclosures import Enclosure
-from eigentoken.numerics.layers.letters import Letters, NotBound, Parts, in_scaled_units
+from eigentoken.numerics.layers.letters import Letters, NotBound, Parts, in_scaled_units, scaled_parts
 from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.quantities import scaled_interval
 from eigentoken.numerics.layers.weights import HeadWeights
@@ -70,5 +70,6 @@ class HeadLetters(Letters):
         return max(low, 0.0), high
 
     def parts(self, term: Any) -> Parts | None:
-        ends: Parts | None = self._remembered(("real parts", self._role(term)), lambda found: found.parts())
-        return ends
+        role = self._role(term)
+        ends: Parts | None = self._remembered(("real parts", role), lambda found: found.parts())
+        return scaled_parts(ends, self.head.scale) if role == "score" else ends

@@ -25,7 +25,7 @@ from eigentoken.numerics.layers.quantities import norm_of, real_parts, scaled_in
 from eigentoken.numerics.layers.wide import certify_wide
 from eigentoken.theory.verdicts import Verdict, fails, undecided
 
-__all__ = ["Environment", "Letters", "NotBound", "in_scaled_units"]
+__all__ = ["Environment", "Letters", "NotBound", "in_scaled_units", "scaled_parts"]
 
 #: Seconds for the exact rung of one question about a large matrix.
 TIME_LIMIT = 1.0
@@ -122,6 +122,21 @@ class Environment(Letters):
             return self.remembered(("sum", *found), lambda: total(list(found)))
         raise NotBound(f"{term} is not evaluated")
 
+    def scale(self, term: Any) -> float:
+        """The positive number by which :meth:`enclosure` of the term is divided in the theorem."""
+        if isinstance(term, sp.MatMul):
+            exact = math.prod((Fraction(self.scale(each)) for each in term.args), start=Fraction(1))
+            if Fraction(float(exact)) != exact:
+                raise NotBound(f"the scale of {term} is not a float")
+            return float(exact)
+        if isinstance(term, sp.MatAdd):
+            found = {self.scale(each) for each in term.args}
+            if len(found) > 1:
+                raise NotBound(f"{term} adds matrices that are stored times different scales")
+            return found.pop()
+        inner = term.arg if isinstance(term, sp.Transpose | sp.Inverse) else term
+        return self.scales.get(inner.name, 1.0) if isinstance(inner, sp.MatrixSymbol) else 1.0
+
     def congruent(self, left: Enclosure, right: Enclosure) -> Enclosure:
         """``Y^T X`` for ``X Y^-1``: same definiteness, same symmetry, for invertible Y."""
 
@@ -141,9 +156,10 @@ class Environment(Letters):
                     return fails(f"the inverse does not exist: {regular.reason}")
                 left = self.enclosure(sp.MatMul(*term.args[:-1]).doit())
                 return _of_congruent(name, self.ask(name, self.congruent(left, right)), regular)
-            return in_scaled_units(
-                self.ask(name, self.enclosure(term)), self.scales.get(getattr(term, "name", ""), 1.0)
-            )
+            scale = self.scale(term)
+            if name == "identity" and scale != 1.0:
+                raise NotBound(f"whether {term} is the identity is not decided: it is stored times {scale:.6g}")
+            return in_scaled_units(self.ask(name, self.enclosure(term)), scale)
         except NotBound as problem:
             return undecided(str(problem))
 
@@ -151,8 +167,7 @@ class Environment(Letters):
         return self.enclosure(term)
 
     def norm(self, term: Any) -> tuple[float, float]:
-        scale = self.scales.get(term.name, 1.0) if isinstance(term, sp.MatrixSymbol) else 1.0
-        low, high = scaled_interval(self.whole_norm(self.enclosure(term)), scale)
+        low, high = scaled_interval(self.whole_norm(self.enclosure(term)), self.scale(term))
         return max(low, 0.0), high
 
     def whole_norm(self, enclosure: Enclosure) -> tuple[float, float]:
@@ -168,7 +183,7 @@ class Environment(Letters):
     def parts(self, term: Any) -> Parts | None:
         found = self.enclosure(term)
         ends: Parts | None = self.remembered(("real parts", found), lambda: real_parts(found))
-        return ends
+        return scaled_parts(ends, self.scale(term))
 
     def ask(self, name: str, enclosure: Enclosure, **options: Any) -> Verdict:
         """``certify``, answered once."""
@@ -189,6 +204,14 @@ class Environment(Letters):
         if verdict.certificate is None:
             return verdict
         return replace(verdict, certificate=replace(verdict.certificate, arrays={}))
+
+
+def scaled_parts(ends: Parts | None, scale: float) -> Parts | None:
+    """Real parts divided by a positive scale, rounded outwards."""
+    if ends is None or scale == 1.0:
+        return ends
+    both = [scaled_interval(each, scale) for each in zip(*ends, strict=True)]
+    return [low for low, _ in both], [high for _, high in both]
 
 
 def in_scaled_units(verdict: Verdict, scale: float) -> Verdict:

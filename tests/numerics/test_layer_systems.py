@@ -14,6 +14,8 @@ from eigentoken.numerics.dominant_pairs import shared_pair
 from eigentoken.numerics.exact_matrices import ExactMatrix
 from eigentoken.numerics.layers.acting_heads import is_identity, product_is_zero
 from eigentoken.numerics.layers.asks import Asks, asks
+from eigentoken.numerics.layers.bindings import bind_head
+from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
 from eigentoken.numerics.layers.layer_readings import read_layer
 from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.numerics.recheck import recheck
@@ -32,7 +34,7 @@ from eigentoken.theory.readings import CERTIFIED, GENERATED, OBSERVED
 from eigentoken.theory.registry import statements
 from eigentoken.theory.statements import Kind
 from eigentoken.theory.systems import POSITIONAL, SYSTEMS, system
-from eigentoken.theory.terms import Eigenvalue, matrix, n
+from eigentoken.theory.terms import Eigenvalue, SpectralNorm, matrix, n
 from eigentoken.theory.words_flows import ShareDominantPair
 
 ONE = LayerSystem(heads=1, acting=1)
@@ -351,3 +353,22 @@ def test_positions_that_each_head_has_of_its_own_keep_heads_apart() -> None:
     assert _words(alibi, "PH-T4") == ["not about this model"]
     assert _words(_layer(heads[0], positions="alibi"), "PH-T4") == ["holds"]
     assert _layer(heads[0], (0 * heads[0][0], heads[0][1]), positions="alibi").system.acting == 1
+
+
+@pytest.mark.parametrize("width", [2, 4])
+def test_eigenvalues_and_norms_of_scores_are_those_of_the_divided_matrix(width: int) -> None:
+    """Q^T K = 4 e1 e1^T + ..., scale 8: lambda_1(M) = 1/2, whatever the condition compares it with."""
+    score = _diag(4, 2, 0, 0) if width == 2 else _diag(4, 2, 1, 1)
+    value = _diag(2, 1, 0, 0) if width == 2 else _diag(2, 1, 1, 1)
+    letters = bind_head(system("attention-flow"), LayerWeights.from_arrays(0, [_head(value, score, 8.0)]).heads[0], {})
+    M, V = matrix("M"), matrix("V")
+    for bound, word in ((3, "fails"), (5, "holds")):
+        for side in (8 * Eigenvalue(M, 1), 8 * SpectralNorm(M), 2 * Eigenvalue(V, 1)):
+            assert str(ON_WEIGHTS(Relation(side < bound), letters).word) == word, side
+    unit = bind_head(
+        system("attention-flow"), LayerWeights.from_arrays(0, [_head(np.eye(2), np.eye(2), 2.0)]).heads[0], {}
+    )
+    assert unit.answer("identity", V).is_holds
+    assert unit.answer("identity", M).is_undecided  # M is I/2
+    assert unit.answer("positive-definite", V + M).is_undecided
+    assert unit.norm(M * M.T)[1] == pytest.approx(0.25, rel=1e-9)
