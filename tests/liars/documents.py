@@ -108,11 +108,30 @@ def refutation(name: str, folder: Path) -> dict[str, Any]:
     return document
 
 
-def report(model: Path, folder: Path) -> tuple[dict[str, Any], Path]:
-    """A check report of a small model, and its file: the arrays of its certificates lie beside it."""
-    file = folder / "report.json"
-    run("check", str(model), "--jobs", "1", "-o", str(file))
-    return json.loads(file.read_text(encoding="utf-8")), file
+def small_model(folder: Path) -> Path:
+    """A BERT of two layers, d = 4, two heads, with random weights, as ``transformers`` saves it."""
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        hidden_size=4,
+        num_attention_heads=2,
+        num_hidden_layers=2,
+        intermediate_size=4,
+        vocab_size=20,
+        max_position_embeddings=12,
+        initializer_range=0.5,
+    )
+    transformers.BertModel(config).save_pretrained(folder / "model")
+    return folder / "model"
+
+
+def report(model: Path, file: Path) -> dict[str, Any]:
+    """A check report; the arrays of its certificates lie beside it."""
+    run("check", str(model), "--jobs", "1", "--sequences", "1", "--work", str(file.parent / "work"), "-o", str(file))
+    document: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return document
 
 
 def shortened(path: tuple[str | int, ...]) -> str:

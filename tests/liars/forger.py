@@ -11,7 +11,8 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import random
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 Path = tuple[str | int, ...]
@@ -98,9 +99,9 @@ def other_texts(text: str, promise: bool) -> Iterator[str]:
         yield ""
 
 
-def changed_fields(document: Any) -> Iterator[tuple[Path, Any]]:
-    """Each field with each other value, sealed and not."""
-    for path in leaves(document):
+def changed_fields(document: Any, chosen: Iterable[Path] | None = None) -> Iterator[tuple[Path, Any]]:
+    """Each field (or those that are chosen) with each other value, sealed and not."""
+    for path in leaves(document) if chosen is None else chosen:
         if path[-1] in WITNESSES:
             continue
         promise = any(str(key) in PROMISES for key in path[-2:])
@@ -112,9 +113,9 @@ def changed_fields(document: Any) -> Iterator[tuple[Path, Any]]:
                 yield path, sealed
 
 
-def changed_shapes(document: Any) -> Iterator[tuple[Path, Any]]:
+def changed_shapes(document: Any, chosen: Iterable[Path] | None = None) -> Iterator[tuple[Path, Any]]:
     """Keys left out or added, entries left out, repeated or exchanged."""
-    for path in containers(document):
+    for path in containers(document) if chosen is None else chosen:
         node = at(document, path)
         if isinstance(node, dict):
             for key in node:
@@ -124,6 +125,16 @@ def changed_shapes(document: Any) -> Iterator[tuple[Path, Any]]:
             for other in ([*node, *node[:1]], node[:-1], node[::-1]):
                 if other != node:
                     yield path, resealed(put(document, path, other))
+
+
+def drawn(document: Any, way: str, count: int, seed: str) -> Iterator[tuple[Path, Any]]:
+    """One forgery at each of so many places of a large document."""
+    places = {"changed_fields": leaves, "changed_shapes": containers}[way](document)
+    generator = random.Random(seed)
+    for path in generator.sample(list(places), count):
+        made = list(globals()[way](document, [path]))
+        if made:
+            yield generator.choice(made)
 
 
 def grafted(document: Any, donor: Any) -> Iterator[tuple[Path, Any]]:

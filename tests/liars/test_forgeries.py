@@ -126,3 +126,31 @@ def test_a_slack_that_is_too_large_is_refused(name: str, issued: dict[str, dict[
     path = ("certificate", "data", "slack")
     forged = forger.resealed(forger.put(issued["verdict"][name], path, "1000"))
     assert not documents.confirmed(forged, folder / "forged.json", path)
+
+
+# --- reports of check ------------------------------------------------------------------------------------------------
+
+MEASURED = {"version", "options.sequences", "options.tokens", "options.seed", "observed"}
+
+
+@pytest.fixture(scope="module")
+def report(folder: Path) -> dict[str, Any]:
+    pytest.importorskip("transformers")
+    found: dict[str, Any] = documents.report(documents.small_model(folder), folder / "report.json")
+    return found
+
+
+def test_an_honest_report_is_confirmed(report: dict[str, Any], folder: Path) -> None:
+    word, not_covered = documents.honest(report, folder / "report.json")
+    assert word == "holds"
+    assert set(not_covered) <= MEASURED
+
+
+@pytest.mark.parametrize("way", ["changed_fields", "changed_shapes"])
+def test_no_forged_report_is_confirmed(way: str, report: dict[str, Any], folder: Path) -> None:
+    """The arrays of the certificates lie beside the forged report, as they do beside the honest one."""
+    believed = []
+    for path, forged in forger.drawn(report, way, 25, seed=way):
+        if documents.confirmed(forged, folder / "report.json", path):
+            believed.append((path, way))
+    assert not believed

@@ -155,7 +155,12 @@ def _obstacles(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     counted = Counter(
         text for each in found for text, verdict in each["conditions"].items() if verdict["verdict"] != "holds"
     )
-    return [{"condition": text, "layers": count} for text, count in counted.most_common()]
+    return [{"condition": text, "layers": count} for text, count in _most_often(counted)]
+
+
+def _most_often(counted: Counter[str]) -> list[tuple[str, int]]:
+    """By count, then by text: the order of a document's keys says nothing."""
+    return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def _as_one_head(
@@ -183,7 +188,7 @@ def _as_one_head(
         "layers": _counted([each["word"] for each in summed]),
         "obstacles": _obstacles(summed),
         "heads": _counted([each["word"] for _, each in heads]),
-        "obstacles_in_heads": [{"condition": text, "heads": count} for text, count in blocked.most_common()],
+        "obstacles_in_heads": [{"condition": text, "heads": count} for text, count in _most_often(blocked)],
     }
 
 
