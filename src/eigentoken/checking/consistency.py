@@ -3,7 +3,8 @@
 This is the arithmetic of the issuer: it finds whatever was changed in a report, while the certificates in it are confirmed by the
 other arithmetic (:mod:`eigentoken.checking.recheck`).  Words, counts and names must be the same.  Another machine rounds
 differently, in the last digits: a number may differ by :data:`ROUNDING` of the largest number beside it, one in a sentence by
-one unit of its last digit.  Not made again, and so not covered: the observation of random tokens and its options, the version.
+one unit of its last digit; an interval or a disc must contain the middle half of the fresh one.  Not made again, and so not
+covered: the observation of random tokens and its options, the version.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ class _Comparison:
                 return
             for index, (mine, again) in enumerate(zip(stated, fresh, strict=True)):
                 self.node((*path, index), mine, again, _largest(fresh))
+            self._enclosed(path, stated, fresh)
             if not fresh:
                 self.shown.cover(path)
         else:
@@ -96,6 +98,18 @@ class _Comparison:
                 self._differs(path, f"{stated[:80]!r} is stated, the weights give {fresh[:80]!r}")
         elif type(stated) is not type(fresh) or stated != fresh:
             self._differs(path, f"{str(stated)[:80]!r} is stated, the weights give {str(fresh)[:80]!r}")
+
+    def _enclosed(self, path: Path, stated: list[Any], fresh: list[Any]) -> None:
+        """An interval or a disc must meet the fresh one, and must contain the middle half of it."""
+        if not (_is_enclosure(fresh) and _is_enclosure(stated)):
+            if _is_enclosure(fresh):
+                self._differs(path, f"{stated!r} is stated: its ends are not in order, or its radius is negative")
+            return
+        off, room, needed = _apart(stated, fresh)
+        if off > room + needed:
+            self._differs(path, f"{stated!r} is stated, the weights give {fresh!r}: both cannot enclose the number")
+        elif off + needed / 2 > room:
+            self.shown.undecided(path, f"{stated!r} is stated, which is narrower than what the weights give, {fresh!r}")
 
     def _word(self, path: Path, stated: str, fresh: str) -> None:
         """Another word: wrong, but for one that this machine, or that one, did not decide within its time."""
@@ -117,6 +131,21 @@ class _Comparison:
     def _differs(self, path: Path, why: str) -> None:
         self.shown.cover(path)
         self.shown.fails(path, why)
+
+
+def _is_enclosure(node: list[Any]) -> bool:
+    """``[low, high]`` or ``[real, imaginary, radius]`` in floats."""
+    if not all(isinstance(each, float) for each in node):
+        return False
+    return (len(node) == 2 and node[0] <= node[1]) or (len(node) == 3 and node[2] >= 0)
+
+
+def _apart(stated: list[float], fresh: list[float]) -> tuple[float, float, float]:
+    """How far the middles are apart, and both radii."""
+    if len(stated) == 3:
+        return math.hypot(stated[0] - fresh[0], stated[1] - fresh[1]), stated[2], fresh[2]
+    middle = abs(sum(stated) - sum(fresh)) / 2
+    return middle, (stated[1] - stated[0]) / 2, (fresh[1] - fresh[0]) / 2
 
 
 def _is_verdict(node: Any) -> bool:
