@@ -32,7 +32,7 @@ def test_statements_json_is_one_document_with_a_schema() -> None:
 def test_show_tells_the_story() -> None:
     printed = run("show", "pm-l4")
     assert printed.returncode == 0
-    assert "α (|λ_d(V)| - λ₁(V)) < 2" in printed.stdout
+    assert "linearly asymptotically stable ⇔ α (|λ_d(V)| - λ₁(V)) < 2" in " ".join(printed.stdout.split())
     assert "checked: inequality" in printed.stdout
     assert max(len(line) for line in printed.stdout.splitlines()) <= 80
 

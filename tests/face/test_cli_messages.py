@@ -56,7 +56,7 @@ def eigentoken(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
         ("reproduce abela-1", "unknown recipe 'abela-1': did you mean abella-1?"),
         ("certify positiv-definite m.npy", "did you mean positive-definite?"),
         ("certify symmetric absent.npy", "no such file: absent.npy; give the path of a .npy"),
-        ("recheck absent.json", "absent.json: No such file or directory; check the path"),
+        ("recheck absent.json", "absent.json: No such file or directory; give the path of a JSON file"),
         ("refute absent.py --seconds nan", "seconds must be a number above 0, got nan"),
     ],
 )
@@ -160,7 +160,7 @@ def test_a_recheck_prints_no_latex(eigentoken: Any, tmp_path: Path, monkeypatch:
     from eigentoken.checking import recheck
 
     line = recheck.Rechecked("c without \\lambda_{1}(V) > 0", "\\det V \\neq 0", "holds", "fails", "other numbers")
-    monkeypatch.setattr(recheck, "recheck_document", lambda *_, **__: [line])
+    monkeypatch.setattr(recheck, "recheck_document", lambda *_, **__: recheck.Recheck([line]))
     code, out, _ = eigentoken("recheck", tmp_path / "r.json")
     assert code == 1 and "\\" not in out
     assert "\u03bb\u2081(V) > 0" in " ".join(out.split())
