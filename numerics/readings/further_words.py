@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.dominant_pairs import shared_pair
+from eigentoken.numerics.eigen import eig
 from eigentoken.numerics.exact_matrices import ExactMatrix
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.plans import MatrixPlan, Plan
@@ -111,7 +112,7 @@ def _(condition: ShareDominantPair, batch: Batch) -> Tensor:
 
 def _leading(matrix: Tensor) -> Tensor:
     """The real part of the eigenvector whose eigenvalue is largest in modulus, of unit length."""
-    numbers, vectors = torch.linalg.eig(matrix)
+    numbers, vectors = eig(matrix)
     first = numbers.abs().argmax(-1)
     found = vectors.gather(-1, first[:, None, None].expand(-1, matrix.shape[-1], 1))[..., 0].real
     return found / torch.linalg.vector_norm(found, dim=-1, keepdim=True).clamp_min(1e-300)

@@ -20,6 +20,8 @@ Path = tuple[str | int, ...]
 WORDS = ("holds", "fails", "undecided")
 #: Keys whose numbers promise "at least this much": a smaller number promises less and is no lie.
 PROMISES = ("margin", "at_least", "beyond", "apart")
+#: An eigenvalue of a real matrix and its conjugate are both there.
+CONJUGATES = ("im",)
 #: Facts of a certificate that another number may state as truly: how far the matrix may be off, and what separates eigenvalues.
 #: What is confirmed of them is proved, whoever wrote it.
 WITNESSES = ("slack", "beta")
@@ -104,7 +106,7 @@ def changed_fields(document: Any, chosen: Iterable[Path] | None = None) -> Itera
     for path in leaves(document) if chosen is None else chosen:
         if path[-1] in WITNESSES:
             continue
-        promise = any(str(key) in PROMISES for key in path[-2:])
+        promise = any(str(key) in PROMISES + CONJUGATES for key in path[-2:])
         for value in other_values(at(document, path), promise):
             forged = put(document, path, value)
             yield path, forged

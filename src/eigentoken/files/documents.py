@@ -34,7 +34,7 @@ def read_json(
     largest: int = LARGEST_DOCUMENT,
 ) -> Any:
     """The JSON document of a file; ``error`` is raised, with one line, for whatever is wrong with it."""
-    shown = _short(str(path))
+    shown = _ending(str(path))
     try:
         with Path(path).open("rb") as stream:
             kind = os.fstat(stream.fileno())
@@ -139,3 +139,9 @@ def _deeper_than(value: Any, limit: int) -> bool:
 def _short(text: str, limit: int = 80) -> str:
     plain = " ".join(text.split())
     return plain if len(plain) <= limit else plain[: limit - 3] + "..."
+
+
+def _ending(path: str, limit: int = 240) -> str:
+    """A path in one line; of a very long one the end, where the name of the file is."""
+    plain = " ".join(path.split())
+    return plain if len(plain) <= limit else "..." + plain[3 - limit :]
