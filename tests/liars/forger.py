@@ -20,6 +20,8 @@ Path = tuple[str | int, ...]
 WORDS = ("holds", "fails", "undecided")
 #: Keys whose numbers promise "at least this much": a smaller number promises less and is no lie.
 PROMISES = ("margin", "at_least", "beyond", "apart")
+#: Radii: a wider enclosure says less, within the documented slack; a narrower one is tried.
+RADII = ("radius",)
 #: An eigenvalue of a real matrix and its conjugate are both there.
 CONJUGATES = ("im",)
 #: Facts of a certificate that another number may state as truly: how far the matrix may be off, and what separates eigenvalues.
@@ -107,7 +109,9 @@ def changed_fields(document: Any, chosen: Iterable[Path] | None = None) -> Itera
         if path[-1] in WITNESSES:
             continue
         promise = any(str(key) in PROMISES + CONJUGATES for key in path[-2:])
-        for value in other_values(at(document, path), promise):
+        stated = at(document, path)
+        narrower = path[-1] in RADII and isinstance(stated, float)
+        for value in (0.0, -1.0) if narrower and stated else other_values(stated, promise):
             forged = put(document, path, value)
             yield path, forged
             sealed = resealed(forged)
