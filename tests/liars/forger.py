@@ -19,9 +19,9 @@ Path = tuple[str | int, ...]
 
 WORDS = ("holds", "fails", "undecided")
 #: Keys whose numbers promise "at least this much": a smaller number promises less and is no lie.
-PROMISES = ("margin", "at_least", "beyond", "apart")
-#: Radii: a wider enclosure says less, within the documented slack; a narrower one is tried.
-RADII = ("radius",)
+PROMISES = ("margin", "at_least", "beyond", "apart", "low", "norm_above", "distance_above")
+#: Radii and upper ends: a wider enclosure says less, within the documented slack; a narrower one is tried.
+RADII = ("radius", "high", "norm_at_most")
 #: An eigenvalue of a real matrix and its conjugate are both there.
 CONJUGATES = ("im",)
 #: Facts of a certificate that another number may state as truly: how far the matrix may be off, and what separates eigenvalues.
@@ -110,8 +110,9 @@ def changed_fields(document: Any, chosen: Iterable[Path] | None = None) -> Itera
             continue
         promise = any(str(key) in PROMISES + CONJUGATES for key in path[-2:])
         stated = at(document, path)
-        narrower = path[-1] in RADII and isinstance(stated, float)
-        for value in (0.0, -1.0) if narrower and stated else other_values(stated, promise):
+        narrower = path[-1] in RADII and stated not in (0.0, "0", None)
+        less = ("0",) if isinstance(stated, str) else (0.0, -1.0)
+        for value in less if narrower else other_values(stated, promise):
             forged = put(document, path, value)
             yield path, forged
             sealed = resealed(forged)
@@ -125,6 +126,8 @@ def changed_shapes(document: Any, chosen: Iterable[Path] | None = None) -> Itera
         node = at(document, path)
         if isinstance(node, dict):
             for key in node:
+                if key in WITNESSES:
+                    continue
                 yield (*path, key), resealed(put(document, path, {k: v for k, v in node.items() if k != key}))
             yield path, resealed(put(document, path, {**node, "further": 1}))
         else:
