@@ -71,12 +71,12 @@ def test_what_lies_is_refused_at_once(data: bytes, words: str, tmp_path: Path) -
     (tmp_path / "a.npy").write_bytes(data)
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("a.npy", data)
-    start = time.perf_counter()
+    start = time.process_time()
     for read, name in ((read_npy, "a.npy"), (read_npz, "a.npz")):
         with pytest.raises(ArrayFileError, match=words) as caught:
             read(tmp_path / name)
         assert "\n" not in str(caught.value)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_a_file_that_is_mostly_a_hole_is_not_read_into_memory(tmp_path: Path) -> None:

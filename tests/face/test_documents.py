@@ -56,10 +56,10 @@ def test_what_is_json_is_read_as_python_reads_it(text: str) -> None:
     ],
 )
 def test_what_is_not_is_one_line(text: str | bytes, words: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(DocumentError, match=words) as caught:
         parse_json(text, "it")
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 250
 
