@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-__all__ = ["plain_text"]
+__all__ = ["characters_in_latex", "plain_text"]
 
 _SYMBOLS = {
     "lambda": "λ", "alpha": "α", "beta": "β", "gamma": "γ", "Gamma": "Γ", "delta": "δ", "Delta": "Δ", "epsilon": "ε",
@@ -178,3 +178,24 @@ def _script(inside: str, sign: str) -> str:
         return moved
     plain = r"[^\W_]+" if sign == "_" else r"[^\W_]"
     return f"{sign}{inside}" if re.fullmatch(plain, inside) else f"{sign}({inside})"
+
+
+def characters_in_latex(text: str) -> str:
+    """The symbols of a plain line as mathematics, for a LaTeX that reads no Unicode.
+
+    >>> print(characters_in_latex("several heads only if V v = λ₁ v, vᵀ V ≤ 2"))
+    several heads only if V v = $\\lambda$$_{1}$ v, v$^{\\top}$ V $\\leq$ 2
+    """
+    return "".join(_CHARACTERS.get(each, each) for each in text)
+
+
+_CHARACTERS = {
+    **{
+        symbol: rf"$\{name}$"
+        for name, symbol in reversed(_SYMBOLS.items())
+        if len(symbol) == 1 and not symbol.isascii()
+    },
+    **{chr(small): f"$_{{{chr(digit)}}}$" for digit, small in _SUBSCRIPTS.items()},
+    **{chr(small): f"$^{{{chr(digit)}}}$" for digit, small in _SUPERSCRIPTS.items()},
+    "ᵀ": r"$^{\top}$",
+}

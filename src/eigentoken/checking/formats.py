@@ -68,6 +68,7 @@ def to_html(report: Report) -> str:
 def to_latex(report: Report) -> str:
     """Three tables (booktabs, broken over pages by longtable): the layers, the heads, and the statements."""
     from eigentoken.proofs.typeset.latex import escape
+    from eigentoken.theory.plain_text import characters_in_latex
 
     names = (r"$\operatorname{Re}\lambda_1$", r"$\|F\|$", r"$\alpha^*$", "to symmetric")
     layers = [
@@ -86,7 +87,7 @@ def to_latex(report: Report) -> str:
     for each in report.statements:
         if each["word"] == "no condition on weights":
             continue
-        why = escape(difference_text(each, len(report.layers))) if each["differs"] else ""
+        why = characters_in_latex(escape(difference_text(each, len(report.layers)))) if each["differs"] else ""
         obstacle = f"${each['obstacles'][0]['condition']}$" if each["obstacles"] else ""
         heads = each["as_one_head"]["heads"] if each["as_one_head"] else {}
         met = f"{heads['met as if one head']}/{sum(heads.values())}" if sum(heads.values()) else ""
