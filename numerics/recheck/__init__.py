@@ -345,7 +345,9 @@ def _confirm_rank(facts: Mapping[str, Any], matrix: Exact, until: float) -> str 
         if found < int(facts["rank_at_least"]):
             found = rational.rank(matrix.numerators, until)
         return None if found >= int(facts["rank_at_least"]) else f"the rank is {found}"
-    rank, beyond = int(facts["rank"]), fraction_of(facts.get("beyond", "0"))
+    rank, beyond = int(facts["rank"]), fraction_of(facts["beyond"])
+    if rank < full and beyond != 0:
+        return "a rank below the full one leaves nothing beyond zero"
     if rank == full and beyond > 0:
         if full <= 64:
             positive = rational.counts(_gram(matrix, -beyond * beyond, 1).numerators, until)[0]

@@ -29,6 +29,7 @@ MATRICES: dict[str, tuple[str, list[list[float]], tuple[str, ...]]] = {
     "norm": ("norm-bound", GENERAL, ("--bound", "9")),
     "rank": ("rank", GENERAL, ()),
     "nonsingular": ("nonsingular", GENERAL, ()),
+    "deficient": ("rank", [[1.0, 2.0], [2.0, 4.0]], ()),
     "inertia": ("inertia", DEFINITE, ()),
     "spectrum": ("spectrum", GENERAL, ()),
     "eigenvector": ("principal-eigenvector", GENERAL, ()),
