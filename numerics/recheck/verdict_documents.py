@@ -112,7 +112,7 @@ class _Beside:
             )
         if "gap" in self.facts:
             self._same("gap", [None if end is None else float.fromhex(end) for end in self.facts["gap"]])
-        elif "gap" in self.stated:
+        elif "gap" in self.stated or (self.document.condition == "spectral-gap" and self.document.verdict == "holds"):
             self._same("gap", None)
 
     def _eigenvector(self) -> None:

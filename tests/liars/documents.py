@@ -26,6 +26,7 @@ MATRICES: dict[str, tuple[str, list[list[float]], tuple[str, ...]]] = {
     "leader": ("dominant-real-part", GENERAL, ()),
     "modulus": ("dominant-modulus", GENERAL, ()),
     "gap": ("spectral-gap", GENERAL, ()),
+    "endless gap": ("spectral-gap", [[3.0]], ()),
     "norm": ("norm-bound", GENERAL, ("--bound", "9")),
     "rank": ("rank", GENERAL, ()),
     "nonsingular": ("nonsingular", GENERAL, ()),
