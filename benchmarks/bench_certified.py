@@ -32,13 +32,13 @@ import scipy.linalg
 import torch
 from scipy.linalg.lapack import dgeev, dgeev_lwork, dpotrf
 
-from eigentoken.numerics.certify import certify
-from eigentoken.numerics.definiteness import cholesky_bound
-from eigentoken.numerics.enclosures import Enclosure
-from eigentoken.numerics.heads import batch_core_spectra, batch_inertia
-from eigentoken.numerics.probe import probe_numpy, probe_torch
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.definiteness import cholesky_bound
+from eigentoken.numerics.certified.enclosures import Enclosure
+from eigentoken.numerics.certified.heads import batch_core_spectra, batch_inertia
+from eigentoken.numerics.certified.probe import probe_numpy, probe_torch
+from eigentoken.numerics.certified.spectra import eigenvalue_discs
 from eigentoken.numerics.recheck import recheck
-from eigentoken.numerics.spectra import eigenvalue_discs
 
 torch.set_num_threads(1)
 

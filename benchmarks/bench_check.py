@@ -36,12 +36,12 @@ import numpy as np
 
 from eigentoken.checking.layers import rotary_pairs, weights_of
 from eigentoken.models import load
-from eigentoken.numerics.dominance import _discs
+from eigentoken.numerics.certified.dominance import _discs
 from eigentoken.numerics.layers.findings import examine
 from eigentoken.numerics.layers.layer_readings import read_layer
 from eigentoken.numerics.layers.regimes import regime
 from eigentoken.numerics.layers.rotary_scores import OFFSETS
-from eigentoken.theory.registry import statements
+from eigentoken.theory.statements.registry import statements
 
 RATIO, SECONDS = 2.0, 30.0
 

@@ -18,11 +18,11 @@ import sympy as sp
 from eigentoken.numerics.instances.plans import Plan, plan_for
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.instances.strategies import plan_instances
-from eigentoken.theory.claims import AlmostEveryConverges, Claim, Stable
-from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
-from eigentoken.theory.points import BipartiteAt, ConsensusAt
-from eigentoken.theory.readings import GENERATED, OBSERVED
-from eigentoken.theory.terms import Eigenvalue, SpectralNorm, alpha, matrix
+from eigentoken.theory.language.claims import AlmostEveryConverges, Claim, Stable
+from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
+from eigentoken.theory.language.readings import GENERATED, OBSERVED
+from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, matrix
 
 V = matrix("V")
 CONDITIONS = (

@@ -16,19 +16,21 @@ import time
 from pathlib import Path
 
 EVERYTHING = """
-from eigentoken.theory.attention_polygons import never_stable, uniform_polygon_spectrum
-from eigentoken.theory.circle_spectra import circle_spectrum
-from eigentoken.theory.linearize import linearize
-from eigentoken.theory.masked_spectra import complete_part_spectrum, masked_bipartite_spectrum
-from eigentoken.theory.polygonal_spectra import antipodal_spectrum, polygonal_spectrum
-from eigentoken.theory.printing import criterion_latex, proof_latex, spectrum_latex, system_latex
-from eigentoken.theory.printing_expressions import jacobian_latex
-from eigentoken.theory.spectra import bipartite_spectrum, consensus_spectrum, zero_spectrum
-from eigentoken.theory.stability import (
+from eigentoken.theory.linearization.attention_polygons import never_stable, uniform_polygon_spectrum
+from eigentoken.theory.linearization.circle_spectra import circle_spectrum
+from eigentoken.theory.linearization.linearize import linearize
+from eigentoken.theory.linearization.masked_spectra import complete_part_spectrum, masked_bipartite_spectrum
+from eigentoken.theory.linearization.polygonal_spectra import antipodal_spectrum, polygonal_spectrum
+from eigentoken.theory.linearization.latex import criterion_latex, proof_latex, spectrum_latex
+from eigentoken.theory.printing.formulas import system_latex
+from eigentoken.theory.linearization.latex import jacobian_latex
+from eigentoken.theory.linearization.consensus_spectra import bipartite_spectrum, consensus_spectrum, zero_spectrum
+from eigentoken.theory.linearization.stability import (
     consensus_criterion, instability_of_other_consensus, nonsymmetric_criterion, two_cycle_criterion)
-from eigentoken.theory.stability_bipartite import bipartite_criterion, bipartite_last, bipartite_other, oja_bipartite
-from eigentoken.theory.stability_masked import masked_bipartite_criterion, masked_consensus_criterion
-from eigentoken.theory.systems import SYSTEMS, system
+from eigentoken.theory.linearization.bipartite_stability import (
+    bipartite_criterion, bipartite_last, bipartite_other, oja_bipartite)
+from eigentoken.theory.linearization.masked_stability import masked_bipartite_criterion, masked_consensus_criterion
+from eigentoken.theory.systems.catalogue import SYSTEMS, system
 
 spectra = [consensus_spectrum(each) for each in SYSTEMS.values()]
 for each in SYSTEMS.values():
@@ -57,8 +59,8 @@ assert all(lemma.check().is_holds for lemma in never_stable())
 print(len(spectra), "spectra,", len(criteria), "criteria")
 """
 ONE = """
-from eigentoken.theory.spectra import consensus_spectrum
-from eigentoken.theory.systems import system
+from eigentoken.theory.linearization.consensus_spectra import consensus_spectrum
+from eigentoken.theory.systems.catalogue import system
 consensus_spectrum(system("attention-map"))
 """
 VECTOR = {

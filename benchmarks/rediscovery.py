@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from eigentoken.numerics.lab import load, refute
-from eigentoken.numerics.lab.recheck import recheck_report
+from eigentoken.numerics.recheck.refutations.report import recheck_report
 
 BLIND = Path(__file__).parent / "blind"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from eigentoken.numerics.lab import Conjecture, load, refute
-from eigentoken.theory.registry import statements
+from eigentoken.theory.statements.registry import statements
 
 BLIND = Path(__file__).parent / "blind"
 

@@ -12,7 +12,7 @@ from typing import Any
 from eigentoken.checking import CheckOptions, check
 from eigentoken.checking.idealisations import size_text
 from eigentoken.checking.summary import groups, heads_of, met_as_one_head, systems_of
-from eigentoken.models.samples import SAMPLES
+from eigentoken.models.loading.samples import SAMPLES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "tables" / "samples.md"
 COLUMNS = (

@@ -2,7 +2,7 @@
 
     python benchmarks/table_undecided.py [--count 600] [--write docs/tables/undecided.md]
 
-Truth is exact (:mod:`eigentoken.numerics.adversarial`, :mod:`eigentoken.numerics.adversarial_named`); a false verdict makes the
+Truth is exact (``tests/tools/adversarial_matrices.py``, ``named_matrices.py``); a false verdict makes the
 exit code 1.
 """
 
@@ -14,9 +14,11 @@ from collections import Counter
 from itertools import chain
 from pathlib import Path
 
-from eigentoken.numerics.adversarial import sign_cases, spectral_cases
-from eigentoken.numerics.adversarial_named import named_sign_cases, named_spectral_cases
-from eigentoken.numerics.certify import certify
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from eigentoken.numerics.certified.certify import certify
+from tests.tools.adversarial_matrices import sign_cases, spectral_cases
+from tests.tools.named_matrices import named_sign_cases, named_spectral_cases
 
 SIGNS = ("positive-definite", "negative-definite", "positive-semidefinite", "negative-semidefinite", "indefinite")
 ORDERS = {"real-part": "dominant-real-part", "modulus": "dominant-modulus", "step": "dominant-step"}

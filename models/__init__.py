@@ -1,6 +1,10 @@
 """eigentoken.models: checkpoints on disk or hub, to heads and layers in one stated convention.
 
 ``load(source)`` gives a ``Model``; ``model.layers()`` gives ``Layer`` objects with their ``Head``s, one at a time.
+
+For: reading weights without executing anything and without guessing a convention.
+Enters: checkpoints.  Leaves: heads with P and U, layers with F and S, in exact stored numbers.
+Below it: files; the room knows neither theory nor numerics.
 """
 
 from __future__ import annotations
@@ -9,31 +13,31 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .convention import FeedForward, Head, Layer, Mask, Normalization
-    from .errors import ModelError
-    from .family import supported_families
-    from .forward import LayerState, run_layer, run_tokens
-    from .model import Model
-    from .rotary import Rotary
-    from .sources import load
-    from .write import EditedCheckpoint, save_edited
+    from eigentoken.models.convention.errors import ModelError
+    from eigentoken.models.convention.head_and_layer import FeedForward, Head, Layer, Mask, Normalization
+    from eigentoken.models.convention.rotary import Rotary
+    from eigentoken.models.families.family import supported_families
+    from eigentoken.models.forward import LayerState, run_layer, run_tokens
+    from eigentoken.models.loading.model import Model
+    from eigentoken.models.loading.sources import load
+    from eigentoken.models.loading.write import EditedCheckpoint, save_edited
 
 _HOME = {
-    "FeedForward": "convention",
-    "Head": "convention",
-    "Layer": "convention",
-    "Mask": "convention",
-    "Normalization": "convention",
-    "ModelError": "errors",
-    "supported_families": "family",
+    "FeedForward": "convention.head_and_layer",
+    "Head": "convention.head_and_layer",
+    "Layer": "convention.head_and_layer",
+    "Mask": "convention.head_and_layer",
+    "Normalization": "convention.head_and_layer",
+    "ModelError": "convention.errors",
+    "supported_families": "families.family",
     "LayerState": "forward",
     "run_layer": "forward",
     "run_tokens": "forward",
-    "Model": "model",
-    "Rotary": "rotary",
-    "load": "sources",
-    "EditedCheckpoint": "write",
-    "save_edited": "write",
+    "Model": "loading.model",
+    "Rotary": "convention.rotary",
+    "load": "loading.sources",
+    "EditedCheckpoint": "loading.write",
+    "save_edited": "loading.write",
 }
 
 __all__ = [

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .convention import Head, Layer
-from .errors import ModelError
-from .model import Model
-from .rotary import Array
+from eigentoken.models.convention.errors import ModelError
+from eigentoken.models.convention.head_and_layer import Head, Layer
+from eigentoken.models.convention.rotary import Array
+from eigentoken.models.loading.model import Model
 
 
 @dataclass(frozen=True, eq=False)

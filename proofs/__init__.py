@@ -1,4 +1,9 @@
-"""The book: one file a statement of the papers, found by walking the folders, none listed by hand."""
+"""The book: one file a statement of the papers, found by walking the folders, none listed by hand.
+
+For: the statements of the papers, their derivations, property tests and documents.
+Enters: theory's statements and steps.  Leaves: the registered book, its ledger of evidence, LaTeX.
+Below it: theory, numerics.
+"""
 
 from __future__ import annotations
 

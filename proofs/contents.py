@@ -19,10 +19,11 @@ from eigentoken.files.documents import read_json
 from eigentoken.files.writing import write_text
 from eigentoken.proofs import CHAPTERS
 
-__all__ = ["CONTENTS", "computed_rows", "key", "rows", "text", "write"]
+__all__ = ["CONTENTS", "LEDGER", "computed_rows", "key", "rows", "text", "write"]
 
 ROOM = Path(__file__).resolve().parent
 CONTENTS = ROOM / "contents.json"
+LEDGER = ROOM / "ledger.json"
 GROUP = "eigentoken.statements"  # as in theory.registry, which would bring sympy
 
 
@@ -31,9 +32,9 @@ def _files() -> Iterator[Path]:
     import eigentoken.theory
 
     yield from (path for chapter in CHAPTERS for path in sorted((ROOM / chapter).glob("*.py")))
-    yield ROOM / "ledger.json"
+    yield LEDGER
     yield ROOM / "verify.py"
-    yield Path(eigentoken.theory.__path__[0]) / "statements.py"
+    yield Path(eigentoken.theory.__path__[0]) / "statements" / "statement.py"
 
 
 def key() -> str:
@@ -53,7 +54,7 @@ def computed_rows() -> list[dict[str, Any]]:
     or a summary of it, has (``None`` where the statement is compared with none).
     """
     from eigentoken.proofs.verify import evidence_of, status_of
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     found = []
     for each in statements():
@@ -93,7 +94,7 @@ def rows() -> list[dict[str, Any]]:
 
 def text() -> str:
     """What ``contents.json`` should hold: the rows of our own statements with the key of their files."""
-    own = read_json(ROOM / "ledger.json")
+    own = read_json(LEDGER)
     found = [each for each in computed_rows() if each["id"] in own]
     return json.dumps({"key": key(), "rows": found}, indent=1) + "\n"
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from eigentoken.files.documents import read_json
 from eigentoken.files.writing import write_text
-from eigentoken.theory.registry import statements
-from eigentoken.theory.statements import Evidence, Statement, Status, Vector
-from eigentoken.theory.steps import ALL_SIZES, Outcome
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.statement import Evidence, Statement, Status, Vector
+from eigentoken.theory.statements.steps import ALL_SIZES, StepOutcome
 
 __all__ = [
     "LEDGER",
@@ -128,7 +128,7 @@ def verify(
     return Verified(statement.id, statements().digest(statement), tuple(lines), tested)
 
 
-def _step_line(outcome: Outcome) -> Line:
+def _step_line(outcome: StepOutcome) -> Line:
     second = "" if outcome.second is None else str(outcome.second.word)
     step = outcome.step
     word = str(outcome.verdict.word) if outcome.verdict.is_holds or not outcome.accepted else ARGUED
@@ -186,7 +186,7 @@ def _properties(statement: Statement, instances: int, seed: int) -> tuple[int, l
         lines.append(line)
         tested += instances if line.good else 0
     if statement.conditions and statement.claims:
-        from eigentoken.proofs.properties import test_statement
+        from eigentoken.proofs.properties.property import test_statement
 
         report = test_statement(statement, instances, seed)
         tested += report.instances
@@ -252,10 +252,6 @@ def record(results: Sequence[Verified], ledger: Path | None = None) -> list[Path
         entries = read_json(path) if path.exists() else {}
         write_text(path, json.dumps(dict(sorted({**entries, **new}.items())), indent=1) + "\n")
     _ledger.cache_clear()
-    if ROOM / "ledger.json" in found:
-        from eigentoken.proofs import contents
-
-        contents.write()
     return list(found)
 
 

@@ -100,7 +100,7 @@ def commands_table() -> Iterator[str]:
 
 def conditions_table() -> Iterator[str]:
     """The conditions of ``certify``."""
-    from eigentoken.numerics.certify import conditions
+    from eigentoken.numerics.certified.certify import conditions
 
     yield "| condition | meaning |"
     yield "| --- | --- |"
@@ -110,7 +110,7 @@ def conditions_table() -> Iterator[str]:
 
 def systems_table() -> Iterator[str]:
     """The systems and their parameters."""
-    from eigentoken.theory.systems import SYSTEMS
+    from eigentoken.theory.systems.catalogue import SYSTEMS
 
     yield "| system | state space, time | parameters | source |"
     yield "| --- | --- | --- | --- |"
@@ -123,7 +123,7 @@ def words_table() -> Iterator[str]:
     """The words of the language: of every module of ``theory`` that adds some, and of no other author."""
     import importlib
 
-    from eigentoken.theory.readings import WORDS
+    from eigentoken.theory.language.readings import WORDS
 
     for path in sorted((ROOT / "theory").glob("*.py")):
         if "@word" in path.read_text(encoding="utf-8"):

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from eigentoken.proofs import contents
 from eigentoken.proofs.verify import evidence_of, status_of
-from eigentoken.theory.plain_text import plain_text
-from eigentoken.theory.registry import statements
+from eigentoken.theory.printing.plain_text import plain_text
+from eigentoken.theory.statements.registry import statements
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "tables" / "statements.md"
@@ -77,7 +77,7 @@ def statements_table() -> str:
 
 def dropped_table() -> str:
     """What is known of each statement with one condition dropped, from the registered witnesses."""
-    from eigentoken.proofs.properties_dropped import table
+    from eigentoken.proofs.properties.dropped_conditions import table
 
     lines = [
         "<!-- written by tools/tables.py: do not edit -->",

@@ -4,7 +4,7 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.claims import (
+from eigentoken.theory.language.claims import (
     AlmostEveryConverges,
     Converges,
     Decreases,
@@ -14,23 +14,24 @@ from eigentoken.theory.claims import (
     Increases,
     Nonnegative,
 )
-from eigentoken.theory.conditions import (
+from eigentoken.theory.language.conditions import (
     BoundedInTime,
     InHemisphere,
+    IsIdentity,
     NegativeDefinite,
+    NoneOpposite,
     Nonsingular,
     NotAllEqual,
+    NotAllZero,
     PositiveDefinite,
     Relation,
     SimpleTop,
     Symmetric,
 )
-from eigentoken.theory.observables import Observable, dot
-from eigentoken.theory.observables_attention import absolute_cosine_gap, token_energy
-from eigentoken.theory.points import ConsensusAt, ConsensusSet, Hemisphere, Zero
-from eigentoken.theory.terms import Eigenvalue, SpectralNorm, d, matrix, n
-from eigentoken.theory.words_flows import IsIdentity
-from eigentoken.theory.words_lab import NoneOpposite, NotAllZero
+from eigentoken.theory.language.observables import Observable, dot
+from eigentoken.theory.language.observables_attention import absolute_cosine_gap, token_energy
+from eigentoken.theory.language.places import ConsensusAt, ConsensusSet, Hemisphere, Zero
+from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, d, matrix, n
 
 U, V, P, W, B, Q, K = (matrix(name) for name in "UVPWBQK")
 A = W * B.I

@@ -3,7 +3,7 @@
 import sympy as sp
 
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.claims import (
+from eigentoken.theory.language.claims import (
     AlmostEveryConverges,
     AttentionRank,
     Converges,
@@ -14,7 +14,7 @@ from eigentoken.theory.claims import (
     Stable,
     Unstable,
 )
-from eigentoken.theory.conditions import (
+from eigentoken.theory.language.conditions import (
     AllOf,
     NonPrincipalModulusBelow,
     Nonsingular,
@@ -23,10 +23,21 @@ from eigentoken.theory.conditions import (
     SimpleTop,
     Symmetric,
 )
-from eigentoken.theory.observables import oja_potential
-from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet, Polygonal
-from eigentoken.theory.terms import Eigenvalue, ScoreAtEigenvector, SpectralNorm, alpha, d, ell, k, matrix, n, p, q
-from eigentoken.theory.words_lab import Clustering
+from eigentoken.theory.language.observables import oja_potential
+from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, Clustering, ConsensusAt, ConsensusSet, Polygonal
+from eigentoken.theory.language.terms import (
+    Eigenvalue,
+    ScoreAtEigenvector,
+    SpectralNorm,
+    alpha,
+    d,
+    ell,
+    k,
+    matrix,
+    n,
+    p,
+    q,
+)
 
 V, M, F = (matrix(name) for name in "VMF")
 A1 = (Symmetric(V), SimpleTop(V), Nonsingular(V), Relation(Eigenvalue(V, 1) > 0))

@@ -4,7 +4,7 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.claims import (
+from eigentoken.theory.language.claims import (
     AlmostEveryConverges,
     Converges,
     Decreases,
@@ -17,20 +17,23 @@ from eigentoken.theory.claims import (
     TwoCycle,
     Unstable,
 )
-from eigentoken.theory.conditions import (
+from eigentoken.theory.language.conditions import (
     BoundedInTime,
     InHemisphere,
+    IsIdentity,
     NegativeDefinite,
+    NoneOpposite,
     Nonsingular,
+    NotAllZero,
     PositiveDefinite,
     Relation,
     SharesTopEigenvector,
     SimpleTop,
     Symmetric,
 )
-from eigentoken.theory.observables import Observable, dot, oja_potential
-from eigentoken.theory.observables_attention import cosine_gap, pair_form
-from eigentoken.theory.points import (
+from eigentoken.theory.language.observables import Observable, dot, oja_potential
+from eigentoken.theory.language.observables_attention import cosine_gap, pair_form
+from eigentoken.theory.language.places import (
     AntipodalAt,
     BipartiteAt,
     ConsensusAt,
@@ -39,9 +42,7 @@ from eigentoken.theory.points import (
     SomeEquilibrium,
     Zero,
 )
-from eigentoken.theory.terms import Eigenvalue, SpectralNorm, alpha, d, ell, k, matrix, n, p, q
-from eigentoken.theory.words_flows import IsIdentity
-from eigentoken.theory.words_lab import NoneOpposite, NotAllZero
+from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, d, ell, k, matrix, n, p, q
 
 U, V, M, P, W, B, F, Q, K = (matrix(name) for name in "UVMPWBFQK")
 TOP = (Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0))

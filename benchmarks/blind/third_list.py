@@ -4,7 +4,7 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.claims import (
+from eigentoken.theory.language.claims import (
     AlmostEveryConverges,
     AttentionRank,
     Converges,
@@ -18,21 +18,29 @@ from eigentoken.theory.claims import (
     Unstable,
     When,
 )
-from eigentoken.theory.conditions import (
+from eigentoken.theory.language.conditions import (
     InHemisphere,
+    IsIdentity,
     NegativeDefinite,
+    NoneOpposite,
     Not,
     PositiveDefinite,
     Relation,
     SimpleTop,
     Symmetric,
 )
-from eigentoken.theory.observables import Observable, dot, oja_potential
-from eigentoken.theory.observables_attention import cosine_gap
-from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet, Hemisphere, Polygonal, Zero
-from eigentoken.theory.terms import Eigenvalue, ScoreAtEigenvector, SpectralNorm, alpha, d, k, matrix, n, p, q
-from eigentoken.theory.words_flows import IsIdentity
-from eigentoken.theory.words_lab import NoneOpposite
+from eigentoken.theory.language.observables import Observable, dot, oja_potential
+from eigentoken.theory.language.observables_attention import cosine_gap
+from eigentoken.theory.language.places import (
+    AntipodalAt,
+    BipartiteAt,
+    ConsensusAt,
+    ConsensusSet,
+    Hemisphere,
+    Polygonal,
+    Zero,
+)
+from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, SpectralNorm, alpha, d, k, matrix, n, p, q
 
 U, V, M, P, W, B, F = (matrix(name) for name in "UVMPWBF")
 TOP = (Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0))

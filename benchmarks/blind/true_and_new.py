@@ -4,7 +4,7 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.claims import (
+from eigentoken.theory.language.claims import (
     AlmostEveryConverges,
     Converges,
     Decreases,
@@ -19,14 +19,17 @@ from eigentoken.theory.claims import (
     Unstable,
     When,
 )
-from eigentoken.theory.conditions import (
+from eigentoken.theory.language.conditions import (
     BoundedInTime,
     Commute,
     InHemisphere,
+    IsIdentity,
     NegativeDefinite,
+    NoneOpposite,
     NonPrincipalModulusBelow,
     Nonsingular,
     NotAllEqual,
+    NotAllZero,
     PositiveDefinite,
     PositiveSemidefinite,
     Relation,
@@ -34,12 +37,10 @@ from eigentoken.theory.conditions import (
     SimpleTop,
     Symmetric,
 )
-from eigentoken.theory.observables import oja_potential
-from eigentoken.theory.observables_attention import cosine_gap, ellipsoid_potential, pair_form
-from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet, Hemisphere, Zero
-from eigentoken.theory.terms import Eigenvalue, ScoreAtEigenvector, SpectralNorm, alpha, d, ell, k, matrix, n
-from eigentoken.theory.words_flows import IsIdentity
-from eigentoken.theory.words_lab import NoneOpposite, NotAllZero
+from eigentoken.theory.language.observables import oja_potential
+from eigentoken.theory.language.observables_attention import cosine_gap, ellipsoid_potential, pair_form
+from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet, Hemisphere, Zero
+from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, SpectralNorm, alpha, d, ell, k, matrix, n
 
 U, V, M, P, W, B, F = (matrix(name) for name in "UVMPWBF")
 TOP = (Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0))

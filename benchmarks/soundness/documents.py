@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from eigentoken.checking.recheck import recheck_document
-from eigentoken.numerics.certify import certify
+from eigentoken.numerics.certified.certify import certify
 from eigentoken.schemas import schema
-from eigentoken.theory.classify import classify
-from eigentoken.theory.verdicts import VerdictWord
+from eigentoken.theory.classification.classify import classify
+from eigentoken.theory.language.verdicts import VerdictWord
 
 from . import exact
 from .exact import Rows

@@ -14,10 +14,10 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from eigentoken.numerics.instances.exact_values import Case as Instances
 from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.lab.predicates import predicate_verdict
-from eigentoken.numerics.readings.exact_values import Case as Instances
-from eigentoken.theory.instances import Instance
+from eigentoken.theory.classification.instances import Instance
 
 from . import exact
 from .exact import Rows

@@ -15,16 +15,16 @@ import numpy as np
 
 from eigentoken.numerics.layers.layer_readings import read_layer
 from eigentoken.numerics.layers.weights import LayerWeights
-from eigentoken.theory.conditions import (
+from eigentoken.theory.language.conditions import (
     NegativeDefinite,
     Nonsingular,
     PositiveDefinite,
     PositiveSemidefinite,
     Symmetric,
 )
-from eigentoken.theory.readings import LATEX
-from eigentoken.theory.registry import statements
-from eigentoken.theory.systems import system as system_named
+from eigentoken.theory.language.readings import LATEX
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.systems.catalogue import system as system_named
 
 from . import exact
 from .exact import Rows

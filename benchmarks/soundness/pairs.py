@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.numerics.heads import batch_inertia
-from eigentoken.numerics.pairs import PAIR_CONDITIONS, certify_pair
+from eigentoken.numerics.certified.heads import batch_inertia
+from eigentoken.numerics.certified.pairs import PAIR_CONDITIONS, certify_pair
 
 from . import exact
 from .exact import Rows

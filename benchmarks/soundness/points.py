@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from eigentoken.theory.classify import classify
-from eigentoken.theory.instances import Instance
+from eigentoken.theory.classification.classify import classify
+from eigentoken.theory.classification.instances import Instance
 
 from . import exact
 from .exact import Rows

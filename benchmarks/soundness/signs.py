@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.numerics.certify import certify
+from eigentoken.numerics.certified.certify import certify
 
 from . import exact
 from .exact import Rows

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from eigentoken.numerics.certify import certify
+from eigentoken.numerics.certified.certify import certify
 
 from . import exact
 from .exact import Rows

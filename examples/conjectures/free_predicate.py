@@ -4,8 +4,8 @@ That matrix is singular at every state, since 1 is an eigenvalue of the attentio
 """
 
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
-from eigentoken.theory.terms import Eigenvalue, matrix
+from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.terms import Eigenvalue, matrix
 
 V = matrix("V")
 

@@ -3,10 +3,10 @@
 import sympy as sp
 
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.claims import Iff, Stable
-from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
-from eigentoken.theory.points import ConsensusAt
-from eigentoken.theory.terms import Eigenvalue, alpha, d, matrix, n
+from eigentoken.theory.language.claims import Iff, Stable
+from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.terms import Eigenvalue, alpha, d, matrix, n
 
 V = matrix("V")
 

@@ -3,10 +3,10 @@
 import sympy as sp
 
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.claims import Unstable
-from eigentoken.theory.conditions import Nonsingular, Relation, SimpleTop, Symmetric
-from eigentoken.theory.points import Polygonal
-from eigentoken.theory.terms import Eigenvalue, SpectralNorm, alpha, matrix
+from eigentoken.theory.language.claims import Unstable
+from eigentoken.theory.language.conditions import Nonsingular, Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.places import Polygonal
+from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, matrix
 
 V = matrix("V")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from ..configuration import Config
-from ..convention import FeedForward, Layer, Mask, Normalization, StoredMatrix
-from ..embedding import TokenEmbedding
-from ..family import Family, Projections, Shape, register
-from ..tensors import WeightReader
+from eigentoken.models.convention.configuration import Config
+from eigentoken.models.convention.embedding import TokenEmbedding
+from eigentoken.models.convention.head_and_layer import FeedForward, Layer, Mask, Normalization, StoredMatrix
+from eigentoken.models.convention.tensors import WeightReader
+from eigentoken.models.families.family import Family, Projections, Shape, register
 
 
 @register

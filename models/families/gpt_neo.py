@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..configuration import MAX_LAYERS, Config
-from ..convention import FeedForward, Layer, Mask, Normalization, StoredMatrix
-from ..embedding import TokenEmbedding
-from ..errors import ModelError
-from ..family import Family, Projections, Shape, register
-from ..tensors import WeightReader
+from eigentoken.models.convention.configuration import MAX_LAYERS, Config
+from eigentoken.models.convention.embedding import TokenEmbedding
+from eigentoken.models.convention.errors import ModelError
+from eigentoken.models.convention.head_and_layer import FeedForward, Layer, Mask, Normalization, StoredMatrix
+from eigentoken.models.convention.tensors import WeightReader
+from eigentoken.models.families.family import Family, Projections, Shape, register
 
 
 @register

@@ -9,13 +9,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..configuration import Config
-from ..convention import FeedForward, Layer, Mask, Normalization, StoredMatrix
-from ..embedding import TokenEmbedding
-from ..errors import ModelError
-from ..family import Family, Projections, Shape, register
-from ..rotary import Rotary, linear_rotary, llama3_rotary, standard_rotary, yarn_gain, yarn_rotary
-from ..tensors import WeightReader
+from eigentoken.models.convention.configuration import Config
+from eigentoken.models.convention.embedding import TokenEmbedding
+from eigentoken.models.convention.errors import ModelError
+from eigentoken.models.convention.head_and_layer import FeedForward, Layer, Mask, Normalization, StoredMatrix
+from eigentoken.models.convention.rotary import (
+    Rotary,
+    linear_rotary,
+    llama3_rotary,
+    standard_rotary,
+    yarn_gain,
+    yarn_rotary,
+)
+from eigentoken.models.convention.tensors import WeightReader
+from eigentoken.models.families.family import Family, Projections, Shape, register
 
 DEFAULT_KV_HEADS = {"mistral": 8, "qwen2": 32, "smollm3": 4}
 DEFAULT_WINDOW = {"mistral": 4096}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Literal, NoReturn
 
-from ..configuration import Config
-from ..convention import FeedForward, Layer, Mask, Normalization, StoredMatrix
-from ..errors import ModelError
-from ..family import Family, Projections, Shape, register
-from ..tensors import WeightReader
+from eigentoken.models.convention.configuration import Config
+from eigentoken.models.convention.errors import ModelError
+from eigentoken.models.convention.head_and_layer import FeedForward, Layer, Mask, Normalization, StoredMatrix
+from eigentoken.models.convention.tensors import WeightReader
+from eigentoken.models.families.family import Family, Projections, Shape, register
 
 
 @register

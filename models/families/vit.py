@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from ..configuration import Config
-from ..convention import FeedForward, Layer, Mask, Normalization, StoredMatrix
-from ..embedding import PatchEmbedding
-from ..errors import ModelError
-from ..family import Family, Projections, Shape, register
-from ..tensors import WeightReader
+from eigentoken.models.convention.configuration import Config
+from eigentoken.models.convention.embedding import PatchEmbedding
+from eigentoken.models.convention.errors import ModelError
+from eigentoken.models.convention.head_and_layer import FeedForward, Layer, Mask, Normalization, StoredMatrix
+from eigentoken.models.convention.tensors import WeightReader
+from eigentoken.models.families.family import Family, Projections, Shape, register
 
 ON_DISK = {
     "layer": "encoder.layer.{}.",

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError, brief, some
-from ..rotary import Array
-from ..tensors import SourceFile, TensorInfo, TensorStore
-from .gguf_header import GgufTensor, read_gguf_header
-from .renamed import Original, RenamedStore
-from .safetensors_file import widen_bfloat16
+from eigentoken.models.convention.errors import ModelError, brief, some
+from eigentoken.models.convention.rotary import Array
+from eigentoken.models.convention.tensors import SourceFile, TensorInfo, TensorStore
+from eigentoken.models.formats.gguf_header import GgufTensor, read_gguf_header
+from eigentoken.models.formats.renamed import Original, RenamedStore
+from eigentoken.models.formats.safetensors_file import widen_bfloat16
 
 INTERLEAVED = {"llama": True, "qwen2": False}
 """Supported architectures, and whether llama.cpp turns neighbouring coordinates."""

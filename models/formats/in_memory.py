@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ModelError
-from ..rotary import Array
-from ..tensors import TensorInfo, TensorStore
-from .torch_pickle import numpy_copy
+from eigentoken.models.convention.errors import ModelError
+from eigentoken.models.convention.rotary import Array
+from eigentoken.models.convention.tensors import TensorInfo, TensorStore
+from eigentoken.models.formats.torch_pickle import numpy_copy
 
 if TYPE_CHECKING:
     import torch

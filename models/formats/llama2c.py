@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError, brief
-from ..rotary import Array
-from ..tensors import SourceFile, TensorInfo, TensorStore
+from eigentoken.models.convention.errors import ModelError, brief
+from eigentoken.models.convention.rotary import Array
+from eigentoken.models.convention.tensors import SourceFile, TensorInfo, TensorStore
 
 MAGIC = 0x616B3432
 HEADER_V1 = 256

@@ -14,12 +14,12 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
-from ..configuration import parse_json
-from ..errors import ModelError, brief
-from ..rotary import Array
-from ..tensors import SourceFile, TensorInfo, TensorStore
-from .renamed import Original, RenamedStore
-from .torch_pickle import check_zip
+from eigentoken.models.convention.configuration import parse_json
+from eigentoken.models.convention.errors import ModelError, brief
+from eigentoken.models.convention.rotary import Array
+from eigentoken.models.convention.tensors import SourceFile, TensorInfo, TensorStore
+from eigentoken.models.formats.renamed import Original, RenamedStore
+from eigentoken.models.formats.torch_pickle import check_zip
 
 CONFIG = "__config__"
 MAX_CONFIG = 1 << 20

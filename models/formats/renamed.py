@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..rotary import Array
-from ..tensors import TensorInfo, TensorStore
+from eigentoken.models.convention.rotary import Array
+from eigentoken.models.convention.tensors import TensorInfo, TensorStore
 
 
 @dataclass(frozen=True)

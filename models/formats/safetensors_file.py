@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..configuration import parse_json
-from ..errors import ModelError, brief
-from ..rotary import Array
-from ..tensors import SourceFile, TensorInfo, TensorStore
+from eigentoken.models.convention.configuration import parse_json
+from eigentoken.models.convention.errors import ModelError, brief
+from eigentoken.models.convention.rotary import Array
+from eigentoken.models.convention.tensors import SourceFile, TensorInfo, TensorStore
 
 MAX_HEADER_BYTES = 32 << 20
 """Headers of the largest public checkpoints stay below 10 MB."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..configuration import read_json_object
-from ..errors import ModelError, some
-from ..rotary import Array
-from ..tensors import TensorStore
-from .safetensors_file import SafetensorsStore
-from .torch_pickle import TorchPickleStore
+from eigentoken.models.convention.configuration import read_json_object
+from eigentoken.models.convention.errors import ModelError, some
+from eigentoken.models.convention.rotary import Array
+from eigentoken.models.convention.tensors import TensorStore
+from eigentoken.models.formats.safetensors_file import SafetensorsStore
+from eigentoken.models.formats.torch_pickle import TorchPickleStore
 
 
 class ShardedStore(TensorStore):

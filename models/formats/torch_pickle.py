@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, brief, some
-from ..rotary import Array
-from ..tensors import SourceFile, TensorInfo, TensorStore
+from eigentoken.models.convention.errors import ModelError, brief, some
+from eigentoken.models.convention.rotary import Array
+from eigentoken.models.convention.tensors import SourceFile, TensorInfo, TensorStore
 
 if TYPE_CHECKING:
     import torch

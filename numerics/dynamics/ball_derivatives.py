@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat
 
-from eigentoken.theory.algebra import LoopAlgebra
+from eigentoken.theory.systems.algebra import LoopAlgebra
 
 __all__ = ["Dual", "dual_algebra", "inverse_of_midpoint", "positive_definite"]
 

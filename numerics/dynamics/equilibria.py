@@ -19,14 +19,14 @@ from eigentoken.numerics.dynamics.ball_derivatives import Dual, dual_algebra, in
 from eigentoken.numerics.dynamics.matrices import dense
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import mask_tensor
-from eigentoken.theory.systems import Space, Time
-from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
+from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
+from eigentoken.theory.systems.catalogue import Space, Time
 
-__all__ = ["Equilibrium", "certify_equilibrium"]
+__all__ = ["CertifiedEquilibrium", "certify_equilibrium"]
 
 
 @dataclass(frozen=True)
-class Equilibrium:
+class CertifiedEquilibrium:
     """``exists``: one equilibrium (one 2-cycle x -> -x if ``cycle``) in the box ``centre +- radius``; is it stable?"""
 
     exists: Verdict
@@ -38,7 +38,7 @@ class Equilibrium:
 
 def certify_equilibrium(
     problem: Problem, x: Tensor, *, bits: int = 128, radius: float | None = None, largest: int = 160
-) -> Equilibrium:
+) -> CertifiedEquilibrium:
     """Certify the equilibrium of a flow, the fixed point of a map, or the sign-flipping 2-cycle of a map, near ``x``.
 
     Equilibria that are not isolated (consensus when the values are the identity, marginal polygons) are ``undecided``.
@@ -51,7 +51,7 @@ def certify_equilibrium(
     centre = [[float(entry) for entry in row] for row in x.tolist()]
     if n * (d + 1) > largest:
         nothing = undecided(f"{n} tokens in R^{d} give {n * (d + 1)} unknowns, above the limit of {largest}")
-        return Equilibrium(nothing, nothing, centre, 0.0)
+        return CertifiedEquilibrium(nothing, nothing, centre, 0.0)
     old = ctx.prec
     ctx.prec = bits
     try:
@@ -132,17 +132,17 @@ class _BallSystem:
         return J
 
 
-def _certify(balls: _BallSystem, x: Tensor, centre: list[list[float]], radius: float | None) -> Equilibrium:
+def _certify(balls: _BallSystem, x: Tensor, centre: list[list[float]], radius: float | None) -> CertifiedEquilibrium:
     z = _newton(balls, x)
     if z is None:
         nothing = undecided("Newton's iteration did not settle: no isolated equilibrium nearby, or a singular one")
-        return Equilibrium(nothing, undecided(nothing.reason), centre, 0.0)
+        return CertifiedEquilibrium(nothing, undecided(nothing.reason), centre, 0.0)
     for size in [radius] if radius is not None else [1e-25, 1e-18, 1e-12, 1e-8]:
         box = _krawczyk(balls, z, size)
         if box is not None:
             return _conclude(balls, box, size)
     nothing = undecided("the Krawczyk operator does not map a box into itself: the equilibrium may not be isolated")
-    return Equilibrium(nothing, undecided(nothing.reason), centre, 0.0)
+    return CertifiedEquilibrium(nothing, undecided(nothing.reason), centre, 0.0)
 
 
 def _newton(balls: _BallSystem, x: Tensor, rounds: int = 12) -> arb_mat | None:
@@ -187,7 +187,7 @@ def _krawczyk(balls: _BallSystem, z: arb_mat, size: float) -> arb_mat | None:
     return box if inside else None
 
 
-def _conclude(balls: _BallSystem, box: arb_mat, size: float) -> Equilibrium:
+def _conclude(balls: _BallSystem, box: arb_mat, size: float) -> CertifiedEquilibrium:
     n, d = balls.n, balls.d
     centre = [[float(box[i * d + k, 0].mid()) for k in range(d)] for i in range(n)]
     cycle = False
@@ -201,7 +201,7 @@ def _conclude(balls: _BallSystem, box: arb_mat, size: float) -> Equilibrium:
                 "u_i = c_i x_i has a solution here, but the signs of 1 + alpha c_i differ: not a fixed point of the map"
             )
             mixed = undecided(reason) if any(factor.contains(0) for factor in factors) else fails(reason)
-            return Equilibrium(mixed, undecided(reason), centre, size)
+            return CertifiedEquilibrium(mixed, undecided(reason), centre, size)
     data = {
         "system": balls.problem.system.name,
         "n": n,
@@ -215,7 +215,7 @@ def _conclude(balls: _BallSystem, box: arb_mat, size: float) -> Equilibrium:
     word = "2-cycle" if cycle else "equilibrium"
     certificate = Certificate("equilibrium-krawczyk", f"exactly one {word} in the box", VerdictWord.HOLDS, data=data)
     exists = holds(f"the box of radius {size:.0e} holds exactly one {word} (Krawczyk)", certificate=certificate)
-    return Equilibrium(exists, _stability(balls, box, data), centre, size, cycle)
+    return CertifiedEquilibrium(exists, _stability(balls, box, data), centre, size, cycle)
 
 
 def _stability(balls: _BallSystem, box: arb_mat, found: dict[str, Any]) -> Verdict:

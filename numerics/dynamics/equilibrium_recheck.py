@@ -14,9 +14,9 @@ import mpmath
 import numpy as np
 from mpmath import iv
 
-from eigentoken.theory.algebra import LoopAlgebra
-from eigentoken.theory.systems import Space, Time, system
-from eigentoken.theory.verdicts import Certificate, VerdictWord
+from eigentoken.theory.language.verdicts import Certificate, VerdictWord
+from eigentoken.theory.systems.algebra import LoopAlgebra
+from eigentoken.theory.systems.catalogue import Space, Time, system
 
 __all__ = ["recheck_equilibrium"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
+from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
 
 __all__ = ["in_open_hemisphere", "recheck_hemisphere", "wendel_probability"]
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 __all__ = [
     "Factored",
-    "Rotary",
+    "RotaryMatrix",
     "RowScaled",
     "StructuredMatrix",
     "act",
@@ -90,7 +90,7 @@ class RowScaled(StructuredMatrix):
 
 
 @dataclass(frozen=True)
-class Rotary:
+class RotaryMatrix:
     """Position-dependent scores ``W_li = Q R_(l-i) K^T`` (PH-T7), with R rotating the pairs of coordinates.
 
     ``query`` and ``key`` are (d, r), r even; pair m turns by ``frequencies[m]`` a position.  Called with ``(l, i)`` it
@@ -146,7 +146,7 @@ def act(matrix: Any, x: Tensor) -> Tensor:
 
 def pair_scores(matrix: Any, x: Tensor) -> Tensor:
     """``x_i^T M x_j`` for each pair of tokens."""
-    if isinstance(matrix, StructuredMatrix | Rotary):
+    if isinstance(matrix, StructuredMatrix | RotaryMatrix):
         return matrix.pair_scores(x)
     if callable(matrix):
         return _scores_by_pair(matrix, x)

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.dynamics.fused import FusedHeads
-from eigentoken.numerics.dynamics.matrices import Rotary, StructuredMatrix, compress
+from eigentoken.numerics.dynamics.matrices import RotaryMatrix, StructuredMatrix, compress
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, mask_tensor
-from eigentoken.theory.systems import Space, System, Time, system
+from eigentoken.theory.systems.catalogue import Space, System, Time, system
 
 __all__ = ["Problem", "SpanReduction", "problem"]
 
@@ -145,7 +145,7 @@ def problem(
 
 
 def _converted(value: Any, dtype: torch.dtype, device: Any) -> Any:
-    if value is None or isinstance(value, str | StructuredMatrix | Rotary):
+    if value is None or isinstance(value, str | StructuredMatrix | RotaryMatrix):
         return value
     if isinstance(value, Tensor):
         return value.to(dtype=dtype, device=device)

@@ -20,7 +20,7 @@ from eigentoken.files.writing import replacing
 from eigentoken.numerics.dynamics import observables as measure
 from eigentoken.numerics.dynamics.basins import Fraction95, clopper_pearson, random_tokens
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, SpherePaths
-from eigentoken.numerics.dynamics.equilibria import Equilibrium, certify_equilibrium
+from eigentoken.numerics.dynamics.equilibria import CertifiedEquilibrium, certify_equilibrium
 from eigentoken.numerics.dynamics.flows import METHODS, follow
 from eigentoken.numerics.dynamics.limits import Limit, name_limits
 from eigentoken.numerics.dynamics.maps import iterate
@@ -28,8 +28,8 @@ from eigentoken.numerics.dynamics.matrices import dense
 from eigentoken.numerics.dynamics.problem import Problem, problem
 from eigentoken.numerics.dynamics.threads import torch_threads
 from eigentoken.theory.exactness.parsing import NumberError, exact_number
-from eigentoken.theory.suggestions import meant
-from eigentoken.theory.systems import POSITIONAL, SYSTEMS, Space, System, Time, system
+from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS, Space, System, Time, system
+from eigentoken.theory.systems.suggestions import meant
 
 __all__ = ["OPTIONS", "Option", "OptionError", "Simulation", "simulate"]
 
@@ -85,7 +85,7 @@ class Simulation:
     observed: Mapping[str, np.ndarray]
     limits: list[Limit]
     fractions: Mapping[str, Fraction95]
-    equilibrium: Equilibrium | None = None
+    equilibrium: CertifiedEquilibrium | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     metric: Any = None
 

@@ -1,4 +1,4 @@
-"""The torch twin of every system: the six operations of :mod:`eigentoken.theory.algebra` on ``(..., n, d)`` arrays.
+"""The torch twin of every system: the six operations of :mod:`eigentoken.theory.systems.algebra` on ``(..., n, d)`` arrays.
 
 A state is a tensor whose last two axes are tokens and coordinates; whatever stands before them is a batch of instances.
 Uniform weights never become an n x n array: the full average is a mean, the causal one a running mean.
@@ -46,12 +46,12 @@ class UniformWeights:
 
 @dataclass(frozen=True)
 class TorchAlgebra:
-    """Batched torch arithmetic for :class:`eigentoken.theory.systems.System`.
+    """Batched torch arithmetic for :class:`eigentoken.theory.systems.catalogue.System`.
 
     ``root_dimension`` replaces d in the weights that are divided by ``sqrt(d)``: needed when the tokens are written in
     the coordinates of a subspace.  Masks may be ``None`` or "full", "causal", a boolean tensor or a 0/1 matrix.
 
-    >>> from eigentoken.theory.systems import system
+    >>> from eigentoken.theory.systems.catalogue import system
     >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
     >>> system("oja-flow").advance(TorchAlgebra(), {"V": [[1, 0], [0, 0]]}, x)
     tensor([[0.0000, 0.0000],

@@ -1,1 +1,6 @@
-"""The papers' experiments as named recipes: settings, numbers, a chart, and a checked comparison with the claim."""
+"""The papers' figures and tables as recipes that run again.
+
+For: ``reproduce``: each recipe says what the paper shows, what came out, and whether they agree.
+Enters: sizes and seeds.  Leaves: arrays and rows; nothing is drawn here.
+Below it: dynamics, certified.
+"""

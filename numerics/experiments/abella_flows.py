@@ -17,8 +17,8 @@ from eigentoken.numerics.dynamics.flows import follow
 from eigentoken.numerics.dynamics.hemisphere import in_open_hemisphere
 from eigentoken.numerics.dynamics.matrices import RowScaled
 from eigentoken.numerics.dynamics.problem import Problem, problem
-from eigentoken.numerics.experiments.registry import Context, Result, check, recipe
-from eigentoken.theory.systems import ABELLA
+from eigentoken.numerics.experiments.registry import Context, RecipeResult, check, recipe
+from eigentoken.theory.systems.catalogue import ABELLA
 
 
 def _matrix(rows: Any) -> Tensor:
@@ -53,7 +53,7 @@ def D2(t: float) -> Tensor:
     settings="eq. (8), P as printed in 7.1, W = P, 10 tokens in R^3, random start",
     claim="all tokens converge to one point; the dynamics is a gradient field, so V_P decreases",
 )
-def figure_1(context: Context) -> Result:
+def figure_1(context: Context) -> RecipeResult:
     flow = problem("ellipsoid-flow", {"P": P_71})
     start = flow.retract(random_tokens(1, 10, 3, seed=context.seed, distribution="cube"))[0]
     run = follow(flow, start, 60.0, at=np.linspace(0, 60, 601).tolist(), rtol=1e-10, atol=1e-12)
@@ -68,7 +68,7 @@ def figure_1(context: Context) -> Result:
         SpherePaths(run.states[:401].numpy(), P_71.numpy(), "tokens on the ellipsoid"),
         Curves([Curve(times[shown], potential[shown], weight="strong")], "t", "$V_P$", "potential", level=limit),
     )
-    return Result(
+    return RecipeResult(
         [
             check("all tokens converge to a consensus equilibrium", gap < 1e-4, f"diameter {gap:.1e} at t = 60"),
             check("V_P decreases along the trajectory", rise <= 1e-9, f"largest increase between samples {rise:.1e}"),
@@ -87,13 +87,13 @@ def figure_1(context: Context) -> Result:
     settings="P_1 = D_1(t) P_1', P_2 = D_2(t) P_2' as printed in 7.2",
     claim="the score matrices vary in time (bounded, so theorem 4.1 applies)",
 )
-def figure_2(context: Context) -> Result:
+def figure_2(context: Context) -> RecipeResult:
     times = np.linspace(0, 2, 801)
     norms = [[float(torch.linalg.norm(D(t).unsqueeze(-1) * P)) for t in times] for D, P in ((D1, P1_72), (D2, P2_72))]
     bounds = [2 * float(torch.linalg.norm(P)) for P in (P1_72, P2_72)]
     swing = [max(values) - min(values) for values in norms]
     curves = [Curve(times, values, f"$|P_{k}(t)|_F$") for k, values in enumerate(norms, start=1)]
-    return Result(
+    return RecipeResult(
         [
             check(
                 "both norms are bounded by 2 |P'|",
@@ -116,7 +116,7 @@ def figure_2(context: Context) -> Result:
     settings="eq. (11) on S^2, h = 2, matrices of 7.2, 10 tokens in the hemisphere of v = (1, 0, 0)",
     claim="tokens stay in the hemisphere, (13) decreases, all tokens reach consensus",
 )
-def figure_3(context: Context) -> Result:
+def figure_3(context: Context) -> RecipeResult:
     heads = [{"P": lambda t: RowScaled(D1(t), P1_72)}, {"P": lambda t: RowScaled(D2(t), P2_72)}]
     flow = problem("ellipsoid-multihead-flow", {"heads": heads, "W": None})
     v = _matrix([1.0, 0.0, 0.0])
@@ -133,7 +133,7 @@ def figure_3(context: Context) -> Result:
         SpherePaths(run.states.numpy(), None, "tokens on the sphere", (("v", v.numpy()),)),
         Curves([Curve(run.times, deficit, weight="strong")], "t", "eq. (13)", "$\\max_i (1 - v^T y_i)$"),
     )
-    return Result(
+    return RecipeResult(
         [
             check("the start lies in an open hemisphere", member.is_holds, f"decided exactly: {member.reason}"),
             check("the tokens stay in the hemisphere", lowest > 0, f"smallest v^T y_i over the run {lowest:.4f}"),
@@ -154,7 +154,7 @@ def figure_3(context: Context) -> Result:
     settings="eq. (21), P = D(t) P' and U as printed in 7.3, 10 tokens with v^T y > 0",
     claim="all tokens converge to the eigenvector v of the largest eigenvalue; V_1 decreases, V_2 need not",
 )
-def figure_4(context: Context) -> Result:
+def figure_4(context: Context) -> RecipeResult:
     values, vectors = torch.linalg.eigh(U_73)
     v = vectors[:, -1] * torch.sign(vectors[0, -1])
     flow = problem("causal-flow", {"U": U_73, "P": lambda t: RowScaled(D1(t), P_73)})
@@ -173,7 +173,7 @@ def figure_4(context: Context) -> Result:
         SpherePaths(run.states.numpy(), None, "tokens on the sphere", (("v", v.numpy()),)),
         Curves(curves, "t", "distance to $v$", "first two tokens"),
     )
-    return Result(
+    return RecipeResult(
         [
             check(
                 "the largest eigenvalue of U is positive and simple",
@@ -202,7 +202,7 @@ def figure_4(context: Context) -> Result:
     claim="E converges to zero along all trajectories",
     heavy=True,
 )
-def figure_5(context: Context) -> Result:
+def figure_5(context: Context) -> RecipeResult:
     n, d, starts, end = context.pick((20, 100, 20, 150.0), (50, 500, 100, 200.0))
     flow, x = causal_ensemble(n, d, starts, context.seed)
     times = np.linspace(0, end, 101)
@@ -221,7 +221,7 @@ def figure_5(context: Context) -> Result:
         Curves(lines, "t", "$E$", f"{starts} trajectories, {n} tokens, d = {d}"),
         Curves(log, "t", "$E$", "the same, logarithmic", log_y=True),
     )
-    return Result(
+    return RecipeResult(
         [
             check("E tends to zero along all trajectories", worst < 1e-2, f"largest E at t = {end:g}: {worst:.1e}"),
             check(

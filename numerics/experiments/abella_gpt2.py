@@ -22,7 +22,7 @@ from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, Table
 from eigentoken.numerics.dynamics.observables import cosine_gap
 from eigentoken.numerics.experiments.checkpoints import Checkpoint
 from eigentoken.numerics.experiments.paper_models import GPT2_XL, stands_in, whose
-from eigentoken.numerics.experiments.registry import Context, Result, check, recipe
+from eigentoken.numerics.experiments.registry import Context, RecipeResult, check, recipe
 from eigentoken.numerics.experiments.transformer import (
     Block,
     FreshWeights,
@@ -31,7 +31,7 @@ from eigentoken.numerics.experiments.transformer import (
     random_blocks,
     run_block,
 )
-from eigentoken.theory.systems import ABELLA
+from eigentoken.theory.systems.catalogue import ABELLA
 
 CITY = (
     "Describe a futuristic city where humans and robots live together. "
@@ -189,7 +189,7 @@ def _said(gaps: np.ndarray) -> str:
     claim="E decreases with each pass for both configurations: tokens converge to consensus",
     heavy=True,
 )
-def figure_6(context: Context) -> Result:
+def figure_6(context: Context) -> RecipeResult:
     shape, said = shape_for(context)
     count = context.pick(60, 2000)
     generator = torch.Generator().manual_seed(context.seed)
@@ -217,7 +217,7 @@ def figure_6(context: Context) -> Result:
             for k in range(1, trained.shape[1])
         ),
     ]
-    return Result(
+    return RecipeResult(
         [
             check(
                 "random weights: E tends to zero",
@@ -252,7 +252,7 @@ def figure_6(context: Context) -> Result:
     claim="convergence towards consensus still occurs, with and without feed-forward",
     heavy=True,
 )
-def figure_7(context: Context) -> Result:
+def figure_7(context: Context) -> RecipeResult:
     shape, said = shape_for(context)
     count = context.pick(600, 2000)
     found = {}
@@ -262,7 +262,7 @@ def figure_7(context: Context) -> Result:
         kept = context.work.checkpoint(name.replace(" ", "-"))
         found[name] = passes(fresh.run, x, count, plain_norm, generator=generator, kept=kept).gaps[:, 0]
     curves = [Curve(range(len(values)), values, name) for name, values in found.items()]
-    return Result(
+    return RecipeResult(
         [
             check(
                 f"{name}: E tends to zero",
@@ -286,14 +286,14 @@ def figure_7(context: Context) -> Result:
     claim="all tokens tend to a consensus equilibrium for all the tested inputs",
     heavy=True,
 )
-def figure_8(context: Context) -> Result:
+def figure_8(context: Context) -> RecipeResult:
     shape, said = shape_for(context)
     generator = torch.Generator().manual_seed(context.seed)
     blocks = random_blocks(shape, generator)
     x, kept = embedded(PROMPTS, shape, generator), context.work.checkpoint("passes")
     gaps = passes(through(blocks), x, context.pick(60, 2000), plain_norm, kept=kept).gaps
     curves = [Curve(range(len(gaps)), gaps[:, k], f"prompt {k + 1}") for k in range(5)]
-    return Result(
+    return RecipeResult(
         [
             check(
                 f"prompt {k + 1}: E tends to zero", gaps[-1, k] < TO_ZERO, f"E: {gaps[0, k]:.3f} to {gaps[-1, k]:.1e}"
@@ -315,7 +315,7 @@ def figure_8(context: Context) -> Result:
     claim="as the number of passes increases, the decoded words become increasingly repetitive",
     heavy=True,
 )
-def table_3(context: Context) -> Result:
+def table_3(context: Context) -> RecipeResult:
     model, blocks, x, final = pretrained(context, 60)
     head = torch.tensor(model.embedding().token).float()
     wanted = context.pick((1, 5, 10, 100), (1, 5, 10, 100, 1000))
@@ -332,7 +332,7 @@ def table_3(context: Context) -> Result:
     curve = Curves(
         [Curve([k for k, _ in distinct], counts, weight="strong")], "model passes", "distinct tokens", log_x=True
     )
-    return Result(
+    return RecipeResult(
         [
             check(
                 "the output becomes more repetitive",

@@ -11,8 +11,8 @@ from typing import Any, overload
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.certified.eigen import eig
 from eigentoken.numerics.dynamics.observables import cosine_gap, mean_distance
-from eigentoken.numerics.eigen import eig
 from eigentoken.numerics.experiments.checkpoints import Workbench
 from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, Parts, block_of, run_block
 

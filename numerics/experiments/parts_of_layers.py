@@ -17,7 +17,7 @@ from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, Table
 from eigentoken.numerics.dynamics.observables import cosine_gap, effective_rank
 from eigentoken.numerics.experiments.alignment import Directions, align, blocks_of, file_name, normal_tokens
 from eigentoken.numerics.experiments.checkpoints import Workbench
-from eigentoken.numerics.experiments.registry import CannotRun, Context, Result, check, recipe
+from eigentoken.numerics.experiments.registry import CannotRun, Context, RecipeResult, check, recipe
 from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, Parts
 
 #: From the papers' layer to the trained one, one part at a time, then each part alone on the papers' layer.
@@ -78,7 +78,7 @@ def _effects(blocks: Iterable[Block], x: Tensor, parts: Parts, known: dict[int, 
     settings="the samples and the user's own checkpoints; 50 prompts of 10 random tokens; E of eq. (25), eqs. (4), (5)",
     claim="attention alone drives tokens to consensus; the other parts change how much",
 )
-def parts_of_layers(context: Context) -> Result:
+def parts_of_layers(context: Context) -> RecipeResult:
     sources = ["sample:rxnmapper", "sample:minilm", "sample:microformer", "sample:glassllm", *context.models]
     panels, tables, checks, missing = [], [], [], []
     numbers: dict[str, Any] = {}
@@ -111,4 +111,6 @@ def parts_of_layers(context: Context) -> Result:
         )
     if not panels:
         raise CannotRun("; ".join(missing))
-    return Result(checks, numbers, Chart("Parts of a layer, one by one", panels, tables=tables), "; ".join(missing))
+    return RecipeResult(
+        checks, numbers, Chart("Parts of a layer, one by one", panels, tables=tables), "; ".join(missing)
+    )

@@ -16,12 +16,12 @@ from torch import Tensor
 from eigentoken.numerics.dynamics import observables as measure
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, Table
 from eigentoken.numerics.dynamics.flows import follow
-from eigentoken.numerics.dynamics.matrices import Rotary
+from eigentoken.numerics.dynamics.matrices import RotaryMatrix
 from eigentoken.numerics.dynamics.problem import problem
 from eigentoken.numerics.experiments.alignment import blocks_of, normal_tokens
-from eigentoken.numerics.experiments.registry import Context, Result, check, recipe
+from eigentoken.numerics.experiments.registry import Context, RecipeResult, check, recipe
 from eigentoken.numerics.experiments.transformer import Parts, run_block
-from eigentoken.theory.systems import PHAM
+from eigentoken.theory.systems.catalogue import PHAM
 
 
 def ldl(signs: Tensor, generator: torch.Generator) -> Tensor:
@@ -55,7 +55,7 @@ def scenario(name: str, d: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
     settings="x_l' = sum_i p_li B x_i, D = 6, L = 8, A = W B^-1 with 0, half or all signs negative, W_sym > 0",
     claim="A < 0 and W > 0: tokens converge to zero; A > 0: they diverge; distances shrink or grow with A",
 )
-def regimes(context: Context) -> Result:
+def regimes(context: Context) -> RecipeResult:
     checks, norm_curves, distance_curves = [], [], []
     numbers: dict[str, Any] = {}
     d, tokens, end = 6, 8, 6.0
@@ -109,7 +109,7 @@ def regimes(context: Context) -> Result:
         Curves(norm_curves, "t", "mean $|x_l|$", "token norms", log_y=True),
         Curves(distance_curves, "t", "mean $|x_l - x_k|$", "pairwise distances", log_y=True),
     )
-    return Result(
+    return RecipeResult(
         checks, numbers, Chart("Pham et al., regimes", panels), "A is symmetric here, as the theorem needs (PH-C2)"
     )
 
@@ -122,7 +122,7 @@ def regimes(context: Context) -> Result:
     settings="trained layers with and without layer norm and feed-forward, 50 prompts of 10 normal tokens",
     claim="trained models avoid the convergence regime: norms and distances do not collapse to zero",
 )
-def depth(context: Context) -> Result:
+def depth(context: Context) -> RecipeResult:
     panels: list[Any] = []
     checks, numbers = [], {}
     models = [*context.family("gpt2", "sample:microformer"), *context.family("llama", "sample:glassllm")]
@@ -163,7 +163,7 @@ def depth(context: Context) -> Result:
         panels.append(Curves(sizes, "layer", "mean $|x_l|$", f"{model.source}: norms", log_y=True))
         panels.append(Curves(spreads, "layer", "mean $|x_l - x_k|$", f"{model.source}: distances", log_y=True))
     note = "the paper's models are not at hand: " + " and ".join(model.describe() for model in models) + " stand in"
-    return Result(checks, numbers, Chart("Pham et al., by depth", panels), note)
+    return RecipeResult(checks, numbers, Chart("Pham et al., by depth", panels), note)
 
 
 @recipe(
@@ -174,7 +174,7 @@ def depth(context: Context) -> Result:
     settings="W = Q^T K of all heads together, V^T = F = sum_h O_h V_h, A = W F^-1, signs of the symmetric parts (float64)",
     claim="practical models avoid the convergence regime (A < 0 and W > 0)",
 )
-def by_layer(context: Context) -> Result:
+def by_layer(context: Context) -> RecipeResult:
     rows, checks, panels = [], [], []
     numbers: dict[str, Any] = {}
     models = [
@@ -223,7 +223,7 @@ def by_layer(context: Context) -> Result:
     table = Table(
         ["model", "positive share of W_sym", "positive share of A_sym", "layers with A < 0 < W"], rows, "Regimes"
     )
-    return Result(
+    return RecipeResult(
         checks,
         numbers,
         Chart("Pham et al., regimes by layer", panels, columns=3, tables=(table,)),
@@ -234,7 +234,7 @@ def by_layer(context: Context) -> Result:
 def rotary_example(a: float, shift: float) -> tuple[Any, Tensor]:
     """PH-T7(c): L = 4, D = 2, theta = pi/2, Q = diag(a, 1/a) = K^-1, B = -I, scores shifted by ``shift`` I."""
     query = torch.diag(torch.tensor([a, 1 / a], dtype=torch.float64))
-    rotary = Rotary(query, torch.linalg.inv(query), torch.tensor([math.pi / 2], dtype=torch.float64))
+    rotary = RotaryMatrix(query, torch.linalg.inv(query), torch.tensor([math.pi / 2], dtype=torch.float64))
 
     def pair(l: int, i: int) -> list[list[float]]:
         rows = rotary(l, i)
@@ -255,7 +255,7 @@ def rotary_example(a: float, shift: float) -> tuple[Any, Tensor]:
     settings="PH-T7(c): L = 4, D = 2, B = -I, W = I, angle pi/2, a = 2, start r = 0.6; lambda I added to every score",
     claim="rotary positions force divergence; lambda I with lambda < 0 promotes divergence",
 )
-def lambda_identity(context: Context) -> Result:
+def lambda_identity(context: Context) -> RecipeResult:
     curves = []
     ends: dict[float, float] = {}
     for shift in (-0.5, 0.0, 0.3, 0.5, 1.0):
@@ -275,7 +275,7 @@ def lambda_identity(context: Context) -> Result:
     together = torch.full((4, 2), 0.4, dtype=torch.float64)
     agreed = follow(flow, together, 8.0).final
     decayed = float(torch.linalg.vector_norm(agreed[0])) / float(torch.linalg.vector_norm(together[0]))
-    return Result(
+    return RecipeResult(
         [
             check(
                 "rotary positions can turn convergence into divergence",

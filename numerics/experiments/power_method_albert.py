@@ -20,9 +20,9 @@ from eigentoken.numerics.dynamics.observables import (
 )
 from eigentoken.numerics.experiments.alignment import Directions, LayerAlignment, alignments, blocks_of, normal_tokens
 from eigentoken.numerics.experiments.paper_models import ALBERTS, stands_in, whose
-from eigentoken.numerics.experiments.registry import Context, Result, check, recipe
+from eigentoken.numerics.experiments.registry import Context, RecipeResult, check, recipe
 from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, Parts, run_block
-from eigentoken.theory.systems import LI_ALTAFINI
+from eigentoken.theory.systems.catalogue import LI_ALTAFINI
 
 
 def _alberts(context: Context) -> list[Any]:
@@ -52,7 +52,7 @@ def _orbit(block: Block, x: Tensor, layers: int) -> Tensor:
     settings="eq. (3), alpha = 1, no FFN, l2 normalization, 100 prompts of 10 normal tokens, layers of the model",
     claim="tokens end near the plane of the principal eigenvectors; bipartite consensus is never observed",
 )
-def figure_2a(context: Context) -> Result:
+def figure_2a(context: Context) -> RecipeResult:
     panels: list[Any] = []
     checks, numbers, notes = [], {}, []
     models = _alberts(context)
@@ -114,7 +114,7 @@ def figure_2a(context: Context) -> Result:
             "mean corr S": plane.mean(),
         }
         notes.append(f"{_case(directions)}; {_map_principal(directions)}")
-    return Result(
+    return RecipeResult(
         checks,
         numbers,
         Chart("Li and Altafini, figure 2(a)", panels),
@@ -149,7 +149,7 @@ def _map_principal(directions: Directions) -> str:
     settings="eq. (3), 100 prompts of 10 tokens; 6(c) prolongs the model with identical layers",
     claim="consensus is reached very fast; extra identical layers improve the correlation with the principal direction",
 )
-def figure_6(context: Context) -> Result:
+def figure_6(context: Context) -> RecipeResult:
     model = _alberts(context)[-1]
     block = blocks_of(model)[0]
     directions = Directions.of(block.layer_matrix())
@@ -193,7 +193,7 @@ def figure_6(context: Context) -> Result:
         ),
     )
     best = long_plane if not directions.principal_is_real else long_along
-    return Result(
+    return RecipeResult(
         [
             check(
                 "consensus occurs within the model's layers",
@@ -236,7 +236,7 @@ def figure_6(context: Context) -> Result:
     settings="the layer as trained, prompts of 10 random token ids; compared with the layer of eq. (3)",
     claim="correlations, increments and probabilities are degraded; consensus among tokens is preserved",
 )
-def figure_10(context: Context) -> Result:
+def figure_10(context: Context) -> RecipeResult:
     model = _alberts(context)[-1]
     blocks = blocks_of(model)
     ids = np.random.default_rng(context.seed).integers(0, len(model.embedding().token), (100, 10))
@@ -281,7 +281,7 @@ def compare_with_trained(
     paper: Sequence[str],
     consensus: str = "",
     apart: str = "",
-) -> Result:
+) -> RecipeResult:
     """Curves of rho, increment, probability and E for the bare and the trained layers, with their checks.
 
     ``bare`` starts from normal tokens, as in the paper; ``same`` is eq. (3) from the embedded tokens of ``full``, so
@@ -307,7 +307,7 @@ def compare_with_trained(
     def mean(rows: list[LayerAlignment], name: str) -> float:
         return float(np.mean([getattr(a, name) for a in rows]))
 
-    return Result(
+    return RecipeResult(
         [
             *(
                 check(

@@ -23,9 +23,9 @@ from eigentoken.numerics.experiments.alignment import (
 )
 from eigentoken.numerics.experiments.paper_models import FIGURE_2, FIGURE_7, stands_in, whose
 from eigentoken.numerics.experiments.power_method_albert import compare_with_trained
-from eigentoken.numerics.experiments.registry import Check, Context, Result, check, recipe
+from eigentoken.numerics.experiments.registry import Check, Context, RecipeResult, check, recipe
 from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Parts, run_block
-from eigentoken.theory.systems import LI_ALTAFINI
+from eigentoken.theory.systems.catalogue import LI_ALTAFINI
 
 #: What stands beside, or in for, the paper's models.
 SAMPLES = {"bert": ("sample:minilm",), "gpt2": ("sample:microformer",)}
@@ -128,7 +128,7 @@ def upward_trend(values: Sequence[float]) -> tuple[float, float]:
     return float(found.statistic), float(found.pvalue)
 
 
-def _by_layer(context: Context, models: list[Any], title: str, paper: Sequence[str]) -> Result:
+def _by_layer(context: Context, models: list[Any], title: str, paper: Sequence[str]) -> RecipeResult:
     panels: list[Any] = []
     checks: list[Check] = []
     numbers: dict[str, Any] = {}
@@ -139,7 +139,7 @@ def _by_layer(context: Context, models: list[Any], title: str, paper: Sequence[s
         numbers[model.source] = {
             name: [getattr(row, name) for row in rows] for name in ("rho", "increment", "probability")
         }
-    return Result(checks, numbers, Chart(title, panels, columns=3), whose(models, paper))
+    return RecipeResult(checks, numbers, Chart(title, panels, columns=3), whose(models, paper))
 
 
 @recipe(
@@ -150,7 +150,7 @@ def _by_layer(context: Context, models: list[Any], title: str, paper: Sequence[s
     settings="eq. (3) with the weights of each layer, no FFN, l2 normalization, 1000 normal tokens in prompts of 10",
     claim="increments are almost always positive and above the mean, probabilities above 1/2; correlations stay low",
 )
-def figure_2b(context: Context) -> Result:
+def figure_2b(context: Context) -> RecipeResult:
     return _by_layer(context, context.gather(SAMPLES, FIGURE_2), "Li and Altafini, figure 2(b)", FIGURE_2)
 
 
@@ -162,7 +162,7 @@ def figure_2b(context: Context) -> Result:
     settings="as 2(b); further models: rotary positions and grouped queries, which the paper does not treat",
     claim="increments are almost always positive and above the mean, probabilities above 1/2; correlations stay low",
 )
-def figure_7(context: Context) -> Result:
+def figure_7(context: Context) -> RecipeResult:
     sources = ["sample:glassllm"] if context.scale == "quick" else ["sample:glassllm", "sample:smollm2"]
     models = context.gather({"llama": sources}, FIGURE_7)
     result = _by_layer(context, models, "Li and Altafini, figure 7", FIGURE_7)
@@ -177,7 +177,7 @@ def figure_7(context: Context) -> Result:
     settings="F = sum_h U_h V_h of each layer",
     claim="in the vast majority of layers the spectral gap is small",
 )
-def figure_6_spectra(context: Context) -> Result:
+def figure_6_spectra(context: Context) -> RecipeResult:
     models = context.gather(SAMPLES, FIGURE_2 + FIGURE_7)
     panels, checks, numbers = [], [], {}
     for model in models:
@@ -202,7 +202,7 @@ def figure_6_spectra(context: Context) -> Result:
             )
         )
         numbers[model.source] = {"relative gaps": relative, "real parts": tops}
-    return Result(
+    return RecipeResult(
         checks,
         numbers,
         Chart("Li and Altafini, figure 6 (spectra)", panels),
@@ -227,7 +227,7 @@ def _spectra(model: Any) -> dict[str, Any]:
     settings="products F_k ... F_1, tokens of eq. (3)",
     claim="no clear trend in the majority of models, no growth with depth: no direction of alignment accumulates",
 )
-def figure_8(context: Context) -> Result:
+def figure_8(context: Context) -> RecipeResult:
     llamas = context.pick(("sample:glassllm",), ("sample:glassllm", "sample:smollm2"))
     models = context.gather({**SAMPLES, "llama": llamas}, FIGURE_2 + FIGURE_7)
     panels, numbers, rows, trends = [], {}, [], []
@@ -259,7 +259,7 @@ def figure_8(context: Context) -> Result:
         )
     ]
     table = Table(["model", "first", "second", "third"], rows, "Lyapunov exponents of the layer products (per layer)")
-    return Result(
+    return RecipeResult(
         checks,
         numbers,
         Chart("Li and Altafini, figure 8", panels, tables=(table,)),
@@ -291,7 +291,7 @@ def _along_products(model: Any, x: Tensor) -> dict[str, Any]:
     settings="the layers as trained, prompts of 10 random token ids; compared with eq. (3)",
     claim="correlations, increments and probabilities are degraded; consensus among tokens is preserved",
 )
-def figure_11(context: Context) -> Result:
+def figure_11(context: Context) -> RecipeResult:
     paper = FIGURE_2 + FIGURE_7
     models = context.gather(SAMPLES, paper)
     checks: list[Check] = []
@@ -311,4 +311,4 @@ def figure_11(context: Context) -> Result:
         named = [panel for panel in result.chart.panels if isinstance(panel, Curves)]
         panels.extend(replace(panel, title=f"{model.source}: {panel.title}") for panel in named)
         numbers[model.source] = result.numbers
-    return Result(checks, numbers, Chart("Li and Altafini, figure 11", panels), whose(models, paper))
+    return RecipeResult(checks, numbers, Chart("Li and Altafini, figure 11", panels), whose(models, paper))

@@ -16,8 +16,8 @@ from eigentoken.numerics.dynamics.equilibria import certify_equilibrium
 from eigentoken.numerics.dynamics.limits import LimitClass, name_limit, name_limits
 from eigentoken.numerics.dynamics.maps import iterate
 from eigentoken.numerics.dynamics.problem import Problem, problem
-from eigentoken.numerics.experiments.registry import Context, Result, check, recipe
-from eigentoken.theory.systems import LI_ALTAFINI
+from eigentoken.numerics.experiments.registry import Context, RecipeResult, check, recipe
+from eigentoken.theory.systems.catalogue import LI_ALTAFINI
 
 
 def _gaussian(generator: torch.Generator, *shape: int) -> Tensor:
@@ -32,7 +32,7 @@ def _gaussian(generator: torch.Generator, *shape: int) -> Tensor:
     settings="eqs. (8) and (21), d = 3, n = 10, alpha = 1/4, symmetric V and F, lambda_1 > 0 simple, random Q^T K",
     claim="both trajectories converge to consensus, aligned with the principal eigenvector",
 )
-def figure_13a(context: Context) -> Result:
+def figure_13a(context: Context) -> RecipeResult:
     generator = torch.Generator().manual_seed(context.seed)
     basis = torch.linalg.qr(_gaussian(generator, 3, 3)).Q
     V = basis @ torch.diag(torch.tensor([1.0, 0.4, -0.3], dtype=torch.float64)) @ basis.mT
@@ -61,7 +61,7 @@ def figure_13a(context: Context) -> Result:
         panels.append(SpherePaths(orbit.states.numpy(), None, name, (("$v_1$", v.numpy()),)))
         correlations.append(Curve(orbit.times[:81], along[:81].mean(1), name))
     panels.append(Curves(correlations, "layer", "mean $|\\mathrm{corr}(x_i, v_1)|$", "alignment"))
-    return Result(
+    return RecipeResult(
         checks,
         numbers,
         Chart("Li and Altafini, figure 13(a)", panels, columns=3),
@@ -83,7 +83,7 @@ def bipartite_example() -> Problem:
     settings="eq. (8), TV4: V = diag(1, 1/4, 1/8), Q^T K = ln 3 I, alpha = 1/2, 8 tokens at v_1 and 2 at -v_1",
     claim="the bipartite point is locally asymptotically stable; its basin is very small",
 )
-def figure_13b(context: Context) -> Result:
+def figure_13b(context: Context) -> RecipeResult:
     system = bipartite_example()
     point = torch.zeros(10, 3, dtype=torch.float64)
     point[:8, 0], point[8:, 0] = 1.0, -1.0
@@ -123,7 +123,7 @@ def figure_13b(context: Context) -> Result:
             y_range=(-0.03, 1.03),
         ),
     )
-    return Result(
+    return RecipeResult(
         [
             check(
                 "the bipartite point exists and is asymptotically stable",

@@ -11,14 +11,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.certified.eigen import eig
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves
-from eigentoken.numerics.eigen import eig
 from eigentoken.numerics.experiments.alignment import Directions, alignments, blocks_of, file_name
 from eigentoken.numerics.experiments.paper_models import FIGURE_2, FIGURE_7, whose
 from eigentoken.numerics.experiments.power_method_layers import SAMPLES, start_tokens, three_rows
-from eigentoken.numerics.experiments.registry import Check, Context, Result, check, recipe
+from eigentoken.numerics.experiments.registry import Check, Context, RecipeResult, check, recipe
 from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, attention_update, run_block
-from eigentoken.theory.systems import LI_ALTAFINI
+from eigentoken.theory.systems.catalogue import LI_ALTAFINI
 
 #: How many times ``|lambda_1|`` of the last layer is added in the direction w; the figure shows the last of them.
 FACTORS = (10.0, 100.0, 1000.0)
@@ -77,7 +77,7 @@ def _steered_ends(model: Any, x: Tensor, w: Tensor) -> dict[str, Any]:
     return found
 
 
-def _steering(context: Context, models: list[Any], title: str, paper: Sequence[str]) -> Result:
+def _steering(context: Context, models: list[Any], title: str, paper: Sequence[str]) -> RecipeResult:
     panels: list[Any] = []
     checks: list[Check] = []
     numbers: dict[str, Any] = {}
@@ -122,7 +122,7 @@ def _steering(context: Context, models: list[Any], title: str, paper: Sequence[s
     note = (
         f"{whose(models, paper)}; w is a random direction, z = w: what counts is mu |z^T x|, not the gap alone (PM-S3)"
     )
-    return Result(checks, numbers, Chart(title, panels), note)
+    return RecipeResult(checks, numbers, Chart(title, panels), note)
 
 
 @recipe(
@@ -133,7 +133,7 @@ def _steering(context: Context, models: list[Any], title: str, paper: Sequence[s
     settings="U + mu w z^T V^-1 in the last layer, w a chosen direction, mu a multiple of |lambda_1|",
     claim="with a spectral gap of at least an order of magnitude, perfect alignment with w is achieved",
 )
-def figure_2_steered(context: Context) -> Result:
+def figure_2_steered(context: Context) -> RecipeResult:
     models = context.gather({"bert": SAMPLES["bert"]}, FIGURE_2)
     return _steering(context, models, "Li and Altafini, figure 2 (steered)", FIGURE_2)
 
@@ -146,6 +146,6 @@ def figure_2_steered(context: Context) -> Result:
     settings="as figure 2 (steered)",
     claim="perfect alignment with w is achieved in all transformers",
 )
-def figure_9(context: Context) -> Result:
+def figure_9(context: Context) -> RecipeResult:
     models = context.gather({"gpt2": SAMPLES["gpt2"], "albert": ("sample:rxnmapper",)}, FIGURE_7)
     return _steering(context, models, "Li and Altafini, figure 9", FIGURE_7)

@@ -26,16 +26,16 @@ from eigentoken.numerics.dynamics.charts import Chart
 from eigentoken.numerics.dynamics.threads import torch_threads
 from eigentoken.numerics.experiments.checkpoints import Workbench
 from eigentoken.numerics.experiments.paper_models import PAPER_MODELS
-from eigentoken.theory.suggestions import meant
+from eigentoken.theory.systems.suggestions import meant
 
 __all__ = [
     "SCALES",
     "CannotRun",
     "Check",
     "Context",
-    "Outcome",
     "Recipe",
-    "Result",
+    "RecipeOutcome",
+    "RecipeResult",
     "check",
     "recipe",
     "recipe_named",
@@ -76,7 +76,7 @@ def check(claim: str, agrees: Any, evidence: str, because: str = "") -> Check:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class RecipeResult:
     """What a recipe gives back; ``note`` says what stands in for what the paper had."""
 
     checks: Sequence[Check]
@@ -171,7 +171,7 @@ class Recipe:
     title: str
     settings: str
     claim: str
-    function: Callable[[Context], Result] = field(repr=False, compare=False)
+    function: Callable[[Context], RecipeResult] = field(repr=False, compare=False)
     heavy: bool = False
 
     def as_dict(self) -> dict[str, str]:
@@ -180,7 +180,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class RecipeOutcome:
     """A recipe that ran, or the reason why it did not."""
 
     recipe: Recipe
@@ -223,10 +223,10 @@ _RECIPES: dict[str, Recipe] = {}
 
 def recipe(
     name: str, *, paper: str, figure: str, title: str, settings: str, claim: str, heavy: bool = False
-) -> Callable[[Callable[[Context], Result]], Callable[[Context], Result]]:
+) -> Callable[[Callable[[Context], RecipeResult]], Callable[[Context], RecipeResult]]:
     """Registers a function as the recipe of a figure; ``heavy`` ones use all threads of torch, except when quick."""
 
-    def register(function: Callable[[Context], Result]) -> Callable[[Context], Result]:
+    def register(function: Callable[[Context], RecipeResult]) -> Callable[[Context], RecipeResult]:
         known = _RECIPES.get(name)
         if known is not None and known.function.__code__.co_filename != function.__code__.co_filename:
             raise ValueError(f"recipe {name!r} is defined twice: in {known.function.__module__} already")
@@ -254,7 +254,7 @@ def recipe_named(name: str) -> Recipe:
     return known[name]
 
 
-def run(listed: Recipe, context: Context) -> Outcome:
+def run(listed: Recipe, context: Context) -> RecipeOutcome:
     """Run one recipe: "agrees" if every claim does, "differs" if one does not, "cannot run" with the reason.
 
     A checkpoint that opens but does not fit the recipe (a ``ValueError``) is a reason, too: the set goes on.
@@ -265,7 +265,7 @@ def run(listed: Recipe, context: Context) -> Outcome:
             result = listed.function(context)
     except (CannotRun, ValueError) as lacking:
         seconds = time.perf_counter() - begin
-        return Outcome(
+        return RecipeOutcome(
             listed,
             "cannot run",
             " ".join(str(lacking).split()),
@@ -278,7 +278,7 @@ def run(listed: Recipe, context: Context) -> Outcome:
     status = "differs" if against else "agrees"
     reason = "; ".join(against) if against else f"{len(result.checks)} claims checked"
     seconds = time.perf_counter() - begin
-    return Outcome(
+    return RecipeOutcome(
         listed,
         status,
         reason,
@@ -299,9 +299,9 @@ def run_set(
     folder: Path | None = None,
     *,
     resume: bool = True,
-    finish: Callable[[Outcome], None] = lambda outcome: None,
+    finish: Callable[[RecipeOutcome], None] = lambda outcome: None,
     save_every: float = 5.0,
-) -> Iterator[Outcome]:
+) -> Iterator[RecipeOutcome]:
     """Run recipes one after another; each outcome is appended to ``folder/results.jsonl`` as soon as it is there.
 
     With ``resume`` a recipe already recorded there with the same scale, seed and models is not run again (unless it
@@ -366,12 +366,12 @@ def _recorded(folder: Path, context: Context, wanted: Sequence[Recipe]) -> dict[
     return found
 
 
-def _restored(listed: Recipe, document: Mapping[str, Any]) -> Outcome:
+def _restored(listed: Recipe, document: Mapping[str, Any]) -> RecipeOutcome:
     from eigentoken.numerics.dynamics.charts import Table
 
     tables = [Table(t["columns"], t["rows"], t["title"]) for t in document["tables"]]
     checks = [Check(**c) for c in document["checks"]]
-    bare = Outcome(
+    bare = RecipeOutcome(
         listed, document["status"], document["reason"], document["seconds"], document["scale"], document["seed"]
     )
     chart = Chart(listed.title, tables=tables)

@@ -1,7 +1,7 @@
 """Batches of instances as torch sees them, and the values of terms and relations on them.
 
 A :class:`Batch` holds instances of one shape (n tokens in R^d, the same indices k and p) of one system: matrices are
-``(B, d, d)``, steps ``(B,)``, tokens ``(B, n, d)``.  Scalars of the language (:mod:`eigentoken.theory.terms`) are
+``(B, d, d)``, steps ``(B,)``, tokens ``(B, n, d)``.  Scalars of the language (:mod:`eigentoken.theory.language.terms`) are
 evaluated to ``(B,)`` tensors, and a relation to a *violation*: negative where it holds, positive where it fails.
 """
 
@@ -17,9 +17,9 @@ import torch
 from sympy.matrices.expressions.matexpr import MatrixExpr
 from torch import Tensor
 
-from eigentoken.numerics.eigen import eig
-from eigentoken.theory import terms
-from eigentoken.theory.systems import System
+from eigentoken.numerics.certified.eigen import eig
+from eigentoken.theory.language import terms
+from eigentoken.theory.systems.catalogue import System
 
 __all__ = ["Batch", "Wave", "joined", "relation_violation"]
 

@@ -19,7 +19,7 @@ from eigentoken.numerics.instances.batches import Batch, Wave, relation_violatio
 from eigentoken.numerics.instances.plans import MatrixPlan, Plan
 from eigentoken.numerics.instances.spectra import general_matrices, orthogonal, spectra, symmetric_matrices_with
 from eigentoken.numerics.instances.states import tokens_for
-from eigentoken.theory import terms
+from eigentoken.theory.language import terms
 
 __all__ = ["construct", "fixed_step", "rotary_matrices", "scaled", "solve_derived", "step_equation"]
 

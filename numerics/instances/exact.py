@@ -21,14 +21,13 @@ from torch import Tensor
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.clusters import exact_cluster
 from eigentoken.numerics.instances.construction import step_equation
+from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.plans import MatrixPlan, Plan
 from eigentoken.numerics.instances.rational import rounded, sphere_point
-from eigentoken.numerics.readings.exact_values import Case
-from eigentoken.theory import terms
-from eigentoken.theory.instances import Instance, InstanceError
-from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, Polygonal, Zero
-from eigentoken.theory.systems import Space, system
-from eigentoken.theory.words_lab import Clustering
+from eigentoken.theory.classification.instances import Instance, InstanceError
+from eigentoken.theory.language import terms
+from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, Clustering, ConsensusAt, Polygonal, Zero
+from eigentoken.theory.systems.catalogue import Space, system
 
 __all__ = ["ExactDraft", "Rows", "batch_of", "draft", "exact_rows", "rows_of", "turned"]
 

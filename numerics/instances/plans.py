@@ -13,13 +13,14 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory import terms
-from eigentoken.theory.conditions import Condition
-from eigentoken.theory.points import AntipodalAt, BipartiteAt, Place
-from eigentoken.theory.systems import Space, System, Time
-from eigentoken.theory.systems import system as find_system
+from eigentoken.theory.language import terms
+from eigentoken.theory.language.conditions import Condition
+from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, Place
+from eigentoken.theory.language.readings import GENERATED
+from eigentoken.theory.systems.catalogue import Space, System, Time
+from eigentoken.theory.systems.catalogue import system as find_system
 
-__all__ = ["Contradiction", "HemispherePlan", "MatrixPlan", "NotFound", "Plan", "plan_for"]
+__all__ = ["Contradiction", "HemispherePlan", "MatrixPlan", "NotFound", "Plan", "load", "plan_for"]
 
 
 class Contradiction(ValueError):
@@ -230,17 +231,19 @@ def _symmetrised(term: Any) -> Any:
     return None
 
 
+def load() -> None:
+    """Register how the words of the language are generated and measured on batches; later calls do nothing."""
+    from eigentoken.numerics.instances import generated_words, observed_conditions  # noqa: F401 - they enter their readings
+
+
 def plan_for(system: System | str, conditions: Any = (), claim: Any = None, **options: Any) -> Plan:
     """The plan that satisfies all conditions, with the tokens where the claim speaks.
 
-    >>> from eigentoken.theory.conditions import Symmetric
+    >>> from eigentoken.theory.language.conditions import Symmetric
     >>> plan = plan_for("oja-map", [Symmetric(terms.matrix("V"))])
     >>> plan.matrices[terms.matrix("V")].symmetric
     True
     """
-    from eigentoken.numerics.readings import load
-    from eigentoken.theory.readings import GENERATED
-
     load()
     found = find_system(system) if isinstance(system, str) else system
     mask = "causal" if found.mask == "causal" else None

@@ -21,8 +21,8 @@ from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.construction import construct
 from eigentoken.numerics.instances.plans import Contradiction, NotFound, Plan
 from eigentoken.numerics.instances.spectra import CORNERS
-from eigentoken.theory import terms
-from eigentoken.theory.readings import GENERATED, OBSERVED, SYMBOLIC
+from eigentoken.theory.language import terms
+from eigentoken.theory.language.readings import GENERATED, OBSERVED, SYMBOLIC
 
 __all__ = ["Sample", "branches", "condition_violation", "corner_names", "sample"]
 
@@ -169,7 +169,7 @@ def _explain(plan: Plan, clash: Contradiction | None) -> None:
 
 def _proved_contradiction(plan: Plan) -> str:
     """The relations that have no common solution over the reals, or nothing where that was not proved."""
-    from eigentoken.theory.real_arithmetic import satisfiable
+    from eigentoken.theory.proving.real_arithmetic import satisfiable
 
     facts: list[Any] = []
     said: list[str] = []

@@ -13,9 +13,10 @@ from torch import Tensor
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.clusters import clustered
 from eigentoken.numerics.instances.plans import Plan
-from eigentoken.theory.points import (
+from eigentoken.theory.language.places import (
     AntipodalAt,
     BipartiteAt,
+    Clustering,
     ConsensusAt,
     ConsensusSet,
     Hemisphere,
@@ -24,8 +25,7 @@ from eigentoken.theory.points import (
     SomeEquilibrium,
     Zero,
 )
-from eigentoken.theory.systems import Space
-from eigentoken.theory.words_lab import Clustering
+from eigentoken.theory.systems.catalogue import Space
 
 __all__ = ["PLACES", "in_hemisphere", "on_manifold", "place_state", "tokens_for"]
 

@@ -14,8 +14,8 @@ from eigentoken.numerics.instances.construction import fixed_step, rotary_matric
 from eigentoken.numerics.instances.plans import MatrixPlan, Plan
 from eigentoken.numerics.instances.spectra import multiple_of_identity
 from eigentoken.numerics.instances.states import in_hemisphere, tokens_for
-from eigentoken.theory import terms
-from eigentoken.theory.points import AntipodalAt, Polygonal
+from eigentoken.theory.language import terms
+from eigentoken.theory.language.places import AntipodalAt, Polygonal
 
 __all__ = ["mirrored_states", "structured_batches"]
 

@@ -20,10 +20,10 @@ from eigentoken.numerics.instances.sampling import condition_violation
 from eigentoken.numerics.instances.states import on_manifold, place_state
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.trajectories import distance, problem_of
-from eigentoken.theory.claims import AlmostEveryConverges, Converges
-from eigentoken.theory.points import BipartiteAt, ConsensusAt
-from eigentoken.theory.systems import Time
-from eigentoken.theory.terms import matrix
+from eigentoken.theory.language.claims import AlmostEveryConverges, Converges
+from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
+from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.systems.catalogue import Time
 
 __all__ = ["climb"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from eigentoken.numerics.lab.documents import UnknownObservable, decode, encode
+from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.lab.predicates import predicate_home, predicate_verdict
-from eigentoken.numerics.lab.stated import conjecture_document, shown
+from eigentoken.numerics.lab.report_consistency import conjecture_document, shown
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.bracketed_starts import holds_on_arc
-from eigentoken.numerics.readings.exact_values import Case
-from eigentoken.theory.readings import CERTIFIED, LATEX
-from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord
+from eigentoken.theory.language.documents import UnknownObservable, decode, encode
+from eigentoken.theory.language.readings import CERTIFIED, LATEX
+from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord
 
 __all__ = ["Certified", "certify_case", "claim_verdict"]
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from eigentoken.files.writing import write_text
 from eigentoken.numerics.lab.wellformed import about_a_set, unreadable
-from eigentoken.theory.claims import Claim
-from eigentoken.theory.conditions import Condition
-from eigentoken.theory.points import Place
-from eigentoken.theory.suggestions import meant
-from eigentoken.theory.systems import POSITIONAL, SYSTEMS
+from eigentoken.theory.language.claims import Claim
+from eigentoken.theory.language.conditions import Condition
+from eigentoken.theory.language.places import Place
+from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS
+from eigentoken.theory.systems.suggestions import meant
 
 __all__ = ["TEMPLATE", "Conjecture", "ConjectureError", "load", "new"]
 
@@ -96,7 +96,9 @@ class Conjecture:
                 raise self.error(f"{self.name}: {condition!r} is not a condition: wrap relations in Relation(...)")
         for claim in self.claims:
             if not isinstance(claim, Claim):
-                raise self.error(f"{self.name}: {claim!r} is not a claim: use words of eigentoken.theory.claims")
+                raise self.error(
+                    f"{self.name}: {claim!r} is not a claim: use words of eigentoken.theory.language.claims"
+                )
         for word in (*self.conditions, *self.claims):
             self._check_words(word)
         if not self.claims and self.holds_if is None:
@@ -197,10 +199,10 @@ TEMPLATE = '''"""A conjecture about the multi-agent Oja map: edit the conditions
 """
 
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.claims import Stable
-from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
-from eigentoken.theory.points import ConsensusAt
-from eigentoken.theory.terms import Eigenvalue, alpha, d, matrix, n
+from eigentoken.theory.language.claims import Stable
+from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.terms import Eigenvalue, alpha, d, matrix, n
 
 V = matrix("V")
 

@@ -3,8 +3,8 @@
 A predicate is given one instance with its parameters and tokens as attributes, and with ``n, d, k, p, q``,
 ``is_equilibrium()``, ``advance()`` (the next state of a map, the velocity of a flow) and ``attention()``.  It has one meaning,
 that of elementwise numpy arrays of real numbers.  In the search these are floats.  To certify, its own lines are run on arrays
-of exact and enclosed numbers (:mod:`eigentoken.numerics.lab.decided_arrays`) with exact operations
-(:mod:`eigentoken.numerics.lab.author_source`): every comparison is proved or refused, integers stay exact, and a float stands
+of exact and enclosed numbers (:mod:`eigentoken.numerics.author_code.decided_arrays`) with exact operations
+(:mod:`eigentoken.numerics.author_code.source`): every comparison is proved or refused, integers stay exact, and a float stands
 for what its author may have meant.  Only what it answers there can refute.
 """
 
@@ -24,19 +24,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.author_code.decided_arrays import decided_array
+from eigentoken.numerics.author_code.decided_numbers import REFUSALS, NotDecided, decided
+from eigentoken.numerics.author_code.source import NoSource, exact_version
 from eigentoken.numerics.deadline import OutOfTime, limited, tick
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact import batch_of
-from eigentoken.numerics.lab.author_source import NoSource, exact_version
-from eigentoken.numerics.lab.decided_arrays import decided_array
-from eigentoken.numerics.lab.decided_numbers import REFUSALS, NotDecided, decided
+from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.readings.certified_claims import classified
-from eigentoken.numerics.readings.exact_values import Case
 from eigentoken.numerics.readings.trajectories import problem_of
-from eigentoken.theory.algebra import LoopAlgebra, full_mask
 from eigentoken.theory.exactness.balls import precision
-from eigentoken.theory.systems import Time
-from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
+from eigentoken.theory.systems.algebra import LoopAlgebra, full_mask
+from eigentoken.theory.systems.catalogue import Time
 
 if TYPE_CHECKING:
     from eigentoken.numerics.lab.conjectures import Conjecture
@@ -389,7 +389,7 @@ def stated_again(home: Any, statement: Any, beside: Path | None = None) -> Any:
     A claim of the language, or a verdict that says why there is none.
     """
     from eigentoken.numerics.lab.conjectures import load
-    from eigentoken.numerics.lab.documents import encode
+    from eigentoken.theory.language.documents import encode
 
     file = _unchanged(home, beside)
     if isinstance(file, Verdict):

@@ -15,15 +15,15 @@ from eigentoken.numerics.instances.plans import Contradiction, NotFound
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.lab.certify import Certified, certify_case
 from eigentoken.numerics.lab.conjectures import Conjecture, load
-from eigentoken.numerics.lab.report import DroppedLine, Progress, Report, Result
+from eigentoken.numerics.lab.report import DroppedLine, Progress, RefutationReport, RefutationResult
+from eigentoken.numerics.lab.report_consistency import conjecture_document
 from eigentoken.numerics.lab.scale_out import Workers
 from eigentoken.numerics.lab.search import Finding, Unit, UnitResult, ranges, units
 from eigentoken.numerics.lab.shrink import debunked, shrink
-from eigentoken.numerics.lab.stated import conjecture_document
 from eigentoken.numerics.lab.targets import Target, targets
-from eigentoken.theory.claims import Claim
-from eigentoken.theory.plain_text import plain_text
-from eigentoken.theory.readings import CERTIFIED, LATEX
+from eigentoken.theory.language.claims import Claim
+from eigentoken.theory.language.readings import CERTIFIED, LATEX
+from eigentoken.theory.printing.plain_text import plain_text
 
 __all__ = ["refute", "refute_conjecture"]
 
@@ -50,7 +50,7 @@ def refute(
     address: str | None = None,
     drop: bool = False,
     watch: Watcher | None = None,
-) -> Report:
+) -> RefutationReport:
     """Attack the conjectures of a file (or one conjecture).
 
     ``seconds`` is the time for each conjecture, ``instances`` the number of tried ones after which no new unit of
@@ -72,7 +72,7 @@ def refute(
             results.append(
                 _with_dropped(result, conjecture, aims, workers, seconds, instances, seed, watch) if drop else result
             )
-    return Report(tuple(results), "" if isinstance(subject, Conjecture) else str(subject))
+    return RefutationReport(tuple(results), "" if isinstance(subject, Conjecture) else str(subject))
 
 
 def _prepared(conjecture: Conjecture, seed: int) -> tuple[list[Target], dict[int, str]]:
@@ -127,7 +127,7 @@ def refute_conjecture(
     seed: int,
     watch: Watcher | None = None,
     missing: Mapping[int, str] | None = None,
-) -> Result:
+) -> RefutationResult:
     """Search until a counterexample certifies, the time is over, or enough instances were tried.
 
     ``missing`` says, by the id of a claim, why there is no instance for it.
@@ -166,7 +166,7 @@ def refute_conjecture(
     word = (
         "refuted" if found else "candidate" if tally.candidate is not None else "not tested" if untested else "survived"
     )
-    return Result(
+    return RefutationResult(
         name=conjecture.name,
         system=conjecture.system,
         place=f"{conjecture.file}:{conjecture.line}",
@@ -288,7 +288,7 @@ def _candidate(finding: Finding) -> dict[str, Any]:
 
 
 def _with_dropped(
-    result: Result,
+    result: RefutationResult,
     conjecture: Conjecture,
     aims: list[Target],
     workers: Workers,
@@ -296,7 +296,7 @@ def _with_dropped(
     instances: int | None,
     seed: int,
     watch: Watcher | None,
-) -> Result:
+) -> RefutationResult:
     """The result with a line for each condition; where the conjecture itself falls, nothing is said of need."""
     lines: list[DroppedLine] = []
     for index, condition in enumerate(conjecture.conditions) if result.word != "refuted" else ():

@@ -7,7 +7,7 @@ from typing import Any
 
 from eigentoken.numerics.lab.certify import Certified
 
-__all__ = ["DroppedLine", "Progress", "Report", "Result"]
+__all__ = ["DroppedLine", "Progress", "RefutationReport", "RefutationResult"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class DroppedLine:
 
 
 @dataclass(frozen=True)
-class Result:
+class RefutationResult:
     """One conjecture: ``refuted``, ``candidate``, ``survived``, or ``not tested`` where no instance was judged."""
 
     name: str
@@ -131,10 +131,10 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Report:
+class RefutationReport:
     """The results of all conjectures of a file; ``refuted`` decides the exit code."""
 
-    results: tuple[Result, ...]
+    results: tuple[RefutationResult, ...]
     file: str = ""
 
     SCHEMA = "eigentoken/refutation/2"

@@ -17,25 +17,25 @@ import sympy as sp
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.certified.eigen import eigvals
 from eigentoken.numerics.deadline import OutOfTime, limited, tick
-from eigentoken.numerics.eigen import eigvals
 from eigentoken.numerics.instances.batches import Batch, joined
 from eigentoken.numerics.instances.plans import Contradiction, Plan
 from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
 from eigentoken.numerics.instances.structured import mirrored_states, structured_batches
-from eigentoken.numerics.lab.arcs import on_circles, starts_between
 from eigentoken.numerics.lab.ascent import climb
+from eigentoken.numerics.lab.separating_starts import on_circles, starts_between
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings import load
 from eigentoken.numerics.readings.batched_jacobians import spectrum
 from eigentoken.numerics.readings.observed_claims import ON_BOUNDARY
 from eigentoken.numerics.readings.trajectories import distance, problem_of
-from eigentoken.theory.claims import AlmostEveryConverges, Converges, Diverges, Stable
-from eigentoken.theory.conditions import Relation
-from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet
-from eigentoken.theory.readings import OBSERVED
-from eigentoken.theory.systems import Space, Time
-from eigentoken.theory.terms import MatrixNumber, k, matrix
+from eigentoken.theory.language.claims import AlmostEveryConverges, Converges, Diverges, Stable
+from eigentoken.theory.language.conditions import Relation
+from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet
+from eigentoken.theory.language.readings import OBSERVED
+from eigentoken.theory.language.terms import MatrixNumber, k, matrix
+from eigentoken.theory.systems.catalogue import Space, Time
 
 __all__ = ["METHODS", "Finding", "Unit", "UnitResult", "run_unit", "units"]
 
@@ -241,7 +241,7 @@ def _ascent(target: Target, unit: Unit) -> Iterator[Piece]:
 
 
 def _hypothesis(target: Target, unit: Unit) -> Iterator[Piece]:
-    from eigentoken.numerics.lab.steered import steered_search
+    from eigentoken.numerics.lab.hypothesis_search import steered_search
 
     seen, tried = steered_search(target, unit.size, unit.seed)
     for number, (batch, value) in enumerate(seen):

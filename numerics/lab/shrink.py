@@ -17,6 +17,7 @@ import torch
 from eigentoken.numerics.deadline import OutOfTime, limited, tick
 from eigentoken.numerics.instances.batches import Batch, joined
 from eigentoken.numerics.instances.exact import ExactDraft, batch_of, draft
+from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.plans import Contradiction, Plan
 from eigentoken.numerics.instances.rational import LADDER
 from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
@@ -25,9 +26,8 @@ from eigentoken.numerics.lab.certify import Certified, certify_case, claim_verdi
 from eigentoken.numerics.lab.search import Finding
 from eigentoken.numerics.lab.simplify import simplify
 from eigentoken.numerics.lab.targets import Target
-from eigentoken.numerics.readings.exact_values import Case
 from eigentoken.numerics.readings.trajectories import run
-from eigentoken.theory.claims import AlmostEveryConverges, Converges
+from eigentoken.theory.language.claims import AlmostEveryConverges, Converges
 
 __all__ = ["debunked", "shrink"]
 

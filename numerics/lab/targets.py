@@ -11,7 +11,7 @@ from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.plans import Contradiction, Plan, plan_for
 from eigentoken.numerics.lab.conjectures import Conjecture
 from eigentoken.numerics.lab.predicates import predicate_violation, told
-from eigentoken.theory.claims import (
+from eigentoken.theory.language.claims import (
     AlmostEveryConverges,
     Claim,
     Converges,
@@ -21,9 +21,9 @@ from eigentoken.theory.claims import (
     TwoCycle,
     When,
 )
-from eigentoken.theory.points import SomeEquilibrium, Zero
-from eigentoken.theory.readings import GENERATED, OBSERVED
-from eigentoken.theory.systems import Time
+from eigentoken.theory.language.places import SomeEquilibrium, Zero
+from eigentoken.theory.language.readings import GENERATED, OBSERVED
+from eigentoken.theory.systems.catalogue import Time
 
 __all__ = ["Target", "targets"]
 

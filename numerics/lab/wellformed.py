@@ -9,11 +9,10 @@ import sympy as sp
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
-from eigentoken.theory import terms
-from eigentoken.theory.claims import Iff, LyapunovStable, Stable, Unstable, When
-from eigentoken.theory.conditions import Relation
-from eigentoken.theory.points import AntipodalAt, ConsensusSet, Hemisphere, Place, Polygonal
-from eigentoken.theory.words_lab import Clustering
+from eigentoken.theory.language import terms
+from eigentoken.theory.language.claims import Iff, LyapunovStable, Stable, Unstable, When
+from eigentoken.theory.language.conditions import Relation
+from eigentoken.theory.language.places import AntipodalAt, Clustering, ConsensusSet, Hemisphere, Place, Polygonal
 
 __all__ = ["about_a_set", "unreadable"]
 

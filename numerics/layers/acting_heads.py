@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.numerics.exact_matrices import ExactMatrix
+from eigentoken.numerics.certified.exact_matrices import ExactMatrix
 
 __all__ = ["acting_groups", "has_no_scores", "is_identity", "product_is_zero", "same_scores"]
 

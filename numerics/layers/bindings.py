@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.numerics.enclosures import Enclosure, total
-from eigentoken.numerics.layers.head_letters import HeadLetters
-from eigentoken.numerics.layers.letters import Environment, Letters
+from eigentoken.numerics.certified.enclosures import Enclosure, total
+from eigentoken.numerics.layers.head_symbol_values import HeadLetters
 from eigentoken.numerics.layers.low_rank import LowRank
+from eigentoken.numerics.layers.symbol_values import Environment, Letters
 from eigentoken.numerics.layers.weights import HeadWeights, LayerWeights
-from eigentoken.theory.systems import System
+from eigentoken.theory.systems.catalogue import System
 
 __all__ = ["behind", "bind", "bind_head"]
 

@@ -1,7 +1,7 @@
 """What a layer's heads do to given tokens, with error bounds: ``o_i = [V_1 xbar_i^1; ...; V_H xbar_i^H]`` as balls.
 
 Tokens and weights are exact floats.  Every array is a center and a radius, entry by entry; a product of float arrays of
-inner length k is off by at most ``gamma_k |A||B|`` (:mod:`eigentoken.numerics.rounding`), and the radii go through
+inner length k is off by at most ``gamma_k |A||B|`` (:mod:`eigentoken.numerics.certified.rounding`), and the radii go through
 ``|A| r_B + r_A |B| + r_A r_B``.  Exponentials are Arb's; a frequency or a score scale stands for every number within a
 relative 2^-50 of it, so that the bounds are true of ``theta^(-2k/dims)`` and ``sqrt(d_h)`` and of their floats.
 """
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from flint import arb, ctx
 
+from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, gamma, inflate
 from eigentoken.numerics.layers.rotary_scores import RotaryPairs
-from eigentoken.numerics.rounding import TINY, UNIT, Array, gamma, inflate
 
 __all__ = ["Balls", "exact", "linear", "mixed_values"]
 

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.numerics.enclosures import Enclosure
+from eigentoken.numerics.certified.enclosures import Enclosure
+from eigentoken.numerics.certified.rounding import scale_up
 from eigentoken.numerics.layers.bindings import behind
 from eigentoken.numerics.layers.head_findings import HeadFindings, examine_head
 from eigentoken.numerics.layers.layer_readings import read_head
-from eigentoken.numerics.layers.letters import Environment
 from eigentoken.numerics.layers.quantities import (
     Interval,
     alpha_star,
@@ -32,10 +32,10 @@ from eigentoken.numerics.layers.quantities import (
     spectral_discs,
 )
 from eigentoken.numerics.layers.rotary_scores import RotaryPairs
+from eigentoken.numerics.layers.symbol_values import Environment
 from eigentoken.numerics.layers.weights import LayerWeights
-from eigentoken.numerics.rounding import scale_up
-from eigentoken.theory.statements import Statement
-from eigentoken.theory.verdicts import Verdict
+from eigentoken.theory.language.verdicts import Verdict
+from eigentoken.theory.statements.statement import Statement
 
 __all__ = ["LayerFindings", "examine"]
 

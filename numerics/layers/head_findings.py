@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.numerics.certify import certify
-from eigentoken.numerics.enclosures import Enclosure, product
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.enclosures import Enclosure, product
+from eigentoken.numerics.certified.matrices import as_enclosure
+from eigentoken.numerics.certified.norms import distance_to_identity, distance_to_symmetric
 from eigentoken.numerics.layers.layer_readings import AsIf
 from eigentoken.numerics.layers.quantities import (
     Interval,
@@ -26,10 +28,8 @@ from eigentoken.numerics.layers.quantities import (
 from eigentoken.numerics.layers.regimes import HeadRegime, head_regime
 from eigentoken.numerics.layers.rotary_scores import RotaryChange, RotaryPairs, rotary_change
 from eigentoken.numerics.layers.weights import HeadWeights
-from eigentoken.numerics.matrices import as_enclosure
-from eigentoken.numerics.norms import distance_to_identity, distance_to_symmetric
-from eigentoken.theory.layer_systems import LayerSystem
-from eigentoken.theory.verdicts import Verdict
+from eigentoken.theory.language.verdicts import Verdict
+from eigentoken.theory.statements.layer_systems import LayerSystem
 
 __all__ = ["HeadFindings", "MatrixSizes", "examine_head", "low_rank_inertia"]
 

@@ -1,8 +1,8 @@
 """Conditions read on weights: is the hypothesis of a theorem true of this layer, and how far is it from that?
 
-A further reading beside the five (:mod:`eigentoken.theory.readings`): ``ON_WEIGHTS(condition, environment)`` gives a
+A further reading beside the five (:mod:`eigentoken.theory.language.readings`): ``ON_WEIGHTS(condition, environment)`` gives a
 verdict, or ``None`` where the condition speaks of the tokens and not of the weights.  What can be asked of the matrices
-of a layer or head is in :mod:`eigentoken.numerics.layers.letters`.
+of a layer or head is in :mod:`eigentoken.numerics.layers.symbol_values`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 import sympy as sp
 from flint import arb
 
-from eigentoken.numerics.layers.letters import Letters, NotBound
 from eigentoken.numerics.layers.quantities import ball
-from eigentoken.theory import conditions as words
-from eigentoken.theory.ball_evaluation import evaluate
-from eigentoken.theory.readings import Reading
-from eigentoken.theory.terms import Eigenvalue, MatrixNumber, SpectralNorm, alpha, d, matrix
-from eigentoken.theory.verdicts import Verdict, all_of, any_of, fails, holds, undecided
-from eigentoken.theory.words_flows import IsIdentity
+from eigentoken.numerics.layers.symbol_values import Letters, NotBound
+from eigentoken.theory.language import conditions as words
+from eigentoken.theory.language.conditions import IsIdentity
+from eigentoken.theory.language.readings import Reading
+from eigentoken.theory.language.terms import Eigenvalue, MatrixNumber, SpectralNorm, alpha, d, matrix
+from eigentoken.theory.language.verdicts import Verdict, all_of, any_of, fails, holds, undecided
+from eigentoken.theory.proving.ball_evaluation import evaluate
 
 __all__ = ["ON_WEIGHTS"]
 

@@ -1,9 +1,10 @@
 """What a statement says of one layer: about it or not, which of its conditions hold, what it leaves out.
 
-The layer has a system of its own (:class:`~eigentoken.theory.layer_systems.LayerSystem`); each system of the statement is
-matched with it.  Where none contains it the word is ``not about this model``, with the part that differs.  Where only the
-number of heads differs, the conditions are still read on ``F = sum_h O_h V_h`` and ``S = sum_h Q_h^T K_h``, and on each head
-alone, *as if the layer were one head*: with words of their own, because no theorem says anything of the layer then.
+The layer has a system of its own (:class:`~eigentoken.theory.statements.layer_systems.LayerSystem`); each system of the
+statement is matched with it.  Where none contains it the word is ``not about this model``, with the part that differs.
+Where only the number of heads differs, the conditions are still read on ``F = sum_h O_h V_h`` and ``S = sum_h Q_h^T K_h``,
+and on each head alone, *as if the layer were one head*: with words of their own, because no theorem says anything of the
+layer then.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from functools import lru_cache
 from typing import Any
 
 import eigentoken.numerics.layers.shared_pairs  # noqa: F401 - registers its reading
-from eigentoken.numerics.layers.asks import Asks, asks
 from eigentoken.numerics.layers.bindings import bind, bind_head
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
-from eigentoken.numerics.layers.letters import Letters
+from eigentoken.numerics.layers.input_conditions import Asks, asks
+from eigentoken.numerics.layers.symbol_values import Letters
 from eigentoken.numerics.layers.weights import LayerWeights
-from eigentoken.theory.conditions import Condition
-from eigentoken.theory.layer_systems import (
+from eigentoken.theory.language.conditions import Condition
+from eigentoken.theory.language.readings import LATEX
+from eigentoken.theory.language.verdicts import Verdict, all_of, holds, undecided
+from eigentoken.theory.statements.layer_systems import (
     AsIfWord,
     Difference,
     LayerSystem,
@@ -29,10 +32,8 @@ from eigentoken.theory.layer_systems import (
     idealisations,
     matches,
 )
-from eigentoken.theory.readings import LATEX
-from eigentoken.theory.statements import Kind, Statement
-from eigentoken.theory.systems import System
-from eigentoken.theory.verdicts import Verdict, all_of, holds, undecided
+from eigentoken.theory.statements.statement import Kind, Statement
+from eigentoken.theory.systems.catalogue import System
 
 __all__ = ["AsIf", "LayerReading", "as_one_head", "read_head", "read_layer"]
 
@@ -160,7 +161,7 @@ def _with_heads(listed: System) -> System:
 
 def _heads_differ(text: str, layer: LayerSystem) -> Difference:
     """The verdict, with its reason and certificate, is among the conditions of the reading."""
-    from eigentoken.theory.plain_text import plain_text
+    from eigentoken.theory.printing.plain_text import plain_text
 
     return Difference("heads", f"several heads only if {plain_text(text)}", f"{layer.heads_text} that do not")
 

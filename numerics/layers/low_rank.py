@@ -23,14 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.numerics.certify import certify
-from eigentoken.numerics.enclosures import Enclosure, product
-from eigentoken.numerics.exact_matrices import Deadline
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.enclosures import Enclosure, product
+from eigentoken.numerics.certified.exact_matrices import Deadline
+from eigentoken.numerics.certified.norms import distance_to_identity
+from eigentoken.numerics.certified.ranks import RankBounds, rank_of
+from eigentoken.numerics.certified.rounding import TINY, Array, frobenius_above, gamma, scale_down, scale_up, up
 from eigentoken.numerics.layers.quantities import Interval, in_units, norm_of, real_parts, symmetric_extremes
-from eigentoken.numerics.norms import distance_to_identity
-from eigentoken.numerics.ranks import RankBounds, rank_of
-from eigentoken.numerics.rounding import TINY, Array, frobenius_above, gamma, scale_down, scale_up, up
-from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 
 __all__ = ["LowRank", "triangular"]
 

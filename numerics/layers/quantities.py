@@ -15,12 +15,12 @@ import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
-from eigentoken.numerics.definiteness import eigenvalue_intervals
-from eigentoken.numerics.dominance import discs_of
-from eigentoken.numerics.enclosures import Enclosure
-from eigentoken.numerics.norms import norm_interval
-from eigentoken.numerics.rounding import UNIT, Array, scale_down, scale_up
-from eigentoken.numerics.spectra import Discs
+from eigentoken.numerics.certified.definiteness import eigenvalue_intervals
+from eigentoken.numerics.certified.dominance import discs_of
+from eigentoken.numerics.certified.enclosures import Enclosure
+from eigentoken.numerics.certified.norms import norm_interval
+from eigentoken.numerics.certified.rounding import UNIT, Array, scale_down, scale_up
+from eigentoken.numerics.certified.spectra import Discs
 
 __all__ = [
     "Interval",

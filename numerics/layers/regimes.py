@@ -27,17 +27,17 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.numerics.certify import certify
-from eigentoken.numerics.enclosures import product
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.enclosures import product
 from eigentoken.numerics.layers.bindings import bind
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
-from eigentoken.numerics.layers.letters import Environment
+from eigentoken.numerics.layers.symbol_values import Environment
 from eigentoken.numerics.layers.weights import HeadWeights, LayerWeights
-from eigentoken.theory.conditions import NegativeDefinite, PositiveDefinite, Symmetric
-from eigentoken.theory.layer_systems import Covers, LayerSystem, LayerWord, contains
-from eigentoken.theory.systems import system
-from eigentoken.theory.terms import matrix
-from eigentoken.theory.verdicts import Verdict
+from eigentoken.theory.language.conditions import NegativeDefinite, PositiveDefinite, Symmetric
+from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.language.verdicts import Verdict
+from eigentoken.theory.statements.layer_systems import Covers, LayerSystem, LayerWord, contains
+from eigentoken.theory.systems.catalogue import system
 
 __all__ = ["HeadRegime", "Regime", "head_regime", "regime"]
 

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from eigentoken.numerics.enclosures import Enclosure, product
+from eigentoken.numerics.certified.enclosures import Enclosure, product
+from eigentoken.numerics.certified.rounding import TINY, Array, frobenius_above, gamma, up
 from eigentoken.numerics.layers.low_rank import triangular
 from eigentoken.numerics.layers.quantities import Interval, as_json, divided_interval, norm_of, scaled_interval
 from eigentoken.numerics.layers.weights import HeadWeights
-from eigentoken.numerics.rounding import TINY, Array, frobenius_above, gamma, up
 
 __all__ = ["RotaryChange", "RotaryPairs", "rotary_change", "turned_keys"]
 

@@ -2,7 +2,7 @@
 
 Refuted where some head has no dominant real eigenvalue of its own, or where the ranges of two output matrices meet only in
 zero: a common v with ``U_h v = lambda_h v``, ``lambda_h > 0``, lies in the range of every ``O_h``.  Shown in exact arithmetic for
-small layers (:mod:`eigentoken.numerics.dominant_pairs`).  Everything else is undecided.
+small layers (:mod:`eigentoken.numerics.certified.dominant_pairs`).  Everything else is undecided.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from eigentoken.numerics.certify import certify
-from eigentoken.numerics.dominant_pairs import LARGEST, shared_pair
-from eigentoken.numerics.enclosures import product
-from eigentoken.numerics.layers.head_letters import HeadLetters
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.dominant_pairs import LARGEST, shared_pair
+from eigentoken.numerics.certified.enclosures import product
+from eigentoken.numerics.certified.matrices import as_enclosure
+from eigentoken.numerics.layers.head_symbol_values import HeadLetters
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
-from eigentoken.numerics.layers.letters import Letters
+from eigentoken.numerics.layers.symbol_values import Letters
 from eigentoken.numerics.layers.weights import HeadWeights, pair_of_outputs
-from eigentoken.numerics.matrices import as_enclosure
-from eigentoken.theory.conditions import NonPrincipalModulusBelow
-from eigentoken.theory.terms import matrix
-from eigentoken.theory.verdicts import Verdict, fails, undecided
-from eigentoken.theory.words_flows import ShareDominantPair
+from eigentoken.theory.language.conditions import NonPrincipalModulusBelow, ShareDominantPair
+from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.language.verdicts import Verdict, fails, undecided
 
 __all__ = ["ranges_meet"]
 

@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from eigentoken.numerics.certify import certify
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.rounding import TINY, UNIT, inflate
 from eigentoken.numerics.layers.certified_attention import Balls, exact, linear
 from eigentoken.numerics.layers.weights import LayerWeights
-from eigentoken.numerics.rounding import TINY, UNIT, inflate
-from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 
 __all__ = ["Edit", "TokenGuarantee", "certify_edit", "cosine_below", "edit_output", "token_guarantees"]
 

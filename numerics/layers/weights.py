@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.numerics.enclosures import Enclosure, product, total
+from eigentoken.numerics.certified.enclosures import Enclosure, product, total
+from eigentoken.numerics.certified.matrices import as_enclosure
+from eigentoken.numerics.certified.rounding import TINY, scale_up, up
 from eigentoken.numerics.layers.acting_heads import acting_groups, has_no_scores, is_identity
 from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.quantities import without_factors
-from eigentoken.numerics.matrices import as_enclosure
-from eigentoken.numerics.rounding import TINY, scale_up, up
-from eigentoken.theory.layer_systems import LayerSystem
+from eigentoken.theory.statements.layer_systems import LayerSystem
 
 __all__ = ["EXACT_LIMIT", "HeadWeights", "LayerWeights", "pair_of_outputs"]
 

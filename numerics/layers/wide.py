@@ -1,6 +1,6 @@
 """Questions about layers that are too wide for every rung: one eigen-decomposition each, and what it does not settle is open.
 
-A matrix of order 4096 takes 134 MB; the later rungs of :func:`eigentoken.numerics.certify.certify` (sliced products,
+A matrix of order 4096 takes 134 MB; the later rungs of :func:`eigentoken.numerics.certified.certify.certify` (sliced products,
 congruences, exact integers) hold many such matrices at once.  Here the signs of sym(M) come from one ``eigh`` with its
 error bound, shared by every condition on signs, and leaders from one set of discs.  The facts are the same, fewer are found.
 """
@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.numerics.certify import certify
-from eigentoken.numerics.definiteness import eigenvalue_intervals
-from eigentoken.numerics.dominance import Dominance, _from_discs, discs_of, scaled_step
-from eigentoken.numerics.enclosures import Enclosure
-from eigentoken.numerics.exact_matrices import Deadline
-from eigentoken.numerics.inertia import Signs
-from eigentoken.numerics.matrices import exact_number
-from eigentoken.numerics.questions import Question, answer, give_up, reported_margin, threshold
-from eigentoken.numerics.reasons import inertia_reason, sign_reason
-from eigentoken.numerics.sign_conditions import SIGN_CONDITIONS, Settled
-from eigentoken.numerics.spectral_conditions import _leader_verdict
-from eigentoken.theory.verdicts import Verdict, VerdictWord
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.definiteness import eigenvalue_intervals
+from eigentoken.numerics.certified.dominance import Dominance, _from_discs, discs_of, scaled_step
+from eigentoken.numerics.certified.enclosures import Enclosure
+from eigentoken.numerics.certified.exact_matrices import Deadline
+from eigentoken.numerics.certified.inertia import Signs
+from eigentoken.numerics.certified.matrices import exact_number
+from eigentoken.numerics.certified.questions import Question, answer, give_up, reported_margin, threshold
+from eigentoken.numerics.certified.sign_conditions import SIGN_CONDITIONS, Settled
+from eigentoken.numerics.certified.spectral_conditions import _leader_verdict
+from eigentoken.theory.language.reasons import inertia_reason, sign_reason
+from eigentoken.theory.language.verdicts import Verdict, VerdictWord
 
 __all__ = ["certify_wide"]
 

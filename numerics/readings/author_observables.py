@@ -11,11 +11,11 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.numerics.readings.exact_values import BITS, Case
+from eigentoken.numerics.instances.exact_values import BITS, Case
+from eigentoken.theory.classification.jacobians import Jet, ball_setting
 from eigentoken.theory.exactness.balls import precision
-from eigentoken.theory.jacobians import Jet, ball_setting
-from eigentoken.theory.observables import Observable
-from eigentoken.theory.systems import Time
+from eigentoken.theory.language.observables import Observable
+from eigentoken.theory.systems.catalogue import Time
 
 __all__ = ["author_sign", "is_authors"]
 
@@ -27,8 +27,8 @@ def is_authors(observable: Observable) -> bool:
 
 def author_sign(observable: Observable, case: Case, rate: bool) -> tuple[int | None, str]:
     """The proved sign of the observable, or of its change; ``None`` with the reason where there is none."""
-    from eigentoken.numerics.lab.author_source import NoSource, exact_version
-    from eigentoken.numerics.lab.decided_numbers import REFUSALS, NotDecided, decided, enclosure
+    from eigentoken.numerics.author_code.decided_numbers import REFUSALS, NotDecided, decided, enclosure
+    from eigentoken.numerics.author_code.source import NoSource, exact_version
 
     reason = ""
     for bits in BITS[:3]:
@@ -52,7 +52,7 @@ def author_sign(observable: Observable, case: Case, rate: bool) -> tuple[int | N
 
 
 def _value(function: Any, case: Case, bits: int, rate: bool) -> Any:
-    from eigentoken.numerics.lab.decided_numbers import decided
+    from eigentoken.numerics.author_code.decided_numbers import decided
 
     def raised(value: Any) -> Any:
         if isinstance(value, dict):

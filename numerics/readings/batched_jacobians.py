@@ -19,17 +19,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.certified.eigen import eigvals
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, mask_tensor
-from eigentoken.numerics.eigen import eigvals
 from eigentoken.numerics.instances.batches import Batch
-from eigentoken.theory.systems import Space, Time
+from eigentoken.theory.systems.catalogue import Space, Time
 
-__all__ = ["Spectrum", "jacobian_rows", "spectrum", "tangent_frames"]
+__all__ = ["BatchedEigenvalues", "jacobian_rows", "spectrum", "tangent_frames"]
 
 
 @dataclass(frozen=True, eq=False)
-class Spectrum:
+class BatchedEigenvalues:
     """Distinct classes of eigenvalues: values ``(B, m)`` with one multiplicity for each column."""
 
     values: Tensor
@@ -147,19 +147,19 @@ def tangent_frames(batch: Batch, rows: Sequence[int]) -> Tensor:
     return reflection[..., 1:]
 
 
-def spectrum(batch: Batch) -> Spectrum:
+def spectrum(batch: Batch) -> BatchedEigenvalues:
     """The intrinsic spectrum at the tokens of the batch, taken as an equilibrium."""
     system, n, d = batch.system, batch.n, batch.d
     directions = d if system.space is Space.EUCLIDEAN else d - 1
     if directions == 0:
-        return Spectrum(torch.zeros(batch.count, 0, dtype=torch.complex128), (), system.time)
+        return BatchedEigenvalues(torch.zeros(batch.count, 0, dtype=torch.complex128), (), system.time)
     if batch.groups is None or batch.mask is not None or system.rotary is not None:
         rows = range(n)
         blocks = jacobian_rows(batch, list(rows))
         frames = tangent_frames(batch, list(rows))
         small = torch.einsum("bria,brlij,bljc->brlac", frames, blocks, frames)
         full = small.permute(0, 1, 3, 2, 4).reshape(batch.count, n * directions, n * directions)
-        return Spectrum(_eigenvalues(full), (1,) * (n * directions), system.time)
+        return BatchedEigenvalues(_eigenvalues(full), (1,) * (n * directions), system.time)
     labels = batch.groups
     first = [labels.index(label) for label in dict.fromkeys(labels)]
     members = [[i for i, label in enumerate(labels) if label == labels[rep]] for rep in first]
@@ -176,7 +176,7 @@ def spectrum(batch: Batch) -> Spectrum:
             inside = frames[:, r].mT @ difference @ frames[:, r]
             values.append(_eigenvalues(inside))
             counts += [len(group) - 1] * directions
-    return Spectrum(torch.cat(values, -1), tuple(counts), system.time)
+    return BatchedEigenvalues(torch.cat(values, -1), tuple(counts), system.time)
 
 
 def _eigenvalues(matrices: Tensor) -> Tensor:

@@ -16,14 +16,14 @@ import numpy as np
 import sympy as sp
 from flint import arb
 
-from eigentoken.numerics.enclosed_trajectories import NoEnclosure, ball, enclose
-from eigentoken.numerics.enclosed_trajectories import precision as digits_of
-from eigentoken.numerics.readings.exact_values import Case, zero
-from eigentoken.theory import conditions, terms
-from eigentoken.theory.instances import Instance
-from eigentoken.theory.points import ConsensusSet, Place
-from eigentoken.theory.systems import Space, Time
-from eigentoken.theory.words_lab import NoneOpposite, NotAllZero
+from eigentoken.numerics.dynamics.enclosed_trajectories import NoEnclosure, ball, enclose
+from eigentoken.numerics.dynamics.enclosed_trajectories import precision as digits_of
+from eigentoken.numerics.instances.exact_values import Case, zero
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.language import conditions, terms
+from eigentoken.theory.language.conditions import NoneOpposite, NotAllZero
+from eigentoken.theory.language.places import ConsensusSet, Place
+from eigentoken.theory.systems.catalogue import Space, Time
 
 __all__ = ["Arc", "bracketing_arc", "holds_on_arc", "is_circle_flow", "lifted_angles", "turn"]
 

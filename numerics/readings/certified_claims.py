@@ -2,7 +2,7 @@
 
 ``fails`` refutes the claim for the instance.  ``holds`` speaks of the instance alone: of its state where the claim is
 about states, of its point where it is about a point.  A limit claim is refuted by an exact start that stays elsewhere, or
-by a certified attracting region elsewhere (:mod:`eigentoken.numerics.readings.trapping`).
+by a certified attracting region elsewhere (:mod:`eigentoken.numerics.readings.attracting_regions`).
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Any
 import sympy as sp
 from flint import acb
 
+from eigentoken.numerics.instances.exact_values import BITS, Case, NoValue, zero
 from eigentoken.numerics.readings.author_observables import author_sign, is_authors
 from eigentoken.numerics.readings.certified_conditions import verdict_of
 from eigentoken.numerics.readings.exact_places import at_place, same_tokens
-from eigentoken.numerics.readings.exact_values import BITS, Case, NoValue, zero
-from eigentoken.theory import claims, terms
-from eigentoken.theory.classify import Classification, classify
+from eigentoken.theory.classification.classify import Classification, classify
+from eigentoken.theory.classification.jacobians import Jet, ball_setting
 from eigentoken.theory.exactness.balls import precision
-from eigentoken.theory.jacobians import Jet, ball_setting
-from eigentoken.theory.observables import Observable
-from eigentoken.theory.readings import CERTIFIED
-from eigentoken.theory.systems import Space, Time
-from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+from eigentoken.theory.language import claims, terms
+from eigentoken.theory.language.observables import Observable
+from eigentoken.theory.language.readings import CERTIFIED
+from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
+from eigentoken.theory.systems.catalogue import Space, Time
 
 __all__ = ["classified", "observable_sign", "rate_sign"]
 
@@ -299,7 +299,7 @@ def _(claim: claims.Increases, case: Case) -> Verdict:
 
 @CERTIFIED.register(claims.Converges, claims.AlmostEveryConverges)
 def _(claim: Any, case: Case) -> Verdict:
-    from eigentoken.numerics.readings.trapping import limit_verdict
+    from eigentoken.numerics.readings.attracting_regions import limit_verdict
 
     return limit_verdict(claim, case)
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import sympy as sp
 
-from eigentoken.numerics.readings.exact_values import BITS, Case, NoValue, relation_truth, zero
-from eigentoken.theory import conditions
-from eigentoken.theory.readings import CERTIFIED
-from eigentoken.theory.verdicts import Verdict, all_of, any_of, fails, holds, undecided
+from eigentoken.numerics.certified.dominant_pairs import shared_pair
+from eigentoken.numerics.certified.exact_matrices import ExactMatrix
+from eigentoken.numerics.instances.exact_values import BITS, Case, NoValue, relation_truth, zero
+from eigentoken.numerics.readings.exact_places import same_tokens
+from eigentoken.theory.language import conditions
+from eigentoken.theory.language.readings import CERTIFIED
+from eigentoken.theory.language.verdicts import Verdict, all_of, any_of, fails, holds, undecided
 
 __all__ = ["negated", "verdict_of"]
 
@@ -252,3 +257,48 @@ def negated(verdict: Verdict) -> Verdict:
     if verdict.is_undecided:
         return verdict
     return fails(verdict.reason) if verdict.is_holds else holds(verdict.reason)
+
+
+@CERTIFIED.register(conditions.IsIdentity)
+def _(condition: conditions.IsIdentity, case: Case) -> Verdict:
+    name = getattr(condition.term, "name", "")
+    heads = case.instance.parameters.get("heads", ())
+    values = [sp.Matrix([list(row) for row in head[name]]) for head in heads if name in head]
+    answers = [zero(entry) for value in values or [case.matrix(condition.term)] for entry in value - sp.eye(case.d)]
+    truth = False if any(each is False for each in answers) else (True if all(answers) else None)
+    return verdict_of(truth, f"{condition.term} is the identity")
+
+
+@CERTIFIED.register(conditions.ShareDominantPair)
+def _(condition: conditions.ShareDominantPair, case: Case) -> Verdict:
+    heads = case.instance.parameters.get("heads", (case.instance.parameters,))
+    rows = [[list(map(sp.sympify, row)) for row in head[condition.name]] for head in heads]
+    if any(not entry.is_Rational for value in rows for row in value for entry in row):
+        return undecided("a common pair is looked for in rational matrices")
+    exact = [
+        ExactMatrix.from_fractions([[Fraction(int(e.p), int(e.q)) for e in row] for row in value]) for value in rows
+    ]
+    dominant = [conditions.NonPrincipalModulusBelow(_OWN) for _ in exact]
+    for index, (value, asked) in enumerate(zip(rows, dominant, strict=True)):
+        own = CERTIFIED(asked, Case(case.instance, case.k, case.p, _memory={_OWN: sp.Matrix(value)}))
+        if own.is_fails:
+            return replace(own, reason=f"head {index} has no dominant positive eigenvalue: {own.reason}")
+    return shared_pair(exact)
+
+
+_OWN = sp.MatrixSymbol("own", 1, 1)
+
+
+@CERTIFIED.register(conditions.NoneOpposite)
+def _(condition: conditions.NoneOpposite, case: Case) -> Verdict:
+    first, *others = case.instance.tokens
+    answers = [same_tokens(token, first, -1) for token in others]
+    truth = False if any(each is True for each in answers) else None if any(each is None for each in answers) else True
+    return verdict_of(truth, "no token is opposite to the first")
+
+
+@CERTIFIED.register(conditions.NotAllZero)
+def _(condition: conditions.NotAllZero, case: Case) -> Verdict:
+    answers = [zero(entry) for token in case.instance.tokens for entry in token]
+    truth = True if any(each is False for each in answers) else (False if all(answers) else None)
+    return verdict_of(truth, "some token is not zero")

@@ -7,11 +7,12 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.numerics.readings.exact_values import BITS, Case, NoValue, relation_truth, zero
+from eigentoken.numerics.instances.exact_values import BITS, Case, NoValue, relation_truth, zero
 from eigentoken.theory.exactness.balls import expression_ball, precision
-from eigentoken.theory.points import (
+from eigentoken.theory.language.places import (
     AntipodalAt,
     BipartiteAt,
+    Clustering,
     ConsensusAt,
     ConsensusSet,
     Hemisphere,
@@ -20,7 +21,6 @@ from eigentoken.theory.points import (
     SomeEquilibrium,
     Zero,
 )
-from eigentoken.theory.words_lab import Clustering
 
 __all__ = ["MEMBERSHIP", "at_place", "same_tokens"]
 
@@ -132,9 +132,9 @@ def _(place: Zero, case: Case) -> bool | None:
 @_enter(Polygonal)
 def _(place: Polygonal, case: Case) -> bool | None:
     """``sum_j a_ij x_j = 0`` for all i, by the exact classification of the point."""
+    from eigentoken.theory.classification.jacobians import exact_setting
+    from eigentoken.theory.classification.point_shapes import Undecided, certain_zero
     from eigentoken.theory.exactness.fields import in_smallest_field
-    from eigentoken.theory.jacobians import exact_setting
-    from eigentoken.theory.point_shapes import Undecided, certain_zero
 
     def means(field: Any) -> bool:
         setting = exact_setting(case.instance, field)
@@ -157,7 +157,7 @@ def _(place: Polygonal, case: Case) -> bool | None:
 
 @_enter(SomeEquilibrium)
 def _(place: SomeEquilibrium, case: Case) -> bool | None:
-    from eigentoken.theory.classify import classify
+    from eigentoken.theory.classification.classify import classify
 
     verdict = classify(case.instance).equilibrium
     return None if verdict.is_undecided else verdict.is_holds
@@ -166,7 +166,7 @@ def _(place: SomeEquilibrium, case: Case) -> bool | None:
 @_enter(Clustering)
 def _(place: Clustering, case: Case) -> bool | None:
     """By the exact classification, with no two tokens equal."""
-    from eigentoken.theory.classify import classify
+    from eigentoken.theory.classification.classify import classify
 
     tokens = case.instance.tokens
     pairs = [same_tokens(x, y) for i, x in enumerate(tokens) for y in tokens[:i]]

@@ -16,11 +16,11 @@ from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.readings.batched_jacobians import spectrum
 from eigentoken.numerics.readings.trajectories import distance, problem_of, run, states_along
-from eigentoken.theory import claims, terms
-from eigentoken.theory.algebra import LoopAlgebra, causal_mask
-from eigentoken.theory.observables import Observable
-from eigentoken.theory.readings import OBSERVED
-from eigentoken.theory.systems import Space, Time
+from eigentoken.theory.language import claims, terms
+from eigentoken.theory.language.observables import Observable
+from eigentoken.theory.language.readings import OBSERVED
+from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask
+from eigentoken.theory.systems.catalogue import Space, Time
 
 __all__ = ["AWAY", "ON_BOUNDARY", "observe"]
 

@@ -13,9 +13,10 @@ from eigentoken.numerics.deadline import tick
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra
 from eigentoken.numerics.instances.batches import Batch
-from eigentoken.theory.points import (
+from eigentoken.theory.language.places import (
     AntipodalAt,
     BipartiteAt,
+    Clustering,
     ConsensusAt,
     ConsensusSet,
     Hemisphere,
@@ -24,10 +25,9 @@ from eigentoken.theory.points import (
     SomeEquilibrium,
     Zero,
 )
-from eigentoken.theory.systems import Space, Time
-from eigentoken.theory.words_lab import Clustering
+from eigentoken.theory.systems.catalogue import Space, Time
 
-__all__ = ["DISTANCES", "Run", "distance", "only_slow", "problem_of", "run", "states_along"]
+__all__ = ["DISTANCES", "ObservedTrajectories", "distance", "only_slow", "problem_of", "run", "states_along"]
 
 LAYERS = 1500
 FLOW_STEPS = 400
@@ -50,7 +50,7 @@ def problem_of(batch: Batch) -> Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class ObservedTrajectories:
     """The end of each trajectory, whether it is at rest there, and how large it is."""
 
     final: Tensor
@@ -65,7 +65,7 @@ class Run:
         return self.finite & (self.motion <= STILL * (1 + self.size)) & ~self.slow
 
 
-def run(batch: Batch, layers: int = LAYERS) -> Run:
+def run(batch: Batch, layers: int = LAYERS) -> ObservedTrajectories:
     """Follow every instance: ``layers`` layers of a map, or a flow for a fixed number of steps."""
     with torch.no_grad():
         if batch.system.time is Time.MAP:
@@ -75,7 +75,9 @@ def run(batch: Batch, layers: int = LAYERS) -> Run:
             final, moved, finite, clock = _flow(problem_of(batch), batch)
         size = torch.linalg.vector_norm(final, dim=-1).amax(-1)
         slow = only_slow(problem_of(batch), final, clock)
-    return Run(final, torch.nan_to_num(moved, nan=torch.inf), torch.nan_to_num(size, nan=torch.inf), finite, slow)
+    return ObservedTrajectories(
+        final, torch.nan_to_num(moved, nan=torch.inf), torch.nan_to_num(size, nan=torch.inf), finite, slow
+    )
 
 
 def only_slow(problem: Problem, x: Tensor, t: Any) -> Tensor:

@@ -6,12 +6,12 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.proofs.deterministic_data import FLOATS, as_floats, det_matrix, scaled
-from eigentoken.proofs.tensor_reductions import velocity
-from eigentoken.proofs.trajectories import ball, enclose, integrate, precision
-from eigentoken.theory.algebra import causal_mask
-from eigentoken.theory.systems import system
-from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+from eigentoken.proofs.properties.deterministic_data import FLOATS, as_floats, det_matrix, scaled
+from eigentoken.proofs.properties.trajectories import ball, enclose, integrate, precision
+from eigentoken.proofs.steps.tensor_reductions import velocity
+from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
+from eigentoken.theory.systems.algebra import causal_mask
+from eigentoken.theory.systems.catalogue import system
 
 __all__ = [
     "angles_example",

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from eigentoken.proofs.textbook import FUBINI
-from eigentoken.proofs.textbook_flows import EXPONENTIAL_DECAY, NO_ATOMS, NULL_UNION, OPEN_PREIMAGES
-from eigentoken.theory.conditions import InHemisphere
-from eigentoken.theory.recall import recalled
-from eigentoken.theory.steps import Citation, Identity, Inequality, Step
+from eigentoken.proofs.steps.textbook import FUBINI
+from eigentoken.proofs.steps.textbook_flows import EXPONENTIAL_DECAY, NO_ATOMS, NULL_UNION, OPEN_PREIMAGES
+from eigentoken.theory.language.conditions import InHemisphere
+from eigentoken.theory.statements.from_statement import recalled
+from eigentoken.theory.statements.steps import Citation, Identity, Inequality, Step
 
 __all__ = ["measure_steps", "stability_steps"]
 

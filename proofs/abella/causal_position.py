@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from eigentoken.proofs.extremes import bound_almost_everywhere
-from eigentoken.proofs.textbook import BOOTSTRAP
-from eigentoken.theory.recall import recalled
-from eigentoken.theory.steps import Citation, Identity, Inequality, Step
+from eigentoken.proofs.steps.extremes import bound_almost_everywhere
+from eigentoken.proofs.steps.textbook import BOOTSTRAP
+from eigentoken.theory.statements.from_statement import recalled
+from eigentoken.theory.statements.steps import Citation, Identity, Inequality, Step
 
 __all__ = ["position_steps"]
 

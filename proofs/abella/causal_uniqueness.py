@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from eigentoken.proofs.tensor_reductions import applied, from_system
-from eigentoken.proofs.textbook import ALMOST_EVERYWHERE_GRONWALL
-from eigentoken.proofs.textbook_flows import EXPONENTIAL_GROWTH, MEAN_VALUE
-from eigentoken.theory.steps import ALL_SIZES, Citation, Inequality, Step
+from eigentoken.proofs.steps.tensor_reductions import applied, from_system
+from eigentoken.proofs.steps.textbook import ALMOST_EVERYWHERE_GRONWALL
+from eigentoken.proofs.steps.textbook_flows import EXPONENTIAL_GROWTH, MEAN_VALUE
+from eigentoken.theory.statements.steps import ALL_SIZES, Citation, Inequality, Step
 
 __all__ = ["uniqueness_steps"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from eigentoken.theory.steps import Identity, Inequality, Step
+from eigentoken.theory.statements.steps import Identity, Inequality, Step
 
 __all__ = ["limit_of_tokens"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.proofs.tensor_reductions import velocity
-from eigentoken.theory.ball_evaluation import evaluate, sign
-from eigentoken.theory.verdicts import Verdict, fails, holds
+from eigentoken.proofs.steps.tensor_reductions import velocity
+from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.proving.ball_evaluation import evaluate, sign
 
 __all__ = ["heads_that_cancel", "identity_on_instances", "modulus_needed", "threshold"]
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from eigentoken.proofs.extremes import bound_almost_everywhere
-from eigentoken.proofs.textbook import BOOTSTRAP
-from eigentoken.theory.steps import Citation, Inequality, Step
+from eigentoken.proofs.steps.extremes import bound_almost_everywhere
+from eigentoken.proofs.steps.textbook import BOOTSTRAP
+from eigentoken.theory.statements.steps import Citation, Inequality, Step
 
 __all__ = ["LOWEST", "WHILE", "half_space_steps", "kept_positive"]
 

@@ -7,12 +7,20 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.proofs.deterministic_data import FLOATS, as_floats, det_matrix, det_tokens, diagonal, numbers, scaled
-from eigentoken.proofs.tensor_reductions import velocity
-from eigentoken.proofs.trajectories import ball, enclose, integrate, precision
-from eigentoken.theory.observables import dot
-from eigentoken.theory.systems import system
-from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+from eigentoken.proofs.properties.deterministic_data import (
+    FLOATS,
+    as_floats,
+    det_matrix,
+    det_tokens,
+    diagonal,
+    numbers,
+    scaled,
+)
+from eigentoken.proofs.properties.trajectories import ball, enclose, integrate, precision
+from eigentoken.proofs.steps.tensor_reductions import velocity
+from eigentoken.theory.language.observables import dot
+from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
+from eigentoken.theory.systems.catalogue import system
 
 __all__ = ["antipodal_pair_stays", "end_example", "freeze_example", "start_example", "unbounded_freezes"]
 
@@ -66,7 +74,7 @@ def start_example() -> list[Any]:
     scalars = numbers()
     tokens, normal, metric = _sphere_data()
     heights = [dot(normal, row) for row in tokens]
-    from eigentoken.proofs.abella.ab_l41 import bounds_example
+    from eigentoken.proofs.abella.ab_l41_attention_weight_bounds import bounds_example
 
     bound = bounds_example()[0]
     # v^T W^{-1} v = (1 + 1/2 + 1/3)/6, K^2 = 1

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from eigentoken.proofs.textbook import ALMOST_EVERYWHERE_GRONWALL, BOOTSTRAP
-from eigentoken.proofs.textbook_flows import LYAPUNOV_EQUATION, TAYLOR_UNIFORM
-from eigentoken.proofs.textbook_maps import BLOCK_TRIANGULAR
-from eigentoken.theory.steps import Citation, Identity, Inequality, Step
+from eigentoken.proofs.steps.textbook import ALMOST_EVERYWHERE_GRONWALL, BOOTSTRAP
+from eigentoken.proofs.steps.textbook_flows import LYAPUNOV_EQUATION, TAYLOR_UNIFORM
+from eigentoken.proofs.steps.textbook_maps import BLOCK_TRIANGULAR
+from eigentoken.theory.statements.steps import Citation, Identity, Inequality, Step
 
 __all__ = ["STABLE", "local_stability_steps"]
 

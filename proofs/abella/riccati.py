@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import sympy as sp
 
-from eigentoken.proofs.tensor_reductions import slope
-from eigentoken.proofs.textbook import ALMOST_EVERYWHERE_COMPARISON
-from eigentoken.proofs.textbook_flows import EXPONENTIAL_DECAY
-from eigentoken.theory.steps import Citation, Identity, Inequality, Step
+from eigentoken.proofs.steps.tensor_reductions import slope
+from eigentoken.proofs.steps.textbook import ALMOST_EVERYWHERE_COMPARISON
+from eigentoken.proofs.steps.textbook_flows import EXPONENTIAL_DECAY
+from eigentoken.theory.statements.steps import Citation, Identity, Inequality, Step
 
 __all__ = ["NEAR_ONE", "riccati_steps"]
 

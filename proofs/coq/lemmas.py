@@ -17,9 +17,9 @@ import sympy as sp
 
 from eigentoken.proofs.coq.hints import FACTS_ONLY, HINTS
 from eigentoken.proofs.coq.terms import Names, NotExportable, condition, term
-from eigentoken.theory.second_inequality import inequality_by_cvc5
-from eigentoken.theory.statements import Statement
-from eigentoken.theory.steps import Identity, Inequality, Step
+from eigentoken.theory.proving.cvc5_inequalities import inequality_by_cvc5
+from eigentoken.theory.statements.statement import Statement
+from eigentoken.theory.statements.steps import Identity, Inequality, Step
 
 __all__ = ["CoqLemma", "lemma_of", "lemmas_of"]
 

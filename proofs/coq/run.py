@@ -13,7 +13,7 @@ from pathlib import Path
 
 from eigentoken.files.writing import write_text
 from eigentoken.proofs.coq.lemmas import CoqLemma, lemmas_of
-from eigentoken.theory.statements import Statement
+from eigentoken.theory.statements.statement import Statement
 
 __all__ = ["PRELUDE", "Exported", "accepts", "export", "file_text"]
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.proofs.pham.ph_m import calculus_rules, log_sum_exp_step, soft_average, token_field
-from eigentoken.proofs.pham.ph_t1 import variance_steps
-from eigentoken.proofs.textbook import JENSEN
-from eigentoken.proofs.textbook_flows import CONVEX_TANGENT
-from eigentoken.theory.steps import Citation, Inequality
+from eigentoken.proofs.pham.ph_m_token_flow import calculus_rules, log_sum_exp_step, soft_average, token_field
+from eigentoken.proofs.pham.ph_t01_pair_forms import variance_steps
+from eigentoken.proofs.steps.textbook import JENSEN
+from eigentoken.proofs.steps.textbook_flows import CONVEX_TANGENT
+from eigentoken.theory.statements.steps import Citation, Inequality
 
 __all__ = ["energy_steps", "smooth_step"]
 
 
 def energy_steps() -> tuple[Any, ...]:
     """``d/dt of -1/2 sum x^T A x`` and its bound by log-mean-exp and by the mean token; shared with PH-T3."""
-    from eigentoken.proofs.calculus_steps import TOKEN_I, TOKEN_J, along_flow, tensor_step
+    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, along_flow, tensor_step
     from eigentoken.theory.calculus import TOKENS, Letter, vector
     from eigentoken.theory.calculus import dot as inner
 
@@ -143,7 +143,7 @@ def energy_steps() -> tuple[Any, ...]:
 
 def smooth_step() -> Any:
     """The field of the token flow, written out; analytic, so locally Lipschitz."""
-    from eigentoken.proofs.calculus_steps import TOKEN_K, analytic_step
+    from eigentoken.proofs.steps.calculus_steps import TOKEN_K, analytic_step
     from eigentoken.theory.calculus import SLOT, Assumptions, Letter, exponential, factor, vector
     from eigentoken.theory.calculus import dot as inner
     from eigentoken.theory.calculus.expressions import row_sum

@@ -11,12 +11,12 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.proofs.tensor_reductions import from_system, slope, velocity
-from eigentoken.proofs.textbook_flows import MEAN_VALUE_DIFFERENCE
-from eigentoken.proofs.trajectories import integrate
-from eigentoken.theory.ball_evaluation import sign
-from eigentoken.theory.steps import Citation, Identity, Inequality, Step
-from eigentoken.theory.verdicts import Verdict, fails, holds
+from eigentoken.proofs.properties.trajectories import integrate
+from eigentoken.proofs.steps.tensor_reductions import from_system, slope, velocity
+from eigentoken.proofs.steps.textbook_flows import MEAN_VALUE_DIFFERENCE
+from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.proving.ball_evaluation import sign
+from eigentoken.theory.statements.steps import Citation, Identity, Inequality, Step
 
 __all__ = ["decay_steps", "mean_moves", "three_tokens_example"]
 

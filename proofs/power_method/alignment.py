@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.steps import Inequality
+from eigentoken.theory.statements.steps import Inequality
 
 __all__ = ["never_decreases", "non_normal"]
 
@@ -37,8 +37,8 @@ def never_decreases() -> tuple[Inequality, ...]:
 
 def non_normal() -> Sequence[Any]:
     """F = [[1, 5], [0, 0]], alpha = 1, x ~ (1, -2/5): |corr(x, v_1)| before and after one step of the map, v_1 = e_1."""
-    from eigentoken.theory.algebra import LoopAlgebra
-    from eigentoken.theory.systems import system
+    from eigentoken.theory.systems.algebra import LoopAlgebra
+    from eigentoken.theory.systems.catalogue import system
 
     algebra = LoopAlgebra(sp.exp, sp.sqrt, sp.Integer(1))
     token = algebra.normalise(((sp.Integer(1), sp.Rational(-2, 5)),))

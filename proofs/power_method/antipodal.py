@@ -41,7 +41,7 @@ def antipodal_slopes(name: str, moves: list[tuple[Any, int, str]]) -> Any:
     """Derivatives for groups (count, side, move), side 1 for w and -1 for -w; coordinates in order."""
 
     def run() -> list[Any]:
-        from eigentoken.proofs.token_groups import slopes
+        from eigentoken.proofs.steps.token_groups import slopes
 
         parameters: dict[str, Any] = {"V": value()}
         if name.startswith("attention"):

@@ -12,8 +12,8 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.power_method.symbols import LK, LL, E, alpha, any_score, d, p, q, symmetric_value
-from eigentoken.proofs.reductions import grouped
-from eigentoken.theory.steps import Identity, Reduction
+from eigentoken.proofs.steps.reductions import grouped
+from eigentoken.theory.statements.steps import Identity, Reduction
 
 __all__ = [
     "bipartite_count",
@@ -41,7 +41,7 @@ def _parameters(name: str, value: Any) -> dict[str, Any]:
 
 
 def _run(name: str, groups: Sequence[Any], lengths: Sequence[Any], value: Any) -> list[Any]:
-    from eigentoken.proofs.token_groups import slopes
+    from eigentoken.proofs.steps.token_groups import slopes
 
     found = slopes(name, _parameters(name, value), groups, lengths)
     return [entry for token in found for entry in token]

@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.proofs.exact_points import instance
+from eigentoken.proofs.properties.exact_points import instance
 
 __all__ = ["GAP_TOO_SMALL", "ON_THE_BOUNDARY", "SCORE_NEGATIVE", "SIDE_EXPANDS", "harmonic_height"]
 

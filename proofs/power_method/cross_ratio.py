@@ -13,9 +13,9 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.power_method.symbols import alpha
-from eigentoken.proofs.reductions import recalled, tensor
-from eigentoken.proofs.textbook_maps import INFINITE_PRODUCTS
-from eigentoken.theory.steps import Citation, Identity, Inequality, Step
+from eigentoken.proofs.steps.reductions import recalled, tensor
+from eigentoken.proofs.steps.textbook_maps import INFINITE_PRODUCTS
+from eigentoken.theory.statements.steps import Citation, Identity, Inequality, Step
 
 __all__ = ["ONLY_EQUAL_TOKENS", "cross_ratio_steps"]
 
@@ -26,7 +26,7 @@ def _raw_steps() -> tuple[Any, Any, Any]:
     """``y_i``, ``y_j`` of the Oja map on unit tokens, and the assumptions."""
     from eigentoken.theory.calculus import ALPHA, SLOT, Assumptions, CalculusAlgebra, Index, Letter, vector
     from eigentoken.theory.calculus import instance as at
-    from eigentoken.theory.systems import system
+    from eigentoken.theory.systems.catalogue import system
 
     algebra = CalculusAlgebra(Assumptions(unit={"x": ()}))
     found = system("oja-map").raw_step(algebra, {"V": Letter("V"), "alpha": ALPHA}, vector("x", SLOT))

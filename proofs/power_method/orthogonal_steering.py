@@ -10,8 +10,8 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.proofs.textbook_maps import ROUCHE
-from eigentoken.theory.steps import Citation, Identity, Inequality, Step
+from eigentoken.proofs.steps.textbook_maps import ROUCHE
+from eigentoken.theory.statements.steps import Citation, Identity, Inequality, Step
 
 __all__ = ["orthogonal_eigenvalues", "orthogonal_steps"]
 

@@ -7,10 +7,10 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.property_checks import OnInstances
-from eigentoken.proofs.reductions import tensor
-from eigentoken.theory.statements import Kind, Source, Statement
-from eigentoken.theory.steps import Derivation, Inequality
+from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.steps.reductions import tensor
+from eigentoken.theory.statements.statement import Kind, Source, Statement
+from eigentoken.theory.statements.steps import Derivation, Inequality
 
 __all__ = ["plane_correlation", "projection_steps"]
 
@@ -66,6 +66,6 @@ def plane_correlation(name: str, place: str, title: str, plane: str, case: str) 
         ),
         depends=("PM-E3",),
         derive=lambda: Derivation(projection_steps()),
-        told_by=("range",),
-        property_tests=(OnInstances("map_checks", case),),
+        prose_from=("range",),
+        property_tests=(OnInstances("properties.map_checks", case),),
     )

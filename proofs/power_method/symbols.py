@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.terms import Eigenvalue, ScoreAtEigenvector, alpha, d, ell, k, matrix, n, p, q
+from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, alpha, d, ell, k, matrix, n, p, q
 
 __all__ = [
     "B1",

@@ -15,7 +15,7 @@ from eigentoken.proofs.typeset.document import (
     references,
     statement_blocks,
 )
-from eigentoken.theory.statements import Statement
+from eigentoken.theory.statements.statement import Statement
 
 __all__ = ["errata", "of_book", "of_errata"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from eigentoken.theory.plain_text import plain_text
+from eigentoken.theory.printing.plain_text import plain_text
 
 __all__ = ["WIDE", "broken", "width"]
 

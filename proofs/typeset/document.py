@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY
-from eigentoken.proofs.story import ORIGIN, dropped_latex, story
 from eigentoken.proofs.typeset.references import parse
-from eigentoken.theory.readings import LATEX
-from eigentoken.theory.recall import Recalled
-from eigentoken.theory.statements import SourceKind, Statement
-from eigentoken.theory.steps import ALL_SIZES, Citation, Derivation, Step
-from eigentoken.theory.steps import Argument as ArguedStep
+from eigentoken.proofs.typeset.summary import ORIGIN, dropped_latex, summary
+from eigentoken.theory.language.readings import LATEX
+from eigentoken.theory.statements.from_statement import Recalled
+from eigentoken.theory.statements.statement import SourceKind, Statement
+from eigentoken.theory.statements.steps import ALL_SIZES, Citation, Derivation, Step
+from eigentoken.theory.statements.steps import Argument as ArguedStep
 
 __all__ = [
     "Argument",
@@ -195,7 +195,7 @@ def facts_latex(words: str) -> str:
 
 def _by(told: Statement, place: int) -> str:
     """The steps that conclude the claim at that place: `` (Steps 2 and 5)``."""
-    named = told.claimed_by[place] if place < len(told.claimed_by) else ()
+    named = told.claims_from[place] if place < len(told.claims_from) else ()
     steps = () if told.derivation is None else told.derivation.steps
     numbers = [number for number, step in enumerate(steps, 1) if step.name in named]
     return f" ({_step_list(numbers)})" if numbers else ""
@@ -254,7 +254,7 @@ def statement_blocks(told: Statement, *, titled: bool = True) -> Iterator[Block]
         yield Items(tuple(f"Without {dropped_latex(told, each.dropped)}: {each.says}" for each in told.variants))
     if told.notes:
         yield Paragraph(told.notes, strong="Note.")
-    known = story(told)
+    known = summary(told)
     yield Paragraph(
         f"{told.source}. Status: {known.status_words()}. {known.evidence_sentence()}", strong="Source and evidence."
     )

@@ -23,7 +23,7 @@ from eigentoken.proofs.typeset.document import (
     StatementBox,
 )
 from eigentoken.proofs.typeset.references import parse
-from eigentoken.theory.plain_text import plain_text
+from eigentoken.theory.printing.plain_text import plain_text
 
 __all__ = ["escape", "to_latex"]
 

@@ -14,18 +14,18 @@ __version__ = "0.1.0"
 
 #: public name -> where it lives; imported when first asked for, so that ``import eigentoken`` is quick
 _PUBLIC = {
-    "Verdict": "eigentoken.theory.verdicts",
-    "Certificate": "eigentoken.theory.verdicts",
-    "System": "eigentoken.theory.systems",
-    "system": "eigentoken.theory.systems",
-    "Statement": "eigentoken.theory.statements",
-    "statements": "eigentoken.theory.registry",
-    "register": "eigentoken.theory.registry",
+    "Verdict": "eigentoken.theory.language.verdicts",
+    "Certificate": "eigentoken.theory.language.verdicts",
+    "System": "eigentoken.theory.systems.catalogue",
+    "system": "eigentoken.theory.systems.catalogue",
+    "Statement": "eigentoken.theory.statements.statement",
+    "statements": "eigentoken.theory.statements.registry",
+    "register": "eigentoken.theory.statements.registry",
     "verify": "eigentoken.proofs.verify",
     "check": "eigentoken.checking.run",
     "load": "eigentoken.models",
-    "classify": "eigentoken.theory.classify",
-    "certify": "eigentoken.numerics.certify",
+    "classify": "eigentoken.theory.classification.classify",
+    "certify": "eigentoken.numerics.certified.certify",
 }
 
 __all__ = ["__version__", "statement", *_PUBLIC]
@@ -43,6 +43,6 @@ def __dir__() -> list[str]:
 
 def statement(name: str) -> Any:
     """The statement of that id."""
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     return statements().get(name)

@@ -65,7 +65,7 @@ def _devices() -> dict[str, Any]:
 
 
 def _probe() -> dict[str, Any]:
-    from eigentoken.numerics.probe import probe_numpy
+    from eigentoken.numerics.certified.probe import probe_numpy
 
     result = probe_numpy()
     state = "ok" if result.passed else "warning"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from eigentoken.theory.suggestions import meant
+from eigentoken.theory.systems.suggestions import meant
 
 __all__ = ["usage_line"]
 

@@ -11,10 +11,10 @@ import sympy
 import torch
 from torch import Tensor
 
-from eigentoken.numerics.dynamics.matrices import Factored, Rotary, RowScaled
+from eigentoken.numerics.dynamics.matrices import Factored, RotaryMatrix, RowScaled
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, UniformWeights, mask_tensor
-from eigentoken.theory.algebra import LoopAlgebra, causal_mask, full_mask
-from eigentoken.theory.systems import SYSTEMS, Space, System, Time
+from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask, full_mask
+from eigentoken.theory.systems.catalogue import SYSTEMS, Space, System, Time
 
 ALL = sorted(SYSTEMS)
 N, D = 4, 3
@@ -196,7 +196,7 @@ def test_structured_matrices_equal_their_dense_form() -> None:
 def test_rotary_scores_equal_the_pairwise_matrices() -> None:
     generator = torch.Generator().manual_seed(10)
     query, key = (torch.randn(3, 4, generator=generator, dtype=torch.float64) for _ in range(2))
-    rotary = Rotary(query, key, torch.tensor([0.3, 0.05], dtype=torch.float64))
+    rotary = RotaryMatrix(query, key, torch.tensor([0.3, 0.05], dtype=torch.float64))
     x = torch.randn(N, D, generator=generator, dtype=torch.float64)
     by_pair = torch.tensor(
         [[(x[l] @ torch.tensor(rotary(l, i), dtype=torch.float64) @ x[i]).item() for i in range(N)] for l in range(N)],
@@ -217,7 +217,7 @@ def test_rotary_scores_equal_the_pairwise_matrices() -> None:
 def test_rotary_sheet_vector_pht7() -> None:
     """PH-T7, a = 2: W_21 and the velocity of token 1 at r = 0.6."""
     query = torch.diag(torch.tensor([2.0, 0.5], dtype=torch.float64))
-    rotary = Rotary(query, torch.linalg.inv(query), torch.tensor([math.pi / 2], dtype=torch.float64))
+    rotary = RotaryMatrix(query, torch.linalg.inv(query), torch.tensor([math.pi / 2], dtype=torch.float64))
     assert torch.allclose(torch.tensor(rotary(1, 0)), torch.tensor([[0.0, -4.0], [0.25, 0.0]]), atol=1e-12)
     signs = torch.tensor([1.0, -1.0, 1.0, -1.0], dtype=torch.float64).unsqueeze(-1)
     x = signs * 0.6 / math.sqrt(2) * torch.ones(4, 2, dtype=torch.float64)
@@ -337,10 +337,10 @@ def test_rotary_positions_in_every_system(name: str, mask: str) -> None:
     parameters, x = instance(system, seed=16)
     generator = torch.Generator().manual_seed(17)
     query, key = (torch.randn(D, 4, generator=generator, dtype=torch.float64) for _ in range(2))
-    rotary = Rotary(query, key, torch.tensor([0.9, 0.2], dtype=torch.float64))
+    rotary = RotaryMatrix(query, key, torch.tensor([0.9, 0.2], dtype=torch.float64))
     fast = system.advance(TorchAlgebra(), parameters | {"pair_score": rotary}, x, MASKS[mask])
     assert torch.allclose(fast, by_loops(system, parameters | {"pair_score": rotary}, x, mask), rtol=1e-12, atol=1e-13)
-    still = Rotary(query, key, torch.zeros(2, dtype=torch.float64))
+    still = RotaryMatrix(query, key, torch.zeros(2, dtype=torch.float64))
     unturned = system.advance(TorchAlgebra(), parameters | {"pair_score": still}, x, MASKS[mask])
     assert not torch.allclose(fast, unturned, atol=1e-4)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from eigentoken.numerics.readings import load
-from eigentoken.theory import claims, conditions
-from eigentoken.theory.readings import READINGS, WORDS, Reading
-from eigentoken.theory.registry import statements
+from eigentoken.theory.language import claims, conditions
+from eigentoken.theory.language.readings import READINGS, WORDS, Reading
+from eigentoken.theory.statements.registry import statements
 
 load()
 statements()

@@ -73,10 +73,10 @@ def refused(eigentoken: Any, *arguments: object) -> str:
 def _imported() -> None:
     """What a command imports is not what an input costs."""
     import eigentoken.checking.run
-    import eigentoken.numerics.certify
+    import eigentoken.numerics.certified.certify
+    import eigentoken.numerics.certified.probe
     import eigentoken.numerics.dynamics.simulate
-    import eigentoken.numerics.probe
-    import eigentoken.theory.classify  # noqa: F401
+    import eigentoken.theory.classification.classify  # noqa: F401
 
 
 @pytest.mark.parametrize("what", HUGE)

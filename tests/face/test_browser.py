@@ -74,7 +74,7 @@ def atlas(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_graph_leads_to_every_statement(browser: Any, atlas: Path) -> None:
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     visit = Visit(browser, atlas / "index.html")
     visit.check()
@@ -89,7 +89,7 @@ def test_the_graph_leads_to_every_statement(browser: Any, atlas: Path) -> None:
 def test_pointing_at_a_statement_shows_what_it_rests_on_and_what_uses_it(browser: Any, atlas: Path) -> None:
     import networkx as nx
 
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     visit = Visit(browser, atlas / "index.html")
     node = visit.page.locator("svg.graph a[data-id='PM-N3']")
@@ -143,8 +143,8 @@ def test_the_sphere_moves_and_a_token_can_be_dragged(browser: Any, atlas: Path) 
 @pytest.mark.parametrize("name", ["oja-map", "attention-map", "attention-flow", "causal-flow", "ellipsoid-flow"])
 def test_the_script_computes_what_the_loops_compute(browser: Any, atlas: Path, name: str) -> None:
     from eigentoken.atlas.playground import _default
-    from eigentoken.theory.algebra import LoopAlgebra, causal_mask
-    from eigentoken.theory.systems import system
+    from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask
+    from eigentoken.theory.systems.catalogue import system
 
     listed = system(name)
     play = _default(listed)
@@ -254,7 +254,7 @@ def test_a_narrow_window_scrolls_wide_things_not_the_page(
 ) -> None:
     from eigentoken.printing import render
     from eigentoken.proofs.typeset.document import of_statement
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     derived = tmp_path / "derived.html"
     derived.write_text(render(of_statement(statements().get("PM-N3")), "html"), encoding="utf-8")
@@ -311,7 +311,7 @@ def test_depth_curves_begin_at_the_input_and_the_circle_is_whole(browser: Any, r
 
 
 def test_the_table_of_the_atlas_can_be_searched_from_the_keyboard(browser: Any, atlas: Path) -> None:
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     visit = Visit(browser, atlas / "index.html")
     shown = "nodes => nodes.filter(n => n.offsetParent !== null).map(n => n.dataset.id)"
@@ -329,7 +329,7 @@ def test_the_table_of_the_atlas_can_be_searched_from_the_keyboard(browser: Any, 
 
 
 def test_the_graph_has_arrow_heads_and_says_what_its_colours_mean(browser: Any, atlas: Path) -> None:
-    from eigentoken.theory.statements import Status
+    from eigentoken.theory.statements.statement import Status
 
     visit = Visit(browser, atlas / "index.html")
     assert visit.page.locator("svg.graph marker").count() == 1
@@ -344,7 +344,7 @@ def test_the_graph_has_arrow_heads_and_says_what_its_colours_mean(browser: Any, 
 
 def test_every_erratum_has_a_heading_that_leads_to_its_statement(browser: Any, atlas: Path) -> None:
     from eigentoken.atlas.graph import page_name
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     visit = Visit(browser, atlas / "errata.html")
     links = visit.page.eval_on_selector_all("h2 > a", "nodes => nodes.map(n => n.getAttribute('href'))")

@@ -63,7 +63,7 @@ def test_every_layer_and_head_is_certified(gpt2: Path, tmp_path: Path) -> None:
 def test_every_statement_is_read_on_every_layer_and_those_about_one_head_on_every_head(
     gpt2: Path, tmp_path: Path
 ) -> None:
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     report = check(str(gpt2), _options(tmp_path))
     registry = list(statements())

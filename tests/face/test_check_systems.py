@@ -247,8 +247,8 @@ def test_the_mean_that_a_layernorm_subtracts_is_named_with_its_size(tmp_path: Pa
 
 
 def test_gpt2_is_causal_and_bert_is_not(tmp_path: Path) -> None:
-    from eigentoken.theory.registry import statements
-    from eigentoken.theory.systems import system
+    from eigentoken.theory.statements.registry import statements
+    from eigentoken.theory.systems.catalogue import system
 
     transformers = pytest.importorskip("transformers")
     config = transformers.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=20, n_positions=12)

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from eigentoken.cli import app
 from eigentoken.proofs import verify as verification
-from eigentoken.theory.registry import statements
-from eigentoken.theory.steps import Derivation, Identity
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.steps import Derivation, Identity
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -60,7 +60,7 @@ def test_verify_passes_and_fails_with_its_exit_code(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_vector_is_held_to_every_printed_digit() -> None:
-    from eigentoken.theory.statements import Vector
+    from eigentoken.theory.statements.statement import Vector
 
     right = Vector("v", lambda: [0.5, 2], ("0.5", "2.0"))
     off = Vector("v", lambda: [0.500000000002], ("0.500000000000",))
@@ -74,7 +74,7 @@ def test_a_vector_of_enclosures_is_held_to_their_width() -> None:
     """An enclosure that is wider than the printed digits agrees with nothing, whatever its middle is."""
     from flint import arb
 
-    from eigentoken.theory.statements import Vector
+    from eigentoken.theory.statements.statement import Vector
 
     def word(middle: str, radius: str) -> str:
         return verification.vector_line(Vector("v", lambda: [arb(middle, radius)], ("0.10",))).word

@@ -15,7 +15,7 @@ from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_tensors
 
 from eigentoken.cli import main
-from eigentoken.numerics.certify import conditions
+from eigentoken.numerics.certified.certify import conditions
 
 
 def run(

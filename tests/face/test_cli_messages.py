@@ -96,10 +96,10 @@ def test_help_fits_and_describes_every_argument(command: str, eigentoken: Any) -
 
 
 def test_completion_knows_the_names() -> None:
-    from eigentoken.models.samples import SAMPLES
-    from eigentoken.numerics.certify import conditions
-    from eigentoken.theory.registry import statements
-    from eigentoken.theory.systems import SYSTEMS
+    from eigentoken.models.loading.samples import SAMPLES
+    from eigentoken.numerics.certified.certify import conditions
+    from eigentoken.theory.statements.registry import statements
+    from eigentoken.theory.systems.catalogue import SYSTEMS
 
     assert set(names.statement_ids("")) == {each.id for each in statements()}
     assert names.statement_ids("PM-L1")[0] == "PM-L1" and all(
@@ -129,10 +129,10 @@ def test_the_shell_completes_without_heavy_imports(words: str, found: str) -> No
 
 CONJECTURE = """
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.claims import Stable
-from eigentoken.theory.conditions import Relation, Symmetric
-from eigentoken.theory.points import ConsensusAt
-from eigentoken.theory.terms import Eigenvalue, matrix
+from eigentoken.theory.language.claims import Stable
+from eigentoken.theory.language.conditions import Relation, Symmetric
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.terms import Eigenvalue, matrix
 
 V = matrix("V")
 stable = Conjecture("c", "oja-map", [Symmetric(V), Relation(Eigenvalue(V, 1) > 0)], [Stable(ConsensusAt(V, 1))])

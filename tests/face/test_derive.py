@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from eigentoken.cli import app
-from eigentoken.theory.registry import statements
-from eigentoken.theory.statements import SourceKind
-from eigentoken.theory.steps import Derivation, Identity
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.statement import SourceKind
+from eigentoken.theory.statements.steps import Derivation, Identity
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -133,9 +133,9 @@ def test_show_fits_80_columns_with_hanging_indents_and_no_latex(name: str) -> No
 
 
 def test_every_statement_is_told_in_plain_characters() -> None:
-    from eigentoken.proofs.story import story
+    from eigentoken.proofs.typeset.summary import summary
 
     for each in statements():
-        told = "\n".join(line for heading, lines in story(each).sections() if heading != "BibTeX" for line in lines)
+        told = "\n".join(line for heading, lines in summary(each).sections() if heading != "BibTeX" for line in lines)
         for left in ("\\", "$", "begin{", "smallmatrix", "\0"):
             assert left not in told, (each.id, left)

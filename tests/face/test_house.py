@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import json
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -128,3 +130,48 @@ def test_every_module_is_of_a_readable_size() -> None:
     sources = [path for room in (*ROOMS, "src") for path in (ROOT / room).rglob("*.py")]
     long = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in sources}
     assert not {name: count for name, count in long.items() if count > 520}
+
+
+def _house() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("eigentoken_tools_house", ROOT / "tools" / "house.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+house = _house()
+
+
+def test_no_two_rooms_import_each_other() -> None:
+    """Between sub-rooms imports go one way too, those inside functions included."""
+    graph = house.house(ROOT).rooms()
+    assert {"theory.language", "numerics.recheck.points", "proofs.steps", "face.checking"} <= set(graph)
+    assert not house.cycles(graph)
+
+
+def test_a_circle_closed_inside_a_function_is_seen(tmp_path: Path) -> None:
+    for room, text in {
+        "one": "from eigentoken.theory.two import b\n",
+        "two": "def f():\n    from ..one import a\n",
+    }.items():
+        (tmp_path / "theory" / room).mkdir(parents=True)
+        (tmp_path / "theory" / room / "__init__.py").write_text(text)
+    ((rooms, pairs),) = house.cycles(house.house(tmp_path).rooms())
+    assert rooms == ["theory.one", "theory.two"]
+    assert ("eigentoken.theory.two", "eigentoken.theory.one") in pairs
+
+
+def test_every_room_says_what_it_is_for() -> None:
+    """For whom, what enters, what leaves, what is below: at the head of each sub-room of the four rooms."""
+    heads = [path for room in ROOMS for path in (ROOT / room).rglob("__init__.py")]
+    chapters = {ROOT / "proofs" / name for name in ("power_method", "abella", "pham")}
+    assert len(heads) > 30
+    for path in heads:
+        said = ast.get_docstring(ast.parse(path.read_text())) or ""
+        if path.parent in chapters or path.parent.name == "schemas":
+            assert said
+            continue
+        missing = [part for part in ("For:", "Enters:", "Leaves:", "Below") if part not in said]
+        assert not missing, f"{path.relative_to(ROOT)} does not say {missing}"

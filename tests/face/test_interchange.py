@@ -17,12 +17,12 @@ from typer.testing import CliRunner
 import eigentoken.commands
 from eigentoken.checking import CheckOptions, check
 from eigentoken.checking.formats import to_json, write_report
+from eigentoken.checking.intoto import to_intoto
+from eigentoken.checking.model_card import to_model_card
 from eigentoken.checking.recheck import recheck_document
+from eigentoken.checking.sarif import to_sarif
 from eigentoken.cli import app
-from eigentoken.interchange.intoto import to_intoto
-from eigentoken.interchange.junit import to_junit
-from eigentoken.interchange.model_card import to_model_card
-from eigentoken.interchange.sarif import to_sarif
+from eigentoken.commands.junit import to_junit
 from eigentoken.proofs.verify import Line, Verified
 from eigentoken.schemas import names, schema
 

@@ -10,7 +10,7 @@ import pytest
 
 from eigentoken.figures import run_recipes
 from eigentoken.models import load
-from eigentoken.models.hub import cached
+from eigentoken.models.loading.hub import cached
 from eigentoken.numerics.experiments.alignment import LayerBlocks, blocks_of
 from eigentoken.numerics.experiments.paper_models import FIGURE_2, FIGURE_7, PAPER_MODELS, whose
 

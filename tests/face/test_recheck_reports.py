@@ -18,7 +18,7 @@ from eigentoken.checking.formats import write_report
 from eigentoken.checking.recheck import recheck_document
 from eigentoken.checking.run import open_model
 from eigentoken.cli import app
-from eigentoken.numerics.recheck.shown import Shown, leaves
+from eigentoken.numerics.recheck.documents.shown import Shown, leaves
 
 from ..numerics.forging import other_values, resealed, set_at
 

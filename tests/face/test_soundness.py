@@ -116,7 +116,7 @@ def _normal(tokens: Any) -> Any:
 
 def test_a_lie_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong word, a margin that is too large and an exception are each counted as false."""
-    from eigentoken.theory.verdicts import VerdictWord, holds
+    from eigentoken.theory.language.verdicts import VerdictWord, holds
 
     true = signs.certify
 

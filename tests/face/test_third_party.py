@@ -85,7 +85,7 @@ def test_a_package_that_fails_halfway_leaves_nothing_and_is_told_again(
 ) -> None:
     from importlib.metadata import EntryPoint
 
-    from eigentoken.theory import registry as module
+    from eigentoken.theory.statements import registry as module
 
     half = blocks("python")[0].rstrip() + "\n    raise RuntimeError('halfway')\n"
     install(tmp_path, "half_results", half, "half-results")

@@ -70,7 +70,7 @@ def test_the_installed_wheel_runs_elsewhere(wheel: Path, tmp_path: Path) -> None
     # libraries without the editable hooks: a plain path entry is not processed for .pth files
     environment = {**os.environ, "PYTHONPATH": str(libraries), "PYTHONNOUSERSITE": "1"}
     code = (
-        "import eigentoken, eigentoken.theory.systems as s, eigentoken.proofs as p, eigentoken.models;"
+        "import eigentoken, eigentoken.theory.systems.catalogue as s, eigentoken.proofs as p, eigentoken.models;"
         "import eigentoken.numerics;"
         "print(eigentoken.__file__); print(s.__file__); print(p.__file__)"
     )

@@ -152,8 +152,8 @@ def test_a_limit_on_the_size_of_files_is_a_full_disk_too(tmp_path: Path) -> None
 ELSEWHERE = {
     "src/eigentoken/printing.py": "paper.tex in a temporary folder",
     "proofs/coq/run.py": "files in a temporary folder",
-    "models/write.py": "a new folder, synced and renamed when it is whole",
-    "models/samples.py": "a new folder, synced and renamed when it is whole",
+    "models/loading/write.py": "a new folder, synced and renamed when it is whole",
+    "models/loading/samples.py": "a new folder, synced and renamed when it is whole",
 }
 WRITERS = {"write_text", "write_bytes", "savefig", "save_file", "savez", "savez_compressed", "dump"}
 OURS = {"write_text", "write_bytes"}

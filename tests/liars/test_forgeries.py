@@ -110,8 +110,8 @@ def is_a_lie(kind: str, path: tuple[str | int, ...], forged: Any) -> bool:
         return not (inside or len(path) <= 2 or path[2:] == ("conjecture", "claims"))
     if kind == "verdict":
         return True
-    from eigentoken.theory.classify import classify
-    from eigentoken.theory.instances import InstanceError, read_instance
+    from eigentoken.theory.classification.classify import classify
+    from eigentoken.theory.classification.instances import InstanceError, read_instance
 
     try:
         fresh = classify(read_instance(forged["instance"])).as_dict()

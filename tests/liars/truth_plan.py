@@ -16,10 +16,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from eigentoken.numerics.readings.exact_values import Case
-from eigentoken.theory.conditions import PositiveDefinite, Relation, Symmetric
-from eigentoken.theory.instances import Instance
-from eigentoken.theory.terms import matrix, n
+from eigentoken.numerics.instances.exact_values import Case
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.language.conditions import PositiveDefinite, Relation, Symmetric
+from eigentoken.theory.language.terms import matrix, n
 
 FOLDER = Path(__file__).parent / "truths"
 Rows = list[list[Any]]

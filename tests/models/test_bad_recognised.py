@@ -11,7 +11,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from eigentoken.models import load
-from eigentoken.models.left_out import zero_parts
+from eigentoken.models.loading.left_out import zero_parts
 
 from .spoiled import CONFIG, D, gpt2_tensors, read_all, refused
 

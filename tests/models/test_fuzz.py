@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigentoken.models import ModelError, load, samples
+from eigentoken.models import ModelError, load
+from eigentoken.models.loading import samples
 
 from . import conftest as tiny
 from .spoiled import CONFIG, gpt2_tensors

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigentoken.models import Model, ModelError, load, samples
+from eigentoken.models import Model, ModelError, load
+from eigentoken.models.loading import samples
 
 from .reference import Recording
 from .test_families import compare_forward

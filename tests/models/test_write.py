@@ -11,7 +11,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from eigentoken.models import ModelError, load, run_tokens, save_edited
-from eigentoken.models.write import round_to_stored
+from eigentoken.models.loading.write import round_to_stored
 
 from . import conftest as tiny
 

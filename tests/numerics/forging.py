@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from eigentoken.numerics.recheck.shown import leaves
+from eigentoken.numerics.recheck.documents.shown import leaves
 
 Path = tuple[str | int, ...]
 

@@ -10,15 +10,20 @@ import numpy as np
 import pytest
 import torch
 
-from eigentoken.numerics import probe
-from eigentoken.numerics.adversarial import fraction_inertia
-from eigentoken.numerics.certify import certify
-from eigentoken.numerics.definiteness import cholesky_bound, eigenvalue_intervals, equilibrated, rayleigh_above
-from eigentoken.numerics.enclosures import Enclosure, MatrixError, product
-from eigentoken.numerics.exact_matrices import Deadline, ExactMatrix, OutOfTime
-from eigentoken.numerics.norms import float_norm
-from eigentoken.numerics.ranks import inverse_margin
-from eigentoken.numerics.rounding import (
+from eigentoken.numerics.certified import probe
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.definiteness import (
+    cholesky_bound,
+    eigenvalue_intervals,
+    equilibrated,
+    rayleigh_above,
+)
+from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError, product
+from eigentoken.numerics.certified.error_free_products import sliced_product, two_sum
+from eigentoken.numerics.certified.exact_matrices import Deadline, DeadlinePassed, ExactMatrix
+from eigentoken.numerics.certified.norms import float_norm
+from eigentoken.numerics.certified.ranks import inverse_margin
+from eigentoken.numerics.certified.rounding import (
     down,
     frobenius_above,
     gamma,
@@ -28,8 +33,9 @@ from eigentoken.numerics.rounding import (
     spectral_norm_above,
     up,
 )
-from eigentoken.numerics.sliced import sliced_product, two_sum
-from eigentoken.numerics.spectra import eigenvalue_discs
+from eigentoken.numerics.certified.spectra import eigenvalue_discs
+
+from ..tools.adversarial_matrices import fraction_inertia
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -222,7 +228,7 @@ def test_without_a_probed_backend_only_exact_arithmetic_speaks(monkeypatch: pyte
 def test_norms_and_products_of_a_refused_backend_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """Words that are still given come from exact arithmetic, or from bounds that need no product."""
     monkeypatch.setitem(probe._CACHE, "numpy", probe.Probe("numpy", 2.0, 0.1, True))
-    monkeypatch.setattr("eigentoken.numerics.norms.cholesky_bound", None)  # calling it would be an error
+    monkeypatch.setattr("eigentoken.numerics.certified.norms.cholesky_bound", None)  # calling it would be an error
     matrix = np.array([[3.0, 1.0], [1.0, 3.0]])  # norm 4
     assert certify("norm-bound", matrix, bound=4).is_holds and certify("norm-bound", matrix, bound="3.99").is_fails
     low, high = certify("norm-bound", matrix).details["norm"]
@@ -254,7 +260,7 @@ def test_the_probe_factors_with_the_routine_that_the_bounds_use(monkeypatch: pyt
 
 
 def test_the_time_limit_is_honest() -> None:
-    with pytest.raises(OutOfTime, match="would take"):
+    with pytest.raises(DeadlinePassed, match="would take"):
         Deadline.after(0.0).allow(1.0, "a step")
     verdict = certify("inertia", np.ones((60, 60)), time_limit=0.0)
     assert verdict.is_undecided and "exact characteristic polynomial" in verdict.reason

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 import torch
 
-from eigentoken.numerics.adversarial import SPECTRAL_FAMILIES, fraction_inertia
-from eigentoken.numerics.certify import certify
-from eigentoken.numerics.enclosures import MatrixError
-from eigentoken.numerics.heads import batch_core_spectra, batch_inertia, certify_head_inertia
-from eigentoken.numerics.pairs import PAIR_CONDITIONS, certify_pair
-from eigentoken.numerics.probe import BackendRefused, Probe
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.enclosures import MatrixError
+from eigentoken.numerics.certified.heads import batch_core_spectra, batch_inertia, certify_head_inertia
+from eigentoken.numerics.certified.pairs import PAIR_CONDITIONS, certify_pair
+from eigentoken.numerics.certified.probe import BackendRefused, Probe
+from eigentoken.numerics.certified.time_bounds import certify_formula, certify_samples
 from eigentoken.numerics.recheck import recheck
-from eigentoken.numerics.time_bounds import certify_formula, certify_samples
+
+from ..tools.adversarial_matrices import SPECTRAL_FAMILIES, fraction_inertia
 
 DEVICES = ["cpu"] + [f"cuda:{k}" for k in range(torch.cuda.device_count())]
 
@@ -187,7 +188,7 @@ def test_heads_of_every_stored_type() -> None:
 
 def test_a_refused_backend_decides_no_head(monkeypatch: pytest.MonkeyPatch) -> None:
     bad = Probe("numpy", 3.0, 0.1, True)
-    monkeypatch.setattr("eigentoken.numerics.heads.probe_numpy", lambda: bad)
+    monkeypatch.setattr("eigentoken.numerics.certified.heads.probe_numpy", lambda: bad)
     with pytest.raises(BackendRefused, match="product error 3"):
         batch_inertia(np.ones((1, 2, 8)), np.ones((1, 2, 8)))
     with pytest.raises(BackendRefused, match="product error 3"):

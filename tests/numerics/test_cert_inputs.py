@@ -12,10 +12,10 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from eigentoken.numerics.certify import certify, conditions
-from eigentoken.numerics.enclosures import Enclosure, MatrixError, product, total
-from eigentoken.numerics.exact_matrices import ExactMatrix
-from eigentoken.numerics.matrices import as_enclosure, exact_number, read_matrix
+from eigentoken.numerics.certified.certify import certify, conditions
+from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError, product, total
+from eigentoken.numerics.certified.exact_matrices import ExactMatrix
+from eigentoken.numerics.certified.matrices import as_enclosure, exact_number, read_matrix
 from eigentoken.numerics.recheck import recheck
 
 

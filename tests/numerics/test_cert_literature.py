@@ -10,17 +10,18 @@ import flint
 import numpy as np
 import pytest
 
-from eigentoken.numerics.adversarial import exact_kinds
-from eigentoken.numerics.adversarial_named import (
+from eigentoken.numerics.certified.certify import certify, conditions
+from eigentoken.numerics.recheck import recheck
+from eigentoken.theory.language.verdicts import Verdict
+
+from ..tools.adversarial_matrices import exact_kinds
+from ..tools.named_matrices import (
     NAMED_SIGNS,
     NAMED_SPECTRA,
     isolated_kinds,
     named_sign_cases,
     named_spectral_cases,
 )
-from eigentoken.numerics.certify import certify, conditions
-from eigentoken.numerics.recheck import recheck
-from eigentoken.theory.verdicts import Verdict
 
 SLOW_BLOCKS = 6
 

@@ -10,8 +10,8 @@ import flint
 import numpy as np
 import pytest
 
-from eigentoken.numerics.certify import certify
-from eigentoken.numerics.recheck import rational
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.recheck.matrices import rational
 
 
 def hadamard(n: int) -> np.ndarray:

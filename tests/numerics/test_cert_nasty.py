@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 import torch
 
-from eigentoken.numerics.adversarial import exact_kinds, fraction_inertia
-from eigentoken.numerics.certify import certify, conditions
-from eigentoken.numerics.enclosures import MatrixError
+from eigentoken.numerics.certified.certify import certify, conditions
+from eigentoken.numerics.certified.enclosures import MatrixError
 from eigentoken.numerics.recheck import recheck
+
+from ..tools.adversarial_matrices import exact_kinds, fraction_inertia
 
 ALPHA = Fraction(1, 3)
 ORDERS = {"real-part": "dominant-real-part", "modulus": "dominant-modulus", "step": "dominant-step"}

@@ -12,11 +12,12 @@ import jsonschema
 import numpy as np
 import pytest
 
-from eigentoken.numerics.adversarial import sign_cases, spectral_cases
-from eigentoken.numerics.certificates import CertificateError, document_of, load, save, schema
-from eigentoken.numerics.certify import certify, conditions
+from eigentoken.numerics.certified.certificates import CertificateError, document_of, load, save, schema
+from eigentoken.numerics.certified.certify import certify, conditions
 from eigentoken.numerics.recheck import recheck
-from eigentoken.theory.verdicts import Certificate, Verdict
+from eigentoken.theory.language.verdicts import Certificate, Verdict
+
+from ..tools.adversarial_matrices import sign_cases, spectral_cases
 
 RNG = np.random.default_rng(7)
 GENERAL = RNG.standard_normal((5, 5))
@@ -256,7 +257,7 @@ def test_garbage_is_refused_not_raised() -> None:
 
 
 def test_a_vector_is_called_wrong_only_beyond_the_rounding_of_the_comparison() -> None:
-    from eigentoken.numerics.recheck.vectors import _sine_at_least
+    from eigentoken.numerics.recheck.matrices.vectors import _sine_at_least
 
     rng = np.random.default_rng(3)
     for n in (2, 50, 1600):

@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 import torch
 
-from eigentoken.numerics.certificates import document_of, load, save, schema
+from eigentoken.numerics.certified.certificates import document_of, load, save, schema
+from eigentoken.numerics.certified.time_bounds import certify_formula, certify_samples
 from eigentoken.numerics.dynamics.equilibria import certify_equilibrium
 from eigentoken.numerics.dynamics.hemisphere import in_open_hemisphere
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.recheck import RecheckError, recheck
-from eigentoken.numerics.recheck.attention import read_attention
-from eigentoken.numerics.recheck.formulas import evaluate
-from eigentoken.numerics.time_bounds import certify_formula, certify_samples
-from eigentoken.theory.systems import SYSTEMS, system
-from eigentoken.theory.verdicts import Certificate, Verdict
+from eigentoken.numerics.recheck.matrices.formulas import evaluate
+from eigentoken.numerics.recheck.points.attention import read_attention
+from eigentoken.theory.language.verdicts import Certificate, Verdict
+from eigentoken.theory.systems.catalogue import SYSTEMS, system
 
 TURNING = [["2 + sin(t)", "1/4"], ["1/4", "1"]]
 FORMULAS: list[tuple[str, list[list[str]], tuple[Any, Any], dict[str, Any], str]] = [
@@ -241,7 +241,7 @@ def test_the_second_attention_is_the_first(name: str) -> None:
     x = rng.standard_normal((n, d))
 
     def first(state: np.ndarray) -> np.ndarray:
-        from eigentoken.theory.algebra import LoopAlgebra
+        from eigentoken.theory.systems.algebra import LoopAlgebra
 
         push = listed.influence(LoopAlgebra(math.exp, math.sqrt), parameters, tuple(map(tuple, state.tolist())), mask)
         return np.array(push)

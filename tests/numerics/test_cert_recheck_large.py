@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigentoken.numerics.certify import certify
-from eigentoken.numerics.recheck import floats, recheck
-from eigentoken.numerics.recheck.bases import Basis, candidate_basis, float_discs, residual
-from eigentoken.numerics.recheck.covering import components
-from eigentoken.numerics.spectra import eigenvalue_discs
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.spectra import eigenvalue_discs
+from eigentoken.numerics.recheck import recheck
+from eigentoken.numerics.recheck.matrices import floats
+from eigentoken.numerics.recheck.matrices.bases import Basis, candidate_basis, float_discs, residual
+from eigentoken.numerics.recheck.matrices.covering import components
 
 CONDITIONS = (
     "spectrum",

@@ -7,9 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from eigentoken.numerics.adversarial import SignCase, SpectralCase, sign_cases, spectral_cases
-from eigentoken.numerics.certify import certify
-from eigentoken.theory.verdicts import Verdict
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.theory.language.verdicts import Verdict
+
+from ..tools.adversarial_matrices import SignCase, SpectralCase, sign_cases, spectral_cases
 
 ORDERS = {"real-part": "dominant-real-part", "modulus": "dominant-modulus", "step": "dominant-step"}
 SLOW_BLOCKS = 8

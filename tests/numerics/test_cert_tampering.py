@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 import torch
 
-from eigentoken.numerics.certificates import document_of, save, schema
-from eigentoken.numerics.certify import certify
+from eigentoken.numerics.certified.certificates import document_of, save, schema
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.heads import certify_head_inertia
+from eigentoken.numerics.certified.time_bounds import certify_formula, certify_samples
 from eigentoken.numerics.dynamics.equilibria import certify_equilibrium
 from eigentoken.numerics.dynamics.hemisphere import in_open_hemisphere
 from eigentoken.numerics.dynamics.problem import Problem
-from eigentoken.numerics.heads import certify_head_inertia
 from eigentoken.numerics.recheck import recheck
-from eigentoken.numerics.time_bounds import certify_formula, certify_samples
-from eigentoken.theory.systems import system
-from eigentoken.theory.verdicts import Certificate, Verdict
+from eigentoken.theory.language.verdicts import Certificate, Verdict
+from eigentoken.theory.systems.catalogue import system
 
 RNG = np.random.default_rng(20)
 GENERAL = RNG.standard_normal((4, 4)) + np.diag([4.0, 0.0, 0.0, 0.0])

@@ -12,7 +12,7 @@ import torch
 
 from eigentoken.numerics.dynamics.charts import Curves, SpherePaths
 from eigentoken.numerics.dynamics.simulate import OPTIONS, simulate
-from eigentoken.theory.systems import SYSTEMS
+from eigentoken.theory.systems.catalogue import SYSTEMS
 
 BIPARTITE = {
     "system": "attention-map",

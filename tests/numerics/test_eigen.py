@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from eigentoken.numerics.eigen import SMALL, eig, eigvals
+from eigentoken.numerics.certified.eigen import SMALL, eig, eigvals
 
 #: On this matrix ``torch.linalg.eig`` of torch 2.13 (MKL 2024.2) gives up and corrupts memory: it must not be given to it.
 FATAL = [[0.0, 0.7891509044020647, 1.3103412174629576], [0.0, 0.0, 0.46911479266384876], [0.0, 0.0, 0.0]]

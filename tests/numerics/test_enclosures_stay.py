@@ -10,18 +10,18 @@ import pytest
 import sympy as sp
 from flint import acb, arb
 
+from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.readings import certified_claims
+from eigentoken.numerics.readings.attracting_regions import Region
 from eigentoken.numerics.readings.certified_claims import _matching, classified
-from eigentoken.numerics.readings.exact_values import Case
-from eigentoken.numerics.readings.trapping import Region
-from eigentoken.theory.claims import SpectrumIs
-from eigentoken.theory.classification import Eigenvalue
-from eigentoken.theory.classify import classify
-from eigentoken.theory.conditions import NonPrincipalModulusBelow, SimpleTop
-from eigentoken.theory.instances import Instance
-from eigentoken.theory.points import ConsensusAt
-from eigentoken.theory.readings import CERTIFIED
-from eigentoken.theory.terms import SpectralRadiusOff, matrix
+from eigentoken.theory.classification.classification import ExactEigenvalue
+from eigentoken.theory.classification.classify import classify
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.language.claims import SpectrumIs
+from eigentoken.theory.language.conditions import NonPrincipalModulusBelow, SimpleTop
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.readings import CERTIFIED
+from eigentoken.theory.language.terms import SpectralRadiusOff, matrix
 
 V = matrix("V")
 
@@ -42,7 +42,7 @@ def consensus(rows: Any = ((2, 0), (0, 1)), n: int = 1) -> Case:
 )
 def test_a_claimed_eigenvalue_against_an_enclosure(monkeypatch: pytest.MonkeyPatch, claimed: Any, word: str) -> None:
     case = consensus()
-    wide = Eigenvalue(None, 1.0 + 0j, 1, None, "[1.00 +/- 1.01e-3]", acb(arb(1, arb("0.001"))))
+    wide = ExactEigenvalue(None, 1.0 + 0j, 1, None, "[1.00 +/- 1.01e-3]", acb(arb(1, arb("0.001"))))
     made = replace(classified(case), spectrum=(wide,))
     monkeypatch.setattr(certified_claims, "classified", lambda _: made)
     assert str(CERTIFIED(SpectrumIs(ConsensusAt(V, 1), ((claimed, 1),)), case).word) == word
@@ -51,7 +51,7 @@ def test_a_claimed_eigenvalue_against_an_enclosure(monkeypatch: pytest.MonkeyPat
 def test_counting_refutes_where_no_single_value_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """1, 1 are claimed, one enclosure holds 1 and the other 2: every claimed value meets one, the list does not match."""
     case = consensus(n=2)
-    entries = tuple(Eigenvalue(None, complex(x), 1, None, "", acb(arb(x, arb("1e-9")))) for x in (1, 2))
+    entries = tuple(ExactEigenvalue(None, complex(x), 1, None, "", acb(arb(x, arb("1e-9")))) for x in (1, 2))
     made = replace(classified(case), spectrum=entries)
     monkeypatch.setattr(certified_claims, "classified", lambda _: made)
     assert CERTIFIED(SpectrumIs(ConsensusAt(V, 1), ((1, 2),)), case).is_fails

@@ -22,7 +22,7 @@ from eigentoken.numerics.experiments.abella_gpt2 import PROMPTS, embedded, passe
 from eigentoken.numerics.experiments.alignment import Directions, align, blocks_of, normal_tokens
 from eigentoken.numerics.experiments.parts_of_layers import STEPS, effect_table
 from eigentoken.numerics.experiments.power_method_steering import steered
-from eigentoken.numerics.experiments.registry import CannotRun, Check, Context, Recipe, Result
+from eigentoken.numerics.experiments.registry import CannotRun, Check, Context, Recipe, RecipeResult
 from eigentoken.numerics.experiments.transformer import (
     ATTENTION_ONLY,
     FreshWeights,
@@ -62,11 +62,11 @@ def test_every_figure_of_the_issue_has_a_recipe() -> None:
 
 
 def dummy(name: str, agrees: bool = True, fail: bool = False) -> Recipe:
-    def run(context: Context) -> Result:
+    def run(context: Context) -> RecipeResult:
         if fail:
             raise CannotRun("the weights are not at hand")
         chart = Chart("t", (Curves([Curve([0, 1], [1.0, 2.0])], "x", "y"),))
-        return Result(
+        return RecipeResult(
             [Check("one", True, "1"), Check("two", agrees, "2")], {"value": np.float64(2.0), "bad": math.nan}, chart
         )
 
@@ -89,7 +89,7 @@ def test_an_interrupted_set_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         made = dummy(name, fail=fail)
         inner = made.function
 
-        def function(context: Context) -> Result:
+        def function(context: Context) -> RecipeResult:
             runs.append(name)
             return inner(context)
 

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from eigentoken.numerics.lab import Conjecture, Report, refute
-from eigentoken.numerics.lab.documents import DocumentError, decode, encode
-from eigentoken.numerics.lab.recheck import recheck, recheck_report
-from eigentoken.theory.claims import (
+from eigentoken.numerics.lab import Conjecture, RefutationReport, refute
+from eigentoken.numerics.recheck.refutations.report import recheck, recheck_report
+from eigentoken.theory.language.claims import (
     AlmostEveryConverges,
     AttentionRank,
     Converges,
@@ -21,7 +20,7 @@ from eigentoken.theory.claims import (
     Stable,
     Unstable,
 )
-from eigentoken.theory.conditions import (
+from eigentoken.theory.language.conditions import (
     InHemisphere,
     NegativeDefinite,
     Nonsingular,
@@ -30,9 +29,10 @@ from eigentoken.theory.conditions import (
     SimpleTop,
     Symmetric,
 )
-from eigentoken.theory.observables import oja_potential
-from eigentoken.theory.points import BipartiteAt, ConsensusAt, ConsensusSet, Polygonal, Zero
-from eigentoken.theory.terms import Eigenvalue, ScoreAtEigenvector, SpectralNorm, alpha, d, k, matrix, n, p, q
+from eigentoken.theory.language.documents import DocumentError, decode, encode
+from eigentoken.theory.language.observables import oja_potential
+from eigentoken.theory.language.places import BipartiteAt, ConsensusAt, ConsensusSet, Polygonal, Zero
+from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, SpectralNorm, alpha, d, k, matrix, n, p, q
 
 V, M, U, W, B, F = (matrix(name) for name in "VMUWBF")
 A = W * B.I
@@ -110,7 +110,7 @@ def is_simple(document: Any) -> bool:
     return all(is_simple(each) for each in document) if isinstance(document, list) else True
 
 
-def checked(report: Report) -> dict[str, Any]:
+def checked(report: RefutationReport) -> dict[str, Any]:
     """The counterexample as JSON, with every certificate accepted by the second arithmetic."""
     document = json.loads(json.dumps(report.as_dict()))
     (result,) = document["results"]

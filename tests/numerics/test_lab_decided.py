@@ -16,16 +16,16 @@ from flint import acb, arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eigentoken.numerics.author_code.decided_arrays import DecidedArray, decided_array
+from eigentoken.numerics.author_code.decided_numbers import REFUSALS, DecidedNumber, NotDecided, decided, enclosure
+from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.lab import Conjecture, refute
-from eigentoken.numerics.lab.decided_arrays import DecidedArray, decided_array
-from eigentoken.numerics.lab.decided_numbers import REFUSALS, DecidedNumber, NotDecided, decided, enclosure
 from eigentoken.numerics.lab.predicates import predicate_verdict
-from eigentoken.numerics.lab.recheck import recheck_report
-from eigentoken.numerics.readings.exact_values import Case
-from eigentoken.theory.conditions import PositiveDefinite, Relation, Symmetric
+from eigentoken.numerics.recheck.refutations.report import recheck_report
+from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.balls import precision
-from eigentoken.theory.instances import Instance
-from eigentoken.theory.terms import matrix, n
+from eigentoken.theory.language.conditions import PositiveDefinite, Relation, Symmetric
+from eigentoken.theory.language.terms import matrix, n
 
 V = matrix("V")
 fractions = st.fractions(min_value=-20, max_value=20, max_denominator=30)
@@ -406,8 +406,8 @@ def test_predicates_on_exact_numbers(predicate: Callable[[Any], Any], expected: 
 HEAD = """
 import numpy as np
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.conditions import Symmetric
-from eigentoken.theory.terms import matrix
+from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.terms import matrix
 V = matrix("V")
 """
 

@@ -8,20 +8,20 @@ import sympy as sp
 from typer.testing import CliRunner
 
 from eigentoken.cli import app
-from eigentoken.numerics.lab import Conjecture, Result, refute
-from eigentoken.numerics.lab.recheck import recheck_report
+from eigentoken.numerics.lab import Conjecture, RefutationResult, refute
 from eigentoken.numerics.lab.refutation import _with_dropped, refute_conjecture
 from eigentoken.numerics.lab.scale_out import Workers
 from eigentoken.numerics.lab.targets import targets
-from eigentoken.theory.claims import Unstable
-from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
-from eigentoken.theory.points import BipartiteAt
-from eigentoken.theory.terms import SpectralNorm, alpha, d, k, matrix
+from eigentoken.numerics.recheck.refutations.report import recheck_report
+from eigentoken.theory.language.claims import Unstable
+from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.places import BipartiteAt
+from eigentoken.theory.language.terms import SpectralNorm, alpha, d, k, matrix
 
 V = matrix("V")
 
 
-def confirmed(result: Result) -> bool:
+def confirmed(result: RefutationResult) -> bool:
     """Does the second arithmetic agree with all that the result says?"""
     verdicts = [verdict for _, verdict in recheck_report({"results": [json.loads(json.dumps(result.as_dict()))]})]
     return bool(verdicts) and all(verdict.is_holds for verdict in verdicts)

@@ -13,10 +13,10 @@ from eigentoken.numerics.lab import Conjecture, ConjectureError, load, new, refu
 EXAMPLES = Path(__file__).parents[2] / "examples" / "conjectures"
 HEAD = """
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.claims import Stable
-from eigentoken.theory.conditions import NegativeDefinite, PositiveDefinite, Relation, Symmetric
-from eigentoken.theory.points import ConsensusAt
-from eigentoken.theory.terms import Eigenvalue, alpha, matrix
+from eigentoken.theory.language.claims import Stable
+from eigentoken.theory.language.conditions import NegativeDefinite, PositiveDefinite, Relation, Symmetric
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.terms import Eigenvalue, alpha, matrix
 V = matrix("V")
 good = Conjecture("good", "oja-map", [Symmetric(V)], [Stable(ConsensusAt(V, 1))])
 """

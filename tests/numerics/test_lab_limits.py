@@ -11,27 +11,34 @@ import sympy as sp
 import torch
 
 from eigentoken.numerics.instances.exact import draft
+from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.plans import plan_for
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.instances.states import place_state
 from eigentoken.numerics.lab import Conjecture, refute
-from eigentoken.numerics.lab.recheck import recheck, recheck_report
-from eigentoken.numerics.lab.second_flows import Series, arc_is_opposed, interval_flow
-from eigentoken.numerics.lab.second_look import SecondLook
 from eigentoken.numerics.readings import load
 from eigentoken.numerics.readings.bracketed_starts import Arc, ends_differ, holds_on_arc
-from eigentoken.numerics.readings.captured_starts import Capture, capture, is_caught
-from eigentoken.numerics.readings.exact_values import Case
-from eigentoken.theory.claims import AlmostEveryConverges, Converges, Diverges, ForwardInvariant, SpectrumIs
-from eigentoken.theory.classify import classify
-from eigentoken.theory.conditions import BoundedInTime, InHemisphere, NotAllEqual, Relation, Symmetric
-from eigentoken.theory.instances import Instance, InstanceError, read_instance
-from eigentoken.theory.points import ConsensusAt, ConsensusSet, Hemisphere
-from eigentoken.theory.readings import CERTIFIED
-from eigentoken.theory.systems import system
-from eigentoken.theory.terms import Eigenvalue, alpha, d, ell, matrix, n
-from eigentoken.theory.words_flows import IsIdentity
-from eigentoken.theory.words_lab import Clustering, NoneOpposite, NotAllZero
+from eigentoken.numerics.readings.starts_in_a_basin import Capture, capture, is_caught
+from eigentoken.numerics.recheck.refutations.flows import Series, arc_is_opposed, interval_flow
+from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
+from eigentoken.numerics.recheck.refutations.report import recheck, recheck_report
+from eigentoken.theory.classification.classify import classify
+from eigentoken.theory.classification.instances import Instance, InstanceError, read_instance
+from eigentoken.theory.language.claims import AlmostEveryConverges, Converges, Diverges, ForwardInvariant, SpectrumIs
+from eigentoken.theory.language.conditions import (
+    BoundedInTime,
+    InHemisphere,
+    IsIdentity,
+    NoneOpposite,
+    NotAllEqual,
+    NotAllZero,
+    Relation,
+    Symmetric,
+)
+from eigentoken.theory.language.places import Clustering, ConsensusAt, ConsensusSet, Hemisphere
+from eigentoken.theory.language.readings import CERTIFIED
+from eigentoken.theory.language.terms import Eigenvalue, alpha, d, ell, matrix, n
+from eigentoken.theory.systems.catalogue import system
 
 load()
 U, V, B, R = (matrix(name) for name in "UVBR")
@@ -114,9 +121,9 @@ def test_a_captured_start_is_confirmed_by_the_second_integration() -> None:
     claim = Converges(ConsensusAt(U, 1))
     verdict = CERTIFIED(claim, Case(TURNING))
     data = {"kind": verdict.certificate.kind, "data": dict(verdict.certificate.data)}
-    assert SecondLook(TURNING, 1, 0).claim(claim, data) is False
+    assert IndependentInstance(TURNING, 1, 0).claim(claim, data) is False
     data["data"]["time"] = "1/10"
-    assert SecondLook(TURNING, 1, 0).claim(claim, data) is None
+    assert IndependentInstance(TURNING, 1, 0).claim(claim, data) is None
 
 
 def test_a_map_is_followed_into_a_region_elsewhere() -> None:
@@ -127,7 +134,7 @@ def test_a_map_is_followed_into_a_region_elsewhere() -> None:
     verdict = CERTIFIED(claim, Case(instance))
     assert verdict.is_fails
     data = {"kind": verdict.certificate.kind, "data": dict(verdict.certificate.data)}
-    assert SecondLook(instance, 1, 0).claim(claim, data) is False
+    assert IndependentInstance(instance, 1, 0).claim(claim, data) is False
 
 
 def test_a_flow_that_leaves_a_hemisphere() -> None:
@@ -135,9 +142,9 @@ def test_a_flow_that_leaves_a_hemisphere() -> None:
     verdict = CERTIFIED(claim, Case(TURNING))
     assert verdict.is_fails
     data = {"kind": verdict.certificate.kind, "data": dict(verdict.certificate.data)}
-    assert SecondLook(TURNING, 1, 0).claim(claim, data) is False
+    assert IndependentInstance(TURNING, 1, 0).claim(claim, data) is False
     data["data"]["time"], data["data"]["steps"] = "1/100", 1
-    assert SecondLook(TURNING, 1, 0).claim(claim, data) is None
+    assert IndependentInstance(TURNING, 1, 0).claim(claim, data) is None
     stays = Case(growing(TURNING))
     assert CERTIFIED(claim, stays).is_undecided
 
@@ -151,15 +158,15 @@ def rotary(**changed: Any) -> Instance:
 def test_rotary_rings_rest_and_consensus_decays() -> None:
     """PH-T7 (b) and (d), exactly."""
     assert classify(rotary()).equilibrium.is_holds
-    assert SecondLook(rotary(), 1, 0).at_rest() is True
+    assert IndependentInstance(rotary(), 1, 0).at_rest() is True
     still = rotary(R=EYE)
     assert classify(still).equilibrium.is_fails
     equal = rotary(tokens=[[1, 2], [1, 2]])
     assert CERTIFIED(Diverges(), Case(equal)).is_fails
-    assert SecondLook(equal, 1, 0).claim(Diverges(), {}) is False
+    assert IndependentInstance(equal, 1, 0).claim(Diverges(), {}) is False
     grows = rotary(tokens=[[1, 2], [1, 2]], B=EYE)
     assert CERTIFIED(Diverges(), Case(grows)).is_undecided
-    assert SecondLook(grows, 1, 0).claim(Diverges(), {}) is None
+    assert IndependentInstance(grows, 1, 0).claim(Diverges(), {}) is None
     with pytest.raises(InstanceError, match="orthogonal"):
         rotary(R=[[1, 1], [0, 1]])
 
@@ -167,7 +174,7 @@ def test_rotary_rings_rest_and_consensus_decays() -> None:
 def test_rotary_batches_agree_with_the_exact_system() -> None:
     from eigentoken.numerics.readings.batched_jacobians import jacobian_rows
     from eigentoken.numerics.readings.trajectories import problem_of
-    from eigentoken.theory.algebra import LoopAlgebra
+    from eigentoken.theory.systems.algebra import LoopAlgebra
 
     plan = plan_for("rotary-flow", [NotAllZero()]).sized((3,), (2, 3))
     for batch in sample(plan, 8, 1, cells_at_most=4).batches:
@@ -225,7 +232,7 @@ def test_spectra_have_a_second_arithmetic() -> None:
         inner = -Eigenvalue(V, 1) if flow else 1 / size
         right = SpectrumIs(ConsensusAt(V, 1), ((other, 1), (inner, (n - 1) * (d - 1))))
         wrong = SpectrumIs(ConsensusAt(V, 1), ((other, 1), (2 * inner, (n - 1) * (d - 1))))
-        look = SecondLook(instance, 1, 2)
+        look = IndependentInstance(instance, 1, 2)
         assert look.claim(right, {}) is True
         assert look.claim(wrong, {}) is False
         assert CERTIFIED(right, Case(instance, 1, 2)).is_holds
@@ -234,13 +241,13 @@ def test_spectra_have_a_second_arithmetic() -> None:
 
 def test_complex_spectra_have_a_second_arithmetic() -> None:
     """One real eigenvalue ahead of a complex pair, and one behind it."""
-    from eigentoken.theory.conditions import SimpleTop
+    from eigentoken.theory.language.conditions import SimpleTop
 
     F = matrix("F")
 
-    def look(top: str) -> SecondLook:
+    def look(top: str) -> IndependentInstance:
         heads = [{"F": [[top, 0, 0], [0, "9/10", -3], [0, 3, "9/10"]], "M": [[0] * 3] * 3}]
-        return SecondLook(Instance.of("multihead-map", [[1, 0, 0]], heads=heads, alpha=1), 1, 1)
+        return IndependentInstance(Instance.of("multihead-map", [[1, 0, 0]], heads=heads, alpha=1), 1, 1)
 
     assert look("1").condition(SimpleTop(F)) is True
     assert look("1").condition(Relation(Eigenvalue(F, 1) > 0)) is True

@@ -10,10 +10,10 @@ from eigentoken.numerics.lab import refute
 
 FILE = """
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.claims import Stable
-from eigentoken.theory.conditions import PositiveSemidefinite, Relation, SimpleTop, Symmetric
-from eigentoken.theory.points import ConsensusAt
-from eigentoken.theory.terms import Eigenvalue, matrix, n
+from eigentoken.theory.language.claims import Stable
+from eigentoken.theory.language.conditions import PositiveSemidefinite, Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.terms import Eigenvalue, matrix, n
 
 V = matrix("V")
 about = Conjecture(

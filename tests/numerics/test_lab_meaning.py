@@ -18,16 +18,16 @@ import sympy as sp
 from numpy import exp as e_to
 from numpy.linalg import norm
 
+from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.lab.predicates import predicate_verdict
-from eigentoken.numerics.readings.exact_values import Case
-from eigentoken.theory.claims import Decreases, Increases, Nonnegative
-from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
-from eigentoken.theory.instances import Instance
-from eigentoken.theory.observables import Observable, apply_matrix, dot, oja_potential
-from eigentoken.theory.points import ConsensusAt
-from eigentoken.theory.readings import CERTIFIED
-from eigentoken.theory.terms import Eigenvalue, matrix
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.language.claims import Decreases, Increases, Nonnegative
+from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.observables import Observable, apply_matrix, dot, oja_potential
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.readings import CERTIFIED
+from eigentoken.theory.language.terms import Eigenvalue, matrix
 
 V = matrix("V")
 TOLERANCE = 1e-9

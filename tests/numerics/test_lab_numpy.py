@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigentoken.numerics.lab.decided_arrays import decided_array
-from eigentoken.numerics.lab.decided_numbers import REFUSALS, DecidedNumber, NotDecided, enclosure
+from eigentoken.numerics.author_code.decided_arrays import decided_array
+from eigentoken.numerics.author_code.decided_numbers import REFUSALS, DecidedNumber, NotDecided, enclosure
 
 INTEGERS = np.array([[2, -1, 3, 0], [1, 2, -2, 3], [-3, 1, 1, 2]])
 

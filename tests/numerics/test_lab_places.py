@@ -13,10 +13,11 @@ import torch
 from eigentoken.cli import main
 from eigentoken.numerics.instances.exact import batch_of
 from eigentoken.numerics.lab import Conjecture, ConjectureError, refute
-from eigentoken.numerics.lab.recheck import recheck_report
-from eigentoken.numerics.lab.second_look import SecondLook
 from eigentoken.numerics.readings import load
-from eigentoken.theory.claims import (
+from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
+from eigentoken.numerics.recheck.refutations.report import recheck_report
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.language.claims import (
     AlmostEveryConverges,
     Converges,
     Decreases,
@@ -29,10 +30,9 @@ from eigentoken.theory.claims import (
     TwoCycle,
     Unstable,
 )
-from eigentoken.theory.conditions import InHemisphere
-from eigentoken.theory.instances import Instance
-from eigentoken.theory.observables_attention import pair_form, token_energy
-from eigentoken.theory.points import (
+from eigentoken.theory.language.conditions import InHemisphere
+from eigentoken.theory.language.observables_attention import pair_form, token_energy
+from eigentoken.theory.language.places import (
     AntipodalAt,
     BipartiteAt,
     ConsensusAt,
@@ -42,8 +42,8 @@ from eigentoken.theory.points import (
     SomeEquilibrium,
     Zero,
 )
-from eigentoken.theory.readings import OBSERVED
-from eigentoken.theory.terms import matrix
+from eigentoken.theory.language.readings import OBSERVED
+from eigentoken.theory.language.terms import matrix
 
 load()
 V = matrix("V")
@@ -123,8 +123,8 @@ def test_claims_that_make_no_sense_are_told(system: str, claim: Any, says: str) 
 
 HEAD = """
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.claims import Decreases
-from eigentoken.theory.observables import Observable
+from eigentoken.theory.language.claims import Decreases
+from eigentoken.theory.language.observables import Observable
 """
 RAISING = {
     "observable": """
@@ -185,11 +185,11 @@ def test_refutations_are_confirmed(conjecture: Conjecture) -> None:
 def test_a_start_at_the_place_is_not_confirmed() -> None:
     """An exact start refutes "every" only where it is not at the place."""
     data = {"kind": "limit/exact-start", "data": {}}
-    pair = SecondLook(Instance.of("oja-map", [[1, 0], [-1, 0]], V=[[2, 0], [0, 1]], alpha="1/4"), 1, 1)
+    pair = IndependentInstance(Instance.of("oja-map", [[1, 0], [-1, 0]], V=[[2, 0], [0, 1]], alpha="1/4"), 1, 1)
     for place in (AntipodalAt(), BipartiteAt(V, 1), Polygonal()):
         assert pair.claim(Converges(place), data) is None
     assert pair.claim(Converges(ConsensusSet()), data) is False
-    both = SecondLook(Instance.of("oja-map", [[1, 0], [1, 0]], V=[[2, 0], [0, 1]], alpha="1/4"), 1, 2)
+    both = IndependentInstance(Instance.of("oja-map", [[1, 0], [1, 0]], V=[[2, 0], [0, 1]], alpha="1/4"), 1, 2)
     assert both.claim(Converges(AntipodalAt()), data) is False
     assert both.claim(Converges(Polygonal()), data) is False
     assert both.claim(Converges(ConsensusSet()), data) is None

@@ -15,23 +15,22 @@ import pytest
 
 from eigentoken.numerics.deadline import OutOfTime, is_over, limited, patient, tick
 from eigentoken.numerics.lab import Conjecture, ConjectureError, load, refute
-from eigentoken.numerics.lab.recheck import recheck_report
 from eigentoken.numerics.lab.search import Unit, run_unit
 from eigentoken.numerics.lab.targets import targets
-from eigentoken.theory.claims import AlmostEveryConverges, Stable
-from eigentoken.theory.conditions import BoundedInTime, Relation, SimpleTop, Symmetric
-from eigentoken.theory.observables_attention import absolute_cosine_gap
-from eigentoken.theory.points import AntipodalAt, ConsensusAt, ConsensusSet
-from eigentoken.theory.terms import Eigenvalue, d, matrix, n
-from eigentoken.theory.words_flows import IsIdentity
+from eigentoken.numerics.recheck.refutations.report import recheck_report
+from eigentoken.theory.language.claims import AlmostEveryConverges, Stable
+from eigentoken.theory.language.conditions import BoundedInTime, IsIdentity, Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.observables_attention import absolute_cosine_gap
+from eigentoken.theory.language.places import AntipodalAt, ConsensusAt, ConsensusSet
+from eigentoken.theory.language.terms import Eigenvalue, d, matrix, n
 
 from .forging import resealed
 
 U, V = matrix("U"), matrix("V")
 HEAD = """
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.conditions import Symmetric
-from eigentoken.theory.terms import matrix
+from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.terms import matrix
 V = matrix("V")
 """
 
@@ -100,12 +99,12 @@ def test_predicates_see_steps_and_weights() -> None:
     """Floats and exact numbers agree: rows of the attention matrix sum to 1, one step keeps the sphere."""
     import numpy as np
 
+    from eigentoken.numerics.author_code.decided_arrays import DecidedArray
+    from eigentoken.numerics.author_code.decided_numbers import enclosure
     from eigentoken.numerics.instances.exact import batch_of
-    from eigentoken.numerics.lab.decided_arrays import DecidedArray
-    from eigentoken.numerics.lab.decided_numbers import enclosure
+    from eigentoken.numerics.instances.exact_values import Case
     from eigentoken.numerics.lab.predicates import decided_instance, one_instance
-    from eigentoken.numerics.readings.exact_values import Case
-    from eigentoken.theory.instances import Instance
+    from eigentoken.theory.classification.instances import Instance
 
     tokens = [["3/5", "4/5"], ["0", "1"]]
     instance = Instance.of("attention-map", tokens, V=[[1, 0], [0, 2]], M=[[0, 1], [0, 0]], alpha="1/2")
@@ -202,8 +201,8 @@ def test_marginal_equilibria_are_hints_and_no_candidates() -> None:
 
 
 def test_observables_of_every_chapter_are_read_back() -> None:
-    from eigentoken.numerics.lab.documents import decode, encode
-    from eigentoken.theory.claims import Nonnegative
+    from eigentoken.theory.language.claims import Nonnegative
+    from eigentoken.theory.language.documents import decode, encode
 
     claim = Nonnegative(absolute_cosine_gap, strict=True)
     assert decode(json.loads(json.dumps(encode(claim)))) == claim

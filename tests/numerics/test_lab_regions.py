@@ -11,17 +11,18 @@ import pytest
 import sympy as sp
 
 from eigentoken.numerics.instances.exact import batch_of
+from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.plans import plan_for
 from eigentoken.numerics.lab import Conjecture, refute
-from eigentoken.numerics.lab.recheck import recheck, recheck_report
 from eigentoken.numerics.lab.refutation import _Tally
 from eigentoken.numerics.lab.search import Unit, on_the_edge, run_unit
-from eigentoken.numerics.lab.second_look import SecondLook
 from eigentoken.numerics.lab.targets import targets
 from eigentoken.numerics.readings import load
-from eigentoken.numerics.readings.exact_values import Case
-from eigentoken.numerics.readings.left_regions import left_normal
-from eigentoken.theory.claims import (
+from eigentoken.numerics.readings.invariance import left_normal
+from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
+from eigentoken.numerics.recheck.refutations.report import recheck, recheck_report
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.language.claims import (
     AlmostEveryConverges,
     AttentionRank,
     Converges,
@@ -31,13 +32,18 @@ from eigentoken.theory.claims import (
     Stable,
     Unstable,
 )
-from eigentoken.theory.conditions import InHemisphere, PositiveDefinite, Relation, SimpleTop, Symmetric
-from eigentoken.theory.instances import Instance
-from eigentoken.theory.observables import oja_potential
-from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet, Hemisphere
-from eigentoken.theory.readings import CERTIFIED, OBSERVED
-from eigentoken.theory.terms import Eigenvalue, ScoreAtEigenvector, SpectralNorm, alpha, matrix, n, p, q
-from eigentoken.theory.words_flows import IsIdentity
+from eigentoken.theory.language.conditions import (
+    InHemisphere,
+    IsIdentity,
+    PositiveDefinite,
+    Relation,
+    SimpleTop,
+    Symmetric,
+)
+from eigentoken.theory.language.observables import oja_potential
+from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet, Hemisphere
+from eigentoken.theory.language.readings import CERTIFIED, OBSERVED
+from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, SpectralNorm, alpha, matrix, n, p, q
 
 load()
 U, V, M = (matrix(name) for name in "UVM")
@@ -189,13 +195,13 @@ def test_refutations_are_confirmed(conjecture: Conjecture) -> None:
 
 def test_the_second_arithmetic_denies_what_is_not_so() -> None:
     """Stable consensus is Lyapunov stable; the rank of a causal mask at consensus is n; a saddle manifold does not attract."""
-    stable = SecondLook(Instance.of("oja-map", [[1, 0], [1, 0]], V=[[2, 0], [0, 1]], alpha="1/4"), 1, 2)
+    stable = IndependentInstance(Instance.of("oja-map", [[1, 0], [1, 0]], V=[[2, 0], [0, 1]], alpha="1/4"), 1, 2)
     assert stable.claim(LyapunovStable(ConsensusAt(V, 1)), {}) is True
     assert stable.claim(Stable(ConsensusAt(V, 1)), {}) is True
     masked = Instance.of("attention-map", [[1, 0], [1, 0]], V=[[2, 0], [0, 1]], M=ZERO, alpha="1/4", mask="causal")
-    assert SecondLook(masked, 1, 2).claim(AttentionRank(ConsensusAt(V, 1), 2), {}) is True
-    assert SecondLook(masked, 1, 2).claim(AttentionRank(ConsensusAt(V, 1), 1), {}) is False
+    assert IndependentInstance(masked, 1, 2).claim(AttentionRank(ConsensusAt(V, 1), 2), {}) is True
+    assert IndependentInstance(masked, 1, 2).claim(AttentionRank(ConsensusAt(V, 1), 1), {}) is False
     for values, attracts in (([[1, 0], [0, 1]], False), ([[1, 0], [0, -1]], True)):
-        pair = SecondLook(Instance.of("oja-flow", [[1, 0], [-1, 0]], V=values), 1, 1)
+        pair = IndependentInstance(Instance.of("oja-flow", [[1, 0], [-1, 0]], V=values), 1, 1)
         said = pair.claim(AlmostEveryConverges(ConsensusAt(V, 1)), {"kind": "limit/attracting-manifold", "data": {}})
         assert said is (False if attracts else None)

@@ -15,10 +15,10 @@ from eigentoken.numerics.lab import Conjecture, ConjectureError, refute
 from eigentoken.numerics.lab.scale_out import Workers
 from eigentoken.numerics.lab.search import Unit
 from eigentoken.numerics.lab.targets import targets
-from eigentoken.theory.claims import Unstable
-from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
-from eigentoken.theory.points import BipartiteAt
-from eigentoken.theory.terms import Eigenvalue, SpectralNorm, alpha, k, matrix, p, q
+from eigentoken.theory.language.claims import Unstable
+from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.places import BipartiteAt
+from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, k, matrix, p, q
 
 V = matrix("V")
 CONDITIONS = (

@@ -13,20 +13,20 @@ import torch
 
 from eigentoken.numerics.instances.batches import joined
 from eigentoken.numerics.instances.exact import ExactDraft
+from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.plans import plan_for
 from eigentoken.numerics.instances.sampling import condition_violation, sample
 from eigentoken.numerics.instances.structured import mirrored_states
 from eigentoken.numerics.lab import Conjecture, ConjectureError, load, refute
 from eigentoken.numerics.lab import predicates as free
-from eigentoken.numerics.lab.recheck import recheck_report
 from eigentoken.numerics.lab.simplify import burden, simplify
 from eigentoken.numerics.lab.targets import targets
-from eigentoken.numerics.readings.exact_values import Case
-from eigentoken.theory.claims import Converges, SpectrumIs, Stable
-from eigentoken.theory.conditions import NegativeDefinite, Relation, SimpleTop, Symmetric
-from eigentoken.theory.instances import read_instance
-from eigentoken.theory.points import ConsensusAt, ConsensusSet
-from eigentoken.theory.terms import Eigenvalue, alpha, d, ell, matrix, n
+from eigentoken.numerics.recheck.refutations.report import recheck_report
+from eigentoken.theory.classification.instances import read_instance
+from eigentoken.theory.language.claims import Converges, SpectrumIs, Stable
+from eigentoken.theory.language.conditions import NegativeDefinite, Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.places import ConsensusAt, ConsensusSet
+from eigentoken.theory.language.terms import Eigenvalue, alpha, d, ell, matrix, n
 
 V, W, B = matrix("V"), matrix("W"), matrix("B")
 TOP = (Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0))
@@ -150,7 +150,7 @@ def test_counterexamples_have_the_mask_of_the_conjecture(mask: Any) -> None:
     stated = document["results"][0]["conjecture"]
     assert stated["mask"] == mask
     other = full_spectrum(None)
-    from eigentoken.numerics.lab.stated import conjecture_document
+    from eigentoken.numerics.lab.report_consistency import conjecture_document
 
     document["results"][0]["conjecture"] = conjecture_document(other)
     assert any(verdict.is_fails and "mask" in verdict.reason for _, verdict in recheck_report(document))
@@ -217,10 +217,10 @@ def test_mirrored_states_are_mirrored_and_keep_the_parameters() -> None:
 
 OWN = """
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.claims import Decreases
-from eigentoken.theory.conditions import Relation
-from eigentoken.theory.observables import Observable, dot
-from eigentoken.theory.terms import n
+from eigentoken.theory.language.claims import Decreases
+from eigentoken.theory.language.conditions import Relation
+from eigentoken.theory.language.observables import Observable, dot
+from eigentoken.theory.language.terms import n
 
 
 def gap(scalars, system, parameters, x, mask):

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from eigentoken.numerics.instances.exact import batch_of
+from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.lab.conjectures import load
 from eigentoken.numerics.lab.predicates import one_instance, predicate_verdict
-from eigentoken.numerics.readings.exact_values import Case
-from eigentoken.theory.instances import Instance
+from eigentoken.theory.classification.instances import Instance
 
 #: Ten equal tokens: 1/10 added up ten times is below 1 in floats.
 CASE = Case(

@@ -18,10 +18,10 @@ from eigentoken.numerics.instances.exact import _rational_rotation
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.lab import Conjecture, ConjectureError, load, refute
 from eigentoken.numerics.lab.predicates import predicate_violation
-from eigentoken.numerics.lab.recheck import recheck_report
 from eigentoken.numerics.lab.targets import targets
+from eigentoken.numerics.recheck.refutations.report import recheck_report
 from eigentoken.schemas import schema
-from eigentoken.theory.claims import (
+from eigentoken.theory.language.claims import (
     Converges,
     Equilibrium,
     ForwardInvariant,
@@ -31,29 +31,37 @@ from eigentoken.theory.claims import (
     Unstable,
     When,
 )
-from eigentoken.theory.conditions import (
+from eigentoken.theory.language.conditions import (
     AllOf,
     InHemisphere,
+    IsIdentity,
     Not,
     PositiveDefinite,
     Relation,
     SimpleTop,
     Symmetric,
 )
-from eigentoken.theory.points import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet, Hemisphere, Polygonal, Zero
-from eigentoken.theory.terms import Eigenvalue, SpectralNorm, alpha, d, k, matrix, n
-from eigentoken.theory.words_flows import IsIdentity
-from eigentoken.theory.words_lab import Clustering
+from eigentoken.theory.language.places import (
+    AntipodalAt,
+    BipartiteAt,
+    Clustering,
+    ConsensusAt,
+    ConsensusSet,
+    Hemisphere,
+    Polygonal,
+    Zero,
+)
+from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, d, k, matrix, n
 
 V, B, F, W = (matrix(name) for name in "VBFW")
 HEAD = """
 import sympy as sp
 from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.claims import *
-from eigentoken.theory.conditions import *
-from eigentoken.theory.points import *
-from eigentoken.theory.terms import *
-from eigentoken.theory.words_flows import IsIdentity
+from eigentoken.theory.language.claims import *
+from eigentoken.theory.language.conditions import *
+from eigentoken.theory.language.places import *
+from eigentoken.theory.language.terms import *
+from eigentoken.theory.language.conditions import IsIdentity
 V, B = matrix("V"), matrix("B")
 """
 

@@ -12,13 +12,13 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigentoken.numerics.certify import certify
-from eigentoken.numerics.enclosures import Enclosure, product
-from eigentoken.numerics.layers.asks import Asks, asks
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.enclosures import Enclosure, product
 from eigentoken.numerics.layers.bindings import bind, bind_head
 from eigentoken.numerics.layers.findings import examine
 from eigentoken.numerics.layers.head_findings import MatrixSizes, examine_head
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
+from eigentoken.numerics.layers.input_conditions import Asks, asks
 from eigentoken.numerics.layers.layer_readings import read_head, read_layer
 from eigentoken.numerics.layers.low_rank import LowRank, triangular
 from eigentoken.numerics.layers.quantities import norm_of
@@ -26,12 +26,12 @@ from eigentoken.numerics.layers.regimes import head_regime
 from eigentoken.numerics.layers.rotary_scores import RotaryPairs, rotary_change, turned_keys
 from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.numerics.recheck import recheck
-from eigentoken.theory.layer_systems import contains
-from eigentoken.theory.registry import statements
-from eigentoken.theory.statements import Kind
-from eigentoken.theory.systems import system
-from eigentoken.theory.terms import matrix
-from eigentoken.theory.words_flows import IsIdentity
+from eigentoken.theory.language.conditions import IsIdentity
+from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.statements.layer_systems import contains
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.statement import Kind
+from eigentoken.theory.systems.catalogue import system
 
 NAMES = (
     "symmetric",
@@ -357,8 +357,8 @@ def test_the_layer_reports_its_heads_and_the_distance_to_definite() -> None:
 
 def test_relations_at_exact_ties_are_decided() -> None:
     """A head whose core has only negative real parts has lambda_1 = 0 exactly: ``lambda_1 > 0`` fails, ``>= 0`` holds."""
-    from eigentoken.theory.conditions import Relation
-    from eigentoken.theory.terms import Eigenvalue
+    from eigentoken.theory.language.conditions import Relation
+    from eigentoken.theory.language.terms import Eigenvalue
 
     v = np.array([[1.0, 2.0, 0.0, 1.0]])
     head, V = _head(v, v, v, -v.T), matrix("V")

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigentoken.numerics.dominant_pairs import shared_pair
-from eigentoken.numerics.exact_matrices import ExactMatrix
+from eigentoken.numerics.certified.dominant_pairs import shared_pair
+from eigentoken.numerics.certified.exact_matrices import ExactMatrix
 from eigentoken.numerics.layers.acting_heads import is_identity, product_is_zero
-from eigentoken.numerics.layers.asks import Asks, asks
 from eigentoken.numerics.layers.bindings import bind_head
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
+from eigentoken.numerics.layers.input_conditions import Asks, asks
 from eigentoken.numerics.layers.layer_readings import read_layer
 from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.numerics.recheck import recheck
-from eigentoken.theory.conditions import (
+from eigentoken.theory.language.conditions import (
     AllOf,
     AnyOf,
     BoundedInTime,
@@ -27,15 +27,15 @@ from eigentoken.theory.conditions import (
     Not,
     PositiveDefinite,
     Relation,
+    ShareDominantPair,
     Symmetric,
 )
-from eigentoken.theory.layer_systems import ANY, Covers, LayerSystem, contains, idealisations
-from eigentoken.theory.readings import CERTIFIED, GENERATED, OBSERVED
-from eigentoken.theory.registry import statements
-from eigentoken.theory.statements import Kind
-from eigentoken.theory.systems import POSITIONAL, SYSTEMS, system
-from eigentoken.theory.terms import Eigenvalue, SpectralNorm, matrix, n
-from eigentoken.theory.words_flows import ShareDominantPair
+from eigentoken.theory.language.readings import CERTIFIED, GENERATED, OBSERVED
+from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, matrix, n
+from eigentoken.theory.statements.layer_systems import ANY, Covers, LayerSystem, contains, idealisations
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.statement import Kind
+from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS, system
 
 ONE = LayerSystem(heads=1, acting=1)
 
@@ -298,10 +298,10 @@ def test_what_is_asked_of_each_head_is_not_asked_of_their_sum() -> None:
 
 
 def test_the_word_of_several_heads_is_read_alike_on_instances() -> None:
+    from eigentoken.numerics.instances.exact_values import Case
     from eigentoken.numerics.instances.plans import plan_for
     from eigentoken.numerics.instances.sampling import sample
-    from eigentoken.numerics.readings.exact_values import Case
-    from eigentoken.theory.instances import Instance
+    from eigentoken.theory.classification.instances import Instance
 
     asked = ShareDominantPair("F")
     drawn = sample(GENERATED(asked, plan_for("multihead-flow", ())), 40, 3)

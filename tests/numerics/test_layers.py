@@ -10,15 +10,14 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigentoken.numerics.certify import certify
-from eigentoken.numerics.enclosures import Enclosure
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.layers.bindings import bind
 from eigentoken.numerics.layers.certified_attention import exact
 from eigentoken.numerics.layers.findings import examine
 from eigentoken.numerics.layers.head_findings import low_rank_inertia
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
 from eigentoken.numerics.layers.layer_readings import read_layer
-from eigentoken.numerics.layers.letters import Environment
 from eigentoken.numerics.layers.observe import observe_layer, principal_subspace, wilson_interval
 from eigentoken.numerics.layers.quantities import (
     alpha_star,
@@ -29,11 +28,12 @@ from eigentoken.numerics.layers.quantities import (
 )
 from eigentoken.numerics.layers.regimes import regime
 from eigentoken.numerics.layers.steering import cosine_below, edit_output, token_guarantees
+from eigentoken.numerics.layers.symbol_values import Environment
 from eigentoken.numerics.layers.weights import LayerWeights
-from eigentoken.theory.conditions import NegativeDefinite, PositiveDefinite, Relation, SimpleTop, Symmetric
-from eigentoken.theory.registry import statements
-from eigentoken.theory.systems import system
-from eigentoken.theory.terms import Eigenvalue, SpectralNorm, alpha, d, matrix
+from eigentoken.theory.language.conditions import NegativeDefinite, PositiveDefinite, Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, d, matrix
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.systems.catalogue import system
 
 V, W, B = matrix("V"), matrix("W"), matrix("B")
 
@@ -275,7 +275,7 @@ def test_observations_of_alignment() -> None:
 @given(st.lists(st.integers(-6, 6), min_size=1, max_size=4))
 def test_a_negative_leader_by_modulus_is_no_dominant_eigenvalue(entries: list[int]) -> None:
     """``diag(1, -9)`` has a real simple leader by modulus and lambda_1 = 1 > 0, and not lambda_1 > |lambda_2|."""
-    from eigentoken.theory.conditions import NonPrincipalModulusBelow
+    from eigentoken.theory.language.conditions import NonPrincipalModulusBelow
 
     verdict = ON_WEIGHTS(NonPrincipalModulusBelow(V), _environment(V=np.diag(np.array(entries, dtype=float))))
     first, *others = sorted(entries, reverse=True)

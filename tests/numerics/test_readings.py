@@ -10,19 +10,20 @@ import sympy as sp
 import torch
 
 from eigentoken.numerics.instances.batches import Batch, relation_violation
+from eigentoken.numerics.instances.exact_values import Case, relation_truth
 from eigentoken.numerics.instances.plans import Contradiction, Plan, plan_for
 from eigentoken.numerics.instances.sampling import condition_violation, sample
 from eigentoken.numerics.readings import load
+from eigentoken.numerics.readings.attracting_regions import Region, contraction_region, is_contraction
 from eigentoken.numerics.readings.batched_jacobians import jacobian_rows, spectrum
-from eigentoken.numerics.readings.exact_values import Case, relation_truth
 from eigentoken.numerics.readings.trajectories import problem_of
-from eigentoken.numerics.readings.trapping import Region, contraction_region, is_contraction
-from eigentoken.theory import claims, conditions, points, terms
-from eigentoken.theory.claim_symbols import spectrum_classes
-from eigentoken.theory.instances import Instance
-from eigentoken.theory.readings import CERTIFIED, GENERATED, OBSERVED
-from eigentoken.theory.systems import SYSTEMS, system
-from eigentoken.theory.terms import Eigenvalue, alpha, d, k, n, p, q
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.language import claims, conditions, terms
+from eigentoken.theory.language import places as points
+from eigentoken.theory.language.readings import CERTIFIED, GENERATED, OBSERVED
+from eigentoken.theory.language.symbolic_claims import spectrum_classes
+from eigentoken.theory.language.terms import Eigenvalue, alpha, d, k, n, p, q
+from eigentoken.theory.systems.catalogue import SYSTEMS, system
 
 load()
 V, M, W, B, U = (terms.matrix(name) for name in "VMWBU")
@@ -218,7 +219,7 @@ def test_contraction_regions_are_checked() -> None:
 
 
 def test_observables_agree_in_both_arithmetics() -> None:
-    from eigentoken.theory.observables import oja_potential
+    from eigentoken.theory.language.observables import oja_potential
 
     claim = claims.Decreases(oja_potential)
     point = Instance.of("oja-map", [["3/5", "4/5"], ["5/13", "-12/13"]], V=[[1, "1/2"], ["1/2", "-1/3"]], alpha="1/3")

@@ -8,15 +8,16 @@ import pytest
 import sympy as sp
 
 from eigentoken.numerics.instances.exact import batch_of, draft
+from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.plans import Plan, plan_for
 from eigentoken.numerics.instances.sampling import sample
-from eigentoken.numerics.lab.second_look import SecondLook
 from eigentoken.numerics.readings import load
-from eigentoken.numerics.readings.exact_values import Case
-from eigentoken.theory import claims, conditions, points, terms
-from eigentoken.theory.observables import oja_potential
-from eigentoken.theory.readings import CERTIFIED, GENERATED, OBSERVED
-from eigentoken.theory.terms import Eigenvalue, ScoreAtEigenvector, SpectralNorm, alpha, d, k
+from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
+from eigentoken.theory.language import claims, conditions, terms
+from eigentoken.theory.language import places as points
+from eigentoken.theory.language.observables import oja_potential
+from eigentoken.theory.language.readings import CERTIFIED, GENERATED, OBSERVED
+from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, SpectralNorm, alpha, d, k
 
 load()
 V, M, U, W, B = (terms.matrix(name) for name in "VMUWB")
@@ -94,7 +95,7 @@ def test_conditions_agree(name: str, denominator: int) -> None:
                 seen[verdict.word.value] += 1
                 if abs(violation) > 1e-6:
                     assert verdict.is_holds == (violation < 0), (condition, case.instance.as_dict(), violation)
-                second = SecondLook(case.instance, case.k, case.p).condition(condition)
+                second = IndependentInstance(case.instance, case.k, case.p).condition(condition)
                 assert second is None or second == verdict.is_holds, (condition, case.instance.as_dict())
     assert min(seen.values()) > 30
 
@@ -116,6 +117,6 @@ def test_claims_agree(name: str) -> None:
         if abs(violation) > 1e-6 and (rests or not isinstance(claim, claims.Stable | claims.Unstable)):
             assert verdict.is_holds == (violation < 0), (claim, case.instance.as_dict(), violation)
             decided += 1
-            second = SecondLook(case.instance, case.k, case.p).claim(claim, {})
+            second = IndependentInstance(case.instance, case.k, case.p).claim(claim, {})
             assert second is None or second == verdict.is_holds, (claim, case.instance.as_dict())
     assert decided >= 4

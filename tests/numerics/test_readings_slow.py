@@ -10,10 +10,10 @@ import torch
 from eigentoken.numerics.instances.exact import batch_of
 from eigentoken.numerics.readings import load
 from eigentoken.numerics.readings.trajectories import only_slow, problem_of, run
-from eigentoken.theory.claims import AlmostEveryConverges, Converges
-from eigentoken.theory.instances import Instance
-from eigentoken.theory.points import ConsensusSet
-from eigentoken.theory.readings import OBSERVED
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.language.claims import AlmostEveryConverges, Converges
+from eigentoken.theory.language.places import ConsensusSet
+from eigentoken.theory.language.readings import OBSERVED
 
 load()
 EYE, ZERO = [[1, 0], [0, 1]], [[0, 0], [0, 0]]

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from eigentoken.checking.recheck import recheck_document
-from eigentoken.numerics.certificates import schema
+from eigentoken.numerics.certified.certificates import schema
 from eigentoken.numerics.recheck import recheck
-from eigentoken.numerics.recheck.points import instance_digest
-from eigentoken.theory.classify import classify
-from eigentoken.theory.instances import Instance
-from eigentoken.theory.systems import SYSTEMS
+from eigentoken.numerics.recheck.points.point import instance_digest
+from eigentoken.theory.classification.classify import classify
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.systems.catalogue import SYSTEMS
 
 
 def diagonal(*entries: Any) -> list[list[Any]]:

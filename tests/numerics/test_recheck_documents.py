@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 from eigentoken.checking.recheck import recheck_document
 from eigentoken.cli import app, main
-from eigentoken.numerics.recheck.shown import Shown, leaves
-from eigentoken.theory.classify import classify
-from eigentoken.theory.instances import Instance
+from eigentoken.numerics.recheck.documents.shown import Shown, leaves
+from eigentoken.theory.classification.classify import classify
+from eigentoken.theory.classification.instances import Instance
 
 from .forging import forgeries, resealed, set_at
 

@@ -12,8 +12,8 @@ from eigentoken.numerics.instances import strategies
 from eigentoken.numerics.instances.plans import plan_for
 from eigentoken.numerics.instances.rational import cayley_orthogonal, sphere_point
 from eigentoken.numerics.instances.sampling import condition_violation
-from eigentoken.theory.conditions import Relation, SimpleTop, Symmetric
-from eigentoken.theory.terms import Eigenvalue, matrix
+from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.terms import Eigenvalue, matrix
 
 QUICK = settings(max_examples=40, deadline=None, database=None, derandomize=True)
 PLAN = plan_for("oja-map", [Symmetric(matrix("V")), SimpleTop(matrix("V")), Relation(Eigenvalue(matrix("V"), 1) > 0)])

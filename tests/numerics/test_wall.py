@@ -13,36 +13,33 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 #: Every module whose word the re-check rests on.
-LAB = ROOT / "numerics" / "lab"
-RECHECK = [*sorted((ROOT / "numerics" / "recheck").glob("*.py")), *sorted(LAB.glob("second_*.py")), LAB / "recheck.py"]
+RECHECK = sorted((ROOT / "numerics" / "recheck").rglob("*.py"))
 
 #: What both sides may use, and why that is no way around the wall.
 NEUTRAL = {
     "eigentoken.files.arrays": "headers of array files",
     "eigentoken.files.documents": "JSON, read strictly",
-    "eigentoken.theory.verdicts": "the three words and the document of a certificate",
-    "eigentoken.theory.classification_words": "sentences made of their arguments",
-    "eigentoken.numerics.reasons": "sentences made of their arguments",
+    "eigentoken.theory.language.verdicts": "the three words and the document of a certificate",
+    "eigentoken.theory.classification.sentences": "sentences made of their arguments",
+    "eigentoken.theory.language.reasons": "sentences made of their arguments",
 }
 
 #: What the lab's re-check uses beyond that: the language in which claims are stated, and no answer to any of them.
 LANGUAGE = {
-    "eigentoken.numerics.lab.documents": "words from JSON",
-    "eigentoken.numerics.lab.stated": "the document of a conjecture and its digest",
-    "eigentoken.theory.algebra": "the operations in which an observable is written",
-    "eigentoken.theory.claims": "words",
-    "eigentoken.theory.conditions": "words",
-    "eigentoken.theory.instances": "an instance from JSON, in exact numbers",
-    "eigentoken.theory.points": "words",
-    "eigentoken.theory.readings": "words as LaTeX",
-    "eigentoken.theory.systems": "the names of the systems and their parameters",
-    "eigentoken.theory.terms": "words",
-    "eigentoken.theory.words_flows": "words",
-    "eigentoken.theory.words_lab": "words",
+    "eigentoken.theory.language.documents": "words from JSON",
+    "eigentoken.numerics.lab.report_consistency": "the document of a conjecture and its digest",
+    "eigentoken.theory.systems.algebra": "the operations in which an observable is written",
+    "eigentoken.theory.language.claims": "words",
+    "eigentoken.theory.language.conditions": "words",
+    "eigentoken.theory.classification.instances": "an instance from JSON, in exact numbers",
+    "eigentoken.theory.language.places": "words",
+    "eigentoken.theory.language.readings": "words as LaTeX",
+    "eigentoken.theory.systems.catalogue": "the names of the systems and their parameters",
+    "eigentoken.theory.language.terms": "words",
 }
 
 #: A predicate is code of its author: it is run again, where that is asked for, by the issuer's reading, and listed as such.
-AUTHORS_CODE = {"eigentoken.numerics.lab.predicates", "eigentoken.numerics.readings.exact_values"}
+AUTHORS_CODE = {"eigentoken.numerics.lab.predicates", "eigentoken.numerics.instances.exact_values"}
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -73,9 +70,9 @@ def file_of(module: str) -> Path | None:
 def test_the_recheck_imports_only_itself_and_what_is_neutral(path: Path) -> None:
     names = set(imported(path))
     allowed = {name for name in names if name.startswith("eigentoken.numerics.recheck")} | set(NEUTRAL)
-    if path.parent.name == "lab":
-        allowed |= set(LANGUAGE) | {name for name in names if name.startswith("eigentoken.numerics.lab.second_")}
-    if path.name == "recheck.py":
+    if path.parent.name == "refutations":
+        allowed |= set(LANGUAGE)
+    if path.name == "report.py":
         allowed |= AUTHORS_CODE
     assert names <= allowed, names - allowed
 
@@ -91,10 +88,12 @@ def test_a_recheck_loads_no_issuer() -> None:
     code = (
         "import sys, numpy as np\n"
         "from eigentoken.numerics.recheck import recheck\n"
-        "import eigentoken.numerics.recheck.classification_documents\n"
+        "import eigentoken.numerics.recheck.points.classification_documents\n"
         "print('\\n'.join(name for name in sys.modules if name.startswith('eigentoken.')))"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    packages = {"eigentoken.numerics", "eigentoken.theory", "eigentoken.files"}
+    packages = {
+        f"eigentoken.{name}" for name in ("numerics", "theory", "files", "theory.language", "theory.classification")
+    }
     others = {name for name in printed if not name.startswith("eigentoken.numerics.recheck")} - packages - set(NEUTRAL)
     assert not others

@@ -11,10 +11,13 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigentoken.proofs import textbook, textbook_flows, textbook_maps
-from eigentoken.proofs.abella.ab_r42 import probability
+from eigentoken.proofs.abella.ab_r42_wendel_probability import probability
 from eigentoken.proofs.abella.causal_examples import bad_start_between
-from eigentoken.proofs.calculus_steps import (
+from eigentoken.proofs.properties.deterministic_data import det_matrix, det_spd, det_tokens, symmetric_eigenpairs
+from eigentoken.proofs.properties.flow_properties import _positive, _vanishes
+from eigentoken.proofs.properties.trajectories import NoEnclosure, ball, enclose, integrate, precision
+from eigentoken.proofs.steps import textbook, textbook_flows, textbook_maps
+from eigentoken.proofs.steps.calculus_steps import (
     TOKEN_I,
     TOKEN_J,
     analytic_step,
@@ -23,18 +26,15 @@ from eigentoken.proofs.calculus_steps import (
     not_analytic,
     tensor_step,
 )
-from eigentoken.proofs.deterministic_data import det_matrix, det_spd, det_tokens, symmetric_eigenpairs
-from eigentoken.proofs.flow_properties import _positive, _vanishes
-from eigentoken.proofs.reductions import all_agree
-from eigentoken.proofs.tensor_reductions import all_equal, applied, functional
-from eigentoken.proofs.trajectories import NoEnclosure, ball, enclose, integrate, precision
+from eigentoken.proofs.steps.reductions import all_agree
+from eigentoken.proofs.steps.tensor_reductions import all_equal, applied, functional
 from eigentoken.theory.calculus import Assumptions, Expression, Letter, Norm, dot, exponential, factor, vector
-from eigentoken.theory.observables_attention import solve
-from eigentoken.theory.readings import LATEX, SYMBOLIC
-from eigentoken.theory.registry import statements
-from eigentoken.theory.steps import Citation, Reduction, Theorem
-from eigentoken.theory.terms import matrix
-from eigentoken.theory.words_flows import IsIdentity
+from eigentoken.theory.language.conditions import IsIdentity
+from eigentoken.theory.language.observables_attention import solve
+from eigentoken.theory.language.readings import LATEX, SYMBOLIC
+from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.steps import Citation, Reduction, Theorem
 
 
 def test_enclosures_contain_closed_forms() -> None:
@@ -201,8 +201,8 @@ def test_wendel_counts() -> None:
 
 
 def test_the_printed_matrix_decreases_its_potential_and_a_skew_one_does_not() -> None:
-    from eigentoken.proofs.flow_properties import potential_decreases_for
-    from eigentoken.theory.registry import statements
+    from eigentoken.proofs.properties.flow_properties import potential_decreases_for
+    from eigentoken.theory.statements.registry import statements
 
     assert statements().get("AB-S7").property_tests[0](20, 1).is_holds
     assert potential_decreases_for((("1", "2", "0"), ("-2", "1", "0"), ("0", "0", "1")))(20, 1).is_fails

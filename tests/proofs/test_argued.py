@@ -8,15 +8,14 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from eigentoken.proofs.story import Story
 from eigentoken.proofs.typeset.document import of_statement
 from eigentoken.proofs.typeset.latex import to_latex
 from eigentoken.proofs.typeset.markdown import to_markdown
+from eigentoken.proofs.typeset.summary import Summary
 from eigentoken.proofs.verify import Line, Verified, verify
-from eigentoken.theory import registry
-from eigentoken.theory.recall import Recalled, established, recalled
-from eigentoken.theory.statements import Kind, Source, Statement, Status
-from eigentoken.theory.steps import Argument, Citation, Derivation, Identity, Step, Theorem
+from eigentoken.theory.statements.from_statement import Recalled, established, recalled
+from eigentoken.theory.statements.statement import Kind, Source, Statement, Status, registry
+from eigentoken.theory.statements.steps import Argument, Citation, Derivation, Identity, Step, Theorem
 
 x = sp.Symbol("x", real=True)
 CHECKED = Identity(name="square", says="Expand.", left=(x + 1) ** 2, right=x**2 + 2 * x + 1, establishes=("a square",))
@@ -60,7 +59,7 @@ def test_an_argued_step_takes_the_statement_off_the_rung_derived(enter: Callable
 def test_it_is_said_in_print_and_on_the_screen(enter: Callable[..., Statement]) -> None:
     told = enter("X-1", CHECKED, ARGUED)
     evidence = checked(told).evidence()
-    story = Story(told, str(told.status(evidence)), evidence)
+    story = Summary(told, str(told.status(evidence)), evidence)
     screen = "\n".join(line for _, lines in story.sections() for line in lines)
     assert "argued in words, not machine-checked" in screen
     assert "1 argued in words" in story.evidence_sentence()
@@ -74,7 +73,7 @@ def test_a_step_for_listed_sizes_says_so_in_the_status_and_in_print(enter: Calla
     told = enter("X-1", CHECKED, replace(CHECKED, name="again", scope="3 tokens, d = 2"))
     evidence = checked(told).evidence()
     assert evidence.scopes == ("3 tokens, d = 2",)
-    story = Story(told, str(told.status(evidence)), evidence)
+    story = Summary(told, str(told.status(evidence)), evidence)
     assert story.status_words() == "derived, some steps only for 3 tokens, d = 2"
     _, (first, *_) = next(iter(story.sections()))
     assert first.endswith("status: derived, some steps only for 3 tokens, d = 2")

@@ -8,15 +8,15 @@ import re
 import pytest
 import sympy as sp
 
-from eigentoken.proofs.calculus_steps import TOKEN_I, TOKEN_J, TOKEN_K, expression_latex
-from eigentoken.proofs.pham.rotary import C, a, r, radial_speed
 from eigentoken.proofs.pham.slow_decay import mean_moves, three_tokens_example
-from eigentoken.proofs.tensor_reductions import velocity
-from eigentoken.theory.ball_evaluation import sign
+from eigentoken.proofs.properties.rotary_rings import C, a, r, radial_speed
+from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, TOKEN_K, expression_latex
+from eigentoken.proofs.steps.tensor_reductions import velocity
 from eigentoken.theory.calculus import dot, vector
-from eigentoken.theory.registry import statements
-from eigentoken.theory.statements import Statement
-from eigentoken.theory.steps import Citation, Derivation
+from eigentoken.theory.proving.ball_evaluation import sign
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.statement import Statement
+from eigentoken.theory.statements.steps import Citation, Derivation
 
 OURS = [each.id for each in statements() if each.id.startswith(("AB-", "PH-"))]
 MEASURABLE = "P is measurable and bounded in time"
@@ -123,7 +123,7 @@ def test_without_a_measurable_parameter_there_is_no_solution_and_no_claim(name: 
     assert fact in told.facts
     found = accepted(told, facts=tuple(each for each in told.facts if each != fact))
     assert "measurable P" not in found
-    for named in told.claimed_by:
+    for named in told.claims_from:
         assert not set(named) <= found
     theorems = [each.theorem.key for each in told.derivation.steps if isinstance(each, Citation)]  # type: ignore[union-attr]
     assert "Danskin" not in theorems

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from eigentoken.proofs import contents
-from eigentoken.theory.registry import statements
+from eigentoken.theory.statements.registry import statements
 
 
 def test_stored_rows_are_those_of_the_registry() -> None:

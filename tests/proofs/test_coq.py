@@ -14,8 +14,8 @@ from eigentoken.proofs.coq import accepts, export, lemmas_of
 from eigentoken.proofs.coq.lemmas import lemma_of
 from eigentoken.proofs.coq.run import PRELUDE, proved
 from eigentoken.proofs.coq.terms import Names, condition, term
-from eigentoken.theory.registry import statements
-from eigentoken.theory.steps import Identity, Inequality, Step
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.steps import Identity, Inequality, Step
 
 a, b = sp.symbols("a b", real=True)
 p = sp.Symbol("p", positive=True)

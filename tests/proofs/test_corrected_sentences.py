@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from eigentoken.proofs.exact_points import instance, point_is
-from eigentoken.theory.claims import AlmostEveryConverges, Iff, Stable, Unstable, When
-from eigentoken.theory.conditions import AllOf, Relation
-from eigentoken.theory.points import ConsensusAt
-from eigentoken.theory.readings import LATEX
-from eigentoken.theory.registry import statements
-from eigentoken.theory.terms import alpha, d, matrix, n, p, q
+from eigentoken.proofs.properties.exact_points import instance, point_is
+from eigentoken.theory.language.claims import AlmostEveryConverges, Iff, Stable, Unstable, When
+from eigentoken.theory.language.conditions import AllOf, Relation
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.readings import LATEX
+from eigentoken.theory.language.terms import alpha, d, matrix, n, p, q
+from eigentoken.theory.statements.registry import statements
 
 CHAPTER = [each for each in statements() if each.id.startswith(("PM-", "CT-"))]
 
@@ -88,7 +88,7 @@ def test_almost_every_start_is_claimed_up_to_the_global_sign() -> None:
 
 def test_below_the_threshold_other_eigenvectors_need_not_be_fixed() -> None:
     """PM-T1: F = diag(1/2, -1), alpha = 3 < 4 sends consensus on v_2 to its negative."""
-    from eigentoken.proofs.power_method.pm_t1 import sent_to_its_negative
+    from eigentoken.proofs.power_method.pm_t01_multihead_alignment import sent_to_its_negative
 
     assert sent_to_its_negative().is_holds
 

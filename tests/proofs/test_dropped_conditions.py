@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from eigentoken.proofs.properties import find_failure_without
-from eigentoken.proofs.properties_dropped import Known, Row, places, rows, search_without, table
-from eigentoken.proofs.properties_known import KNOWN
-from eigentoken.proofs.properties_search import FirstFailure, small, unit_vector
-from eigentoken.theory.registry import statements
+from eigentoken.proofs.properties.dropped_conditions import Known, Row, places, rows, search_without, table
+from eigentoken.proofs.properties.first_failures import FirstFailure, small, unit_vector
+from eigentoken.proofs.properties.known_failures import KNOWN
+from eigentoken.proofs.properties.property import find_failure_without
+from eigentoken.theory.statements.registry import statements
 
 ENTRIES = [(name, each) for name, listed in KNOWN.items() for each in listed]
 OWN = [(name, each) for name, each in ENTRIES if each.search is not None]
@@ -73,8 +73,8 @@ def test_a_search_over_exact_instances_finds_a_failure(entry: tuple[str, Known])
 
 
 def test_a_search_that_finds_nothing_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    from eigentoken.proofs import properties_search
-    from eigentoken.theory.verdicts import fails
+    from eigentoken.proofs.properties.property import first_failures as properties_search
+    from eigentoken.theory.language.verdicts import fails
 
     monkeypatch.setattr(properties_search, "alignment_lost", lambda source: fails("never"))
     assert FirstFailure("alignment_lost", tries=7)(0).is_undecided
@@ -85,7 +85,7 @@ def test_a_case_does_not_call_an_instance_with_the_condition_a_failure(monkeypat
     """With nothing off the diagonal F is symmetric, the correlation never falls, and the case reports no failure."""
     from fractions import Fraction
 
-    from eigentoken.proofs import properties_search
+    from eigentoken.proofs.properties.property import first_failures as properties_search
 
     for seed in range(200):
         source = Random(seed)
@@ -125,8 +125,8 @@ def test_a_condition_that_is_not_needed_gives_no_refutation() -> None:
     """PM-L7 does not use that V is invertible or that lambda_1 > 0; the search says that it found nothing."""
     from dataclasses import replace
 
-    from eigentoken.theory.conditions import Relation
-    from eigentoken.theory.terms import Eigenvalue, matrix
+    from eigentoken.theory.language.conditions import Relation
+    from eigentoken.theory.language.terms import Eigenvalue, matrix
 
     told = statements().get("PM-L7")
     more = replace(told, conditions=(*told.conditions, Relation(Eigenvalue(matrix("V"), 1) > 0)))

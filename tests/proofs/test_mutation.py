@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from eigentoken.proofs.mutation import all_mutants, changed_expressions, kill_rate, mutants
-from eigentoken.theory.registry import statements
-from eigentoken.theory.statements import Kind, Source, Statement
-from eigentoken.theory.steps import Citation, Derivation, Identity, Inequality, Theorem
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.statement import Kind, Source, Statement
+from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Theorem
+
+from ..tools.mutation import all_mutants, changed_expressions, kill_rate, mutants
 
 x = sp.Symbol("x", real=True)
 
@@ -84,8 +85,8 @@ def test_taking_away_a_fact_kills_the_citation() -> None:
 
 def test_a_checker_that_accepts_everything_is_caught() -> None:
     """A reduction whose comparison always says holds leaves survivors."""
-    from eigentoken.theory.steps import Reduction
-    from eigentoken.theory.verdicts import holds
+    from eigentoken.theory.language.verdicts import holds
+    from eigentoken.theory.statements.steps import Reduction
 
     blind = Reduction(
         name="blind", says="", derive=lambda: (x,), claimed=(x + 1,), agrees=lambda *_: holds("sure"), shows=str
@@ -116,7 +117,7 @@ def test_a_recalled_fact_that_was_not_proved_is_rejected() -> None:
 
 
 def test_a_conclusion_that_claims_less_follows_from_the_original() -> None:
-    from eigentoken.proofs.mutation import _weaker
+    from ..tools.mutation import _weaker
 
     y = sp.Symbol("y", real=True)
     given = (x > 1, y > 1)
@@ -138,7 +139,7 @@ def test_taking_away_a_fact_that_a_step_needs_kills_it() -> None:
 
 
 def test_a_changed_system_is_noticed_and_put_back() -> None:
-    from eigentoken.proofs.mutation_systems import changed_system, system_kills
+    from ..tools.mutation_systems import changed_system, system_kills
 
     told = [each for each in CHAPTER if each.id == "PM-E9"]
     assert told[0].derivation is not None
@@ -154,7 +155,7 @@ def test_a_change_that_nobody_notices_survives() -> None:
     """A statement without steps about its system leaves the changed signs alive."""
     from dataclasses import replace
 
-    from eigentoken.proofs.mutation_systems import system_kills
+    from ..tools.mutation_systems import system_kills
 
     silent = replace(statement(Identity(name="a", says="", left=x, right=x)), systems=("oja-flow",))
     report = system_kills([silent])
@@ -165,7 +166,7 @@ def test_a_change_that_nobody_notices_survives() -> None:
 
 @pytest.mark.slow
 def test_every_sign_of_every_system_matters() -> None:
-    from eigentoken.proofs.mutation_systems import system_kills
+    from ..tools.mutation_systems import system_kills
 
     report = system_kills(BOOK)
     assert report.survivors == ()

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from eigentoken.proofs.story import story
 from eigentoken.proofs.typeset.document import of_statement
 from eigentoken.proofs.typeset.html import to_html_body
 from eigentoken.proofs.typeset.latex import to_latex
 from eigentoken.proofs.typeset.markdown import to_markdown
-from eigentoken.theory.plain_text import plain_text
-from eigentoken.theory.real_arithmetic import prove
-from eigentoken.theory.registry import statements
-from eigentoken.theory.steps import Identity, Inequality, Step
+from eigentoken.proofs.typeset.summary import summary
+from eigentoken.theory.printing.plain_text import plain_text
+from eigentoken.theory.proving.real_arithmetic import prove
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.steps import Identity, Inequality, Step
 
 INEQUALITIES = {
     (told.id, step.name): step
@@ -81,11 +81,11 @@ def test_every_format_prints_the_signs(name: str) -> None:
     document = of_statement(told)
     steps = [step for (owner, _), step in INEQUALITIES.items() if owner == name and step.assumptions()]
     assert steps
-    shown = " ".join(line for _, lines in story(told).sections() for line in lines)
+    shown = " ".join(line for _, lines in summary(told).sections() for line in lines)
     assert all(plain_text(step.display()) in shown for step in steps)
     for written in (to_latex(document), to_markdown(document), to_html_body(document)):
         assert written.count(r"\text{for }") >= len(steps)
-    formulas = [each["formula"] for each in story(told).as_dict()["steps"]]
+    formulas = [each["formula"] for each in summary(told).as_dict()["steps"]]
     assert all(step.display() in formulas for step in steps)
 
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigentoken.proofs.property_checks import ALLOWANCE, OnInstances, above, gap, look
-from eigentoken.proofs.random_states import moments, softmax_rows, some_mask, spectrum_gap, tangents, tokens
-from eigentoken.theory.float_algebra import FloatAlgebra
-from eigentoken.theory.registry import statements
-from eigentoken.theory.verdicts import Verdict
+from eigentoken.proofs.properties.checks import ALLOWANCE, OnInstances, above, gap, look
+from eigentoken.proofs.properties.random_states import moments, softmax_rows, some_mask, spectrum_gap, tangents, tokens
+from eigentoken.theory.classification.float_algebra import FloatAlgebra
+from eigentoken.theory.language.verdicts import Verdict
+from eigentoken.theory.statements.registry import statements
 
 #: The statements whose property tests are looked at here.
 IDS = [

@@ -8,16 +8,16 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from eigentoken.proofs.story import story
 from eigentoken.proofs.typeset.document import of_statement
 from eigentoken.proofs.typeset.markdown import to_markdown
+from eigentoken.proofs.typeset.summary import summary
 from eigentoken.proofs.verify import verify
-from eigentoken.theory.claims import Stable
-from eigentoken.theory.points import ConsensusAt
-from eigentoken.theory.registry import statements
-from eigentoken.theory.statements import Kind, Source, Statement
-from eigentoken.theory.steps import Derivation, Identity, Step
-from eigentoken.theory.terms import matrix
+from eigentoken.theory.language.claims import Stable
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.statement import Kind, Source, Statement
+from eigentoken.theory.statements.steps import Derivation, Identity, Step
 
 x = sp.Symbol("x", real=True)
 FIRST = Identity(name="first", says="", left=(x + 1) ** 2, right=x**2 + 2 * x + 1, establishes=("a square",))
@@ -26,7 +26,7 @@ CLAIM = Stable(ConsensusAt(matrix("V"), 1))
 
 
 def told(*steps: Step, **parts: object) -> Statement:
-    given = {"claims": (CLAIM,), "claimed_by": (("last",),), **parts}
+    given = {"claims": (CLAIM,), "claims_from": (("last",),), **parts}
     return Statement("X-1", Kind.LEMMA, Source("here", ""), "t", derive=lambda: Derivation(steps), **given)  # type: ignore[arg-type]
 
 
@@ -39,11 +39,11 @@ def words(statement: Statement) -> dict[str, str]:
 
 def test_a_claim_is_reached_by_the_steps_that_it_names() -> None:
     assert words(told(FIRST, LAST)) == {"claim 1": "holds"}
-    assert words(told(FIRST, LAST, claimed_by=()))["claim 1"] == "fails", "nothing is named"
-    assert words(told(FIRST, LAST, claimed_by=(("nobody",),)))["claim 1"] == "fails"
+    assert words(told(FIRST, LAST, claims_from=()))["claim 1"] == "fails", "nothing is named"
+    assert words(told(FIRST, LAST, claims_from=(("nobody",),)))["claim 1"] == "fails"
     assert words(told(FIRST))["claim 1"] == "fails", "the last step is dropped"
     assert words(told(FIRST, LAST, claims=(CLAIM, CLAIM)))["claim 2"] == "fails", "the second claim has no step"
-    assert words(told(FIRST, LAST, claimed_by=(("last",), ("first",))))["claims"] == "fails"
+    assert words(told(FIRST, LAST, claims_from=(("last",), ("first",))))["claims"] == "fails"
 
 
 def test_a_step_that_is_not_accepted_concludes_nothing() -> None:
@@ -54,9 +54,9 @@ def test_a_step_that_is_not_accepted_concludes_nothing() -> None:
 
 
 def test_a_text_without_claims_names_its_steps() -> None:
-    plain = {"claims": (), "claimed_by": (), "text": "So it is."}
+    plain = {"claims": (), "claims_from": (), "text": "So it is."}
     assert words(told(FIRST, LAST, **plain)) == {"text": "fails", "idle steps": "fails"}
-    assert words(told(FIRST, LAST, **plain, told_by=("last",))) == {"text": "holds"}
+    assert words(told(FIRST, LAST, **plain, prose_from=("last",))) == {"text": "holds"}
 
 
 def test_a_step_that_leads_nowhere_is_idle() -> None:
@@ -64,7 +64,7 @@ def test_a_step_that_leads_nowhere_is_idle() -> None:
     beside = replace(FIRST, name="beside", establishes=("another square",))
     assert words(told(beside, FIRST, LAST))["idle steps"] == "fails"
     assert "idle steps" not in words(told(beside, FIRST, replace(LAST, uses=("beside",))))
-    assert "idle steps" not in words(told(beside, FIRST, LAST, text="And so on.", told_by=("beside",)))
+    assert "idle steps" not in words(told(beside, FIRST, LAST, text="And so on.", prose_from=("beside",)))
 
 
 def _shorter(statement: Statement) -> Iterator[tuple[str, Statement]]:
@@ -108,6 +108,6 @@ def test_verify_fails_without_the_last_step(name: str, monkeypatch: pytest.Monke
 
 def test_the_steps_of_a_claim_are_printed() -> None:
     statement = statements().get("PM-L4")
-    screen = [line for _, lines in story(statement).sections() for line in lines]
+    screen = [line for _, lines in summary(statement).sections() for line in lines]
     assert any(line.startswith("then") and line.endswith("[step 7]") for line in screen)
     assert "(Step 7)" in to_markdown(of_statement(statement))

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from eigentoken.proofs.tensor_reductions import EXACT
+from eigentoken.proofs.steps.tensor_reductions import EXACT
 from eigentoken.proofs.typeset.document import of_statement
 from eigentoken.proofs.typeset.markdown import to_markdown
 from eigentoken.proofs.verify import verify
-from eigentoken.theory import registry
-from eigentoken.theory.claims import Claim, Stable, When
-from eigentoken.theory.conditions import (
+from eigentoken.theory.language.claims import Claim, Stable, When
+from eigentoken.theory.language.conditions import (
     AllOf,
     AnyOf,
     BoundedInTime,
     Condition,
     InHemisphere,
+    IsIdentity,
     NegativeDefinite,
     Nonsingular,
     PositiveDefinite,
@@ -29,14 +29,13 @@ from eigentoken.theory.conditions import (
     SimpleTop,
     Symmetric,
 )
-from eigentoken.theory.implied import implied, translated
-from eigentoken.theory.points import ConsensusAt
-from eigentoken.theory.recall import Recalled, established, recalled, under
-from eigentoken.theory.statements import Kind, Source, Statement
-from eigentoken.theory.steps import Derivation, Identity, Step
-from eigentoken.theory.systems import POSITIONAL, SPECIAL_CASES, SYSTEMS, special_case, system
-from eigentoken.theory.terms import Eigenvalue, SpectralNorm, alpha, d, k, matrix, n, p, q
-from eigentoken.theory.words_flows import IsIdentity
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, d, k, matrix, n, p, q
+from eigentoken.theory.statements.from_statement import Recalled, established, recalled, under
+from eigentoken.theory.statements.implied_conditions import implied, translated
+from eigentoken.theory.statements.statement import Kind, Source, Statement, registry
+from eigentoken.theory.statements.steps import Derivation, Identity, Step
+from eigentoken.theory.systems.catalogue import POSITIONAL, SPECIAL_CASES, SYSTEMS, special_case, system
 
 x = sp.Symbol("x", real=True)
 F, M, V, W, P = (matrix(name) for name in "FMVWP")
@@ -160,7 +159,7 @@ def test_what_is_assumed_must_be_said_by_the_claim(enter: Callable[..., Statemen
     place = ConsensusAt(V, 1)
 
     def concluded(name: str, claim: Claim, *steps: Step, by: str = "from X-1") -> bool:
-        told = enter(name, *steps, systems=("oja-map",), conditions=(TOP,), claims=(claim,), claimed_by=((by,),))
+        told = enter(name, *steps, systems=("oja-map",), conditions=(TOP,), claims=(claim,), claims_from=((by,),))
         lines = verify(told, instances=0, second=False).lines
         return all(line.good for line in lines)
 
@@ -198,7 +197,7 @@ def test_a_step_may_be_about_another_system(enter: Callable[..., Statement]) -> 
         "",
         systems=("ellipsoid-multihead-flow",),
         claims=(Stable(ConsensusAt(V, 1)),),
-        claimed_by=(("causal",),),
+        claims_from=(("causal",),),
         derive=lambda: Derivation((causal,)),
     )
     assert dict(wrong.reached({"causal"}))["claim 1"].is_fails

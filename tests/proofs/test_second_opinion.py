@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from eigentoken.theory.registry import statements
-from eigentoken.theory.second_guard import guarded_inequality
-from eigentoken.theory.steps import Identity, Inequality, Step
+from eigentoken.theory.proving.cvc5_process import guarded_inequality
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.steps import Identity, Inequality, Step
 
 SAMPLE = ("PM-L3", "PM-L4", "PM-L5", "AB-L3.1", "AB-L6.1")
 

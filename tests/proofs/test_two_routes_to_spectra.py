@@ -1,5 +1,6 @@
-"""Two derivations of the same spectra: the calculus of :mod:`eigentoken.theory.spectra`, for symbolic n and d, and the jets on
-groups of equal tokens on which the proofs rest.  They share the definition of the systems and nothing else."""
+"""Two derivations of the same spectra: the calculus of :mod:`eigentoken.theory.linearization.consensus_spectra`, for
+symbolic n and d, and the jets on groups of equal tokens on which the proofs rest.  They share the definition of the systems
+and nothing else."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from eigentoken.proofs.token_groups import slopes
-from eigentoken.theory.normal_form import identity_verdict
-from eigentoken.theory.spectra import bipartite_spectrum, consensus_spectrum
-from eigentoken.theory.systems import system
+from eigentoken.proofs.steps.token_groups import slopes
+from eigentoken.theory.linearization.consensus_spectra import bipartite_spectrum, consensus_spectrum
+from eigentoken.theory.proving.normal_form import identity_verdict
+from eigentoken.theory.systems.catalogue import system
 
 n, p, q = (sp.Symbol(name, integer=True, positive=True) for name in "npq")
 alpha = sp.Symbol("alpha", positive=True)

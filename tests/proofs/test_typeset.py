@@ -16,11 +16,11 @@ from eigentoken.proofs.typeset.html import to_html_body
 from eigentoken.proofs.typeset.latex import escape, to_latex
 from eigentoken.proofs.typeset.markdown import to_markdown
 from eigentoken.proofs.typeset.references import bib_file, parse
-from eigentoken.theory.recall import Recalled
-from eigentoken.theory.registry import statements
-from eigentoken.theory.statements import Kind, Source, Statement
-from eigentoken.theory.steps import ALL_SIZES, Identity
-from eigentoken.theory.steps import Argument as ArguedStep
+from eigentoken.theory.statements.from_statement import Recalled
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.statement import Kind, Source, Statement
+from eigentoken.theory.statements.steps import ALL_SIZES, Identity
+from eigentoken.theory.statements.steps import Argument as ArguedStep
 
 SAMPLE = ("PM-L4", "PM-L15", "AB-T5.1", "PH-T2")
 IDS = [each.id for each in statements()]

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from eigentoken.proofs import verify as verification
-from eigentoken.theory.registry import statements
+from eigentoken.theory.statements.registry import statements
 
 
 def _tables() -> ModuleType:

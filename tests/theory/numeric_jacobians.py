@@ -7,8 +7,8 @@ import random
 import sympy as sp
 from mpmath import MPContext
 
-from eigentoken.theory.algebra import LoopAlgebra, causal_mask
-from eigentoken.theory.systems import system
+from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask
+from eigentoken.theory.systems.catalogue import system
 
 DIGITS = 60
 mp = MPContext()

@@ -33,8 +33,8 @@ from eigentoken.theory.calculus import (
 )
 from eigentoken.theory.calculus.algebra import COLUMN
 from eigentoken.theory.calculus.evaluation import Numbers
-from eigentoken.theory.linearize import linearize, step_series
-from eigentoken.theory.systems import system
+from eigentoken.theory.linearization.linearize import linearize, step_series
+from eigentoken.theory.systems.catalogue import system
 
 i, j, l = (Index("token", name) for name in "ijl")
 V, M = Letter("V"), Letter("M")

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import sympy as sp
 
-from eigentoken.theory.algebra import LoopAlgebra, causal_mask
 from eigentoken.theory.calculus import (
     ALPHA,
     DIMENSION,
@@ -24,8 +23,9 @@ from eigentoken.theory.calculus import (
     vector,
 )
 from eigentoken.theory.calculus.evaluation import Numbers
-from eigentoken.theory.linearize import linearize, symbolic_parameters
-from eigentoken.theory.systems import SYSTEMS, system
+from eigentoken.theory.linearization.linearize import linearize, symbolic_parameters
+from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask
+from eigentoken.theory.systems.catalogue import SYSTEMS, system
 
 _spec = importlib.util.spec_from_file_location("numeric_jacobians", Path(__file__).with_name("numeric_jacobians.py"))
 numeric = importlib.util.module_from_spec(_spec)

@@ -7,14 +7,20 @@ from typing import Any
 import pytest
 import sympy
 
-from eigentoken.theory import classify as classify_module
-from eigentoken.theory import point_spectra
-from eigentoken.theory.classify import classify
+from eigentoken.theory.classification import classify as classify_module
+from eigentoken.theory.classification import jacobian_spectrum as point_spectra
+from eigentoken.theory.classification.classify import classify
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.classification.jacobian_spectrum import symmetric_blocks
+from eigentoken.theory.classification.jacobians import (
+    exact_setting,
+    grouped_blocks,
+    intrinsic_jacobian,
+    jacobian,
+    tangent_pivots,
+)
 from eigentoken.theory.exactness import polynomials
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
-from eigentoken.theory.instances import Instance
-from eigentoken.theory.jacobians import exact_setting, grouped_blocks, intrinsic_jacobian, jacobian, tangent_pivots
-from eigentoken.theory.point_spectra import symmetric_blocks
 
 
 def diagonal(*entries: Any) -> list[list[Any]]:

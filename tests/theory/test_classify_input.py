@@ -11,9 +11,9 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigentoken.theory.classify import classify
-from eigentoken.theory.instances import Instance, InstanceError, read_instance
-from eigentoken.theory.systems import SYSTEMS
+from eigentoken.theory.classification.classify import classify
+from eigentoken.theory.classification.instances import Instance, InstanceError, read_instance
+from eigentoken.theory.systems.catalogue import SYSTEMS
 
 GOOD: dict[str, Any] = {
     "system": "attention-map",

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from flint import acb, arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from eigentoken.theory.algebra import LoopAlgebra
-from eigentoken.theory.classify import Classification, classify
+from eigentoken.theory.classification.classify import Classification, classify
+from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.balls import expression_ball, precision
-from eigentoken.theory.instances import Instance
-from eigentoken.theory.systems import SYSTEMS, Space
+from eigentoken.theory.systems.algebra import LoopAlgebra
+from eigentoken.theory.systems.catalogue import SYSTEMS, Space
 
 DIGITS = 60
 

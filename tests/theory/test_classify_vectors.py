@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from eigentoken.theory.classify import Classification, classify
-from eigentoken.theory.instances import Instance
+from eigentoken.theory.classification.classify import Classification, classify
+from eigentoken.theory.classification.instances import Instance
 
 
 def diagonal(*entries: Any) -> list[list[Any]]:

@@ -11,14 +11,14 @@ import networkx
 import numpy as np
 import pytest
 
-from eigentoken.theory.certified_zeros import certify_near
-from eigentoken.theory.classify import classify
-from eigentoken.theory.connections import connection_graph
-from eigentoken.theory.equilibria import equilibria, template
-from eigentoken.theory.float_algebra import FloatSystem
-from eigentoken.theory.instances import Instance, InstanceError
-from eigentoken.theory.jacobians import ball_setting, jacobian
-from eigentoken.theory.systems import SYSTEMS
+from eigentoken.theory.classification.certified_zeros import certify_near
+from eigentoken.theory.classification.classify import classify
+from eigentoken.theory.classification.connections import connection_graph
+from eigentoken.theory.classification.equilibria import equilibria, template
+from eigentoken.theory.classification.float_algebra import FloatSystem
+from eigentoken.theory.classification.instances import Instance, InstanceError
+from eigentoken.theory.classification.jacobians import ball_setting, jacobian
+from eigentoken.theory.systems.catalogue import SYSTEMS
 
 
 def diagonal(*entries: Any) -> list[list[Any]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.classification.jacobians import ball_setting, jacobian
 from eigentoken.theory.exactness.balls import precision
-from eigentoken.theory.instances import Instance
-from eigentoken.theory.jacobians import ball_setting, jacobian
 
 TOKENS = [["3/5", "4/5"], ["5/13", "-12/13"]]
 V = [[1, "1/2"], ["1/2", "-1/3"]]

@@ -10,7 +10,9 @@ import pytest
 import sympy as sp
 
 from eigentoken.theory.calculus import DIMENSION, TOKENS
-from eigentoken.theory.masked_spectra import (
+from eigentoken.theory.linearization.consensus_spectra import KAPPA, P, Q, bipartite_spectrum, consensus_spectrum
+from eigentoken.theory.linearization.latex import spectrum_latex
+from eigentoken.theory.linearization.masked_spectra import (
     OTHER,
     SAME,
     SEEN_MINUS,
@@ -19,11 +21,9 @@ from eigentoken.theory.masked_spectra import (
     masked_bipartite_spectrum,
     signed_response,
 )
-from eigentoken.theory.printing import spectrum_latex
-from eigentoken.theory.signed_spectra import signed_spectrum, token_matrix
-from eigentoken.theory.spectra import KAPPA, P, Q, bipartite_spectrum, consensus_spectrum
-from eigentoken.theory.spectrum import Spectrum
-from eigentoken.theory.systems import system
+from eigentoken.theory.linearization.signed_spectra import signed_spectrum, token_matrix
+from eigentoken.theory.linearization.spectrum import Spectrum
+from eigentoken.theory.systems.catalogue import system
 
 _spec = importlib.util.spec_from_file_location("numeric_jacobians", Path(__file__).with_name("numeric_jacobians.py"))
 assert _spec is not None and _spec.loader is not None

@@ -12,23 +12,23 @@ import pytest
 import sympy as sp
 from scipy.optimize import least_squares
 
-from eigentoken.theory.attention_polygons import (
+from eigentoken.theory.calculus import DIMENSION, TOKENS
+from eigentoken.theory.classification.classify import classify
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.classification.jacobian_spectrum import reduced_blocks, spectral_factors
+from eigentoken.theory.classification.jacobians import exact_setting, intrinsic_jacobian, jacobian, tangent_pivots
+from eigentoken.theory.classification.polygon_blocks import polygon_blocks
+from eigentoken.theory.exactness.elements import ExactnessLimit
+from eigentoken.theory.exactness.fields import Field, in_smallest_field
+from eigentoken.theory.linearization.attention_polygons import (
     RANK,
     never_stable,
     polygon_identities,
     uniform_polygon_spectrum,
 )
-from eigentoken.theory.calculus import DIMENSION, TOKENS
-from eigentoken.theory.classify import classify
-from eigentoken.theory.exactness.elements import ExactnessLimit
-from eigentoken.theory.exactness.fields import Field, in_smallest_field
-from eigentoken.theory.instances import Instance
-from eigentoken.theory.jacobians import exact_setting, intrinsic_jacobian, jacobian, tangent_pivots
-from eigentoken.theory.point_spectra import reduced_blocks, spectral_factors
-from eigentoken.theory.polygon_blocks import polygon_blocks
-from eigentoken.theory.polygonal_spectra import antipodal_spectrum, polygonal_spectrum
-from eigentoken.theory.printing import spectrum_latex
-from eigentoken.theory.systems import SYSTEMS, Space, system
+from eigentoken.theory.linearization.latex import spectrum_latex
+from eigentoken.theory.linearization.polygonal_spectra import antipodal_spectrum, polygonal_spectrum
+from eigentoken.theory.systems.catalogue import SYSTEMS, Space, system
 
 SINGLE = ["attention-map", "attention-flow", "token-flow"]
 

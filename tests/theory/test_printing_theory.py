@@ -9,18 +9,23 @@ import subprocess
 import pytest
 import sympy as sp
 
-from eigentoken.theory.attention_polygons import uniform_polygon_spectrum
-from eigentoken.theory.linearize import linearize
-from eigentoken.theory.masked_spectra import complete_part_spectrum, masked_bipartite_spectrum
-from eigentoken.theory.polygonal_spectra import antipodal_spectrum, polygonal_derivative, polygonal_spectrum
-from eigentoken.theory.printing import criterion_latex, formula, proof_latex, spectrum_latex, system_latex
-from eigentoken.theory.printing_expressions import expression_latex, jacobian_latex
-from eigentoken.theory.signed_spectra import signed_spectrum
-from eigentoken.theory.spectra import bipartite_spectrum, consensus_spectrum
-from eigentoken.theory.stability import consensus_criterion, nonsymmetric_criterion, two_cycle_criterion
-from eigentoken.theory.stability_bipartite import bipartite_criterion
-from eigentoken.theory.stability_masked import masked_bipartite_criterion, masked_consensus_criterion
-from eigentoken.theory.systems import SYSTEMS, system
+from eigentoken.theory.linearization.attention_polygons import uniform_polygon_spectrum
+from eigentoken.theory.linearization.bipartite_stability import bipartite_criterion
+from eigentoken.theory.linearization.consensus_spectra import bipartite_spectrum, consensus_spectrum
+from eigentoken.theory.linearization.latex import criterion_latex, jacobian_latex, proof_latex, spectrum_latex
+from eigentoken.theory.linearization.linearize import linearize
+from eigentoken.theory.linearization.masked_spectra import complete_part_spectrum, masked_bipartite_spectrum
+from eigentoken.theory.linearization.masked_stability import masked_bipartite_criterion, masked_consensus_criterion
+from eigentoken.theory.linearization.polygonal_spectra import (
+    antipodal_spectrum,
+    polygonal_derivative,
+    polygonal_spectrum,
+)
+from eigentoken.theory.linearization.signed_spectra import signed_spectrum
+from eigentoken.theory.linearization.stability import consensus_criterion, nonsymmetric_criterion, two_cycle_criterion
+from eigentoken.theory.printing.expressions import expression_latex
+from eigentoken.theory.printing.formulas import formula, system_latex
+from eigentoken.theory.systems.catalogue import SYSTEMS, system
 
 a, b, m = sp.symbols("alpha b_1 m_1", positive=True)
 k, l = sp.Symbol("lambda_k", real=True), sp.Symbol("lambda_l", real=True)
@@ -163,9 +168,9 @@ def test_it_compiles(tmp_path):
 
 
 def test_a_choice_inside_a_conjunction_is_bracketed_and_absolute_values_are_delimiters() -> None:
-    from eigentoken.theory.conditions import AllOf, AnyOf, Relation
-    from eigentoken.theory.plain_text import plain_text
-    from eigentoken.theory.readings import LATEX
+    from eigentoken.theory.language.conditions import AllOf, AnyOf, Relation
+    from eigentoken.theory.language.readings import LATEX
+    from eigentoken.theory.printing.plain_text import plain_text
 
     x, y = sp.symbols("x y", real=True)
     either = AnyOf((Relation(x > 1), Relation(y > 1)))

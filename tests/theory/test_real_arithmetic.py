@@ -7,7 +7,7 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigentoken.theory.real_arithmetic import Lemma, equivalent, prove, satisfiable, truth_at
+from eigentoken.theory.proving.real_arithmetic import Lemma, equivalent, prove, satisfiable, truth_at
 
 a, b, c, x, y, s, t = sp.symbols("a b c x y s t", real=True)
 n = sp.Symbol("n", integer=True, positive=True)

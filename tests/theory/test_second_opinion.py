@@ -7,7 +7,7 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigentoken.theory.second_opinion import identity_by_flint, inequality_by_cvc5
+from eigentoken.theory.proving.flint_identities import identity_by_flint, inequality_by_cvc5
 
 x, y = sp.symbols("x y", real=True)
 v, n = sp.symbols("v n", positive=True)

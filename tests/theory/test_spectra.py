@@ -10,12 +10,22 @@ import pytest
 import sympy as sp
 
 from eigentoken.theory.calculus import DIMENSION, SLOT, TOKENS, Norm, factor, prove_equal, vector
-from eigentoken.theory.circle_spectra import circle_spectrum, consensus_set_derivative, consensus_set_identity
-from eigentoken.theory.masked_spectra import masked_bipartite_spectrum, signed_response
-from eigentoken.theory.polygonal_spectra import antipodal_blocks, antipodal_spectrum, polygonal_spectrum
-from eigentoken.theory.spectra import LAMBDA_K, LAMBDA_L, bipartite_spectrum, consensus_spectrum, zero_spectrum
-from eigentoken.theory.spectrum import Entry
-from eigentoken.theory.systems import SYSTEMS, system
+from eigentoken.theory.linearization.circle_spectra import (
+    circle_spectrum,
+    consensus_set_derivative,
+    consensus_set_identity,
+)
+from eigentoken.theory.linearization.consensus_spectra import (
+    LAMBDA_K,
+    LAMBDA_L,
+    bipartite_spectrum,
+    consensus_spectrum,
+    zero_spectrum,
+)
+from eigentoken.theory.linearization.masked_spectra import masked_bipartite_spectrum, signed_response
+from eigentoken.theory.linearization.polygonal_spectra import antipodal_blocks, antipodal_spectrum, polygonal_spectrum
+from eigentoken.theory.linearization.spectrum import Entry
+from eigentoken.theory.systems.catalogue import SYSTEMS, system
 
 _spec = importlib.util.spec_from_file_location("numeric_jacobians", Path(__file__).with_name("numeric_jacobians.py"))
 numeric = importlib.util.module_from_spec(_spec)

@@ -11,18 +11,7 @@ import pytest
 import sympy as sp
 
 from eigentoken.theory.calculus import ALPHA
-from eigentoken.theory.real_arithmetic import Lemma
-from eigentoken.theory.spectra import bipartite_spectrum
-from eigentoken.theory.stability import (
-    Criterion,
-    Equality,
-    alpha_star,
-    consensus_criterion,
-    instability_of_other_consensus,
-    nonsymmetric_criterion,
-    two_cycle_criterion,
-)
-from eigentoken.theory.stability_bipartite import (
+from eigentoken.theory.linearization.bipartite_stability import (
     BETWEEN,
     KAPPA,
     MU,
@@ -32,8 +21,19 @@ from eigentoken.theory.stability_bipartite import (
     bipartite_other,
     oja_bipartite,
 )
-from eigentoken.theory.stability_masked import masked_bipartite_criterion, masked_consensus_criterion
-from eigentoken.theory.systems import system
+from eigentoken.theory.linearization.consensus_spectra import bipartite_spectrum
+from eigentoken.theory.linearization.masked_stability import masked_bipartite_criterion, masked_consensus_criterion
+from eigentoken.theory.linearization.stability import (
+    Criterion,
+    Equality,
+    alpha_star,
+    consensus_criterion,
+    instability_of_other_consensus,
+    nonsymmetric_criterion,
+    two_cycle_criterion,
+)
+from eigentoken.theory.proving.real_arithmetic import Lemma
+from eigentoken.theory.systems.catalogue import system
 
 MASKED = (masked_consensus_criterion, masked_bipartite_criterion)
 CONSENSUS = [

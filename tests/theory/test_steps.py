@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from eigentoken.theory.normal_form import identity_verdict
-from eigentoken.theory.second_opinion import identity_by_flint, inequality_by_cvc5
-from eigentoken.theory.steps import (
+from eigentoken.theory.language.verdicts import fails, holds, undecided
+from eigentoken.theory.proving.flint_identities import identity_by_flint, inequality_by_cvc5
+from eigentoken.theory.proving.normal_form import identity_verdict
+from eigentoken.theory.statements.steps import (
     Argument,
     Citation,
     Computation,
@@ -19,7 +20,6 @@ from eigentoken.theory.steps import (
     Reduction,
     Theorem,
 )
-from eigentoken.theory.verdicts import fails, holds, undecided
 
 a, b, s, t = sp.symbols("a b s t", real=True)
 p, q = sp.symbols("p q", positive=True, integer=True)

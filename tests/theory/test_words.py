@@ -8,12 +8,21 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from eigentoken.theory.conditions import AllOf, AnyOf, Not, Relation, SimpleTop, Symmetric
-from eigentoken.theory.readings import LATEX, SYMBOLIC, NoReading, Reading
-from eigentoken.theory.registry import Registry, UnknownStatement
-from eigentoken.theory.statements import Evidence, Kind, Printed, Source, SourceKind, Statement, Status
-from eigentoken.theory.terms import Eigenvalue, alpha, d, matrix, plain
-from eigentoken.theory.verdicts import Certificate, Verdict, VerdictWord, all_of, any_of, fails, holds, undecided
+from eigentoken.theory.language.conditions import AllOf, AnyOf, Not, Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.readings import LATEX, SYMBOLIC, NoReading, Reading
+from eigentoken.theory.language.terms import Eigenvalue, alpha, d, matrix, plain
+from eigentoken.theory.language.verdicts import (
+    Certificate,
+    Verdict,
+    VerdictWord,
+    all_of,
+    any_of,
+    fails,
+    holds,
+    undecided,
+)
+from eigentoken.theory.statements.registry import Registry, UnknownStatement
+from eigentoken.theory.statements.statement import Evidence, Kind, Printed, Source, SourceKind, Statement, Status
 
 V = matrix("V")
 

@@ -1,4 +1,9 @@
-"""Dimension-free calculus: derivatives and identities for symbolic n and d."""
+"""Dimension-free calculus: derivatives and identities for symbolic n and d.
+
+For: the equations of the systems, differentiated once for all sizes.
+Enters: vectors, matrices and sums over tokens with what is assumed of them.  Leaves: normal forms and verdicts on identities.
+Below it: language (the verdicts).
+"""
 
 from eigentoken.theory.calculus.algebra import HEAD, CalculusAlgebra
 from eigentoken.theory.calculus.assumptions import ALPHA, DIMENSION, HEADS, TOKENS, Assumptions

@@ -25,14 +25,14 @@ HEAD = Index("head", "h")
 
 @dataclass
 class CalculusAlgebra:
-    """The six operations of :class:`~eigentoken.theory.algebra.Algebra` on expressions.
+    """The six operations of :class:`~eigentoken.theory.systems.algebra.Algebra` on expressions.
 
     Matrices are :class:`Letter` (or ``None``, the identity); a matrix with a head index stands for one matrix per head,
     and the sum over the heads is taken where the value matrix is applied.  A mask is the name of a 0/1 matrix.
     ``normalise`` introduces the vector ``y_i`` and its norm ``r_i`` by name: their definitions are in
     ``algebra.assumptions``.
 
-    >>> from eigentoken.theory.systems import system
+    >>> from eigentoken.theory.systems.catalogue import system
     >>> algebra = CalculusAlgebra()
     >>> state = vector("x", SLOT)
     >>> print(system("oja-flow").advance(algebra, {"V": Letter("V")}, state))

@@ -11,7 +11,7 @@ from eigentoken.theory.calculus.assumptions import Assumptions
 from eigentoken.theory.calculus.evaluation import Numbers
 from eigentoken.theory.calculus.expressions import Expression
 from eigentoken.theory.calculus.normal_form import normal_form
-from eigentoken.theory.verdicts import Verdict, fails, holds, undecided
+from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 
 __all__ = ["is_zero", "prove_equal"]
 

@@ -1,4 +1,9 @@
-"""Exact real numbers: rationals, roots, logarithms, exponentials; zero and sign decisions that are proved or refused."""
+"""Exact real numbers: rationals, roots, logarithms, exponentials; zero and sign decisions that are proved or refused.
+
+For: everything that must not round: exact points, spectra, the signs of eigenvalues.
+Enters: numbers as text or fractions.  Leaves: elements of number fields, with balls around them.
+Below it: nothing of the house.
+"""
 
 from eigentoken.theory.exactness.decisions import ball, is_zero, sign
 from eigentoken.theory.exactness.elements import Element, ExactnessLimit, MissingGenerator

@@ -27,7 +27,7 @@ def build(folder: Path) -> list[Path]:
     from eigentoken.proofs.typeset.book import of_errata
     from eigentoken.proofs.typeset.html import to_html_body
     from eigentoken.proofs.verify import status_of
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     registry = statements()
     folder.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ ARROW = (
     '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto" '
     'markerUnits="userSpaceOnUse"><path class="tip" d="M0,0.5 L8,4 L0,7.5 z"/></marker></defs>'
 )
-#: What a status says (:class:`eigentoken.theory.statements.Status`).
+#: What a status says (:class:`eigentoken.theory.statements.statement.Status`).
 MEANING = {
     "corrected": "false as printed in a paper that was read; the corrected form is derived",
     "refuted": "false as printed in a paper that was read, by an exact counterexample; no correction is derived",

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from eigentoken.numerics.recheck.shown import Shown
+from eigentoken.numerics.recheck.documents.shown import Shown
 
 __all__ = ["ROUNDING", "compare", "made_again"]
 

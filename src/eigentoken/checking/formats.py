@@ -25,9 +25,9 @@ def write_report(report: Report, paths: Mapping[str, Path], arrays: bool = False
 
     The JSON and its arrays change together: a full disk leaves the previous pair.
     """
-    from eigentoken.interchange.intoto import to_intoto
-    from eigentoken.interchange.model_card import to_model_card
-    from eigentoken.interchange.sarif import to_sarif
+    from eigentoken.checking.intoto import to_intoto
+    from eigentoken.checking.model_card import to_model_card
+    from eigentoken.checking.sarif import to_sarif
 
     makers: dict[str, Callable[[Report], str]] = {
         "json": to_json,
@@ -68,7 +68,7 @@ def to_html(report: Report) -> str:
 def to_latex(report: Report) -> str:
     """Three tables (booktabs, broken over pages by longtable): the layers, the heads, and the statements."""
     from eigentoken.proofs.typeset.latex import escape
-    from eigentoken.theory.plain_text import characters_in_latex
+    from eigentoken.theory.printing.plain_text import characters_in_latex
 
     names = (r"$\operatorname{Re}\lambda_1$", r"$\|F\|$", r"$\alpha^*$", "to symmetric")
     layers = [

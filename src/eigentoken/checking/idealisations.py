@@ -29,7 +29,7 @@ def idealisations(layers: Sequence[Mapping[str, Any]], observed: Sequence[Mappin
     ``measured`` is a number a layer (``None`` where the tokens overflowed before), or ``not measured``.  ``certified`` is an
     interval a layer for the step (``alpha |F|`` with ``alpha = 1``) and for the factor ``sqrt(d)``, else ``None``.
     """
-    from eigentoken.theory.layer_systems import IDEALISATIONS
+    from eigentoken.theory.statements.layer_systems import IDEALISATIONS
 
     used = {name for layer in layers for each in layer["hypotheses"] for name in each["idealisations"]}
     found = []

@@ -13,11 +13,11 @@ THRESHOLD = "PM-N1"
 
 def layer_record(layer: Any, statement_ids: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Findings and hypotheses of one :class:`eigentoken.models.Layer`, and the arrays of the certificates by digest."""
-    from eigentoken.models.left_out import zero_parts
+    from eigentoken.models.loading.left_out import zero_parts
     from eigentoken.numerics.layers.findings import examine
     from eigentoken.numerics.layers.layer_readings import read_layer
     from eigentoken.numerics.layers.regimes import regime
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     weights = weights_of(layer)
     memory: dict[Any, Any] = {}
@@ -39,8 +39,8 @@ def layer_record(layer: Any, statement_ids: Sequence[str]) -> tuple[dict[str, An
 
 def _systems_of(name: str, weights: Any) -> list[Any]:
     """The systems of a statement beside the layer."""
-    from eigentoken.theory.layer_systems import matches
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.layer_systems import matches
+    from eigentoken.theory.statements.registry import statements
 
     found = statements().get(name)
     return matches(found.systems, found.covers, weights.system)
@@ -48,7 +48,7 @@ def _systems_of(name: str, weights: Any) -> list[Any]:
 
 def _arrays(values: Sequence[Any]) -> dict[str, Any]:
     """The arrays of every certificate among the values, by content digest."""
-    from eigentoken.theory.verdicts import Verdict, array_digest
+    from eigentoken.theory.language.verdicts import Verdict, array_digest
 
     found: dict[str, Any] = {}
     for value in values:

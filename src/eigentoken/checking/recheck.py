@@ -80,8 +80,8 @@ def recheck_document(
 
 def _validated(path: Path) -> dict[str, Any]:
     from eigentoken.files.documents import read_json
-    from eigentoken.numerics.certificates import schema as certificate_schema
-    from eigentoken.numerics.recheck.strict import broken_rule
+    from eigentoken.numerics.certified.certificates import schema as certificate_schema
+    from eigentoken.numerics.recheck.documents.strict import broken_rule
     from eigentoken.schemas import schema
 
     document = read_json(path)
@@ -113,7 +113,7 @@ def _lines(shown: Any, parts: Mapping[Any, tuple[str, str]]) -> Iterator[Recheck
 
 
 def _classification(document: dict[str, Any], seconds: float) -> Recheck:
-    from eigentoken.numerics.recheck.classification_documents import recheck_classification
+    from eigentoken.numerics.recheck.points.classification_documents import recheck_classification
 
     shown = recheck_classification(document, time.monotonic() + seconds)
     parts = {(name,): (name, document[name]["verdict"]) for name in ("equilibrium", "stable")}
@@ -143,7 +143,7 @@ def _certificate(path: Path, document: dict[str, Any], source: str | None, secon
 
 
 def _refutation(document: dict[str, Any], run_predicates: bool, beside: Path, seconds: float) -> Recheck:
-    from eigentoken.numerics.lab.recheck import recheck_shown
+    from eigentoken.numerics.recheck.refutations.report import recheck_shown
 
     found = recheck_shown(document, run_predicates=run_predicates, beside=beside, seconds=seconds)
     lines = [
@@ -201,7 +201,7 @@ def _report(
     from eigentoken.checking.layers import weights_of
     from eigentoken.checking.run import open_model
     from eigentoken.numerics.recheck import recheck
-    from eigentoken.numerics.recheck.shown import Shown
+    from eigentoken.numerics.recheck.documents.shown import Shown
 
     model = open_model(source or document["model"]["source"])
     lines = [_hashes(document, model)]

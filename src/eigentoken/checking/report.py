@@ -34,7 +34,7 @@ class Report:
         return list(self.document["statements"])
 
     def word(self, name: str) -> str:
-        """The word of a statement over all layers: see :class:`eigentoken.theory.layer_systems.LayerWord`."""
+        """The word of a statement over all layers: see :class:`eigentoken.theory.statements.layer_systems.LayerWord`."""
         return str(next(each["word"] for each in self.statements if each["id"] == name))
 
     def satisfies(self, name: str) -> bool:
@@ -118,7 +118,7 @@ CONVENTIONS = (
 
 def statement_over_layers(name: str, layers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """One statement over all layers: the word, what differs, which conditions are in the way, what it leaves out."""
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     told = statements().get(name)
     found = [next(each for each in layer["hypotheses"] if each["statement"] == name) for layer in layers]
@@ -193,6 +193,6 @@ def _as_one_head(
 
 
 def _counted(words: Sequence[str]) -> dict[str, int]:
-    from eigentoken.theory.layer_systems import AsIfWord
+    from eigentoken.theory.statements.layer_systems import AsIfWord
 
     return {str(word): list(words).count(str(word)) for word in AsIfWord}

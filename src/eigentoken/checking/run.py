@@ -89,7 +89,7 @@ def open_model(model: Any) -> Any:
 
 
 def _statement_ids(asked: Sequence[str]) -> tuple[str, ...]:
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     registry = statements()
     return tuple(registry.get(name).id for name in asked) if asked else tuple(each.id for each in registry)
@@ -104,7 +104,7 @@ def _folder(options: CheckOptions) -> Path:
 def _binding(loaded: Any, ids: Sequence[str], options: CheckOptions) -> str:
     """sha256 of what the results depend on: version and code, weights, statements, options."""
     from eigentoken import __version__
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     registry = statements()
     digests = [registry.digest(registry.get(name)) for name in ids]
@@ -163,7 +163,7 @@ class _Log:
 
     def _arrays_are_there(self, entry: dict[str, Any]) -> bool:
         """The arrays that were stored with the line, each under the sha256 of its content."""
-        from eigentoken.theory.verdicts import array_digest
+        from eigentoken.theory.language.verdicts import array_digest
 
         found = self._stored(int(entry["layer"]))
         return set(entry["arrays"]) <= set(found) and all(array_digest(array) == name for name, array in found.items())

@@ -26,7 +26,7 @@ MOST_ROWS = 14
 
 def show(report: Report) -> None:
     """Print the summary."""
-    from eigentoken.theory.plain_text import plain_text
+    from eigentoken.theory.printing.plain_text import plain_text
 
     model = report.document["model"]
     say(model["description"], "bold")

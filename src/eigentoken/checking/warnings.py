@@ -10,7 +10,7 @@ __all__ = ["warnings_of"]
 
 def warnings_of(model: Any, layers: Sequence[Mapping[str, Any]]) -> list[str]:
     """One line each: tensors of the file that no layer uses, then zero weights with the layers that have them."""
-    from eigentoken.models.left_out import runs
+    from eigentoken.models.loading.left_out import runs
 
     said: list[str] = list(model.left_out.sentences(model.n_layers))
     zero: dict[tuple[str, ...], list[int]] = {}

@@ -61,10 +61,10 @@ def show(
 
     Example: eigentoken show PM-L4
     """
-    from eigentoken.proofs.story import story
-    from eigentoken.theory.registry import statements
+    from eigentoken.proofs.typeset.summary import summary
+    from eigentoken.theory.statements.registry import statements
 
-    told = story(statements().get(name))
+    told = summary(statements().get(name))
     if json:
         show_json("statement", told.as_dict())
         return
@@ -95,9 +95,10 @@ def verify(
 
     Example: eigentoken verify PM-L3 PM-L4
     """
+    from eigentoken.proofs import contents
     from eigentoken.proofs.verify import record as store
     from eigentoken.proofs.verify import verify_many
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     chosen = list(ids or [])
     for each in chosen:
@@ -107,8 +108,10 @@ def verify(
             chosen, instances=instances, seed=seed, jobs=1 if len(chosen) == 1 else jobs, done=lambda: advance()
         )
     recorded = store(results) if record else []
+    if contents.LEDGER in recorded:
+        recorded.append(contents.write())
     if junit is not None:
-        from eigentoken.interchange.junit import to_junit
+        from eigentoken.commands.junit import to_junit
 
         junit.parent.mkdir(parents=True, exist_ok=True)
         write_text(junit, to_junit(results))
@@ -184,7 +187,7 @@ def derive(
 def _derive_coq(name: str | None, every: bool, folder: Path, json: bool) -> None:
     """Write the Coq files of one statement, or of all; what coqc does not accept is said, not written as proved."""
     from eigentoken.proofs.coq import export
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     if (name is None) == (not every):
         raise ValueError("derive --coq needs one ID, or --all: `eigentoken statements` lists the ids")
@@ -206,7 +209,7 @@ def _derive_coq(name: str | None, every: bool, folder: Path, json: bool) -> None
 
 def _graph(folder: Path) -> Path:
     from eigentoken.figures.dependencies import draw_dependencies
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     return draw_dependencies(statements(), folder / "graph.pdf")
 
@@ -216,7 +219,7 @@ def _document(name: str | None, every: bool) -> tuple[Any, dict[str, Any], list[
     from eigentoken.proofs.typeset.book import of_book, of_errata
     from eigentoken.proofs.typeset.document import of_statement
     from eigentoken.proofs.verify import verify_many
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     registry = statements()
     if name is None and not every:

@@ -47,8 +47,8 @@ def certify(
 
     Example: eigentoken certify positive-definite matrix.npy
     """
-    from eigentoken.numerics.certify import certify as decide
-    from eigentoken.numerics.certify import conditions
+    from eigentoken.numerics.certified.certify import certify as decide
+    from eigentoken.numerics.certified.certify import conditions
 
     if condition is None:
         if json:
@@ -71,7 +71,7 @@ def certify(
         time_limit=seconds,
     )
     if save is not None and verdict.certificate is not None:
-        from eigentoken.numerics.certificates import save as store
+        from eigentoken.numerics.certified.certificates import save as store
 
         store(verdict.certificate, save)
     if json:
@@ -134,6 +134,6 @@ def recheck(
 
 def _readable(text: str) -> str:
     """LaTeX as Unicode; a text without a command of LaTeX as it is."""
-    from eigentoken.theory.plain_text import plain_text
+    from eigentoken.theory.printing.plain_text import plain_text
 
     return plain_text(text) if "\\" in text else text

@@ -33,8 +33,8 @@ def classify(
     import time
 
     from eigentoken.numerics.deadline import OutOfTime, limited
-    from eigentoken.theory.classify import classify as decide
-    from eigentoken.theory.instances import LARGEST_INSTANCE, read_instance
+    from eigentoken.theory.classification.classify import classify as decide
+    from eigentoken.theory.classification.instances import LARGEST_INSTANCE, read_instance
 
     source: str | Path = instance
     if str(instance) == "-":

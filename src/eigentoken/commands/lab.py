@@ -83,7 +83,7 @@ def _watch() -> Any:
 
 def _show(document: dict[str, Any]) -> None:
     from eigentoken.lab_page import NEEDED
-    from eigentoken.theory.plain_text import plain_text
+    from eigentoken.theory.printing.plain_text import plain_text
 
     colours = {"refuted": "red", "candidate": "yellow", "survived": "green", "not tested": "yellow"}
     for result in document["results"]:

@@ -19,19 +19,19 @@ def statement_ids(incomplete: str) -> list[str]:
 
 
 def systems(incomplete: str) -> list[str]:
-    from eigentoken.theory.systems import SYSTEMS
+    from eigentoken.theory.systems.catalogue import SYSTEMS
 
     return _starting(SYSTEMS, incomplete)
 
 
 def conditions(incomplete: str) -> list[str]:
-    from eigentoken.numerics.condition_names import CONDITIONS
+    from eigentoken.numerics.certified.condition_names import CONDITIONS
 
     return _starting(CONDITIONS, incomplete)
 
 
 def models(incomplete: str) -> list[str]:
     """The samples; for a path the shell's own completion has nothing to add here."""
-    from eigentoken.models.samples import SAMPLES
+    from eigentoken.models.loading.samples import SAMPLES
 
     return _starting((f"sample:{each.name}" for each in SAMPLES), incomplete)

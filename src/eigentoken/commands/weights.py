@@ -31,7 +31,7 @@ def list_models(json: JsonFlag = False) -> None:
     Example: eigentoken models
     """
     from eigentoken.models import supported_families
-    from eigentoken.models.samples import listing
+    from eigentoken.models.loading.samples import listing
 
     samples = listing()
     families = list(supported_families())
@@ -98,7 +98,7 @@ def check(
     from eigentoken.checking import check as run
     from eigentoken.checking.formats import write_report
     from eigentoken.checking.run import MEMORY, affordable_jobs, open_model
-    from eigentoken.theory.registry import statements
+    from eigentoken.theory.statements.registry import statements
 
     for name in [*(statement or []), *(require or [])]:
         statements().get(name)

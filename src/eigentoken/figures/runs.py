@@ -71,7 +71,7 @@ def run_recipes(
     scale "quick"); ``finished`` is called with each outcome.  A recipe that was interrupted goes on from what it kept,
     at most every ``save_every`` seconds.  Returns ``{"schema", "outcomes", "gallery"}``.
     """
-    from eigentoken.numerics.experiments.registry import Context, Outcome, run_set
+    from eigentoken.numerics.experiments.registry import Context, RecipeOutcome, run_set
 
     if load is None:
         from eigentoken.models import load as load_model
@@ -79,7 +79,7 @@ def run_recipes(
         load = load_model
     target = None if folder is None else Path(folder)
 
-    def draw(outcome: Outcome) -> None:
+    def draw(outcome: RecipeOutcome) -> None:
         if target is not None and outcome.chart is not None and outcome.chart.panels:
             from eigentoken.figures.drawing import save
 
@@ -88,7 +88,7 @@ def run_recipes(
                 save(outcome.chart, target / f"{outcome.recipe.name}.{kind}")
 
     def on_disk(name: str) -> bool:
-        from eigentoken.models.hub import cached
+        from eigentoken.models.loading.hub import cached
 
         return cached(name) is not None
 

@@ -1,0 +1,319 @@
+"""Heads and layers in one stated convention, with the numbers exactly as stored.
+
+Tokens are rows in code, ``(..., n, d)``, columns in formulas; every matrix acts on a column token from the left.
+Head h has Q_h, K_h, V_h of shape (d_head, d) and O_h of shape (d, d_head), and
+
+    score_ij = (Q_h x_i + b_Q)^T R_{j-i} (K_h x_j + b_K) / scale        (R = I without rotary positions)
+    update_i = sum_h O_h sum_j softmax_j(score_ij) (V_h x_j + b_V) + b_O
+    P_h = Q_h^T K_h / scale,   U_h = O_h V_h,   F = sum_h U_h.
+
+Nothing is folded unless the layer says so in ``folded``: not the norm's gain, not a bias, not the scale.
+float16, float32 and float64 keep their dtype; bfloat16 and dequantised blocks have no numpy dtype and are given as
+the float32 numbers of the same value, with ``stored_dtype`` naming what is in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from eigentoken.models.convention.activations import activation
+from eigentoken.models.convention.errors import ModelError
+from eigentoken.models.convention.rotary import Array, Rotary
+
+
+@dataclass(frozen=True)
+class Mask:
+    """Which keys j a query i may see: ``full``; ``causal`` (j <= i); ``local`` (0 <= i - j < window)."""
+
+    kind: Literal["full", "causal", "local"]
+    window: int | None = None
+
+    def allowed(self, n: int) -> Array:
+        """Boolean (n, n), row = query.
+
+        >>> Mask("local", 2).allowed(3).astype(int)
+        array([[1, 0, 0],
+               [1, 1, 0],
+               [0, 1, 1]])
+        """
+        if self.kind == "full":
+            return np.ones((n, n), dtype=bool)
+        offset = np.subtract.outer(np.arange(n), np.arange(n))
+        seen = offset >= 0
+        return seen if self.kind == "causal" or self.window is None else seen & (offset < self.window)
+
+    def describe(self) -> str:
+        """One word, or one phrase, for reports."""
+        return f"local causal window of {self.window}" if self.kind == "local" else self.kind
+
+
+@dataclass(frozen=True, eq=False)
+class Normalization:
+    """LayerNorm: gain * (x - mean)/sqrt(var + eps) + bias; RMSNorm: gain * x / sqrt(mean(x^2) + eps)."""
+
+    kind: Literal["layernorm", "rmsnorm"]
+    eps: float
+    gain: Array
+    bias: Array | None = None
+
+    def apply(self, x: Array, *, with_bias: bool = True) -> Array:
+        """The normalised rows, in the dtype of ``x``."""
+        centred = x - x.mean(axis=-1, keepdims=True) if self.kind == "layernorm" else x
+        spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + x.dtype.type(self.eps))
+        y = centred / spread * self.gain.astype(x.dtype)
+        return y + self.bias.astype(x.dtype) if with_bias and self.bias is not None else y
+
+
+@dataclass(frozen=True, eq=False)
+class FeedForward:
+    """down act(up x + b_up) + b_down, or with a gate: down (act(gate x + b_gate) * (up x + b_up)) + b_down."""
+
+    up: Array
+    down: Array
+    activation: str
+    gate: Array | None = None
+    up_bias: Array | None = None
+    down_bias: Array | None = None
+    gate_bias: Array | None = None
+    stored_dtype: str = "float32"
+
+    def apply(self, x: Array, *, with_biases: bool = True) -> Array:
+        """The feed-forward update of the rows of ``x``."""
+
+        def linear(W: Array, b: Array | None, y: Array) -> Array:
+            z = y @ W.T.astype(y.dtype)
+            return z + b.astype(y.dtype) if with_biases and b is not None else z
+
+        act = activation(self.activation)
+        inner = linear(self.up, self.up_bias, x)
+        hidden = act(inner) if self.gate is None else act(linear(self.gate, self.gate_bias, x)) * inner
+        return linear(self.down, self.down_bias, hidden)
+
+
+@dataclass(frozen=True, eq=False)
+class Head:
+    """One attention head: Q, K, V (d_head, d), O (d, d_head), biases, scale.  See the module for the equations."""
+
+    index: int
+    Q: Array
+    K: Array
+    V: Array
+    O: Array
+    scale: float
+    q_bias: Array | None = None
+    k_bias: Array | None = None
+    v_bias: Array | None = None
+    rotary: Rotary | None = None
+    kv_index: int = 0
+    layer: int = 0
+    stored_dtype: str = "float32"
+    folded: tuple[str, ...] = ()
+
+    @property
+    def d(self) -> int:
+        """The width of a token."""
+        return int(self.Q.shape[1])
+
+    @property
+    def d_head(self) -> int:
+        """The width of a query."""
+        return int(self.Q.shape[0])
+
+    def score_matrix(self, delta: float = 0) -> Array:
+        """P(delta) = Q^T R_delta K / scale, float64, delta = key position minus query position (P if no rotary).
+
+        A float product for plots and forward passes; certified code builds its own enclosure from Q, K and scale.
+        """
+        Q, K = self.Q.astype(np.float64), self.K.astype(np.float64)
+        if self.rotary is not None and delta != 0:
+            K = self.rotary.rotation(delta) @ K
+        return np.asarray(Q.T @ K / self.scale)
+
+    def rotary_change(self, delta: float) -> Array:
+        """Delta W = P(delta) - P(0) = Q^T (R_delta - I) K / scale; zero without rotary positions."""
+        if self.rotary is None:
+            return np.zeros((self.d, self.d))
+        turn = self.rotary.rotation(delta) - np.eye(self.d_head)
+        return np.asarray(self.Q.astype(np.float64).T @ turn @ self.K.astype(np.float64) / self.scale)
+
+    def update_matrix(self) -> Array:
+        """U = O V, float64 (d, d); a float product, see ``score_matrix``."""
+        return np.asarray(self.O.astype(np.float64) @ self.V.astype(np.float64))
+
+    def describe(self) -> str:
+        """One line for reports."""
+        group = f", key-value head {self.kv_index}" if self.kv_index != self.index else ""
+        return f"layer {self.layer} head {self.index}{group}: d={self.d}, d_head={self.d_head}, scale={self.scale:g}"
+
+    def _repr_html_(self) -> str:
+        from eigentoken.models.convention.display import head_html
+
+        return head_html(self)
+
+
+@dataclass(frozen=True)
+class StoredMatrix:
+    """Where a matrix of this convention is in the file: tensor name, and whether the file holds the transpose."""
+
+    name: str
+    transposed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """One attention layer with what surrounds it.  ``placement`` pre: x + attn(norm(x)); post: norm(x + attn(x)).
+
+    ``weights_of`` is the first layer that has the same stored weights (ALBERT shares them), else ``index``.
+    ``feed_forward`` is read from the file on first use.
+    """
+
+    index: int
+    heads: tuple[Head, ...]
+    mask: Mask
+    placement: Literal["pre", "post"]
+    attention_norm: Normalization
+    feed_forward_norm: Normalization
+    positions: Literal["absolute", "rotary", "none"]
+    read_feed_forward: Callable[[], FeedForward] = field(repr=False)
+    output_bias: Array | None = None
+    output_stored: StoredMatrix = StoredMatrix("", False)
+    weights_of: int = 0
+    stored_dtype: str = "float32"
+    folded: tuple[str, ...] = ()
+    not_folded: tuple[str, ...] = ()
+
+    @cached_property
+    def feed_forward(self) -> FeedForward:
+        """The feed-forward block, read when asked for."""
+        return self.read_feed_forward()
+
+    @property
+    def d(self) -> int:
+        """The width of a token."""
+        return self.heads[0].d
+
+    @property
+    def rotary(self) -> Rotary | None:
+        """The rotary encoding of the heads, if any."""
+        return self.heads[0].rotary
+
+    def output_matrix(self) -> Array:
+        """[O_1 ... O_H], shape (d, H d_head), values as stored."""
+        return np.concatenate([head.O for head in self.heads], axis=1)
+
+    def value_matrix(self) -> Array:
+        """[V_1; ...; V_H], shape (H d_head, d), values as stored (a grouped value head appears once per query head)."""
+        return np.concatenate([head.V for head in self.heads], axis=0)
+
+    def update_matrix(self) -> Array:
+        """F = sum_h O_h V_h, float64 (d, d); a float product, see ``Head.score_matrix``."""
+        return np.asarray(self.output_matrix().astype(np.float64) @ self.value_matrix().astype(np.float64))
+
+    def stamp(self) -> str:
+        """What was and was not folded into the matrices."""
+        done = "; ".join(self.folded) if self.folded else "nothing"
+        return f"stored as {self.stored_dtype}; folded: {done}; not folded: {'; '.join(self.not_folded)}"
+
+    def fold_gains(self) -> Layer:
+        """The layer with the pre-norm gain g multiplied into Q, K, V (Q diag(g)) and the norm's bias into theirs.
+
+        Exact in float64 for float16, bfloat16 and float32 weights (24 + 24 bits); the biases are float64 sums.
+        Only for pre-norm layers: a post-norm feeds the residual too.
+        """
+        if self.placement != "pre":
+            raise ModelError(f"layer {self.index}: gains can be folded only when the norm comes before attention (pre)")
+        if self.folded:
+            raise ModelError(f"layer {self.index}: gains are folded already ({'; '.join(self.folded)})")
+        g = self.attention_norm.gain.astype(np.float64)
+        beta = self.attention_norm.bias
+        text = ("norm gain into Q, K, V" + (", norm bias into their biases" if beta is not None else ""),)
+
+        def bias(W: Array, b: Array | None) -> Array | None:
+            if beta is None:
+                return b
+            moved = W.astype(np.float64) @ beta.astype(np.float64)
+            return moved if b is None else moved + b
+
+        heads = tuple(
+            replace(
+                h,
+                Q=h.Q * g,
+                K=h.K * g,
+                V=h.V * g,
+                q_bias=bias(h.Q, h.q_bias),
+                k_bias=bias(h.K, h.k_bias),
+                v_bias=bias(h.V, h.v_bias),
+                folded=text,
+            )
+            for h in self.heads
+        )
+        norm = replace(self.attention_norm, gain=np.ones_like(g), bias=None)
+        kept = tuple(item for item in self.not_folded if not item.startswith("norm"))
+        return replace(self, heads=heads, attention_norm=norm, folded=text, not_folded=kept)
+
+    def describe(self) -> str:
+        """One line for reports."""
+        norm = f"{self.placement}-{self.attention_norm.kind}"
+        shared = f", weights of layer {self.weights_of}" if self.weights_of != self.index else ""
+        where = self.rotary.describe() if self.rotary is not None else f"{self.positions} positions"
+        return (
+            f"layer {self.index}{shared}: {len(self.heads)} heads, d={self.d}, {self.mask.describe()}, {norm}, {where}"
+        )
+
+    def _repr_html_(self) -> str:
+        from eigentoken.models.convention.display import layer_html
+
+        return layer_html(self)
+
+
+def split_heads(
+    W_Q: Array,
+    W_K: Array,
+    W_V: Array,
+    W_O: Array,
+    *,
+    n_heads: int,
+    n_kv_heads: int,
+    scale: float,
+    layer: int,
+    stored_dtype: str,
+    b_Q: Array | None = None,
+    b_K: Array | None = None,
+    b_V: Array | None = None,
+    rotary: Rotary | None = None,
+) -> tuple[Head, ...]:
+    """Views of the stacked projections: W_Q (H d_h, d), W_K and W_V (H_kv d_h, d), W_O (d, H d_h).
+
+    Query head h uses key-value head h // (H / H_kv) (Ainslie et al., GQA, 2023).
+    """
+    d_head, group = W_Q.shape[0] // n_heads, n_heads // n_kv_heads
+
+    def rows(W: Array, h: int) -> Array:
+        return W[h * d_head : (h + 1) * d_head]
+
+    def cut(b: Array | None, h: int) -> Array | None:
+        return None if b is None else b[h * d_head : (h + 1) * d_head]
+
+    return tuple(
+        Head(
+            index=h,
+            kv_index=h // group,
+            layer=layer,
+            Q=rows(W_Q, h),
+            K=rows(W_K, h // group),
+            V=rows(W_V, h // group),
+            O=W_O[:, h * d_head : (h + 1) * d_head],
+            q_bias=cut(b_Q, h),
+            k_bias=cut(b_K, h // group),
+            v_bias=cut(b_V, h // group),
+            scale=scale,
+            rotary=rotary,
+            stored_dtype=stored_dtype,
+        )
+        for h in range(n_heads)
+    )

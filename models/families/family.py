@@ -1,0 +1,283 @@
+"""What a family of models must say, and the register of families.
+
+A new family is one new file in ``models/families`` with one class under ``@register``; nothing else changes.  Other
+packages add one by an entry point in the group ``eigentoken.families`` that names a module or class to import.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import ClassVar, Literal, TypeVar
+
+from eigentoken.models.convention.configuration import Config
+from eigentoken.models.convention.embedding import Embedding
+from eigentoken.models.convention.errors import ModelError, brief, some
+from eigentoken.models.convention.head_and_layer import (
+    FeedForward,
+    Layer,
+    Mask,
+    Normalization,
+    StoredMatrix,
+    split_heads,
+)
+from eigentoken.models.convention.rotary import Array, Rotary
+from eigentoken.models.convention.tensors import WeightReader
+from eigentoken.models.families.recognition import quantised, unindexed, unmerged
+
+Shape = tuple[int, ...]
+ENTRY_POINT = "eigentoken.families"
+
+
+@dataclass(frozen=True, eq=False)
+class Projections:
+    """The stacked attention weights of a layer in our convention: W_Q, W_K, W_V (rows, d), W_O (d, rows), biases."""
+
+    W_Q: Array
+    W_K: Array
+    W_V: Array
+    W_O: Array
+    output_stored: StoredMatrix
+    stored_dtype: str
+    b_Q: Array | None = None
+    b_K: Array | None = None
+    b_V: Array | None = None
+    b_O: Array | None = None
+
+
+class Family(ABC):
+    """One family: how its configuration and its tensor names become layers.  Set the sizes in ``__init__``."""
+
+    name: ClassVar[str]
+    model_types: ClassVar[tuple[str, ...]]
+    about: ClassVar[str]
+    architectures: ClassVar[Mapping[str, str]] = {}
+    """Beginnings of class names, for configurations without model_type: ``{"Bert": "bert"}``."""
+    signature: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """A tensor that only this family has, and the prefixes under which it is stored: for configurations that name none."""
+    takes_pixels: ClassVar[bool] = False
+
+    n_layers: int
+    n_heads: int
+    n_kv_heads: int
+    d: int
+    d_head: int
+
+    @abstractmethod
+    def __init__(self, config: Config, weights: WeightReader) -> None:
+        """Read the sizes from the configuration and find the prefix of the tensor names."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> WeightReader:
+        """The reader under the prefix of this checkpoint."""
+
+    @abstractmethod
+    def shapes(self, index: int) -> Mapping[str, Shape]:
+        """The tensors that layer ``index`` needs, with the shapes that the configuration implies."""
+
+    @abstractmethod
+    def layer(self, index: int) -> Layer:
+        """Layer ``index``, its attention weights and norms read now."""
+
+    @abstractmethod
+    def feed_forward(self, index: int) -> FeedForward:
+        """The feed-forward block of layer ``index``."""
+
+    @abstractmethod
+    def embedding(self) -> Embedding:
+        """What turns the model's input into the first hidden states."""
+
+    def final_norm(self) -> Normalization | None:
+        """The normalization after the last layer, if there is one."""
+        return None
+
+    def weights_of(self, index: int) -> int:
+        """The first layer with the same stored weights."""
+        return index
+
+    def check_shapes(self) -> None:
+        """Compare every needed tensor with the headers, before any weight is read."""
+        for index in range(self.n_layers):
+            if self.weights_of(index) == index:
+                for name, shape in self.shapes(index).items():
+                    self.weights.expect(name, shape)
+
+    def build(
+        self,
+        index: int,
+        projections: Projections,
+        *,
+        scale: float,
+        mask: Mask,
+        placement: Literal["pre", "post"],
+        attention_norm: Normalization,
+        feed_forward_norm: Normalization,
+        positions: Literal["absolute", "rotary", "none"],
+        rotary: Rotary | None = None,
+    ) -> Layer:
+        """The layer object, stamped with what was not folded."""
+        p = projections
+        heads = split_heads(
+            p.W_Q,
+            p.W_K,
+            p.W_V,
+            p.W_O,
+            n_heads=self.n_heads,
+            n_kv_heads=self.n_kv_heads,
+            scale=scale,
+            layer=index,
+            stored_dtype=p.stored_dtype,
+            b_Q=p.b_Q,
+            b_K=p.b_K,
+            b_V=p.b_V,
+            rotary=rotary,
+        )
+        has_bias = [label for label, b in zip("QKVO", (p.b_Q, p.b_K, p.b_V, p.b_O), strict=True) if b is not None]
+        kept = [f"norm gain{'' if attention_norm.bias is None else ' and bias'} ({placement}-{attention_norm.kind})"]
+        kept += [f"score scale {scale:.6g}"]
+        kept += [f"biases of {', '.join(has_bias)}"] if has_bias else []
+        kept += ["rotary positions"] if rotary is not None else []
+        return Layer(
+            index=index,
+            heads=heads,
+            mask=mask,
+            placement=placement,
+            attention_norm=attention_norm,
+            feed_forward_norm=feed_forward_norm,
+            positions=positions,
+            read_feed_forward=_FeedForwardOf(self, index),
+            output_bias=p.b_O,
+            output_stored=p.output_stored,
+            weights_of=self.weights_of(index),
+            stored_dtype=p.stored_dtype,
+            not_folded=(*kept, "feed-forward"),
+        )
+
+    def dtypes(self, *names: str) -> str:
+        """The stored dtype of the named tensors, or the several ones."""
+        return ", ".join(sorted({self.weights.dtype(name) for name in names}))
+
+
+@dataclass(frozen=True)
+class _FeedForwardOf:
+    family: Family
+    index: int
+
+    def __call__(self) -> FeedForward:
+        return self.family.feed_forward(self.index)
+
+
+_FAMILIES: dict[str, type[Family]] = {}
+F = TypeVar("F", bound=type[Family])
+
+
+def register(family: F) -> F:
+    """Class decorator: make a family known under each of its ``model_types``."""
+    for model_type in family.model_types:
+        _FAMILIES[model_type] = family
+    return family
+
+
+def supported_families() -> dict[str, type[Family]]:
+    """model_type to family: every file in ``models/families``, then installed packages with the entry point."""
+    from eigentoken.models import families as folder
+
+    for module in pkgutil.iter_modules(folder.__path__):
+        importlib.import_module(f"{folder.__name__}.{module.name}")
+    for plugin in entry_points(group=ENTRY_POINT):
+        try:
+            plugin.load()
+        except Exception as error:
+            raise ModelError(f"the plugin {plugin.name!r} ({ENTRY_POINT}) cannot be loaded ({brief(error)})") from error
+    return dict(sorted(_FAMILIES.items()))
+
+
+def _by_architecture(config: Config) -> str | None:
+    """Old configurations have no model_type: ``BertForMaskedLM`` says bert."""
+    named = config.raw("architectures")
+    classes = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    begins = {begin: kind for family in _FAMILIES.values() for begin, kind in family.architectures.items()}
+    for begin, kind in begins.items():
+        if any(re.fullmatch(rf"{begin}(Model|For|LMHead|DoubleHeads).*", name) for name in classes):
+            config.values["model_type"] = kind
+            return kind
+    return None
+
+
+def _by_signature(config: Config, weights: WeightReader) -> str | None:
+    """The oldest configurations name neither model_type nor architectures: a tensor's name decides, if one family has it."""
+    if config.raw("architectures") is not None:
+        return None
+    fitting = {
+        family.model_types[0]
+        for family in _FAMILIES.values()
+        for anchor, prefixes in family.signature.items()
+        if any(prefix + anchor in weights.store.infos for prefix in prefixes)
+    }
+    if len(fitting) != 1:
+        return None
+    (kind,) = fitting
+    config.values["model_type"] = kind
+    return kind
+
+
+def family_of(config: Config, weights: WeightReader) -> Family:
+    """The family that the configuration names, set up and checked against the headers."""
+    known = supported_families()
+    model_type = config.raw("model_type") or _by_architecture(config) or _by_signature(config, weights)
+    if not isinstance(model_type, str) or model_type not in known:
+        raise ModelError(
+            f"{config.where}: no supported family: found model_type={str(model_type)[:60]!r}, "
+            f"architectures={str(config.raw('architectures'))[:80]}, tensors {some(sorted(weights.store.infos), 3)}; "
+            f"supported model types: {', '.join(known)}"
+        )
+    if what := unmerged(weights.store.infos):
+        raise ModelError(f"{weights.store.where}: {what}")
+    try:
+        family = known[model_type](config, weights)
+        family.check_shapes()
+        stored_as_floats(family)
+    except ModelError as error:
+        shard = unindexed(Path(weights.store.where).name, _beside(weights.store.where))
+        if shard is not None:
+            raise ModelError(f"{weights.store.where}: {shard}") from None
+        what = quantised(weights.store.infos)
+        if what is not None:
+            raise ModelError(f"{weights.store.where}: {what}") from None
+        method = config.raw("quantization_config")
+        if method is None:
+            raise
+        name = method.get("quant_method") if isinstance(method, Mapping) else method
+        raise ModelError(
+            f"{config.where}: a quantised checkpoint (quantization_config, method {str(name)[:40]!r}) is not read: "
+            f"dequantise it or use GGUF ({brief(error, 300)})"
+        ) from None
+    return family
+
+
+def stored_as_floats(family: Family) -> None:
+    """Refuse integers where weights are needed, before any is read: with their scales left out they are other numbers."""
+    infos = family.weights.store.infos
+    for index in range(family.n_layers):
+        for name in family.shapes(index):
+            stored = infos[family.weights.prefix + name].dtype
+            if stored.startswith(("int", "uint", "bool", "float8")):
+                raise ModelError(
+                    f"{family.weights.store.where}: the tensor {family.weights.prefix + name} is stored as {stored}: "
+                    "expected floating point weights (dequantise the checkpoint first, or use GGUF)"
+                )
+
+
+def _beside(where: str) -> list[str]:
+    """The names in the folder of a file; none where there is no such folder."""
+    try:
+        return [entry.name for entry in Path(where).parent.iterdir()]
+    except OSError:
+        return []

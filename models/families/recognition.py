@@ -1,0 +1,148 @@
+"""What a file or folder is when it is not a checkpoint that can be read: named, with what to do about it.
+
+A Git-LFS pointer, a web page saved under the name of a weight file, an adapter without its base model, one shard of several and
+quantised integers all end in noise when they are read as what their name says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from eigentoken.files.documents import DocumentError, read_json
+from eigentoken.models.convention.errors import some
+from eigentoken.models.convention.tensors import TensorInfo
+
+SHARD = re.compile(r"(?P<stem>.+)-(?P<index>\d{3,6})-of-(?P<total>\d{3,6})(?P<suffix>\.safetensors|\.bin|\.gguf)", re.I)
+LFS = b"version https://git-lfs.github.com/spec/"
+UNFINISHED = (".incomplete", ".part", ".partial", ".crdownload", ".aria2", ".download")
+#: how other kinds of files begin, and what to do with them
+BEGINNINGS: tuple[tuple[bytes, str], ...] = (
+    (
+        b"\x89HDF",
+        "an HDF5 file (Keras or TensorFlow): convert it, e.g. with transformers from_tf=True, save_pretrained(FOLDER)",
+    ),
+    (b"\x1f\x8b", "a gzip archive: unpack it first"),
+    (b"BZh", "a bzip2 archive: unpack it first"),
+    (b"\xfd7zXZ", "an xz archive: unpack it first"),
+    (b"7z\xbc\xaf", "a 7z archive: unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive: unpack it first"),
+    (b"\x93NUMPY", "one numpy array: a checkpoint has named tensors (.npz)"),
+    (b"%PDF", "a PDF document: give a checkpoint"),
+)
+MERGE = "merge it first: PeftModel.from_pretrained(BASE, ADAPTER).merge_and_unload().save_pretrained(FOLDER), then check FOLDER"
+
+
+def mistaken_file(path: Path) -> str | None:
+    """What the file is instead of a checkpoint, with what to do; None where it may be one."""
+    with path.open("rb") as stream:
+        head = stream.read(1024)
+    if not head:
+        return "an empty file: download it again"
+    if path.suffix.lower() in UNFINISHED:
+        return "an unfinished download: let it finish, or start it again"
+    if head.startswith(LFS):
+        size = re.search(rb"^size (\d{1,18})$", head, re.M)
+        true = f" (the file itself has {int(size[1])} bytes)" if size else ""
+        return (
+            f"a Git-LFS pointer, not the weights{true}: run `git lfs pull` in its folder, or download the file itself"
+        )
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if text.startswith((b"<!doctype html", b"<html", b"<head", b"<!-- ", b"<?xml")):
+        return (
+            "a web page saved under this name (often a login or an error page): download the file itself "
+            "(on the hub the address has /resolve/, not /blob/)"
+        )
+    if text.startswith(b"{") and (b'"error"' in text or b'"message"' in text) and path.suffix.lower() != ".json":
+        return "an error message of a server in JSON: download the file again, with the access that it needs"
+    return next((what for begin, what in BEGINNINGS if head.startswith(begin)), None)
+
+
+def mistaken_folder(folder: Path, names: Iterable[str]) -> str | None:
+    """What the folder is instead of a checkpoint: an adapter, or shards without their index."""
+    listed = set(names)
+    if listed & {"adapter_config.json", "adapter_model.safetensors", "adapter_model.bin"}:
+        return adapter(folder)
+    shards = sorted(name for name in listed if SHARD.fullmatch(name))
+    return unindexed(shards[0], listed) if shards else None
+
+
+def adapter(folder: Path) -> str:
+    """A LoRA or PEFT adapter, with the name of its base model where it says one."""
+    kind, base = "PEFT", ""
+    try:
+        said = read_json(folder / "adapter_config.json", largest=1 << 20)
+        if isinstance(said, dict):
+            kind = str(said.get("peft_type") or kind)[:20]
+            name = said.get("base_model_name_or_path")
+            base = f" of {name[:80]!r}" if isinstance(name, str) and name else ""
+    except DocumentError:
+        pass  # it is an adapter all the same
+    return f"a {kind} adapter{base}, not a model: it has the difference to a base model only; {MERGE}"
+
+
+def unindexed(name: str, beside: Iterable[str]) -> str | None:
+    """A shard: which others are here, and which index is missing; None for a file that is no shard."""
+    found = SHARD.fullmatch(name)
+    if found is None:
+        return None
+    stem, total, suffix = found["stem"], int(found["total"]), found["suffix"]
+    here = {
+        int(other["index"])
+        for each in beside
+        if (other := SHARD.fullmatch(each)) and other["stem"] == stem and int(other["total"]) == total
+    }
+    if suffix.lower() == ".gguf":
+        return f"one of {total} shards of a GGUF file: merge them first (llama-gguf-split --merge)"
+    index = f"{stem}{suffix}.index.json"
+    if index in set(beside):
+        return f"one of {total} shards: name its folder, whose {index} says where each tensor is"
+    lacking = [number for number in range(1, min(total, 1000) + 1) if number not in here]
+    state = f"shards {some(lacking)} are missing too" if lacking else "all shards are here"
+    return (
+        f"one of {total} shards of a checkpoint without its index {index} ({state}): put the index and all shards in one "
+        "folder and name the folder"
+    )
+
+
+def unmerged(names: Iterable[str]) -> str | None:
+    """Tensors of an adapter inside a checkpoint: read without them, the layers would be other ones than the model's."""
+    listed = list(names)
+    parts = [
+        name
+        for name in listed
+        if re.search(r"(^|\.)(lora_(A|B|E|embedding_A|magnitude_vector)|base_layer)(\.|$)", name)
+    ]
+    if not parts:
+        return None
+    whole = any(".base_layer." in name for name in parts) or len(parts) < len(listed)
+    what = "an unmerged PEFT model" if whole else "a LoRA adapter without its base model"
+    return f"{what} (tensors {some(sorted(parts), 2)}): {MERGE}"
+
+
+def quantised(infos: Mapping[str, TensorInfo]) -> str | None:
+    """Weights as integers with scales beside them: which scheme, and how to get floats."""
+    endings = {name.rpartition(".")[2] for name in infos}
+    small = {
+        name: info.dtype
+        for name, info in infos.items()
+        if len(info.shape) == 2 and info.dtype.startswith(("int8", "uint8", "int4", "float8"))
+    }
+    if {"qweight", "qzeros"} <= endings:
+        scheme = f"{'GPTQ' if 'g_idx' in endings else 'AWQ or GPTQ'} (qweight, qzeros, scales)"
+    elif any("quant_state" in name or name.endswith(("absmax", "quant_map")) for name in infos):
+        scheme = "bitsandbytes, 4 bits (absmax, quant_map)"
+    elif small and endings & {"SCB", "weight_format"}:
+        scheme = "bitsandbytes, 8 bits (SCB)"
+    elif small:
+        first, kind = next(iter(small.items()))
+        scales = sorted(ending for ending in endings if "scale" in ending)
+        scheme = f"{len(small)} {kind} {'matrix' if len(small) == 1 else 'matrices'}, e.g. {first[:80]}"
+        scheme += f", scales in {some(scales, 3)}" if scales else ""
+    else:
+        return None
+    return (
+        f"a quantised checkpoint: {scheme}; these numbers are not the weights: take the unquantised original or a GGUF file, "
+        "or load it with transformers, call model.dequantize() and save_pretrained(FOLDER)"
+    )

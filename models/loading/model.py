@@ -1,0 +1,142 @@
+"""A loaded model: layers on demand, one in memory at a time, with the files that they came from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from eigentoken.models.convention.configuration import Config
+from eigentoken.models.convention.display import table
+from eigentoken.models.convention.embedding import Embedding
+from eigentoken.models.convention.errors import ModelError
+from eigentoken.models.convention.head_and_layer import Layer, Normalization
+from eigentoken.models.convention.tensors import SourceFile, TensorStore, WeightReader
+from eigentoken.models.families.family import Family, family_of
+
+if TYPE_CHECKING:
+    from eigentoken.models.loading.left_out import LeftOut
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A checkpoint in the convention of this room.  Build it with ``eigentoken.models.load``."""
+
+    source: str
+    family: str
+    config: Mapping[str, Any] = field(repr=False)
+    store: TensorStore = field(repr=False)
+    reading: Family = field(repr=False)
+
+    @property
+    def n_layers(self) -> int:
+        """How many layers a token passes."""
+        return self.reading.n_layers
+
+    @property
+    def n_heads(self) -> int:
+        """Query heads per layer."""
+        return self.reading.n_heads
+
+    @property
+    def n_kv_heads(self) -> int:
+        """Key-value heads per layer."""
+        return self.reading.n_kv_heads
+
+    @property
+    def d(self) -> int:
+        """The width of a token."""
+        return self.reading.d
+
+    @property
+    def d_head(self) -> int:
+        """The width of a head."""
+        return self.reading.d_head
+
+    @property
+    def format(self) -> str:
+        """The file format."""
+        return self.store.format
+
+    @property
+    def files(self) -> tuple[SourceFile, ...]:
+        """The files with the weights; ``file.sha256`` is computed when asked for."""
+        return self.store.files
+
+    def fingerprint(self) -> str:
+        """sha256 over the sha256 of the weight files in order (or over the tensors of a model in memory)."""
+        digest = hashlib.sha256()
+        if self.files:
+            for file in self.files:
+                digest.update(file.sha256.encode())
+        else:
+            for name in sorted(self.store.infos):
+                digest.update(name.encode() + self.store.read(name).tobytes())
+        return digest.hexdigest()
+
+    def layer(self, index: int) -> Layer:
+        """Layer ``index`` (negative counts from the end), read now."""
+        if not -self.n_layers <= index < self.n_layers:
+            raise ModelError(f"layer must be in 0..{self.n_layers - 1}, got {index}")
+        try:
+            return self.reading.layer(index % self.n_layers)
+        finally:
+            self.store.release()
+
+    def layers(self, start: int = 0, stop: int | None = None) -> Iterator[Layer]:
+        """The layers in order, each read when it is reached; weights that the last one had are not read again."""
+        last: Layer | None = None
+        for index in range(start, self.n_layers if stop is None else min(stop, self.n_layers)):
+            if last is not None and self.reading.weights_of(index) == last.weights_of:
+                heads = tuple(replace(head, layer=index) for head in last.heads)
+                last = replace(last, index=index, heads=heads)
+            else:
+                last = None
+                last = self.layer(index)
+            yield last
+
+    @cached_property
+    def left_out(self) -> LeftOut:
+        """Tensors of the file that no layer uses; no weight is read to find them."""
+        from eigentoken.models.loading.left_out import left_out
+
+        return left_out(self.reading, self.config, self.store.where)
+
+    def embedding(self) -> Embedding:
+        """What turns token ids (or pixels) into the first hidden states."""
+        try:
+            return self.reading.embedding()
+        finally:
+            self.store.release()
+
+    def final_norm(self) -> Normalization | None:
+        """The normalization after the last layer, if there is one."""
+        return self.reading.final_norm()
+
+    def describe(self) -> str:
+        """One line for reports."""
+        kv = f" ({self.n_kv_heads} key-value)" if self.n_kv_heads != self.n_heads else ""
+        return (
+            f"{self.source}: {self.family}, {self.n_layers} layers, {self.n_heads}{kv} heads, d={self.d}, "
+            f"d_head={self.d_head}, {self.format}"
+        )
+
+    def _repr_html_(self) -> str:
+        files = ", ".join(f"{file.path.name} ({file.size} bytes)" for file in self.files) or "in memory"
+        rows: list[tuple[str, object]] = [
+            ("family", self.family),
+            ("layers", self.n_layers),
+            ("heads", f"{self.n_heads} query, {self.n_kv_heads} key-value, d_head={self.d_head}"),
+            ("width d", self.d),
+            ("format", self.format),
+            ("files", files),
+        ]
+        return table(self.source, rows)
+
+
+def build_model(source: str, config: Mapping[str, Any], store: TensorStore, where: str) -> Model:
+    """A model from a configuration and named tensors."""
+    reading = family_of(Config(config, where), WeightReader(store))
+    return Model(source, reading.name, dict(config), store, reading)

@@ -1,0 +1,166 @@
+"""From what a user names to a model: a path, ``sample:NAME``, a Hugging Face id, or an object in memory."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from eigentoken.models.convention.configuration import MAX_JSON_BYTES, parse_json, read_json_object
+from eigentoken.models.convention.errors import ModelError, brief, some
+from eigentoken.models.convention.tensors import TensorStore
+from eigentoken.models.families.recognition import (
+    adapter,
+    mistaken_file,
+    mistaken_folder,
+    quantised,
+    unindexed,
+    unmerged,
+)
+from eigentoken.models.formats.safetensors_file import SafetensorsStore
+from eigentoken.models.formats.sharded import ShardedStore, member
+from eigentoken.models.formats.torch_pickle import TorchPickleStore
+from eigentoken.models.loading import samples
+from eigentoken.models.loading.model import Model, build_model
+
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
+FOLDER_FILES = (
+    "model.safetensors",
+    "model.safetensors.index.json",
+    "pytorch_model.bin",
+    "pytorch_model.bin.index.json",
+)
+"""What a folder is searched for, in this order; then a single .safetensors, .gguf, .npz or .bin file."""
+
+
+def load(source: object, *, config: Mapping[str, Any] | None = None) -> Model:
+    """The model that ``source`` names; layers are read later, one at a time.
+
+    ``source``: the path of a folder or file; ``sample:NAME``; a Hugging Face id (``org/name``, needs the extra
+    ``hub``); a ``transformers`` model; a ``torch.nn.Module``.  ``config`` replaces the configuration found beside the
+    weights.  Raises ModelError, one line, for whatever cannot be used.
+    """
+    if isinstance(source, Model):
+        return source
+    if isinstance(source, str | os.PathLike):
+        text = os.fspath(source)
+        if not isinstance(text, str) or "\0" in text or not text:
+            raise ModelError("source must be a path, sample:NAME, a Hugging Face id or a model in memory")
+        if text.startswith("sample:"):
+            return open_path(samples.fetch(text.removeprefix("sample:")), text, config)
+        path = Path(text).expanduser()
+        if path.exists() or isinstance(source, os.PathLike):
+            return open_path(path, text, config)
+        if HUB_ID.fullmatch(text) and path.suffix.lower() not in (".bin", ".gguf", ".npz", ".safetensors"):
+            from eigentoken.models.loading.hub import snapshot
+
+            return open_path(snapshot(text), text, config)
+        raise ModelError(f"{text}: no such file or folder, and not sample:NAME or a Hugging Face id")
+    from eigentoken.models.formats.in_memory import open_module
+
+    store, found = open_module(source)
+    return build_model(store.where, dict(config) if config is not None else found, store, store.where)
+
+
+def open_path(path: Path, source: str, config: Mapping[str, Any] | None = None) -> Model:
+    """The model in a folder or file."""
+    try:
+        if path.is_dir():
+            path = _checkpoint_in(path)
+        elif not path.is_file():
+            raise ModelError(f"{path}: no such file or folder")
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({brief(error)})") from None
+    store, found = _open_file(path)
+    where = str(path)
+    if config is None and found is None:
+        beside = path.parent / "config.json"
+        if not os.path.lexists(beside):
+            raise ModelError(_without_config(path, store))
+        where = str(beside)
+        config_file = member(path.parent, "config.json", str(path.parent))
+        if what := mistaken_file(config_file):
+            raise ModelError(f"{config_file}: {what}")
+        found = read_json_object(config_file)
+    return build_model(source, dict(config) if config is not None else found or {}, store, where)
+
+
+def _without_config(path: Path, store: TensorStore) -> str:
+    """Why there is no configuration: what the file is, where that can be seen, else what is missing."""
+    beside = {entry.name for entry in path.parent.iterdir()}
+    if "adapter_config.json" in beside and path.name.startswith("adapter_model"):
+        return f"{path.parent}: {adapter(path.parent)}"
+    what = unmerged(store.infos) or unindexed(path.name, beside) or quantised(store.infos)
+    if what:
+        return f"{path}: {what}"
+    return f"{path.parent}: config.json is missing: it says the family and sizes of {path.name}"
+
+
+def _checkpoint_in(folder: Path) -> Path:
+    for name in FOLDER_FILES:
+        if os.path.lexists(folder / name):
+            return member(folder, name, str(folder))
+    names = sorted(entry.name for entry in folder.iterdir())
+    if what := mistaken_folder(folder, names):
+        raise ModelError(f"{folder}: {what}")
+    if "modules.json" in names and (inner := _transformer_module(folder)) is not None:
+        return _checkpoint_in(inner)
+    for suffix in (".safetensors", ".gguf", ".npz", ".bin", ".pt", ".pth", ".ckpt"):
+        fitting = [name for name in names if name.lower().endswith(suffix)]
+        if len(fitting) == 1:
+            return member(folder, fitting[0], str(folder))
+        if fitting:
+            raise ModelError(f"{folder}: several checkpoints ({some(fitting)}): name one of the files")
+    inside = some(names) if names else "nothing: the folder is empty"
+    raise ModelError(
+        f"{folder}: no checkpoint found; expected {', '.join(FOLDER_FILES)}, .gguf, .npz, .bin, .pt or .ckpt; "
+        f"found {inside}"
+    )
+
+
+def _transformer_module(folder: Path) -> Path | None:
+    """Older sentence-transformers keep the network in a subfolder, which modules.json names (``0_Transformer``)."""
+    where = str(folder / "modules.json")
+    listed = parse_json(member(folder, "modules.json", str(folder)).read_bytes()[:MAX_JSON_BYTES], where)
+    for module in listed if isinstance(listed, list) else []:
+        path, kind = (module.get(key) for key in ("path", "type")) if isinstance(module, dict) else (None, None)
+        if isinstance(path, str) and isinstance(kind, str) and kind.endswith(".Transformer") and path:
+            if path in (".", "..") or any(mark in path for mark in ("/", "\\", "\0", ":")):
+                raise ModelError(f"{where}: the module path {path[:80]!r} points outside the folder")
+            inner = folder / path
+            if inner.is_symlink() or not inner.is_dir():
+                raise ModelError(f"{where}: the folder {path[:80]!r} of the network is missing")
+            if (inner / "modules.json").exists():
+                raise ModelError(f"{where}: {path[:80]!r} has modules of its own: name the folder with the weights")
+            return inner
+    return None
+
+
+def _open_file(path: Path) -> tuple[TensorStore, dict[str, Any] | None]:
+    """The tensors of a file, and the configuration if the format carries one."""
+    name = path.name.lower()
+    if what := mistaken_file(path):
+        raise ModelError(f"{path}: {what}")
+    if name.endswith(".index.json"):
+        return ShardedStore(path), None
+    if name.endswith(".safetensors"):
+        return SafetensorsStore(path), None
+    with path.open("rb") as stream:
+        head = stream.read(4)
+    if name.endswith(".gguf") or head == b"GGUF":
+        from eigentoken.models.formats.gguf_file import open_gguf
+
+        return open_gguf(path)
+    if name.endswith(".npz"):
+        from eigentoken.models.formats.npz import open_npz
+
+        return open_npz(path)
+    if head[:2] == b"PK" or head[:1] == b"\x80":
+        return TorchPickleStore(path), None
+    if name.endswith(".bin"):
+        from eigentoken.models.formats.llama2c import open_llama2c
+
+        return open_llama2c(path)
+    raise ModelError(f"{path}: not a known checkpoint format (safetensors, torch .bin, GGUF, llama2.c .bin, .npz)")

@@ -1,0 +1,223 @@
+"""Write an edited copy of a checkpoint: a new folder with safetensors and config.json; the original is never touched.
+
+Tensors that are not edited keep their bytes.  An edited one is rounded once to its stored dtype, and the rounded
+matrix is returned, so that whatever is claimed of the edit is claimed of the numbers in the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigentoken.files.writing import sync_tree
+from eigentoken.models.convention.errors import ModelError, brief
+from eigentoken.models.convention.head_and_layer import Layer
+from eigentoken.models.convention.rotary import Array
+from eigentoken.models.convention.tensors import TensorStore
+from eigentoken.models.formats.renamed import RenamedStore
+from eigentoken.models.formats.safetensors_file import DTYPES, SafetensorsStore, widen_bfloat16
+from eigentoken.models.formats.sharded import ShardedStore
+from eigentoken.models.loading.model import Model
+
+MAX_COMPANION = 64 << 20
+CODES = {label: code for code, (label, _, _) in DTYPES.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class EditedCheckpoint:
+    """Where the copy is, what was changed, and the output matrices [O_1 ... O_H] as they now stand in the file."""
+
+    folder: Path
+    tensors: tuple[str, ...]
+    layers: tuple[int, ...]
+    output_matrices: Mapping[int, Array]
+
+
+def save_edited(model: Model, destination: str | os.PathLike[str], outputs: Mapping[int, Array]) -> EditedCheckpoint:
+    """A copy of ``model`` in the new folder ``destination`` with other output matrices.
+
+    ``outputs``: layer index to the whole output matrix W_O = [O_1 ... O_H], shape (d, H d_head), in our convention.
+    Layers that share the stored tensor (ALBERT) change together; ``layers`` of the result lists all of them.
+    The folder appears only when it is complete.
+    """
+    folder = Path(destination)
+    if os.path.lexists(folder):
+        raise ModelError(f"{folder}: exists already: an edited checkpoint goes to a new folder, never over another")
+    edits, written = _edits(model, outputs)
+    first = {model.reading.weights_of(index) for index in written}
+    changed = tuple(index for index in range(model.n_layers) if model.reading.weights_of(index) in first)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise ModelError(f"{folder}: cannot be created ({brief(error)})") from None
+    try:
+        _write_all(model, work, edits)
+        work.chmod(0o755)
+        sync_tree(work)
+        work.rename(folder)
+    except OSError as error:
+        raise ModelError(f"{folder}: cannot be written ({brief(error)})") from None
+    finally:
+        if work.exists():
+            shutil.rmtree(work, ignore_errors=True)
+    return EditedCheckpoint(folder, tuple(edits), changed, written)
+
+
+def round_to_stored(values: Array, dtype: str) -> Array:
+    """``values`` rounded to nearest in the stored dtype; bfloat16 comes back as float32 of the rounded value.
+
+    >>> round_to_stored(np.array([1.00390626]), "bfloat16")
+    array([1.0078125], dtype=float32)
+    """
+    if dtype == "bfloat16":
+        return widen_bfloat16(_bfloat16_bits(values))
+    target = {"float16": np.float16, "float32": np.float32, "float64": np.float64}.get(dtype, np.float32)
+    with np.errstate(over="ignore"):
+        return np.asarray(values).astype(target)
+
+
+def _bfloat16_bits(values: Array) -> Array:
+    """Round to nearest even, from float64 in one step: the float32 between is made sticky (round to odd)."""
+    x = np.asarray(values, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        near = x.astype(np.float32)
+    bits = near.view(np.uint32).astype(np.int64)
+    exact = near.astype(np.float64) == x
+    too_big = np.abs(near.astype(np.float64)) > np.abs(x)
+    odd = np.where(exact, bits, np.where(too_big, bits - 1, bits) | 1)
+    rounded = (odd + 0x7FFF + ((odd >> 16) & 1)) >> 16
+    return np.asarray(rounded.astype(np.uint16))
+
+
+def _edits(model: Model, outputs: Mapping[int, Array]) -> tuple[dict[str, Array], dict[int, Array]]:
+    edits: dict[str, Array] = {}
+    written: dict[int, Array] = {}
+    for index, W_O in outputs.items():
+        layer: Layer = model.layer(index)
+        old = layer.output_matrix()
+        new = np.asarray(W_O)
+        if new.shape != old.shape or new.dtype.kind != "f" or not np.isfinite(new).all():
+            raise ModelError(
+                f"the output matrix of layer {index} must be finite floats of shape {old.shape}, "
+                f"got {new.dtype} {new.shape}"
+            )
+        name = layer.output_stored.name
+        if name in edits:
+            raise ModelError(f"layer {index} shares its output matrix with another edited layer: edit one of them")
+        stored = round_to_stored(new, model.store.infos[name].dtype)
+        if not np.isfinite(stored).all():
+            raise ModelError(
+                f"the output matrix of layer {index} overflows {model.store.infos[name].dtype}: scale the edit"
+            )
+        edits[name] = stored.T if layer.output_stored.transposed else stored
+        written[layer.index] = stored
+    return edits, written
+
+
+def _write_all(model: Model, folder: Path, edits: Mapping[str, Array]) -> None:
+    store = model.store
+    config = {key: value for key, value in model.config.items() if key != "eigentoken_rope_interleaved"}
+    if config.get("eigentoken_rope_dims") == model.d_head:
+        del config["eigentoken_rope_dims"]
+    if isinstance(store, ShardedStore) and all(isinstance(s, SafetensorsStore) for s in store.shards.values()):
+        for shard, part in store.shards.items():
+            _write_safetensors(folder / shard, part, {n: a for n, a in edits.items() if n in part.infos}, None)
+        index = {"metadata": {}, "weight_map": {n: s for s, part in store.shards.items() for n in part.infos}}
+        _write_json(folder / "model.safetensors.index.json", index)
+    else:
+        _write_safetensors(folder / "model.safetensors", store, edits, _half_split(model))
+    _write_json(folder / "config.json", config)
+    _copy_companions(model, folder)
+
+
+def _half_split(model: Model) -> Any:
+    """The row order that turns interleaved rotary pairs into transformers' half-split ones, or None."""
+    if not model.config.get("eigentoken_rope_interleaved"):
+        return None
+    rotary = model.layer(0).rotary
+    if rotary is None:
+        return None
+    pairs = np.arange(rotary.dims)
+    order = np.concatenate([pairs[0::2], pairs[1::2], np.arange(rotary.dims, rotary.d_head)])
+
+    def turn(name: str, array: Array) -> Array:
+        if not any(f"self_attn.{part}_proj." in name for part in "qk"):
+            return array
+        blocks = array.reshape(-1, rotary.d_head, *array.shape[1:])
+        return np.asarray(blocks[:, order].reshape(array.shape))
+
+    return turn
+
+
+def _write_safetensors(path: Path, store: TensorStore, edits: Mapping[str, Array], turn: Any) -> None:
+    """One safetensors file with the tensors of ``store``, streamed one at a time."""
+    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+    at = 0
+    names = [name for name in store.infos if name in edits or _code(store, name) is not None]
+    for name in names:
+        code = _code(store, name) or "F32"
+        size = int(np.prod(store.infos[name].shape, dtype=np.int64)) * DTYPES[code][1]
+        header[name] = {"dtype": code, "shape": list(store.infos[name].shape), "data_offsets": [at, at + size]}
+        at += size
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with path.open("wb") as out:
+        out.write(len(text).to_bytes(8, "little"))
+        out.write(text)
+        for name in names:
+            for piece in _pieces(store, name, edits, turn):
+                out.write(piece)
+
+
+def _pieces(store: TensorStore, name: str, edits: Mapping[str, Array], turn: Any) -> Iterator[Any]:
+    """The bytes of one tensor as the new file holds them."""
+    if name not in edits and isinstance(store, SafetensorsStore):
+        span = store.spans[name]
+        with store.path.open("rb") as stream:
+            stream.seek(span.start)
+            left = span.stop - span.start
+            while left:
+                piece = stream.read(min(left, 1 << 24))
+                if not piece:
+                    raise ModelError(f"{store.where}: ended while it was copied")
+                left -= len(piece)
+                yield piece
+        return
+    array = edits[name] if name in edits else store.read(name)
+    store.release()
+    array = array if turn is None else turn(name, array)
+    if store.infos[name].dtype == "bfloat16":
+        array = _bfloat16_bits(array)
+    yield np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
+def _code(store: TensorStore, name: str) -> str | None:
+    """The safetensors dtype for a tensor; dequantised blocks become float32, None is left out."""
+    dtype = store.infos[name].dtype
+    if dtype in CODES:
+        return CODES[dtype]
+    return "F32" if isinstance(store, RenamedStore) else None
+
+
+def _write_json(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, indent=2, sort_keys=True, default=str) + "\n", encoding="utf-8")
+
+
+def _copy_companions(model: Model, folder: Path) -> None:
+    """Small plain files beside the original (tokenizer, vocabulary), never weights, links or code."""
+    if not model.files:
+        return
+    for entry in sorted(model.files[0].path.parent.iterdir()):
+        text = entry.suffix in (".json", ".txt", ".model") and not entry.name.endswith(".index.json")
+        plain = text and entry.name != "config.json" and entry.is_file() and not entry.is_symlink()
+        if plain and entry.stat().st_size <= MAX_COMPANION:
+            shutil.copyfile(entry, folder / entry.name)

@@ -1,0 +1,144 @@
+"""``certify``: one condition on one matrix, answered in one of three words with a margin and a certificate.
+
+A verdict is about every matrix within ``radius`` (spectral norm) of the exact value of the input.  Definiteness words
+concern the symmetric part: ``positive-definite`` means ``x^T M x > 0`` for all x != 0, whether or not M is symmetric;
+``symmetric`` is a condition of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from eigentoken.numerics.certified.condition_names import CONDITIONS
+from eigentoken.numerics.certified.dominance import ORDERS
+from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
+from eigentoken.numerics.certified.exact_matrices import Deadline
+from eigentoken.numerics.certified.matrices import as_enclosure, exact_number, read_matrix
+from eigentoken.numerics.certified.questions import Question
+from eigentoken.numerics.certified.shape_conditions import (
+    decide_identity,
+    decide_nonsingular,
+    decide_norm_bound,
+    decide_rank,
+    decide_symmetric,
+)
+from eigentoken.numerics.certified.sign_conditions import decide_inertia, decide_signs
+from eigentoken.numerics.certified.spectral_conditions import (
+    decide_complex_pair,
+    decide_dominance,
+    decide_eigenvector,
+    decide_gap,
+    decide_spectrum,
+)
+from eigentoken.theory.language.verdicts import Verdict
+from eigentoken.theory.systems.suggestions import meant
+
+__all__ = ["certify", "conditions"]
+
+_DECIDERS: dict[str, Callable[[Question], Verdict]] = {
+    "symmetric": decide_symmetric,
+    "identity": decide_identity,
+    "positive-definite": decide_signs,
+    "negative-definite": decide_signs,
+    "positive-semidefinite": decide_signs,
+    "negative-semidefinite": decide_signs,
+    "indefinite": decide_signs,
+    "inertia": decide_inertia,
+    "rank": decide_rank,
+    "nonsingular": decide_nonsingular,
+    "norm-bound": decide_norm_bound,
+    "spectrum": decide_spectrum,
+    "dominant-real-part": decide_dominance,
+    "dominant-modulus": decide_dominance,
+    "dominant-step": decide_dominance,
+    "dominant-complex-pair": decide_complex_pair,
+    "spectral-gap": decide_gap,
+    "principal-eigenvector": decide_eigenvector,
+}
+
+
+def conditions() -> dict[str, str]:
+    """The names that :func:`certify` knows, each with one line.
+
+    >>> "positive-definite" in conditions()
+    True
+    """
+    return dict(CONDITIONS)
+
+
+def certify(
+    condition: str,
+    matrix: Any,
+    *,
+    radius: Any = 0.0,
+    alpha: Any = None,
+    expected: Any = None,
+    bound: Any = None,
+    within: Any = None,
+    by: str = "real-part",
+    time_limit: float = 10.0,
+) -> Verdict:
+    """Decide one condition for every matrix within ``radius`` of the one given.
+
+    ``matrix``: an array, a tensor, nested lists of exact numbers, an
+    :class:`~eigentoken.numerics.certified.enclosures.Enclosure`, or the name of a file (``.npy``, ``.json``,
+    ``.safetensors::tensor``).  ``alpha``: the step of ``dominant-step``.
+    ``expected``: the rank, or the inertia as three counts.  ``bound``, ``within``: see :func:`conditions`.
+    ``time_limit``: seconds for the exact rung.
+
+    >>> certify("positive-definite", [["2", "1"], ["1", "1/2"]]).word.value  # exactly singular
+    'fails'
+    """
+    if condition not in _DECIDERS:
+        raise MatrixError(f"unknown condition {condition!r}: {meant(condition, _DECIDERS)}")
+    if by not in ORDERS:
+        raise MatrixError(f"by must be one of {', '.join(ORDERS)}, got {by!r}")
+    step = _option("alpha", alpha)
+    if step is None and (condition == "dominant-step" or (condition == "dominant-complex-pair" and by == "step")):
+        raise MatrixError("dominant-step orders by |1 + alpha lambda|: give alpha")
+    reach = _option("radius", radius)
+    enclosure = read_matrix(matrix, reach) if isinstance(matrix, str) else as_enclosure(matrix, reach)
+    question = Question(
+        condition,
+        enclosure,
+        Deadline.after(time_limit),
+        step,
+        _expected(condition, expected, enclosure),
+        _option("bound", bound),
+        _option("within", within),
+        by,
+    )
+    return _DECIDERS[condition](question)
+
+
+def _option(name: str, value: Any) -> Fraction | None:
+    """The exact number of an option; what is wrong with it names the option."""
+    try:
+        return None if value is None else exact_number(value)
+    except MatrixError as error:
+        raise MatrixError(f"{name}: {error}") from None
+
+
+def _expected(condition: str, expected: Any, enclosure: Enclosure) -> Any:
+    if expected is None:
+        return None
+    if condition == "rank":
+        return _count(expected)
+    if condition == "inertia":
+        given = list(expected) if isinstance(expected, list | tuple) else [expected]
+        counts = tuple(_count(count) for count in given)
+        if len(counts) != 3 or sum(counts) != enclosure.shape[0]:
+            raise MatrixError(
+                f"expected inertia must be three counts that add up to {enclosure.shape[0]}, got {expected}"
+            )
+        return counts
+    raise MatrixError(f"expected has no meaning for {condition}")
+
+
+def _count(value: Any) -> int:
+    number = exact_number(value)
+    if number.denominator != 1 or number < 0:
+        raise MatrixError(f"expected must be a whole number >= 0, or three for the inertia, got {value!r}")
+    return int(number)

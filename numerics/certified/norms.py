@@ -1,0 +1,161 @@
+"""Norms and distances: the spectral norm as an interval, the distance to the symmetric matrices and to the identity.
+
+``||M||_2 <= t`` iff ``t^2 I - M^T M`` is positive semidefinite: a definiteness question about a product with a rounding
+radius (:mod:`eigentoken.numerics.certified.enclosures`).  From below, ``||M x|| / ||x||`` for one vector.  The nearest symmetric
+matrix to M in the spectral norm is ``(M + M^T) / 2``, at distance ``||M - M^T|| / 2`` (Fan and Hoffman, 1955).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.linalg
+
+from eigentoken.numerics.certified.definiteness import cholesky_bound
+from eigentoken.numerics.certified.enclosures import Enclosure
+from eigentoken.numerics.certified.probe import probe_numpy
+from eigentoken.numerics.certified.rounding import (
+    TINY,
+    UNIT,
+    Array,
+    down,
+    frobenius_above,
+    gamma,
+    inflate,
+    scale_down,
+    scale_up,
+    spectral_norm_above,
+    up,
+)
+
+__all__ = ["distance_to_identity", "distance_to_symmetric", "float_norm", "norm_interval", "plain_distance_to_identity"]
+
+#: Up to this order the guess for the top vector comes from squarings of the Gram matrix.
+SQUARED = 96
+#: A wider interval than this ratio is worth an eigen-decomposition, up to the order beside it.
+CLOSE, DECOMPOSED = 1 + 1e-5, 1024
+
+
+def float_norm(matrix: Array) -> tuple[float, float]:
+    """Certified ``(low, high)`` of the spectral norm of a finite float matrix (scaled by a power of two inside)."""
+    with np.errstate(all="ignore"):
+        largest = float(np.abs(matrix).max(initial=0.0))
+        if largest == 0.0:
+            return 0.0, 0.0
+        if (
+            not probe_numpy().passed
+        ):  # without a product that may be trusted: max |m_ij| <= ||M||_2 <= sqrt(m n) max |m_ij|
+            return largest, up(largest * math.sqrt(matrix.size))
+        shift = math.frexp(largest)[1]
+        scaled = np.ldexp(matrix, -shift)  # entries that become subnormal lose at most TINY each
+        lost = scaled.size * TINY
+        crude = up(spectral_norm_above(scaled) + lost)
+        tall = scaled if scaled.shape[0] >= scaled.shape[1] else np.ascontiguousarray(scaled.T)
+        low = max(down(_stretch_below(tall, _top_vector(tall)) - lost), down(float(np.abs(scaled).max()), 1))
+        high = up(_sharper(tall, low, crude) + lost)
+        if high > low * CLOSE and tall.shape[1] <= DECOMPOSED:  # two singular values near the top
+            low = max(low, down(_stretch_below(tall, _top_eigenvector(tall)) - lost))
+            high = min(high, up(_sharper(tall, low, crude) + lost))
+        return scale_down(min(low, high), shift), scale_up(high, shift)
+
+
+def _top_vector(matrix: Array) -> Array:
+    """A vector that M stretches much (a guess, nothing is claimed): a power of ``M^T M`` on the columns' lengths."""
+    x = np.linalg.norm(matrix, axis=0) + 1e-3 * np.abs(matrix).max()
+    if matrix.shape[1] <= SQUARED:  # six squarings cost less than forty small products one by one
+        power = matrix.T @ matrix
+        for _ in range(6):
+            power = power / max(float(np.abs(power).max()), 1e-300)
+            power = power @ power
+        x = power @ x
+    else:
+        for _ in range(40):
+            x = x / max(float(np.abs(x).max()), 1e-300)
+            x = matrix.T @ (matrix @ x)
+    if not np.isfinite(x).all() or not np.any(x):
+        return np.ones(matrix.shape[1])
+    return np.asarray(x / float(np.abs(x).max()))
+
+
+def _top_eigenvector(matrix: Array) -> Array:
+    """The same guess from the last eigenvector of ``M^T M``."""
+    n = matrix.shape[1]
+    try:
+        _, vectors = scipy.linalg.eigh(matrix.T @ matrix, subset_by_index=[n - 1, n - 1], check_finite=False)
+    except (np.linalg.LinAlgError, ValueError):
+        return np.ones(n)
+    return np.ascontiguousarray(vectors[:, 0])
+
+
+def _stretch_below(matrix: Array, x: Array) -> float:
+    """A lower bound on ``||M x|| / ||x||``."""
+    m, n = matrix.shape
+    y = matrix @ x
+    error = gamma(n) * inflate(np.abs(matrix) @ np.abs(x), n + 1) + n * TINY
+    length = float(np.linalg.norm(y)) * (1 - (2 * m + 8) * UNIT)
+    slip = float(np.linalg.norm(error)) * (1 + (2 * m + 8) * UNIT)
+    size = float(np.linalg.norm(x)) * (1 + (2 * n + 8) * UNIT)
+    if not (size > 0 and math.isfinite(length)):
+        return 0.0
+    return down(max(length - slip, 0.0) / size, 4)
+
+
+def _sharper(matrix: Array, low: float, crude: float) -> float:
+    """Try ``t^2 I - M^T M > 0`` for t just above the lower bound."""
+    n = matrix.shape[1]
+    gram = matrix.T @ matrix
+    gram = 0.5 * (gram + gram.T)
+    size = frobenius_above(matrix)
+    radius = up((gamma(matrix.shape[0] + 2)) * size * size + matrix.size * TINY, 8)
+    for excess in (1e-12, 1e-9, 1e-6, 1e-3, 1e-2, 0.1):
+        t = low * (1 + excess) + 1e-300
+        if t >= crude:
+            break
+        gap = -gram
+        gap.flat[:: n + 1] += t * t
+        widened = up(radius + 4 * UNIT * up(t * t + float(np.abs(gram.diagonal()).max())))
+        if cholesky_bound(gap, widened) is not None:
+            return up(t)
+    return crude
+
+
+def norm_interval(enclosure: Enclosure) -> tuple[float, float]:
+    """``(low, high)`` of ``||M||_2`` over the enclosure, in the units of the scaled center."""
+    low, high = float_norm(enclosure.center)
+    return max(0.0, down(low - enclosure.radius)), up(high + enclosure.radius)
+
+
+def distance_to_symmetric(enclosure: Enclosure) -> tuple[float, float]:
+    """``(low, high)`` of the spectral distance to the symmetric matrices, scaled units."""
+    half = 0.5 * (enclosure.center - enclosure.center.T)
+    low, high = float_norm(half)
+    slop = up(UNIT * frobenius_above(half) + half.shape[0] * TINY + enclosure.radius)
+    return max(0.0, down(low - slop)), up(high + slop)
+
+
+def distance_to_identity(enclosure: Enclosure) -> tuple[float, float]:
+    """``(low, high)`` of ``||M - I||_2``, scaled units (the identity is ``2^-exponent I`` there)."""
+    low, high = plain_distance_to_identity(enclosure)
+    return scale_down(low, -enclosure.exponent), scale_up(high, -enclosure.exponent)
+
+
+def plain_distance_to_identity(enclosure: Enclosure) -> tuple[float, float]:
+    """``(low, high)`` of ``||M - I||_2`` in the units of M itself.
+
+    Entries far below or above one would overflow beside the identity: there ``1 - ||M|| <= ||M - I|| <= 1 + ||M||``, or the same
+    with the terms in the other order.
+    """
+    n, exponent = enclosure.shape[0], enclosure.exponent
+    if abs(exponent) > 300:
+        bottom, top = norm_interval(enclosure)
+        below, above = scale_down(bottom, exponent), scale_up(top, exponent)
+        return max(0.0, down(1.0 - above), down(below - 1.0)), up(1.0 + above)
+    difference = enclosure.center.copy()
+    difference.flat[:: n + 1] -= math.ldexp(1.0, -exponent)
+    low, high = float_norm(difference)
+    rounded = float(
+        np.abs(difference.diagonal()).max()
+    )  # only the diagonal was rounded, and its norm is its largest entry
+    slop = up(up(UNIT * rounded) + TINY + enclosure.radius)
+    return scale_down(max(0.0, down(low - slop)), exponent), scale_up(up(high + slop), exponent)

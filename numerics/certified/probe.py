@@ -1,0 +1,177 @@
+"""The backend probe: a device may issue certificates only after its arithmetic was seen to obey the bounds.
+
+Every float bound here assumes ``|fl(A B) - A B| <= gamma_k |A| |B|`` entrywise, in any order of summation.  TF32,
+float16 accumulation and Strassen-like products do not obey it.  The probe multiplies graded integer matrices (rows and
+columns scaled by powers of two, with cancellation) whose product is known exactly from integer arithmetic, and takes
+the worst ratio of observed error to bound.  It also factors graded definite matrices (``R R^T`` against S, Rump's
+bound) and looks whether subnormal numbers survive.  A backend whose ratio exceeds 1 is refused.  A probe is evidence
+about a backend, not a proof of it: that is why certificates are re-checked by another arithmetic
+(:mod:`eigentoken.numerics.recheck`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import flint
+import numpy as np
+
+from eigentoken.numerics.certified.exact_matrices import ExactMatrix
+from eigentoken.numerics.certified.rounding import UNIT, Array
+
+__all__ = [
+    "BackendRefused",
+    "Probe",
+    "forget_probes",
+    "probe_arithmetic",
+    "probe_numpy",
+    "probe_torch",
+    "require_numpy",
+]
+
+_CACHE: dict[str, Probe] = {}
+
+
+class BackendRefused(ValueError):
+    """The backend failed its probe: it may not issue certificates."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Worst observed error over its bound, for products and for Cholesky factors; ``passed`` needs both at most 1."""
+
+    backend: str
+    product_ratio: float
+    factor_ratio: float
+    subnormals: bool
+
+    @property
+    def passed(self) -> bool:
+        return self.product_ratio <= 1.0 and self.factor_ratio <= 1.0 and self.subnormals
+
+    def require(self) -> Probe:
+        """This probe, or :class:`BackendRefused` with the numbers."""
+        if not self.passed:
+            raise BackendRefused(
+                f"backend {self.backend} may not issue certificates: product error {self.product_ratio:.3g} and factor "
+                f"error {self.factor_ratio:.3g} times the bound, subnormal numbers kept: {self.subnormals}"
+            )
+        return self
+
+
+def _graded(rng: np.random.Generator, rows: int, columns: int, spread: int, *, by_row: bool) -> Array:
+    whole = rng.integers(-(2**52), 2**52, size=(rows, columns)).astype(np.float64)
+    exponents = rng.integers(-spread, spread + 1, size=rows if by_row else columns)
+    return np.asarray(np.ldexp(whole, exponents[:, None] if by_row else exponents[None, :]))
+
+
+def _product_ratio(matmul: Callable[[Array, Array], Array], rng: np.random.Generator, size: int) -> float:
+    inner = size + 3
+    a, b = _graded(rng, size, inner, 12, by_row=True), _graded(rng, inner, size, 12, by_row=False)
+    half = inner // 2  # cancellation: the second half of the inner index almost undoes the first
+    a[:, half : 2 * half] = a[:, :half]
+    b[half : 2 * half, :] = -b[:half, :] + np.ldexp(rng.integers(-9, 9, size=(half, size)).astype(np.float64), -9)
+    # small rows against large columns of the inner index: what a Strassen-like scheme spoils
+    a[: size // 2, :half] = np.ldexp(a[: size // 2, :half], -200)
+    b[:half, : size // 2] = np.ldexp(b[:half, : size // 2], -200)
+    left, right = ExactMatrix.from_floats(a), ExactMatrix.from_floats(b)
+    truth = left.times(right)
+    size_bound = ExactMatrix.from_floats(np.abs(a)).times(ExactMatrix.from_floats(np.abs(b)))
+    observed = np.asarray(matmul(a, b), dtype=np.float64)
+    if observed.shape != (size, size) or not np.isfinite(observed).all():
+        return float("inf")
+    seen = ExactMatrix.from_floats(observed)
+    q, scale = truth.denominator, seen.denominator
+    worst = 0.0
+    triples = zip(truth.numerators.entries(), seen.numerators.entries(), size_bound.numerators.entries(), strict=True)
+    for exact, got, bound in triples:
+        error = abs(got * q - exact * scale)
+        if bound == 0:
+            worst = max(worst, float("inf") if error else 0.0)
+        elif error:
+            worst = max(worst, float(flint.fmpq(error, bound * scale * inner)) / UNIT)
+    return worst
+
+
+def _factor_ratio(cholesky: Callable[[Array], Array], rng: np.random.Generator, size: int) -> float:
+    base = rng.integers(-8, 9, size=(size, size)).astype(np.float64)
+    grading = np.ldexp(1.0, rng.integers(-8, 9, size=size))
+    matrix = (base @ base.T + size * np.eye(size)) * grading[:, None] * grading[None, :]  # exact: small integers
+    factor = np.tril(np.asarray(cholesky(matrix), dtype=np.float64))
+    if not np.isfinite(factor).all():
+        return float("inf")
+    exact = ExactMatrix.from_floats(factor)
+    product = exact.times(exact.transpose())
+    target = ExactMatrix.from_floats(matrix)
+    worst = 0.0
+    for i in range(size):
+        for j in range(size):
+            error = abs(product.numerators[i, j] * target.denominator - target.numerators[i, j] * product.denominator)
+            bound = float(np.sqrt(matrix[i, i] * matrix[j, j])) * (size + 3) * UNIT
+            worst = max(worst, float(flint.fmpq(error, product.denominator * target.denominator)) / bound)
+    return worst
+
+
+def probe_arithmetic(
+    backend: str,
+    matmul: Callable[[Array, Array], Array],
+    cholesky: Callable[[Array], Array] | None = None,
+    sizes: tuple[int, ...] = (5, 33, 65),
+) -> Probe:
+    """Probe any pair of functions; nothing is cached."""
+    rng = np.random.default_rng(20260)
+    with np.errstate(all="ignore"):
+        product = max(_product_ratio(matmul, rng, size) for size in sizes)
+        factor = max(_factor_ratio(cholesky, rng, size) for size in sizes) if cholesky is not None else 0.0
+        small = matmul(np.array([[2.0**-1070]]), np.array([[1.0]]))
+    return Probe(backend, product, factor, bool(np.asarray(small).ravel()[0] == 2.0**-1070))
+
+
+def _lapack_factor(matrix: Array) -> Array:
+    """The factor of the routine that the certificates use (scipy may bring another LAPACK than numpy)."""
+    from scipy.linalg.lapack import dpotrf
+
+    factor, info = dpotrf(np.array(matrix, order="F"), lower=1, clean=1, overwrite_a=1)
+    return np.full(matrix.shape, np.nan) if info != 0 else np.asarray(factor)
+
+
+def probe_numpy() -> Probe:
+    """The probe of numpy's products and scipy's Cholesky factors, once a process."""
+    if "numpy" not in _CACHE:
+        _CACHE["numpy"] = probe_arithmetic("numpy", np.matmul, _lapack_factor)
+    return _CACHE["numpy"]
+
+
+def require_numpy() -> Probe:
+    """The numpy probe, which must have passed."""
+    return probe_numpy().require()
+
+
+def probe_torch(device: str = "cpu", dtype: Any = None) -> Probe:
+    """The probe of one torch device and dtype (float64 unless told), once a process."""
+    import torch
+
+    kind = torch.float64 if dtype is None else dtype
+    name = f"torch:{device}:{kind}"
+    if name not in _CACHE:
+
+        def matmul(a: Array, b: Array) -> Array:
+            left, right = (torch.from_numpy(np.ascontiguousarray(m)).to(device=device, dtype=kind) for m in (a, b))
+            return np.asarray((left[None] @ right[None])[0].to("cpu", torch.float64).numpy())
+
+        def cholesky(m: Array) -> Array:
+            tensor = torch.from_numpy(np.ascontiguousarray(m)).to(device=device, dtype=kind)
+            factor, info = torch.linalg.cholesky_ex(tensor[None])
+            if int(info[0]) != 0:
+                return np.full(m.shape, np.nan)
+            return np.asarray(factor[0].to("cpu", torch.float64).numpy())
+
+        _CACHE[name] = probe_arithmetic(name, matmul, cholesky)
+    return _CACHE[name]
+
+
+def forget_probes() -> None:
+    """Empty the cache (a device was reconfigured)."""
+    _CACHE.clear()

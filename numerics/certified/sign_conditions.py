@@ -1,0 +1,196 @@
+"""Conditions on the signs of the eigenvalues of sym(M): definite, semidefinite, indefinite, inertia.
+
+``M > 0`` means ``x^T M x > 0`` for all x != 0, that is sym(M) > 0; ``symmetric`` is a condition of its own.  The word
+follows from certified counts (:class:`~eigentoken.numerics.certified.inertia.Signs`), the margin from certified bounds on the
+extreme eigenvalues, because ``|lambda_i(sym(M + E)) - lambda_i(sym(M))| <= ||E||_2`` (Weyl).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigentoken.numerics.certified.inertia import Signs, signs_of
+from eigentoken.numerics.certified.questions import Question, answer, give_up, reported_margin, threshold
+from eigentoken.theory.language.reasons import inertia_reason, partial_inertia_reason, sign_reason
+from eigentoken.theory.language.verdicts import Verdict, VerdictWord
+
+__all__ = ["SIGN_CONDITIONS", "decide_inertia", "decide_signs"]
+
+HOLDS, FAILS = VerdictWord.HOLDS, VerdictWord.FAILS
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A word, the counts that imply it, and the certified margin in scaled units."""
+
+    word: VerdictWord
+    positive: int
+    negative: int
+    zero: int
+    margin: float
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        return self.positive, self.negative, self.zero
+
+
+def _mirrored(s: Signs) -> Signs:
+    """The signs of minus the matrix."""
+    low, high = s.smallest, s.largest
+    return Signs(
+        s.size, s.negative, s.positive, s.zero, (-high[1], -high[0]), (-low[1], -low[0]), s.clearance, s.rung, s.tried
+    )
+
+
+def _positive_definite(s: Signs) -> Settled | None:
+    if s.positive == s.size:
+        return Settled(HOLDS, s.size, 0, 0, max(0.0, s.smallest[0]))
+    if s.negative >= 1:
+        return Settled(FAILS, 0, 1, 0, max(0.0, -s.smallest[1]))
+    if s.zero >= 1:
+        return Settled(FAILS, 0, 0, 1, 0.0)
+    return None
+
+
+def _positive_semidefinite(s: Signs) -> Settled | None:
+    if s.positive + s.zero == s.size:
+        margin = max(0.0, s.smallest[0]) if s.zero == 0 else 0.0
+        return Settled(HOLDS, s.positive, 0, s.zero, margin)
+    if s.negative >= 1:
+        return Settled(FAILS, 0, 1, 0, max(0.0, -s.smallest[1]))
+    return None
+
+
+def _indefinite(s: Signs) -> Settled | None:
+    if s.positive >= 1 and s.negative >= 1:
+        margin = max(0.0, min(-s.smallest[1], s.largest[0]))
+        return Settled(HOLDS, 1, 1, 0, margin)
+    if s.positive + s.zero == s.size:
+        margin = max(0.0, s.smallest[0]) if s.zero == 0 else 0.0
+        return Settled(FAILS, s.positive, 0, s.zero, margin)
+    if s.negative + s.zero == s.size:
+        margin = max(0.0, -s.largest[1]) if s.zero == 0 else 0.0
+        return Settled(FAILS, 0, s.negative, s.zero, margin)
+    return None
+
+
+def _flipped(rule: Callable[[Signs], Settled | None]) -> Callable[[Signs], Settled | None]:
+    def settle(s: Signs) -> Settled | None:
+        found = rule(_mirrored(s))
+        if found is None:
+            return None
+        return Settled(found.word, found.negative, found.positive, found.zero, found.margin)
+
+    return settle
+
+
+SIGN_CONDITIONS: dict[str, Callable[[Signs], Settled | None]] = {
+    "positive-definite": _positive_definite,
+    "negative-definite": _flipped(_positive_definite),
+    "positive-semidefinite": _positive_semidefinite,
+    "negative-semidefinite": _flipped(_positive_semidefinite),
+    "indefinite": _indefinite,
+}
+
+
+def decide_signs(question: Question) -> Verdict:
+    """One of :data:`SIGN_CONDITIONS`."""
+    question.need_square()
+    rule = SIGN_CONDITIONS[question.condition]
+    signs = signs_of(question.enclosure, lambda s: rule(s) is not None, question.deadline)
+    settled = rule(signs)
+    if settled is None:
+        return give_up(question, signs.tried, _intervals(question, signs))
+    margin = reported_margin(question.enclosure, settled.margin)
+    facts = _facts(question, settled, margin)
+    return answer(
+        question,
+        settled.word,
+        sign_reason(question.condition, settled.word is HOLDS, settled.counts, signs.rung),
+        kind="signs",
+        facts=facts,
+        margin=margin,
+        details=_intervals(question, signs),
+        arrays=_hints(signs, settled),
+    )
+
+
+def decide_inertia(question: Question) -> Verdict:
+    """The full inertia of sym(M): (positive, negative, zero); with ``expected`` also whether it is that one."""
+    question.need_square()
+    signs = signs_of(question.enclosure, lambda s: s.complete, question.deadline)
+    found = (signs.positive, signs.negative, signs.zero)
+    if not signs.complete:
+        expected = question.expected
+        details = {**_intervals(question, signs), "at_least": list(found)}
+        if expected is not None and any(have > want for have, want in zip(found, expected, strict=True)):
+            settled = Settled(FAILS, *found, 0.0)
+            reason = partial_inertia_reason(found, expected)
+            facts = _facts(question, settled, 0.0)
+            return answer(question, FAILS, reason, kind="signs", facts=facts, details=details)
+        return give_up(question, signs.tried, details)
+    word = HOLDS if question.expected is None or tuple(question.expected) == found else FAILS
+    certified = signs.clearance if signs.zero == 0 else 0.0
+    settled = Settled(word, *found, certified)
+    margin = reported_margin(question.enclosure, certified)
+    reason = inertia_reason(found, signs.rung)
+    details = {**_intervals(question, signs), "inertia": list(found)}
+    return answer(
+        question,
+        word,
+        reason,
+        kind="signs",
+        facts=_facts(question, settled, margin),
+        margin=margin,
+        details=details,
+        arrays=_hints(signs, settled),
+    )
+
+
+def _facts(question: Question, settled: Settled, margin: float) -> dict[str, Any]:
+    """At least ``positive`` eigenvalues of sym(T) above ``beyond``, ``negative`` below minus it, ``zero`` at zero."""
+    return {
+        "form": "symmetric-part",
+        "positive": settled.positive,
+        "negative": settled.negative,
+        "zero": settled.zero,
+        "beyond": str(threshold(question.enclosure, margin)),
+    }
+
+
+def _hints(signs: Signs, settled: Settled) -> dict[str, Any]:
+    """Arrays that help a re-check of a large matrix; it trusts none of them."""
+    n = signs.size
+    if n <= 48:
+        return {}
+    if signs.witness is not None and settled.positive + settled.negative == 1:
+        return {"direction": np.ascontiguousarray(signs.witness)}
+    definite = n in (settled.positive, settled.negative)
+    if signs.transform is not None and not (definite and signs.rung == "cholesky"):
+        return {"transform": np.ascontiguousarray(signs.transform)}
+    return {}
+
+
+def _intervals(question: Question, signs: Signs) -> dict[str, Any]:
+    """The certified intervals of the extreme eigenvalues, in the units of the input (null where unknown)."""
+    enclosure = question.enclosure
+
+    def lower(value: float) -> float | None:
+        if not np.isfinite(value):
+            return None
+        return enclosure.unscaled_lower(value) if value >= 0 else -enclosure.unscaled_upper(-value)
+
+    def upper(value: float) -> float | None:
+        if not np.isfinite(value):
+            return None
+        return enclosure.unscaled_upper(value) if value >= 0 else -enclosure.unscaled_lower(-value)
+
+    found = {}
+    for name, (low, high) in (("smallest", signs.smallest), ("largest", signs.largest)):
+        ends = [lower(low), upper(high)]
+        found[name] = [None if end is not None and not np.isfinite(end) else end for end in ends]
+    return {"eigenvalues_of_symmetric_part": found, "rung": signs.rung}

@@ -1,0 +1,231 @@
+"""Letters bound to weights: what a condition may ask of the matrices of one layer or one head.
+
+A condition of a theorem speaks of letters (V, M, P, U, W, B) and of terms in them.  :class:`Letters` is what a reading
+needs to know of such a term: a verdict about it, its norm, its real parts.  :class:`Environment` answers for whole
+matrices (a layer, or a head of full width); :class:`~eigentoken.numerics.layers.head_symbol_values.HeadLetters` answers for
+one head through its low-rank factors.  An inverse is never formed: ``sym(X Y^-1)`` is congruent to ``sym(Y^T X)``, and
+``X Y^-1`` is symmetric exactly when ``Y^T X`` is (Y invertible).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.enclosures import Enclosure, product, total
+from eigentoken.numerics.layers.low_rank import LowRank
+from eigentoken.numerics.layers.quantities import norm_of, real_parts, scaled_interval, without_factors
+from eigentoken.numerics.layers.wide import certify_wide
+from eigentoken.theory.language.verdicts import Verdict, fails, undecided
+
+__all__ = ["Environment", "Letters", "NotBound", "in_scaled_units", "scaled_parts"]
+
+#: Seconds for the exact rung of one question about a large matrix.
+TIME_LIMIT = 1.0
+
+Parts = tuple[list[float], list[float]]
+
+
+class NotBound(ValueError):
+    """A term uses a letter that is not bound to weights, or a form that is not evaluated."""
+
+
+class Letters(ABC):
+    """What can be asked of the letters of one system, read on one layer or head."""
+
+    @property
+    @abstractmethod
+    def step(self) -> Fraction:
+        """alpha of a map."""
+
+    @property
+    @abstractmethod
+    def heads(self) -> tuple[Letters, ...]:
+        """The heads one by one, for a system of several heads (empty otherwise)."""
+
+    @property
+    @abstractmethod
+    def d(self) -> int:
+        """The width of the layer: its tokens are in R^d."""
+
+    @abstractmethod
+    def answer(self, name: str, term: Any) -> Verdict:
+        """The condition of that name (see :func:`eigentoken.numerics.certified.certify.conditions`) on the value of a term."""
+
+    @abstractmethod
+    def whole(self, term: Any) -> Enclosure:
+        """The whole d x d matrix that a letter stands for; for small layers."""
+
+    @abstractmethod
+    def norm(self, term: Any) -> tuple[float, float]:
+        """The interval of the spectral norm of a term, divided by the scale of the scores where it is one."""
+
+    @abstractmethod
+    def parts(self, term: Any) -> Parts | None:
+        """Lower and upper ends of the ordered real parts of the spectrum."""
+
+
+@dataclass(frozen=True, eq=False)
+class Environment(Letters):
+    """Letters bound to enclosures of whole matrices.
+
+    ``scales`` are positive numbers by which a matrix is divided in the theorem (the score scale).  ``memory`` is shared
+    by the environments of one layer, so that a question about one matrix is answered once, whatever letter it goes by.
+    ``light``: keep the verdicts but none of the large arrays that they were reached with (what a re-check of a large
+    matrix could use as hints), nor factors of products.  ``grouped``: fewer rows behind a matrix whose rank is bounded by
+    its shapes (grouped queries), which settle singularity and inertia without exact elimination.
+    """
+
+    where: str
+    matrices: Mapping[str, Enclosure]
+    scales: Mapping[str, float] = field(default_factory=dict)
+    step: Fraction = Fraction(1)
+    heads: tuple[Letters, ...] = ()
+    light: bool = False
+    grouped: Mapping[Enclosure, LowRank] = field(default_factory=dict, repr=False)
+    memory: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def d(self) -> int:
+        return int(next(iter(self.matrices.values())).shape[0])
+
+    def remembered(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+        """Compute once; enclosures in the key count by identity (they are kept alive by the memory itself)."""
+        if key not in self.memory:
+            self.memory[key] = compute()
+        return self.memory[key]
+
+    def enclosure(self, term: Any) -> Enclosure:
+        """The enclosure of a matrix term; scales are left out (they are positive, and asked for by norms alone)."""
+        if isinstance(term, sp.MatrixSymbol):
+            if term.name not in self.matrices:
+                raise NotBound(f"{term.name} is not bound to weights")
+            return self.matrices[term.name]
+        if isinstance(term, sp.Transpose):
+            inner = self.enclosure(term.arg)
+            return self.remembered(("transpose", inner), lambda: inner.transpose)
+        if isinstance(term, sp.MatMul):
+            number, factors = term.as_coeff_matrices()
+            if number != 1 or any(isinstance(each, sp.Inverse | sp.MatPow) for each in factors):
+                raise NotBound(f"{term} is not evaluated")
+            found = tuple(self.enclosure(each) for each in factors)
+            return self.remembered(("product", *found), lambda: product(*found))
+        if isinstance(term, sp.MatAdd):
+            found = tuple(self.enclosure(each) for each in term.args)
+            return self.remembered(("sum", *found), lambda: total(list(found)))
+        raise NotBound(f"{term} is not evaluated")
+
+    def scale(self, term: Any) -> float:
+        """The positive number by which :meth:`enclosure` of the term is divided in the theorem."""
+        if isinstance(term, sp.MatMul):
+            exact = math.prod((Fraction(self.scale(each)) for each in term.args), start=Fraction(1))
+            if Fraction(float(exact)) != exact:
+                raise NotBound(f"the scale of {term} is not a float")
+            return float(exact)
+        if isinstance(term, sp.MatAdd):
+            found = {self.scale(each) for each in term.args}
+            if len(found) > 1:
+                raise NotBound(f"{term} adds matrices that are stored times different scales")
+            return found.pop()
+        inner = term.arg if isinstance(term, sp.Transpose | sp.Inverse) else term
+        return self.scales.get(inner.name, 1.0) if isinstance(inner, sp.MatrixSymbol) else 1.0
+
+    def congruent(self, left: Enclosure, right: Enclosure) -> Enclosure:
+        """``Y^T X`` for ``X Y^-1``: same definiteness, same symmetry, for invertible Y."""
+
+        def form() -> Enclosure:
+            found = product(right.transpose, left)
+            return without_factors(found) if self.light else found
+
+        enclosure: Enclosure = self.remembered(("congruent", right, left), form)
+        return enclosure
+
+    def answer(self, name: str, term: Any) -> Verdict:
+        try:
+            if isinstance(term, sp.MatMul) and isinstance(term.args[-1], sp.Inverse):
+                right = self.enclosure(term.args[-1].arg)
+                regular = self.ask("nonsingular", right)
+                if regular.is_fails:
+                    return fails(f"the inverse does not exist: {regular.reason}")
+                left = self.enclosure(sp.MatMul(*term.args[:-1]).doit())
+                return _of_congruent(name, self.ask(name, self.congruent(left, right)), regular)
+            scale = self.scale(term)
+            if name == "identity" and scale != 1.0:
+                raise NotBound(f"whether {term} is the identity is not decided: it is stored times {scale:.6g}")
+            return in_scaled_units(self.ask(name, self.enclosure(term)), scale)
+        except NotBound as problem:
+            return undecided(str(problem))
+
+    def whole(self, term: Any) -> Enclosure:
+        return self.enclosure(term)
+
+    def norm(self, term: Any) -> tuple[float, float]:
+        low, high = scaled_interval(self.whole_norm(self.enclosure(term)), self.scale(term))
+        return max(low, 0.0), high
+
+    def whole_norm(self, enclosure: Enclosure) -> tuple[float, float]:
+        """The interval of the spectral norm, found once."""
+        interval: tuple[float, float] = self.remembered(("norm", enclosure), lambda: norm_of(enclosure))
+        return interval
+
+    def distance(self, name: str, enclosure: Enclosure) -> tuple[float, float]:
+        """The spectral distance to the matrices that satisfy an equality (``symmetric``, ``identity``), found once."""
+        low, high = self.ask(name, enclosure).details["distance"]
+        return low, math.inf if high is None else high
+
+    def parts(self, term: Any) -> Parts | None:
+        found = self.enclosure(term)
+        ends: Parts | None = self.remembered(("real parts", found), lambda: real_parts(found))
+        return scaled_parts(ends, self.scale(term))
+
+    def ask(self, name: str, enclosure: Enclosure, **options: Any) -> Verdict:
+        """``certify``, answered once."""
+        key = (name, enclosure, tuple(sorted(options.items())))
+        verdict: Verdict = self.remembered(key, lambda: self._certified(name, enclosure, options))
+        return verdict
+
+    def _certified(self, name: str, enclosure: Enclosure, options: dict[str, Any]) -> Verdict:
+        behind = self.grouped.get(enclosure)
+        if behind is not None and name == "nonsingular":
+            return behind.certify(name)
+        if behind is not None and name == "inertia" and (known := behind.inertia()).is_holds:
+            return known
+        if not self.light:
+            return certify(name, enclosure, time_limit=TIME_LIMIT, **options)
+        verdict = certify_wide(name, enclosure, options, self.remembered)
+        enclosure.__dict__.pop("symmetric_part", None)  # made again when asked for
+        if verdict.certificate is None:
+            return verdict
+        return replace(verdict, certificate=replace(verdict.certificate, arrays={}))
+
+
+def scaled_parts(ends: Parts | None, scale: float) -> Parts | None:
+    """Real parts divided by a positive scale, rounded outwards."""
+    if ends is None or scale == 1.0:
+        return ends
+    both = [scaled_interval(each, scale) for each in zip(*ends, strict=True)]
+    return [low for low, _ in both], [high for _, high in both]
+
+
+def in_scaled_units(verdict: Verdict, scale: float) -> Verdict:
+    """The verdict was reached for the scores times their scale: the unit of its margin says so."""
+    if scale == 1.0 or not verdict.unit:
+        return verdict
+    return replace(verdict, unit=f"{verdict.unit} of the scores times {scale:.6g}")
+
+
+def _of_congruent(name: str, answer: Verdict, regular: Verdict) -> Verdict:
+    """The verdict about ``X Y^-1`` from the one about ``Y^T X``.  Definiteness of the latter makes Y invertible."""
+    answer = replace(answer, reason=f"Y^T X for X Y^-1: {answer.reason}", unit=f"{answer.unit} of Y^T X")
+    if answer.is_holds and name in {"positive-definite", "negative-definite"}:
+        return answer
+    if regular.is_holds:
+        return answer
+    return undecided(f"whether the inverse exists is undecided: {regular.reason}")

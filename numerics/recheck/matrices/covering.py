@@ -1,0 +1,212 @@
+"""Re-check of stored discs: small discs of our own inside them, with the right number in each component.
+
+If each small disc lies inside one stored disc, small discs of different stored components are disjoint; so those of one
+stored component are a union of components of small discs, and hold exactly as many eigenvalues as there are of them.
+Shown false: the numbers differ, or a component of small discs touches no stored disc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+from numpy.typing import NDArray
+
+from eigentoken.numerics.recheck.documents.reading import Document, Exact, fraction_of, unconfirmed
+from eigentoken.numerics.recheck.matrices import rational
+from eigentoken.numerics.recheck.matrices.floats import nearest_float
+from eigentoken.numerics.recheck.matrices.leaders import EXACT_SIZE, places
+from eigentoken.numerics.recheck.matrices.locating import SLIP, BallPlaces, FloatPlaces, arb_of
+
+__all__ = ["ROOT_BITS", "components", "confirm_discs", "exact_roots"]
+
+ROOT_BITS = 2048
+Indices = NDArray[np.intp]
+Discs = list[tuple[Fraction, Fraction, Fraction]]
+
+
+@dataclass(frozen=True)
+class Filled:
+    """For each small disc the stored component it lies in (-1: not shown), and whether it is shown to touch none.
+
+    ``joined(i)``: the small discs that may be connected with disc i, of which one holds an eigenvalue.
+    """
+
+    home: Indices
+    far: NDArray[np.bool_]
+    joined: Callable[[int], NDArray[np.bool_]]
+
+    def one_is_outside(self) -> bool:
+        """Is a whole component of small discs away from all stored discs?"""
+        return any(bool(self.far[self.joined(int(i))].all()) for i in np.flatnonzero(self.far))
+
+
+def confirm_discs(document: Document, matrix: Exact, reach: Fraction, until: float) -> str | None:
+    """None if the stored discs hold the spectrum of every matrix within reach, with their counts; else why not."""
+    facts = document.data["facts"]
+    n = matrix.shape[0]
+    if "discs" in facts:
+        stored = [tuple(fraction_of(v) for v in disc) for disc in facts["discs"]]
+    else:
+        names = ("centers_re", "centers_im", "radii")
+        if any(name not in document.arrays for name in names):
+            return unconfirmed("nothing: the arrays of the discs were not given")
+        columns = [document.arrays[name] for name in names]
+        if any(column.shape != (n,) or not np.isfinite(column).all() for column in columns):
+            return "the arrays of the discs do not fit"
+        stored = [tuple(map(Fraction, disc)) for disc in zip(*(c.tolist() for c in columns), strict=True)]
+    if any(len(disc) != 3 or disc[2] < 0 for disc in stored) or len(stored) != n or facts.get("size") != n:
+        return "there must be one disc for each eigenvalue"
+    shown: Discs = [(disc[0], disc[1], disc[2]) for disc in stored]
+    labels = components(shown)
+    tried = []
+    for name, filled, exact in _attempts(matrix, reach, shown, labels, until):
+        tried.append(name)
+        if filled is None:
+            continue
+        whole = bool((filled.home >= 0).all())
+        if whole and np.array_equal(np.bincount(filled.home, minlength=n), np.bincount(labels, minlength=n)):
+            return None
+        if whole and exact:
+            return "the numbers of eigenvalues in the components are not those of the stored discs"
+        if exact and filled.one_is_outside():
+            return "an eigenvalue lies outside all stored discs"
+    return unconfirmed(*tried)
+
+
+def _attempts(
+    matrix: Exact, reach: Fraction, stored: Discs, labels: Indices, until: float
+) -> Iterator[tuple[str, Filled | None, bool]]:
+    """Ways to fill the discs; the last entry says that the small discs are about all eigenvalues, one each."""
+    n = matrix.shape[0]
+    whole = [(flint.acb(0), _frobenius(matrix, reach))] * n
+    yield "the Frobenius norm", _fill_balls(whole, stored, labels, lambda _: np.ones(n, dtype=bool)), False
+    for name, found in places(matrix, reach, until):
+        if isinstance(found, FloatPlaces):
+            yield name, _fill_floats(found, stored, labels), True
+        elif isinstance(found, BallPlaces):
+            small = list(zip(found.discs.centers, found.discs.radii, strict=True))
+            yield name, _fill_balls(small, stored, labels, found.component), True
+        else:
+            yield name, None, False
+    if reach == 0 and n <= 64:
+        roots = list(exact_roots(matrix, until))
+        yield "exact roots", _fill_balls(roots, stored, labels, lambda i: np.arange(n) == i), True
+
+
+def _frobenius(matrix: Exact, reach: Fraction) -> Any:
+    """``|lambda| <= ||M||_F + reach``."""
+    old, flint.ctx.prec = flint.ctx.prec, 256
+    try:
+        if matrix.shape[0] <= EXACT_SIZE:
+            squares = sum((e * e for e in matrix.numerators.entries()), flint.fmpz(0))
+            return flint.arb(squares).sqrt() / flint.arb(matrix.denominator) + arb_of(reach)
+        values, e, rho = matrix.rounded
+        size = float(np.linalg.norm(values)) * (1 + values.size * 2.0**-52) + rho * (1 + 2.0**-40)
+        return flint.arb(size) * flint.arb(2) ** e + arb_of(reach)
+    finally:
+        flint.ctx.prec = old
+
+
+def exact_roots(matrix: Exact, until: float) -> Iterator[tuple[Any, Any]]:
+    """Centers and radii that hold one root of the characteristic polynomial each, as often as its multiplicity."""
+    p = rational.characteristic(matrix.numerators, matrix.denominator, until).numer()
+    old = flint.ctx.prec
+    try:
+        for factor, multiplicity in p.factor()[1] if p.degree() <= 30 else p.factor_squarefree()[1]:
+            centered, mean = _centered(factor)
+            flint.ctx.prec = centered.height_bits() + 64
+            try:  # a bounded attempt first: complex_roots has no limit
+                flint.acb_poly(centered).roots(maxprec=12000 if factor.degree() <= 12 else 2000)
+            except ValueError:
+                raise rational.LateError("distinct roots are too close to isolate them") from None
+            flint.ctx.prec = ROOT_BITS
+            for root, _ in centered.complex_roots():
+                ball = flint.acb(root) + flint.arb(mean)
+                for _ in range(multiplicity):
+                    yield ball.mid(), flint.arb(abs(ball - ball.mid()).upper())
+    finally:
+        flint.ctx.prec = old
+
+
+def _centered(p: flint.fmpz_poly) -> tuple[flint.fmpz_poly, flint.fmpq]:
+    """``p(x + m)`` times an integer, with m the mean of the roots: a cluster of roots is spread out by it."""
+    n = p.degree()
+    mean = flint.fmpq(-p[n - 1], p[n] * n)
+    return flint.fmpq_poly(p)(flint.fmpq_poly([mean, 1])).numer(), mean
+
+
+def components(stored: Discs) -> Indices:
+    """The component of each disc; touching counts.  Floats decide where they can, exact numbers the rest."""
+    n = len(stored)
+    x, y, r, slip = _float_columns(stored)
+    label = list(range(n))
+
+    def root(k: int) -> int:
+        while label[k] != k:
+            label[k] = label[label[k]]
+            k = label[k]
+        return k
+
+    with np.errstate(all="ignore"):
+        for i in range(1, n):
+            distance, reach = np.hypot(x[:i] - x[i], y[:i] - y[i]), r[:i] + r[i]
+            slack = SLIP * (distance + reach) + 4 * slip
+            for j in np.flatnonzero(~(distance > reach + slack)):  # NaN and Inf are decided exactly
+                sure = bool(distance[j] < reach[j] - slack[j])
+                if sure or _touch(stored[i], stored[int(j)]):
+                    label[root(i)] = root(int(j))
+    return np.array([root(k) for k in range(n)], dtype=np.intp)
+
+
+def _touch(a: Any, b: Any) -> bool:
+    return bool((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 <= (a[2] + b[2]) ** 2)
+
+
+def _float_columns(stored: Discs) -> tuple[Any, Any, Any, float]:
+    """Centers and radii as floats in units of the largest number, and a bound on the error of each."""
+    top = max((abs(v) for disc in stored for v in disc), default=Fraction(0)) or Fraction(1)
+    columns = np.array([[float(v / top) for v in disc] for disc in stored], dtype=np.float64)
+    return columns[:, 0], columns[:, 1], columns[:, 2], 2.0**-53
+
+
+def _fill_floats(found: FloatPlaces, stored: Discs, labels: Indices) -> Filled:
+    """Small discs in floats.  Both sides in units of ``2^exponent``; a stored number is rounded by at most u of it."""
+    n = len(stored)
+    unit = Fraction(2) ** found.exponent
+    x, y, r = (np.array([nearest_float(disc[k] / unit) for disc in stored]) for k in range(3))
+    home = np.full(n, -1, dtype=np.intp)
+    outside = np.zeros(n, dtype=bool)
+    mine = found.discs
+    with np.errstate(all="ignore"):
+        for i in range(n):
+            distance = np.hypot(x - mine.re[i], y - mine.im[i])
+            slack = SLIP * (np.abs(x) + np.abs(y) + r + distance + mine.radii[i]) + 2.0**-1000
+            inside = np.flatnonzero(distance + mine.radii[i] + slack <= r)
+            if inside.size:
+                home[i] = labels[inside[0]]
+            outside[i] = bool((distance > r + mine.radii[i] + slack).all())
+    return Filled(home, outside, found.component)
+
+
+def _fill_balls(small: list[Any], stored: Discs, labels: Indices, joined: Callable[[int], NDArray[np.bool_]]) -> Filled:
+    old, flint.ctx.prec = flint.ctx.prec, 512
+    try:
+        middles = [(flint.acb(arb_of(x), arb_of(y)), arb_of(r)) for x, y, r in stored]
+        home = np.full(len(small), -1, dtype=np.intp)
+        outside = np.zeros(len(small), dtype=bool)
+        for i, (center, radius) in enumerate(small):
+            if i and small[i - 1] is small[i]:
+                home[i], outside[i] = home[i - 1], outside[i - 1]
+                continue
+            distances = [abs(center - middle) for middle, _ in middles]
+            near = next((k for k, (_, r) in enumerate(middles) if distances[k] + radius <= r), None)
+            home[i] = -1 if near is None else labels[near]
+            outside[i] = near is None and all(d > r + radius for d, (_, r) in zip(distances, middles, strict=True))
+        return Filled(home, outside, joined)
+    finally:
+        flint.ctx.prec = old

@@ -1,0 +1,169 @@
+"""Re-check of conditions at all times of an interval: pieces that cover it, and one certificate for each piece.
+
+*A formula*: on each piece the balls of the formula must lie within the slack of the piece's center (Frobenius norm), and
+the certificate of the piece must hold for that center and slack.  *Samples* ``P(t_k)`` with a Lipschitz constant L: the slack
+must be at least ``L max |t - t_k|`` over the piece.  ``holds`` needs pieces that cover the interval without a gap; ``fails``
+needs one piece inside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+
+from eigentoken.numerics.recheck.documents.reading import Document, RecheckError, exact_input, fraction_of, unconfirmed
+from eigentoken.numerics.recheck.matrices.formulas import evaluate
+from eigentoken.numerics.recheck.matrices.locating import arb_of
+
+__all__ = ["confirm_times"]
+
+Confirm = Callable[[Document, Any, float], str | None]
+PRECISION = 128
+
+
+def confirm_times(document: Document, inputs: Any, until: float, confirm: Confirm) -> str | None:
+    """None if every piece is confirmed and the pieces say what the certificate says, else why not."""
+    data = document.data
+    low, high = (fraction_of(end) for end in data["interval"])
+    pieces = list(data["pieces"])
+    why = _covered(document.verdict, low, high, pieces)
+    if why is not None:
+        return why
+    formula = document.kind == "time-formula"
+    given = _formula(document, inputs) if formula else _samples(document, inputs)
+    open_pieces = []
+    for index, piece in enumerate(pieces):
+        inner = _inner(document, index, piece)
+        why = _agrees(document, inner)
+        if why is None:
+            slack = fraction_of(inner.data["slack"])
+            a, b = fraction_of(piece["from"]), fraction_of(piece["to"])
+            if formula:
+                matrix: Any = _center(piece)
+                why = _contained(given, matrix, a, b, slack)
+            else:
+                k = int(piece["sample"])
+                matrix = given[k]
+                mark, rate = fraction_of(data["times"][k]), fraction_of(data["lipschitz"])
+                if rate < 0 or slack < rate * max(abs(mark - a), abs(b - mark)):
+                    why = f"the slack of piece {index} is below what the Lipschitz constant allows"
+        if why is None:
+            why = confirm(inner, {next(iter(inner.inputs)): matrix}, until)
+        if why is not None and why.startswith("undecided: "):
+            open_pieces.append(f"piece {index} ({why.removeprefix('undecided: ')})")
+        elif why is not None:
+            return f"piece {index}: {why}"
+    return unconfirmed(*open_pieces[:3]) if open_pieces else None
+
+
+def _covered(word: str, low: Fraction, high: Fraction, pieces: Sequence[Mapping[str, Any]]) -> str | None:
+    ends = sorted((fraction_of(piece["from"]), fraction_of(piece["to"])) for piece in pieces)
+    if low > high or not ends or any(a > b for a, b in ends):
+        return "an interval of times has its ends in order, and at least one piece"
+    if word == "fails":
+        inside = len(ends) == 1 and low <= ends[0][0] and ends[0][1] <= high
+        return None if inside else "a failure is shown at one piece inside the interval"
+    reached = low
+    for a, b in ends:
+        if a > reached:
+            return f"no piece covers the times after {reached}"
+        reached = max(reached, b)
+    return None if reached >= high else f"no piece covers the times after {reached}"
+
+
+def _inner(document: Document, index: int, piece: Mapping[str, Any]) -> Document:
+    found = piece["certificate"]
+    prefix = f"piece {index}/"
+    arrays = {name.removeprefix(prefix): array for name, array in document.arrays.items() if name.startswith(prefix)}
+    return Document(
+        str(found["kind"]),
+        str(found["condition"]),
+        str(found["verdict"]),
+        dict(found["inputs"]),
+        dict(found["data"]),
+        arrays,
+        dict(found["arrays"]),
+    )
+
+
+def _agrees(document: Document, inner: Document) -> str | None:
+    if inner.condition != document.condition or inner.verdict != document.verdict or len(inner.inputs) != 1:
+        return "its certificate is about another condition, word or input"
+    if inner.data.get("options") != document.data.get("options"):
+        return "its certificate answers a question with other options"
+    margin = float.fromhex(str(document.data["margin"]))
+    if not 0 <= margin <= float.fromhex(str(inner.data["margin"])):
+        return "its margin is below the one that is stated for all times"
+    return None
+
+
+def _formula(document: Document, inputs: Any) -> list[list[str]]:
+    rows = [[str(entry) for entry in row] for row in document.data["formula"]]
+    given = inputs.get("formula") if isinstance(inputs, Mapping) else inputs
+    if given is not None and [[str(e).replace("^", "**").strip() for e in row] for row in given] != rows:
+        raise RecheckError("the formula is not the one that was certified")
+    text = json.dumps(rows, separators=(",", ":"))
+    if document.inputs.get("formula") != hashlib.sha256(text.encode()).hexdigest():
+        raise RecheckError("the content of the formula is not what was certified: its hash differs")
+    return rows
+
+
+def _samples(document: Document, inputs: Any) -> list[Any]:
+    count = len(document.data["times"])
+    if isinstance(inputs, Mapping):
+        inputs = [inputs[f"sample {k}"] for k in range(count)]
+    matrices = list(inputs)
+    if len(matrices) != count or len(document.inputs) != count:
+        raise RecheckError(f"the certificate is about {count} samples, got {len(matrices)} matrices")
+    for k, matrix in enumerate(matrices):
+        if exact_input(matrix).digest != document.inputs.get(f"sample {k}"):
+            raise RecheckError(f"the content of sample {k} is not what was certified: its hash differs")
+    return matrices
+
+
+def _center(piece: Mapping[str, Any]) -> Any:
+    return np.array([[float.fromhex(entry) for entry in row] for row in piece["center"]], dtype=np.float64)
+
+
+def _contained(rows: list[list[str]], center: Any, a: Fraction, b: Fraction, slack: Fraction) -> str | None:
+    """Is the formula, at all times of [a, b], within the slack of the center?"""
+    if center.shape != (len(rows), len(rows[0])) or any(len(row) != len(rows[0]) for row in rows):
+        return "the center does not have the shape of the formula"
+    old, flint.ctx.prec = flint.ctx.prec, PRECISION
+    try:
+        middle, half = arb_of((a + b) / 2), arb_of((b - a) / 2)
+        bound = arb_of(slack) ** 2
+        nearest, farthest = _distances(rows, center, middle)
+        if nearest.is_finite() and nearest > bound:
+            return f"the formula leaves the slack of the certificate at t = {(a + b) / 2}"
+        if a != b:
+            farthest = _distances(rows, center, middle + flint.arb(0, half.upper()))[1]
+        if not farthest.is_finite():
+            return unconfirmed("balls of the formula, which are not finite here")
+        return (
+            None if farthest <= bound else unconfirmed("balls of the formula, which leave the slack of the certificate")
+        )
+    except ZeroDivisionError:
+        return unconfirmed("balls of the formula, which divide by zero here")
+    finally:
+        flint.ctx.prec = old
+
+
+def _distances(rows: list[list[str]], center: Any, t: Any) -> tuple[Any, Any]:
+    """Bounds, from below and above, on the squared Frobenius distance between the formula on t and the center."""
+    low, high = flint.arb(0), flint.arb(0)
+    for row, values in zip(rows, center.tolist(), strict=True):
+        for entry, value in zip(row, values, strict=True):
+            gap = abs(evaluate(entry, t) - value)
+            largest = flint.arb(gap.upper())
+            high += largest * largest
+            if gap > 0:
+                smallest = flint.arb(gap.lower())
+                low += smallest * smallest
+    return low, high

@@ -1,0 +1,152 @@
+"""Attention dynamics in balls for the re-check of equilibria: the push of every token and its derivative in closed form.
+
+    ``u_i = sum_h F_h m_i``,  ``m_i = sum_j a_ij y_j``,  ``a_ij = r exp(y_i^T M y_j) / sum_l exp(y_i^T M y_l)``
+
+over the tokens that i sees, ``y = x + positions``, r = 1 or 1/sqrt d.  With ``b_i = m_i / r`` the derivative of the softmax gives
+
+    ``d m_i / d y_k = a_ik I + a_ik (y_k - b_i) (M^T y_i)^T + [i = k] sum_j a_ij (y_j - b_i) (M y_j)^T``.
+
+The systems are written here again from their definitions (no code of the issuer, none of the theory room).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import flint
+
+from eigentoken.numerics.recheck.documents.reading import RecheckError
+
+__all__ = ["SHAPES", "Attention", "Shape", "read_attention"]
+
+arb, arb_mat = flint.arb, flint.arb_mat
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Which parameters play F, M and W; a map or a flow; on a sphere or ellipsoid or in Euclidean space."""
+
+    value: str | None
+    score: str | None
+    metric: str | None = None
+    heads: bool = False
+    root: bool = False
+    is_map: bool = False
+    euclidean: bool = False
+
+
+SHAPES: Mapping[str, Shape] = {
+    "oja-map": Shape("V", None, is_map=True),
+    "oja-flow": Shape("V", None),
+    "attention-map": Shape("V", "M", is_map=True),
+    "attention-flow": Shape("V", "M"),
+    "multihead-map": Shape("F", "M", heads=True, is_map=True),
+    "multihead-flow": Shape("F", "M", heads=True),
+    "ellipsoid-flow": Shape(None, "P", metric="P", root=True),
+    "ellipsoid-map": Shape("U", "P", metric="W", heads=True, root=True, is_map=True),
+    "ellipsoid-multihead-flow": Shape("U", "P", metric="W", heads=True, root=True),
+    "causal-flow": Shape("U", "P", root=True),
+    "token-flow": Shape("B", "W", euclidean=True),
+}
+
+
+@dataclass(frozen=True)
+class Attention:
+    """A system with its parameters as exact balls."""
+
+    shape: Shape
+    n: int
+    d: int
+    pairs: Sequence[tuple[Any, Any]]
+    mask: Sequence[Sequence[int]]
+    metric: Any
+    positions: Any
+    alpha: Any
+
+    def push(self, x: list[Any]) -> tuple[list[Any], list[list[Any]]]:
+        """``u_i`` (columns) and ``d u_i / d x_k`` (matrices) at tokens given as columns of balls."""
+        y = x if self.positions is None else [a + b for a, b in zip(x, self.positions, strict=True)]
+        u = [arb_mat(self.d, 1) for _ in range(self.n)]
+        slopes = [[arb_mat(self.d, self.d) for _ in range(self.n)] for _ in range(self.n)]
+        for value, score in self.pairs:
+            for i in range(self.n):
+                m, parts = self._mean(y, i, score)
+                u[i] = u[i] + (m if value is None else value * m)
+                for k, part in parts.items():
+                    slopes[i][k] = slopes[i][k] + (part if value is None else value * part)
+        return u, slopes
+
+    def _mean(self, y: list[Any], i: int, score: Any) -> tuple[Any, dict[int, Any]]:
+        seen = [j for j in range(self.n) if self.mask[i][j]]
+        if not seen:
+            raise RecheckError("a token sees no token")
+        if score is None:
+            terms = {j: arb(1) for j in seen}
+        else:
+            row = y[i].transpose() * score
+            terms = {j: (row * y[j])[0, 0].exp() for j in seen}
+        total = sum(terms.values(), arb(0))
+        share = {j: term / total for j, term in terms.items()}
+        b = arb_mat(self.d, 1)
+        for j in seen:
+            b = b + y[j] * share[j]
+        r = 1 / arb(self.d).sqrt() if self.shape.root else arb(1)
+        parts: dict[int, Any] = {j: _identity(self.d) * (share[j] * r) for j in seen}
+        if score is not None:
+            left = y[i].transpose() * score
+            parts.setdefault(i, arb_mat(self.d, self.d))
+            for j in seen:
+                off = (y[j] - b) * (share[j] * r)
+                parts[j] = parts[j] + off * left
+                parts[i] = parts[i] + off * (score * y[j]).transpose()
+        return b * r, parts
+
+    def weigh(self, x: Any) -> Any:
+        """``W x``, symmetric part of W."""
+        return x if self.metric is None else self.metric * x
+
+
+def _identity(d: int) -> Any:
+    return arb_mat(d, d, [int(r == c) for r in range(d) for c in range(d)])
+
+
+def _ball(text: Any) -> Any:
+    return arb(float.fromhex(str(text)))
+
+
+def _matrix(rows: Any, d: int) -> Any:
+    entries = [_ball(entry) for row in rows for entry in row]
+    if len(rows) != d or len(entries) != d * d:
+        raise RecheckError(f"a parameter must be a {d} x {d} matrix")
+    return arb_mat(d, d, entries)
+
+
+def read_attention(data: Mapping[str, Any]) -> Attention:
+    """The system of a certificate."""
+    shape = SHAPES.get(str(data["system"]))
+    if shape is None:
+        raise RecheckError(f"unknown system {data['system']!r}")
+    n, d = int(data["n"]), int(data["d"])
+    parameters = data["parameters"]
+    if not (0 < n <= 1000 and 0 < d <= 1000):
+        raise RecheckError("a state has at least one token of at least one dimension")
+    groups = list(parameters["heads"]) if shape.heads else [parameters]
+    pairs = []
+    for group in groups:
+        value, score = (None if name is None else group.get(name) for name in (shape.value, shape.score))
+        pairs.append((None if value is None else _matrix(value, d), None if score is None else _matrix(score, d)))
+    if not pairs:
+        raise RecheckError("a multi-head system needs at least one head")
+    mask = [[1] * n for _ in range(n)] if data["mask"] is None else [[int(v) for v in row] for row in data["mask"]]
+    if len(mask) != n or any(len(row) != n for row in mask):
+        raise RecheckError("the mask does not fit the tokens")
+    held = None if shape.metric is None else parameters.get(shape.metric)
+    metric = None if held is None else _matrix(held, d)
+    if metric is not None:
+        metric = (metric + metric.transpose()) * arb("0.5")
+    placed = parameters.get("positions")
+    positions = None if placed is None else [arb_mat(d, 1, [_ball(e) for e in row]) for row in placed]
+    alpha = _ball(parameters["alpha"]) if shape.is_map else None
+    return Attention(shape, n, d, pairs, mask, metric, positions, alpha)

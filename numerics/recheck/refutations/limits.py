@@ -1,0 +1,297 @@
+"""Attracting sets elsewhere, by the second arithmetic: contraction regions, exact starts, manifolds, growing consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+from mpmath import iv
+
+from eigentoken.numerics.recheck.refutations.flows import arc_is_opposed, second_end
+from eigentoken.numerics.recheck.refutations.interval_recheck import (
+    EXACT,
+    counts_outside,
+    interval,
+    interval_jacobian,
+    intrinsic_charpoly,
+    is_definite,
+)
+from eigentoken.theory.language import claims
+from eigentoken.theory.language import places as points
+from eigentoken.theory.systems.algebra import LoopAlgebra
+from eigentoken.theory.systems.catalogue import Space, Time
+
+if TYPE_CHECKING:
+    from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
+
+__all__ = ["left_region", "limit_truth", "stays_bounded"]
+
+
+def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -> bool | None:
+    """``False`` where the attracting set elsewhere is confirmed; a limit claim is never confirmed."""
+    kind, inner = data.get("kind", ""), data.get("data", {})
+    if look.instance.system.rotary is not None and kind not in {"limit/exact-start", "limit/growing-consensus"}:
+        return None
+    if kind == "limit/contraction":
+        return False if _contracts(look, inner) and _far(look, word.place, inner) else None
+    if kind == "limit/exact-start":
+        stays = look.at_rest() or (isinstance(word, claims.Converges) and look.two_cycle())
+        return False if stays and _not_at(look, word.place) else None
+    if kind == "limit/stable-cycle":
+        return False if _turns_stably(look) and _not_at(look, word.place) else None
+    if kind == "limit/attracting-manifold":
+        return False if _manifold(look) and _not_at(look, word.place) else None
+    if kind == "limit/captured-start":
+        return False if _contracts(look, inner) and _far(look, word.place, inner) and _caught(look, inner) else None
+    if kind == "limit/bracketed-start":
+        return False if _bracketed(look, word, inner) else None
+    if kind == "limit/growing-consensus":
+        return False if _grows(look) else None
+    return None
+
+
+def stays_bounded(look: IndependentInstance, every: bool) -> bool | None:
+    """``False`` (no divergence) at an equilibrium, for equal tokens that decay, or (``every``) with a token that stays at 0."""
+    if look.at_rest() or _consensus(look, -1):
+        return False
+    tokens = sorted(look.instance.tokens, key=str)
+    mirrored = sorted((tuple(-entry for entry in token) for token in tokens), key=str)
+    zero = any(all(entry == 0 for entry in token) for token in tokens)
+    alike = look.instance.mask is None and look.instance.system.rotary is None
+    return False if every and zero and alike and tokens == mirrored else None
+
+
+def left_region(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -> bool | None:
+    """``False`` where a token that started on one side of the hyperplane of the region is seen on the other."""
+    if not isinstance(word.region, points.Hemisphere):
+        return None
+    inner = data.get("data", {})
+    vector: Any
+    if word.region.normal is None:  # every hemisphere is meant: the certificate names the one that is left
+        vector = [sp.Rational(str(entry)) for entry in inner["normal"]]
+        if len(vector) != look.instance.d:
+            return None
+    else:
+        value = look.matrix(word.region.normal)
+        vector = look.eigenvector(value.T if word.region.left else value, 1)
+    if vector is None:
+        return None
+    w = [interval(entry) for entry in vector]
+    start = [_sum(a * interval(b) for a, b in zip(w, token, strict=True)) for token in look.instance.tokens]
+    side = 1 if all(each.a > 0 for each in start) else -1 if all(each.b < 0 for each in start) else 0
+    if side == 0:
+        return None
+    discrete = look.instance.system.time is Time.MAP
+    end = second_end(look.instance, str(inner.get("time", 1)), int(inner.get("steps", 1)) if not discrete else 1)
+    if end is None:
+        return None
+    d = look.instance.d
+    heights = [_sum(a * b for a, b in zip(w, end[i * d : (i + 1) * d], strict=True)) for i in range(look.instance.n)]
+    return False if any((side * each).b < 0 for each in heights) else None
+
+
+def _caught(look: IndependentInstance, data: Mapping[str, Any]) -> bool:
+    """The trajectory from the exact start, by the second arithmetic, is inside the ellipsoid of the region."""
+    end = second_end(look.instance, str(data["time"]), int(data["steps"]))
+    if end is None:
+        return False
+    shape = [[_fraction(entry) for entry in row] for row in data["shape"]]
+    away = [a - _fraction(c) for a, c in zip(end, (c for token in data["centre"] for c in token), strict=True)]
+    square = _sum(a * p * b for a, row in zip(away, shape, strict=True) for b, p in zip(away, row, strict=True))
+    eps = _fraction(data["eps"])
+    return bool(square.b < (eps * eps).a)
+
+
+def _bracketed(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -> bool:
+    if not isinstance(word, claims.Converges) or not isinstance(word.place, points.ConsensusSet):
+        return False
+    return arc_is_opposed(look.instance, int(data["m"]), str(data["time"]), int(data["steps"]))
+
+
+def _contracts(look: IndependentInstance, data: Mapping[str, Any]) -> bool:
+    def rows(value: Any) -> list[list[Any]]:
+        return [[_fraction(entry) for entry in row] for row in value]
+
+    shape, centre = rows(data["shape"]), rows(data["centre"])
+    eps, rate, pull = (_fraction(data[each]) for each in ("eps", "rate", "pull"))
+    floats = np.array([[float(Fraction(entry)) for entry in row] for row in data["shape"]])
+    widths = float(Fraction(data["eps"])) * np.sqrt(np.diag(np.linalg.inv(floats))) * 1.02
+    size = len(shape)
+    if not is_definite(shape):
+        return False
+    for a in range(size):  # the box holds the ellipsoid
+        corner = (iv.mpf(float(widths[a])) / eps) ** 2
+        bordered = [[*row, iv.mpf(int(i == a))] for i, row in enumerate(shape)]
+        bordered.append([*(iv.mpf(int(i == a)) for i in range(size)), corner])
+        if not is_definite(bordered):
+            return False
+    box = _box(look, data)
+    given = pull if look.pulled() else None
+    _, matrix = interval_jacobian(look.instance, box, given)
+    image, _ = interval_jacobian(look.instance, centre, given)
+    discrete = look.instance.system.time is Time.MAP
+    product = [[_sum(shape[i][k] * matrix[k][j] for k in range(size)) for j in range(size)] for i in range(size)]
+    if discrete:
+        gap = [
+            [rate * rate * shape[i][j] - _sum(matrix[k][i] * product[k][j] for k in range(size)) for j in range(size)]
+            for i in range(size)
+        ]
+        room = (1 - rate) * eps
+        moved = [b - a for x, y in zip(centre, image, strict=True) for a, b in zip(x, y, strict=True)]
+    else:
+        gap = [[-(product[i][j] + product[j][i]) - 2 * rate * shape[i][j] for j in range(size)] for i in range(size)]
+        room = rate * eps
+        moved = [b for y in image for b in y]
+    half = [[(gap[i][j] + gap[j][i]) / 2 for j in range(size)] for i in range(size)]
+    square = _sum(moved[i] * shape[i][j] * moved[j] for i in range(size) for j in range(size))
+    return bool((rate.b < 1 or not discrete) and is_definite(half) and square.b < (room * room).a)
+
+
+def _far(look: IndependentInstance, place: Any, data: Mapping[str, Any]) -> bool:
+    """No state of the box is at the place: tokens stay apart, or off the eigenvector, in interval arithmetic."""
+    box = _box(look, data)
+
+    def parted(x: list[Any], y: list[Any]) -> tuple[bool, bool]:
+        product = _sum(a * b for a, b in zip(x, y, strict=True))
+        norms = _sum(a * a for a in x) * _sum(b * b for b in y)
+        return bool((product * product - norms).b < 0), bool(product.b < 0)
+
+    for i, x in enumerate(box):
+        for y in box[:i]:
+            apart, opposite = parted(x, y)
+            if isinstance(place, points.ConsensusAt | points.ConsensusSet) and (apart or opposite):
+                return True
+            if isinstance(place, points.BipartiteAt | points.AntipodalAt) and apart:
+                return True
+    if isinstance(place, points.ConsensusAt):
+        vector = look.eigenvector(look.matrix(place.term), int(sp.sympify(place.index).subs(look.sizes())))
+        return vector is not None and any(parted(x, [interval(e) for e in vector])[0] for x in box)
+    return isinstance(place, points.Zero) and any(a.a > 0 or a.b < 0 for x in box for a in x)
+
+
+def _box(look: IndependentInstance, data: Mapping[str, Any]) -> list[list[Any]]:
+    floats = np.array([[float(Fraction(entry)) for entry in row] for row in data["shape"]])
+    widths = float(Fraction(data["eps"])) * np.sqrt(np.diag(np.linalg.inv(floats))) * 1.02
+    d = look.instance.d
+    return [
+        [_fraction(x) + iv.mpf([-float(widths[i * d + a]), float(widths[i * d + a])]) for a, x in enumerate(token)]
+        for i, token in enumerate(data["centre"])
+    ]
+
+
+def _not_at(look: IndependentInstance, place: Any) -> bool:
+    tokens = [sp.Matrix(token) for token in look.instance.tokens]
+    equal = all(token == tokens[0] for token in tokens)
+    if isinstance(place, points.SomeEquilibrium):
+        return look.at_rest() is False
+    if isinstance(place, points.ConsensusSet):
+        return not equal
+    if isinstance(place, points.Zero):
+        return any(token != sp.zeros(look.instance.d, 1) for token in tokens)
+    if isinstance(place, points.Polygonal):
+        return not look.instance.system.multihead and any(a.a > 0 or a.b < 0 for mean in _means(look) for a in mean)
+    if isinstance(place, points.AntipodalAt):
+        return bool(look.instance.n % 2) or _unlike(tokens, look.instance.n // 2)
+    if isinstance(place, points.ConsensusAt | points.BipartiteAt):
+        whole = isinstance(place, points.ConsensusAt)
+        if (whole and not equal) or (not whole and (not 1 <= look.p < look.instance.n or _unlike(tokens, look.p))):
+            return True
+        vector = look.eigenvector(look.matrix(place.term), int(sp.sympify(place.index).subs(look.sizes())))
+        return vector is not None and _spread([vector, tokens[0]])
+    return False
+
+
+def _unlike(tokens: list[sp.Matrix], p: int) -> bool:
+    """Not p equal tokens and their negatives after them."""
+    return any((token if i < p else -token) != tokens[0] for i, token in enumerate(tokens))
+
+
+def _means(look: IndependentInstance) -> Any:
+    """``sum_j a_ij x_j`` in intervals, for one head."""
+    loops = LoopAlgebra(iv.exp, iv.sqrt, iv.mpf(1))
+    instance = look.instance
+    tokens = [[interval(entry) for entry in token] for token in instance.tokens]
+    name = instance.system.score
+    score = None if name is None else [[interval(sp.sympify(e)) for e in row] for row in instance.parameters[name]]
+    return loops.average(loops.attention(tokens, score, instance.mask, instance.system.over_root_d), tokens)
+
+
+def _spread(vectors: list[sp.Matrix]) -> bool:
+    """Certainly not all on one line: a minor with the first of them does not vanish, in interval arithmetic."""
+    rows = [[interval(entry) for entry in vector] for vector in vectors]
+    first = rows[0]
+    minors = (first[a] * y[b] - first[b] * y[a] for y in rows[1:] for a in range(len(first)) for b in range(a))
+    return any(minor.a > 0 or minor.b < 0 for minor in minors)
+
+
+def _turns_stably(look: IndependentInstance) -> bool:
+    """``f(x) = -x`` exactly, and no multiplier of f at x (up to sign that of -f, which fixes x) is on or outside the circle."""
+    if look.instance.system.time is not Time.MAP:
+        return False
+    exact, _ = interval_jacobian(look.instance, kind=EXACT)
+    pairs = [(a, b) for x, y in zip(look.instance.tokens, exact, strict=True) for a, b in zip(x, y, strict=True)]
+    if any(sp.simplify(a + b) != 0 for a, b in pairs):
+        return False
+    _, matrix = interval_jacobian(look.instance)
+    return counts_outside(matrix, Time.MAP, 1.0) == 0
+
+
+def _manifold(look: IndependentInstance) -> bool:
+    score = look.instance.system.score
+    skew = score is None or look.named(score) == -look.named(score).T
+    polynomial = intrinsic_charpoly(look.instance)
+    if not skew or polynomial is None or look.instance.mask is not None:
+        return False
+    if look.instance.n != 2 or list(look.instance.tokens[0]) != [-entry for entry in look.instance.tokens[1]]:
+        return False
+    limit = 1 if look.instance.system.time is Time.MAP else 0
+    z = polynomial.gen
+    rest, times = polynomial, 0
+    while rest.degree() > 0 and rest.eval(limit) == 0:
+        rest, times = rest.quo(sp.Poly(z - limit, z)), times + 1
+    square_free = rest.quo(rest.gcd(rest.diff()))
+    low = -1 if limit else None  # the interval of stable real roots; other roots, if there are any, are not counted
+    inside = square_free.count_roots(low, limit) == square_free.degree() and (low is None or square_free.eval(low) != 0)
+    return bool(times == look.instance.d - 1 and inside and look.at_rest())
+
+
+def _grows(look: IndependentInstance) -> bool:
+    return _consensus(look, 1)
+
+
+def _consensus(look: IndependentInstance, sense: int) -> bool:
+    """Equal tokens, not all zero, move by ``x' = B x``, with B in the open right (``sense`` 1) or left (-1) half plane."""
+    from scipy.linalg import solve_continuous_lyapunov
+
+    system = look.instance.system
+    if system.space is not Space.EUCLIDEAN or system.multihead or len(set(look.instance.tokens)) != 1:
+        return False
+    if all(entry == 0 for entry in look.instance.tokens[0]):
+        return False
+    value = sense * look.named(str(system.value))
+    floats = np.array([[float(entry) for entry in value.row(i)] for i in range(value.rows)])
+    try:
+        form = solve_continuous_lyapunov(floats.T, np.eye(value.rows))
+    except np.linalg.LinAlgError:
+        return False
+    H = [[iv.mpf(float(form[min(i, j), max(i, j)])) for j in range(value.rows)] for i in range(value.rows)]
+    B = [[interval(entry) for entry in value.row(i)] for i in range(value.rows)]
+    size = value.rows
+    product = [[_sum(H[i][k] * B[k][j] for k in range(size)) for j in range(size)] for i in range(size)]
+    gap = [[product[i][j] + product[j][i] for j in range(size)] for i in range(size)]
+    return is_definite(H) and is_definite(gap)
+
+
+def _fraction(value: Any) -> Any:
+    number = Fraction(str(value))
+    return iv.mpf(number.numerator) / iv.mpf(number.denominator)
+
+
+def _sum(values: Any) -> Any:
+    total: Any = iv.mpf(0)
+    for value in values:
+        total = total + value
+    return total

@@ -1,0 +1,142 @@
+"""CT-3: bipartite points of the Oja flow.  Own derivation."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.power_method.bipartite import bipartite_count, bipartite_moves
+from eigentoken.proofs.power_method.symbols import LK, LL, V, d, delta, ell, k, lam, n, p, q
+from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
+from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
+from eigentoken.theory.language.claims import SpectrumIs, Unstable, When
+from eigentoken.theory.language.conditions import AllOf, Relation
+from eigentoken.theory.language.places import BipartiteAt
+from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.steps import Derivation, Identity, Inequality
+
+
+def derive() -> Derivation:
+    """The spectrum from the flow; a positive eigenvalue for p != q."""
+    share = p / (p + q)
+    block = sp.Matrix([[LL * share - LK * delta, LL * (1 - share)], [LL * share, LL * (1 - share) + LK * delta]])
+    bal, z, top = sp.symbols("delta z lambda_1", real=True)
+    root = sp.Eq(z**2 - LL * z + bal**2 * LK * (LL - LK), 0)
+    return Derivation(
+        (
+            *bipartite_moves(
+                "oja-flow",
+                (-LK * delta, LK * delta),
+                block,
+                (
+                    "Two tokens at $v_k$ are moved against each other.",
+                    "Two tokens at $-v_k$ are moved against each other.",
+                    "The sides are moved as wholes along $v_\\ell$.",
+                ),
+                (
+                    r"-\lambda_k\delta = <2>,\ p - 1 \text{ times}",
+                    r"\lambda_k\delta = <2>,\ q - 1 \text{ times}",
+                    r"\dot\xi_1 = <2>, \qquad \dot\xi_2 = <4>",
+                ),
+            ),
+            bipartite_count(),
+            Identity(name="trace", says="The trace of the block.", left=block.trace(), right=LL, uses=("sides",)),
+            Identity(
+                name="determinant",
+                says="Its determinant.",
+                left=block.det(),
+                right=delta**2 * LK * (LL - LK),
+                uses=("sides",),
+            ),
+            Identity(
+                name="real",
+                says="Its discriminant is a square plus a nonnegative term: the eigenvalues are real.",
+                left=block.trace() ** 2 - 4 * block.det(),
+                right=(block[0, 0] - block[1, 1]) ** 2 + 4 * LL**2 * p * q / (p + q) ** 2,
+                uses=("sides",),
+            ),
+            Inequality(
+                name="k = 1",
+                says="For $p \\neq q$ and $k = 1$ the determinant is negative: one eigenvalue is positive. With "
+                "$z$ the larger root,",
+                hypotheses=(LK > 0, LL < LK, sp.Ne(bal, 0), root, z >= LL / 2),
+                conclusion=z > 0,
+                uses=("trace", "determinant", "real"),
+            ),
+            Inequality(
+                name="k > 1",
+                says="For $k \\neq 1$ take $\\ell = 1$: the trace $\\lambda_1$ is positive, and so is the larger root.",
+                hypotheses=(top > 0, top > LK, root.subs(LL, top), z >= top / 2),
+                conclusion=z > 0,
+                uses=("trace", "determinant", "real"),
+            ),
+            Identity(
+                name="p = q",
+                says="For $p = q$ the determinant vanishes: the block has the eigenvalues $0$ and $\\lambda_\\ell$.",
+                left=delta**2 * LK * (LL - LK),
+                right=0,
+                where={q: p},
+                uses=("trace", "determinant"),
+            ),
+        )
+    )
+
+
+_DELTA = (p - q) / n
+_T, _D = lam(V, ell), _DELTA**2 * lam(V, k) * (lam(V, ell) - lam(V, k))
+
+CT_3 = register(
+    Statement(
+        id="CT-3",
+        kind=Kind.EXTENSION,
+        source=Source(HERE, "continuous-time counterpart of Lemma 5"),
+        title="Bipartite points of the Oja flow",
+        systems=("oja-flow",),
+        conditions=ASSUMPTION_1,
+        claims=(
+            SpectrumIs(
+                BipartiteAt(V, k),
+                (
+                    (-lam(V, k) * _DELTA, (p - 1) * (d - 1)),
+                    (lam(V, k) * _DELTA, (q - 1) * (d - 1)),
+                    ((_T + sp.sqrt(_T**2 - 4 * _D)) / 2, 1),
+                    ((_T - sp.sqrt(_T**2 - 4 * _D)) / 2, 1),
+                ),
+            ),
+            When(Relation(sp.Ne(p, q)), Unstable(BipartiteAt(V, k))),
+            When(
+                AllOf((Relation(sp.Eq(p, q)), Relation(sp.Or(lam(V, k) < lam(V, 1), lam(V, 2) > 0)))),
+                Unstable(BipartiteAt(V, k)),
+            ),
+        ),
+        text=(
+            r"For each $\ell \neq k$: $-\lambda_k\delta$ ($p-1$ times), $\lambda_k\delta$ ($q-1$ times), and a "
+            r"block with trace $\lambda_\ell$ and determinant $\delta^2\lambda_k(\lambda_\ell - "
+            r"\lambda_k)$; all are real. Linearly unstable for $p \neq q$. For $p = q$ the spectrum is $0$, $(n-1)(d-1)$ "
+            r"times, and $\lambda_\ell$: linearly unstable if $k \neq 1$ or $\lambda_2 > 0$; for $k = 1$ and $\lambda_2 < 0$ "
+            r"the linearisation is silent."
+        ),
+        depends=("PM-A1", "CT-1"),
+        derive=derive,
+        claims_from=(("count", "trace", "determinant"), ("k = 1", "k > 1"), ("p = q",)),
+        vectors=(
+            Vector(
+                "V = diag(1, -1/2), n = 2, k = 1",
+                lambda: multipliers(instance("oja-flow", [["1", "0"], ["-1", "0"]], V=[["1", "0"], ["0", "-1/2"]])),
+                decimals("-1/2", "0"),
+            ),
+        ),
+        variants=(
+            Variant(
+                "p != q",
+                "n = 2, V = diag(1, -1/2): no eigenvalue is positive at (e_1, -e_1)",
+                lambda: point_is(
+                    instance("oja-flow", [["1", "0"], ["-1", "0"]], V=[["1", "0"], ["0", "-1/2"]]),
+                    "bipartite",
+                    stable="marginal",
+                ),
+            ),
+        ),
+    )
+)

@@ -1,0 +1,188 @@
+"""PM-L2: the exact Jacobian of the Oja map, at every state.
+
+``d f_i / d x_j = (1/r_i)(I - yhat_i yhat_i^T)(delta_ij I + (alpha/n) V)``.  The paper keeps terms up to alpha^2.
+Reference: Li-Altafini, Lemma 2, eq. (11).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.pm_a01_standing_assumption import GENERIC_V
+from eigentoken.proofs.power_method.symbols import alpha
+from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.exact_points import image, instance, state_jacobian
+from eigentoken.proofs.steps.reductions import tensor
+from eigentoken.theory.language.verdicts import Verdict, all_of
+from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.statements.steps import Derivation, Identity, Inequality
+
+GENERIC_TOKENS = [["3/5", "4/5"], ["5/13", "-12/13"]]
+TV14 = instance("oja-map", GENERIC_TOKENS, V=GENERIC_V, alpha="1/3")
+
+
+def _jacobian() -> tuple[Any, Any]:
+    """The derivative of the Oja map at token i along w = (w_1, ..., w_n)."""
+    from eigentoken.theory.calculus import (
+        ALPHA,
+        SLOT,
+        Assumptions,
+        CalculusAlgebra,
+        Index,
+        Letter,
+        differentiate,
+        direction,
+        vector,
+    )  # fmt: skip
+    from eigentoken.theory.calculus import (
+        instance as at,
+    )
+    from eigentoken.theory.systems.catalogue import system
+
+    algebra = CalculusAlgebra(Assumptions())
+    state = system("oja-map").advance(algebra, {"V": Letter("V"), "alpha": ALPHA}, vector("x", SLOT))
+    moved = differentiate(at(state, Index("token", "i")), direction("x", "w"), algebra.assumptions)
+    return moved, algebra.assumptions
+
+
+def _claimed() -> Any:
+    """``(1/r_i)(I - yhat_i yhat_i^T)(w_i + (alpha/n) V sum_j w_j)``."""
+    from eigentoken.theory.calculus import ALPHA, TOKENS, Index, Norm, dot, factor, matrix, vector
+
+    i, j = Index("token", "i"), Index("token", "j")
+    push = vector("w", i) + vector("w", j).applied(matrix("V")).summed(j) * (ALPHA / TOKENS)
+    y, r = vector("y", i), Norm("r", (i,))
+    return factor(r, -1) * (push - factor(r, -2) * dot(y, push) * y)
+
+
+def derive() -> Derivation:
+    """The derivative by the dimension-free calculus; the expansion that the paper truncates; where it misleads."""
+    c, u2, a = sp.symbols("c_i U a", real=True)
+    order = sp.Symbol("alpha", positive=True)
+    series = sp.series((1 + 2 * order * c + order**2 * u2) ** sp.Rational(-1, 2), order, 0, 3).removeO()
+    return Derivation(
+        (
+            tensor(
+                "jacobian",
+                "Differentiating $x_i \\mapsto y_i/\\lVert y_i\\rVert$, $y_i = x_i + \\frac{\\alpha}{n}\\sum_j V "
+                "x_j$, along "
+                "$w = (w_1, \\dots, w_n)$, for all $n$ and $d$.",
+                _jacobian,
+                _claimed(),
+                r"\mathrm{d} f_i(w) = \frac{1}{r_i}\Big(I - \frac{y_i y_i^{\top}}{r_i^2}\Big)"
+                r"\Big(w_i + \frac{\alpha}{n} \sum_j V w_j\Big)",
+                establishes=("the exact Jacobian of the Oja map",),
+            ),
+            Identity(
+                name="expansion",
+                says="With $c_i = x_i^{\\top} u$ and $U = \\lVert u\\rVert^2$, the second-order expansion of "
+                "$1/r_i = "
+                "(1 + 2\\alpha c_i + \\alpha^2 U)^{-1/2}$ is the one that the paper truncates.",
+                left=series,
+                right=1 - alpha * c + alpha**2 / 2 * (3 * c**2 - u2),
+            ),
+            Inequality(
+                name="true multiplier",
+                says="At principal consensus, with $a = \\alpha\\lambda_1 > 0$, the true multiplier of zero-sum "
+                "perturbations is below 1 for every step.",
+                hypotheses=(a > 0,),
+                conclusion=1 / (1 + a) < 1,
+            ),
+            Inequality(
+                name="truncated multiplier",
+                says="Its truncation is at least 1 as soon as $a \\geq 1$: the truncated Jacobian then has the wrong "
+                "stability.",
+                hypotheses=(a >= 1,),
+                conclusion=1 - a + a**2 >= 1,
+            ),
+        )
+    )
+
+
+def truncation_misleads() -> Verdict:
+    """At V = diag(1, 1/2), alpha = 3/2, n = 2 the true multipliers are inside, the truncated one is 7/4."""
+    from eigentoken.proofs.properties.exact_points import stable_point
+    from eigentoken.theory.language.verdicts import fails, holds
+
+    a = sp.Rational(3, 2)
+    truncated = 1 - a + a**2
+    shown = holds(f"the truncated multiplier is {truncated}") if truncated > 1 else fails(f"it is {truncated}")
+    return all_of({"true spectrum": stable_point(TRUNCATION, "consensus"), "truncated": shown})
+
+
+TRUNCATION = instance("oja-map", [["1", "0"], ["1", "0"]], V=[["1", "0"], ["0", "1/2"]], alpha="3/2")
+
+PM_L2 = register(
+    Statement(
+        id="PM-L2",
+        kind=Kind.LEMMA,
+        source=Source(LI_ALTAFINI, "Lemma 2, eq. (11)"),
+        title="The exact Jacobian of the Oja map",
+        systems=("oja-map",),
+        text=(
+            r"At every state with $y_i = x_i + \alpha V \bar x \neq 0$, $r_i = \lVert y_i\rVert$, $\hat y_i = "
+            r"y_i/r_i$, for any "
+            r"matrix $V$: $\displaystyle \frac{\partial f_i}{\partial x_j} = \frac{1}{r_i}\,(I - \hat y_i\hat "
+            r"y_i^{\top})"
+            r"\Big(\delta_{ij} I + \frac{\alpha}{n} V\Big)$."
+        ),
+        derive=derive,
+        prose_from=("jacobian", "expansion", "true multiplier", "truncated multiplier"),
+        printed=Printed(
+            text=(
+                r"The Jacobian is given up to second order in $\alpha$, from $1/r_i = 1 - \alpha c_i + "
+                r"\frac{\alpha^2}{2}(3c_i^2 - \lVert u\rVert^2) + O(\alpha^3)$, $c_i = x_i^{\top}u$."
+            ),
+            wrong=(
+                r"The truncation is not harmless for large steps: at principal consensus the multiplier "
+                r"$1/(1+\alpha\lambda_1)$ "
+                r"becomes $1 - \alpha\lambda_1 + \alpha^2\lambda_1^2$, which is at least 1 as soon as "
+                r"$\alpha\lambda_1 \geq 1$."
+            ),
+            counterexamples=(
+                Counterexample(
+                    "truncation",
+                    r"$V = \operatorname{diag}(1, \frac12)$, $\alpha = \frac32$: the consensus point is stable, "
+                    r"the truncated "
+                    r"Jacobian has the eigenvalue $\frac74$.",
+                    TRUNCATION,
+                    truncation_misleads,
+                ),
+            ),
+        ),
+        vectors=(
+            Vector(
+                "TV14, image",
+                lambda: image(TV14),
+                ("0.646796544678355", "0.762662592364501", "0.542322929504641", "-0.840170125708778"),
+            ),
+            Vector(
+                "TV14, Jacobian",
+                lambda: state_jacobian(TV14),
+                (
+                    "0.5469629036733",
+                    "-0.3581371373957",
+                    "0.04790624057616",
+                    "0.06510130188479",
+                    "-0.4638666163845",
+                    "0.3037278415221",
+                    "-0.04062817710401",
+                    "-0.05521091179076",
+                    "0.1567338939681",
+                    "0.03375059839128",
+                    "0.8676817507284",
+                    "0.4926616124886",
+                    "0.1011704438524",
+                    "0.02178573461732",
+                    "0.5600814579497",
+                    "0.3180090326514",
+                ),
+            ),
+        ),
+        property_tests=(OnInstances("properties.map_checks", "oja_jacobian"),),
+    )
+)

@@ -1,0 +1,185 @@
+"""PM-L4: which consensus points of the Oja map are stable, and for which steps.
+
+(a) Consensus at v_1 is stable iff ``alpha (|lambda_d| - lambda_1) < 2``.  (b) A consensus *fixed point* at
+v_k with ``lambda_k < lambda_1`` is unstable for every step.  The multipliers come from PM-L3; what is left is real
+arithmetic, both directions, shared with the other maps that have these multipliers (PM-L11, PM-T1).  Reference:
+Li-Altafini, Lemma 4 (the printed wording of the non-principal case is about 2-cycles, PM-N4).
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.pm_l03_consensus_spectrum import COMMON, ZERO_SUM
+from eigentoken.proofs.properties.exact_points import instance, point_is
+from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
+from eigentoken.theory.language.conditions import Condition, Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.terms import Eigenvalue, alpha, d, k, matrix, n
+from eigentoken.theory.statements.from_statement import recalled
+from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.statement import Kind, Printed, Source, Statement, Variant
+from eigentoken.theory.statements.steps import Derivation, Inequality
+
+V = matrix("V")
+STEP_BELOW = Relation(alpha * (sp.Abs(Eigenvalue(V, d)) - Eigenvalue(V, 1)) < 2)
+
+
+BELOW = "stable iff the step is below the threshold"
+OTHERS = "consensus fixed points on other eigenvectors are unstable"
+
+
+def consensus_steps(
+    common: str, zero_sum: str, elsewhere: str, assuming: tuple[Condition, ...] = ()
+) -> tuple[Inequality, ...]:
+    """The multipliers (1 + alpha lambda_l)/(1 + alpha lambda_k) and 1/(1 + alpha lambda_k) against the unit circle.
+
+    ``common`` and ``zero_sum`` name the steps that give them at v_1, ``elsewhere`` the one for common moves at any v_k.
+    """
+    first, other, last, kth = sp.symbols("lambda_1 lambda_ell lambda_d lambda_k", real=True)
+    multiplier = (1 + alpha * other) / (1 + alpha * first)
+    positive = (first > 0,)
+    ordered = (*positive, last <= other, other < first)
+    bound = alpha * (sp.Abs(last) - first) < 2
+    return (
+        Inequality(
+            name="disagreement",
+            says="The multiplier on zero-sum perturbations is below 1 in modulus.",
+            hypotheses=positive,
+            conclusion=sp.And(1 / (1 + alpha * first) > 0, 1 / (1 + alpha * first) < 1),
+            uses=(zero_sum,),
+            assuming=assuming,
+        ),
+        Inequality(
+            name="agreement above",
+            says="A common perturbation along $v_\\ell$ has a multiplier below 1, since $\\lambda_1$ is simple.",
+            hypotheses=ordered,
+            conclusion=multiplier < 1,
+            uses=(common,),
+            assuming=assuming,
+        ),
+        Inequality(
+            name="agreement below",
+            says="It is above $-1$ for every $\\ell$ when the step is below the threshold.",
+            hypotheses=(*ordered, bound),
+            conclusion=multiplier > -1,
+            uses=(common,),
+            assuming=assuming,
+        ),
+        Inequality(
+            name="threshold needed",
+            says="Conversely, a multiplier above $-1$ at $\\ell = d$ forces the step below the threshold.",
+            hypotheses=(*positive, last < first, (1 + alpha * last) / (1 + alpha * first) > -1),
+            conclusion=bound,
+            uses=("disagreement", "agreement above", "agreement below"),
+            establishes=(BELOW,),
+            assuming=assuming,
+        ),
+        Inequality(
+            name="flip",
+            says="At the threshold, where necessarily $\\lambda_d < -\\lambda_1$, the multiplier of $v_d$ is $-1$.",
+            hypotheses=(*positive, last < first, sp.Eq(alpha * (sp.Abs(last) - first), 2)),
+            conclusion=sp.Eq((1 + alpha * last) / (1 + alpha * first), -1),
+            uses=(common,),
+            assuming=assuming,
+        ),
+        Inequality(
+            name="other points",
+            says="At a consensus fixed point on $v_k$ with $\\lambda_k < \\lambda_1$ the direction $v_1$ expands.",
+            hypotheses=(1 + alpha * kth > 0, kth < first),
+            conclusion=(1 + alpha * first) / (1 + alpha * kth) > 1,
+            uses=(elsewhere,),
+            establishes=(OTHERS,),
+        ),
+    )
+
+
+def derive() -> Derivation:
+    """The multipliers of PM-L3, at k = 1 and at the other consensus fixed points, against the unit circle."""
+    return Derivation(
+        (
+            recalled(
+                "PM-L3",
+                COMMON,
+                "Consensus at $v_1$ is fixed, and the multipliers on common perturbations are those of PM-L3;",
+                r"\frac{1 + \alpha\lambda_\ell}{1 + \alpha\lambda_1},\quad \ell \geq 2",
+                name="common",
+                letters={"k": 1},
+            ),
+            recalled(
+                "PM-L3",
+                ZERO_SUM,
+                "so is the one on zero-sum perturbations.",
+                r"\frac{1}{1 + \alpha\lambda_1}",
+                name="zero sum",
+                letters={"k": 1},
+            ),
+            recalled(
+                "PM-L3",
+                COMMON,
+                "At any $v_k$ that is fixed, those on common perturbations are",
+                r"\frac{1 + \alpha\lambda_\ell}{1 + \alpha\lambda_k},\quad \ell \neq k",
+                name="common, any k",
+                assuming=(Relation(1 + alpha * Eigenvalue(V, k) > 0),),
+            ),
+            *consensus_steps("common", "zero sum", "common, any k"),
+        )
+    )
+
+
+BEYOND = instance("oja-map", [["1", "0"]] * 3, V=[["1/2", "0"], ["0", "-1"]], alpha="41/10")
+
+PM_L4 = register(
+    Statement(
+        id="PM-L4",
+        kind=Kind.LEMMA,
+        source=Source(LI_ALTAFINI, "Lemma 4"),
+        title="Stability of consensus for the Oja map",
+        systems=("oja-map",),
+        conditions=(
+            Symmetric(V),
+            SimpleTop(V),
+            Relation(Eigenvalue(V, 1) > 0),
+            Relation(n >= 2),
+        ),
+        claims=(
+            Iff(Stable(ConsensusAt(V, 1)), STEP_BELOW),
+            When(
+                Relation(sp.And(1 + alpha * Eigenvalue(V, k) > 0, Eigenvalue(V, k) < Eigenvalue(V, 1))),
+                Unstable(ConsensusAt(V, k)),
+            ),
+        ),
+        text=(
+            r"(a) Consensus at $v_1$ is linearly asymptotically stable iff $\alpha(|\lambda_d| - \lambda_1) < 2$: always if "
+            r"$\lambda_d \geq -\lambda_1$, otherwise iff "
+            r"$\alpha < 2/(|\lambda_d| - \lambda_1)$; at equality a multiplier is $-1$. (b) A consensus fixed "
+            r"point at $v_k$, $\lambda_k < \lambda_1$, is linearly unstable "
+            r"for every $\alpha > 0$."
+        ),
+        depends=("PM-L3",),
+        derive=derive,
+        claims_from=(("threshold needed",), ("other points",)),
+        prose_from=("flip",),
+        printed=Printed(
+            text=r"Consensus on a non-principal eigenvector is unstable for $\alpha$ below the threshold, also "
+            r"when $1 + \alpha\lambda_k < 0$.",
+            wrong=r"No bound is needed where the point is fixed; for $1 + \alpha\lambda_k < 0$ it is a 2-cycle, "
+            r"not an equilibrium (PM-N4).",
+            false=False,
+        ),
+        variants=(
+            Variant(
+                "alpha (|lambda_d| - lambda_1) < 2",
+                "lambda = (1/2, -1), threshold 4, at alpha = 41/10",
+                lambda: point_is(BEYOND, "consensus", stable="unstable"),
+            ),
+            Variant(
+                "1 + alpha lambda_k > 0",
+                "consensus on v_d is then a 2-cycle, which can attract",
+                FirstFailure("cycle_that_attracts"),
+            ),
+        ),
+    )
+)

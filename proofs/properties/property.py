@@ -1,0 +1,224 @@
+"""Property tests of a statement, made from its own conditions and claims.
+
+Under the conditions every claim is looked at on random and degenerate instances (:func:`test_statement`); with one condition
+replaced by a near miss, an instance that fails is looked for (:func:`find_failure_without`).  A count is never a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from eigentoken.theory.language.claims import (
+    AlmostEveryConverges,
+    Claim,
+    Converges,
+    Diverges,
+    ForwardInvariant,
+    Iff,
+    LyapunovStable,
+    When,
+)
+from eigentoken.theory.language.conditions import Condition
+from eigentoken.theory.language.readings import GENERATED, OBSERVED
+from eigentoken.theory.statements.statement import Statement
+
+__all__ = ["PropertyReport", "claim_parts", "find_failure_without", "test_statement"]
+
+#: Float violations below this are rounding, not failures.
+TOLERANCE = 1e-7
+#: Trajectory claims cost a run each: this many instances at a time at most.
+TRAJECTORIES = 200
+#: A part whose instances are not all settled is drawn again, this many times at most.
+ROUNDS = 4
+
+
+@dataclass(frozen=True)
+class PropertyReport:
+    """What was tried and what was seen: ``worst`` is the largest violation (negative: all claims held with room).
+
+    ``settled`` counts, for each system and claim (an equivalence has two sides), the instances on which something was seen.
+    """
+
+    id: str
+    instances: int
+    violations: int
+    worst: float
+    unsettled: int = 0
+    corners: dict[str, int] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
+    first: dict[str, Any] | None = None
+    settled: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def least(self) -> int:
+        """Settled instances of the part that has the fewest."""
+        return min((count for _, count in self.settled), default=0)
+
+    def summary(self) -> str:
+        """One line."""
+        text = f"{self.instances} instances, {self.violations} violations, worst {self.worst:.3g}"
+        if self.settled:
+            text += f", at least {self.least} settled for each of {len(self.settled)} claims"
+        if self.unsettled:
+            text += f", {self.unsettled} unsettled"
+        if self.skipped:
+            text += f"; not generated: {'; '.join(self.skipped)}"
+        return text
+
+
+def claim_parts(claim: Claim) -> list[tuple[Claim, bool]]:
+    """The claim with the side of its condition: an equivalence is looked at on both sides."""
+    return [(claim, True), (claim, False)] if isinstance(claim, Iff) else [(claim, True)]
+
+
+def _follows_trajectories(claim: Claim) -> bool:
+    return isinstance(_inner(claim), Converges | AlmostEveryConverges | Diverges | ForwardInvariant | LyapunovStable)
+
+
+def _inner(claim: Claim) -> Claim:
+    while isinstance(claim, Iff | When):
+        claim = claim.claim
+    return claim
+
+
+def _drawn(plan: Any, claim: Claim, count: int, seed: int) -> Any:
+    """A sample whose cells suit the claim: trajectories want few large batches, observables small sizes."""
+    from eigentoken.numerics.instances.sampling import sample
+
+    if _follows_trajectories(claim):
+        return sample(plan, min(count, TRAJECTORIES), seed, cells_at_most=6)
+    if hasattr(_inner(claim), "observable"):
+        small = plan.sized(tuple(n for n in plan.n if n <= 4) or None, tuple(d for d in plan.d if d <= 3) or None)
+        return sample(small, count, seed, cells_at_most=16)
+    return sample(plan, count, seed)
+
+
+def test_statement(statement: Statement, instances: int = 200, seed: int = 0) -> PropertyReport:
+    """Look at every claim, for every system and on both sides of an equivalence, until ``instances`` are settled."""
+    systems = statement.systems or ("attention-map",)
+    parts = [(system, *part) for system in systems for claim in statement.claims for part in claim_parts(claim)]
+    tally = _Tally()
+    for number, (system, claim, side) in enumerate(parts):
+        name = f"{system}, {type(_inner(claim)).__name__}" + ("" if side else ", other side")
+        known, found = 0, None
+        for attempt in range(ROUNDS):
+            found = tally.look(statement, system, claim, side, instances, seed * 1000 + number + 7919 * attempt)
+            known += found or 0
+            if found is None or known >= instances:
+                break
+        if found is not None:
+            tally.settled.append((name, known))
+        elif side:
+            tally.skipped.append(f"{name}: {tally.problem}")
+    return tally.report(statement.id)
+
+
+@dataclass
+class _Tally:
+    """What was seen so far."""
+
+    tried: int = 0
+    violations: int = 0
+    unsettled: int = 0
+    worst: float = float("-inf")
+    corners: dict[str, int] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+    settled: list[tuple[str, int]] = field(default_factory=list)
+    first: dict[str, Any] | None = None
+    problem: str = ""
+
+    def look(
+        self, statement: Statement, system: str, claim: Claim, side: bool, instances: int, seed: int
+    ) -> int | None:
+        """Look at one part on so many instances: how many were settled; ``None`` where no instance can be made."""
+        from eigentoken.numerics.instances.plans import Contradiction, plan_for
+
+        try:
+            drawn = _drawn(GENERATED(claim, plan_for(system, statement.conditions), side), claim, instances, seed)
+        except Contradiction as problem:
+            self.problem = str(problem)
+            return None
+        settled = 0
+        for batch in drawn.batches:
+            seen = OBSERVED(claim, batch)
+            known = ~seen.isnan()
+            settled += int(known.sum())
+            self.unsettled += int((~known).sum())
+            self.tried += batch.count
+            if bool(known.any()):
+                self.worst = max(self.worst, float(seen[known].max()))
+            bad = (seen > TOLERANCE) & known
+            self.violations += int(bad.sum())
+            if self.first is None and bool(bad.any()):
+                self.first = _described(batch.take(bad.nonzero().flatten()[:1]), claim)
+        for name, each in drawn.corners.items():
+            self.corners[name] = self.corners.get(name, 0) + each
+        return settled
+
+    def report(self, name: str) -> PropertyReport:
+        return PropertyReport(
+            name,
+            self.tried,
+            self.violations,
+            self.worst,
+            self.unsettled,
+            self.corners,
+            tuple(self.skipped),
+            self.first,
+            tuple(self.settled),
+        )
+
+
+test_statement.__test__ = False  # type: ignore[attr-defined]
+
+
+def _described(batch: Any, claim: Claim) -> dict[str, Any]:
+    """One instance, for a message."""
+
+    def listed(value: Any) -> Any:
+        if callable(value):
+            return "depends on time"
+        if isinstance(value, list):
+            return [{name: listed(each) for name, each in head.items()} for head in value]
+        return value[0].tolist()
+
+    return {
+        "claim": type(claim).__name__,
+        "system": batch.system.name,
+        "k": batch.k,
+        "p": batch.p,
+        "corner": batch.corner,
+        **{name: listed(value) for name, value in batch.parameters.items()},
+        "tokens": batch.tokens[0].tolist(),
+    }
+
+
+def find_failure_without(
+    statement: Statement,
+    dropped: Condition,
+    instances: int = 2000,
+    seed: int = 0,
+    *,
+    accept: Callable[[Any], bool] = lambda batch: True,
+) -> dict[str, Any] | None:
+    """An instance that satisfies all conditions but one, misses that one, and violates a claim; ``None`` if not found."""
+    from eigentoken.numerics.instances.plans import Contradiction, plan_for
+
+    others = [condition for condition in statement.conditions if condition != dropped]
+    if len(others) == len(statement.conditions):
+        raise ValueError(f"{dropped} is not a condition of {statement.id}: name one of its conditions")
+    for number, system in enumerate(statement.systems):
+        for claim in statement.claims:
+            try:
+                plan = GENERATED(claim, GENERATED(dropped, plan_for(system, others), False))
+                drawn = _drawn(plan, claim, instances, seed * 1000 + number)
+            except Contradiction:
+                continue
+            for batch in drawn.batches:
+                seen = OBSERVED(claim, batch)
+                bad = (seen > TOLERANCE) & ~seen.isnan()
+                if bool(bad.any()) and accept(batch):
+                    return _described(batch.take(bad.nonzero().flatten()[:1]), claim)
+    return None

@@ -1,0 +1,113 @@
+"""Reduction steps: what a system gives, compared with what a statement claims, by normal form.
+
+Two sources of derived objects, both for symbolic n and d: groups of equal tokens (:mod:`eigentoken.proofs.steps.token_groups`)
+give lists of scalar expressions, the dimension-free calculus (:mod:`eigentoken.theory.calculus`) gives expressions over
+sums of any length.  The claim is data that is written in the statement's file; neither side sees the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.language.conditions import Condition
+from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.language.word_latex import scalar_latex
+from eigentoken.theory.proving.normal_form import identity_verdict
+from eigentoken.theory.statements.from_statement import established, recalled
+from eigentoken.theory.statements.steps import ALL_SIZES, Reduction
+
+__all__ = ["all_agree", "established", "grouped", "recalled", "tensor"]
+
+
+def all_agree(derived: Iterable[Any], claimed: Iterable[Any]) -> Verdict:
+    """Every derived expression equals the claimed one, by normal form; the first that does not decides."""
+    left, right = list(derived), list(claimed)
+    if not right or len(left) != len(right):
+        return fails(f"{len(left)} expressions were derived, {len(right)} are claimed")
+    for index, (one, other) in enumerate(zip(left, right, strict=True)):
+        if sp.sympify(one).has(sp.Float) or sp.sympify(other).has(sp.Float):
+            return fails(f"entry {index + 1} holds a floating-point number: a derivation is exact")
+        verdict = identity_verdict(one, other)
+        if not verdict.is_holds:
+            return Verdict(verdict.word, f"entry {index + 1}: {verdict.reason}")
+    return holds(f"{len(right)} derived expressions agree with the claim by normal form")
+
+
+def grouped(
+    name: str,
+    says: str,
+    derive: Callable[[], Iterable[Any]],
+    claimed: Sequence[Any],
+    formula: str,
+    *,
+    uses: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+    establishes: tuple[str, ...] = (),
+    scope: str = ALL_SIZES,
+    assuming: tuple[Condition, ...] = (),
+) -> Reduction:
+    """Compare scalar expressions.  ``formula`` holds ``<1>``, ``<2>``, ... where the claimed expressions are printed."""
+    wanted = tuple(sp.sympify(each) for each in claimed)
+
+    def shows(expressions: Sequence[Any]) -> str:
+        text = formula
+        for index, each in enumerate(expressions):
+            text = text.replace(f"<{index + 1}>", scalar_latex(each))
+        return text
+
+    return Reduction(
+        name=name,
+        says=says,
+        uses=uses,
+        needs=needs,
+        establishes=establishes,
+        scope=scope,
+        assuming=assuming,
+        derive=lambda: tuple(derive()),
+        claimed=wanted,
+        agrees=all_agree,
+        entrywise=True,
+        shows=shows,
+    )
+
+
+def tensor(
+    name: str,
+    says: str,
+    derive: Callable[[], tuple[Any, Any]],
+    claimed: Any,
+    formula: str,
+    *,
+    uses: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+    establishes: tuple[str, ...] = (),
+) -> Reduction:
+    """Compare expressions of the dimension-free calculus: ``derive`` gives the expression and the assumptions.
+
+    The claim holds when the normal form of the difference is zero, which proves it for all n and d.  A difference that
+    does not reduce to zero is reported as a failure of the step with the terms that remain.
+    """
+
+    def agrees(found: tuple[Any, Any], wanted: Any) -> Verdict:
+        from eigentoken.theory.calculus import normal_form
+
+        expression, assumptions = found
+        rest = normal_form(expression - wanted, assumptions)
+        if not rest.terms:
+            return holds("dimension-free normal form: the difference has no terms left, for all n and d")
+        return fails(f"{len(rest.terms)} terms of the difference remain: {rest!s:.200}")
+
+    return Reduction(
+        name=name,
+        says=says,
+        uses=uses,
+        needs=needs,
+        establishes=establishes,
+        derive=derive,
+        claimed=claimed,
+        agrees=agrees,
+        shows=lambda _: formula,
+    )

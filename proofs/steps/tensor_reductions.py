@@ -1,0 +1,218 @@
+"""Vector identities as scalar ones, and the systems themselves as the source of the formulas.
+
+*Coordinatewise.*  A vector identity that is linear in the vectors ``y_i, y_j, X, ...`` holds for every d exactly when it
+holds in each coordinate; there the vectors are numbers.  So vectors enter the derivations as scalar symbols, inner products
+as further symbols, and a linear functional ``X -> u^T X`` as the substitution of each vector by its product with u
+(:func:`functional` refuses what is not linear).  *Summand by summand.*  An identity between sums over j that holds for
+each summand holds for every number of tokens.
+
+*From the system.*  ``velocity`` evaluates the registered systems on symbols, so that a changed sign there breaks
+the derivations; these reductions are for listed sizes and say so, unless the dimension-free calculus carries them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.language.word_latex import scalar_latex
+from eigentoken.theory.proving.normal_form import identity_verdict
+from eigentoken.theory.statements.steps import ALL_SIZES, Identity, Reduction
+from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask
+from eigentoken.theory.systems.catalogue import system
+
+__all__ = [
+    "EXACT",
+    "all_equal",
+    "applied",
+    "circle_point",
+    "from_system",
+    "functional",
+    "matrix_of_symbols",
+    "slope",
+    "tokens_of_symbols",
+    "velocity",
+]
+
+#: The loops over sympy expressions.
+EXACT = LoopAlgebra(lambda u: sp.exp(sp.expand(u)), sp.sqrt, sp.Integer(1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Functional(Identity):
+    """An identity ``u^T (expression) = right``: the products of u with the vectors are substituted, and printed as such.
+
+    ``by`` is the functional, as LaTeX.
+    """
+
+    by: str = ""
+
+    def display(self) -> str:
+        if not self.by:
+            return super().display()
+        text = rf"{self.by}\bigl[{scalar_latex(self.left)}\bigr] = {scalar_latex(self.right)}"
+        given = r",\quad ".join(
+            rf"{self.by}\bigl[{scalar_latex(name)}\bigr] = {scalar_latex(value)}" for name, value in self.where.items()
+        )
+        return rf"{text},\qquad \text{{where }} {given}"
+
+
+def functional(expression: Any, products: Mapping[Any, Any]) -> Any:
+    """``u^T (expression)``: each vector symbol is replaced by its product with u; the expression must be linear in them.
+
+    >>> y, X, m, q = sp.symbols("y X m q")
+    >>> functional(X - m * y / q, {X: m, y: q})
+    0
+    """
+    vectors = list(products)
+    scaling = sp.Dummy("scale")
+    scaled = sp.expand(expression.subs({each: scaling * each for each in vectors}, simultaneous=True))
+    if sp.expand(scaled - scaling * expression) != 0:
+        raise ValueError(f"{expression} is not linear in {', '.join(map(str, vectors))}: a functional needs it to be")
+    return expression.subs(dict(products), simultaneous=True)
+
+
+def tokens_of_symbols(count: int, d: int, letter: str = "y") -> tuple[tuple[Any, ...], ...]:
+    """Tokens whose coordinates are real symbols."""
+    return tuple(tuple(sp.Symbol(f"{letter}_{i + 1}{a + 1}", real=True) for a in range(d)) for i in range(count))
+
+
+def matrix_of_symbols(d: int, letter: str, *, symmetric: bool = False) -> tuple[tuple[Any, ...], ...]:
+    """A matrix of real symbols."""
+
+    def entry(a: int, b: int) -> Any:
+        low, high = (min(a, b), max(a, b)) if symmetric else (a, b)
+        return sp.Symbol(f"{letter}_{low + 1}{high + 1}", real=True)
+
+    return tuple(tuple(entry(a, b) for b in range(d)) for a in range(d))
+
+
+def circle_point(parameter: Any) -> tuple[Any, Any]:
+    """A point of the unit circle as rational functions: ``((1 - t^2)/(1 + t^2), 2t/(1 + t^2))``."""
+    below = 1 + parameter**2
+    return (1 - parameter**2) / below, 2 * parameter / below
+
+
+def velocity(name: str, parameters: Mapping[str, Any], x: Sequence[Sequence[Any]], mask: Any = None) -> Any:
+    """The velocity of the registered flow at x, in exact expressions; a causal system brings its own mask."""
+    chosen = system(name)
+    if mask is None and chosen.mask == "causal":
+        mask = causal_mask(len(x))
+    return chosen.advance(EXACT, parameters, tuple(tuple(token) for token in x), mask)
+
+
+def all_equal(derived: Iterable[Any], claimed: Iterable[Any]) -> Verdict:
+    """Every derived expression equals the claimed one, by normal form; the first that does not decides."""
+    pairs = list(zip(list(derived), list(claimed), strict=True))
+    if not pairs:
+        return fails("there is nothing to compare")
+    for index, (left, right) in enumerate(dict.fromkeys(pairs)):
+        if sp.sympify(left).has(sp.Float) or sp.sympify(right).has(sp.Float):
+            return fails(f"entry {index} holds a floating-point number: a derivation is exact")
+        verdict = identity_verdict(left, right)
+        if not verdict.is_holds:
+            return verdict if verdict.is_undecided else fails(f"entry {index}: {verdict.reason}")
+    return holds(f"{len(pairs)} expressions agree by normal form")
+
+
+def from_system(
+    name: str,
+    says: str,
+    derive: Callable[[], Iterable[Any]],
+    claimed: Callable[[], Iterable[Any]],
+    formula: str,
+    scope: str,
+    *,
+    uses: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+    establishes: tuple[str, ...] = (),
+) -> Reduction:
+    """A reduction that compares what the registered system gives with a claimed list of expressions.
+
+    ``claimed`` is called when the step is made, so that the claim is data; ``formula`` may hold ``<0>``, ``<1>``, ...,
+    which are filled with the LaTeX of the claimed expressions.
+    """
+    wanted = tuple(sp.sympify(each) for each in claimed())
+
+    def shows(expressions: Sequence[Any]) -> str:
+        text = formula
+        for index, each in enumerate(expressions):
+            text = text.replace(f"<{index}>", scalar_latex(each))
+        return text
+
+    return Reduction(
+        name=name,
+        says=says,
+        uses=uses,
+        needs=needs,
+        establishes=establishes,
+        scope=scope,
+        derive=derive,
+        claimed=wanted,
+        agrees=all_equal,
+        entrywise=True,
+        shows=shows,
+    )
+
+
+def applied(
+    name: str,
+    says: str,
+    expression: Any,
+    products: Mapping[Any, Any],
+    right: Any,
+    *,
+    by: str = "",
+    uses: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+    establishes: tuple[str, ...] = (),
+) -> Identity:
+    """``u^T (expression) = right``, where ``products`` gives the product of u with each vector: an identity for every d.
+
+    ``by`` names the functional (``u^{\\top}``) in print.
+    """
+    functional(expression, products)  # refuses what is not linear in the vectors
+    return Functional(
+        by=by,
+        name=name,
+        says=says,
+        left=expression,
+        right=right,
+        where=dict(products),
+        uses=uses,
+        needs=needs,
+        establishes=establishes,
+    )
+
+
+def slope(
+    name: str,
+    says: str,
+    of: Any,
+    by: Any,
+    claimed: Any,
+    *,
+    at: Any = None,
+    order: int = 1,
+    scope: str = ALL_SIZES,
+    uses: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+    establishes: tuple[str, ...] = (),
+) -> Reduction:
+    """``d/ds (of) = claimed`` (at ``s = at``, where given): the derivative is computed, the claim is data, both are printed."""
+
+    def derived() -> list[Any]:
+        found = sp.diff(of, by, order)
+        return [found if at is None else found.subs(by, at)]
+
+    mark = f"d^{order}" if order > 1 else "d"
+    below = f"d{scalar_latex(by)}" + (f"^{order}" if order > 1 else "")
+    where = "" if at is None else rf"\bigg|_{{{scalar_latex(by)} = {scalar_latex(at)}}}"
+    text = rf"\frac{{{mark}}}{{{below}}}\left[{scalar_latex(of)}\right]{where} = <0>"
+    return from_system(
+        name, says, derived, lambda: [claimed], text, scope, uses=uses, needs=needs, establishes=establishes
+    )

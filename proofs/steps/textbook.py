@@ -1,0 +1,484 @@
+"""Textbook theorems that derivations cite: hypotheses and conclusions are facts about named objects, with BibTeX.
+
+A citation is accepted only where earlier steps, or the conditions of the statement, establish every hypothesis under
+exactly these names, and it gives only what stands here as a conclusion (:class:`eigentoken.theory.statements.steps.Citation`).
+Letters in braces stand for objects that the citation names.  Books are cited by subject: numbers of theorems differ from
+edition to edition, and were not checked.  Limits, flows and measures: :mod:`eigentoken.proofs.steps.textbook_flows`; maps and
+matrices: :mod:`eigentoken.proofs.steps.textbook_maps`.
+"""
+
+from __future__ import annotations
+
+from eigentoken.theory.statements.steps import Theorem
+
+__all__ = [
+    "ADAPTED_NORM",
+    "ALMOST_EVERYWHERE_COMPARISON",
+    "ALMOST_EVERYWHERE_GRONWALL",
+    "ALMOST_EVERYWHERE_LARGEST",
+    "ALMOST_EVERYWHERE_MONOTONE",
+    "BINOMIAL",
+    "BOOTSTRAP",
+    "CANTOR",
+    "CARATHEODORY",
+    "CARATHEODORY_BOUNDED",
+    "CAUCHY_SCHWARZ",
+    "CENTRE_STABLE",
+    "CIRCLE_LANDSCAPE",
+    "COMPARISON",
+    "DANSKIN",
+    "FUBINI",
+    "GRONWALL",
+    "JENSEN",
+    "LASALLE",
+    "LASALLE_BOUNDED",
+    "LOJASIEWICZ",
+    "LYAPUNOV",
+    "OSTROWSKI_SCHNEIDER",
+    "RAYLEIGH",
+    "SPECTRAL",
+    "SYLVESTER",
+    "SYMMETRIC_HESSIAN",
+    "TAYLOR",
+    "UNIFORMLY_CONTINUOUS_COMPOSITION",
+    "UNIFORM_MOMENTS",
+    "WENDEL",
+]
+
+KHALIL = """@book{Khalil,
+  author = {Khalil, Hassan K.},
+  title = {Nonlinear Systems},
+  edition = {3},
+  publisher = {Prentice Hall},
+  year = {2002}
+}"""
+HORN_JOHNSON = """@book{Horn-Johnson,
+  author = {Horn, Roger A. and Johnson, Charles R.},
+  title = {Matrix Analysis},
+  edition = {2},
+  publisher = {Cambridge University Press},
+  year = {2013}
+}"""
+RUDIN = """@book{Rudin,
+  author = {Rudin, Walter},
+  title = {Real and Complex Analysis},
+  edition = {3},
+  publisher = {McGraw-Hill},
+  year = {1987}
+}"""
+PRINCIPLES = """@book{Rudin-Principles,
+  author = {Rudin, Walter},
+  title = {Principles of Mathematical Analysis},
+  edition = {3},
+  publisher = {McGraw-Hill},
+  year = {1976}
+}"""
+LEE_ET_AL = """@article{Lee-et-al,
+  author = {Lee, Jason D. and Panageas, Ioannis and Piliouras, Georgios and Simchowitz, Max and Jordan, Michael I. and
+            Recht, Benjamin},
+  title = {First-order methods almost always avoid strict saddle points},
+  journal = {Mathematical Programming},
+  volume = {176},
+  year = {2019}
+}"""
+
+_LYAPUNOV = "Khalil, Nonlinear Systems, chapter on Lyapunov stability"
+_NOT_INCREASING = "{V} is continuously differentiable and does not increase along trajectories"
+_AUTONOMOUS = "the field is autonomous and locally Lipschitz"
+
+LASALLE = Theorem(
+    key="LaSalle",
+    name="LaSalle's invariance principle",
+    hypotheses=("the trajectories are bounded", _NOT_INCREASING, _AUTONOMOUS),
+    conclusions=("every trajectory tends to the largest invariant set where the derivative of {V} vanishes",),
+    reference=_LYAPUNOV,
+    bibtex=KHALIL,
+)
+
+LASALLE_BOUNDED = Theorem(
+    key="LaSalle-bounded",
+    name="LaSalle's invariance principle for bounded trajectories",
+    hypotheses=(_NOT_INCREASING, _AUTONOMOUS),
+    conclusions=("every bounded trajectory tends to the largest invariant set where the derivative of {V} vanishes",),
+    reference=_LYAPUNOV,
+    bibtex=KHALIL,
+)
+
+LOJASIEWICZ = Theorem(
+    key="Lojasiewicz",
+    name="Lojasiewicz's gradient theorem",
+    hypotheses=(
+        "the system is minus the gradient of a function",
+        "the function and the metric are real analytic",
+        "the trajectories are bounded",
+    ),
+    conclusions=("every trajectory converges to a single point",),
+    reference="Lojasiewicz, Sur les trajectoires du gradient d'une fonction analytique (1984)",
+    bibtex="""@article{Lojasiewicz,
+  author = {{\\L}ojasiewicz, Stanis{\\l}aw},
+  title = {Sur les trajectoires du gradient d'une fonction analytique},
+  journal = {Seminari di Geometria, Universit{\\`a} di Bologna},
+  year = {1984},
+  pages = {115--117}
+}""",
+)
+
+DANSKIN = Theorem(
+    key="Danskin",
+    name="Danskin's theorem",
+    hypotheses=(
+        "{M} is the largest of finitely many differentiable functions of time",
+        "where {M} is attained the derivative is at most {rate}",
+    ),
+    conclusions=("the upper Dini derivative of {M} is at most {rate}",),
+    reference="Lin, Francis, Maggiore, SIAM J. Control Optim. 46 (2007), on the derivative of a maximum",
+    bibtex="""@article{Lin-Francis-Maggiore,
+  author = {Lin, Zhiyun and Francis, Bruce and Maggiore, Manfredi},
+  title = {State agreement for continuous-time coupled nonlinear systems},
+  journal = {SIAM Journal on Control and Optimization},
+  volume = {46},
+  year = {2007},
+  pages = {288--307}
+}""",
+)
+
+_COMPARISON = "Khalil, Nonlinear Systems, chapter on fundamental properties (comparison principle)"
+
+GRONWALL = Theorem(
+    key="Gronwall",
+    name="the comparison lemma with a linear rate",
+    hypotheses=("the upper Dini derivative of {u} is at most {k} times {u}",),
+    conclusions=("{u} at time t is at most exp({k} t) times {u} at the start",),
+    reference=_COMPARISON,
+    bibtex=KHALIL,
+)
+
+COMPARISON = Theorem(
+    key="comparison",
+    name="the comparison lemma",
+    hypotheses=(
+        "the derivative of {u} is at least {rate}",
+        "{bound} solves the equation with the rate {rate}",
+        "{u} starts at or above {bound}",
+    ),
+    conclusions=("{u} stays at or above {bound}",),
+    reference=_COMPARISON,
+    bibtex=KHALIL,
+)
+
+_WALTER = """@book{Walter,
+  author = {Walter, Wolfgang},
+  title = {Ordinary Differential Equations},
+  publisher = {Springer},
+  year = {1998}
+}"""
+_CARATHEODORY_COMPARISON = (
+    "Walter, Ordinary Differential Equations, on differential inequalities in the sense of Caratheodory"
+)
+_SLOPE = "{u} is absolutely continuous, with a derivative of at most"
+
+ALMOST_EVERYWHERE_LARGEST = Theorem(
+    key="largest-absolutely-continuous",
+    name="the derivative of a maximum of absolutely continuous functions",
+    hypotheses=(
+        "{M} is the largest of finitely many absolutely continuous functions of time",
+        "for almost every time, where {M} is attained the derivative is at most {rate}",
+    ),
+    conclusions=("{M} is absolutely continuous, with a derivative of at most {rate} almost everywhere",),
+    reference="Gilbarg, Trudinger, Elliptic Partial Differential Equations of Second Order, chapter on Sobolev spaces "
+    "(the chain rule: derivatives agree almost everywhere where two functions do)",
+    bibtex="""@book{Gilbarg-Trudinger,
+  author = {Gilbarg, David and Trudinger, Neil S.},
+  title = {Elliptic Partial Differential Equations of Second Order},
+  edition = {2},
+  publisher = {Springer},
+  year = {1983}
+}""",
+)
+
+ALMOST_EVERYWHERE_MONOTONE = Theorem(
+    key="monotone-absolutely-continuous",
+    name="the fundamental theorem for absolutely continuous functions",
+    hypotheses=(f"{_SLOPE} zero almost everywhere",),
+    conclusions=("{u} does not increase",),
+    reference="Rudin, Real and Complex Analysis, chapter on differentiation",
+    bibtex=RUDIN,
+)
+
+ALMOST_EVERYWHERE_GRONWALL = Theorem(
+    key="Gronwall-absolutely-continuous",
+    name="the comparison lemma for absolutely continuous functions, with a linear rate",
+    hypotheses=(f"{_SLOPE} {{k}} times {{u}} almost everywhere",),
+    conclusions=("{u} at time t is at most exp({k} t) times {u} at the start",),
+    reference=_CARATHEODORY_COMPARISON,
+    bibtex=_WALTER,
+)
+
+ALMOST_EVERYWHERE_COMPARISON = Theorem(
+    key="comparison-absolutely-continuous",
+    name="the comparison lemma for absolutely continuous functions",
+    hypotheses=(
+        "{u} is absolutely continuous",
+        "almost everywhere the derivative of {u} is at least {rate}",
+        "{bound} solves the equation with the rate {rate}",
+        "{u} starts at or above {bound}",
+    ),
+    conclusions=("{u} stays at or above {bound}",),
+    reference=_CARATHEODORY_COMPARISON,
+    bibtex=_WALTER,
+)
+
+BOOTSTRAP = Theorem(
+    key="bootstrap",
+    name="the continuity (bootstrap) principle",
+    hypotheses=(
+        "{q} is continuous in time and positive at the start",
+        "as long as {q} is positive, it is at least a positive continuous function of time",
+    ),
+    conclusions=("{q} is positive at all times",),
+    reference="Tao, Nonlinear Dispersive Equations, chapter on ordinary differential equations (abstract bootstrap "
+    "principle)",
+    bibtex="""@book{Tao,
+  author = {Tao, Terence},
+  title = {Nonlinear Dispersive Equations: Local and Global Analysis},
+  publisher = {American Mathematical Society},
+  year = {2006}
+}""",
+)
+
+CARATHEODORY = Theorem(
+    key="Caratheodory",
+    name="Caratheodory's existence theorem",
+    hypotheses=("the field is measurable in time and Lipschitz in the state with an integrable bound",),
+    conclusions=("solutions exist, are unique and absolutely continuous",),
+    reference="Coddington, Levinson, Theory of Ordinary Differential Equations, chapter on existence and uniqueness",
+    bibtex="""@book{Coddington-Levinson,
+  author = {Coddington, Earl A. and Levinson, Norman},
+  title = {Theory of Ordinary Differential Equations},
+  publisher = {McGraw-Hill},
+  year = {1955}
+}""",
+)
+
+CARATHEODORY_BOUNDED = Theorem(
+    key="Caratheodory-bounded",
+    name="Caratheodory's existence theorem for bounded fields",
+    hypotheses=("the field is measurable in time, continuous in the state and bounded",),
+    conclusions=("solutions exist and are absolutely continuous",),
+    reference="Coddington, Levinson, Theory of Ordinary Differential Equations, chapter on existence and uniqueness",
+    bibtex=CARATHEODORY.bibtex,
+)
+
+CANTOR = Theorem(
+    key="Cantor",
+    name="Cantor's intersection theorem",
+    hypotheses=("{K} are nested compact sets", "the diameter of {K} tends to zero"),
+    conclusions=("{K} shrink to one point",),
+    reference="Rudin, Principles of Mathematical Analysis, chapter on sequences (diameters of nested compact sets)",
+    bibtex=PRINCIPLES,
+)
+
+CENTRE_STABLE = Theorem(
+    key="centre-stable",
+    name="the centre-stable manifold theorem",
+    hypotheses=(
+        "every equilibrium outside {S} has an unstable direction",
+        "every trajectory converges to a single equilibrium",
+        "the flow is a diffeomorphism",
+    ),
+    conclusions=("almost every start has its limit in {S}",),
+    reference="Lee, Panageas, Piliouras, Simchowitz, Jordan, Recht, Mathematical Programming 176 (2019)",
+    bibtex=LEE_ET_AL,
+)
+
+OSTROWSKI_SCHNEIDER = Theorem(
+    key="Ostrowski-Schneider",
+    name="the Ostrowski-Schneider inertia theorem",
+    hypotheses=("{H} is symmetric", "{H} {X} + {X}^T {H} is positive definite"),
+    conclusions=(
+        "{X} has no eigenvalue on the imaginary axis",
+        "{X} has as many eigenvalues with positive real part as {H} has positive ones",
+    ),
+    reference="Ostrowski, Schneider, J. Math. Anal. Appl. 4 (1962), 72-84",
+    bibtex="""@article{Ostrowski-Schneider,
+  author = {Ostrowski, Alexander and Schneider, Hans},
+  title = {Some theorems on the inertia of general matrices},
+  journal = {Journal of Mathematical Analysis and Applications},
+  volume = {4},
+  year = {1962},
+  pages = {72--84}
+}""",
+)
+
+SYLVESTER = Theorem(
+    key="Sylvester",
+    name="Sylvester's law of inertia",
+    hypotheses=("{S} and {T} are symmetric and congruent by an invertible matrix",),
+    conclusions=("{S} and {T} have the same inertia",),
+    reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices and congruences",
+    bibtex=HORN_JOHNSON,
+)
+
+SPECTRAL = Theorem(
+    key="spectral",
+    name="the spectral theorem",
+    hypotheses=("{A} is symmetric",),
+    conclusions=("{A} has an orthonormal basis of eigenvectors",),
+    reference="Horn, Johnson, Matrix Analysis, chapter on unitary equivalence and normal matrices",
+    bibtex=HORN_JOHNSON,
+)
+
+RAYLEIGH = Theorem(
+    key="Rayleigh",
+    name="Rayleigh's principle",
+    hypotheses=("{A} is symmetric",),
+    conclusions=(
+        "the form of {A} lies between its extreme eigenvalues times the squared norm",
+        "a unit vector where the form of {A} is its top eigenvalue is an eigenvector",
+    ),
+    reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices (variational characterisations)",
+    bibtex=HORN_JOHNSON,
+)
+
+CAUCHY_SCHWARZ = Theorem(
+    key="Cauchy-Schwarz",
+    name="the Cauchy-Schwarz inequality",
+    hypotheses=("the metric is symmetric and positive definite",),
+    conclusions=("inner products are bounded by the product of the norms",),
+    reference="Horn, Johnson, Matrix Analysis, chapter on norms",
+    bibtex=HORN_JOHNSON,
+)
+
+ADAPTED_NORM = Theorem(
+    key="adapted-norm",
+    name="the adapted norm",
+    hypotheses=("the spectral radius of {A} is below {bound}",),
+    conclusions=("some Euclidean norm has an operator norm of {A} below {bound}",),
+    reference="Horn, Johnson, Matrix Analysis, chapter on norms (spectral radius): the norm of the proof is that of a "
+    "basis in which the matrix is nearly diagonal",
+    bibtex=HORN_JOHNSON,
+)
+
+SYMMETRIC_HESSIAN = Theorem(
+    key="symmetric-Hessian",
+    name="the symmetry of second derivatives",
+    hypotheses=("the function and the metric are real analytic",),
+    conclusions=("the Hessian is symmetric",),
+    reference="Rudin, Principles of Mathematical Analysis, chapter on functions of several variables",
+    bibtex=PRINCIPLES,
+)
+
+LYAPUNOV = Theorem(
+    key="Lyapunov",
+    name="Lyapunov's theorem for compact sets",
+    hypotheses=(
+        "{V} is continuously differentiable and does not increase along trajectories",
+        "{V} is smallest exactly on {S}, which is compact",
+    ),
+    conclusions=("{S} is stable",),
+    reference="Bhatia, Szego, Stability Theory of Dynamical Systems, chapter on stability of compact sets",
+    bibtex="""@book{Bhatia-Szego,
+  author = {Bhatia, Nam P. and Szego, George P.},
+  title = {Stability Theory of Dynamical Systems},
+  publisher = {Springer},
+  year = {1970}
+}""",
+)
+
+JENSEN = Theorem(
+    key="Jensen",
+    name="Jensen's inequality",
+    hypotheses=("{f} is strictly convex",),
+    conclusions=(
+        "{f} of a mean is at most the mean of {f}",
+        "{f} of a mean is the mean of {f} only for equal arguments",
+    ),
+    reference="Rudin, Real and Complex Analysis, chapter on Lp-spaces (convex functions)",
+    bibtex=RUDIN,
+)
+
+FUBINI = Theorem(
+    key="Fubini",
+    name="Fubini's theorem",
+    hypotheses=("{B} is measurable", "every section of {B} has measure zero"),
+    conclusions=("{B} has measure zero",),
+    reference="Rudin, Real and Complex Analysis, chapter on integration on product spaces",
+    bibtex=RUDIN,
+)
+
+TAYLOR = Theorem(
+    key="Taylor",
+    name="Taylor's theorem",
+    hypotheses=("{f} and {g} are twice continuously differentiable", "value and first derivative of {f} and {g} agree"),
+    conclusions=("the difference of {f} and {g} is of second order",),
+    reference="Rudin, Principles of Mathematical Analysis, chapter on differentiation",
+    bibtex=PRINCIPLES,
+)
+
+UNIFORMLY_CONTINUOUS_COMPOSITION = Theorem(
+    key="uniform-continuity",
+    name="the uniform continuity of continuous functions on compact sets",
+    hypotheses=("the factors are bounded and uniformly continuous", "the composition is continuous on a compact set"),
+    conclusions=("the result is bounded and uniformly continuous",),
+    reference="Rudin, Principles of Mathematical Analysis, chapter on continuity",
+    bibtex=PRINCIPLES,
+)
+
+UNIFORM_MOMENTS = Theorem(
+    key="uniform-moments",
+    name="second moments of the uniform distribution on the sphere",
+    hypotheses=("the direction is uniform on the unit sphere",),
+    conclusions=("the second moments of the direction are those of I/d",),
+    reference="by rotation invariance and trace; e.g. Muirhead, Aspects of Multivariate Statistical Theory, chapter on "
+    "the multivariate normal and related distributions",
+    bibtex="""@book{Muirhead,
+  author = {Muirhead, Robb J.},
+  title = {Aspects of Multivariate Statistical Theory},
+  publisher = {Wiley},
+  year = {1982}
+}""",
+)
+
+WENDEL = Theorem(
+    key="Wendel",
+    name="Wendel's theorem",
+    hypotheses=("the points are independent and uniform on the sphere",),
+    conclusions=("the probability that all points lie in one open hemisphere is Wendel's sum",),
+    reference="Wendel, A problem in geometric probability, Math. Scand. 11 (1962), 109-111",
+    bibtex="""@article{Wendel,
+  author = {Wendel, James G.},
+  title = {A problem in geometric probability},
+  journal = {Mathematica Scandinavica},
+  volume = {11},
+  year = {1962},
+  pages = {109--111}
+}""",
+)
+
+BINOMIAL = Theorem(
+    key="binomial",
+    name="the binomial theorem",
+    hypotheses=("all binomial coefficients of a row are summed",),
+    conclusions=("the sum is a power of two",),
+    reference="Rudin, Principles of Mathematical Analysis, chapter on sequences",
+    bibtex=PRINCIPLES,
+)
+
+CIRCLE_LANDSCAPE = Theorem(
+    key="circle-landscape",
+    name="the landscape of interactions on the circle",
+    hypotheses=(
+        "{V} is minus a positive multiple of the sum of phi of the inner products of all pairs of unit vectors",
+        "the Taylor coefficients of the derivative of phi are positive and do not increase",
+    ),
+    conclusions=(
+        "on the circle every critical point of {V} that is no consensus has a direction of negative curvature",
+    ),
+    reference="Criscitiello, Rebjock, McRae, Boumal, Synchronization on circles and spheres with nonlinear interactions, "
+    "arXiv:2405.18273",
+    bibtex="""@misc{Criscitiello-et-al,
+  author = {Criscitiello, Christopher and Rebjock, Quentin and McRae, Andrew D. and Boumal, Nicolas},
+  title = {Synchronization on circles and spheres with nonlinear interactions},
+  note = {arXiv:2405.18273}
+}""",
+)

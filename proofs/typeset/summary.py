@@ -1,0 +1,222 @@
+"""The summary of one statement, for a terminal screen or a JSON document: what it says, what was printed, what is wrong
+with that and why we know, how the corrected form is derived, and what was run for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from eigentoken.proofs.bibliography import BIBLIOGRAPHY
+from eigentoken.proofs.verify import evidence_of, status_of
+from eigentoken.theory.language.readings import LATEX
+from eigentoken.theory.printing.plain_text import plain_text
+from eigentoken.theory.statements.from_statement import Recalled
+from eigentoken.theory.statements.statement import Evidence, SourceKind, Statement
+from eigentoken.theory.statements.steps import ALL_SIZES, Argument, Citation, Step
+
+__all__ = ["ORIGIN", "Summary", "dropped_latex", "summary"]
+
+#: Headings for the other form of a statement.
+ORIGIN = {
+    SourceKind.READ: "As printed",
+    SourceKind.SUMMARISED: "As a summary has it",
+    SourceKind.FORMALISED: "As formalised here",
+}
+
+_GREEK = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "lambda",
+    "mu",
+    "nu",
+    "kappa",
+    "theta",
+    "omega",
+    "rho",
+    "sigma",
+    "tau",
+    "eta",
+    "epsilon",
+]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One statement with its status, ready to be told."""
+
+    statement: Statement
+    status: str
+    evidence: Evidence | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, with LaTeX as it is printed in the book."""
+        told = self.statement
+        printed = told.printed
+        return {
+            "id": told.id,
+            "kind": str(told.kind),
+            "title": told.title,
+            "source": str(told.source),
+            "status": self.status,
+            "depends": list(told.depends),
+            "systems": list(told.systems),
+            "covers": told.covers.describe(),
+            "text": told.text,
+            "conditions": [LATEX(each) for each in told.conditions],
+            "claims": [LATEX(each) for each in told.claims],
+            "steps": [
+                {
+                    "name": step.name,
+                    "kind": step.kind,
+                    "says": step.says,
+                    "formula": step.display(),
+                    "uses": list(step.uses),
+                    "scope": step.sizes(),
+                    "argued": step.argued,
+                }
+                for step in (told.derivation.steps if told.derivation else ())
+            ],
+            "printed": None
+            if printed is None
+            else {
+                "text": printed.text,
+                "wrong": printed.wrong,
+                "false": printed.false,
+                "kind": str(printed.kind),
+                "word": printed.word,
+                "counterexamples": [
+                    {"name": each.name, "says": each.says, "instance": each.instance}
+                    for each in printed.counterexamples
+                ],
+            },
+            "dropped": [{"condition": each.dropped, "says": each.says} for each in told.variants],
+            "vectors": [{"name": each.name, "expected": list(each.expected)} for each in told.vectors],
+            "evidence": None if self.evidence is None else vars(self.evidence) | {"scopes": list(self.evidence.scopes)},
+            "notes": told.notes,
+            "bibtex": BIBLIOGRAPHY.get(told.source.paper, ""),
+        }
+
+    def sections(self) -> Iterator[tuple[str, list[str]]]:
+        """Headings and paragraphs, in the order in which a reader wants them.
+
+        Leading spaces of a paragraph are its hanging indent when it is wrapped: they are counted up to the first word
+        after a marker (``1. ``, ``if    ``).
+        """
+        told = self.statement
+        yield f"{told.id}  {plain_text(told.title)}", [f"{told.kind}, {told.source}; status: {self.status_words()}"]
+        if told.printed is not None:
+            how = "false" if told.printed.false else "imprecise"
+            if told.printed.kind is SourceKind.SUMMARISED:
+                how = "summary imprecise, no erratum of the paper"
+            lines = [plain_text(told.printed.text), f"What is wrong: {plain_text(told.printed.wrong)}"]
+            lines += [f"Counterexample {each.name}: {plain_text(each.says)}" for each in told.printed.counterexamples]
+            yield f"{ORIGIN[told.printed.kind]} ({how})", lines
+        corrected = told.printed is not None and told.printed.erratum
+        yield "Corrected statement" if corrected else "Statement", list(self._statement_lines())
+        if told.derivation is not None:
+            yield "Derivation", list(self._step_lines())
+        if told.variants:
+            yield (
+                "Conditions that are needed",
+                [
+                    f"without {plain_text(dropped_latex(told, each.dropped))}: {plain_text(each.says)}"
+                    for each in told.variants
+                ],
+            )
+        if told.notes:
+            yield "Notes", [plain_text(told.notes)]
+        if told.depends:
+            yield "Depends on", [", ".join(told.depends)]
+        yield "Evidence", [self.evidence_sentence()]
+        if told.source.paper in BIBLIOGRAPHY:
+            yield "BibTeX", BIBLIOGRAPHY[told.source.paper].splitlines()
+
+    def _statement_lines(self) -> Iterator[str]:
+        told = self.statement
+        if told.systems:
+            covered = plain_text(told.covers.describe())
+            yield f"for {', '.join(told.systems)}" + (f" ({covered})" if covered else "")
+        if told.text:
+            yield plain_text(told.text)
+        for each in told.conditions:
+            yield f"if    {plain_text(LATEX(each))}"
+        for place, claim in enumerate(told.claims):
+            named = told.claims_from[place] if place < len(told.claims_from) else ()
+            steps = told.derivation.steps if told.derivation else ()
+            numbers = [str(number) for number, step in enumerate(steps, 1) if step.name in named]
+            by = f"  [step{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}]" if numbers else ""
+            yield f"then  {plain_text(LATEX(claim))}{by}"
+
+    def _step_lines(self) -> Iterator[str]:
+        steps = self.statement.derivation.steps if self.statement.derivation else ()
+        for number, step in enumerate(steps, 1):
+            limit = "" if step.sizes() == ALL_SIZES else f", only for {step.sizes()}"
+            mark = f"{number}.".ljust(3 if len(steps) < 10 else 4)
+            yield f"{mark}{plain_text(step.says)} [{_how(step)}{limit}]"
+            formula = plain_text(step.display())
+            if formula:
+                yield " " * len(mark) + formula
+
+    def status_words(self) -> str:
+        """The status, and the sizes to which some of its steps are limited."""
+        sizes = () if self.evidence is None else self.evidence.scopes
+        return f"{self.status}, some steps only for {'; '.join(sizes)}" if sizes else self.status
+
+    def evidence_sentence(self) -> str:
+        """What was run for exactly this text, in one sentence."""
+        found = self.evidence
+        if found is None:
+            return f"No run is recorded for this text: `eigentoken verify {self.statement.id}` makes one."
+        argued = f" {found.argued} argued in words (not machine-checked)," if found.argued else ""
+        return (
+            f"{found.checked} steps checked, {found.cited} cited,{argued} {found.second} with a second opinion, "
+            f"{found.vectors} vectors, {found.counterexamples} counterexamples, {found.tested} instances tested."
+        )
+
+
+def _how(step: Step) -> str:
+    """In a few words, how the step is known."""
+    if isinstance(step, Argument):
+        return "argued in words, not machine-checked"
+    if isinstance(step, Citation):
+        return f"cited: {step.theorem.name}"
+    assumed = ", assuming " + " and ".join(plain_text(LATEX(each)) for each in step.assuming) if step.assuming else ""
+    if isinstance(step, Recalled):
+        return f"proved in {step.source}{assumed}" + (", which argues a step in words" if step.argued else "")
+    return f"checked: {step.kind}{assumed}"
+
+
+def dropped_latex(told: Statement, dropped: str) -> str:
+    """A dropped condition as text with mathematics: the statement's own word where it is one, else its formula.
+
+    >>> from eigentoken.theory.statements.statement import Kind, Source
+    >>> dropped_latex(Statement("X", Kind.LEMMA, Source("", ""), ""), "alpha |lambda_k| < 1 or n odd")
+    '$\\\\alpha |\\\\lambda_{k}| < 1 \\\\text{ or } n \\\\text{ odd }$'
+    """
+    name = re.match(r"(\w+)\(", dropped)
+    same = [each for each in told.conditions if name and type(each).__name__ == name.group(1)]
+    if len(same) == 1:
+        return f"${LATEX(same[0])}$"
+    if name and name.group(1)[0].isupper() and len(name.group(1)) > 1:
+        return f"`{dropped}`"
+    if "$" in dropped:
+        return dropped
+
+    def word(found: re.Match[str]) -> str:
+        text, below = found.group(1), f"_{{{found.group(2)}}}" if found.group(2) else ""
+        if text in _GREEK:
+            return rf"\{text}{below}"
+        return f"{text}{below}" if len(text) == 1 or below else rf"\text{{ {text} }}"
+
+    formula = re.sub(r"([A-Za-z]+)(?:_(\w+))?", word, dropped)
+    formula = formula.replace("<=", r"\leq").replace(">=", r"\geq").replace("!=", r"\neq")
+    return f"${formula}$"
+
+
+def summary(statement: Statement) -> Summary:
+    """The summary of a statement with its recorded evidence."""
+    return Summary(statement, str(status_of(statement)), evidence_of(statement))

@@ -1,1 +1,0 @@
-"""Reports in the formats that other programs read: SARIF, JUnit, in-toto, Markdown for a model card."""

@@ -1,0 +1,136 @@
+"""What ``classify`` answers: the class of a point, its spectrum with closed forms, its stability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy
+
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.language.verdicts import Verdict
+
+__all__ = ["Classification", "ExactEigenvalue"]
+
+
+@dataclass(frozen=True)
+class ExactEigenvalue:
+    """One entry of a spectrum: a closed form where there is one, the nearest double, the multiplicity.
+
+    ``ball`` certainly contains the eigenvalue, and all that is decided about it is decided with the ball (or the closed
+    form); ``value`` and ``enclosure``, its midpoint and its text, are for display.
+    """
+
+    exact: sympy.Expr | None
+    value: complex
+    multiplicity: int
+    description: str | None = None
+    enclosure: str = ""
+    ball: Any = field(default=None, compare=False, repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """``{"exact", "float", "multiplicity"}``; a complex ``float`` is a pair [re, im]."""
+        number: Any = self.value.real if self.value.imag == 0 else [self.value.real, self.value.imag]
+        return {
+            "exact": self.description if self.exact is None else str(self.exact),
+            "float": number,
+            "multiplicity": self.multiplicity,
+            "enclosure": self.enclosure,
+        }
+
+    def latex(self) -> str:
+        """Closed form, or 15 digits."""
+        if self.exact is not None:
+            return str(sympy.latex(self.exact))
+        return str(sympy.latex(sympy.Float(self.value.real, 15) + sympy.Float(self.value.imag, 15) * sympy.I))
+
+
+@dataclass(frozen=True)
+class Classification:
+    """The class of a point (see :mod:`eigentoken.theory.classification.classify`), with what decides it."""
+
+    instance: Instance
+    kind: str
+    equilibrium: Verdict
+    stable: Verdict
+    also: tuple[str, ...] = ()
+    shape: str | None = None
+    k: int | None = None
+    eigenvalue: ExactEigenvalue | None = None
+    p: int | None = None
+    q: int | None = None
+    clusters: int | None = None
+    attention_rank: tuple[int | None, ...] = ()
+    spectrum: tuple[ExactEigenvalue, ...] = ()
+    linearization: str | None = None
+    unstable_dimension: int | None = None
+    arithmetic: str = "exact"
+    notes: tuple[str, ...] = field(default=())
+    nearby: Mapping[str, Any] | None = None
+    "for a point that is no equilibrium by less than 1e-6: the certified equilibrium beside it, if there is one"
+
+    SCHEMA = "eigentoken/classification/2"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON document of DESIGN section 5."""
+        rank: Any = list(self.attention_rank)
+        return {
+            "schema": self.SCHEMA,
+            "instance": self.instance.as_dict(),
+            "instance_sha256": self.instance.digest(),
+            "system": self.instance.system.name,
+            "n": self.instance.n,
+            "d": self.instance.d,
+            "class": self.kind,
+            "also": list(self.also),
+            "shape": self.shape,
+            "equilibrium": self.equilibrium.as_dict(),
+            "k": self.k,
+            "eigenvalue": None
+            if self.eigenvalue is None
+            else {key: value for key, value in self.eigenvalue.as_dict().items() if key in {"exact", "float"}},
+            "p": self.p,
+            "q": self.q,
+            "clusters": self.clusters,
+            "attention_rank": rank[0] if len(rank) == 1 else rank or None,
+            "spectrum": [entry.as_dict() for entry in self.spectrum],
+            "linearization": self.linearization,
+            "unstable_dimension": self.unstable_dimension,
+            "stable": self.stable.as_dict(),
+            "arithmetic": self.arithmetic,
+            "notes": list(self.notes),
+            "nearby": None if self.nearby is None else dict(self.nearby),
+        }
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def latex(self) -> str:
+        """The class and the table of its spectrum; needs amsmath alone."""
+        rows = [rf"{entry.latex()} & {entry.multiplicity}" for entry in self.spectrum]
+        table = (
+            r"\begin{array}{lr} \text{eigenvalue} & \text{multiplicity} \\ \hline "
+            + r" \\ ".join(rows)
+            + r" \end{array}"
+        )
+        return rf"\text{{{self.kind}}}\qquad " + table
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        entries = [entry.as_dict() for entry in self.spectrum]
+        rows = "".join(
+            f"<tr><td>{escape(str(entry['exact'] or ''))}</td><td>{entry['float']}</td>"
+            f"<td>{entry['multiplicity']}</td></tr>"
+            for entry in entries
+        )
+        head = "<tr><th>exact</th><th>float</th><th>multiplicity</th></tr>"
+        return (
+            f"<p><b>{escape(self.kind)}</b>; equilibrium {self.equilibrium._repr_html_()}; "
+            f"stable {self.stable._repr_html_()}</p><table>{head}{rows}</table>"
+        )
+
+    def __str__(self) -> str:
+        parts = [f"{self.instance.system.name}: {self.kind}", f"stable: {self.stable.word!s} ({self.stable.reason})"]
+        return "; ".join(parts)

@@ -1,0 +1,125 @@
+"""The algebra of the systems in double precision, over batches: a state is an array ``(..., n, d)``.
+
+Used to search and to follow trajectories, never to decide.  It is analytic in its arguments, so that complex steps give
+Jacobians to full double precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.exactness.balls import expression_ball
+from eigentoken.theory.systems.catalogue import System, Time
+
+__all__ = ["FloatAlgebra", "FloatSystem", "double", "doubles"]
+
+Array = NDArray[Any]
+
+
+def double(value: Any) -> float:
+    """The nearest double of an exact number."""
+    return float(expression_ball(value, 96).mid())
+
+
+def doubles(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Exact parameters in double precision."""
+    converted: dict[str, Any] = {}
+    for name, value in parameters.items():
+        if name == "heads":
+            converted[name] = [doubles(head) for head in value]
+        elif isinstance(value, tuple):
+            converted[name] = np.array([[double(entry) for entry in row] for row in value])
+        else:
+            converted[name] = double(value)
+    return converted
+
+
+@dataclass(frozen=True)
+class FloatAlgebra:
+    """The six operations of :class:`~eigentoken.theory.systems.algebra.Algebra` on numpy arrays."""
+
+    def attention(self, x: Array, score: Array | None, mask: Any, over_root_d: bool) -> Array:
+        n, d = x.shape[-2:]
+        seen = np.ones((n, n)) if mask is None else np.array(mask, dtype=float)
+        scores = np.zeros((n, n)) if score is None else np.einsum("...ia,ab,...jb->...ij", x, score, x)
+        shifted = np.exp(scores - np.max(scores.real, axis=-1, keepdims=True)) * seen
+        total = shifted.sum(axis=-1, keepdims=True) * (np.sqrt(d) if over_root_d else 1.0)
+        weights: Array = shifted / total
+        return weights
+
+    def average(self, weights: Array, x: Array) -> Array:
+        return np.asarray(weights @ x)
+
+    def apply(self, matrix: Array | None, x: Array) -> Array:
+        return x if matrix is None else np.asarray(x @ matrix.T)
+
+    def add(self, x: Array, u: Array, step: Any = 1) -> Array:
+        return np.asarray(x + step * u)
+
+    def normalise(self, y: Array, metric: Array | None = None) -> Array:
+        squares = (y * (y if metric is None else y @ metric)).sum(axis=-1, keepdims=True)
+        return np.asarray(y / np.sqrt(squares))
+
+    def tangent(self, x: Array, u: Array, metric: Array | None = None) -> Array:
+        height = (x * (u if metric is None else u @ metric)).sum(axis=-1, keepdims=True)
+        return np.asarray(u - height * x)
+
+
+@dataclass(frozen=True)
+class FloatSystem:
+    """A system with parameters in doubles: residuals, Jacobians and orbits of batches of states."""
+
+    system: System
+    parameters: Mapping[str, Any]
+    mask: Any = None
+
+    @classmethod
+    def of(cls, instance: Instance) -> FloatSystem:
+        """The system of an instance."""
+        return cls(instance.system, doubles(instance.parameters), instance.mask)
+
+    @property
+    def metric(self) -> Array | None:
+        """W, or ``None`` for the identity."""
+        name = self.system.metric
+        return None if name is None else np.asarray(self.parameters[name])
+
+    def influence(self, x: Array) -> Array:
+        """``u_i``."""
+        return np.asarray(self.system.influence(FloatAlgebra(), self.parameters, x, self.mask))
+
+    def advance(self, x: Array) -> Array:
+        """Next state of a map, velocity of a flow."""
+        return np.asarray(self.system.advance(FloatAlgebra(), self.parameters, x, self.mask))
+
+    def project(self, x: Array) -> Array:
+        """To the sphere or ellipsoid; as it is in Euclidean space."""
+        return x if self.system.space.value == "euclidean" else FloatAlgebra().normalise(x, self.metric)
+
+    def drift(self, x: Array) -> Array:
+        """The field whose zeros are the equilibria up to signs: ``u_i`` made tangent (``u_i`` in Euclidean space)."""
+        push = self.influence(x)
+        return push if self.system.space.value == "euclidean" else FloatAlgebra().tangent(x, push, self.metric)
+
+    def jacobian(self, x: Array, function: Any = None) -> Array:
+        """Derivative of ``advance`` (or of another function) at one state, by complex steps: nd x nd."""
+        n, d = x.shape
+        steps = np.eye(n * d).reshape(n * d, n, d) * 1e-30j
+        values = (self.advance if function is None else function)(x[None] + steps)
+        return np.asarray(values.imag.reshape(n * d, n * d).T / 1e-30)
+
+    def step(self, x: Array, h: float) -> Array:
+        """One step: of the map, or a Runge-Kutta step of length h of the flow, projected."""
+        if self.system.time is Time.MAP:
+            return self.advance(x)
+        a = self.advance(x)
+        b = self.advance(x + h / 2 * a)
+        c = self.advance(x + h / 2 * b)
+        e = self.advance(x + h * c)
+        return self.project(x + h / 6 * (a + 2 * b + 2 * c + e))

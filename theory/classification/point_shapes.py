@@ -1,0 +1,181 @@
+"""The shape of an exact state: clusters, antipodes, eigenvectors, the rank of its attention matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eigentoken.theory.classification.jacobian_spectrum import root_places
+from eigentoken.theory.classification.jacobians import Setting, State, sum_products
+from eigentoken.theory.exactness.decisions import is_zero
+from eigentoken.theory.exactness.elements import ExactnessLimit
+from eigentoken.theory.exactness.fields import Field
+from eigentoken.theory.exactness.polynomials import Polynomial, characteristic_polynomial, divide, factors
+from eigentoken.theory.systems.catalogue import Space, Time
+
+__all__ = ["Shape", "Undecided", "attention_ranks", "certain_zero", "shape_of"]
+
+
+class Undecided(Exception):
+    """Neither the normal form nor ball arithmetic decided whether a number is zero."""
+
+
+def certain_zero(value: Any) -> bool:
+    """Zero or not; raises :class:`Undecided` where that is open."""
+    found = is_zero(value)
+    if found is None:
+        raise Undecided(f"whether {value!r} is zero is open at the largest precision")
+    return found
+
+
+def same_tokens(left: Sequence[Any], right: Sequence[Any], factor: int = 1) -> bool:
+    """``left = factor * right``, exactly."""
+    return all(certain_zero(a - factor * b) for a, b in zip(left, right, strict=True))
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Clusters of equal tokens, signs relative to the first token (if all are ± it), and its eigenvalue.
+
+    ``place`` is the 1-based rank of the eigenvalue by real part (``None`` where it is open) and ``repeated`` its
+    algebraic multiplicity in the layer matrix.
+    """
+
+    clusters: tuple[int, ...]
+    signs: tuple[int, ...] | None
+    eigenvalue: Any = None
+    place: int | None = None
+    repeated: int = 1
+    tied: bool = False
+
+    @property
+    def count(self) -> int:
+        """Number of distinct tokens."""
+        return max(self.clusters) + 1
+
+
+def shape_of(setting: Setting, field: Field, tokens: State | None = None) -> Shape:
+    """Clusters, signs and eigenvector data of a state."""
+    at = setting.tokens if tokens is None else tokens
+    representatives: list[Sequence[Any]] = []
+    clusters = []
+    for token in at:
+        for number, known in enumerate(representatives):
+            if same_tokens(token, known):
+                clusters.append(number)
+                break
+        else:
+            clusters.append(len(representatives))
+            representatives.append(token)
+    signs: tuple[int, ...] | None = None
+    if len(representatives) == 1:
+        signs = (1,) * len(at)
+    elif len(representatives) == 2 and same_tokens(representatives[0], representatives[1], -1):
+        signs = tuple(1 if cluster == 0 else -1 for cluster in clusters)
+    if signs is None:
+        return Shape(tuple(clusters), None)
+    matrix = layer_matrix(setting)
+    value = _eigenvalue(setting, matrix, at[0])
+    if value is None:
+        return Shape(tuple(clusters), signs)
+    place, repeated, tied = _place(field, matrix, value)
+    return Shape(tuple(clusters), signs, value, place, repeated, tied)
+
+
+def layer_matrix(setting: Setting) -> list[list[Any]]:
+    """``F = sum_h F_h``, the identity where the system has no value matrix."""
+    d = setting.instance.d
+    total = [[0 * setting.one for _ in range(d)] for _ in range(d)]
+    for value, _ in setting.instance.system.heads(setting.parameters):
+        for i in range(d):
+            for j in range(d):
+                entry = value[i][j] if value is not None else setting.one * int(i == j)
+                total[i][j] = total[i][j] + entry
+    return total
+
+
+def _eigenvalue(setting: Setting, matrix: list[list[Any]], token: Sequence[Any]) -> Any:
+    """lambda with ``F x = lambda x``, or ``None``."""
+    image = [sum_products(row, token) for row in matrix]
+    if setting.instance.system.space is Space.EUCLIDEAN:
+        pivot = next((a for a, entry in enumerate(token) if not certain_zero(entry)), None)
+        if pivot is None:
+            return None
+        value = image[pivot] / token[pivot]
+    else:
+        value = setting.pair(token, image)
+    return value if all(certain_zero(b - value * a) for a, b in zip(token, image, strict=True)) else None
+
+
+def _place(field: Field, matrix: list[list[Any]], value: Any) -> tuple[int | None, int, bool]:
+    """Rank of an eigenvalue by descending real part, its multiplicity, and whether another real part is equal."""
+    try:
+        rest: Polynomial = characteristic_polynomial(field, matrix)
+        repeated = 0
+        while len(rest) > 1:
+            quotient, remainder = divide(rest, [-value, field.one])
+            if not certain_zero(remainder[0]):
+                break
+            rest, repeated = quotient, repeated + 1
+        if len(rest) == 1:
+            return 1, repeated, False
+        above, tied = 0, False
+        for factor, count in factors(field, _shifted(rest, value)):
+            for place in root_places(factor, Time.FLOW):
+                if place is None:
+                    return None, repeated, False
+                above += count * (place == 1)
+                tied |= place == 0
+        return above + 1, repeated, tied
+    except (ExactnessLimit, Undecided):
+        return None, 1, False
+
+
+def _shifted(polynomial: Polynomial, value: Any) -> Polynomial:
+    """``p(z + value)``, by Horner's rule."""
+    result: Polynomial = [polynomial[-1]]
+    for coefficient in reversed(polynomial[:-1]):
+        grown = [0 * polynomial[-1], *result]
+        result = [a + value * b for a, b in zip(grown, [*result, 0 * polynomial[-1]], strict=True)]
+        result[0] = result[0] + coefficient
+    return result
+
+
+def attention_ranks(setting: Setting) -> tuple[int | None, ...]:
+    """The rank of each head's attention matrix, by exact elimination; ``None`` where a pivot is open."""
+    ranks: list[int | None] = []
+    for weights in setting.attention():
+        try:
+            ranks.append(_rank([list(row) for row in weights]))
+        except (Undecided, ExactnessLimit):
+            ranks.append(None)
+    return tuple(ranks)
+
+
+def _rank(rows: list[list[Any]]) -> int:
+    rows = _distinct(rows)
+    columns = _distinct([list(column) for column in zip(*rows, strict=True)])
+    matrix = [list(row) for row in zip(*columns, strict=True)]
+    rank = 0
+    for column in range(len(matrix[0])):
+        pivot = next((r for r in range(rank, len(matrix)) if not certain_zero(matrix[r][column])), None)
+        if pivot is None:
+            continue
+        matrix[rank], matrix[pivot] = matrix[pivot], matrix[rank]
+        for r in range(rank + 1, len(matrix)):
+            ratio = matrix[r][column] / matrix[rank][column]
+            matrix[r] = [a - ratio * b for a, b in zip(matrix[r], matrix[rank], strict=True)]
+        rank += 1
+        if rank == len(matrix):
+            break
+    return rank
+
+
+def _distinct(rows: list[list[Any]]) -> list[list[Any]]:
+    """Rows without repetitions that are equal in normal form."""
+    kept: list[list[Any]] = []
+    for row in rows:
+        if not any(all(a == b for a, b in zip(row, other, strict=True)) for other in kept):
+            kept.append(row)
+    return kept

@@ -1,0 +1,306 @@
+"""Claims: what a statement concludes.
+
+"Stable" means linearly asymptotically stable: spectral radius of the intrinsic Jacobian below 1 (map), all eigenvalues
+with negative real part (flow).  ``Iff`` ties a claim to a condition in both directions.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from eigentoken.theory.language.conditions import CONDITION, Condition, misplaced
+from eigentoken.theory.language.observables import Observable
+from eigentoken.theory.language.places import BipartiteAt, ConsensusAt, Place
+from eigentoken.theory.language.readings import LATEX, word
+
+__all__ = [
+    "AlmostEveryConverges",
+    "AttentionRank",
+    "Claim",
+    "Converges",
+    "Decreases",
+    "Diverges",
+    "Equilibrium",
+    "ForwardInvariant",
+    "Iff",
+    "Increases",
+    "LyapunovStable",
+    "Nonnegative",
+    "SpectrumIs",
+    "Stable",
+    "TwoCycle",
+    "Unstable",
+    "Vanishes",
+    "When",
+]
+
+
+class Claim(ABC):  # noqa: B024 - the readings are the methods
+    """A conclusion about a system under conditions."""
+
+    def __post_init__(self) -> None:
+        """Each field is of the kind that the word asks for: told where the claim is written."""
+        for part, kind, said in _FIELDS:
+            if hasattr(self, part) and not isinstance(getattr(self, part), kind()):
+                raise misplaced(self, part, getattr(self, part), said)
+
+    def _repr_latex_(self) -> str:
+        return f"${LATEX(self)}$"
+
+
+#: Fields of claims: their name, their type, and what is expected in words.
+_FIELDS: tuple[tuple[str, Callable[[], type], str], ...] = (
+    ("place", lambda: Place, "a place of eigentoken.theory.language.places, such as ConsensusAt(V, 1)"),
+    ("region", lambda: Place, "a place of eigentoken.theory.language.places, such as Hemisphere(V)"),
+    ("observable", lambda: Observable, "an Observable"),
+    ("claim", lambda: Claim, "a claim, such as Stable(ConsensusAt(V, 1))"),
+    ("condition", lambda: Condition, CONDITION),
+)
+
+
+@word
+@dataclass(frozen=True)
+class Equilibrium(Claim):
+    """The place is a fixed point of the map, or a zero of the flow."""
+
+    place: Place
+
+
+@word
+@dataclass(frozen=True)
+class TwoCycle(Claim):
+    """The map sends the place to its negative and back."""
+
+    place: Place
+
+
+@word
+@dataclass(frozen=True)
+class SpectrumIs(Claim):
+    """The intrinsic Jacobian at the place has exactly these eigenvalues, with multiplicities.
+
+    ``classes`` is a tuple of ``(expression, multiplicity)``; an expression that contains the free index ``ell`` stands
+    for one eigenvalue for each ``ell != k``.
+    """
+
+    place: Place
+    classes: tuple[tuple[Any, Any], ...]
+
+
+@word
+@dataclass(frozen=True)
+class Stable(Claim):
+    """The place is linearly asymptotically stable."""
+
+    place: Place
+
+
+@word
+@dataclass(frozen=True)
+class Unstable(Claim):
+    """The Jacobian at the place has an eigenvalue of modulus above 1 (map) or of positive real part (flow)."""
+
+    place: Place
+
+
+@word
+@dataclass(frozen=True)
+class LyapunovStable(Claim):
+    """Trajectories that start near the place stay near it."""
+
+    place: Place
+
+
+@word
+@dataclass(frozen=True)
+class Iff(Claim):
+    """The claim holds exactly when the condition does."""
+
+    claim: Claim
+    condition: Condition
+
+
+@word
+@dataclass(frozen=True)
+class When(Claim):
+    """The claim holds whenever the further condition does (one part of a statement with several)."""
+
+    condition: Condition
+    claim: Claim
+
+
+@word
+@dataclass(frozen=True)
+class Vanishes(Claim):
+    """The observable is zero at every state (an identity)."""
+
+    observable: Observable
+
+
+@word
+@dataclass(frozen=True)
+class Nonnegative(Claim):
+    """The observable is at least zero at every state (an inequality); with ``strict``, above zero."""
+
+    observable: Observable
+    strict: bool = False
+
+
+@word
+@dataclass(frozen=True)
+class Decreases(Claim):
+    """The observable does not increase along trajectories; with ``strict``, decreases off the equilibria."""
+
+    observable: Observable
+    strict: bool = False
+
+
+@word
+@dataclass(frozen=True)
+class Increases(Claim):
+    """The observable does not decrease along trajectories."""
+
+    observable: Observable
+    strict: bool = False
+
+
+@word
+@dataclass(frozen=True)
+class ForwardInvariant(Claim):
+    """Trajectories that start in the region stay in it."""
+
+    region: Place
+
+
+@word
+@dataclass(frozen=True)
+class Converges(Claim):
+    """Every trajectory that starts under the conditions converges to the place (up to the global sign)."""
+
+    place: Place
+
+
+@word
+@dataclass(frozen=True)
+class AlmostEveryConverges(Claim):
+    """All trajectories but those from a set of measure zero converge to the place (up to the global sign)."""
+
+    place: Place
+
+
+@word
+@dataclass(frozen=True)
+class Diverges(Claim):
+    """The norm of at least one token (``every``: of each token) grows without bound."""
+
+    every: bool = False
+
+
+@word
+@dataclass(frozen=True)
+class AttentionRank(Claim):
+    """The attention matrix at the place has this rank."""
+
+    place: Place
+    rank: Any
+
+
+@LATEX.register(Equilibrium)
+def _(claim: Equilibrium) -> str:
+    return rf"{LATEX(claim.place)} \text{{ is an equilibrium}}"
+
+
+@LATEX.register(TwoCycle)
+def _(claim: TwoCycle) -> str:
+    return rf"{LATEX(claim.place)} \text{{ and its negative form a 2-cycle}}"
+
+
+@LATEX.register(SpectrumIs)
+def _(claim: SpectrumIs) -> str:
+    from eigentoken.theory.language.word_latex import spectrum_latex
+
+    return rf"\text{{the spectrum at }} {LATEX(claim.place)} \text{{ is }} {spectrum_latex(claim.classes)}"
+
+
+@LATEX.register(Stable)
+def _(claim: Stable) -> str:
+    return rf"{LATEX(claim.place)} \text{{ is linearly asymptotically stable}}"
+
+
+@LATEX.register(Unstable)
+def _(claim: Unstable) -> str:
+    return rf"{LATEX(claim.place)} \text{{ is linearly unstable}}"
+
+
+@LATEX.register(LyapunovStable)
+def _(claim: LyapunovStable) -> str:
+    return rf"{LATEX(claim.place)} \text{{ is Lyapunov stable}}"
+
+
+@LATEX.register(Iff)
+def _(claim: Iff) -> str:
+    return rf"{LATEX(claim.claim)} \iff {LATEX(claim.condition)}"
+
+
+@LATEX.register(When)
+def _(claim: When) -> str:
+    return rf"{LATEX(claim.condition)} \implies {LATEX(claim.claim)}"
+
+
+@LATEX.register(Vanishes)
+def _(claim: Vanishes) -> str:
+    return rf"{claim.observable.latex} = 0"
+
+
+@LATEX.register(Nonnegative)
+def _(claim: Nonnegative) -> str:
+    relation = ">" if claim.strict else r"\geq"
+    return f"{claim.observable.latex} {relation} 0"
+
+
+@LATEX.register(Decreases)
+def _(claim: Decreases) -> str:
+    how = "decreases strictly off the equilibria" if claim.strict else "does not increase along trajectories"
+    return rf"{claim.observable.latex} \text{{ {how}}}"
+
+
+@LATEX.register(Increases)
+def _(claim: Increases) -> str:
+    how = "increases strictly off the equilibria" if claim.strict else "does not decrease along trajectories"
+    return rf"{claim.observable.latex} \text{{ {how}}}"
+
+
+@LATEX.register(ForwardInvariant)
+def _(claim: ForwardInvariant) -> str:
+    return rf"{LATEX(claim.region)} \text{{ is forward invariant}}"
+
+
+@LATEX.register(Converges)
+def _(claim: Converges) -> str:
+    return rf"\text{{every trajectory converges to }} {LATEX(claim.place)}{_or_negative(claim.place)}"
+
+
+@LATEX.register(AlmostEveryConverges)
+def _(claim: AlmostEveryConverges) -> str:
+    return rf"\text{{almost every trajectory converges to }} {LATEX(claim.place)}{_or_negative(claim.place)}"
+
+
+def _or_negative(place: Place) -> str:
+    """An eigenvector has no sign of its own, and the systems are odd: a limit on one is meant up to the global sign."""
+    return r" \text{ or to its negative}" if isinstance(place, ConsensusAt | BipartiteAt) else ""
+
+
+@LATEX.register(Diverges)
+def _(claim: Diverges) -> str:
+    who = "every token" if claim.every else "some token"
+    return rf"\text{{the norm of {who} grows without bound}}"
+
+
+@LATEX.register(AttentionRank)
+def _(claim: AttentionRank) -> str:
+    from eigentoken.theory.language.word_latex import scalar_latex
+
+    return rf"\operatorname{{rank}} A = {scalar_latex(claim.rank)} \text{{ at }} {LATEX(claim.place)}"

@@ -1,0 +1,460 @@
+"""Conditions: declarative predicates on the parameters and the start of a system.
+
+A condition says *what* must hold; how it is printed, decided, generated and observed is dispatched
+(:mod:`eigentoken.theory.language.readings`).  Matrix arguments are terms (:mod:`eigentoken.theory.language.terms`): ``A
+= W B^{-1}`` or the symmetric part of a product need no word of their own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+from sympy.logic.boolalg import Boolean
+
+from eigentoken.theory.language.readings import LATEX, SYMBOLIC, word
+from eigentoken.theory.language.terms import Eigenvalue, d, ell
+from eigentoken.theory.language.word_latex import matrix_latex, scalar_latex
+
+__all__ = [
+    "CONDITION",
+    "AllOf",
+    "AnyOf",
+    "BoundedInTime",
+    "Commute",
+    "Condition",
+    "InHemisphere",
+    "IsIdentity",
+    "NegativeDefinite",
+    "NonPrincipalModulusBelow",
+    "NoneOpposite",
+    "Nonsingular",
+    "Not",
+    "NotAllEqual",
+    "NotAllZero",
+    "PositiveDefinite",
+    "PositiveSemidefinite",
+    "Relation",
+    "ShareDominantPair",
+    "SharesTopEigenvector",
+    "SimpleTop",
+    "Symmetric",
+    "UniformlyContinuous",
+    "misplaced",
+]
+
+
+#: What is expected where a condition belongs.
+CONDITION = "a condition, such as Symmetric(V), or a relation wrapped in Relation(...)"
+
+
+def misplaced(word: Any, part: str, value: Any, expected: str) -> TypeError:
+    """The error for a field that holds something of another kind."""
+    got = "a claim" if hasattr(value, "_repr_latex_") and type(value).__module__.endswith("claims") else ""
+    shown = f"{value!r}{f', {got}' if got else ''}"
+    return TypeError(f"{type(word).__name__}: {part} must be {expected}, got {shown}")
+
+
+class Condition(ABC):  # noqa: B024 - the readings are the methods
+    """A predicate on the parameters and the start of a system."""
+
+    def _repr_latex_(self) -> str:
+        return f"${LATEX(self)}$"
+
+
+@word
+@dataclass(frozen=True)
+class Symmetric(Condition):
+    """``X = X^T``."""
+
+    term: Any
+
+
+@word
+@dataclass(frozen=True)
+class PositiveDefinite(Condition):
+    """``z^T X z > 0`` for all z != 0: a condition on sym(X); symmetry is a separate word."""
+
+    term: Any
+
+
+@word
+@dataclass(frozen=True)
+class PositiveSemidefinite(Condition):
+    """``z^T X z >= 0`` for all z: a condition on sym(X)."""
+
+    term: Any
+
+
+@word
+@dataclass(frozen=True)
+class NegativeDefinite(Condition):
+    """``z^T X z < 0`` for all z != 0: a condition on sym(X)."""
+
+    term: Any
+
+
+@word
+@dataclass(frozen=True)
+class Nonsingular(Condition):
+    """``X`` is invertible."""
+
+    term: Any
+
+
+@word
+@dataclass(frozen=True)
+class SimpleTop(Condition):
+    """The eigenvalue of largest real part is real, and every other one has a smaller real part."""
+
+    term: Any
+
+
+@word
+@dataclass(frozen=True)
+class NonPrincipalModulusBelow(Condition):
+    """``|lambda| < lambda_1(X)`` for every other eigenvalue (strict dominance by modulus)."""
+
+    term: Any
+
+
+@word
+@dataclass(frozen=True)
+class Relation(Condition):
+    """A scalar relation between quantities, as a sympy relational: ``Relation(Eigenvalue(V, 1) > 0)``."""
+
+    relation: Any
+
+    def __post_init__(self) -> None:
+        if self.relation in (sp.true, sp.false, True, False):
+            raise ValueError(f"a relation must say something, got {self.relation}: it was decided when written")
+        if not isinstance(self.relation, Boolean):
+            expected = "a comparison of quantities, such as Eigenvalue(V, 1) > 0"
+            raise misplaced(self, "relation", self.relation, expected)
+
+
+@word
+@dataclass(frozen=True)
+class InHemisphere(Condition):
+    """All tokens start in an open half space: ``w^T x_i(0) > 0`` for all i.
+
+    ``normal`` is a matrix term whose unit top eigenvector is w, or ``None`` for *some* w (the tokens lie in an open
+    hemisphere).  ``left`` takes the left eigenvector instead (nonsymmetric matrices).
+    """
+
+    normal: Any = None
+    left: bool = False
+
+
+@word
+@dataclass(frozen=True)
+class NotAllEqual(Condition):
+    """The tokens do not all coincide at the start."""
+
+
+@word
+@dataclass(frozen=True)
+class BoundedInTime(Condition):
+    """``t -> X(t)`` is measurable and ``sup_t |X(t)| <= b`` for a finite b: it may depend on time, discontinuously."""
+
+    name: str
+
+
+@word
+@dataclass(frozen=True)
+class UniformlyContinuous(Condition):
+    """``t -> X(t)`` is uniformly continuous."""
+
+    name: str
+
+
+@word
+@dataclass(frozen=True)
+class Commute(Condition):
+    """``X Y = Y X``."""
+
+    first: Any
+    second: Any
+
+
+@word
+@dataclass(frozen=True)
+class SharesTopEigenvector(Condition):
+    """All heads' value matrices have one common unit eigenvector v for their (simple, positive) top eigenvalues."""
+
+    name: str
+
+
+@word
+@dataclass(frozen=True)
+class AllOf(Condition):
+    """Every part holds."""
+
+    parts: tuple[Condition, ...]
+
+    def __post_init__(self) -> None:
+        _check_parts(self, self.parts)
+
+
+@word
+@dataclass(frozen=True)
+class AnyOf(Condition):
+    """At least one part holds."""
+
+    parts: tuple[Condition, ...]
+
+    def __post_init__(self) -> None:
+        _check_parts(self, self.parts)
+
+
+@word
+@dataclass(frozen=True)
+class Not(Condition):
+    """The part does not hold."""
+
+    part: Condition
+
+    def __post_init__(self) -> None:
+        _check_parts(self, (self.part,))
+
+
+def _check_parts(word: Condition, parts: Any) -> None:
+    for part in parts:
+        if not isinstance(part, Condition):
+            raise misplaced(word, "part", part, CONDITION)
+
+
+# --- LaTeX -----------------------------------------------------------------------------------------------------------
+
+
+@LATEX.register(Symmetric)
+def _(condition: Symmetric) -> str:
+    text = matrix_latex(condition.term)
+    return rf"{text} = {_transposed(text)}"
+
+
+def _transposed(text: str) -> str:
+    return rf"{text}^{{\top}}" if len(text) == 1 else rf"\left({text}\right)^{{\top}}"
+
+
+def _definiteness(relation: str) -> Any:
+    def read(condition: Any) -> str:
+        return rf"\operatorname{{sym}}({matrix_latex(condition.term)}) {relation} 0"
+
+    return read
+
+
+LATEX.register(PositiveDefinite)(_definiteness(r"\succ"))
+LATEX.register(PositiveSemidefinite)(_definiteness(r"\succeq"))
+LATEX.register(NegativeDefinite)(_definiteness(r"\prec"))
+
+
+@LATEX.register(Nonsingular)
+def _(condition: Nonsingular) -> str:
+    return rf"\det {matrix_latex(condition.term)} \neq 0"
+
+
+@LATEX.register(SimpleTop)
+def _(condition: SimpleTop) -> str:
+    term = matrix_latex(condition.term)
+    return rf"\lambda_1({term}) > \operatorname{{Re}} \lambda_\ell({term}) \text{{ for }} \ell \geq 2"
+
+
+@LATEX.register(NonPrincipalModulusBelow)
+def _(condition: NonPrincipalModulusBelow) -> str:
+    term = matrix_latex(condition.term)
+    return rf"\lambda_1({term}) > |\lambda_\ell({term})| \text{{ for }} \ell \geq 2"
+
+
+@LATEX.register(Relation)
+def _(condition: Relation) -> str:
+    return scalar_latex(condition.relation)
+
+
+@LATEX.register(InHemisphere)
+def _(condition: InHemisphere) -> str:
+    if condition.normal is None:
+        return r"\exists\, w:\ w^{\top} x_i(0) > 0 \text{ for all } i"
+    vector = "u_1" if condition.left else "v_1"
+    return rf"{vector}({matrix_latex(condition.normal)})^{{\top}} x_i(0) > 0 \text{{ for all }} i"
+
+
+@LATEX.register(NotAllEqual)
+def _(condition: NotAllEqual) -> str:
+    return r"x_i(0) \neq x_j(0) \text{ for some } i, j"
+
+
+@LATEX.register(BoundedInTime)
+def _(condition: BoundedInTime) -> str:
+    return rf"t \mapsto {condition.name}(t) \text{{ measurable}},\ \sup_{{t}} \lVert {condition.name}(t) \rVert \leq b < \infty"
+
+
+@LATEX.register(UniformlyContinuous)
+def _(condition: UniformlyContinuous) -> str:
+    return rf"t \mapsto {condition.name}(t) \text{{ uniformly continuous}}"
+
+
+@LATEX.register(Commute)
+def _(condition: Commute) -> str:
+    first, second = matrix_latex(condition.first), matrix_latex(condition.second)
+    return rf"{first} {second} = {second} {first}"
+
+
+@LATEX.register(SharesTopEigenvector)
+def _(condition: SharesTopEigenvector) -> str:
+    return rf"{condition.name}_h v = \lambda_1({condition.name}_h)\, v \text{{ for all heads }} h"
+
+
+@LATEX.register(AllOf)
+def _(condition: AllOf) -> str:
+    shown = (rf"\left({LATEX(part)}\right)" if _alternatives(part) else LATEX(part) for part in condition.parts)
+    return r" \text{ and } ".join(shown)
+
+
+def _alternatives(condition: Condition) -> bool:
+    """A disjunction, by word or by relation: inside a conjunction it needs parentheses."""
+    return isinstance(condition, AnyOf) or (isinstance(condition, Relation) and isinstance(condition.relation, sp.Or))
+
+
+@LATEX.register(AnyOf)
+def _(condition: AnyOf) -> str:
+    return r" \text{ or } ".join(rf"\left[{LATEX(part)}\right]" for part in condition.parts)
+
+
+@LATEX.register(Not)
+def _(condition: Not) -> str:
+    return rf"\text{{not }} \left[{LATEX(condition.part)}\right]"
+
+
+# --- what a condition says about the symbols: a sympy Boolean over quantities --------------------------------------
+
+
+def _eigenvalue(term: Any, index: Any) -> Eigenvalue:
+    return Eigenvalue(term, index)
+
+
+@SYMBOLIC.register(Relation)
+def _(condition: Relation) -> Any:
+    return condition.relation
+
+
+@SYMBOLIC.register(PositiveDefinite)
+def _(condition: PositiveDefinite) -> Any:
+    return sp.Gt(_eigenvalue((condition.term + condition.term.T) / 2, d), 0)
+
+
+@SYMBOLIC.register(PositiveSemidefinite)
+def _(condition: PositiveSemidefinite) -> Any:
+    return sp.Ge(_eigenvalue((condition.term + condition.term.T) / 2, d), 0)
+
+
+@SYMBOLIC.register(NegativeDefinite)
+def _(condition: NegativeDefinite) -> Any:
+    return sp.Lt(_eigenvalue((condition.term + condition.term.T) / 2, 1), 0)
+
+
+@SYMBOLIC.register(SimpleTop)
+def _(condition: SimpleTop) -> Any:
+    return sp.Gt(_eigenvalue(condition.term, 1), _eigenvalue(condition.term, 2))
+
+
+@SYMBOLIC.register(NonPrincipalModulusBelow)
+def _(condition: NonPrincipalModulusBelow) -> Any:
+    return sp.Gt(_eigenvalue(condition.term, 1), sp.Abs(_eigenvalue(condition.term, ell)))
+
+
+@SYMBOLIC.register(
+    Symmetric, Nonsingular, InHemisphere, NotAllEqual, BoundedInTime, UniformlyContinuous, Commute, SharesTopEigenvector
+)
+def _(condition: Condition) -> Any:
+    """Facts without a scalar form: an atom that derivations take as a named hypothesis."""
+    return sp.Symbol(f"[{LATEX(condition)}]")
+
+
+@SYMBOLIC.register(AllOf)
+def _(condition: AllOf) -> Any:
+    return sp.And(*(SYMBOLIC(part) for part in condition.parts))
+
+
+@SYMBOLIC.register(AnyOf)
+def _(condition: AnyOf) -> Any:
+    return sp.Or(*(SYMBOLIC(part) for part in condition.parts))
+
+
+@SYMBOLIC.register(Not)
+def _(condition: Not) -> Any:
+    return sp.Not(SYMBOLIC(condition.part))
+
+
+@word
+@dataclass(frozen=True)
+class IsIdentity(Condition):
+    """``X = I`` (for every head, where the system has heads): a parameter given as ``None`` is the identity, too."""
+
+    term: Any
+
+
+@LATEX.register(IsIdentity)
+def _(condition: IsIdentity) -> str:
+    return rf"{matrix_latex(condition.term)} = I"
+
+
+@SYMBOLIC.register(IsIdentity)
+def _(condition: IsIdentity) -> Any:
+    return sp.Symbol(f"[{LATEX(condition)}]")
+
+
+@word
+@dataclass(frozen=True)
+class ShareDominantPair(Condition):
+    """The value matrices ``U_h`` of all heads have one u, one v and one norm in which each contracts (AB-X2).
+
+    ``u^T U_h = lambda_h u^T``, ``U_h v = lambda_h v``, ``lambda_h > 0``, ``u^T v > 0``, and some Euclidean norm on ``u^perp``
+    has ``|U_h r|_* < lambda_h |r|_*`` for every head h and every r != 0.  For one head: the eigenvalue lambda > 0 is simple and
+    larger in modulus than the others.  The sum ``F = sum_h U_h`` then has the same pair, so v is its leading eigenvector.
+    """
+
+    name: str
+
+
+@LATEX.register(ShareDominantPair)
+def _(condition: ShareDominantPair) -> str:
+    name = condition.name
+    return (
+        rf"u^{{\top}}{name}_h = \lambda_h u^{{\top}},\ {name}_h v = \lambda_h v,\ "
+        rf"\lVert {name}_h|_{{u^{{\perp}}}} \rVert_* < \lambda_h \text{{ for all heads }} h"
+    )
+
+
+@SYMBOLIC.register(ShareDominantPair)
+def _(condition: ShareDominantPair) -> Any:
+    return sp.Symbol(f"[{LATEX(condition)}]")
+
+
+@word
+@dataclass(frozen=True)
+class NoneOpposite(Condition):
+    """No token starts at the antipode of the first: ``x_j(0) != -x_1(0)`` for all j."""
+
+
+@word
+@dataclass(frozen=True)
+class NotAllZero(Condition):
+    """Some token does not start at the origin (Euclidean systems)."""
+
+
+@LATEX.register(NoneOpposite)
+def _(condition: NoneOpposite) -> str:
+    return r"x_j(0) \neq -x_1(0) \text{ for all } j"
+
+
+@LATEX.register(NotAllZero)
+def _(condition: NotAllZero) -> str:
+    return r"x_i(0) \neq 0 \text{ for some } i"
+
+
+@SYMBOLIC.register(NoneOpposite, NotAllZero)
+def _(condition: Condition) -> sp.Symbol:
+    return sp.Symbol(f"[{LATEX(condition)}]")

@@ -1,0 +1,136 @@
+"""Places of the state space that claims speak of: points, sets and regions."""
+
+from __future__ import annotations
+
+from abc import ABC
+from dataclasses import dataclass
+from typing import Any
+
+from eigentoken.theory.language.readings import LATEX
+from eigentoken.theory.language.word_latex import matrix_latex, scalar_latex
+
+__all__ = [
+    "AntipodalAt",
+    "BipartiteAt",
+    "Clustering",
+    "ConsensusAt",
+    "ConsensusSet",
+    "Hemisphere",
+    "Place",
+    "Polygonal",
+    "SomeEquilibrium",
+    "Zero",
+]
+
+
+class Place(ABC):  # noqa: B024 - printed and decided by dispatch
+    """A point or a set of states of n tokens."""
+
+
+@dataclass(frozen=True)
+class ConsensusAt(Place):
+    """``x_1 = ... = x_n = v_k(X)``, the unit eigenvector of X for its k-th eigenvalue from the top (up to sign).
+
+    Where that eigenvalue is repeated a claim is about each point of this form: none of them is asymptotically stable.
+    """
+
+    term: Any
+    index: Any = 1
+
+
+@dataclass(frozen=True)
+class BipartiteAt(Place):
+    """p tokens at ``v_k(X)`` and q = n - p at ``-v_k(X)``."""
+
+    term: Any
+    index: Any = 1
+
+
+@dataclass(frozen=True)
+class AntipodalAt(Place):
+    """Half of the tokens at w, half at -w, for a unit vector w that need not be an eigenvector."""
+
+    name: str = "w"
+
+
+@dataclass(frozen=True)
+class Polygonal(Place):
+    """States where the (attention-weighted) mean of the tokens vanishes for every token."""
+
+
+@dataclass(frozen=True)
+class Zero(Place):
+    """All tokens at the origin (Euclidean systems)."""
+
+
+@dataclass(frozen=True)
+class ConsensusSet(Place):
+    """All states ``x_1 = ... = x_n``."""
+
+
+@dataclass(frozen=True)
+class SomeEquilibrium(Place):
+    """A single equilibrium, which may depend on the start."""
+
+
+@dataclass(frozen=True)
+class Hemisphere(Place):
+    """``w^T x_i > 0`` for all i, w the top eigenvector of the term (``None``: a fixed w)."""
+
+    normal: Any = None
+    left: bool = False
+
+
+@LATEX.register(ConsensusAt)
+def _(place: ConsensusAt) -> str:
+    index = scalar_latex(place.index)
+    return rf"x_1 = \dots = x_n = v_{{{index}}}({matrix_latex(place.term)})"
+
+
+@LATEX.register(BipartiteAt)
+def _(place: BipartiteAt) -> str:
+    vector = rf"v_{{{scalar_latex(place.index)}}}({matrix_latex(place.term)})"
+    return rf"x_i = {vector}\ (i \leq p),\quad x_i = -{vector}\ (i > p)"
+
+
+@LATEX.register(AntipodalAt)
+def _(place: AntipodalAt) -> str:
+    return rf"x_i = {place.name}\ (i \leq n/2),\quad x_i = -{place.name}\ (i > n/2)"
+
+
+@LATEX.register(Polygonal)
+def _(place: Polygonal) -> str:
+    return r"\textstyle\sum_j a_{ij} x_j = 0 \text{ for all } i"
+
+
+@LATEX.register(Zero)
+def _(place: Zero) -> str:
+    return r"x_1 = \dots = x_n = 0"
+
+
+@LATEX.register(ConsensusSet)
+def _(place: ConsensusSet) -> str:
+    return r"\{x_1 = \dots = x_n\}"
+
+
+@LATEX.register(SomeEquilibrium)
+def _(place: SomeEquilibrium) -> str:
+    return r"\text{one equilibrium}"
+
+
+@LATEX.register(Hemisphere)
+def _(place: Hemisphere) -> str:
+    if place.normal is None:
+        return r"\{w^{\top} x_i > 0 \text{ for all } i\}"
+    vector = "u_1" if place.left else "v_1"
+    return rf"\{{{vector}({matrix_latex(place.normal)})^{{\top}} x_i > 0 \text{{ for all }} i\}}"
+
+
+@dataclass(frozen=True)
+class Clustering(Place):
+    """An equilibrium with n distinct tokens on no common line through the origin and with nonzero means."""
+
+
+@LATEX.register(Clustering)
+def _(place: Clustering) -> str:
+    return r"\text{a clustering equilibrium of } n \text{ distinct tokens}"

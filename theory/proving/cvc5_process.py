@@ -1,0 +1,102 @@
+"""A second opinion that cannot hang: cvc5 answers in a process of its own, which is killed when it takes too long.
+
+cvc5's time limit does not interrupt its algebraic decomposition, and how long that takes depends on the order of the
+variables; so the question goes to a helper process with a fixed hash seed (the same question is the same question in
+every run), and no answer within the limit is ``undecided``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import select
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+from eigentoken.theory.language.verdicts import Verdict, undecided
+
+__all__ = ["guarded_inequality"]
+
+SECONDS = 20.0
+_LOCK = threading.Lock()
+_HELPER: list[subprocess.Popen[bytes]] = []
+
+
+def guarded_inequality(hypotheses: Sequence[Any], conclusion: Any, seconds: float = SECONDS) -> Verdict:
+    """:func:`~eigentoken.theory.proving.cvc5_inequalities.inequality_by_cvc5`, with a limit that holds.
+
+    >>> import sympy as sp
+    >>> x = sp.Symbol("x", real=True)
+    >>> guarded_inequality([x > 1], x**2 > x).word.value
+    'holds'
+    """
+    with _LOCK:
+        helper = _helper()
+        try:
+            if helper.stdin is None or helper.stdout is None:
+                raise OSError("the helper process has no pipes")
+            _send(helper.stdin, (tuple(hypotheses), conclusion))
+            ready, _, _ = select.select([helper.stdout], [], [], seconds)
+            if ready:
+                answer = _receive(helper.stdout)
+                if isinstance(answer, Verdict):
+                    return answer
+        except (OSError, EOFError, pickle.PickleError):
+            pass
+        _stop()
+    return undecided(f"cvc5: no answer within {seconds:g} s")
+
+
+def _helper() -> subprocess.Popen[bytes]:
+    if _HELPER and _HELPER[0].poll() is None:
+        return _HELPER[0]
+    _HELPER.clear()
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    command = [sys.executable, "-m", "eigentoken.theory.proving.cvc5_process"]
+    _HELPER.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment))
+    return _HELPER[0]
+
+
+@atexit.register
+def _stop() -> None:
+    for helper in _HELPER:
+        helper.kill()
+        for stream in (helper.stdin, helper.stdout):
+            if stream is not None:
+                stream.close()
+        helper.wait()
+    _HELPER.clear()
+
+
+def _send(stream: Any, message: Any) -> None:
+    data = pickle.dumps(message)
+    stream.write(struct.pack("<Q", len(data)) + data)
+    stream.flush()
+
+
+def _receive(stream: Any) -> Any:
+    head = stream.read(8)
+    if len(head) < 8:
+        raise EOFError
+    return pickle.loads(stream.read(struct.unpack("<Q", head)[0]))
+
+
+def _serve(source: BinaryIO, target: BinaryIO) -> None:
+    """Answer questions until the asker closes the pipe."""
+    from eigentoken.theory.proving.cvc5_inequalities import inequality_by_cvc5
+
+    while True:
+        try:
+            hypotheses, conclusion = _receive(source)
+        except EOFError:
+            return
+        _send(target, inequality_by_cvc5(hypotheses, conclusion))
+
+
+if __name__ == "__main__":
+    _serve(sys.stdin.buffer, sys.stdout.buffer)

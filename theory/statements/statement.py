@@ -1,0 +1,269 @@
+"""Statements: conditions => claims, where they come from, how they are derived, and what is known of them.
+
+A *conjecture* is a statement with no derivation.  A statement that is false as printed keeps its printed form beside
+the corrected one, with the certified counterexample.  How that form came to us is part of it (:class:`SourceKind`):
+only what was read in the paper itself can be an erratum of the paper.  The status is a ladder that never climbs by
+itself: it is computed from recorded evidence (:class:`Evidence`) that belongs to exactly this text of the statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from eigentoken.theory.language.claims import Claim, When
+from eigentoken.theory.language.conditions import Condition
+from eigentoken.theory.language.readings import LATEX
+from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.statements.layer_systems import Covers
+from eigentoken.theory.statements.steps import Derivation, Setting, Step
+
+__all__ = [
+    "Counterexample",
+    "Evidence",
+    "Kind",
+    "Printed",
+    "Source",
+    "SourceKind",
+    "Statement",
+    "Status",
+    "Variant",
+    "Vector",
+]
+
+
+class Kind(StrEnum):
+    LEMMA = "lemma"
+    THEOREM = "theorem"
+    PROPOSITION = "proposition"
+    REMARK = "remark"
+    DEFINITION = "definition"
+    EXTENSION = "extension"
+    COUNTEREXAMPLE = "counterexample"
+    CONJECTURE = "conjecture"
+
+
+class Status(StrEnum):
+    """The ladder.  ``refuted`` and ``corrected`` speak of a printed form that was read in the paper.
+
+    ``argued`` is a derivation of which at least one step, here or in a statement that is recalled, is an argument in
+    words that no machine checked; a correction that is only argued leaves the printed form at ``refuted``.
+    """
+
+    STATED = "stated"
+    TESTED = "tested"
+    ARGUED = "argued"
+    DERIVED = "derived"
+    REFUTED = "refuted"
+    CORRECTED = "corrected"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A paper (key into the bibliography) and the place in it."""
+
+    paper: str
+    place: str
+
+    def __str__(self) -> str:
+        return f"{self.paper}, {self.place}" if self.place else self.paper
+
+
+class SourceKind(StrEnum):
+    """How the form that a statement is compared with came to us.
+
+    ``read``: the sentence stands in the paper, and was read there.  ``summarised``: it stands in a summary or an abstract
+    by others; what the paper itself says is not known here, so the form is no erratum of the paper.  ``formalised``: the
+    paper has no such sentence, or only an informal one (an observation, another system); the form is our reading of it.
+    """
+
+    READ = "read"
+    SUMMARISED = "summarised"
+    FORMALISED = "formalised"
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """An exact instance that satisfies the hypotheses of the other form and violates its conclusion.
+
+    ``check`` recomputes, in exact or ball arithmetic, that the conditions hold and the claim fails: ``holds`` means
+    that the counterexample stands.  ``instance`` is JSON-able and exact.
+    """
+
+    name: str
+    says: str
+    instance: dict[str, Any]
+    check: Callable[[], Verdict] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """Another form of the statement, from the paper or about it, where it differs: text, what is wrong, counterexamples.
+
+    >>> Printed("all are", "some are", kind=SourceKind.SUMMARISED).word
+    'summary imprecise'
+    """
+
+    text: str
+    wrong: str
+    counterexamples: tuple[Counterexample, ...] = ()
+    false: bool = True
+    "False where the form is only imprecise or its proof has a gap."
+    kind: SourceKind = SourceKind.READ
+
+    @property
+    def erratum(self) -> bool:
+        """True where the form was read in the paper: only then is what is wrong with it an erratum of the paper."""
+        return self.kind is SourceKind.READ
+
+    @property
+    def word(self) -> str:
+        """What is said of the form, in two to four words."""
+        if self.kind is SourceKind.SUMMARISED:
+            return "summary imprecise"
+        how = "false" if self.false else "imprecise"
+        return f"{how} as printed" if self.erratum else f"{how} as formalised here"
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A regression vector: what is computed, and the digits that the audit printed."""
+
+    name: str
+    compute: Callable[[], Sequence[Any]] = field(compare=False, repr=False)
+    expected: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A statement with one condition dropped, where an instance is known (or is to be found) that fails."""
+
+    dropped: str
+    says: str
+    witness: Callable[[], Verdict] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was run for exactly this text of a statement: recorded by ``eigentoken verify --record``."""
+
+    digest: str
+    checked: int = 0
+    cited: int = 0
+    second: int = 0
+    tested: int = 0
+    vectors: int = 0
+    counterexamples: int = 0
+    scopes: tuple[str, ...] = ()
+    argued: int = 0
+    "Steps that rest on an argument in words."
+    complete: bool = False
+    "True when every step, vector and counterexample held in that run."
+
+
+def _concluded(what: str, named: tuple[str, ...], accepted: Collection[str]) -> Verdict:
+    missing = [each for each in named if each not in accepted]
+    if not named:
+        return fails(f"no step is named that concludes {what}")
+    if missing:
+        return fails(f"{what} is to be concluded by {', '.join(missing)}, which no accepted step is")
+    return holds(f"{what} is concluded by {', '.join(named)}")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """``conditions => claims`` for the systems named, with everything that is known about it.
+
+    ``derive`` builds the derivation when asked (deriving is work; listing is not).  ``facts`` are the names under which
+    the conditions may be used as hypotheses of cited theorems.
+    """
+
+    id: str
+    kind: Kind
+    source: Source
+    title: str
+    systems: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    covers: Covers = field(default_factory=Covers)
+    "What the derivation covers beyond the systems: further masks, positions in the scores, several heads."
+    text: str = ""
+    "The statement in words (LaTeX), for what the language has no word for; printed under the conditions."
+    depends: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    derive: Callable[[], Derivation] | None = field(default=None, compare=False, repr=False)
+    printed: Printed | None = None
+    vectors: tuple[Vector, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    notes: str = ""
+    claims_from: tuple[tuple[str, ...], ...] = field(default=(), compare=False, repr=False)
+    "For each claim, in order, the names of the steps that conclude it."
+    prose_from: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    "The names of the steps that conclude what the text says, and of remarks that are printed with it."
+    property_tests: tuple[Callable[[int, int], Verdict], ...] = field(default=(), compare=False, repr=False)
+    "Further property tests ``(instances, seed) -> verdict`` for claims that the language has no word for."
+
+    @cached_property
+    def derivation(self) -> Derivation | None:
+        return None if self.derive is None else self.derive().within(Setting(self.systems, self.conditions))
+
+    def reached(self, accepted: Collection[str]) -> Iterator[tuple[str, Verdict]]:
+        """Does the derivation come to what is claimed?  A verdict for each claim, for the text, and for idle steps.
+
+        A claim is reached when the steps that are named for it are there and are accepted.  A step is idle when nothing
+        that concludes a claim or the text leads back to it: then it could be dropped and nobody would notice.
+        """
+        if self.derivation is None or not (self.claims or self.text):
+            return
+        for number, claim in enumerate(self.claims, 1):
+            named = self.claims_from[number - 1] if number <= len(self.claims_from) else ()
+            concluded = _concluded(type(claim).__name__, named, accepted)
+            yield f"claim {number}", self._under(claim, named) if concluded.is_holds else concluded
+        if self.text and (self.prose_from or not self.claims):
+            yield "text", _concluded("the text", self.prose_from, accepted)
+        if len(self.claims_from) > len(self.claims):
+            yield "claims", fails(f"steps are named for {len(self.claims_from)} claims, of {len(self.claims)}")
+        ends = {name for named in (*self.claims_from, self.prose_from) for name in named}
+        idle = [step.name for step in self.derivation.steps if step.name not in self.derivation.behind(ends)]
+        if idle:
+            yield "idle steps", fails(f"they lead to no claim: {', '.join(idle)}")
+
+    def _steps(self, named: Collection[str]) -> list[Step]:
+        return [step for step in self.derivation.steps if step.name in named] if self.derivation else []
+
+    def _under(self, claim: Claim, named: tuple[str, ...]) -> Verdict:
+        """A claim that rests on steps read under further conditions must say them: ``When`` of something that implies."""
+        from eigentoken.theory.statements.implied_conditions import unmet
+
+        further = (claim.condition,) if isinstance(claim, When) else ()
+        assumed = () if self.derivation is None else self.derivation.assumed(named)
+        missing = unmet(assumed, (*self.conditions, *further), self.systems)
+        elsewhere = [
+            each.name for each in self._steps(named) if each.about and not set(self.systems) <= set(each.about)
+        ]
+        if elsewhere:
+            return fails(f"{', '.join(elsewhere)} is about another system than the statement")
+        if missing:
+            told = "; ".join(LATEX(each) for each in missing)
+            return fails(f"{type(claim).__name__} rests on steps that assume {told}, which the claim does not say")
+        return holds(f"{type(claim).__name__} is concluded by {', '.join(named)}")
+
+    def status(self, evidence: Evidence | None) -> Status:
+        """The rung that the evidence supports; without evidence of a complete run the statement is only ``stated``."""
+        if evidence is None or not evidence.complete:
+            return Status.STATED
+        if self.printed is not None and self.printed.erratum and self.printed.false and evidence.counterexamples:
+            return Status.CORRECTED if evidence.checked and not evidence.argued else Status.REFUTED
+        if evidence.argued:
+            return Status.ARGUED
+        if evidence.checked:
+            return Status.DERIVED
+        return Status.TESTED if evidence.tested or evidence.vectors else Status.STATED
+
+    def _repr_latex_(self) -> str:
+        given = r",\ ".join(LATEX(each) for each in self.conditions)
+        then = r";\ ".join(LATEX(each) for each in self.claims)
+        return rf"$\textbf{{{self.id}}}:\ {given} \implies {then}$"
