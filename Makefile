@@ -21,7 +21,7 @@ install-test: $(TEST_STAMP)
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(STAMP): pyproject.toml setup.py | $(BIN)/python
+$(STAMP): pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e .
 	$(BIN)/python -m compileall -q $(VENV)/lib > /dev/null 2>&1 || true
 	touch $@
@@ -55,7 +55,7 @@ lint: $(TEST_STAMP)
 	$(MAKE) --no-print-directory typecheck
 
 typecheck: $(TEST_STAMP)
-	$(BIN)/python tools/typecheck.py
+	$(BIN)/python -m mypy
 
 format: $(TEST_STAMP)
 	$(BIN)/ruff format .

@@ -20,10 +20,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
     names = listed.stdout.splitlines() if listed.returncode == 0 else []
     for name in names:
-        origin = ROOT / name
-        if origin.is_file():
-            place = source / name
-            place.parent.mkdir(parents=True, exist_ok=True)
+        origin, place = ROOT / name, source / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if origin.is_symlink():  # the rooms inside src/eigentoken
+            place.symlink_to(origin.readlink())
+        elif origin.is_file():
             place.write_bytes(origin.read_bytes())
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q", "-w", str(target)]
     subprocess.run([*command, str(source)], check=True, capture_output=True)
@@ -41,7 +42,7 @@ def test_the_wheel_has_all_rooms_and_no_tests(wheel: Path) -> None:
         ["git", "ls-files", "theory", "numerics", "models", "proofs", "src"], cwd=ROOT, capture_output=True, text=True
     )
     for name in listed.stdout.splitlines():
-        if not name.endswith(".py"):  # data: schemas, assets, the ledger
+        if not name.endswith(".py") and not (ROOT / name).is_symlink():  # data: schemas, assets, the ledger
             assert f"eigentoken/{name.removeprefix('src/eigentoken/')}" in names, name
     assert not [name for name in names if Path(name).name.startswith("test_") or "tests" in Path(name).parts]
     assert not [name for name in names if "benchmarks" in Path(name).parts or "conftest" in name]
