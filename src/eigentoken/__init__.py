@@ -10,7 +10,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__version__ = "0.1.0"
+#: the one version number: the metadata of the package and every document take it from here
+__version__ = "0.2.0"
 
 #: public name -> where it lives; imported when first asked for, so that ``import eigentoken`` is quick
 _PUBLIC = {

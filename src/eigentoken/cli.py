@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import errno
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
-from typer.exceptions import TyperException
 
 from eigentoken.commands import book, certified, dynamics, exact, lab, site, weights
 from eigentoken.output import settings
+from eigentoken.usage import UsageError, usage_line
 
 __all__ = ["app", "main"]
 
@@ -73,8 +73,6 @@ def main() -> None:
     try:
         code = app(args=_global_first(sys.argv[1:]), prog_name="eigentoken", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
-    except TyperException as problem:
-        _misused(problem)
     except (ValueError, OSError) as problem:
         _stop(problem, 2, "error")
     except MemoryError:
@@ -83,15 +81,15 @@ def main() -> None:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
     except Exception as problem:
+        if isinstance(problem, UsageError):
+            _misused(problem)
         _stop(problem, 3, "internal error (a bug of eigentoken; --debug shows where)")
 
 
-def _misused(problem: TyperException) -> None:
+def _misused(problem: UsageError) -> NoReturn:
     """A wrong call is one line and exit 2; a bare ``eigentoken`` is its help."""
     text = problem.format_message()
     if not text.startswith("Usage:"):
-        from eigentoken.usage import usage_line
-
         known = {each.name for each in app.registered_commands}
         command = next((each for each in sys.argv[1:] if each in known), "")
         text = f"eigentoken: error: {usage_line(problem, f'eigentoken {command}'.strip())}"

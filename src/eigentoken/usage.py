@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from eigentoken.theory.systems.suggestions import meant
 
-__all__ = ["usage_line"]
+__all__ = ["UsageError", "usage_line"]
 
 #: The bounds of a number, as the validator calls them and as a reader does.
 _BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 _KINDS = {"int": "a whole number", "float": "a number", "bool": "yes or no"}
+#: The same as the parser of typer before 0.29 writes it: ``3<=x<8``, ``x>=1``; ``'x' is not a valid float``.
+_NOT_IN_RANGE = re.compile(
+    r"(?P<got>\S+) is not in the range (?:(?P<low>[^<x]+)(?P<above><=?))?x(?:(?P<sign>[<>]=?)(?P<limit>.+?))?\.?"
+)
+_NOT_OF_KIND = re.compile(r"(?P<got>'.*') is not a valid (?P<kind>int|float|bool)\w*(?: range)?\.?", re.S)
+_SIGNS = {">=": "at least", ">": "above", "<=": "at most", "<": "below"}
+
+
+@runtime_checkable
+class UsageError(Protocol):
+    """An error of the parser of the command line: typer's, or click's under an older typer, known by what it can say."""
+
+    def format_message(self) -> str:
+        """What is wrong, as the parser says it."""
 
 
 def usage_line(problem: Any, path: str = "eigentoken") -> str:
@@ -38,6 +52,9 @@ def _said(problem: Any, context: Any) -> str:
     errors = getattr(problem.__cause__, "errors", None)
     if parameter is not None and errors is not None:
         return _bad_value(_called(parameter), errors()[0])
+    said = _bad_text(_called(parameter), str(getattr(problem, "message", ""))) if parameter is not None else None
+    if said is not None:
+        return said
     if hasattr(problem, "option_name"):
         return f"{problem.option_name} needs a value"
     extra = re.match(r"Got unexpected extra argument\(?s?\)? \((.*)\)", text)
@@ -68,3 +85,23 @@ def _bad_value(name: str, error: dict[str, Any]) -> str:
     if what.startswith(("parsing", "type", "from")) and kind in _KINDS:
         return f"{name} must be {_KINDS[kind]}, got {error['input']!r}"
     return f"{name}: {error['msg']}, got {error['input']!r}"
+
+
+def _bad_text(name: str, text: str) -> str | None:
+    """The same from the sentence of an older parser; ``None`` where it is another sentence.
+
+    >>> _bad_text("--n", "0 is not in the range x>=1."), _bad_text("--n", "9 is not in the range 1<=x<=5.")
+    ('--n must be at least 1, got 0', '--n must be at most 5, got 9')
+    >>> _bad_text("--alpha", "'x' is not a valid float.")
+    "--alpha must be a number, got 'x'"
+    """
+    kind = _NOT_OF_KIND.fullmatch(text)
+    if kind is not None:
+        return f"{name} must be {_KINDS[kind['kind']]}, got {kind['got']}"
+    found = _NOT_IN_RANGE.fullmatch(text)
+    if found is None:
+        return None
+    bounds = [(_SIGNS[found["sign"]], found["limit"])] if found["sign"] else []
+    if found["above"] and (float(found["got"]) < float(found["low"]) or not bounds):
+        bounds = [("at least" if found["above"] == "<=" else "above", found["low"])]
+    return f"{name} must be {bounds[0][0]} {bounds[0][1]}, got {found['got']}"

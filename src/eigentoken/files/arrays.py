@@ -118,7 +118,7 @@ def write_safetensors(place: Path, arrays: Mapping[str, Any]) -> None:
     try:
         save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, str(place))
     except SafetensorError as problem:
-        number = re.search(r"os error (\d+)", str(problem))
+        number = re.search(r"(?:os error |Os \{ code: )(\d+)", str(problem))  # the second before safetensors 0.6
         if number is None:
             raise
         raise OSError(int(number[1]), os.strerror(int(number[1])), str(place)) from None
