@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-test
+LOWEST := .venv-lowest
+LOWEST_STAMP := $(LOWEST)/.installed
 JOBS ?= 2
 # One BLAS thread a worker: with more, a loaded two-core machine is ten times slower.
 export OMP_NUM_THREADS := 1
@@ -13,7 +15,7 @@ export HF_HUB_OFFLINE := 1
 export PYTHONHASHSEED := 0
 export HYPOTHESIS_PROFILE ?= ci
 
-.PHONY: demo test test-all lint typecheck format bench soundness book docs install install-test clean
+.PHONY: demo test test-all test-lowest lint typecheck format bench soundness book docs install install-test clean
 
 install: $(STAMP)
 install-test: $(TEST_STAMP)
@@ -45,9 +47,23 @@ HIDDEN := $(BIN)/python tools/hide_tools.py $(PYTEST)
 test: $(TEST_STAMP) lint
 	failed=0; $(PYTEST) -m "not slow and $(NEEDS)" || failed=1; $(HIDDEN) -m "not slow" || failed=1; exit $$failed
 
+# The slow tests too, with the lines that the tests of this process reach: a table a room, and a floor that the total must reach.
+COVERED := --cov --cov-report= --cov-append
 test-all: $(TEST_STAMP) lint
 	$(BIN)/python -m pip install --quiet -e ".[test,bench]"
-	failed=0; $(PYTEST) -m "$(NEEDS)" || failed=1; $(HIDDEN) || failed=1; exit $$failed
+	rm -rf build/coverage && mkdir -p build/coverage
+	failed=0; $(PYTEST) $(COVERED) -m "$(NEEDS)" || failed=1; $(HIDDEN) $(COVERED) || failed=1; \
+	  $(BIN)/python tools/covered.py || failed=1; exit $$failed
+
+# The suite with the lowest supported version of everything (tools/lowest.txt), in an environment of its own.
+$(LOWEST_STAMP): pyproject.toml setup.py tools/lowest.txt
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --constraint tools/lowest.txt -e ".[test,bench]"
+	touch $@
+
+test-lowest: $(LOWEST_STAMP)
+	$(LOWEST)/bin/python tools/lowest.py --installed
+	$(LOWEST)/bin/python tools/hide_tools.py $(LOWEST)/bin/python -m pytest -n $(JOBS) -m "not slow"
 
 lint: $(TEST_STAMP)
 	$(BIN)/ruff format --check .

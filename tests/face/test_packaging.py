@@ -1,0 +1,151 @@
+"""What a distribution promises: one version, links, Pythons, lower bounds, hosted CI, hooks, a changelog, covered lines."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+
+import eigentoken
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def _tool(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"eigentoken_tools_{name}", ROOT / "tools" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+lowest = _tool("lowest")
+covered = _tool("covered")
+
+
+def _workflow() -> dict[str, Any]:
+    return yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
+
+
+def test_the_version_is_typed_once() -> None:
+    assert PROJECT["dynamic"] == ["version"]
+    assert "version" not in PROJECT
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == eigentoken.__version__
+    first = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert first is not None
+    assert first[1] == eigentoken.__version__
+    listed = subprocess.run(["git", "ls-files", "*.py", "*.toml", "*.cfg"], cwd=ROOT, capture_output=True, text=True)
+    typed = re.compile(r"\bversion\W{1,5}" + re.escape(eigentoken.__version__) + r"\b")
+    found = [name for name in listed.stdout.split() if typed.search((ROOT / name).read_text(encoding="utf-8"))]
+    assert found in ([], ["src/eigentoken/__init__.py"]), found
+
+
+def test_links_name_one_project() -> None:
+    urls = PROJECT["urls"]
+    assert {"Homepage", "Documentation", "Changelog", "Issues"} <= set(urls)
+    home = urls["Homepage"]
+    assert all(each.startswith(home) for each in urls.values())
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["repository-code"] == home
+    for name in ("Documentation", "Changelog"):
+        assert (ROOT / urls[name].removeprefix(home).split("/main/")[1]).exists()
+
+
+def _pythons() -> list[str]:
+    classified = [re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", each) for each in PROJECT["classifiers"]]
+    return [each[1] for each in classified if each is not None]
+
+
+def test_hosted_ci_tries_every_python_that_is_promised() -> None:
+    pythons = _pythons()
+    assert f">={pythons[0]}" == PROJECT["requires-python"]
+    jobs = _workflow()["jobs"]
+    assert jobs["test"]["strategy"]["matrix"]["python"] == pythons
+    commands = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in jobs.items()}
+    assert commands == {"test": ["make test"], "lowest": ["make test-lowest"], "slow": ["make test-all"]}
+    oldest = [step["with"]["python-version"] for step in jobs["lowest"]["steps"] if "with" in step]
+    assert oldest == pythons[:1]
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    assert {"test", "test-lowest", "test-all"} <= set(targets)
+
+
+def test_the_tools_aim_at_the_oldest_python() -> None:
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    assert tools["mypy"]["python_version"] == _pythons()[0]
+    assert tools["ruff"]["target-version"] == "py" + _pythons()[0].replace(".", "")
+
+
+def test_hooks_are_local_and_call_what_the_gate_calls() -> None:
+    repositories = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    assert [each["repo"] for each in repositories] == ["local"]
+    hooks = {hook["id"]: hook for hook in repositories[0]["hooks"]}
+    assert {name: hook["entry"].removeprefix(".venv/bin/python ").split()[:3] for name, hook in hooks.items()} == {
+        "ruff-format": ["-m", "ruff", "format"],
+        "ruff-check": ["-m", "ruff", "check"],
+        "mypy": ["tools/typecheck.py"],
+    }
+    assert all(hook["language"] == "system" for hook in hooks.values())
+
+
+def test_the_pins_of_the_lowest_environment_are_the_bounds() -> None:
+    assert lowest.PINS.read_text(encoding="utf-8") == lowest.pins(), "run: python tools/lowest.py"
+    pinned = dict(re.findall(r"^([\w-]+)==([\d.]+)", lowest.pins(), re.M))
+    assert {name: pinned[name] for name in pinned if name not in lowest.HELD} == {
+        name: bound for name, bound in lowest.bounds().items() if name != "torch"
+    }
+    assert {"numpy", "scipy", "sympy", "transformers", "dask"} <= set(pinned)
+
+
+def test_a_requirement_without_a_bound_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lowest, "ROOT", tmp_path)
+    place = tmp_path / "pyproject.toml"
+    head = '[project]\nname = "eigentoken"\n[project.optional-dependencies]\n'
+    place.write_text(head + 'a = ["numpy>=1.26"]\nb = ["numpy>=1.26"]\n', encoding="utf-8")
+    place.write_text(place.read_text().replace("[project.opt", 'dependencies = ["b>=2,<3"]\n[project.opt'))
+    assert lowest.bounds() == {"b": "2", "numpy": "1.26"}
+    place.write_text(place.read_text().replace('b = ["numpy>=1.26"]', 'b = ["numpy>=1.27"]'))
+    with pytest.raises(ValueError, match=r"two lower bounds, 1\.26 and 1\.27"):
+        lowest.bounds()
+    place.write_text(place.read_text().replace("numpy>=1.27", "numpy"))
+    with pytest.raises(ValueError, match="'numpy' has no lower bound"):
+        lowest.bounds()
+
+
+def test_an_environment_above_its_pins_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_the_bound = {**lowest.bounds(), **{name: pin for name, (pin, _) in lowest.HELD.items()}}
+    monkeypatch.setattr(lowest, "version", lambda name: at_the_bound[name] + ".0")
+    assert lowest.differing() == []
+    at_the_bound["numpy"] = "99.1"
+    assert lowest.differing() == [f"numpy: 99.1.0, not {lowest.bounds()['numpy']}"]
+
+
+def test_covered_lines_are_told_by_room_and_held_to_a_floor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def files(reached: int) -> dict[str, Any]:
+        return {
+            "theory/language/words.py": {"summary": {"covered_lines": reached, "num_statements": 60}},
+            "theory/language/terms.py": {"summary": {"covered_lines": 20, "num_statements": 20}},
+            "src/eigentoken/cli.py": {"summary": {"covered_lines": 20, "num_statements": 20}},
+        }
+
+    assert covered.rooms(files(50)) == {"src/eigentoken": (20, 20), "theory/language": (70, 80)}
+    monkeypatch.setattr(covered, "REPORT", tmp_path / "report.json")
+    monkeypatch.setattr("coverage.cmdline.main", lambda arguments: 0)
+    for reached, code in ((60, 0), (10, 1)):
+        (tmp_path / "report.json").write_text(json.dumps({"files": files(reached)}), encoding="utf-8")
+        assert covered.main() == code
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[2].split() == ["total", "100", "of", "100", "lines", "100.0", "%"]
+    assert "50.0 % of the lines, below the floor" in printed.err
