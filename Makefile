@@ -56,7 +56,7 @@ test-all: $(TEST_STAMP) lint
 	  $(BIN)/python tools/covered.py || failed=1; exit $$failed
 
 # The suite with the lowest supported version of everything (tools/lowest.txt), in an environment of its own.
-$(LOWEST_STAMP): pyproject.toml setup.py tools/lowest.txt
+$(LOWEST_STAMP): pyproject.toml tools/lowest.txt
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(LOWEST)/bin/python -m pip install --quiet --constraint tools/lowest.txt -e ".[test,bench]"
 	touch $@

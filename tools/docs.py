@@ -138,6 +138,59 @@ def words_table() -> Iterator[str]:
         yield f"| `{name}` | {kind} | {(word.__doc__ or '').strip().splitlines()[0].replace('|', chr(92) + '|')} |"
 
 
+def exit_codes_table() -> Iterator[str]:
+    """The exit codes, as the head of the command line says them."""
+    from eigentoken import cli
+
+    yield "| exit code | meaning |"
+    yield "| --- | --- |"
+    said = " ".join((cli.__doc__ or "").split("Exit codes: ")[1].split("\n\n")[0].split())
+    for each in said.rstrip(".").split("; "):
+        code, _, meaning = each.partition(" ")
+        yield f"| {int(code)} | {meaning} |"
+
+
+def schemas_table() -> Iterator[str]:
+    """The JSON documents with the numbers of their schemas."""
+    from eigentoken.schemas import names, schema
+
+    yield "| schema | printed by |"
+    yield "| --- | --- |"
+    for name in names():
+        published = schema(name)
+        yield f"| `{published['$id']}` | `{published['title'].replace(', ', '`, `')}` |"
+
+
+def entry_points_table() -> Iterator[str]:
+    """The groups of entry points that the package reads, and the module whose first sentence says what for."""
+    yield "| group | read by |"
+    yield "| --- | --- |"
+    for room in ("theory", "numerics", "models", "proofs"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            for group in _groups(ast.parse(path.read_text(encoding="utf-8"))):
+                yield f"| `{group}` | `{'.'.join(['eigentoken', *path.relative_to(ROOT).with_suffix('').parts])}` |"
+
+
+def _groups(tree: ast.Module) -> Iterator[str]:
+    """What a module calls ``ENTRY_POINT...``: the name of a group."""
+    for node in tree.body:
+        named = [target.id for target in getattr(node, "targets", ()) if isinstance(target, ast.Name)]
+        if any(name.startswith("ENTRY_POINT") for name in named) and isinstance(node.value, ast.Constant):  # type: ignore[attr-defined]
+            yield str(node.value.value)  # type: ignore[attr-defined]
+
+
+def public_names_table() -> Iterator[str]:
+    """The public names of ``import eigentoken as et``, each with its first sentence."""
+    import eigentoken
+
+    yield "| name | what it is |"
+    yield "| --- | --- |"
+    for name in sorted(eigentoken.__all__, key=str.lower):
+        value = getattr(eigentoken, name)
+        said = _first(value.__doc__ or "") if callable(value) else f"a {type(value).__name__}"
+        yield f"| `{name}` | {said.replace('|', chr(92) + '|')} |"
+
+
 def reference() -> Iterator[str]:
     """Every public module with its first sentence, and its public names with theirs."""
     for room in ("theory", "numerics", "models", "proofs", "src/eigentoken"):
@@ -183,6 +236,10 @@ TABLES = {
     "conditions": conditions_table,
     "systems": systems_table,
     "words": words_table,
+    "exit-codes": exit_codes_table,
+    "schemas": schemas_table,
+    "entry-points": entry_points_table,
+    "public-names": public_names_table,
 }
 
 

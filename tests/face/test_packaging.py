@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import json
 import re
@@ -93,7 +94,7 @@ def test_hooks_are_local_and_call_what_the_gate_calls() -> None:
     assert {name: hook["entry"].removeprefix(".venv/bin/python ").split()[:3] for name, hook in hooks.items()} == {
         "ruff-format": ["-m", "ruff", "format"],
         "ruff-check": ["-m", "ruff", "check"],
-        "mypy": ["tools/typecheck.py"],
+        "mypy": ["-m", "mypy"],
     }
     assert all(hook["language"] == "system" for hook in hooks.values())
 
@@ -149,3 +150,36 @@ def test_covered_lines_are_told_by_room_and_held_to_a_floor(
     printed = capsys.readouterr()
     assert printed.out.splitlines()[2].split() == ["total", "100", "of", "100", "lines", "100.0", "%"]
     assert "50.0 % of the lines, below the floor" in printed.err
+
+
+def _groups_read(tree: ast.Module) -> set[str]:
+    """The groups that a module passes to ``entry_points(group=...)``, through a constant of the module or as text."""
+    constants = {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "entry_points":
+            group = next(each.value for each in node.keywords if each.arg == "group")
+            found.add(group.value if isinstance(group, ast.Constant) else constants[group.id])  # type: ignore[attr-defined]
+    return found
+
+
+def test_every_group_of_entry_points_is_on_the_page_of_what_is_stable() -> None:
+    rooms = ("theory", "numerics", "models", "proofs", "src/eigentoken")
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for room in rooms for path in (ROOT / room).rglob("*.py")]
+    groups = set().union(*map(_groups_read, trees))
+    assert {"eigentoken.statements", "eigentoken.families"} <= groups
+    page = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
+    assert not {group for group in groups if f"| `{group}` |" not in page}, (
+        "name the constant ENTRY_POINT...; run tools/docs.py"
+    )
+
+
+def test_the_page_of_what_is_stable_says_the_pythons_that_are_promised() -> None:
+    page = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
+    assert f"Python {_pythons()[0]} to {_pythons()[-1]}" in page

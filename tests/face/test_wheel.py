@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import eigentoken
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -46,6 +48,15 @@ def test_the_wheel_has_all_rooms_and_no_tests(wheel: Path) -> None:
             assert f"eigentoken/{name.removeprefix('src/eigentoken/')}" in names, name
     assert not [name for name in names if Path(name).name.startswith("test_") or "tests" in Path(name).parts]
     assert not [name for name in names if "benchmarks" in Path(name).parts or "conftest" in name]
+
+
+def test_the_wheel_carries_the_version_of_the_package_and_the_links(wheel: Path) -> None:
+    name = f"eigentoken-{eigentoken.__version__}"
+    assert wheel.name.startswith(f"{name}-")
+    metadata = zipfile.ZipFile(wheel).read(f"{name}.dist-info/METADATA").decode().split("\n\n")[0].splitlines()
+    assert f"Version: {eigentoken.__version__}" in metadata
+    assert sum(line.startswith("Project-URL: ") for line in metadata) >= 4
+    assert "Classifier: Programming Language :: Python :: 3.13" in metadata
 
 
 def test_the_installed_wheel_runs_elsewhere(wheel: Path, tmp_path: Path) -> None:
