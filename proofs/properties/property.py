@@ -97,6 +97,9 @@ def _drawn(plan: Any, claim: Claim, count: int, seed: int) -> Any:
 
 def test_statement(statement: Statement, instances: int = 200, seed: int = 0) -> PropertyReport:
     """Look at every claim, for every system and on both sides of an equivalence, until ``instances`` are settled."""
+    from eigentoken.numerics.readings import load
+
+    load()
     systems = statement.systems or ("attention-map",)
     parts = [(system, *part) for system in systems for claim in statement.claims for part in claim_parts(claim)]
     tally = _Tally()
@@ -205,7 +208,9 @@ def find_failure_without(
 ) -> dict[str, Any] | None:
     """An instance that satisfies all conditions but one, misses that one, and violates a claim; ``None`` if not found."""
     from eigentoken.numerics.instances.plans import Contradiction, plan_for
+    from eigentoken.numerics.readings import load
 
+    load()
     others = [condition for condition in statement.conditions if condition != dropped]
     if len(others) == len(statement.conditions):
         raise ValueError(f"{dropped} is not a condition of {statement.id}: name one of its conditions")
