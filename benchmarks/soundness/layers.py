@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.layer_readings import read_layer
 from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.theory.language.conditions import (
@@ -119,10 +120,10 @@ def _ask(heads: list[tuple[Rows, Rows]], mask: str, rotary: bool) -> Iterator[Ca
     ]
     positions = "rotary" if rotary else "none"
     weights = LayerWeights.from_arrays(0, arrays, mask=mask, positions=positions, placement="pre", norm="layernorm")
-    memory: dict[Any, Any] = {}
+    answers = Answers()
     shown = [[_integers(value), _integers(score)] for value, score in heads]
     for statement in _asked():
-        reading = read_layer(statement, weights, memory)
+        reading = read_layer(statement, weights, answers)
         word = str(reading.word)
         what = f"{statement.id} on heads (U, P) = {shown}, {mask}, {positions}"
         if not _about(statement, heads, mask, rotary):

@@ -11,6 +11,7 @@ from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.plans import Contradiction, Plan, plan_for
 from eigentoken.numerics.lab.conjectures import Conjecture
 from eigentoken.numerics.lab.predicates import predicate_violation, told
+from eigentoken.numerics.readings import load
 from eigentoken.theory.language.claims import (
     AlmostEveryConverges,
     Claim,
@@ -65,6 +66,7 @@ class Target:
 def targets(conjecture: Conjecture) -> list[Target]:
     """All targets; raises :class:`ConjectureError` where the conditions leave no instance."""
     found: list[Target] = []
+    load()
     try:
         plan = plan_for(conjecture.system, conjecture.conditions)
         sizes = {"n": conjecture.n, "d": conjecture.d}

@@ -12,11 +12,10 @@ each head that acts.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from eigentoken.numerics.certified.enclosures import Enclosure, total
+from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.head_symbol_values import HeadLetters
 from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.symbol_values import Environment, Letters
@@ -26,8 +25,8 @@ from eigentoken.theory.systems.catalogue import System
 __all__ = ["behind", "bind", "bind_head"]
 
 
-def bind(listed: System, weights: LayerWeights, memory: dict[Any, Any]) -> Environment:
-    """The environment of one system on one layer; ``memory`` is shared between the systems."""
+def bind(listed: System, weights: LayerWeights, answers: Answers) -> Environment:
+    """The environment of one system on one layer; ``answers`` are shared between the systems."""
     matrices: dict[str, Enclosure] = {}
     scales: dict[str, float] = {}
     if listed.value:
@@ -37,11 +36,9 @@ def bind(listed: System, weights: LayerWeights, memory: dict[Any, Any]) -> Envir
         matrices[listed.score], scales[listed.score] = _score(weights)
     if listed.metric and listed.metric not in matrices:
         size = weights.d
-        key = ("identity", size)
-        if key not in memory:
-            memory[key] = Enclosure.from_floats(np.eye(size), name="identity")
-        matrices[listed.metric] = memory[key]
-    heads = tuple(_bind_group(listed, weights, group, memory) for group in weights.acting) if listed.multihead else ()
+        identity = answers.once(("identity", size), lambda: Enclosure.from_floats(np.eye(size), name="identity"))
+        matrices[listed.metric] = identity
+    heads = tuple(_bind_group(listed, weights, group, answers) for group in weights.acting) if listed.multihead else ()
     return Environment(
         f"layer {weights.index}",
         matrices,
@@ -49,7 +46,7 @@ def bind(listed: System, weights: LayerWeights, memory: dict[Any, Any]) -> Envir
         heads=heads,
         light=weights.is_wide,
         grouped=behind(weights),
-        memory=memory,
+        answers=answers,
     )
 
 
@@ -67,29 +64,27 @@ def behind(weights: LayerWeights) -> dict[Enclosure, LowRank]:
     return {whole[role]: found for role, found in weights.grouped.items()}
 
 
-def _bind_group(listed: System, weights: LayerWeights, group: tuple[int, ...], memory: dict[Any, Any]) -> Letters:
+def _bind_group(listed: System, weights: LayerWeights, group: tuple[int, ...], answers: Answers) -> Letters:
     """One head that acts: alone, or several with equal scores, whose values add."""
     head = weights.heads[group[0]]
     if len(group) == 1:
-        return bind_head(listed, head, memory.setdefault(("head", group[0]), {}))
-    key = ("values", *group)
-    if key not in memory:
-        memory[key] = total([weights.heads[index].value for index in group])
-    return _whole(listed, head, memory[key], memory)
+        return bind_head(listed, head, answers.of_head(group[0]))
+    value = answers.once(("values", *group), lambda: total([weights.heads[index].value for index in group]))
+    return _whole(listed, head, value, answers)
 
 
-def bind_head(listed: System, head: HeadWeights, memory: dict[Any, Any]) -> Letters:
+def bind_head(listed: System, head: HeadWeights, answers: Answers) -> Letters:
     """The letters of one system on one head, through its factors where it is singular by its shapes."""
     if head.width >= head.d:
-        return _whole(listed, head, head.value, memory)
+        return _whole(listed, head, head.value, answers)
     roles = {name: "value" for name in (listed.value, "F") if listed.value and name}
-    return HeadLetters(head, roles | ({listed.score: "score"} if listed.score else {}), memory=memory)
+    return HeadLetters(head, roles | ({listed.score: "score"} if listed.score else {}), answers=answers)
 
 
-def _whole(listed: System, head: HeadWeights, value: Enclosure, memory: dict[Any, Any]) -> Environment:
+def _whole(listed: System, head: HeadWeights, value: Enclosure, answers: Answers) -> Environment:
     matrices: dict[str, Enclosure] = {name: value for name in (listed.value, "F") if listed.value and name}
     scales = {}
     if listed.score:
         matrices[listed.score] = head.score
         scales[listed.score] = head.scale
-    return Environment(head.prefix, matrices, scales, memory=memory)
+    return Environment(head.prefix, matrices, scales, answers=answers)

@@ -19,6 +19,7 @@ import numpy as np
 
 from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.rounding import scale_up
+from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.bindings import behind
 from eigentoken.numerics.layers.head_findings import HeadFindings, examine_head
 from eigentoken.numerics.layers.layer_readings import read_head
@@ -106,33 +107,33 @@ def _to_definite(inertia: Verdict, scale: float) -> Interval | None:
 def examine(
     weights: LayerWeights,
     *,
-    memory: dict[Any, Any] | None = None,
+    answers: Answers | None = None,
     statements: Sequence[Statement] = (),
     pairs: RotaryPairs | None = None,
 ) -> LayerFindings:
-    """All certified findings of one layer; ``memory`` is shared with the hypotheses, so that nothing is asked twice.
+    """All certified findings of one layer; ``answers`` are shared with the hypotheses, so that nothing is asked twice.
 
     ``statements`` about one head are read on each of several heads, as if it were alone; ``pairs`` are the rotary positions
     of the heads.
     """
-    kept: dict[Any, Any] = {} if memory is None else memory
+    kept = Answers() if answers is None else answers
     heads = []
     for index, head in enumerate(weights.heads):
-        of_head = kept.setdefault(("head", index), {})
+        of_head = kept.of_head(index)
         read = [found for each in statements if (found := read_head(each, weights, index, of_head)) is not None]
         heads.append(examine_head(index, head, layer=weights.system, hypotheses=read, pairs=pairs))
         head.release()
         if weights.is_wide:
             give_back_memory()
     value = weights.value
-    asked = Environment("", {}, light=weights.is_wide, grouped=behind(weights), memory=kept)
+    asked = Environment("", {}, light=weights.is_wide, grouped=behind(weights), answers=kept)
     leaders = {
         "real-part": asked.ask("dominant-real-part", value),
         "modulus": asked.ask("dominant-modulus", value),
         "step": asked.ask("dominant-step", value, alpha=1),
     }
     basis = principal_basis(value)
-    parts = asked.remembered(("real parts", value), lambda: real_parts(value))
+    parts = kept.once(("real parts", value), lambda: real_parts(value))
     spectrum = {
         "leading_eigenvalue": None if parts is None else (parts[0][0], parts[1][0]),
         "gap": (0.0, 0.0) if str(leaders["real-part"].details.get("kind")) in TOGETHER else _gap(parts),

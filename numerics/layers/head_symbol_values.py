@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import sympy as sp
 
 from eigentoken.numerics.certified.enclosures import Enclosure
+from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.quantities import scaled_interval
 from eigentoken.numerics.layers.symbol_values import Letters, NotBound, Parts, in_scaled_units, scaled_parts
@@ -23,16 +24,18 @@ from eigentoken.theory.language.verdicts import Verdict, fails, undecided
 
 __all__ = ["HeadLetters"]
 
+Found = TypeVar("Found")
+
 
 @dataclass(frozen=True, eq=False)
 class HeadLetters(Letters):
-    """``roles`` says which letter is ``value`` (U) and which is ``score`` (P); ``memory`` is shared by the systems."""
+    """``roles`` says which letter is ``value`` (U) and which is ``score`` (P); ``answers`` are shared by the systems."""
 
     head: HeadWeights
     roles: Mapping[str, str]
     step: Fraction = Fraction(1)
     heads: tuple[Letters, ...] = ()
-    memory: dict[Any, Any] = field(default_factory=dict, repr=False)
+    answers: Answers = field(default_factory=Answers, repr=False)
 
     @property
     def d(self) -> int:
@@ -43,10 +46,8 @@ class HeadLetters(Letters):
             raise NotBound(f"{term} is not a matrix of one head")
         return self.roles[term.name]
 
-    def _remembered(self, key: tuple[str, str], compute: Callable[[LowRank], Any]) -> Any:
-        if key not in self.memory:
-            self.memory[key] = compute(self.head.low_rank(key[1]))
-        return self.memory[key]
+    def _once(self, key: tuple[str, str], compute: Callable[[LowRank], Found]) -> Found:
+        return self.answers.once(key, lambda: compute(self.head.low_rank(key[1])))
 
     def answer(self, name: str, term: Any) -> Verdict:
         inverted = isinstance(term, sp.MatMul) and isinstance(term.args[-1], sp.Inverse)
@@ -55,9 +56,9 @@ class HeadLetters(Letters):
         except NotBound as problem:
             return undecided(str(problem))
         if inverted:
-            why = self._remembered(("deficient", role), lambda found: found.deficient)
+            why = self._once(("deficient", role), lambda found: found.deficient)
             return fails(f"the inverse does not exist: {why}", margin=0.0, unit="spectral norm")
-        verdict: Verdict = self._remembered((name, role), lambda found: found.certify(name))
+        verdict = self._once((name, role), lambda found: found.certify(name))
         return in_scaled_units(verdict, self.head.scale) if role == "score" else verdict
 
     def whole(self, term: Any) -> Enclosure:
@@ -65,11 +66,11 @@ class HeadLetters(Letters):
 
     def norm(self, term: Any) -> tuple[float, float]:
         role = self._role(term)
-        interval = self._remembered(("norm", role), lambda found: found.norm)
+        interval = self._once(("norm", role), lambda found: found.norm)
         low, high = scaled_interval(interval, self.head.scale if role == "score" else 1.0)
         return max(low, 0.0), high
 
     def parts(self, term: Any) -> Parts | None:
         role = self._role(term)
-        ends: Parts | None = self._remembered(("real parts", role), lambda found: found.parts())
+        ends = self._once(("real parts", role), lambda found: found.parts())
         return scaled_parts(ends, self.head.scale) if role == "score" else ends

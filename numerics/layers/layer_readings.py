@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 import eigentoken.numerics.layers.shared_pairs  # noqa: F401 - registers its reading
+from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.bindings import bind, bind_head
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
 from eigentoken.numerics.layers.input_conditions import Asks, asks
@@ -94,7 +95,7 @@ class LayerReading:
         }
 
 
-def read_layer(statement: Statement, weights: LayerWeights, memory: dict[Any, Any]) -> LayerReading:
+def read_layer(statement: Statement, weights: LayerWeights, answers: Answers) -> LayerReading:
     """The statement on this layer; ``memory`` is shared by the statements, so that nothing is asked twice."""
     found = matches(statement.systems, statement.covers, weights.system)
     if not found:
@@ -108,18 +109,18 @@ def read_layer(statement: Statement, weights: LayerWeights, memory: dict[Any, An
             LayerWord.NOT_ABOUT,
             asked,
             differs=best.differences,
-            as_one_head=_as_one_head(statement, found, weights, memory),
+            as_one_head=_as_one_head(statement, found, weights, answers),
         )
-    needed = _of_the_heads(best, weights, memory)
+    needed = _of_the_heads(best, weights, answers)
     refused = {text: verdict for text, verdict in needed.items() if verdict.is_fails}
     if refused:
         differs = tuple(_heads_differ(text, weights.system) for text in refused)
-        as_if = _as_one_head(statement, [replace(best, differences=differs)], weights, memory)
+        as_if = _as_one_head(statement, [replace(best, differences=differs)], weights, answers)
         return LayerReading(
             statement.id, LayerWord.NOT_ABOUT, asked, differs=differs, conditions=needed, as_one_head=as_if
         )
     listed = _with_heads(best.system) if len(weights.acting) > 1 else best.system
-    conditions, tokens = _read(statement.conditions, bind(listed, weights, memory), _read_before(listed, memory))
+    conditions, tokens = _read(statement.conditions, bind(listed, weights, answers), answers.conditions(listed))
     conditions = needed | conditions
     verdict = (
         all_of({text: _bare(each) for text, each in conditions.items()}) if conditions else holds("nothing is asked")
@@ -146,11 +147,11 @@ def _word(asked: Asks, verdict: Verdict) -> LayerWord:
     return LayerWord(str(verdict.word))
 
 
-def _of_the_heads(best: Match, weights: LayerWeights, memory: dict[Any, Any]) -> dict[str, Verdict]:
+def _of_the_heads(best: Match, weights: LayerWeights, answers: Answers) -> dict[str, Verdict]:
     """What the statement asks of several heads beside its conditions on their sum."""
     if not best.needs:
         return {}
-    found, _ = _read(best.needs, bind(_with_heads(best.system), weights, memory), {})
+    found, _ = _read(best.needs, bind(_with_heads(best.system), weights, answers), {})
     return found
 
 
@@ -166,14 +167,12 @@ def _heads_differ(text: str, layer: LayerSystem) -> Difference:
     return Difference("heads", f"several heads only if {plain_text(text)}", f"{layer.heads_text} that do not")
 
 
-def _as_one_head(
-    statement: Statement, found: Sequence[Match], weights: LayerWeights, memory: dict[Any, Any]
-) -> AsIf | None:
+def _as_one_head(statement: Statement, found: Sequence[Match], weights: LayerWeights, answers: Answers) -> AsIf | None:
     """The conditions on the sum of the heads, where nothing but the number of heads differs and heads act at all."""
     match = next((each for each in found if each.only_heads), None)
     if match is None or not weights.acting or not _claims_more(statement, match.system):
         return None
-    conditions, _ = _read(statement.conditions, bind(match.system, weights, memory), _read_before(match.system, memory))
+    conditions, _ = _read(statement.conditions, bind(match.system, weights, answers), answers.conditions(match.system))
     return as_one_head(statement.id, conditions)
 
 
@@ -190,19 +189,18 @@ def as_one_head(name: str, conditions: Mapping[str, Verdict]) -> AsIf | None:
     return AsIf(name, _WORDS[str(together.word)], conditions)
 
 
-def read_head(statement: Statement, weights: LayerWeights, index: int, memory: dict[Any, Any]) -> AsIf | None:
+def read_head(statement: Statement, weights: LayerWeights, index: int, answers: Answers) -> AsIf | None:
     """The conditions on one of several heads, as if it were alone; ``None`` where they would not be about that layer either,
     where they ask no more than an inverse, and in a layer that acts as one head, which is read itself."""
     if len(weights.acting) < 2:
         return None
-    if "alone" not in memory:
-        memory["alone"] = weights.alone(index).system
-    found = [each for each in matches(statement.systems, statement.covers, memory["alone"]) if not each.differences]
+    alone = answers.once("alone", lambda: weights.alone(index).system)
+    found = [each for each in matches(statement.systems, statement.covers, alone) if not each.differences]
     single = next((each for each in found if not each.system.multihead), None)
     if single is None or not _claims_more(statement, single.system):
         return None
-    letters = bind_head(single.system, weights.heads[index], memory)
-    conditions, _ = _read(statement.conditions, letters, _read_before(single.system, memory))
+    letters = bind_head(single.system, weights.heads[index], answers)
+    conditions, _ = _read(statement.conditions, letters, answers.conditions(single.system))
     return as_one_head(statement.id, conditions)
 
 
@@ -239,10 +237,3 @@ def _read(
 def _bare(verdict: Verdict) -> Verdict:
     """Without what the conjunction would copy of each part: it is in the condition's own verdict."""
     return replace(verdict, certificate=None, details={})
-
-
-def _read_before(listed: System, memory: dict[Any, Any]) -> dict[Condition, Verdict | None]:
-    """What was read on the same letters of the same layer or head."""
-    key = ("conditions", listed.value, listed.score, listed.metric, listed.multihead)
-    found: dict[Condition, Verdict | None] = memory.setdefault(key, {})
-    return found

@@ -29,6 +29,7 @@ import sympy as sp
 
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import product
+from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.bindings import bind
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
 from eigentoken.numerics.layers.symbol_values import Environment
@@ -108,9 +109,9 @@ class HeadRegime:
         }
 
 
-def regime(weights: LayerWeights, memory: dict[Any, Any]) -> Regime:
+def regime(weights: LayerWeights, answers: Answers) -> Regime:
     """The regime of one layer, all heads together."""
-    return _regime(bind(system("token-flow"), weights, memory)).about(weights.system)
+    return _regime(bind(system("token-flow"), weights, answers)).about(weights.system)
 
 
 def head_regime(head: HeadWeights, layer: LayerSystem | None = None) -> HeadRegime:

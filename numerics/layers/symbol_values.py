@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -20,6 +20,7 @@ import sympy as sp
 
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, product, total
+from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.quantities import norm_of, real_parts, scaled_interval, without_factors
 from eigentoken.numerics.layers.wide import certify_wide
@@ -76,7 +77,7 @@ class Letters(ABC):
 class Environment(Letters):
     """Letters bound to enclosures of whole matrices.
 
-    ``scales`` are positive numbers by which a matrix is divided in the theorem (the score scale).  ``memory`` is shared
+    ``scales`` are positive numbers by which a matrix is divided in the theorem (the score scale).  ``answers`` are shared
     by the environments of one layer, so that a question about one matrix is answered once, whatever letter it goes by.
     ``light``: keep the verdicts but none of the large arrays that they were reached with (what a re-check of a large
     matrix could use as hints), nor factors of products.  ``grouped``: fewer rows behind a matrix whose rank is bounded by
@@ -90,17 +91,11 @@ class Environment(Letters):
     heads: tuple[Letters, ...] = ()
     light: bool = False
     grouped: Mapping[Enclosure, LowRank] = field(default_factory=dict, repr=False)
-    memory: dict[Any, Any] = field(default_factory=dict, repr=False)
+    answers: Answers = field(default_factory=Answers, repr=False)
 
     @property
     def d(self) -> int:
         return int(next(iter(self.matrices.values())).shape[0])
-
-    def remembered(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
-        """Compute once; enclosures in the key count by identity (they are kept alive by the memory itself)."""
-        if key not in self.memory:
-            self.memory[key] = compute()
-        return self.memory[key]
 
     def enclosure(self, term: Any) -> Enclosure:
         """The enclosure of a matrix term; scales are left out (they are positive, and asked for by norms alone)."""
@@ -110,16 +105,16 @@ class Environment(Letters):
             return self.matrices[term.name]
         if isinstance(term, sp.Transpose):
             inner = self.enclosure(term.arg)
-            return self.remembered(("transpose", inner), lambda: inner.transpose)
+            return self.answers.once(("transpose", inner), lambda: inner.transpose)
         if isinstance(term, sp.MatMul):
             number, factors = term.as_coeff_matrices()
             if number != 1 or any(isinstance(each, sp.Inverse | sp.MatPow) for each in factors):
                 raise NotBound(f"{term} is not evaluated")
             found = tuple(self.enclosure(each) for each in factors)
-            return self.remembered(("product", *found), lambda: product(*found))
+            return self.answers.once(("product", *found), lambda: product(*found))
         if isinstance(term, sp.MatAdd):
             found = tuple(self.enclosure(each) for each in term.args)
-            return self.remembered(("sum", *found), lambda: total(list(found)))
+            return self.answers.once(("sum", *found), lambda: total(list(found)))
         raise NotBound(f"{term} is not evaluated")
 
     def scale(self, term: Any) -> float:
@@ -144,8 +139,7 @@ class Environment(Letters):
             found = product(right.transpose, left)
             return without_factors(found) if self.light else found
 
-        enclosure: Enclosure = self.remembered(("congruent", right, left), form)
-        return enclosure
+        return self.answers.once(("congruent", right, left), form)
 
     def answer(self, name: str, term: Any) -> Verdict:
         try:
@@ -172,8 +166,7 @@ class Environment(Letters):
 
     def whole_norm(self, enclosure: Enclosure) -> tuple[float, float]:
         """The interval of the spectral norm, found once."""
-        interval: tuple[float, float] = self.remembered(("norm", enclosure), lambda: norm_of(enclosure))
-        return interval
+        return self.answers.once(("norm", enclosure), lambda: norm_of(enclosure))
 
     def distance(self, name: str, enclosure: Enclosure) -> tuple[float, float]:
         """The spectral distance to the matrices that satisfy an equality (``symmetric``, ``identity``), found once."""
@@ -182,14 +175,13 @@ class Environment(Letters):
 
     def parts(self, term: Any) -> Parts | None:
         found = self.enclosure(term)
-        ends: Parts | None = self.remembered(("real parts", found), lambda: real_parts(found))
+        ends = self.answers.once(("real parts", found), lambda: real_parts(found))
         return scaled_parts(ends, self.scale(term))
 
     def ask(self, name: str, enclosure: Enclosure, **options: Any) -> Verdict:
         """``certify``, answered once."""
         key = (name, enclosure, tuple(sorted(options.items())))
-        verdict: Verdict = self.remembered(key, lambda: self._certified(name, enclosure, options))
-        return verdict
+        return self.answers.once(key, lambda: self._certified(name, enclosure, options))
 
     def _certified(self, name: str, enclosure: Enclosure, options: dict[str, Any]) -> Verdict:
         behind = self.grouped.get(enclosure)
@@ -199,7 +191,7 @@ class Environment(Letters):
             return known
         if not self.light:
             return certify(name, enclosure, time_limit=TIME_LIMIT, **options)
-        verdict = certify_wide(name, enclosure, options, self.remembered)
+        verdict = certify_wide(name, enclosure, options, self.answers.once)
         enclosure.__dict__.pop("symmetric_part", None)  # made again when asked for
         if verdict.certificate is None:
             return verdict

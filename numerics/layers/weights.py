@@ -14,7 +14,7 @@ exact rung is tried there (its integers would take more memory than the checkpoi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,13 +22,13 @@ import numpy as np
 
 from eigentoken.numerics.certified.enclosures import Enclosure, product, total
 from eigentoken.numerics.certified.matrices import as_enclosure
-from eigentoken.numerics.certified.rounding import TINY, scale_up, up
+from eigentoken.numerics.certified.rounding import TINY, Array, scale_up, up
 from eigentoken.numerics.layers.acting_heads import acting_groups, has_no_scores, is_identity
 from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.quantities import without_factors
 from eigentoken.theory.statements.layer_systems import LayerSystem
 
-__all__ = ["EXACT_LIMIT", "HeadWeights", "LayerWeights", "pair_of_outputs"]
+__all__ = ["EXACT_LIMIT", "HeadWeights", "LayerWeights", "Surroundings", "pair_of_outputs"]
 
 #: The largest width at which a layer's matrices may be turned into exact integers.
 EXACT_LIMIT = 512
@@ -42,14 +42,14 @@ class HeadWeights:
     their scores agree with them.
     """
 
-    Q: Any
-    K: Any
-    V: Any
-    O: Any
+    Q: Array
+    K: Array
+    V: Array
+    O: Array
     scale: float
     prefix: str
-    q_bias: Any = None
-    k_bias: Any = None
+    q_bias: Array | None = None
+    k_bias: Array | None = None
 
     @property
     def width(self) -> int:
@@ -69,11 +69,11 @@ class HeadWeights:
     def _stored(self) -> dict[str, Enclosure]:
         return {}
 
-    def score_factors(self) -> Any:
+    def score_factors(self) -> Array:
         """``[Q; K]`` (2 d_h, d)."""
         return np.concatenate([np.asarray(self.Q, dtype=np.float64), np.asarray(self.K, dtype=np.float64)])
 
-    def value_factors(self) -> Any:
+    def value_factors(self) -> Array:
         """``[O^T; V]`` (2 d_h, d)."""
         return np.concatenate([np.asarray(self.O, dtype=np.float64).T, np.asarray(self.V, dtype=np.float64)])
 
@@ -111,24 +111,36 @@ class HeadWeights:
         return self.low_rank("value").core
 
 
+@dataclass(frozen=True)
+class Surroundings:
+    """The fields of :class:`LayerSystem` that the weights do not show."""
+
+    mask: str = "full"
+    window: int | None = None
+    positions: str = "none"
+    added_positions: str = "none"
+    placement: str = "post"
+    norm: str = "layernorm"
+    gains_folded: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class LayerWeights:
-    """All heads of a layer, and what surrounds them: the fields of :class:`LayerSystem` that the weights do not show (mask,
-    positions, place of the normalisation)."""
+    """All heads of a layer, and what surrounds them (mask, positions, place of the normalisation)."""
 
     index: int
     heads: tuple[HeadWeights, ...]
-    surroundings: Mapping[str, Any] = field(default_factory=dict)
+    surroundings: Surroundings = field(default_factory=Surroundings)
 
     @classmethod
     def from_arrays(cls, index: int, heads: Sequence[Mapping[str, Any]], **surroundings: Any) -> LayerWeights:
         """From the heads' arrays (keys Q, K, V, O, scale)."""
         made = [HeadWeights(**head, prefix=f"layer{index}.head{number}") for number, head in enumerate(heads)]
-        return cls(index, tuple(made), surroundings)
+        return cls(index, tuple(made), Surroundings(**surroundings))
 
     @property
     def _positions(self) -> str:
-        return str(self.surroundings.get("positions", "none"))
+        return self.surroundings.positions
 
     @property
     def _turned(self) -> bool:
@@ -158,7 +170,7 @@ class LayerWeights:
             score_is_identity=first is not None and is_identity(np.asarray(first.Q).T, first.K, first.scale),
             value_is_identity=bool(one)
             and is_identity(np.hstack([head.O for head in one]), np.vstack([head.V for head in one])),
-            **self.surroundings,
+            **asdict(self.surroundings),
         )
 
     def alone(self, index: int) -> LayerWeights:

@@ -137,7 +137,9 @@ class _Tally:
     ) -> int | None:
         """Look at one part on so many instances: how many were settled; ``None`` where no instance can be made."""
         from eigentoken.numerics.instances.plans import Contradiction, plan_for
+        from eigentoken.numerics.readings import load
 
+        load()
         try:
             drawn = _drawn(GENERATED(claim, plan_for(system, statement.conditions), side), claim, instances, seed)
         except Contradiction as problem:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, product
+from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.bindings import bind, bind_head
 from eigentoken.numerics.layers.findings import examine
 from eigentoken.numerics.layers.head_findings import MatrixSizes, examine_head
@@ -156,18 +157,18 @@ def _layer_of(*heads: Any, **surroundings: Any) -> LayerWeights:
     return LayerWeights.from_arrays(0, arrays, **surroundings)
 
 
-def _conditions(statement: Any, weights: LayerWeights, memory: dict[Any, Any]) -> dict[str, Any]:
+def _conditions(statement: Any, weights: LayerWeights, answers: Answers) -> dict[str, Any]:
     """Every condition that is read on the layer, about it or as if it were one head."""
-    found = read_layer(statement, weights, memory)
+    found = read_layer(statement, weights, answers)
     return dict(found.conditions) | dict(found.as_one_head.conditions if found.as_one_head else {})
 
 
 def test_every_statement_about_one_head_is_read_on_a_head() -> None:
     """Those whose only difference is the number of heads, claim something and ask more than an inverse; no others."""
-    layer, memory = _layer_of(_random_head(0), _random_head(1)), {}
+    layer, answers = _layer_of(_random_head(0), _random_head(1)), Answers()
     read = 0
     for statement in statements():
-        found = read_head(statement, layer, 0, memory)
+        found = read_head(statement, layer, 0, answers)
         single = [
             each
             for name in statement.systems
@@ -184,7 +185,9 @@ def test_every_statement_about_one_head_is_read_on_a_head() -> None:
             assert "not bound" not in verdict.reason
             assert "no reading" not in verdict.reason
     assert read >= 20
-    assert all(read_head(each, layer.alone(0), 0, {}) is None for each in statements())  # read as the layer itself
+    assert all(
+        read_head(each, layer.alone(0), 0, Answers()) is None for each in statements()
+    )  # read as the layer itself
 
 
 def test_a_head_read_alone_is_a_layer_of_one_head() -> None:
@@ -194,12 +197,12 @@ def test_a_head_read_alone_is_a_layer_of_one_head() -> None:
         source = np.random.default_rng(seed)
         v = source.integers(-2, 3, (2, 6)).astype(float)
         layer = _layer_of(_head(v, source.integers(-2, 3, (2, 6)) * 1.0, v, v.T), _random_head(seed, d=6, r=2))
-        memory: dict[Any, Any] = {}
+        answers = Answers()
         for statement in statements():
-            alone = read_head(statement, layer, 0, memory)
+            alone = read_head(statement, layer, 0, answers)
             if alone is None:
                 continue
-            whole = read_layer(statement, layer.alone(0), {})
+            whole = read_layer(statement, layer.alone(0), Answers())
             for text, verdict in alone.conditions.items():
                 other = whole.conditions.get(text)
                 if other is not None and not verdict.is_undecided and not other.is_undecided:
@@ -215,12 +218,12 @@ def test_the_identity_of_every_head_is_not_that_of_the_sum() -> None:
         {"Q": one[part], "K": one[part], "V": one[part], "O": one[:, part], "scale": 1.0}
         for part in (slice(0, 2), slice(2, 4))
     ]
-    environment = bind(system("ellipsoid-multihead-flow"), LayerWeights.from_arrays(0, halves), {})
+    environment = bind(system("ellipsoid-multihead-flow"), LayerWeights.from_arrays(0, halves), Answers())
     verdict = ON_WEIGHTS(IsIdentity(matrix("U")), environment)
     assert verdict.is_fails
     assert verdict.margin == 1.0
     whole = [{"Q": part * one, "K": one, "V": one, "O": one, "scale": 1.0} for part in (1.0, 2.0)]
-    environment = bind(system("ellipsoid-multihead-flow"), LayerWeights.from_arrays(0, whole), {})
+    environment = bind(system("ellipsoid-multihead-flow"), LayerWeights.from_arrays(0, whole), Answers())
     assert ON_WEIGHTS(IsIdentity(matrix("U")), environment).is_holds
 
 
@@ -259,7 +262,7 @@ def test_a_head_of_full_width_is_read_whole() -> None:
     found = examine_head(0, head)
     assert found.regime.inside.name == "divergence"
     assert found.regime.conserved == 0
-    assert read_layer(statements().get("PM-T3"), _layer_of(head), {}).word == "holds"
+    assert read_layer(statements().get("PM-T3"), _layer_of(head), Answers()).word == "holds"
     assert found.value.to_positive_definite == (0.0, 0.0)
     low, high = found.value.to_negative_definite or (0.0, 0.0)
     assert low <= 3.0 <= high
@@ -362,7 +365,7 @@ def test_relations_at_exact_ties_are_decided() -> None:
 
     v = np.array([[1.0, 2.0, 0.0, 1.0]])
     head, V = _head(v, v, v, -v.T), matrix("V")
-    letters = bind_head(system("oja-map"), head, {})
+    letters = bind_head(system("oja-map"), head, Answers())
     assert ON_WEIGHTS(Relation(Eigenvalue(V, 1) > 0), letters).is_fails
     assert ON_WEIGHTS(Relation(Eigenvalue(V, 1) >= 0), letters).is_holds
     assert ON_WEIGHTS(Relation(sp.Eq(Eigenvalue(V, 2), 0, evaluate=False)), letters).is_holds
@@ -398,7 +401,7 @@ def test_shared_keys_and_values_bound_the_rank_of_the_layer() -> None:
         assert high >= w[0] - 1e-12
     record = examine(weights, statements=list(statements())).as_dict()
     assert record["score_inertia"]["details"]["inertia"] == [4, 4, 4]
-    singular = _conditions(statements().get("PH-T5"), weights, {})
+    singular = _conditions(statements().get("PH-T5"), weights, Answers())
     assert len(singular) == 3
     assert all(verdict.is_fails for verdict in singular.values())
     apart = [head | {"K": head["K"].copy(), "V": head["V"].copy()} for head in [*heads, *heads[:2]]]
@@ -423,16 +426,16 @@ def test_wide_layers_are_told_nothing_else_by_their_shorter_ladder(seed: int, mo
         one = np.diag(np.arange(1.0, 13.0))
         parts = [{"Q": one, "K": one, "V": one, "O": np.eye(12), "scale": 1.0}]
     full = LayerWeights.from_arrays(0, parts)
-    before = {each.id: _conditions(each, full, {}) for each in statements()}
+    before = {each.id: _conditions(each, full, Answers()) for each in statements()}
     monkeypatch.setattr("eigentoken.numerics.layers.weights.EXACT_LIMIT", 8)
     wide = LayerWeights.from_arrays(0, parts)
     assert wide.is_wide
     assert wide.value.exact is None
-    memory: dict[Any, Any] = {}
-    found = examine(wide, memory=memory)
+    answers = Answers()
+    found = examine(wide, answers=answers)
     decided = 0
     for statement in statements():
-        for text, verdict in _conditions(statement, wide, memory).items():
+        for text, verdict in _conditions(statement, wide, answers).items():
             other = before[statement.id][text]
             if not verdict.is_undecided and not other.is_undecided:
                 assert verdict.word is other.word, (statement.id, text, verdict.reason, other.reason)

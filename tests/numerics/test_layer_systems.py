@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from eigentoken.numerics.certified.dominant_pairs import shared_pair
 from eigentoken.numerics.certified.exact_matrices import ExactMatrix
 from eigentoken.numerics.layers.acting_heads import is_identity, product_is_zero
+from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.bindings import bind_head
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
 from eigentoken.numerics.layers.input_conditions import Asks, asks
@@ -207,9 +208,9 @@ def test_the_scores_of_the_one_head_that_acts_are_read_and_not_the_sum() -> None
     """A silent head with huge scores leaves PH-T3's W alone."""
     value, score = np.eye(4), _diag(1, 2, 3, 4)
     heads = [_head(value, score), _head(0 * value, -100 * np.eye(4))]
-    found = read_layer(statements().get("PH-T3"), LayerWeights.from_arrays(0, heads), {})
+    found = read_layer(statements().get("PH-T3"), LayerWeights.from_arrays(0, heads), Answers())
     assert found.word == "holds"
-    assert read_layer(statements().get("PH-T3"), _layer((value, -score)), {}).word == "fails"
+    assert read_layer(statements().get("PH-T3"), _layer((value, -score)), Answers()).word == "fails"
 
 
 W, P, B, V = (matrix(letter) for letter in "WPBV")
@@ -266,11 +267,11 @@ def test_several_heads_of_ab_x2() -> None:
     """Held only where the shared pair is shown; not about the layer where it is refuted; the certificate re-checks."""
     extension = statements().get("AB-X2")
     scores = (_diag(1, 0, 0, 0), _diag(0, 1, 0, 0))
-    shown = read_layer(extension, _layer((_diag(2, 1, 0, 0), scores[0]), (_diag(1, 0.5, 0, 0), scores[1])), {})
+    shown = read_layer(extension, _layer((_diag(2, 1, 0, 0), scores[0]), (_diag(1, 0.5, 0, 0), scores[1])), Answers())
     assert shown.word == "holds"
     assert len(shown.conditions) == 3
     weights = _layer((_diag(2, 1, 0, 0), scores[0]), (_diag(0, 0, 1, 0.5), scores[1]))
-    apart = read_layer(extension, weights, {})
+    apart = read_layer(extension, weights, Answers())
     assert apart.word == "not about this model"
     assert [each.part for each in apart.differs] == ["heads"]
     assert apart.differs[0].layer == "2 heads that do not"
@@ -280,10 +281,12 @@ def test_several_heads_of_ab_x2() -> None:
     assert recheck(inner, weights.inputs()).is_holds
     assert apart.as_one_head is not None
     assert apart.as_one_head.word == "met as if one head"
-    cancel = read_layer(extension, _layer((_diag(0, 10, 0, 0), scores[1]), (_diag(1, -9.5, 0, 0), 0 * scores[0])), {})
+    cancel = read_layer(
+        extension, _layer((_diag(0, 10, 0, 0), scores[1]), (_diag(1, -9.5, 0, 0), 0 * scores[0])), Answers()
+    )
     assert cancel.word == "not about this model"
     assert "no dominant positive eigenvalue" in next(iter(cancel.conditions.values())).reason
-    unknown = read_layer(extension, _layer((_diag(2, 1, 0, 0), scores[0]), (_diag(1, 1.5, 0, 0), scores[1])), {})
+    unknown = read_layer(extension, _layer((_diag(2, 1, 0, 0), scores[0]), (_diag(1, 1.5, 0, 0), scores[1])), Answers())
     assert unknown.word == "undecided"
 
 
@@ -291,18 +294,20 @@ def test_what_is_asked_of_each_head_is_not_asked_of_their_sum() -> None:
     """AB-T5.1 covers several heads with U_h = I each: two of them add to 2 I; two halves of the identity do not satisfy it."""
     theorem, scores = statements().get("AB-T5.1"), (_diag(1, 2, 3, 4), _diag(4, 3, 2, 1))
     whole = _layer((np.eye(4), scores[0]), (np.eye(4), scores[1]), mask="causal")
-    assert read_layer(theorem, whole, {}).word == "holds"
+    assert read_layer(theorem, whole, Answers()).word == "holds"
     halves = _layer((np.eye(4) / 2, scores[0]), (np.eye(4) / 2, scores[1]), mask="causal")
-    assert read_layer(theorem, halves, {}).word == "fails"
-    assert read_layer(theorem, _layer((np.eye(4), scores[0])), {}).word == "not about this model"
+    assert read_layer(theorem, halves, Answers()).word == "fails"
+    assert read_layer(theorem, _layer((np.eye(4), scores[0])), Answers()).word == "not about this model"
 
 
 def test_the_word_of_several_heads_is_read_alike_on_instances() -> None:
     from eigentoken.numerics.instances.exact_values import Case
     from eigentoken.numerics.instances.plans import plan_for
     from eigentoken.numerics.instances.sampling import sample
+    from eigentoken.numerics.readings import load
     from eigentoken.theory.classification.instances import Instance
 
+    load()
     asked = ShareDominantPair("F")
     drawn = sample(GENERATED(asked, plan_for("multihead-flow", ())), 40, 3)
     for batch in drawn.batches:
@@ -318,7 +323,7 @@ def test_the_word_of_several_heads_is_read_alike_on_instances() -> None:
 
 
 def _words(weights: LayerWeights, *names: str) -> list[str]:
-    return [str(read_layer(statements().get(name), weights, {}).word) for name in names]
+    return [str(read_layer(statements().get(name), weights, Answers()).word) for name in names]
 
 
 def test_an_example_with_matrices_of_its_own_is_about_no_layer() -> None:
@@ -339,8 +344,8 @@ def test_conditions_on_the_width_are_read_on_the_layer() -> None:
     assert _words(full, "AB-X0", "CT-2", "CT-6") == ["fails"] * 3
     plane = _layer((np.eye(2), np.eye(2)))
     assert _words(plane, "AB-X0", "CT-2") == ["holds", "holds"]
-    assert read_layer(statements().get("AB-X0"), plane, {}).about_tokens == ()
-    assert read_layer(statements().get("CT-2"), plane, {}).about_tokens == ("n \\geq 2",)
+    assert read_layer(statements().get("AB-X0"), plane, Answers()).about_tokens == ()
+    assert read_layer(statements().get("CT-2"), plane, Answers()).about_tokens == ("n \\geq 2",)
 
 
 def test_positions_that_each_head_has_of_its_own_keep_heads_apart() -> None:
@@ -360,13 +365,15 @@ def test_eigenvalues_and_norms_of_scores_are_those_of_the_divided_matrix(width: 
     """Q^T K = 4 e1 e1^T + ..., scale 8: lambda_1(M) = 1/2, whatever the condition compares it with."""
     score = _diag(4, 2, 0, 0) if width == 2 else _diag(4, 2, 1, 1)
     value = _diag(2, 1, 0, 0) if width == 2 else _diag(2, 1, 1, 1)
-    letters = bind_head(system("attention-flow"), LayerWeights.from_arrays(0, [_head(value, score, 8.0)]).heads[0], {})
+    letters = bind_head(
+        system("attention-flow"), LayerWeights.from_arrays(0, [_head(value, score, 8.0)]).heads[0], Answers()
+    )
     M, V = matrix("M"), matrix("V")
     for bound, word in ((3, "fails"), (5, "holds")):
         for side in (8 * Eigenvalue(M, 1), 8 * SpectralNorm(M), 2 * Eigenvalue(V, 1)):
             assert str(ON_WEIGHTS(Relation(side < bound), letters).word) == word, side
     unit = bind_head(
-        system("attention-flow"), LayerWeights.from_arrays(0, [_head(np.eye(2), np.eye(2), 2.0)]).heads[0], {}
+        system("attention-flow"), LayerWeights.from_arrays(0, [_head(np.eye(2), np.eye(2), 2.0)]).heads[0], Answers()
     )
     assert unit.answer("identity", V).is_holds
     assert unit.answer("identity", M).is_undecided  # M is I/2

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure
+from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.bindings import bind
 from eigentoken.numerics.layers.certified_attention import exact
 from eigentoken.numerics.layers.findings import examine
@@ -138,14 +139,14 @@ def test_degenerate_heads_are_not_called_full() -> None:
 def test_regimes_of_pham() -> None:
     a, b = np.diag([-1.0, -2.0]), np.array([[-1.0, -0.5], [0.25, -0.5]])
     assert np.linalg.eigvalsh((a @ b + (a @ b).T) / 2)[0] > 0
-    memory: dict = {}
-    assert regime(_layer(b, a @ b), memory).name == "convergence"
-    assert regime(_layer(-b, a @ b), {}).name == "divergence"
+    answers = Answers()
+    assert regime(_layer(b, a @ b), answers).name == "convergence"
+    assert regime(_layer(-b, a @ b), Answers()).name == "divergence"
     mixed = np.diag([1.0, -2.0])
     value = np.linalg.solve(mixed, np.array([[1.0, 0.5], [-0.5, 1.0]]))
-    found = regime(_layer(value, np.array([[1.0, 0.5], [-0.5, 1.0]])), {})
+    found = regime(_layer(value, np.array([[1.0, 0.5], [-0.5, 1.0]])), Answers())
     assert found.name in {"intermediate", "undecided"}
-    assert regime(_layer(np.eye(2), np.diag([1.0, -1.0])), {}).name == "none"
+    assert regime(_layer(np.eye(2), np.diag([1.0, -1.0])), Answers()).name == "none"
 
 
 def test_findings_name_the_case_and_the_threshold() -> None:
@@ -182,19 +183,19 @@ def test_ordered_real_parts_are_those_of_the_components_one_by_one(seed: int, n:
 
 def test_a_statement_applies_to_a_layer_that_satisfies_it() -> None:
     lemma = statements().get("PM-T3")
-    good = read_layer(lemma, _layer(np.diag([3.0, 1.0, -2.0])), {})
+    good = read_layer(lemma, _layer(np.diag([3.0, 1.0, -2.0])), Answers())
     assert good.word == "holds"
     assert good.system == "attention-map"
     assert good.about_tokens == ("n \\geq 2",)
-    tied = read_layer(lemma, _layer(np.diag([3.0, 3.0, -2.0])), {})
+    tied = read_layer(lemma, _layer(np.diag([3.0, 3.0, -2.0])), Answers())
     assert tied.word == "fails"
     skew = np.diag([3.0, 1.0, -2.0])
     skew[0, 1] = 1e-300
-    assert read_layer(lemma, _layer(skew), {}).word == "fails"
+    assert read_layer(lemma, _layer(skew), Answers()).word == "fails"
 
 
 def test_the_identity_plays_the_metric() -> None:
-    environment = bind(system("ellipsoid-multihead-flow"), _layer(np.eye(3)), {})
+    environment = bind(system("ellipsoid-multihead-flow"), _layer(np.eye(3)), Answers())
     assert ON_WEIGHTS(PositiveDefinite(matrix("W")), environment).is_holds
     assert ON_WEIGHTS(SimpleTop(matrix("U")), environment).is_fails
 

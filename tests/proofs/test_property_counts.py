@@ -64,7 +64,7 @@ def test_an_unsettled_part_is_drawn_again_but_not_for_ever(monkeypatch: pytest.M
     """Where nothing is ever seen, the report says that nothing was settled; it does not count what it drew."""
     import torch
 
-    from eigentoken.proofs.properties.property import property as properties
+    from eigentoken.proofs.properties import property as properties
 
     monkeypatch.setattr(properties, "OBSERVED", lambda claim, batch: torch.full((batch.count,), float("nan")))
     report = test_statement(statements().get("PM-L13"), 20, 0)

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from eigentoken.models.convention.head_and_layer import Layer
+    from eigentoken.numerics.layers.rotary_scores import RotaryPairs
+    from eigentoken.numerics.layers.weights import LayerWeights
+    from eigentoken.theory.language.verdicts import Verdict
+    from eigentoken.theory.statements.layer_systems import Match
 
 __all__ = ["layer_record"]
 
@@ -11,33 +20,36 @@ __all__ = ["layer_record"]
 THRESHOLD = "PM-N1"
 
 
-def layer_record(layer: Any, statement_ids: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+def layer_record(layer: Layer, statement_ids: Sequence[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Findings and hypotheses of one :class:`eigentoken.models.Layer`, and the arrays of the certificates by digest."""
     from eigentoken.models.loading.left_out import zero_parts
+    from eigentoken.numerics.layers.answers import Answers
     from eigentoken.numerics.layers.findings import examine
     from eigentoken.numerics.layers.layer_readings import read_layer
     from eigentoken.numerics.layers.regimes import regime
     from eigentoken.theory.statements.registry import statements
 
     weights = weights_of(layer)
-    memory: dict[Any, Any] = {}
+    answers = Answers()
     chosen = [statements().get(name) for name in statement_ids]
-    findings = examine(weights, memory=memory, statements=chosen, pairs=rotary_pairs(layer))
-    readings = [read_layer(each, weights, memory) for each in chosen]
+    findings = examine(weights, answers=answers, statements=chosen, pairs=rotary_pairs(layer))
+    readings = [read_layer(each, weights, answers) for each in chosen]
     record = findings.as_dict()
     record["system"] = weights.system.as_dict()
     if all(each.differences for each in _systems_of(THRESHOLD, weights)):
         record["alpha_star"] = None  # a number of F that decides nothing about this layer
-    record["regime"] = regime(weights, memory).as_dict()
+    record["regime"] = regime(weights, answers).as_dict()
     record["hypotheses"] = [each.as_dict() for each in readings]
     record["principal"] = None if layer.folded else findings.principal
     record["zero_weights"] = zero_parts(layer)
     record["convention"] = layer.stamp()
     record["description"] = layer.describe()
-    return record, _arrays([*memory.values(), *findings.verdicts(), *(v for each in readings for v in each.verdicts())])
+    return record, _arrays(
+        [*answers.verdicts(), *findings.verdicts(), *(v for each in readings for v in each.verdicts())]
+    )
 
 
-def _systems_of(name: str, weights: Any) -> list[Any]:
+def _systems_of(name: str, weights: LayerWeights) -> list[Match]:
     """The systems of a statement beside the layer."""
     from eigentoken.theory.statements.layer_systems import matches
     from eigentoken.theory.statements.registry import statements
@@ -46,27 +58,36 @@ def _systems_of(name: str, weights: Any) -> list[Any]:
     return matches(found.systems, found.covers, weights.system)
 
 
-def _arrays(values: Sequence[Any]) -> dict[str, Any]:
-    """The arrays of every certificate among the values, by content digest."""
-    from eigentoken.theory.language.verdicts import Verdict, array_digest
+def _arrays(verdicts: Sequence[Verdict]) -> dict[str, np.ndarray]:
+    """The arrays of every certificate, by content digest."""
+    from eigentoken.theory.language.verdicts import array_digest
 
-    found: dict[str, Any] = {}
-    for value in values:
-        if isinstance(value, Verdict) and value.certificate is not None:
-            found |= {array_digest(array): array for array in value.certificate.arrays.values()}
+    found: dict[str, np.ndarray] = {}
+    for verdict in verdicts:
+        if verdict.certificate is not None:
+            found |= {array_digest(array): array for array in verdict.certificate.arrays.values()}
     return found
 
 
-def weights_of(layer: Any) -> Any:
+def weights_of(layer: Layer) -> LayerWeights:
     """The stored arrays of a layer, as the numerics reads them."""
-    from eigentoken.numerics.layers.weights import LayerWeights
+    from eigentoken.numerics.layers.weights import HeadWeights, LayerWeights, Surroundings
 
-    names = ("Q", "K", "V", "O", "scale", "q_bias", "k_bias")
-    heads = [{name: getattr(head, name) for name in names} for head in layer.heads]
+    heads = [
+        HeadWeights(
+            head.Q,
+            head.K,
+            head.V,
+            head.O,
+            head.scale,
+            f"layer{layer.weights_of}.head{number}",
+            head.q_bias,
+            head.k_bias,
+        )
+        for number, head in enumerate(layer.heads)
+    ]
     added = layer.positions == "absolute"  # once, before the layers: no part of a layer's system
-    return LayerWeights.from_arrays(
-        layer.weights_of,
-        heads,
+    surroundings = Surroundings(
         mask=layer.mask.kind,
         window=layer.mask.window,
         positions="none" if added else layer.positions,
@@ -75,9 +96,10 @@ def weights_of(layer: Any) -> Any:
         norm=layer.attention_norm.kind,
         gains_folded=bool(layer.folded),
     )
+    return LayerWeights(layer.weights_of, tuple(heads), surroundings)
 
 
-def rotary_pairs(layer: Any) -> Any:
+def rotary_pairs(layer: Layer) -> RotaryPairs | None:
     """The turned coordinate pairs of a layer's heads as the numerics reads them, or ``None`` without rotary positions."""
     from eigentoken.numerics.layers.rotary_scores import RotaryPairs
 
