@@ -33,7 +33,7 @@ from eigentoken.theory.calculus import (
 )
 from eigentoken.theory.calculus.algebra import COLUMN
 from eigentoken.theory.calculus.evaluation import Numbers
-from eigentoken.theory.linearization.linearize import linearize, step_series
+from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.systems.catalogue import system
 
 i, j, l = (Index("token", name) for name in "ijl")
@@ -106,16 +106,6 @@ def test_the_multihead_jacobian_is_the_sum_over_the_heads():
     unit = vector("y", SLOT) / norm
     closed = projected(unit, delta(SLOT, l) * xi + pushed * ALPHA) / norm
     assert prove_equal(found.block(), closed, found.assumptions).is_holds
-
-
-def test_the_series_in_the_step_size():
-    u = vector("u", SLOT)
-    c, tangential = dot(x(SLOT), u), projected(x(SLOT), u)
-    first, second = step_series(linearize(system("oja-map")), 2)[1:]
-    rules = Assumptions(unit={"x": ()})
-    assert prove_equal(first, tangential, rules).is_holds
-    expected = -(c * tangential) - x(SLOT) * dot(tangential, tangential) / 2
-    assert prove_equal(second, expected, rules).is_holds
 
 
 def test_oja_potential_decreases_along_the_flow():

@@ -11,7 +11,6 @@ import sympy as sp
 
 from eigentoken.theory.calculus import DIMENSION, TOKENS
 from eigentoken.theory.linearization.consensus_spectra import KAPPA, P, Q, bipartite_spectrum, consensus_spectrum
-from eigentoken.theory.linearization.latex import spectrum_latex
 from eigentoken.theory.linearization.masked_spectra import (
     OTHER,
     SAME,
@@ -22,7 +21,7 @@ from eigentoken.theory.linearization.masked_spectra import (
     signed_response,
 )
 from eigentoken.theory.linearization.signed_spectra import signed_spectrum, token_matrix
-from eigentoken.theory.linearization.spectrum import Spectrum
+from eigentoken.theory.linearization.spectrum import Spectrum, spectrum_latex
 from eigentoken.theory.systems.catalogue import system
 
 _spec = importlib.util.spec_from_file_location("numeric_jacobians", Path(__file__).with_name("numeric_jacobians.py"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -20,14 +21,14 @@ from eigentoken.theory.classification.jacobians import exact_setting, intrinsic_
 from eigentoken.theory.classification.polygon_blocks import polygon_blocks
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
+from eigentoken.theory.linearization.at_points import criteria
 from eigentoken.theory.linearization.attention_polygons import (
     RANK,
-    never_stable,
     polygon_identities,
     uniform_polygon_spectrum,
 )
-from eigentoken.theory.linearization.latex import spectrum_latex
 from eigentoken.theory.linearization.polygonal_spectra import antipodal_spectrum, polygonal_spectrum
+from eigentoken.theory.linearization.spectrum import spectrum_latex
 from eigentoken.theory.systems.catalogue import SYSTEMS, Space, system
 
 SINGLE = ["attention-map", "attention-flow", "token-flow"]
@@ -56,9 +57,17 @@ def test_oja_and_antipodal_polygons_are_cases() -> None:
 
 
 def test_stable_polygons_are_antipodal_in_the_plane() -> None:
-    assert all(lemma.check().is_holds for lemma in never_stable())
-    weaker = [type(lemma)(lemma.name, lemma.hypotheses[1:], lemma.conclusion) for lemma in never_stable()]
-    assert not any(lemma.check().is_holds for lemma in weaker)
+    found = [
+        criteria(name, at=at)[0] for name in ("attention-map", "attention-flow") for at in ("polygon", "antipodal")
+    ]
+    found += [criteria(name, at="polygon")[0] for name in ("oja-map", "oja-flow", "token-flow")]
+    for criterion in found:
+        assert criterion.condition is sp.false
+        assert criterion.check().is_holds
+        boundary, some = criterion.proof
+        weaker = type(some)(some.name, some.hypotheses[1:], some.conclusion)
+        assert not weaker.check().is_holds
+        assert not replace(boundary, right=boundary.right + 1).check().is_holds
 
 
 def test_wrong_systems_are_refused() -> None:

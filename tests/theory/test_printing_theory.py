@@ -12,8 +12,8 @@ import sympy as sp
 from eigentoken.theory.linearization.attention_polygons import uniform_polygon_spectrum
 from eigentoken.theory.linearization.bipartite_stability import bipartite_criterion
 from eigentoken.theory.linearization.consensus_spectra import bipartite_spectrum, consensus_spectrum
-from eigentoken.theory.linearization.latex import criterion_latex, jacobian_latex, proof_latex, spectrum_latex
-from eigentoken.theory.linearization.linearize import linearize
+from eigentoken.theory.linearization.criterion import criterion_latex, proof_latex
+from eigentoken.theory.linearization.linearize import jacobian_latex, linearize
 from eigentoken.theory.linearization.masked_spectra import complete_part_spectrum, masked_bipartite_spectrum
 from eigentoken.theory.linearization.masked_stability import masked_bipartite_criterion, masked_consensus_criterion
 from eigentoken.theory.linearization.polygonal_spectra import (
@@ -22,6 +22,7 @@ from eigentoken.theory.linearization.polygonal_spectra import (
     polygonal_spectrum,
 )
 from eigentoken.theory.linearization.signed_spectra import signed_spectrum
+from eigentoken.theory.linearization.spectrum import spectrum_latex
 from eigentoken.theory.linearization.stability import consensus_criterion, nonsymmetric_criterion, two_cycle_criterion
 from eigentoken.theory.printing.expressions import expression_latex
 from eigentoken.theory.printing.formulas import formula, system_latex
@@ -133,7 +134,7 @@ def document():
         consensus_criterion(system("oja-map")),
         two_cycle_criterion(system("oja-map")),
         nonsymmetric_criterion(system("multihead-map")),
-        bipartite_criterion(),
+        bipartite_criterion(system("attention-map")),
         masked_consensus_criterion(system("attention-map")),
         masked_bipartite_criterion(system("attention-flow")),
     )

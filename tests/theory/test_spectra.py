@@ -10,6 +10,7 @@ import pytest
 import sympy as sp
 
 from eigentoken.theory.calculus import DIMENSION, SLOT, TOKENS, Norm, factor, prove_equal, vector
+from eigentoken.theory.linearization.at_points import spectrum as spectrum_at
 from eigentoken.theory.linearization.circle_spectra import (
     circle_spectrum,
     consensus_set_derivative,
@@ -486,4 +487,4 @@ def test_wrong_requests_are_refused():
     with pytest.raises(ValueError, match="does not contain 0"):
         zero_spectrum(system("oja-map"))
     with pytest.raises(ValueError, match="one head of full attention"):
-        polygonal_spectrum(system("multihead-map"))
+        spectrum_at("multihead-map", at="polygon")

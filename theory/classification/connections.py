@@ -8,19 +8,20 @@ the unstable dimension; no edge is a proof, and a missing edge proves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigentoken.theory.classification.equilibria import EquilibriumPoint, equilibria
 from eigentoken.theory.classification.equilibrium_search import signature
 from eigentoken.theory.classification.float_algebra import FloatSystem
-from eigentoken.theory.systems.catalogue import System, Time
+from eigentoken.theory.systems.catalogue import Time
 
 if TYPE_CHECKING:
     import networkx
+
+    from eigentoken.theory.classification.equilibria import Equilibria, EquilibriumPoint
 
 __all__ = ["connection_graph"]
 
@@ -34,17 +35,7 @@ LEFT = 1e-2
 SLOW = 1e-5
 
 
-def connection_graph(
-    system: str | System,
-    parameters: Mapping[str, Any],
-    n: int,
-    *,
-    mask: Any = None,
-    starts: int = 0,
-    orbits: int = 16,
-    steps: int = 4000,
-    seed: int = 0,
-) -> networkx.DiGraph:
+def connection_graph(listed: Equilibria, *, orbits: int = 16, steps: int = 4000, seed: int = 0) -> networkx.DiGraph:
     """Equilibria as nodes (0, 1, ... with ``name``, ``kind``, ``unstable_dimension``, ``stable``), orbits as edges.
 
     The unstable eigenvectors, both ways, and ``orbits`` random mixtures of them are followed from each node, for at
@@ -53,8 +44,7 @@ def connection_graph(
     """
     import networkx
 
-    listed = equilibria(system, parameters, n, mask=mask, starts=starts, seed=seed)
-    graph = networkx.DiGraph(evidence="numerical", system=str(system if isinstance(system, str) else system.name), n=n)
+    graph = networkx.DiGraph(evidence="numerical", system=listed.base.system.name, n=listed.base.n)
     for index, each in enumerate(listed):
         graph.add_node(
             index,

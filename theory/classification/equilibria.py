@@ -10,11 +10,13 @@ where it is isolated, else reported as numerical.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib import import_module
 from itertools import product
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
 import sympy
 
@@ -33,12 +35,15 @@ from eigentoken.theory.language.verdicts import Verdict, undecided
 from eigentoken.theory.systems.catalogue import Space, System
 from eigentoken.theory.systems.catalogue import system as system_named
 
-__all__ = ["EquilibriumPoint", "equilibria", "template"]
+if TYPE_CHECKING:
+    import networkx
+
+__all__ = ["Equilibria", "EquilibriumPoint", "equilibria", "template"]
 
 MOST_PATTERNS = 512
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EquilibriumPoint:
     """One equilibrium, up to permutation and global sign.
 
@@ -63,6 +68,10 @@ class EquilibriumPoint:
     unstable_dimension: int | None = None
     family: int = 0
     notes: tuple[str, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        where = "exact tokens" if self.exact is not None else "tokens in doubles"
+        return f"{self.name}: equilibrium {self.equilibrium.word}, stable {self.stable.word} ({self.origin}, {where})"
 
     @property
     def name(self) -> str:
@@ -106,12 +115,107 @@ def template(system: str | System, parameters: Mapping[str, Any], n: int, mask: 
     return read_instance(document if mask is None else {**document, "mask": mask})
 
 
+class Equilibria(Sequence["EquilibriumPoint"]):
+    """The equilibria of one exact system, in the order consensus, bipartite, others; a table in a notebook.
+
+    ``complete`` says whether the list has all consensus and bipartite equilibria on eigenvectors (not, where the mask allows too
+    many sign patterns); polygonal and clustering ones are searched, never all.
+    """
+
+    def __init__(self, base: Instance, points: Sequence[EquilibriumPoint], *, complete: bool, starts: int) -> None:
+        self.base, self.points, self.complete, self.starts = base, tuple(points), complete, starts
+
+    @overload
+    def __getitem__(self, index: int) -> EquilibriumPoint: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[EquilibriumPoint, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> EquilibriumPoint | tuple[EquilibriumPoint, ...]:
+        return self.points[index]
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def connections(self, *, orbits: int = 16, steps: int = 4000, seed: int = 0) -> networkx.DiGraph:
+        """Which equilibrium flows to which: numerical evidence, see :mod:`eigentoken.theory.classification.connections`."""
+        from eigentoken.theory.classification.connections import connection_graph
+
+        return connection_graph(self, orbits=orbits, steps=steps, seed=seed)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row a point: name, class, k, p, q, verdicts, unstable dimension, origin."""
+        return [
+            {
+                "name": each.name,
+                "class": each.kind,
+                "k": each.k,
+                "p": each.p,
+                "q": each.q,
+                "equilibrium": str(each.equilibrium.word),
+                "stable": str(each.stable.word),
+                "unstable_dimension": each.unstable_dimension,
+                "origin": each.origin,
+            }
+            for each in self.points
+        ]
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas data frame (pandas is optional)."""
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise ValueError("to_frame needs pandas: install it, or use rows()") from None
+        return pandas.DataFrame(self.rows())
+
+    def as_dict(self) -> dict[str, Any]:
+        """A JSON document."""
+        return {
+            "system": self.base.system.name,
+            "n": self.base.n,
+            "d": self.base.d,
+            "complete": self.complete,
+            "equilibria": [each.as_dict() for each in self.points],
+        }
+
+    def __repr__(self) -> str:
+        stable = [each.name for each in self.points if each.stable.is_holds]
+        told = ", ".join(stable[:6]) + (", ..." if len(stable) > 6 else "") if stable else "none"
+        lines = [f"{len(self)} equilibria of {self.base.system.name}, n = {self.base.n}, d = {self.base.d}"]
+        lines.append(f"linearly asymptotically stable: {told}")
+        for each in self.points[:6]:
+            lines.append(f"  {each.name}: stable {each.stable.word}, unstable dimension {each.unstable_dimension}")
+        if len(self) > 6:
+            lines.append(f"  ... and {len(self) - 6} more")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        names = list(self.rows()[0]) if self.points else []
+        head = "".join(f"<th>{escape(name)}</th>" for name in names)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(str(row[name]))}</td>" for name in names) + "</tr>" for row in self.rows()
+        )
+        return f"<table class='eigentoken-equilibria'><tr>{head}</tr>{body}</table>"
+
+
 def equilibria(
-    system: str | System, parameters: Mapping[str, Any], n: int, *, mask: Any = None, starts: int = 0, seed: int = 0
-) -> list[EquilibriumPoint]:
+    system: System | Instance | Mapping[str, Any] | str | Path,
+    *,
+    n: int | None = None,
+    mask: Any = None,
+    starts: int = 0,
+    seed: int = 0,
+    **parameters: Any,
+) -> Equilibria:
     """Consensus and bipartite equilibria, and what a search from ``starts`` random states finds besides.
 
-    >>> listed = equilibria("oja-map", {"V": [[2, 0], [0, -1]], "alpha": "1/4"}, 3)
+    The system is given by name with its parameters as keywords (rows, arrays or texts, as in
+    :meth:`~eigentoken.theory.classification.instances.Instance.of`), or as an instance, mapping, JSON text or file; ``n`` is the
+    number of tokens, by default that of the instance.
+
+    >>> listed = equilibria("oja-map", V=[[2, 0], [0, -1]], alpha="1/4", n=3)
     >>> for each in listed:
     ...     print(each.name, each.stable.word)
     consensus(k=1) holds
@@ -119,7 +223,7 @@ def equilibria(
     bipartite(k=1, p=2, q=1) fails
     bipartite(k=2, p=2, q=1) fails
     """
-    base = template(system, parameters, n, mask)
+    base = _base(system, parameters, n, mask)
     listed: list[EquilibriumPoint] = []
     for vector in _eigenvectors(base):
         for signs in _patterns(base):
@@ -127,14 +231,46 @@ def equilibria(
             if found is not None:
                 listed.append(found)
     if base.system.space is Space.EUCLIDEAN:
-        origin = replace(base, tokens=tuple(tuple(sympy.Integer(0) for _ in range(base.d)) for _ in range(n)))
+        origin = replace(base, tokens=tuple(tuple(sympy.Integer(0) for _ in range(base.d)) for _ in range(base.n)))
         at_zero = _classified(origin, 0, ())
         if at_zero is not None:
             listed.append(at_zero)
     listed.sort(key=lambda each: (each.kind != "consensus", each.kind != "bipartite", each.k or 0, each.q or 0))
     if starts:
         listed += search(base, starts, seed, EquilibriumPoint)
-    return listed
+    return Equilibria(base, listed, complete=not _too_many(base), starts=starts)
+
+
+def _base(
+    given: System | Instance | Mapping[str, Any] | str | Path, parameters: Mapping[str, Any], n: int | None, mask: Any
+) -> Instance:
+    """The instance whose parameters, mask and number of tokens are asked about; its tokens do not matter."""
+    document: dict[str, Any] = {}
+    if isinstance(given, Instance):
+        document = given.as_dict()
+    elif isinstance(given, Mapping):
+        document = dict(given)
+    elif isinstance(given, Path) or (isinstance(given, str) and (given.lstrip().startswith("{") or "." in given)):
+        document = read_instance(given).as_dict()
+    if document:
+        both = sorted(set(document) & set(parameters))
+        if both:
+            raise ValueError(f"{both[0]} is given twice: leave out the keyword or the entry of the instance")
+        tokens = document.pop("tokens", None)
+        n = len(tokens) if n is None and tokens is not None else n
+        mask = document.pop("mask", None) if mask is None else mask
+        name = document.pop("system", None)
+        if not isinstance(name, str):
+            raise ValueError(f"system is missing: expected a name, got {name!r}")
+        given, parameters = name, {**document, **parameters}
+    if n is None:
+        raise ValueError("n is missing: give the number of tokens, n=3")
+    return template(given if isinstance(given, str | System) else str(given), parameters, n, mask)
+
+
+def _too_many(base: Instance) -> bool:
+    """Too many sign patterns to list under a mask: only consensus is then enumerated."""
+    return base.mask is not None and 2 ** (base.n - 1) > MOST_PATTERNS
 
 
 def _patterns(base: Instance) -> Iterator[tuple[int, ...]]:
@@ -144,7 +280,7 @@ def _patterns(base: Instance) -> Iterator[tuple[int, ...]]:
         for q in range(n // 2 + 1):
             yield (1,) * (n - q) + (-1,) * q
         return
-    if 2 ** (n - 1) > MOST_PATTERNS:
+    if _too_many(base):
         yield (1,) * n
         return
     for tail in product((1, -1), repeat=n - 1):

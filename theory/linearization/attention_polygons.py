@@ -48,12 +48,11 @@ from eigentoken.theory.calculus import (
 from eigentoken.theory.calculus.derivative import substitute
 from eigentoken.theory.language.verdicts import Verdict
 from eigentoken.theory.linearization.linearize import PERTURBATION, linearize
-from eigentoken.theory.linearization.polygonal_spectra import antipodal_spectrum, derivative_at_rest
+from eigentoken.theory.linearization.polygonal_spectra import derivative_at_rest
 from eigentoken.theory.linearization.spectrum import EigenvalueFamily, Entry, Spectrum
-from eigentoken.theory.proving.real_arithmetic import Lemma
 from eigentoken.theory.systems.catalogue import Space, System, Time
 
-__all__ = ["RANK", "never_stable", "polygon_identities", "uniform_polygon_spectrum"]
+__all__ = ["RANK", "polygon_identities", "uniform_polygon_spectrum"]
 
 #: Dimension of the span of the tokens.
 RANK = sp.Symbol("r", integer=True, positive=True)
@@ -209,23 +208,4 @@ def uniform_polygon_spectrum(system: System) -> Spectrum:
         dimension=TOKENS * (DIMENSION if euclidean else DIMENSION - 1),
         flow=not is_map,
         conditions=(sp.Ge(TOKENS, RANK + 1, evaluate=False), sp.Ge(DIMENSION, RANK, evaluate=False)),
-    )
-
-
-def never_stable() -> tuple[Lemma, ...]:
-    """An attention polygon on the sphere is linearly asymptotically stable only if r = 1 and d = 2 (antipodal in a plane).
-
-    For r >= 2 the class *inside* has n(r-1) - r >= 1 eigenvalues on the boundary, since ``sum_j x_j = 0`` forces
-    n >= r + 1.  For r = 1 the operators on Hom(E, F) = R^(d-1) and on F are ``xi -> omega (...)^T xi``, of rank one, so that
-    0 is an eigenvalue (d - 2) times in each of them.
-    """
-    from eigentoken.theory.systems.catalogue import system
-
-    n, r, d = sp.symbols("n r d", real=True)
-    table = {TOKENS: n, RANK: r, DIMENSION: d}
-    inside = uniform_polygon_spectrum(system("attention-map")).tangent[-1].multiplicity.subs(table)
-    antipodal = antipodal_spectrum(system("attention-map")).tangent[-1].multiplicity.subs(table)
-    return (
-        Lemma("non-antipodal polygons are marginal at best", (r >= 2, n >= r + 1), inside >= 1),
-        Lemma("antipodal polygons in d >= 3 are marginal at best", (n >= 2, d >= 3), antipodal >= 1),
     )

@@ -19,10 +19,11 @@ import sympy as sp
 
 from eigentoken.theory.calculus import ALPHA
 from eigentoken.theory.linearization.consensus_spectra import LAMBDA_K, LAMBDA_L, P, Q, S, bipartite_spectrum
+from eigentoken.theory.linearization.criterion import Criterion, Equality
+from eigentoken.theory.linearization.masked_spectra import unmasked_bipartite_spectrum
 from eigentoken.theory.linearization.spectrum import Spectrum
-from eigentoken.theory.linearization.stability import Criterion, Equality
 from eigentoken.theory.proving.real_arithmetic import Lemma
-from eigentoken.theory.systems.catalogue import system
+from eigentoken.theory.systems.catalogue import System, Time, system
 
 __all__ = [
     "BipartiteLetters",
@@ -30,6 +31,7 @@ __all__ = [
     "bipartite_last",
     "bipartite_other",
     "harmonic_mean",
+    "identity_bipartite",
     "oja_bipartite",
 ]
 
@@ -58,6 +60,10 @@ class BipartiteLetters:
     def of(name: str) -> BipartiteLetters:
         """``name`` is ``attention`` or ``oja``."""
         return BipartiteLetters(bipartite_spectrum(system(f"{name}-map")), bipartite_spectrum(system(f"{name}-flow")))
+
+    def spectrum(self, chosen: System) -> Spectrum:
+        """The spectrum of the map or of the flow."""
+        return self.map_spectrum if chosen.time is Time.MAP else self.flow_spectrum
 
     def _block(self, spectrum: Spectrum) -> sp.ImmutableMatrix:
         block = next(entry.block for entry in spectrum.tangent if entry.block is not None)
@@ -122,6 +128,17 @@ class BipartiteLetters:
         return sp.And(G[0, 0] < 0, G[1, 1] < 0, sp.factor(G.det()) > 0)
 
 
+#: Largest, second, any and smallest eigenvalue.
+L1, L2, LD = (sp.Symbol(f"lambda_{name}", real=True) for name in "12d")
+SPLIT = "p tokens are at v and q at -v, s = v^T M v, t = ln(p/q)/2"
+ORDER = "the value matrix has real eigenvalues lambda_1 > lambda_2 >= ... >= lambda_d, d >= 2"
+
+
+def _short_step(chosen: System) -> tuple[sp.Basic, ...]:
+    """``alpha |V| < 1`` for a map, in the extreme eigenvalues; nothing for a flow."""
+    return (ALPHA * L1 < 1, ALPHA * sp.Abs(LD) < 1) if chosen.time is Time.MAP else ()
+
+
 def _balance_lemmas() -> tuple[Lemma | Equality, ...]:
     """The letters b_1, b_2 and h as hyperbolic functions, and what their signs say about s and t."""
     b1, b2 = sp.tanh(S + T), sp.tanh(S - T)
@@ -138,16 +155,14 @@ def _balance_lemmas() -> tuple[Lemma | Equality, ...]:
     )
 
 
-def bipartite_criterion() -> Criterion:
+def bipartite_criterion(chosen: System) -> Criterion:
     """Principal bipartite consensus of attention (k = 1): ``s > 0``, ``lambda_2 < lambda_1 h`` and (q = 1 or s > t)."""
     letters = BipartiteLetters.of("attention")
     below = letters.below
     closed = sp.And(B1 + B2 > 0, MU * (B1 + B2) / 2 < KAPPA * B1 * B2)
     hypotheses = (*BETWEEN, KAPPA > 0, MU < KAPPA)
     second = closed.subs(MU, MU_2)
-    l1, l2 = sp.Symbol("lambda_1", real=True), sp.Symbol("lambda_2", real=True)
-    h = harmonic_mean(S, T)
-    condition = sp.And(S > 0, l2 < l1 * h, sp.Or(sp.Eq(Q, 1), S > T))
+    condition = sp.And(S > 0, L1 * harmonic_mean(S, T) > L2, sp.Or(sp.Eq(Q, 1), S > T))
     proof = (
         *letters.reduction(),
         *_balance_lemmas(),
@@ -163,22 +178,23 @@ def bipartite_criterion() -> Criterion:
         ),
     )
     return Criterion(
-        "attention: bipartite consensus on the principal eigenvector",
-        letters.map_spectrum,
-        (ALPHA > 0, l1 > 0, l2 < l1, P >= Q),
+        f"{chosen.name}: bipartite consensus on the principal eigenvector",
+        letters.spectrum(chosen),
+        (L1 > 0, L2 < L1, P >= Q, *_short_step(chosen)),
         condition,
         proof,
         "Below 1 iff G is Hurwitz in every direction; with kappa > mu this is b_1 + b_2 > 0 and mu (b_1+b_2)/2 < kappa b_1 b_2, "
-        "monotone in mu, so that lambda_2 decides; disagreement adds b_2 > 0 where the smaller group has two tokens.",
+        "monotone in mu, so that lambda_2 decides; disagreement adds b_2 > 0 where the smaller group has two tokens. Here "
+        "kappa = alpha lambda_1 and mu = alpha lambda_l; a flow has no lower bound to meet.",
+        assumes=(ORDER, SPLIT, "v is the eigenvector of lambda_1"),
     )
 
 
-def bipartite_last() -> Criterion:
+def bipartite_last(chosen: System) -> Criterion:
     """Bipartite consensus of attention on the last eigenvector: ``s < -t`` and ``lambda_1 < |lambda_d| |h|``."""
     letters = BipartiteLetters.of("attention")
     below = letters.below
     closed = sp.And(B1 < 0, MU * (-(B1 + B2) / 2) < -KAPPA * B1 * B2)
-    l1, ld = sp.Symbol("lambda_1", real=True), sp.Symbol("lambda_d", real=True)
     top = closed.subs(MU, MU_1)
     proof = (
         *letters.reduction(),
@@ -198,18 +214,23 @@ def bipartite_last() -> Criterion:
         ),
     )
     return Criterion(
-        "attention: bipartite consensus on the last eigenvector",
-        letters.map_spectrum,
-        (ALPHA > 0, l1 > 0, ld < 0, P >= Q),
-        sp.And(S < -T, l1 < sp.Abs(ld) * sp.Abs(harmonic_mean(S, T))),
+        f"{chosen.name}: bipartite consensus on the last eigenvector",
+        letters.spectrum(chosen),
+        (L1 > 0, LD < 0, P >= Q, *_short_step(chosen)),
+        sp.And(S < -T, sp.Abs(LD) * sp.Abs(harmonic_mean(S, T)) > L1),
         proof,
         "In the direction of lambda_1 > 0 > lambda_d, G is Hurwitz iff b_1 < 0 and mu |b_1+b_2|/2 < |kappa| b_1 b_2; the other "
-        "directions and disagreement follow.",
+        "directions and disagreement follow. Here kappa = alpha lambda_d and mu = alpha lambda_l.",
+        assumes=(
+            "the value matrix has real eigenvalues lambda_1 >= ... >= lambda_{d-1} > lambda_d, d >= 2",
+            SPLIT,
+            "v is the eigenvector of lambda_d",
+        ),
     )
 
 
-def bipartite_other() -> Criterion:
-    """Any other eigenvector: unstable for every step for which the point is fixed."""
+def bipartite_other(chosen: System) -> Criterion:
+    """Any other eigenvector: not asymptotically stable, for every step for which the point is fixed."""
     letters = BipartiteLetters.of("attention")
     below = letters.below
     proof = (
@@ -226,17 +247,18 @@ def bipartite_other() -> Criterion:
         ),
     )
     return Criterion(
-        "attention: bipartite consensus on any other eigenvector",
-        letters.map_spectrum,
-        (ALPHA > 0,),
+        f"{chosen.name}: bipartite consensus on any other eigenvector",
+        letters.spectrum(chosen),
+        (L1 > 0, LAMBDA_K < L1, LAMBDA_L <= LAMBDA_K, P >= Q),
         sp.false,
         proof,
         "Stability in the direction of lambda_1 forces lambda_k < 0 and b_1, b_2 < 0; then a direction with "
         "lambda_l <= lambda_k, l != k, is not stable. So k is last and simple.",
+        assumes=("the value matrix has real eigenvalues, lambda_1 the largest, lambda_l another than lambda_k", SPLIT),
     )
 
 
-def oja_bipartite() -> Criterion:
+def oja_bipartite(chosen: System) -> Criterion:
     """Bipartite consensus of the Oja map or flow with p != q: never stable."""
     letters = BipartiteLetters.of("oja")
     delta = sp.Symbol("delta", real=True)
@@ -251,11 +273,27 @@ def oja_bipartite() -> Criterion:
         Lemma("on any other, direction of lambda_1", (*between, MU > 0, MU > KAPPA), sp.Not(below)),
     )
     return Criterion(
-        "Oja: bipartite consensus with unequal groups",
-        letters.map_spectrum,
-        (sp.Ne(P, Q, evaluate=False),),
+        f"{chosen.name}: bipartite consensus with unequal groups",
+        letters.spectrum(chosen),
+        (L1 > 0, L2 < L1, sp.Ne(P, Q, evaluate=False)),
         sp.false,
         proof,
         "b_1 = -b_2 = delta; on the principal eigenvector every direction has 1 - T + D < 0, on any other that of "
         "lambda_1 fails.",
+        assumes=(ORDER, "p tokens are at v and q at -v, v any eigenvector"),
+    )
+
+
+def identity_bipartite(chosen: System) -> Criterion:
+    """Where the value matrix is the identity, every axis has its bipartite points: none attracts the neighbours of its kind."""
+    spectrum = unmasked_bipartite_spectrum(chosen)
+    block = next(entry.block for entry in spectrum.tangent if entry.block is not None)
+    return Criterion(
+        f"{chosen.name}: bipartite consensus",
+        spectrum,
+        (),
+        sp.false,
+        (Equality("an eigenvalue of the group means is zero", sp.cancel(block.det()), sp.Integer(0), shown=r"\det B"),),
+        "Turning the axis of all tokens together leads to other equilibria.",
+        assumes=(SPLIT.partition(",")[0],),
     )

@@ -39,6 +39,7 @@ __all__ = [
     "S",
     "bipartite_spectrum",
     "consensus_spectrum",
+    "tidy",
     "zero_spectrum",
 ]
 
@@ -205,12 +206,12 @@ class _Letters:
     def clean(self, value: sp.Expr, kind: str) -> sp.Expr:
         """The value with the norm put in (consensus), or in the letters b and m (two groups)."""
         if len(self.point.groups) == 1:
-            m = _tidy(self.heights.get(kind, sp.Integer(1)))
+            m = tidy(self.heights.get(kind, sp.Integer(1)))
             norm = m if self.fixed_point else sp.Abs(m)
-            return _tidy(value.subs({norm_symbol(kind): norm, raw_symbol(kind): m}))
+            return tidy(value.subs({norm_symbol(kind): norm, raw_symbol(kind): m}))
         m = self._raw(kind)
         norm = m if self.fixed_point else sp.Abs(m)
-        return _tidy(self._uniform(value, kind)).subs({norm_symbol(kind): norm, raw_symbol(kind): m})
+        return tidy(self._uniform(value, kind)).subs({norm_symbol(kind): norm, raw_symbol(kind): m})
 
     def _raw(self, kind: str) -> sp.Symbol:
         return sp.Symbol(f"m_{NUMBER[kind]}", real=True, positive=True if self.fixed_point else None)
@@ -226,13 +227,13 @@ class _Letters:
     def conditions(self) -> list[sp.Basic]:
         """Where the map is defined, and the point fixed rather than a 2-cycle."""
         relation = sp.StrictGreaterThan if self.fixed_point else sp.Ne
-        return [relation(_tidy(self._uniform(m, kind)), 0, evaluate=False) for kind, m in self.heights.items()]
+        return [relation(tidy(self._uniform(m, kind)), 0, evaluate=False) for kind, m in self.heights.items()]
 
     def abbreviations(self) -> tuple[tuple[sp.Symbol, sp.Expr], ...]:
         """``m_i`` and ``b_i`` with what they stand for, in an order in which they can be substituted."""
         if len(self.point.groups) == 1:
             return ()
-        listed = [(self._raw(kind), _tidy(self._uniform(m, kind))) for kind, m in self.heights.items()]
+        listed = [(self._raw(kind), tidy(self._uniform(m, kind))) for kind, m in self.heights.items()]
         for kind, own, other in (("plus", P, Q), ("minus", Q, P)):
             if self.found.system.score is None:
                 listed.append((balance_symbol(NUMBER[kind]), (own - other) / (own + other)))
@@ -246,7 +247,7 @@ class _Letters:
 NUMBER = {"plus": "1", "minus": "2"}
 
 
-def _tidy(value: sp.Expr) -> sp.Expr:
+def tidy(value: sp.Expr) -> sp.Expr:
     """Factored over the rationals with ``sqrt(d)`` as a variable of its own."""
     root = sp.Symbol("_root_d", positive=True)
     return sp.factor(sp.cancel(sp.together(value.subs(DIMENSION, root**2)))).subs(root, sp.sqrt(DIMENSION))

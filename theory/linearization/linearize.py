@@ -23,16 +23,40 @@ from eigentoken.theory.calculus import (
     delta,
     differentiate,
     direction,
+    dot,
+    factor,
     normal_form,
+    prove_equal,
     vector,
 )
 from eigentoken.theory.calculus.atoms import Base, Dot, Norm
-from eigentoken.theory.calculus.expressions import Monomial, zero
+from eigentoken.theory.calculus.expressions import Monomial
+from eigentoken.theory.printing.expressions import expression_latex
+from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.systems.catalogue import Space, System, Time
+from eigentoken.theory.systems.catalogue import system as system_named
 
-__all__ = ["PERTURBATION", "Linearization", "jacobian_block", "linearize", "step_series", "symbolic_parameters"]
+__all__ = [
+    "PERTURBATION",
+    "Linearization",
+    "NoClosedForm",
+    "as_system",
+    "jacobian_block",
+    "jacobian_latex",
+    "linearize",
+    "symbolic_parameters",
+]
 
 PERTURBATION = "w"
+
+
+class NoClosedForm(ValueError):
+    """A system for which the question has no answer in symbols; the message says which closed forms there are."""
+
+
+def as_system(system: System | str) -> System:
+    """A system, or the one of that name."""
+    return system_named(system) if isinstance(system, str) else system
 
 
 def symbolic_parameters(system: System, heads: int | None = None) -> dict[str, Any]:
@@ -60,7 +84,7 @@ def symbolic_parameters(system: System, heads: int | None = None) -> dict[str, A
     return parameters
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Linearization:
     """A system, its step or velocity ``f_i(x)`` and the derivative ``sum_j (df_i/dx_j) w_j``, in the slot index."""
 
@@ -76,14 +100,21 @@ class Linearization:
         """``(df_i/dx_l) xi``, see :func:`jacobian_block`."""
         return jacobian_block(self.derivative, self.assumptions)
 
-    def _repr_latex_(self) -> str:
-        from eigentoken.theory.linearization.latex import jacobian_latex
+    @property
+    def latex(self) -> str:
+        """The exact Jacobian block in the papers' form, compared with the derived one before it is printed."""
+        return jacobian_latex(self)
 
-        return f"$$\n{jacobian_latex(self)}\n$$"
+    def __repr__(self) -> str:
+        masked = f", {self.mask} mask" if self.mask else ""
+        return f"linearization of {self.system.name}{masked}:\n{plain_text(self.latex)}"
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{self.latex}\n$$"
 
 
 def linearize(
-    system: System,
+    system: System | str,
     *,
     mask: str | None = None,
     heads: int | None = None,
@@ -101,6 +132,11 @@ def linearize(
     """
     if extension not in {"homogeneous", "unit"}:
         raise ValueError(f"extension must be 'homogeneous' or 'unit', got {extension!r}")
+    system = as_system(system)
+    if system.rotary is not None:
+        raise NoClosedForm(
+            f"{system.name} is not linearized in symbols: its scores depend on the positions of the tokens"
+        )
     given = symbolic_parameters(system, heads) if parameters is None else parameters
     mask = "causal" if mask is None and system.mask == "causal" else mask
     algebra = CalculusAlgebra(_known(system, given, symmetric, tangent))
@@ -173,39 +209,56 @@ def _renamed(monomial: Monomial, value: sp.Expr, name: str) -> Expression:
     return Expression({Monomial(monomial.bound, factors, arrow): value})
 
 
-def step_series(linearization: Linearization, order: int) -> list[Expression]:
-    """The coefficients of ``alpha^0 .. alpha^order`` of a map ``x_i + alpha ...``, with ``u_i`` kept by name.
-
-    With ``c_i = x_i^T u_i`` and ``|u_i|^2`` the norm is ``r_i^2 = 1 + 2 alpha c_i + alpha^2 |u_i|^2``; the series of
-    its inverse times ``x_i + alpha u_i`` follows.  The exact map is what is expanded.
-    """
-    if linearization.system.time is not Time.MAP:
-        raise ValueError("only a map has a series in its step size")
-    from eigentoken.theory.calculus import dot, one
-
-    x, u = vector("x", SLOT), vector("u", SLOT)
-    rules = linearization.assumptions
-    pair, square = dot(x, u), dot(u, u)
-    excess = sp.Symbol("t")
-    binomial = sp.series((1 + excess) ** sp.Rational(-1, 2), excess, 0, order + 1).removeO()
-    inverse_norm = [zero() for _ in range(order + 1)]
-    for power in range(order + 1):
-        weight = binomial.coeff(excess, power)
-        for squares in range(power + 1):
-            degree = 2 * squares + (power - squares)
-            if degree <= order:
-                term = pair ** (power - squares) * square**squares if power else one()
-                scale = weight * sp.binomial(power, squares) * 2 ** (power - squares)
-                inverse_norm[degree] = inverse_norm[degree] + term * scale
-    coefficients = []
-    for degree in range(order + 1):
-        total = inverse_norm[degree] * x
-        if degree:
-            total = total + inverse_norm[degree - 1] * u
-        coefficients.append(normal_form(total, rules))
-    return coefficients
-
-
 def norm_name(linearization: Linearization) -> Norm:
     """The norm ``r_i`` that a map divides by."""
     return Norm(next(iter(linearization.assumptions.norms)), (SLOT,))
+
+
+# -- LaTeX ------------------------------------------------------------------------------------------------------------
+
+
+def influence_block(found: Linearization) -> Expression:
+    """``(du_i/dx_l) xi``, derived from the influence of the system."""
+    algebra = CalculusAlgebra()
+    push = found.system.influence(algebra, found.parameters, vector("x", SLOT), found.mask)
+    return jacobian_block(differentiate(push, direction("x", PERTURBATION), algebra.assumptions), algebra.assumptions)
+
+
+def jacobian_latex(found: Linearization) -> str:
+    """The exact Jacobian block in the papers' form; it is compared with the derived block before it is printed."""
+    system, rules = found.system, found.assumptions
+    inner = influence_block(found)
+    xi, x = vector("xi"), vector("x", SLOT)
+    same = delta(SLOT, Index("token", "l"))
+    metric = rules.unit.get("x", ())
+    W = "".join(letter.name for letter in metric)
+    name = r"\frac{\partial u_i}{\partial x_l}"
+    if system.time is Time.MAP:
+        norm = factor(norm_name(found))
+        unit = vector("y", SLOT) / norm
+        raw = same * xi + inner * found.parameters["alpha"]
+        claimed = (raw - dot(unit, raw, metric) * unit) / norm
+        shown = rf"\frac1{{r_i}}\bigl(I-\hat y_i\hat y_i^\top {W}\bigr)\Bigl(\delta_{{il}}I+\alpha {name}\Bigr)"
+        shown += (
+            rf",\qquad \hat y_i=\frac{{y_i}}{{r_i}},\quad r_i=\lvert y_i\rvert_{{{W}}}"
+            if W
+            else (r",\qquad \hat y_i=\frac{y_i}{r_i},\quad r_i=\lVert y_i\rVert")
+        )
+    elif system.space is Space.EUCLIDEAN:
+        claimed, shown = inner, name
+    else:
+        push = system.influence(CalculusAlgebra(), found.parameters, x, found.mask)
+        turning = dot(x, push, metric) * xi + dot(xi, push, metric) * x
+        claimed = inner - dot(x, inner, metric) * x - same * turning
+        shown = rf"\bigl(I-x_ix_i^\top {W}\bigr){name}-\delta_{{il}}\bigl((x_i^\top {W}u_i)I+x_iu_i^\top {W}\bigr)"
+    plain = rules if found.extension == "homogeneous" else None
+    if plain is None or not prove_equal(found.block(), claimed, rules).is_holds:
+        raise ValueError(
+            f"{system.name}: the structured Jacobian is not the derived one (extension {found.extension!r})"
+        )
+    influence = expression_latex(normal_form(inner, rules), operator="xi", line_width=130)
+    lines = [rf"\frac{{\partial f_i}}{{\partial x_l}}&={shown}", rf"{name}&={influence}"]
+    if r"\bar x" in influence:
+        head = "^h" if system.multihead else ""
+        lines.append(rf"\bar x{head}_i&=\sum_j a{head}_{{ij}}x_j")
+    return "\\begin{aligned}\n" + ", \\\\\n".join(lines) + ".\n\\end{aligned}"

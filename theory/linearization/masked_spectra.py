@@ -15,7 +15,7 @@ for a given mask.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -41,7 +41,13 @@ from eigentoken.theory.linearization.linearize import PERTURBATION, Linearizatio
 from eigentoken.theory.linearization.spectrum import EigenvalueFamily, Entry, Spectrum
 from eigentoken.theory.systems.catalogue import Space, System, Time
 
-__all__ = ["SignedResponse", "complete_part_spectrum", "masked_bipartite_spectrum", "signed_response"]
+__all__ = [
+    "SignedResponse",
+    "complete_part_spectrum",
+    "masked_bipartite_spectrum",
+    "signed_response",
+    "unmasked_bipartite_spectrum",
+]
 
 SIGN = "sigma"
 RAW = sp.Symbol("m_i", positive=True)
@@ -365,4 +371,32 @@ def complete_part_spectrum(system: System, heads: int | None = None) -> Spectrum
         flow=found.system.time is Time.FLOW,
         conditions=raws,
         abbreviations=(*abbreviations, *balances),
+    )
+
+
+@cache
+def unmasked_bipartite_spectrum(system: System, heads: int | None = None) -> Spectrum:
+    """Full attention as one complete part that sees itself alone; also where the score is a number (``M = W``, s = 1).
+
+    >>> from eigentoken.theory.systems.catalogue import system
+    >>> unmasked_bipartite_spectrum(system("ellipsoid-flow")).tangent[0].value
+    -b_1/sqrt(d)
+    """
+    part = complete_part_spectrum(system, heads)
+    table = {SEEN_PLUS: P, SEEN_MINUS: Q}
+    entries = []
+    for entry in part.entries:
+        block = None if entry.block is None else entry.block.subs(table).applyfunc(sp.factor)
+        entries.append(replace(entry, value=entry.value.subs(table), block=block))
+    block = next(entry.block for entry in entries if entry.block is not None)
+    trace, determinant = sp.factor(block.trace()), sp.factor(block.det())
+    for place, sign in ((2, 1), (3, -1)):
+        entries[place] = replace(entries[place], value=(trace + sign * sp.sqrt(trace**2 - 4 * determinant)) / 2)
+    return replace(
+        part,
+        point="bipartite",
+        entries=tuple(entries),
+        dimension=TOKENS * (DIMENSION - 1),
+        relations=((TOKENS, P + Q),),
+        abbreviations=tuple((name, meaning.subs(table)) for name, meaning in part.abbreviations),
     )

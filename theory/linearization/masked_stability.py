@@ -18,13 +18,14 @@ import sympy as sp
 
 from eigentoken.theory.calculus import ALPHA, DIMENSION
 from eigentoken.theory.linearization.consensus_spectra import KAPPA, LAMBDA_K, LAMBDA_L, consensus_spectrum
+from eigentoken.theory.linearization.criterion import Criterion, Equality
 from eigentoken.theory.linearization.masked_spectra import (
     RAW,
     masked_bipartite_spectrum,
     signed_response,
     token_balance,
 )
-from eigentoken.theory.linearization.stability import LAMBDA_1, LAMBDA_D, Criterion, Equality
+from eigentoken.theory.linearization.stability import LAMBDA_1, LAMBDA_D, REAL, effective_step, restored_step
 from eigentoken.theory.proving.real_arithmetic import Lemma
 from eigentoken.theory.systems.catalogue import System
 
@@ -32,6 +33,7 @@ __all__ = ["masked_bipartite_criterion", "masked_consensus_criterion"]
 
 #: Real and imaginary part of an eigenvalue kappa of the mask.
 A, B = sp.symbols("a b", real=True)
+EVERY = "the condition is for every other eigenvalue lambda_l and every eigenvalue kappa = a + i b of the mask"
 
 
 def masked_consensus_criterion(system: System) -> Criterion:
@@ -40,7 +42,8 @@ def masked_consensus_criterion(system: System) -> Criterion:
     Map: stable iff ``|lambda_l kappa| <= lambda_1`` or ``alpha (|lambda_l kappa|^2 - lambda_1^2) < 2 (lambda_1 - lambda_l a)``
     for all l and kappa.  Flow: iff ``lambda_l a < lambda_1``.
     """
-    spectrum = consensus_spectrum(system, mask="any")
+    original = consensus_spectrum(system, mask="any")
+    spectrum = effective_step(system, original)
     (entry,) = spectrum.tangent
     value = sp.together(entry.value.subs(LAMBDA_K, LAMBDA_1).subs(DIMENSION, sp.Symbol("d", positive=True)))
     top, bottom = sp.fraction(value)
@@ -61,14 +64,15 @@ def masked_consensus_criterion(system: System) -> Criterion:
                 Lemma("modulus dominance suffices", (LAMBDA_1 > 0, *stochastic, below), real < 0),
                 Lemma("real eigenvalues in [0, 1] suffice", (*positive, A >= 0, A <= 1), real < 0),
             ),
-            "For every other eigenvalue lambda_l and every eigenvalue kappa = a + i b of the mask.",
+            "kappa = 1 is always an eigenvalue of the mask, so that the criterion of full attention is necessary.",
+            assumes=(REAL, EVERY),
         )
     modulus = ((slope * A + constant) ** 2 + (slope * B) ** 2) / bottom**2
     size = LAMBDA_L**2 * (A**2 + B**2)
     closed = sp.Or(size <= LAMBDA_1**2, ALPHA * (size - LAMBDA_1**2) < 2 * (LAMBDA_1 - LAMBDA_L * A))
     threshold = ALPHA * (-LAMBDA_D - LAMBDA_1) < 2
     real_modulus = modulus.subs(B, 0)
-    return Criterion(
+    found = Criterion(
         f"{system.name}: principal consensus, any mask",
         spectrum,
         (LAMBDA_1 > 0, LAMBDA_L * A < LAMBDA_1),
@@ -91,9 +95,10 @@ def masked_consensus_criterion(system: System) -> Criterion:
                 real_modulus < 1,
             ),
         ),
-        "For every other eigenvalue lambda_l and every eigenvalue kappa = a + i b of the mask; kappa = 1 is always one, so "
-        "that the criterion of full attention is necessary.",
+        "kappa = 1 is always an eigenvalue of the mask, so that the criterion of full attention is necessary.",
+        assumes=(REAL, EVERY),
     )
+    return restored_step(found, original)
 
 
 def masked_bipartite_criterion(system: System) -> Criterion:
@@ -135,8 +140,12 @@ def masked_bipartite_criterion(system: System) -> Criterion:
         fixed,
         condition,
         proof,
-        "For every other eigenvalue lambda_l and every token i. The spectral radius is at most the largest absolute row "
+        "The spectral radius is at most the largest absolute row "
         "sum (for the flow: the discs of Gershgorin), and for lambda_l >= 0, where the matrix is nonnegative off its "
         "diagonal, at least the smallest row sum (Perron and Frobenius).",
         exact=False,
+        assumes=(
+            "the value matrix has real eigenvalues",
+            "the condition is for every other eigenvalue lambda_l and every token i",
+        ),
     )

@@ -77,15 +77,13 @@ def without_norms(monomial: Monomial, value: sp.Expr) -> Expression:
 def polygonal_spectrum(system: System) -> Spectrum:
     """The spectrum of the Oja map or flow at a polygonal point: ``1 + alpha nu`` with nu in spec(Pbar V), and 1.
 
-    For attention see :func:`eigentoken.theory.linearization.attention_polygons.uniform_polygon_spectrum`, which is then returned.
+    For attention see :func:`eigentoken.theory.linearization.attention_polygons.uniform_polygon_spectrum`.
 
     The derivative is checked to be ``w_i + K_i(wbar)`` (for the flow ``K_i(wbar)``) with ``K_i(z) = c P_i V z``; eigenvalues of
     ``w -> K wbar`` other than 0 are those of ``z -> mean_i K_i(z) = c Pbar V z``.
     """
     if system.score is not None:
-        from eigentoken.theory.linearization.attention_polygons import uniform_polygon_spectrum
-
-        return uniform_polygon_spectrum(system)
+        raise ValueError(f"{system.name} has scores: use uniform_polygon_spectrum")
     derivative, rules = polygonal_derivative(system)
     is_map = system.time is Time.MAP
     c = ALPHA if is_map else sp.Integer(1)
@@ -136,27 +134,27 @@ class AntipodalBlocks:
     opposite: Expression
     assumptions: Assumptions
 
-    def check(self, step: sp.Expr, is_map: bool) -> dict[str, Verdict]:
+    def check(self, step: sp.Expr, is_map: bool, value: str = "V", score: str = "M") -> dict[str, Verdict]:
         """The blocks are ``I + c omega rho^T``, ``I + c (V + omega rho^T)``, ``I + c omega (rho + rho')^T``.
 
         ``omega = P_z V z``, ``rho = P_z M z``, ``rho' = P_z M^T z``; for a flow without the identity.
         """
         u, xi, z = vector("u"), vector("xi"), vector("z")
         identity = dot(u, xi) if is_map else zero()
-        omega = dot(u, z, matrix("V"))
-        along = dot(z, xi, matrix("M^T"))
-        across = dot(z, xi, matrix("M"))
+        omega = dot(u, z, matrix(value))
+        along = dot(z, xi, matrix(f"{score}^T"))
+        across = dot(z, xi, matrix(score))
         claimed = {
             "apart": identity + omega * along * step,
-            "common": identity + (dot(u, xi, matrix("V")) + omega * along) * step,
+            "common": identity + (dot(u, xi, matrix(value)) + omega * along) * step,
             "opposite": identity + omega * (along + across) * step,
         }
-        return {name: prove_equal(getattr(self, name), value, self.assumptions) for name, value in claimed.items()}
+        return {name: prove_equal(getattr(self, name), each, self.assumptions) for name, each in claimed.items()}
 
 
 def antipodal_blocks(system: System) -> AntipodalBlocks:
     """The derivative of an attention system at ``x_i = +-z``, half of the tokens each, with ``z^T M z = 0``."""
-    if system.score is None or system.multihead:
+    if system.score is None or system.value is None or system.multihead:
         raise ValueError(f"{system.name}: a single-head attention system is expected")
     found = linearize(system, tangent=False)
     half = TOKENS / 2
@@ -200,7 +198,7 @@ def antipodal_spectrum(system: System) -> Spectrum:
     """
     is_map = system.time is Time.MAP
     step = ALPHA if is_map else sp.Integer(1)
-    checks = antipodal_blocks(system).check(step, is_map)
+    checks = antipodal_blocks(system).check(step, is_map, system.value or "", system.score or "")
     for name, verdict in checks.items():
         if not verdict.is_holds:
             raise ValueError(f"{system.name}: the block {name} was not derived: {verdict.reason}")

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.printing.formulas import formula
+from eigentoken.theory.printing.plain_text import plain_text
 
-__all__ = ["EigenvalueFamily", "Entry", "Spectrum"]
+if TYPE_CHECKING:
+    from eigentoken.theory.linearization.criterion import Criterion
+
+__all__ = ["EigenvalueFamily", "Entry", "Spectrum", "entry_latex", "shown", "spectrum_latex"]
+
+
+def shown(value: sp.Basic) -> dict[str, str]:
+    """A formula as text that sympy reads, and as LaTeX."""
+    return {"text": str(value), "latex": formula(value)}
 
 
 @dataclass(frozen=True)
@@ -48,14 +58,32 @@ class Entry:
             total = total * run.count
         return sp.expand(total)
 
+    def as_dict(self) -> dict[str, Any]:
+        """One family of a ``spectrum`` document."""
+        block = None if self.block is None else [[shown(each) for each in row] for row in self.block.tolist()]
+        return {
+            "class": self.title,
+            "value": shown(self.value),
+            "multiplicity": shown(self.multiplicity),
+            "runs": [
+                {"symbol": str(run.symbol), "count": shown(run.count), "over": run.latex, "meaning": run.meaning}
+                for run in self.runs
+            ],
+            "eigenvectors": self.eigenvectors,
+            "tangent": self.tangent,
+            "extension": self.extension or None,
+            "block": block,
+        }
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Spectrum:
     """The eigenvalues of a linearization at a point.
 
     ``entries`` are the tangent classes first; ``dimension`` is what the multiplicities of those must add up to;
     ``conditions`` say where the formulas are valid; ``relations`` (such as ``n = p + q``) are used when counting and
-    comparing; ``abbreviations`` are letters (``m_1``, ``b_1``) with what they stand for.
+    comparing; ``abbreviations`` are letters (``m_1``, ``b_1``) with what they stand for.  ``criteria`` say when the point is
+    stable; the front door (:func:`eigentoken.theory.linearization.at_points.spectrum`) fills them in.
     """
 
     system: str
@@ -66,6 +94,8 @@ class Spectrum:
     conditions: tuple[sp.Basic, ...] = ()
     relations: tuple[tuple[sp.Symbol, sp.Expr], ...] = ()
     abbreviations: tuple[tuple[sp.Symbol, sp.Expr], ...] = ()
+    notes: tuple[str, ...] = ()
+    criteria: tuple[Criterion, ...] = field(default=(), compare=False)
 
     @property
     def tangent(self) -> tuple[Entry, ...]:
@@ -140,10 +170,52 @@ class Spectrum:
                     result.append((convert(number), int(count)))
         return result
 
-    def _repr_latex_(self) -> str:
-        from eigentoken.theory.linearization.latex import spectrum_latex
+    @property
+    def latex(self) -> str:
+        """The families as an array, with blocks, abbreviations and conditions under it (amsmath alone)."""
+        return spectrum_latex(self)
 
-        return f"$$\n{spectrum_latex(self)}\n$$"
+    def as_dict(self) -> dict[str, Any]:
+        """The document ``eigentoken/spectrum``: families, where they are valid, and the criteria with their checked proofs."""
+        return {
+            "system": self.system,
+            "point": self.point,
+            "time": "flow" if self.flow else "map",
+            "dimension": shown(self.dimension),
+            "families": [each.as_dict() for each in self.entries],
+            "conditions": [shown(each) for each in self.conditions],
+            "relations": [{"letter": shown(name), "meaning": shown(value)} for name, value in self.relations],
+            "abbreviations": [{"letter": shown(name), "meaning": shown(value)} for name, value in self.abbreviations],
+            "notes": list(self.notes),
+            "count": self.count_check().as_dict(),
+            "criteria": [each.as_dict() for each in self.criteria],
+        }
+
+    def __str__(self) -> str:
+        """One line a family, at most ten lines."""
+        lines = [f"spectrum of {self.system} at {self.point}: {plain_text(formula(self.dimension))} eigenvalues"]
+        for value, runs, count in self.rows()[:5]:
+            lines.append(f"  {value}" + (f"  ({runs})" if runs else "") + f"  x {count}")
+        if self.abbreviations:
+            lines.append("  where " + ", ".join(f"{a} = {b}" for a, b in map(_plain_pair, self.abbreviations)))
+        if self.conditions:
+            lines.append("  if " + ", ".join(plain_text(formula(each)) for each in self.conditions))
+        if self.criteria:
+            lines.append(f"  {len(self.criteria)} criteria of stability: see .criteria")
+        return "\n".join(line if len(line) <= 160 else f"{line[:157]}..." for line in lines)
+
+    __repr__ = __str__
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Value, what its letters run over, and multiplicity of each tangent family, in plain text."""
+        listed = []
+        for entry in self.tangent:
+            runs = ", ".join(plain_text(run.latex) for run in entry.runs)
+            listed.append((plain_text(formula(entry.value)), runs, plain_text(formula(entry.multiplicity))))
+        return listed
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{self.latex}\n$$"
 
 
 def _roots_of_block(block: sp.ImmutableMatrix) -> list[sp.Expr]:
@@ -191,3 +263,72 @@ def _keys(spectrum: Spectrum) -> list[str]:
         )
         for entry in spectrum.entries
     )
+
+
+def _plain_pair(pair: tuple[sp.Symbol, sp.Expr]) -> tuple[str, str]:
+    return plain_text(formula(pair[0])), plain_text(formula(pair[1]))
+
+
+# -- LaTeX ------------------------------------------------------------------------------------------------------------
+
+
+def entry_latex(entry: Entry) -> tuple[str, str]:
+    """The value and the multiplicity of an entry."""
+    runs = ",\\ ".join(run.latex for run in entry.runs)
+    value = formula(entry.value).replace(r"\frac", r"\dfrac", 1)
+    return value + (rf"\quad({runs})" if runs else ""), formula(entry.multiplicity)
+
+
+def spectrum_latex(spectrum: Spectrum) -> str:
+    """The spectrum as a table: class, value, multiplicity, eigenvectors; then the block and the abbreviations."""
+    rows = []
+    blocks: list[sp.ImmutableMatrix] = []
+    listed = dict.fromkeys(entry.block for entry in spectrum.entries if entry.block is not None)
+    names = [r"B_\ell"] if len(listed) == 1 else [rf"B_\ell^{{({place})}}" for place in range(1, len(listed) + 1)]
+    for entry in spectrum.entries:
+        if entry.block is not None:
+            if entry.block in blocks:
+                continue
+            blocks.append(entry.block)
+            size = entry.block.rows
+            runs = ",\\ ".join(run.latex for run in entry.runs if run.symbol != entry.value)
+            which = "two" if size == 2 else str(size)
+            value = rf"\text{{the {which} eigenvalues of }}{names[len(blocks) - 1]}" + (
+                rf"\quad({runs})" if runs else ""
+            )
+            each = formula(entry.multiplicity)
+            multiplicity = rf"{each}\text{{ each}}"
+        else:
+            value, multiplicity = entry_latex(entry)
+        title = entry.title.replace("+v_k", "$+v_k$").replace("-v_k", "$-v_k$").replace(r"\rho", r"$\rho$")
+        if not entry.tangent:
+            title += f" ({entry.extension} extension)"
+        rows.append(rf"\text{{{title}}} & {value} & {multiplicity} & {entry.eigenvectors}")
+    header = r"\text{class} & \text{eigenvalue} & \text{multiplicity} & \text{eigenvectors} \\ \hline\rule{0pt}{16pt}"
+    gap = " \\\\[7pt]\n"
+    table = f"\\begin{{array}}{{llll}}\n{header}\n{gap.join(rows)}\n\\end{{array}}"
+    after = []
+    after += [rf"{name}&={_matrix(block)}" for name, block in zip(names, blocks, strict=True)]
+    after += [rf"{formula(letter)}&={formula(meaning)}" for letter, meaning in spectrum.abbreviations]
+    if spectrum.conditions:
+        after.append(r"&\text{where }" + ",\\quad ".join(formula(condition) for condition in spectrum.conditions))
+    if not after:
+        return table
+    return (
+        "\\begin{gathered}\n"
+        + table
+        + " \\\\[6pt]\n\\begin{aligned}\n"
+        + " \\\\\n".join(after)
+        + "\n\\end{aligned}\n\\end{gathered}"
+    )
+
+
+def _matrix(block: sp.ImmutableMatrix) -> str:
+    rows = [
+        " & ".join(
+            rf"\dfrac{{{formula(sp.numer(e))}}}{{{formula(sp.denom(e))}}}" if sp.denom(e) != 1 else formula(e)
+            for e in row
+        )
+        for row in block.tolist()
+    ]
+    return "\\begin{pmatrix}\n" + " \\\\[8pt]\n".join(rows) + "\n\\end{pmatrix}"

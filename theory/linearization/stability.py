@@ -8,28 +8,34 @@ spectrum or a wrong closed form makes a lemma fail.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus import ALPHA
-from eigentoken.theory.language.verdicts import Verdict, all_of
-from eigentoken.theory.linearization.consensus_spectra import LAMBDA_K, LAMBDA_L, TOKEN, consensus_spectrum
+from eigentoken.theory.calculus import ALPHA, DIMENSION, TOKENS
+from eigentoken.theory.linearization.consensus_spectra import (
+    KAPPA,
+    LAMBDA_K,
+    LAMBDA_L,
+    TOKEN,
+    consensus_spectrum,
+    tidy,
+)
+from eigentoken.theory.linearization.criterion import Criterion, Equality
 from eigentoken.theory.linearization.spectrum import Entry, Spectrum
-from eigentoken.theory.proving.normal_form import identity_verdict
 from eigentoken.theory.proving.real_arithmetic import Lemma
 from eigentoken.theory.systems.catalogue import System, Time
 
 __all__ = [
-    "Criterion",
-    "Equality",
-    "alpha_star",
     "consensus_criterion",
+    "consensus_set_criterion",
+    "effective_step",
     "entry_is_stable",
+    "euclidean_criterion",
     "instability_of_other_consensus",
     "nonsymmetric_criterion",
+    "restored_step",
     "two_cycle_criterion",
 ]
 
@@ -37,51 +43,58 @@ __all__ = [
 LAMBDA_1 = sp.Symbol("lambda_1", real=True)
 LAMBDA_2 = sp.Symbol("lambda_2", real=True)
 LAMBDA_D = sp.Symbol("lambda_d", real=True)
+#: The step that a map with weights of sum ``1/sqrt(d)`` really makes.
+EFFECTIVE = sp.Symbol("gamma", positive=True)
+#: Real and imaginary part of an eigenvalue.
+A, B = sp.symbols("a b", real=True)
+
+REAL = "the value matrix (of several heads: their sum) has real eigenvalues lambda_1 > lambda_2 >= ... >= lambda_d"
+EVERY_TOKEN = "the condition is for every token i and every other eigenvalue lambda_l"
 
 
-@dataclass(frozen=True)
-class Equality:
-    """A lemma that is an identity: ``left = right`` wherever both are defined."""
-
-    name: str
-    left: sp.Expr
-    right: sp.Expr
-    because: str = ""
-    shown: str = ""
-    "LaTeX name of the left side, where its formula is long"
-
-    def check(self) -> Verdict:
-        """By the normal form of rational, exponential and hyperbolic functions."""
-        return identity_verdict(self.left, self.right)
+def effective_step(system: System, spectrum: Spectrum) -> Spectrum:
+    """The spectrum with ``alpha sqrt(d)`` for alpha, where the weights of the map sum to ``1/sqrt(d)``."""
+    if spectrum.flow or not system.over_root_d:
+        return spectrum
+    scaled = tuple(replace(entry, value=tidy(_with_root(entry.value, ALPHA))) for entry in spectrum.entries)
+    return replace(spectrum, entries=scaled)
 
 
-@dataclass(frozen=True)
-class Criterion:
-    """Under the hypotheses, the point of the spectrum is stable iff ``condition``; ``proof`` is checked step by step.
+def _with_root(value: sp.Expr, step: sp.Symbol) -> sp.Expr:
+    """The value with ``step sqrt(d)`` for alpha; positive factors are taken out of absolute values."""
+    found = value.subs(ALPHA, step * sp.sqrt(DIMENSION))
+    return found.replace(sp.Abs, lambda inner: sp.Abs(sp.factor(inner)))
 
-    ``words`` says how the lemmas make the proof; without ``exact`` the condition is sufficient only.
-    """
 
-    name: str
-    spectrum: Spectrum
-    hypotheses: tuple[sp.Basic, ...]
-    condition: sp.Basic
-    proof: tuple[Lemma | Equality, ...]
-    words: str
-    exact: bool = True
+def restored_step(criterion: Criterion, spectrum: Spectrum) -> Criterion:
+    """The criterion about the spectrum itself: alpha of the effective one is gamma, and that it is so is a lemma."""
+    if criterion.spectrum is spectrum:
+        return criterion
 
-    def check(self) -> Verdict:
-        """All lemmas; ``holds`` only when each of them does."""
-        return all_of(self.verdicts())
+    def renamed(lemma: Lemma | Equality) -> Lemma | Equality:
+        if isinstance(lemma, Equality):
+            return replace(lemma, left=lemma.left.subs(ALPHA, EFFECTIVE), right=lemma.right.subs(ALPHA, EFFECTIVE))
+        given = tuple(each.subs(ALPHA, EFFECTIVE) for each in lemma.hypotheses)
+        return replace(lemma, hypotheses=given, conclusion=lemma.conclusion.subs(ALPHA, EFFECTIVE))
 
-    def verdicts(self) -> Mapping[str, Verdict]:
-        """The verdict on each lemma."""
-        return {lemma.name: lemma.check() for lemma in self.proof}
-
-    def _repr_latex_(self) -> str:
-        from eigentoken.theory.linearization.latex import criterion_latex
-
-        return criterion_latex(self)
+    meaning = ALPHA / sp.sqrt(DIMENSION)
+    pairs = zip(spectrum.tangent, criterion.spectrum.tangent, strict=True)
+    same = tuple(
+        Equality(
+            f"{entry.title} in the effective step",
+            _with_root(entry.value, EFFECTIVE),
+            scaled.value.subs(ALPHA, EFFECTIVE),
+        )
+        for entry, scaled in pairs
+    )
+    return replace(
+        criterion,
+        spectrum=spectrum,
+        hypotheses=tuple(each.subs(ALPHA, EFFECTIVE) for each in criterion.hypotheses),
+        condition=criterion.condition.subs(ALPHA, EFFECTIVE),
+        proof=(*same, *map(renamed, criterion.proof)),
+        letters=((EFFECTIVE, meaning),),
+    )
 
 
 def entry_is_stable(entry: Entry, flow: bool, **values: Any) -> sp.Basic:
@@ -99,14 +112,19 @@ def _consensus_entries(spectrum: Spectrum) -> tuple[Entry, Entry]:
 
 
 def consensus_criterion(system: System, *, mask: str | None = None) -> Criterion:
-    """Principal consensus (n >= 2, symmetric value matrix, ``lambda_1`` simple).
+    """Principal consensus (n >= 2, a value matrix with real eigenvalues, ``lambda_1`` simple).
 
     Map: stable iff ``lambda_1 > 0`` and ``alpha (|lambda_d| - lambda_1) < 2``.  Flow: iff ``lambda_1 > 0``.  The causal
-    mask has the same criterion.
+    mask has the same criterion.  Weights of sum ``1/sqrt(d)`` make the step ``alpha/sqrt(d)``.
     """
-    spectrum = consensus_spectrum(system, mask=mask)
+    original = consensus_spectrum(system, mask=mask)
+    spectrum = effective_step(system, original)
     if mask == "causal" or system.mask == "causal":
-        return _causal_criterion(system, spectrum)
+        return restored_step(_causal_criterion(system, spectrum), original)
+    return restored_step(_full_criterion(system, spectrum), original)
+
+
+def _full_criterion(system: System, spectrum: Spectrum) -> Criterion:
     common, apart = _consensus_entries(spectrum)
     other = sp.Symbol("lambda_l", real=True)
     order = (other < LAMBDA_1, other >= LAMBDA_D, LAMBDA_D < LAMBDA_1)
@@ -120,7 +138,9 @@ def consensus_criterion(system: System, *, mask: str | None = None) -> Criterion
             Lemma("disagreement decays iff lambda_1 > 0", (), sp.Equivalent(stable(apart, other), LAMBDA_1 > 0)),
         )
         words = "The common motion always decays; disagreement (present since n >= 2) decays iff lambda_1 > 0."
-        return Criterion(f"{system.name}: principal consensus", spectrum, order[2:], LAMBDA_1 > 0, proof, words)
+        given = (REAL, "n >= 2")
+        name = f"{system.name}: principal consensus"
+        return Criterion(name, spectrum, order[2:], LAMBDA_1 > 0, proof, words, assumes=given)
     closed = ALPHA * (sp.Abs(LAMBDA_D) - LAMBDA_1) < 2
     defined = 1 + ALPHA * LAMBDA_1 > 0
     plain = ALPHA * (-LAMBDA_D - LAMBDA_1) < 2
@@ -152,6 +172,7 @@ def consensus_criterion(system: System, *, mask: str | None = None) -> Criterion
         proof,
         "Disagreement (present since n >= 2) decays iff lambda_1 > 0; of the common motion the multiplier of lambda_d is "
         "the only one that can leave the unit disc, and it does so through -1.",
+        assumes=(REAL, "n >= 2"),
     )
 
 
@@ -177,9 +198,9 @@ def _causal_criterion(system: System, spectrum: Spectrum) -> Criterion:
             other < i * LAMBDA_1,
             proof,
             "The linearization is triangular; token i is stable iff lambda_l < i lambda_1 for every other eigenvalue.",
+            assumes=(REAL, EVERY_TOKEN),
         )
-    full = consensus_criterion(system)
-    step = full.proof[1:4]
+    step = _full_criterion(system, effective_step(system, consensus_spectrum(system))).proof[1:4]
     closed = ALPHA * (-LAMBDA_D - LAMBDA_1) < 2
     defined = 1 + ALPHA * LAMBDA_1 > 0
     order = (other < LAMBDA_1, other >= LAMBDA_D, LAMBDA_D < LAMBDA_1)
@@ -200,25 +221,30 @@ def _causal_criterion(system: System, spectrum: Spectrum) -> Criterion:
         ALPHA * (sp.Abs(LAMBDA_D) - LAMBDA_1) < 2,
         proof,
         "Token 1 has the multipliers of the full criterion; those of token i lie between them and 1/(1 + alpha lambda_1).",
+        assumes=(REAL,),
     )
 
 
 def instability_of_other_consensus(system: System) -> Criterion:
     """A consensus fixed point at ``lambda_k < lambda_1`` is unstable for every step: a multiplier exceeds 1."""
-    spectrum = consensus_spectrum(system)
+    original = consensus_spectrum(system)
+    spectrum = effective_step(system, original)
     common, _ = _consensus_entries(spectrum)
     value = common.value.subs(LAMBDA_L, LAMBDA_1)
     defined = () if spectrum.flow else (1 + ALPHA * LAMBDA_K > 0,)
     hypotheses = (LAMBDA_K < LAMBDA_1, *defined)
     grows = value > 0 if spectrum.flow else value > 1
-    return Criterion(
+    found = Criterion(
         f"{system.name}: other consensus points",
         spectrum,
         hypotheses,
         sp.false,
         (Lemma("the direction of lambda_1 grows", hypotheses, grows),),
         "Take the direction of lambda_1 in the common motion.",
+        assumes=("lambda_1 is a real eigenvalue of the value matrix (of several heads: their sum)",),
+        unstable=True,
     )
+    return restored_step(found, original)
 
 
 def two_cycle_criterion(system: System) -> Criterion:
@@ -226,7 +252,10 @@ def two_cycle_criterion(system: System) -> Criterion:
 
     ``alpha (|lambda_d| - lambda_1) > 2``: exactly complementary to principal consensus.
     """
-    spectrum = consensus_spectrum(system, fixed_point=False)
+    if system.time is not Time.MAP:
+        raise ValueError(f"{system.name} is a flow: a 2-cycle belongs to a map")
+    original = consensus_spectrum(system, fixed_point=False)
+    spectrum = effective_step(system, original)
     common, apart = _consensus_entries(spectrum)
     other = sp.Symbol("lambda_l", real=True)
     cycle = 1 + ALPHA * LAMBDA_K < 0
@@ -253,7 +282,7 @@ def two_cycle_criterion(system: System) -> Criterion:
         ),
         Lemma("disagreement decays", (at_last, LAMBDA_1 > 0, closed), inside(apart, LAMBDA_D, other)),
     )
-    return Criterion(
+    found = Criterion(
         f"{system.name}: 2-cycles",
         spectrum,
         (at_last, LAMBDA_1 > 0, LAMBDA_D < LAMBDA_1),
@@ -261,34 +290,12 @@ def two_cycle_criterion(system: System) -> Criterion:
         proof,
         "f(v_k) = -v_k, and the multipliers of the cycle are squares of those of -f; an eigenvalue at or below lambda_k "
         "gives one of modulus at least 1, so that k is last and simple.",
+        assumes=(
+            "the value matrix (of several heads: their sum) has real eigenvalues lambda_1 >= ... > lambda_d",
+            "the cycle is on the eigenvector of lambda_d",
+        ),
     )
-
-
-def alpha_star(lambda_1: Any, others: Iterable[Any]) -> sp.Expr:
-    """``min 2 (lambda_1 - Re lambda) / (|lambda|^2 - lambda_1^2)`` over the other eigenvalues with ``|lambda| > lambda_1``.
-
-    Principal consensus of a map is stable iff ``alpha < alpha*`` (``lambda_1 > 0`` of largest real part, simple); the
-    equivalence for each eigenvalue is proved in :func:`nonsymmetric_criterion`.  Without such an eigenvalue it is infinite.
-
-    >>> alpha_star(1, [sp.Rational(9, 10) + 3 * sp.I, sp.Rational(9, 10) - 3 * sp.I])
-    20/881
-    >>> alpha_star(2, [1, sp.Rational(-3, 2)])
-    oo
-    """
-    top = sp.sympify(lambda_1)
-    if top.is_positive is not True:
-        raise ValueError(f"lambda_1 must be positive, got {lambda_1}: no step makes consensus stable otherwise")
-    bounds = [sp.oo]
-    for each in others:
-        real, imaginary = sp.sympify(each).as_real_imag()
-        if (top - real).is_positive is not True:
-            raise ValueError(f"lambda_1 = {lambda_1} must have the largest real part, got the eigenvalue {each}")
-        excess = sp.expand(real**2 + imaginary**2 - top**2)
-        if excess.is_positive:
-            bounds.append(2 * (top - real) / excess)
-        elif excess.is_positive is None:
-            raise ValueError(f"cannot decide whether |{each}| exceeds {lambda_1}: give exact numbers")
-    return sp.Min(*bounds)
+    return restored_step(found, original)
 
 
 def nonsymmetric_criterion(system: System) -> Criterion:
@@ -297,9 +304,14 @@ def nonsymmetric_criterion(system: System) -> Criterion:
     Map: ``|1 + alpha lambda| < 1 + alpha lambda_1`` iff ``|lambda| <= lambda_1`` or
     ``alpha < 2 (lambda_1 - a) / (|lambda|^2 - lambda_1^2)``; the least of these bounds is alpha*.  Flow: always.
     """
-    spectrum = consensus_spectrum(system)
+    original = consensus_spectrum(system)
+    spectrum = effective_step(system, original)
     common, apart = _consensus_entries(spectrum)
-    a, b = sp.symbols("a b", real=True)
+    a, b = A, B
+    assumes = (
+        "lambda_1 is a simple eigenvalue of the value matrix (of several heads: their sum)",
+        "n >= 2, and the condition is for every other eigenvalue a + i b",
+    )
     value = sp.together(common.value.subs({LAMBDA_K: LAMBDA_1}))
     plain_l = sp.Symbol("lambda_l", real=True)
     top, bottom = sp.fraction(value.subs(plain_l, sp.Symbol("z")))
@@ -318,11 +330,12 @@ def nonsymmetric_criterion(system: System) -> Criterion:
                 Lemma("disagreement", hypotheses, apart.value.subs(LAMBDA_K, LAMBDA_1) < 0),
             ),
             "In continuous time dominance of the real part is what counts.",
+            assumes=assumes,
         )
     modulus = ((slope * a + constant) ** 2 + (slope * b) ** 2) / bottom**2
     size = a**2 + b**2
     closed = sp.Or(size <= LAMBDA_1**2, ALPHA * (size - LAMBDA_1**2) < 2 * (LAMBDA_1 - a))
-    return Criterion(
+    found = Criterion(
         f"{system.name}: consensus, any layer matrix",
         spectrum,
         hypotheses,
@@ -334,4 +347,66 @@ def nonsymmetric_criterion(system: System) -> Criterion:
             Lemma("disagreement", (LAMBDA_1 > 0,), entry_is_stable(apart, False, lambda_k=LAMBDA_1)),
         ),
         "The bounds of all eigenvalues with |lambda| > lambda_1 hold together iff alpha is below their minimum alpha*.",
+        assumes=assumes,
     )
+    return restored_step(found, original)
+
+
+def consensus_set_criterion(system: System, *, mask: str | None = None) -> Criterion:
+    """Where the value matrix is the identity every consensus state is an equilibrium: none attracts along the others.
+
+    Transversally all of them attract: the other eigenvalues have negative real parts.
+    """
+    spectrum = consensus_spectrum(system, mask=mask)
+    positive = sp.Symbol("d", positive=True)
+    values = [entry.value.subs(DIMENSION, positive) for entry in spectrum.tangent]
+    i = sp.Symbol("i", real=True)
+    given: tuple[sp.Basic, ...] = ()
+    if len(values) == 2:
+        along, across = values
+    elif TOKEN in values[0].free_symbols:
+        along, across, given = values[0].subs(TOKEN, 1), values[0].subs(TOKEN, i), (i >= 2,)
+    else:
+        along, across, given = values[0].subs(KAPPA, 1), values[0].subs(KAPPA, A), (A < 1,)
+    return Criterion(
+        f"{system.name}: consensus",
+        spectrum,
+        (),
+        sp.false,
+        (
+            Equality("motion along the set of consensus states", along, sp.Integer(0)),
+            Lemma("all other motion decays", given, across < 0),
+        ),
+        "Every consensus state is an equilibrium, so that none of them attracts its neighbours on that set; real parts a < 1 "
+        "belong to the other eigenvalues of a mask, i >= 2 to the later tokens.",
+    )
+
+
+def euclidean_criterion(system: System, spectrum: Spectrum) -> Criterion:
+    """The unnormalised flow: with full attention disagreement is neutral, under a mask the eigenvalues of it decide."""
+    if len(spectrum.tangent) == 2:
+        apart = spectrum.tangent[1]
+        n = sp.Symbol("n", real=True)
+        dimension = sp.Symbol("d", real=True)
+        count = apart.multiplicity.subs({TOKENS: n, DIMENSION: dimension})
+        proof: tuple[Lemma | Equality, ...] = (
+            Equality("disagreement is neutral", apart.value, sp.Integer(0)),
+            Lemma("there is some", (n >= 2, dimension >= 1), count >= 1),
+        )
+        words = "The average of all tokens is the same for each of them, so that their differences do not move."
+        return Criterion(f"{system.name}: {spectrum.point}", spectrum, (TOKENS >= 2,), sp.false, proof, words)
+    (entry,) = spectrum.tangent
+    i, l = sp.Symbol("i", real=True), LAMBDA_L
+    given: tuple[sp.Basic, ...] = ()
+    if TOKEN in entry.value.free_symbols:
+        value, given, condition = entry.value.subs(TOKEN, i), (i >= 1,), l < 0
+        assumes = ("the condition is for every eigenvalue lambda_l of the value matrix, all of them real",)
+    else:
+        value, condition = entry.value.subs(KAPPA, A), l * A < 0
+        assumes = (
+            "the condition is for every eigenvalue lambda_l of the value matrix, all of them real, and every eigenvalue "
+            "kappa = a + i b of the mask",
+        )
+    proof = (Lemma("one eigenvalue", given, sp.Equivalent(value < 0, condition)),)
+    name = f"{system.name}: {spectrum.point}"
+    return Criterion(name, spectrum, (), condition, proof, "The real part is what counts.", assumes=assumes)
