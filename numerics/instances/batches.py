@@ -19,6 +19,7 @@ from torch import Tensor
 
 from eigentoken.numerics.certified.eigen import eig
 from eigentoken.theory.language import terms
+from eigentoken.theory.language.readings import VALUE
 from eigentoken.theory.systems.catalogue import System
 
 __all__ = ["Batch", "Wave", "joined", "relation_violation"]
@@ -228,39 +229,45 @@ class Batch:
     def _number(self, number: Any, ell: int | None) -> Tensor:
         key = (number, ell)
         if key not in self._memory:
-            self._memory[key] = self._quantity(number, ell)
+            self._memory[key] = VALUE(number, self, ell)
         found: Tensor = self._memory[key]
         return found
 
-    def _quantity(self, number: Any, ell: int | None) -> Tensor:
-        nothing = torch.full((self.count,), torch.nan, dtype=torch.float64)
-        if isinstance(number, terms.Eigenvalue):
-            index = self.integer(number.args[1], ell)
-            if not 1 <= index <= self.d:
-                return nothing
-            return self.eigen(number.args[0])[0][:, index - 1].real
-        if isinstance(number, terms.SpectralNorm):
-            return torch.linalg.matrix_norm(self.matrix(number.args[0]), ord=2)
-        if isinstance(number, terms.SpectralRadiusOff):
-            others = self.eigen(number.args[0])[0][:, 1:].abs()
-            return others.amax(-1) if others.shape[-1] else torch.zeros(self.count, dtype=torch.float64)
-        if isinstance(number, terms.ScoreAtEigenvector):
-            index = self.integer(number.args[2], ell)
-            if not 1 <= index <= self.d:
-                return nothing
-            vector = self.eigenvector(number.args[1], index)
-            return torch.einsum("bi,bij,bj->b", vector, self.matrix(number.args[0]), vector)
-        if isinstance(number, terms.Angle):
-            heights = torch.einsum("bnd,bd->bn", self.tokens, self.eigenvector(number.args[0], 1))
-            return torch.maximum(heights.amin(-1), -heights.amax(-1))
-        for base in type(number).__mro__:
-            if base in NUMBERS:
-                return NUMBERS[base](self, number, ell)
-        raise ValueError(f"{type(number).__name__} has no floating-point value: register one in NUMBERS")
+
+@VALUE.register(terms.Eigenvalue)
+def value_eigenvalue(number: terms.Eigenvalue, batch: Batch, ell: int | None) -> Tensor:
+    index = batch.integer(number.args[1], ell)
+    return batch.eigen(number.args[0])[0][:, index - 1].real if 1 <= index <= batch.d else _nothing(batch)
 
 
-#: Values of further quantities (words added by authors): type -> function of (batch, number, ell).
-NUMBERS: dict[type, Callable[[Batch, Any, int | None], Tensor]] = {}
+@VALUE.register(terms.SpectralNorm)
+def value_spectral_norm(number: terms.SpectralNorm, batch: Batch, ell: int | None) -> Tensor:
+    return torch.linalg.matrix_norm(batch.matrix(number.args[0]), ord=2)
+
+
+@VALUE.register(terms.SpectralRadiusOff)
+def value_spectral_radius_off(number: terms.SpectralRadiusOff, batch: Batch, ell: int | None) -> Tensor:
+    others = batch.eigen(number.args[0])[0][:, 1:].abs()
+    return others.amax(-1) if others.shape[-1] else torch.zeros(batch.count, dtype=torch.float64)
+
+
+@VALUE.register(terms.ScoreAtEigenvector)
+def value_score_at_eigenvector(number: terms.ScoreAtEigenvector, batch: Batch, ell: int | None) -> Tensor:
+    index = batch.integer(number.args[2], ell)
+    if not 1 <= index <= batch.d:
+        return _nothing(batch)
+    vector = batch.eigenvector(number.args[1], index)
+    return torch.einsum("bi,bij,bj->b", vector, batch.matrix(number.args[0]), vector)
+
+
+@VALUE.register(terms.Angle)
+def value_angle(number: terms.Angle, batch: Batch, ell: int | None) -> Tensor:
+    heights = torch.einsum("bnd,bd->bn", batch.tokens, batch.eigenvector(number.args[0], 1))
+    return torch.maximum(heights.amin(-1), -heights.amax(-1))
+
+
+def _nothing(batch: Batch) -> Tensor:
+    return torch.full((batch.count,), torch.nan, dtype=torch.float64)
 
 
 def joined(batches: Sequence[Batch]) -> list[Batch]:

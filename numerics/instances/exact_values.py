@@ -8,7 +8,7 @@ assumed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cmp_to_key
 from typing import Any
@@ -21,19 +21,16 @@ from eigentoken.theory.exactness.balls import PRECISIONS, expression_ball, preci
 from eigentoken.theory.exactness.decisions import sign_of_expression
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.language import terms
+from eigentoken.theory.language.readings import ENCLOSURE, EXACT
 from eigentoken.theory.systems.catalogue import Time
 
-__all__ = ["BALL_NUMBERS", "Case", "NoValue", "relation_truth"]
+__all__ = ["Case", "NoValue", "relation_truth"]
 
 BITS = PRECISIONS[:4]
 
 
 class NoValue(Exception):
     """A quantity that does not exist for the instance, or that could not be enclosed."""
-
-
-#: Enclosures of further quantities: type -> function of (case, number, bits, ell).
-BALL_NUMBERS: dict[type, Callable[[Case, Any, int, int | None], Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -153,7 +150,7 @@ class Case:
         replaced = {}
         for number in sp.sympify(expression).atoms(terms.MatrixNumber):
             try:
-                value = self._exact_number(number, ell)
+                value = EXACT(number, self, ell)
             except NoValue:
                 return None
             if value is None:
@@ -161,61 +158,88 @@ class Case:
             replaced[number] = value
         return sp.sympify(expression).xreplace(replaced).subs(self.sizes(ell))
 
-    def _exact_number(self, number: Any, ell: int | None) -> sp.Expr | None:
-        if isinstance(number, terms.Eigenvalue | terms.SpectralRadiusOff | terms.SpectralNorm):
-            term = number.args[0]
-            listed = self.rational_eigenvalues(term)
-            if listed is None:
-                return None
-            ordered = [value for value in sorted(listed, reverse=True) for _ in range(listed[value])]
-            if isinstance(number, terms.Eigenvalue):
-                index = self.integer(number.args[1], ell)
-                if not 1 <= index <= self.d:
-                    raise NoValue(f"there is no eigenvalue {index}")
-                return ordered[index - 1]
-            if isinstance(number, terms.SpectralRadiusOff):
-                return max((abs(value) for value in ordered[1:]), default=sp.Integer(0))
-            return max(abs(value) for value in ordered) if self.is_symmetric(term) else None
-        if isinstance(number, terms.ScoreAtEigenvector):
-            vector = self.eigenvector(number.args[1], self.integer(number.args[2], ell))
-            return (vector.T * self.matrix(number.args[0]) * vector)[0, 0] / (vector.T * vector)[0, 0]
-        return None
-
     def ball(self, expression: Any, bits: int, ell: int | None = None) -> arb:
         """An enclosure of a scalar term."""
         expression = sp.sympify(expression)
         with precision(bits):
-            leaves = {number: self._ball_number(number, bits, ell) for number in expression.atoms(terms.MatrixNumber)}
+            leaves = {number: ENCLOSURE(number, self, bits, ell) for number in expression.atoms(terms.MatrixNumber)}
             for symbol, value in self.sizes(ell).items():
                 leaves[symbol] = expression_ball(sp.sympify(value), bits)
             return _evaluate(expression, leaves, bits)
 
-    def _ball_number(self, number: Any, bits: int, ell: int | None) -> arb:
-        if isinstance(number, terms.Eigenvalue):
-            return self.eigenvalue(number.args[0], self.integer(number.args[1], ell), bits)
-        if isinstance(number, terms.SpectralNorm):
-            term = number.args[0]
-            if self.is_symmetric(term) is True:
-                return _largest([abs(value) for value in self.eigenvalues(term, bits)])
-            square = self.eigenvalues(term.T * term, bits)
-            return _largest([value.real for value in square]).sqrt()
-        if isinstance(number, terms.SpectralRadiusOff):
-            return self._radius_off(number.args[0], bits)
-        exact = self._exact_number(number, ell)
-        if exact is not None:
-            return expression_ball(exact, bits)
-        for base in type(number).__mro__:
-            if base in BALL_NUMBERS:
-                return BALL_NUMBERS[base](self, number, bits, ell)
-        raise NoValue(f"{type(number).__name__} has no enclosure here")
 
-    def _radius_off(self, term: Any, bits: int) -> arb:
-        values = self.eigenvalues(term, bits)
-        top = max(range(len(values)), key=lambda i: _EXACT_ORDER(values[i].real.mid()))
-        if any(not values[i].real < values[top].real for i in range(len(values)) if i != top):
-            raise NoValue("the top eigenvalue is not separated")
-        others = [abs(value) for i, value in enumerate(values) if i != top]
-        return _largest(others) if others else arb(0)
+@EXACT.register(terms.Eigenvalue)
+def exact_eigenvalue(number: terms.Eigenvalue, case: Case, ell: int | None) -> sp.Expr | None:
+    ordered = _ordered(number.args[0], case)
+    if ordered is None:
+        return None
+    index = case.integer(number.args[1], ell)
+    if not 1 <= index <= case.d:
+        raise NoValue(f"there is no eigenvalue {index}")
+    return ordered[index - 1]
+
+
+@EXACT.register(terms.SpectralRadiusOff)
+def exact_spectral_radius_off(number: terms.SpectralRadiusOff, case: Case, ell: int | None) -> sp.Expr | None:
+    ordered = _ordered(number.args[0], case)
+    return None if ordered is None else max((abs(value) for value in ordered[1:]), default=sp.Integer(0))
+
+
+@EXACT.register(terms.SpectralNorm)
+def exact_spectral_norm(number: terms.SpectralNorm, case: Case, ell: int | None) -> sp.Expr | None:
+    ordered = _ordered(number.args[0], case)
+    return None if ordered is None or not case.is_symmetric(number.args[0]) else max(abs(value) for value in ordered)
+
+
+@EXACT.register(terms.ScoreAtEigenvector)
+def exact_score_at_eigenvector(number: terms.ScoreAtEigenvector, case: Case, ell: int | None) -> sp.Expr:
+    vector = case.eigenvector(number.args[1], case.integer(number.args[2], ell))
+    return (vector.T * case.matrix(number.args[0]) * vector)[0, 0] / (vector.T * vector)[0, 0]
+
+
+@EXACT.register(terms.Angle)
+def exact_angle(number: terms.Angle, case: Case, ell: int | None) -> None:
+    return None
+
+
+def _ordered(term: Any, case: Case) -> list[sp.Rational] | None:
+    """The eigenvalues from the top, repeated, where they are all rational."""
+    listed = case.rational_eigenvalues(term)
+    return None if listed is None else [each for each in sorted(listed, reverse=True) for _ in range(listed[each])]
+
+
+@ENCLOSURE.register(terms.Eigenvalue)
+def enclosure_eigenvalue(number: terms.Eigenvalue, case: Case, bits: int, ell: int | None) -> arb:
+    return case.eigenvalue(number.args[0], case.integer(number.args[1], ell), bits)
+
+
+@ENCLOSURE.register(terms.SpectralNorm)
+def enclosure_spectral_norm(number: terms.SpectralNorm, case: Case, bits: int, ell: int | None) -> arb:
+    term = number.args[0]
+    if case.is_symmetric(term) is True:
+        return _largest([abs(value) for value in case.eigenvalues(term, bits)])
+    square = case.eigenvalues(term.T * term, bits)
+    return _largest([value.real for value in square]).sqrt()
+
+
+@ENCLOSURE.register(terms.SpectralRadiusOff)
+def enclosure_spectral_radius_off(number: terms.SpectralRadiusOff, case: Case, bits: int, ell: int | None) -> arb:
+    values = case.eigenvalues(number.args[0], bits)
+    top = max(range(len(values)), key=lambda i: _EXACT_ORDER(values[i].real.mid()))
+    if any(not values[i].real < values[top].real for i in range(len(values)) if i != top):
+        raise NoValue("the top eigenvalue is not separated")
+    others = [abs(value) for i, value in enumerate(values) if i != top]
+    return _largest(others) if others else arb(0)
+
+
+@ENCLOSURE.register(terms.ScoreAtEigenvector)
+def enclosure_score_at_eigenvector(number: terms.ScoreAtEigenvector, case: Case, bits: int, ell: int | None) -> arb:
+    return expression_ball(EXACT(number, case, ell), bits)
+
+
+@ENCLOSURE.register(terms.Angle)
+def enclosure_angle(number: terms.Angle, case: Case, bits: int, ell: int | None) -> arb:
+    raise NoValue("an angle of tokens has no enclosure here")
 
 
 def _order(a: Any, b: Any) -> int:

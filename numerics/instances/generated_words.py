@@ -20,11 +20,11 @@ __all__: list[str] = []
 
 
 def _demand(**asked: Any) -> Any:
-    def read(condition: Any, plan: Plan, satisfy: bool = True) -> Plan:
+    def generated_demand(condition: Any, plan: Plan, satisfy: bool = True) -> Plan:
         wanted = {part: _wanted(value, satisfy) for part, value in asked.items()}
         return plan.demand(condition.term, MatrixPlan(**wanted)).noting(condition, satisfy)
 
-    return read
+    return generated_demand
 
 
 def _wanted(value: Any, satisfy: bool) -> Any:
@@ -42,13 +42,15 @@ GENERATED.register(conditions.SimpleTop)(_demand(simple_top=True))
 
 
 @GENERATED.register(conditions.NonPrincipalModulusBelow)
-def _(condition: conditions.NonPrincipalModulusBelow, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_non_principal_modulus_below(
+    condition: conditions.NonPrincipalModulusBelow, plan: Plan, satisfy: bool = True
+) -> Plan:
     asked = MatrixPlan(dominant=True, simple_top=True) if satisfy else MatrixPlan()
     return plan.demand(condition.term, asked).noting(condition, satisfy)
 
 
 @GENERATED.register(conditions.Relation)
-def _(condition: conditions.Relation, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_relation(condition: conditions.Relation, plan: Plan, satisfy: bool = True) -> Plan:
     relation = condition.relation if satisfy else sp.Not(condition.relation)
     if isinstance(relation, sp.Or):
         parts = tuple((conditions.Relation(part), True) for part in relation.args)
@@ -59,7 +61,7 @@ def _(condition: conditions.Relation, plan: Plan, satisfy: bool = True) -> Plan:
 
 
 @GENERATED.register(conditions.InHemisphere)
-def _(condition: conditions.InHemisphere, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_in_hemisphere(condition: conditions.InHemisphere, plan: Plan, satisfy: bool = True) -> Plan:
     asked = HemispherePlan(condition.normal, condition.left, satisfy)
     if plan.hemisphere is not None and plan.hemisphere.inside != satisfy:
         raise Contradiction("the tokens cannot lie both inside and outside a hemisphere")
@@ -67,37 +69,39 @@ def _(condition: conditions.InHemisphere, plan: Plan, satisfy: bool = True) -> P
 
 
 @GENERATED.register(conditions.NotAllEqual)
-def _(condition: conditions.NotAllEqual, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_not_all_equal(condition: conditions.NotAllEqual, plan: Plan, satisfy: bool = True) -> Plan:
     return replace(plan, distinct=satisfy).noting(condition, satisfy)
 
 
 @GENERATED.register(conditions.BoundedInTime)
-def _(condition: conditions.BoundedInTime, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_bounded_in_time(condition: conditions.BoundedInTime, plan: Plan, satisfy: bool = True) -> Plan:
     if not satisfy:
         return plan.noting(condition, satisfy)
     return replace(plan, timed=tuple(dict.fromkeys((*plan.timed, condition.name)))).noting(condition, satisfy)
 
 
 @GENERATED.register(conditions.UniformlyContinuous)
-def _(condition: conditions.UniformlyContinuous, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_uniformly_continuous(condition: conditions.UniformlyContinuous, plan: Plan, satisfy: bool = True) -> Plan:
     """Nothing to do beyond what boundedness asks; a near miss is the square wave that is drawn anyway."""
     return plan.noting(condition, satisfy)
 
 
 @GENERATED.register(conditions.Commute)
-def _(condition: conditions.Commute, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_commute(condition: conditions.Commute, plan: Plan, satisfy: bool = True) -> Plan:
     pair = ((condition.first, condition.second),) if satisfy else ()
     return replace(plan, commute=(*plan.commute, *pair)).noting(condition, satisfy)
 
 
 @GENERATED.register(conditions.SharesTopEigenvector)
-def _(condition: conditions.SharesTopEigenvector, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_shares_top_eigenvector(
+    condition: conditions.SharesTopEigenvector, plan: Plan, satisfy: bool = True
+) -> Plan:
     shared = (*plan.shared_top, condition.name) if satisfy else plan.shared_top
     return replace(plan, shared_top=shared).noting(condition, satisfy)
 
 
 @GENERATED.register(conditions.AllOf)
-def _(condition: conditions.AllOf, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_all_of(condition: conditions.AllOf, plan: Plan, satisfy: bool = True) -> Plan:
     if not satisfy:
         options = tuple((part, False) for part in condition.parts)
         return replace(plan, alternatives=(*plan.alternatives, options)).noting(condition, satisfy)
@@ -107,7 +111,7 @@ def _(condition: conditions.AllOf, plan: Plan, satisfy: bool = True) -> Plan:
 
 
 @GENERATED.register(conditions.AnyOf)
-def _(condition: conditions.AnyOf, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_any_of(condition: conditions.AnyOf, plan: Plan, satisfy: bool = True) -> Plan:
     if satisfy:
         options = tuple((part, True) for part in condition.parts)
         return replace(plan, alternatives=(*plan.alternatives, options)).noting(condition, satisfy)
@@ -117,7 +121,7 @@ def _(condition: conditions.AnyOf, plan: Plan, satisfy: bool = True) -> Plan:
 
 
 @GENERATED.register(conditions.Not)
-def _(condition: conditions.Not, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_not(condition: conditions.Not, plan: Plan, satisfy: bool = True) -> Plan:
     made: Plan = GENERATED(condition.part, plan, not satisfy)
     return made
 
@@ -128,14 +132,14 @@ def _(condition: conditions.Not, plan: Plan, satisfy: bool = True) -> Plan:
 @GENERATED.register(
     claims.Equilibrium, claims.TwoCycle, claims.Stable, claims.Unstable, claims.LyapunovStable, claims.AttentionRank
 )
-def _(claim: Any, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_claim_at_a_place(claim: Any, plan: Plan, satisfy: bool = True) -> Plan:
     made = plan.at(claim.place)
     rank = getattr(claim, "rank", None)
     return made if rank is None else made.noticing(sp.sympify(rank).free_symbols)
 
 
 @GENERATED.register(claims.SpectrumIs)
-def _(claim: claims.SpectrumIs, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_spectrum_is(claim: claims.SpectrumIs, plan: Plan, satisfy: bool = True) -> Plan:
     symbols: set[Any] = set()
     for value, count in claim.classes:
         symbols |= sp.sympify(value).free_symbols | sp.sympify(count).free_symbols
@@ -143,7 +147,7 @@ def _(claim: claims.SpectrumIs, plan: Plan, satisfy: bool = True) -> Plan:
 
 
 @GENERATED.register(claims.ForwardInvariant)
-def _(claim: claims.ForwardInvariant, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_forward_invariant(claim: claims.ForwardInvariant, plan: Plan, satisfy: bool = True) -> Plan:
     return plan if plan.hemisphere is not None else plan.at(claim.region)
 
 
@@ -154,33 +158,33 @@ def _(claim: claims.ForwardInvariant, plan: Plan, satisfy: bool = True) -> Plan:
     claims.Increases,
     claims.Diverges,
 )
-def _(claim: Any, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_claim_about_every_state(claim: Any, plan: Plan, satisfy: bool = True) -> Plan:
     """Any state will do."""
     return plan
 
 
 @GENERATED.register(claims.Converges, claims.AlmostEveryConverges)
-def _(claim: Any, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_converges_or_almost_every_converges(claim: Any, plan: Plan, satisfy: bool = True) -> Plan:
     """Any start will do; a split or an index in the name of the limit is drawn."""
     index = sp.sympify(getattr(claim.place, "index", 1))
     return plan.noticing(index.free_symbols)
 
 
 @GENERATED.register(claims.When)
-def _(claim: claims.When, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_when(claim: claims.When, plan: Plan, satisfy: bool = True) -> Plan:
     made: Plan = GENERATED(claim.claim, GENERATED(claim.condition, plan))
     return made
 
 
 @GENERATED.register(claims.Iff)
-def _(claim: claims.Iff, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_iff(claim: claims.Iff, plan: Plan, satisfy: bool = True) -> Plan:
     """Both sides of the condition are drawn: ``satisfy`` chooses one (used by the tests of a statement)."""
     made: Plan = GENERATED(claim.claim, GENERATED(claim.condition, plan, satisfy))
     return made
 
 
 @GENERATED.register(conditions.IsIdentity)
-def _(condition: conditions.IsIdentity, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_is_identity(condition: conditions.IsIdentity, plan: Plan, satisfy: bool = True) -> Plan:
     """The matrix of every head is the identity; a near miss is any other matrix.
 
     ``c X = I`` fixes X, ``X X^T = I`` asks for an orthogonal matrix, ``X X = I`` for an involution.
@@ -214,18 +218,18 @@ def _solved(term: Any) -> tuple[Any, Any]:
 
 
 @GENERATED.register(conditions.ShareDominantPair)
-def _(condition: conditions.ShareDominantPair, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_share_dominant_pair(condition: conditions.ShareDominantPair, plan: Plan, satisfy: bool = True) -> Plan:
     """Symmetric heads with one top eigenvector, of which those are kept whose other eigenvalues are smaller in modulus."""
     shared = (*plan.shared_top, condition.name) if satisfy else plan.shared_top
     return replace(plan, shared_top=shared).noting(condition, satisfy)
 
 
 @GENERATED.register(conditions.NoneOpposite)
-def _(condition: conditions.NoneOpposite, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_none_opposite(condition: conditions.NoneOpposite, plan: Plan, satisfy: bool = True) -> Plan:
     """Tokens drawn at random are not opposite; a near miss has one that is."""
     return replace(plan, opposite=not satisfy).noting(condition, satisfy)
 
 
 @GENERATED.register(conditions.NotAllZero)
-def _(condition: conditions.NotAllZero, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_not_all_zero(condition: conditions.NotAllZero, plan: Plan, satisfy: bool = True) -> Plan:
     return (plan if satisfy else plan.at(Zero())).noting(condition, satisfy)

@@ -23,23 +23,23 @@ def _scale(value: Tensor) -> Tensor:
 
 
 @OBSERVED.register(conditions.Symmetric)
-def _(condition: conditions.Symmetric, batch: Batch) -> Tensor:
+def observed_symmetric(condition: conditions.Symmetric, batch: Batch) -> Tensor:
     value = batch.matrix(condition.term)
     return torch.linalg.matrix_norm(value - value.mT) - _scale(value)
 
 
 @OBSERVED.register(conditions.PositiveDefinite)
-def _(condition: conditions.PositiveDefinite, batch: Batch) -> Tensor:
+def observed_positive_definite(condition: conditions.PositiveDefinite, batch: Batch) -> Tensor:
     return _symmetric_values(condition.term, batch).amin(-1).neg() + 1e-12
 
 
 @OBSERVED.register(conditions.PositiveSemidefinite)
-def _(condition: conditions.PositiveSemidefinite, batch: Batch) -> Tensor:
+def observed_positive_semidefinite(condition: conditions.PositiveSemidefinite, batch: Batch) -> Tensor:
     return _symmetric_values(condition.term, batch).amin(-1).neg() - 1e-12
 
 
 @OBSERVED.register(conditions.NegativeDefinite)
-def _(condition: conditions.NegativeDefinite, batch: Batch) -> Tensor:
+def observed_negative_definite(condition: conditions.NegativeDefinite, batch: Batch) -> Tensor:
     return _symmetric_values(condition.term, batch).amax(-1) + 1e-12
 
 
@@ -49,13 +49,13 @@ def _symmetric_values(term: Any, batch: Batch) -> Tensor:
 
 
 @OBSERVED.register(conditions.Nonsingular)
-def _(condition: conditions.Nonsingular, batch: Batch) -> Tensor:
+def observed_nonsingular(condition: conditions.Nonsingular, batch: Batch) -> Tensor:
     value = batch.matrix(condition.term)
     return _scale(value) - torch.linalg.svdvals(value)[..., -1]
 
 
 @OBSERVED.register(conditions.SimpleTop)
-def _(condition: conditions.SimpleTop, batch: Batch) -> Tensor:
+def observed_simple_top(condition: conditions.SimpleTop, batch: Batch) -> Tensor:
     values = batch.eigen(condition.term)[0]
     if values.shape[-1] == 1:
         return torch.full((batch.count,), -1.0, dtype=torch.float64)
@@ -64,7 +64,7 @@ def _(condition: conditions.SimpleTop, batch: Batch) -> Tensor:
 
 
 @OBSERVED.register(conditions.NonPrincipalModulusBelow)
-def _(condition: conditions.NonPrincipalModulusBelow, batch: Batch) -> Tensor:
+def observed_non_principal_modulus_below(condition: conditions.NonPrincipalModulusBelow, batch: Batch) -> Tensor:
     values = batch.eigen(condition.term)[0]
     if values.shape[-1] == 1:
         return -values[:, 0].real
@@ -73,12 +73,12 @@ def _(condition: conditions.NonPrincipalModulusBelow, batch: Batch) -> Tensor:
 
 
 @OBSERVED.register(conditions.Relation)
-def _(condition: conditions.Relation, batch: Batch) -> Tensor:
+def observed_relation(condition: conditions.Relation, batch: Batch) -> Tensor:
     return relation_violation(batch, condition.relation)
 
 
 @OBSERVED.register(conditions.InHemisphere)
-def _(condition: conditions.InHemisphere, batch: Batch) -> Tensor:
+def observed_in_hemisphere(condition: conditions.InHemisphere, batch: Batch) -> Tensor:
     if condition.normal is not None:  # only a simple real eigenvalue at the top has one eigenvector
         heights = torch.einsum("bnd,bd->bn", batch.tokens, batch.eigenvector(condition.normal, 1, condition.left))
         low = ROUNDING - torch.maximum(heights.amin(-1), (-heights).amin(-1))
@@ -116,13 +116,13 @@ def _height_by_program(x: Tensor) -> float:
 
 
 @OBSERVED.register(conditions.NotAllEqual)
-def _(condition: conditions.NotAllEqual, batch: Batch) -> Tensor:
+def observed_not_all_equal(condition: conditions.NotAllEqual, batch: Batch) -> Tensor:
     spread = torch.linalg.vector_norm(batch.tokens - batch.tokens[:, :1], dim=-1).amax(-1)
     return ROUNDING - spread
 
 
 @OBSERVED.register(conditions.BoundedInTime, conditions.UniformlyContinuous)
-def _(condition: Any, batch: Batch) -> Tensor:
+def observed_bounded_in_time_or_uniformly_continuous(condition: Any, batch: Batch) -> Tensor:
     """Every matrix that is drawn is constant or a :class:`Wave`; a wave with a square part is not continuous."""
     smooth = isinstance(condition, conditions.UniformlyContinuous)
     groups = [batch.parameters, *batch.parameters.get("heads", [])]
@@ -135,14 +135,14 @@ def _(condition: Any, batch: Batch) -> Tensor:
 
 
 @OBSERVED.register(conditions.Commute)
-def _(condition: conditions.Commute, batch: Batch) -> Tensor:
+def observed_commute(condition: conditions.Commute, batch: Batch) -> Tensor:
     first, second = batch.matrix(condition.first), batch.matrix(condition.second)
     size = ROUNDING * (1 + torch.linalg.matrix_norm(first) * torch.linalg.matrix_norm(second))
     return torch.linalg.matrix_norm(first @ second - second @ first) - size
 
 
 @OBSERVED.register(conditions.SharesTopEigenvector)
-def _(condition: conditions.SharesTopEigenvector, batch: Batch) -> Tensor:
+def observed_shares_top_eigenvector(condition: conditions.SharesTopEigenvector, batch: Batch) -> Tensor:
     heads = [head[condition.name] for head in batch.parameters.get("heads", [batch.parameters])]
     worst = torch.full((batch.count,), -torch.inf, dtype=torch.float64)
     first = None
@@ -159,23 +159,23 @@ def _(condition: conditions.SharesTopEigenvector, batch: Batch) -> Tensor:
 
 
 @OBSERVED.register(conditions.AllOf)
-def _(condition: conditions.AllOf, batch: Batch) -> Tensor:
+def observed_all_of(condition: conditions.AllOf, batch: Batch) -> Tensor:
     return torch.stack([OBSERVED(part, batch) for part in condition.parts]).amax(0)
 
 
 @OBSERVED.register(conditions.AnyOf)
-def _(condition: conditions.AnyOf, batch: Batch) -> Tensor:
+def observed_any_of(condition: conditions.AnyOf, batch: Batch) -> Tensor:
     return torch.stack([OBSERVED(part, batch) for part in condition.parts]).amin(0)
 
 
 @OBSERVED.register(conditions.Not)
-def _(condition: conditions.Not, batch: Batch) -> Tensor:
+def observed_not(condition: conditions.Not, batch: Batch) -> Tensor:
     value: Tensor = OBSERVED(condition.part, batch)
     return -value
 
 
 @OBSERVED.register(conditions.IsIdentity)
-def _(condition: conditions.IsIdentity, batch: Batch) -> Tensor:
+def observed_is_identity(condition: conditions.IsIdentity, batch: Batch) -> Tensor:
     eye = torch.eye(batch.d, dtype=torch.float64)
     name = getattr(condition.term, "name", "")
     heads = batch.parameters.get("heads", ())
@@ -185,7 +185,7 @@ def _(condition: conditions.IsIdentity, batch: Batch) -> Tensor:
 
 
 @OBSERVED.register(conditions.ShareDominantPair)
-def _(condition: conditions.ShareDominantPair, batch: Batch) -> Tensor:
+def observed_share_dominant_pair(condition: conditions.ShareDominantPair, batch: Batch) -> Tensor:
     """The worst of: not an eigenvector of a head, not positive, not contracted beside it in the Euclidean norm."""
     heads = [head[condition.name] for head in batch.parameters.get("heads", [batch.parameters])]
     total = torch.stack(heads).sum(0)
@@ -214,12 +214,12 @@ def _leading(matrix: Tensor) -> Tensor:
 
 
 @OBSERVED.register(conditions.NoneOpposite)
-def _(condition: conditions.NoneOpposite, batch: Batch) -> Tensor:
+def observed_none_opposite(condition: conditions.NoneOpposite, batch: Batch) -> Tensor:
     """The distance of the tokens to the antipode of the first (to which it is not opposite itself)."""
     away = torch.linalg.vector_norm(batch.tokens + batch.tokens[:, :1], dim=-1).amin(-1)
     return 1e-6 - away
 
 
 @OBSERVED.register(conditions.NotAllZero)
-def _(condition: conditions.NotAllZero, batch: Batch) -> Tensor:
+def observed_not_all_zero(condition: conditions.NotAllZero, batch: Batch) -> Tensor:
     return 1e-9 - torch.linalg.vector_norm(batch.tokens, dim=-1).amax(-1)

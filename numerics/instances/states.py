@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -25,12 +24,10 @@ from eigentoken.theory.language.places import (
     SomeEquilibrium,
     Zero,
 )
+from eigentoken.theory.language.readings import PLACED
 from eigentoken.theory.systems.catalogue import Space
 
-__all__ = ["PLACES", "in_hemisphere", "on_manifold", "place_state", "tokens_for"]
-
-#: How to put the tokens at a place: type -> function of (place, batch, generator), for words added by authors too.
-PLACES: dict[type, Callable[[Any, Batch, torch.Generator], Batch]] = {}
+__all__ = ["in_hemisphere", "on_manifold", "place_state", "tokens_for"]
 
 
 def on_manifold(batch: Batch, x: Tensor) -> Tensor:
@@ -87,33 +84,22 @@ def in_hemisphere(plan: Plan, batch: Batch, generator: torch.Generator) -> Batch
 
 def place_state(place: Place, batch: Batch, generator: torch.Generator) -> Batch:
     """The batch with its tokens at the place (one state of it, where the place is a set)."""
-    for base in type(place).__mro__:
-        if base in PLACES:
-            return PLACES[base](place, batch, generator)
-    raise ValueError(f"no state is known at {type(place).__name__}: register one in PLACES")
-
-
-def _enter(*types: type) -> Callable[[Any], Any]:
-    def enter(function: Any) -> Any:
-        for each in types:
-            PLACES[each] = function
-        return function
-
-    return enter
+    found: Batch = PLACED(place, batch, generator)
+    return found
 
 
 def _put(batch: Batch, x: Tensor, groups: tuple[int, ...] | None) -> Batch:
     return replace(batch, tokens=on_manifold(batch, x), groups=groups, _memory={})
 
 
-@_enter(ConsensusAt)
-def _(place: ConsensusAt, batch: Batch, generator: torch.Generator) -> Batch:
+@PLACED.register(ConsensusAt)
+def placed_consensus_at(place: ConsensusAt, batch: Batch, generator: torch.Generator) -> Batch:
     vector = batch.eigenvector(place.term, batch.integer(place.index))
     return _put(batch, vector.unsqueeze(1).expand(-1, batch.n, -1).clone(), (0,) * batch.n)
 
 
-@_enter(BipartiteAt)
-def _(place: BipartiteAt, batch: Batch, generator: torch.Generator) -> Batch:
+@PLACED.register(BipartiteAt)
+def placed_bipartite_at(place: BipartiteAt, batch: Batch, generator: torch.Generator) -> Batch:
     vector = batch.eigenvector(place.term, batch.integer(place.index)).unsqueeze(1)
     x = torch.cat([vector.expand(-1, batch.p, -1), -vector.expand(-1, batch.q, -1)], 1)
     return _put(batch, x, (0,) * batch.p + (1,) * batch.q)
@@ -155,8 +141,8 @@ def _balanced_scores(batch: Batch, w: Tensor) -> Batch:
     return batch.with_parameters(parameters)
 
 
-@_enter(AntipodalAt)
-def _(place: AntipodalAt, batch: Batch, generator: torch.Generator) -> Batch:
+@PLACED.register(AntipodalAt)
+def placed_antipodal_at(place: AntipodalAt, batch: Batch, generator: torch.Generator) -> Batch:
     w = _direction(batch, generator)
     half = batch.n // 2
     x = torch.cat([w.unsqueeze(1).expand(-1, half, -1), -w.unsqueeze(1).expand(-1, batch.n - half, -1)], 1)
@@ -164,8 +150,8 @@ def _(place: AntipodalAt, batch: Batch, generator: torch.Generator) -> Batch:
     return replace(_put(ready, x, (0,) * half + (1,) * (batch.n - half)), p=half, extra={**batch.extra, place.name: w})
 
 
-@_enter(Polygonal)
-def _(place: Polygonal, batch: Batch, generator: torch.Generator) -> Batch:
+@PLACED.register(Polygonal)
+def placed_polygonal(place: Polygonal, batch: Batch, generator: torch.Generator) -> Batch:
     """Antipodal pairs (even n), with a triangle (odd n) or two pairs in general position where scores are uniform."""
     uniform = batch.system.score is None
     if (
@@ -174,8 +160,7 @@ def _(place: Polygonal, batch: Batch, generator: torch.Generator) -> Batch:
         return _put(batch, torch.full_like(batch.tokens, torch.nan), None)
     spread = float(torch.rand(1, generator=generator)) < 0.5
     if batch.n % 2 == 0 and not (uniform and batch.n > 2 and spread):
-        antipodal: Batch = PLACES[AntipodalAt](AntipodalAt(), batch, generator)
-        return antipodal
+        return place_state(AntipodalAt(), batch, generator)
     if not uniform or batch.n < 2 or batch.d < 2:
         return _put(batch, torch.full_like(batch.tokens, torch.nan), None)
     frame = torch.linalg.qr(torch.randn(batch.count, batch.d, batch.d, generator=generator, dtype=torch.float64)).Q
@@ -191,24 +176,24 @@ def _(place: Polygonal, batch: Batch, generator: torch.Generator) -> Batch:
     return _put(batch, torch.stack(tokens, 1), None)
 
 
-@_enter(Clustering)
-def _(place: Clustering, batch: Batch, generator: torch.Generator) -> Batch:
+@PLACED.register(Clustering)
+def placed_clustering(place: Clustering, batch: Batch, generator: torch.Generator) -> Batch:
     return clustered(batch, generator)
 
 
-@_enter(Zero)
-def _(place: Zero, batch: Batch, generator: torch.Generator) -> Batch:
+@PLACED.register(Zero)
+def placed_zero(place: Zero, batch: Batch, generator: torch.Generator) -> Batch:
     return replace(batch, tokens=torch.zeros_like(batch.tokens), groups=(0,) * batch.n, _memory={})
 
 
-@_enter(ConsensusSet)
-def _(place: ConsensusSet, batch: Batch, generator: torch.Generator) -> Batch:
+@PLACED.register(ConsensusSet)
+def placed_consensus_set(place: ConsensusSet, batch: Batch, generator: torch.Generator) -> Batch:
     x = torch.randn(batch.count, 1, batch.d, generator=generator, dtype=torch.float64)
     return _put(batch, x.expand(-1, batch.n, -1).clone(), (0,) * batch.n)
 
 
-@_enter(SomeEquilibrium, Hemisphere)
-def _(place: Place, batch: Batch, generator: torch.Generator) -> Batch:
+@PLACED.register(SomeEquilibrium, Hemisphere)
+def placed_some_equilibrium_or_hemisphere(place: Place, batch: Batch, generator: torch.Generator) -> Batch:
     x = torch.randn(batch.count, batch.n, batch.d, generator=generator, dtype=torch.float64)
     batch = _put(batch, x, None)
     if isinstance(place, Hemisphere):

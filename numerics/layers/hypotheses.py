@@ -1,8 +1,8 @@
 """Conditions read on weights: is the hypothesis of a theorem true of this layer, and how far is it from that?
 
-A further reading beside the five (:mod:`eigentoken.theory.language.readings`): ``ON_WEIGHTS(condition, environment)`` gives a
-verdict, or ``None`` where the condition speaks of the tokens and not of the weights.  What can be asked of the matrices
-of a layer or head is in :mod:`eigentoken.numerics.layers.symbol_values`.
+The reading ``ON_WEIGHTS(condition, environment)`` gives a verdict, or ``None`` where the condition speaks of the tokens and
+not of the weights.  What can be asked of the matrices of a layer or head is in
+:mod:`eigentoken.numerics.layers.symbol_values`.
 """
 
 from __future__ import annotations
@@ -17,34 +17,27 @@ from eigentoken.numerics.layers.quantities import ball
 from eigentoken.numerics.layers.symbol_values import Letters, NotBound
 from eigentoken.theory.language import conditions as words
 from eigentoken.theory.language.conditions import IsIdentity
-from eigentoken.theory.language.readings import Reading
+from eigentoken.theory.language.readings import ON_WEIGHTS
 from eigentoken.theory.language.terms import Eigenvalue, MatrixNumber, SpectralNorm, alpha, d, matrix
 from eigentoken.theory.language.verdicts import Verdict, all_of, any_of, fails, holds, undecided
 from eigentoken.theory.proving.ball_evaluation import evaluate
 
 __all__ = ["ON_WEIGHTS"]
 
-ON_WEIGHTS = Reading("on-weights", "is it true of these weights?")
 
-
-def _sign(name: str) -> Any:
-    return lambda condition, environment: environment.answer(name, condition.term)
-
-
-ON_WEIGHTS.register(words.Symmetric)(_sign("symmetric"))
-ON_WEIGHTS.register(words.PositiveDefinite)(_sign("positive-definite"))
-ON_WEIGHTS.register(words.PositiveSemidefinite)(_sign("positive-semidefinite"))
-ON_WEIGHTS.register(words.NegativeDefinite)(_sign("negative-definite"))
-ON_WEIGHTS.register(words.Nonsingular)(_sign("nonsingular"))
-ON_WEIGHTS.register(words.SimpleTop)(_sign("dominant-real-part"))
+@ON_WEIGHTS.register(words.OfOneMatrix)
+def on_weights_of_one_matrix(condition: words.OfOneMatrix, environment: Letters) -> Verdict:
+    return environment.answer(condition.called, condition.term)
 
 
 @ON_WEIGHTS.register(IsIdentity)
-def _(condition: IsIdentity, environment: Letters) -> Verdict:
+def on_weights_is_identity(condition: IsIdentity, environment: Letters) -> Verdict:
     """In a system of heads the parameter of every head is meant: the first that is certainly not the identity decides."""
     if not environment.heads:
-        return environment.answer("identity", condition.term)
-    found = {f"head {index}": head.answer("identity", condition.term) for index, head in enumerate(environment.heads)}
+        return environment.answer(condition.called, condition.term)
+    found = {
+        f"head {index}": head.answer(condition.called, condition.term) for index, head in enumerate(environment.heads)
+    }
     for name, verdict in found.items():
         if verdict.is_fails:
             return replace(verdict, reason=f"{name}: {verdict.reason}")
@@ -52,7 +45,7 @@ def _(condition: IsIdentity, environment: Letters) -> Verdict:
 
 
 @ON_WEIGHTS.register(words.NonPrincipalModulusBelow)
-def _(condition: words.NonPrincipalModulusBelow, environment: Letters) -> Verdict:
+def on_weights_non_principal_modulus_below(condition: words.NonPrincipalModulusBelow, environment: Letters) -> Verdict:
     """The leader mu by modulus is real and simple, and positive: mu < 0 would be lambda_d, with lambda_1 < |mu| = -lambda_d,
     and mu > 0 is lambda_1, with lambda_d > -mu.  So its sign is that of lambda_1 + lambda_d (by real part)."""
     ahead = environment.answer("dominant-modulus", condition.term)
@@ -62,7 +55,7 @@ def _(condition: words.NonPrincipalModulusBelow, environment: Letters) -> Verdic
 
 
 @ON_WEIGHTS.register(words.BoundedInTime)
-def _(condition: words.BoundedInTime, environment: Letters) -> Verdict:
+def on_weights_bounded_in_time(condition: words.BoundedInTime, environment: Letters) -> Verdict:
     try:
         norms = [each.norm(matrix(condition.name)) for each in environment.heads or (environment,)]
     except NotBound as problem:
@@ -72,32 +65,32 @@ def _(condition: words.BoundedInTime, environment: Letters) -> Verdict:
 
 
 @ON_WEIGHTS.register(words.UniformlyContinuous)
-def _(condition: words.UniformlyContinuous, environment: Letters) -> Verdict:
+def on_weights_uniformly_continuous(condition: words.UniformlyContinuous, environment: Letters) -> Verdict:
     return holds("the weights do not depend on time")
 
 
-@ON_WEIGHTS.register(words.InHemisphere, words.NotAllEqual)
-def _(condition: words.Condition, environment: Letters) -> None:
+@ON_WEIGHTS.register(words.InHemisphere, words.NotAllEqual, words.NoneOpposite, words.NotAllZero)
+def on_weights_of_tokens(condition: words.Condition, environment: Letters) -> None:
     return None
 
 
 @ON_WEIGHTS.register(words.Commute)
-def _(condition: words.Commute, environment: Letters) -> Verdict:
+def on_weights_commute(condition: words.Commute, environment: Letters) -> Verdict:
     return undecided("commutation of two products of weights is not decided")
 
 
 @ON_WEIGHTS.register(words.SharesTopEigenvector)
-def _(condition: words.SharesTopEigenvector, environment: Letters) -> Verdict:
+def on_weights_shares_top_eigenvector(condition: words.SharesTopEigenvector, environment: Letters) -> Verdict:
     return undecided("a common eigenvector of the heads is not decided")
 
 
 @ON_WEIGHTS.register(words.AllOf)
-def _(condition: words.AllOf, environment: Letters) -> Verdict | None:
+def on_weights_all_of(condition: words.AllOf, environment: Letters) -> Verdict | None:
     return _combined(condition.parts, environment, all_of)
 
 
 @ON_WEIGHTS.register(words.AnyOf)
-def _(condition: words.AnyOf, environment: Letters) -> Verdict | None:
+def on_weights_any_of(condition: words.AnyOf, environment: Letters) -> Verdict | None:
     return _combined(condition.parts, environment, any_of)
 
 
@@ -107,7 +100,7 @@ def _combined(parts: tuple[words.Condition, ...], environment: Letters, join: An
 
 
 @ON_WEIGHTS.register(words.Not)
-def _(condition: words.Not, environment: Letters) -> Verdict | None:
+def on_weights_not(condition: words.Not, environment: Letters) -> Verdict | None:
     inner = ON_WEIGHTS(condition.part, environment)
     if inner is None or inner.is_undecided:
         return inner
@@ -116,7 +109,7 @@ def _(condition: words.Not, environment: Letters) -> Verdict | None:
 
 
 @ON_WEIGHTS.register(words.Relation)
-def _(condition: words.Relation, environment: Letters) -> Verdict | None:
+def on_weights_relation(condition: words.Relation, environment: Letters) -> Verdict | None:
     return _decide(condition.relation, environment)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.language import conditions as words
+from eigentoken.theory.language.readings import ASKED
 from eigentoken.theory.language.terms import MatrixNumber
 from eigentoken.theory.systems.catalogue import System
 
@@ -32,31 +33,52 @@ class Asks(IntEnum):
         return self.name.lower()
 
 
-#: Words about the tokens, or true of every finite matrix that does not depend on time.
-_NOTHING = (words.InHemisphere, words.NotAllEqual, words.BoundedInTime, words.UniformlyContinuous)
-
-
 def asks(conditions: Sequence[words.Condition], listed: System) -> Asks:
     """The most that one of the conditions asks of the weights that play the letters of the system.
 
     A metric that is a parameter of its own is the identity for every layer: what is asked of it is not asked of weights.
     """
     weights = frozenset({listed.value, listed.score, *(listed.rotary or ()), "F"} - {None})
-    return max((_asked(each, weights) for each in conditions), default=Asks.NOTHING)
+    return max((Asks(ASKED(each, weights)) for each in conditions), default=Asks.NOTHING)
 
 
-def _asked(condition: words.Condition, weights: frozenset[Any]) -> Asks:
-    if isinstance(condition, words.AllOf):
-        return max((_asked(part, weights) for part in condition.parts), default=Asks.NOTHING)
-    if isinstance(condition, words.AnyOf):
-        return min((_asked(part, weights) for part in condition.parts), default=Asks.NOTHING)
-    if isinstance(condition, _NOTHING):
-        return Asks.NOTHING
-    if isinstance(condition, words.Relation) and not condition.relation.atoms(MatrixNumber):
-        return Asks.NOTHING
-    if not letters_of(condition) & weights:
-        return Asks.NOTHING
-    return Asks.INVERTIBLE if isinstance(condition, words.Nonsingular) else Asks.MORE
+@ASKED.register(words.Condition)
+def asked_of_its_letters(condition: words.Condition, weights: frozenset[Any]) -> Asks:
+    """More, if it speaks of a matrix of weights."""
+    return Asks.MORE if letters_of(condition) & weights else Asks.NOTHING
+
+
+@ASKED.register(
+    words.InHemisphere,
+    words.NotAllEqual,
+    words.NoneOpposite,
+    words.NotAllZero,
+    words.BoundedInTime,
+    words.UniformlyContinuous,
+)
+def asked_nothing(condition: words.Condition, weights: frozenset[Any]) -> Asks:
+    """About the tokens, or true of every finite matrix that does not depend on time."""
+    return Asks.NOTHING
+
+
+@ASKED.register(words.AllOf)
+def asked_all_of(condition: words.AllOf, weights: frozenset[Any]) -> Asks:
+    return max((Asks(ASKED(part, weights)) for part in condition.parts), default=Asks.NOTHING)
+
+
+@ASKED.register(words.AnyOf)
+def asked_any_of(condition: words.AnyOf, weights: frozenset[Any]) -> Asks:
+    return min((Asks(ASKED(part, weights)) for part in condition.parts), default=Asks.NOTHING)
+
+
+@ASKED.register(words.Relation)
+def asked_relation(condition: words.Relation, weights: frozenset[Any]) -> Asks:
+    return asked_of_its_letters(condition, weights) if condition.relation.atoms(MatrixNumber) else Asks.NOTHING
+
+
+@ASKED.register(words.Nonsingular)
+def asked_nonsingular(condition: words.Nonsingular, weights: frozenset[Any]) -> Asks:
+    return min(Asks.INVERTIBLE, asked_of_its_letters(condition, weights))
 
 
 def letters_of(condition: Any) -> set[str]:

@@ -27,7 +27,7 @@ __all__ = ["ranges_meet"]
 
 
 @ON_WEIGHTS.register(ShareDominantPair)
-def _(condition: ShareDominantPair, environment: Letters) -> Verdict:
+def on_weights_share_dominant_pair(condition: ShareDominantPair, environment: Letters) -> Verdict:
     letter = matrix(condition.name)
     heads = environment.heads or (environment,)
     for index, head in enumerate(heads):

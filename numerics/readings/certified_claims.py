@@ -46,13 +46,13 @@ def _elsewhere(place: Any, case: Case) -> Verdict | None:
 
 
 @CERTIFIED.register(claims.Equilibrium)
-def _(claim: claims.Equilibrium, case: Case) -> Verdict:
+def certified_equilibrium(claim: claims.Equilibrium, case: Case) -> Verdict:
     away = _elsewhere(claim.place, case)
     return classified(case).equilibrium if away is None else away
 
 
 @CERTIFIED.register(claims.TwoCycle)
-def _(claim: claims.TwoCycle, case: Case) -> Verdict:
+def certified_two_cycle(claim: claims.TwoCycle, case: Case) -> Verdict:
     found = classified(case)
     away = _elsewhere(claim.place, case)
     if away is not None:
@@ -63,13 +63,13 @@ def _(claim: claims.TwoCycle, case: Case) -> Verdict:
 
 
 @CERTIFIED.register(claims.Stable)
-def _(claim: claims.Stable, case: Case) -> Verdict:
+def certified_stable(claim: claims.Stable, case: Case) -> Verdict:
     away = _elsewhere(claim.place, case)
     return classified(case).stable if away is None else away
 
 
 @CERTIFIED.register(claims.Unstable)
-def _(claim: claims.Unstable, case: Case) -> Verdict:
+def certified_unstable(claim: claims.Unstable, case: Case) -> Verdict:
     away = _elsewhere(claim.place, case)
     if away is not None:
         return away
@@ -84,7 +84,7 @@ def _(claim: claims.Unstable, case: Case) -> Verdict:
 
 
 @CERTIFIED.register(claims.LyapunovStable)
-def _(claim: claims.LyapunovStable, case: Case) -> Verdict:
+def certified_lyapunov_stable(claim: claims.LyapunovStable, case: Case) -> Verdict:
     away = _elsewhere(claim.place, case)
     if away is not None:
         return away
@@ -97,7 +97,7 @@ def _(claim: claims.LyapunovStable, case: Case) -> Verdict:
 
 
 @CERTIFIED.register(claims.SpectrumIs)
-def _(claim: claims.SpectrumIs, case: Case) -> Verdict:
+def certified_spectrum_is(claim: claims.SpectrumIs, case: Case) -> Verdict:
     away = _elsewhere(claim.place, case)
     if away is not None:
         return away
@@ -173,7 +173,7 @@ def _matching(meeting: list[list[bool]]) -> dict[int, int]:
 
 
 @CERTIFIED.register(claims.AttentionRank)
-def _(claim: claims.AttentionRank, case: Case) -> Verdict:
+def certified_attention_rank(claim: claims.AttentionRank, case: Case) -> Verdict:
     away = _elsewhere(claim.place, case)
     if away is not None:
         return away
@@ -188,7 +188,7 @@ def _(claim: claims.AttentionRank, case: Case) -> Verdict:
 
 
 @CERTIFIED.register(claims.When)
-def _(claim: claims.When, case: Case) -> Verdict:
+def certified_when(claim: claims.When, case: Case) -> Verdict:
     given = CERTIFIED(claim.condition, case)
     if given.is_fails:
         return holds(f"vacuous: {given.reason}")
@@ -199,7 +199,7 @@ def _(claim: claims.When, case: Case) -> Verdict:
 
 
 @CERTIFIED.register(claims.Iff)
-def _(claim: claims.Iff, case: Case) -> Verdict:
+def certified_iff(claim: claims.Iff, case: Case) -> Verdict:
     given, found = CERTIFIED(claim.condition, case), CERTIFIED(claim.claim, case)
     for each in (given, found):
         if each.is_undecided:
@@ -275,22 +275,22 @@ def _by_sign(found: tuple[int | None, str], good: tuple[int, ...], what: str) ->
 
 
 @CERTIFIED.register(claims.Vanishes)
-def _(claim: claims.Vanishes, case: Case) -> Verdict:
+def certified_vanishes(claim: claims.Vanishes, case: Case) -> Verdict:
     return _by_sign(observable_sign(claim.observable, case), (0,), claim.observable.name)
 
 
 @CERTIFIED.register(claims.Nonnegative)
-def _(claim: claims.Nonnegative, case: Case) -> Verdict:
+def certified_nonnegative(claim: claims.Nonnegative, case: Case) -> Verdict:
     return _by_sign(observable_sign(claim.observable, case), (1,) if claim.strict else (0, 1), claim.observable.name)
 
 
 @CERTIFIED.register(claims.Decreases)
-def _(claim: claims.Decreases, case: Case) -> Verdict:
+def certified_decreases(claim: claims.Decreases, case: Case) -> Verdict:
     return _by_sign(rate_sign(claim.observable, case), (-1, 0), f"the change of {claim.observable.name}")
 
 
 @CERTIFIED.register(claims.Increases)
-def _(claim: claims.Increases, case: Case) -> Verdict:
+def certified_increases(claim: claims.Increases, case: Case) -> Verdict:
     return _by_sign(rate_sign(claim.observable, case), (0, 1), f"the change of {claim.observable.name}")
 
 
@@ -298,14 +298,14 @@ def _(claim: claims.Increases, case: Case) -> Verdict:
 
 
 @CERTIFIED.register(claims.Converges, claims.AlmostEveryConverges)
-def _(claim: Any, case: Case) -> Verdict:
+def certified_converges_or_almost_every_converges(claim: Any, case: Case) -> Verdict:
     from eigentoken.numerics.readings.attracting_regions import limit_verdict
 
     return limit_verdict(claim, case)
 
 
 @CERTIFIED.register(claims.Diverges)
-def _(claim: claims.Diverges, case: Case) -> Verdict:
+def certified_diverges(claim: claims.Diverges, case: Case) -> Verdict:
     found = classified(case)
     if found.equilibrium.is_holds:
         return fails("the start is an equilibrium, so no token moves (exact)")

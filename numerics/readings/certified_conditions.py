@@ -31,7 +31,7 @@ def verdict_of(truth: bool | None, said: str) -> Verdict:
 
 
 @CERTIFIED.register(conditions.Symmetric)
-def _(condition: conditions.Symmetric, case: Case) -> Verdict:
+def certified_symmetric(condition: conditions.Symmetric, case: Case) -> Verdict:
     return _guarded(lambda: verdict_of(case.is_symmetric(condition.term), f"{condition.term} is symmetric"))
 
 
@@ -62,17 +62,17 @@ def _minors(value: sp.Matrix) -> bool | None:
 
 
 @CERTIFIED.register(conditions.PositiveDefinite)
-def _(condition: conditions.PositiveDefinite, case: Case) -> Verdict:
+def certified_positive_definite(condition: conditions.PositiveDefinite, case: Case) -> Verdict:
     return _guarded(lambda: _definite(condition, case, 1, False, "positive"))
 
 
 @CERTIFIED.register(conditions.PositiveSemidefinite)
-def _(condition: conditions.PositiveSemidefinite, case: Case) -> Verdict:
+def certified_positive_semidefinite(condition: conditions.PositiveSemidefinite, case: Case) -> Verdict:
     return _guarded(lambda: _definite(condition, case, 1, True, "positive semi"))
 
 
 @CERTIFIED.register(conditions.NegativeDefinite)
-def _(condition: conditions.NegativeDefinite, case: Case) -> Verdict:
+def certified_negative_definite(condition: conditions.NegativeDefinite, case: Case) -> Verdict:
     return _guarded(lambda: _definite(condition, case, -1, False, "negative"))
 
 
@@ -85,7 +85,7 @@ def _guarded(ask: Any) -> Verdict:
 
 
 @CERTIFIED.register(conditions.Nonsingular)
-def _(condition: conditions.Nonsingular, case: Case) -> Verdict:
+def certified_nonsingular(condition: conditions.Nonsingular, case: Case) -> Verdict:
     def ask() -> Verdict:
         found = zero(case.matrix(condition.term).det())
         return verdict_of(None if found is None else not found, f"{condition.term} is invertible")
@@ -94,12 +94,12 @@ def _(condition: conditions.Nonsingular, case: Case) -> Verdict:
 
 
 @CERTIFIED.register(conditions.SimpleTop)
-def _(condition: conditions.SimpleTop, case: Case) -> Verdict:
+def certified_simple_top(condition: conditions.SimpleTop, case: Case) -> Verdict:
     return _guarded(lambda: _top(condition.term, case, modulus=False))
 
 
 @CERTIFIED.register(conditions.NonPrincipalModulusBelow)
-def _(condition: conditions.NonPrincipalModulusBelow, case: Case) -> Verdict:
+def certified_non_principal_modulus_below(condition: conditions.NonPrincipalModulusBelow, case: Case) -> Verdict:
     return _guarded(lambda: _top(condition.term, case, modulus=True))
 
 
@@ -138,12 +138,12 @@ def _repeated_top(term: Any, case: Case) -> bool:
 
 
 @CERTIFIED.register(conditions.Relation)
-def _(condition: conditions.Relation, case: Case) -> Verdict:
+def certified_relation(condition: conditions.Relation, case: Case) -> Verdict:
     return _guarded(lambda: verdict_of(relation_truth(case, condition.relation), str(condition.relation)))
 
 
 @CERTIFIED.register(conditions.InHemisphere)
-def _(condition: conditions.InHemisphere, case: Case) -> Verdict:
+def certified_in_hemisphere(condition: conditions.InHemisphere, case: Case) -> Verdict:
     if condition.normal is None:
         return _some_hemisphere(case)
 
@@ -186,7 +186,7 @@ def _some_hemisphere(case: Case) -> Verdict:
 
 
 @CERTIFIED.register(conditions.NotAllEqual)
-def _(condition: conditions.NotAllEqual, case: Case) -> Verdict:
+def certified_not_all_equal(condition: conditions.NotAllEqual, case: Case) -> Verdict:
     first = case.instance.tokens[0]
     answers = [zero(a - b) for token in case.instance.tokens[1:] for a, b in zip(token, first, strict=True)]
     truth = True if any(each is False for each in answers) else (False if all(answers) else None)
@@ -194,14 +194,14 @@ def _(condition: conditions.NotAllEqual, case: Case) -> Verdict:
 
 
 @CERTIFIED.register(conditions.BoundedInTime, conditions.UniformlyContinuous)
-def _(condition: Any, case: Case) -> Verdict:
+def certified_bounded_in_time_or_uniformly_continuous(condition: Any, case: Case) -> Verdict:
     """An exact instance has constant parameters, which are bounded and uniformly continuous."""
     case.named(condition.name)
     return holds(f"{condition.name} is constant in an exact instance")
 
 
 @CERTIFIED.register(conditions.Commute)
-def _(condition: conditions.Commute, case: Case) -> Verdict:
+def certified_commute(condition: conditions.Commute, case: Case) -> Verdict:
     def ask() -> Verdict:
         first, second = case.matrix(condition.first), case.matrix(condition.second)
         answers = [zero(entry) for entry in first * second - second * first]
@@ -212,7 +212,7 @@ def _(condition: conditions.Commute, case: Case) -> Verdict:
 
 
 @CERTIFIED.register(conditions.SharesTopEigenvector)
-def _(condition: conditions.SharesTopEigenvector, case: Case) -> Verdict:
+def certified_shares_top_eigenvector(condition: conditions.SharesTopEigenvector, case: Case) -> Verdict:
     def ask() -> Verdict:
         said = f"all {condition.name}_h are symmetric with one simple positive top eigenvector"
         heads = case.instance.parameters.get("heads", (case.instance.parameters,))
@@ -238,17 +238,17 @@ _OWN = sp.MatrixSymbol("own", 1, 1)
 
 
 @CERTIFIED.register(conditions.AllOf)
-def _(condition: conditions.AllOf, case: Case) -> Verdict:
+def certified_all_of(condition: conditions.AllOf, case: Case) -> Verdict:
     return all_of({f"part {index + 1}": CERTIFIED(part, case) for index, part in enumerate(condition.parts)})
 
 
 @CERTIFIED.register(conditions.AnyOf)
-def _(condition: conditions.AnyOf, case: Case) -> Verdict:
+def certified_any_of(condition: conditions.AnyOf, case: Case) -> Verdict:
     return any_of({f"part {index + 1}": CERTIFIED(part, case) for index, part in enumerate(condition.parts)})
 
 
 @CERTIFIED.register(conditions.Not)
-def _(condition: conditions.Not, case: Case) -> Verdict:
+def certified_not(condition: conditions.Not, case: Case) -> Verdict:
     return negated(CERTIFIED(condition.part, case))
 
 
@@ -260,7 +260,7 @@ def negated(verdict: Verdict) -> Verdict:
 
 
 @CERTIFIED.register(conditions.IsIdentity)
-def _(condition: conditions.IsIdentity, case: Case) -> Verdict:
+def certified_is_identity(condition: conditions.IsIdentity, case: Case) -> Verdict:
     name = getattr(condition.term, "name", "")
     heads = case.instance.parameters.get("heads", ())
     values = [sp.Matrix([list(row) for row in head[name]]) for head in heads if name in head]
@@ -270,7 +270,7 @@ def _(condition: conditions.IsIdentity, case: Case) -> Verdict:
 
 
 @CERTIFIED.register(conditions.ShareDominantPair)
-def _(condition: conditions.ShareDominantPair, case: Case) -> Verdict:
+def certified_share_dominant_pair(condition: conditions.ShareDominantPair, case: Case) -> Verdict:
     heads = case.instance.parameters.get("heads", (case.instance.parameters,))
     rows = [[list(map(sp.sympify, row)) for row in head[condition.name]] for head in heads]
     if any(not entry.is_Rational for value in rows for row in value for entry in row):
@@ -290,7 +290,7 @@ _OWN = sp.MatrixSymbol("own", 1, 1)
 
 
 @CERTIFIED.register(conditions.NoneOpposite)
-def _(condition: conditions.NoneOpposite, case: Case) -> Verdict:
+def certified_none_opposite(condition: conditions.NoneOpposite, case: Case) -> Verdict:
     first, *others = case.instance.tokens
     answers = [same_tokens(token, first, -1) for token in others]
     truth = False if any(each is True for each in answers) else None if any(each is None for each in answers) else True
@@ -298,7 +298,7 @@ def _(condition: conditions.NoneOpposite, case: Case) -> Verdict:
 
 
 @CERTIFIED.register(conditions.NotAllZero)
-def _(condition: conditions.NotAllZero, case: Case) -> Verdict:
+def certified_not_all_zero(condition: conditions.NotAllZero, case: Case) -> Verdict:
     answers = [zero(entry) for token in case.instance.tokens for entry in token]
     truth = True if any(each is False for each in answers) else (False if all(answers) else None)
     return verdict_of(truth, "some token is not zero")

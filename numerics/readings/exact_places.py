@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -21,31 +20,17 @@ from eigentoken.theory.language.places import (
     SomeEquilibrium,
     Zero,
 )
+from eigentoken.theory.language.readings import MEMBERSHIP
 
-__all__ = ["MEMBERSHIP", "at_place", "same_tokens"]
-
-#: Membership of an exact state in a place: type -> function of (place, case) -> True, False or None.
-MEMBERSHIP: dict[type, Callable[[Any, Case], bool | None]] = {}
+__all__ = ["at_place", "same_tokens"]
 
 
 def at_place(place: Place, case: Case) -> bool | None:
     """True, False, or ``None`` where it is not decided."""
-    for base in type(place).__mro__:
-        if base in MEMBERSHIP:
-            try:
-                return MEMBERSHIP[base](place, case)
-            except NoValue:
-                return None
-    return None
-
-
-def _enter(*types: type) -> Callable[[Any], Any]:
-    def enter(function: Any) -> Any:
-        for each in types:
-            MEMBERSHIP[each] = function
-        return function
-
-    return enter
+    try:
+        return MEMBERSHIP(place, case)
+    except NoValue:
+        return None
 
 
 def _all(parts: list[bool | None]) -> bool | None:
@@ -89,8 +74,8 @@ def _is_nth(term: Any, index: int, mu: Any, case: Case) -> bool | None:
     return None
 
 
-@_enter(ConsensusAt)
-def _(place: ConsensusAt, case: Case) -> bool | None:
+@MEMBERSHIP.register(ConsensusAt)
+def membership_consensus_at(place: ConsensusAt, case: Case) -> bool | None:
     tokens = case.instance.tokens
     agreed = _all([same_tokens(token, tokens[0]) for token in tokens[1:]])
     if agreed is not True:
@@ -98,8 +83,8 @@ def _(place: ConsensusAt, case: Case) -> bool | None:
     return _at_eigenvector(place.term, case.integer(place.index), tokens[0], case)
 
 
-@_enter(BipartiteAt)
-def _(place: BipartiteAt, case: Case) -> bool | None:
+@MEMBERSHIP.register(BipartiteAt)
+def membership_bipartite_at(place: BipartiteAt, case: Case) -> bool | None:
     tokens = case.instance.tokens
     split = [same_tokens(token, tokens[0], 1 if i < case.p else -1) for i, token in enumerate(tokens)]
     parts = _all(split)
@@ -110,27 +95,27 @@ def _(place: BipartiteAt, case: Case) -> bool | None:
     return _at_eigenvector(place.term, case.integer(place.index), tokens[0], case)
 
 
-@_enter(AntipodalAt)
-def _(place: AntipodalAt, case: Case) -> bool | None:
+@MEMBERSHIP.register(AntipodalAt)
+def membership_antipodal_at(place: AntipodalAt, case: Case) -> bool | None:
     tokens = case.instance.tokens
     if case.n % 2:
         return False
     return _all([same_tokens(token, tokens[0], 1 if i < case.n // 2 else -1) for i, token in enumerate(tokens)])
 
 
-@_enter(ConsensusSet)
-def _(place: ConsensusSet, case: Case) -> bool | None:
+@MEMBERSHIP.register(ConsensusSet)
+def membership_consensus_set(place: ConsensusSet, case: Case) -> bool | None:
     tokens = case.instance.tokens
     return _all([same_tokens(token, tokens[0]) for token in tokens[1:]])
 
 
-@_enter(Zero)
-def _(place: Zero, case: Case) -> bool | None:
+@MEMBERSHIP.register(Zero)
+def membership_zero(place: Zero, case: Case) -> bool | None:
     return _all([zero(entry) for token in case.instance.tokens for entry in token])
 
 
-@_enter(Polygonal)
-def _(place: Polygonal, case: Case) -> bool | None:
+@MEMBERSHIP.register(Polygonal)
+def membership_polygonal(place: Polygonal, case: Case) -> bool | None:
     """``sum_j a_ij x_j = 0`` for all i, by the exact classification of the point."""
     from eigentoken.theory.classification.jacobians import exact_setting
     from eigentoken.theory.classification.point_shapes import Undecided, certain_zero
@@ -155,16 +140,16 @@ def _(place: Polygonal, case: Case) -> bool | None:
         raise
 
 
-@_enter(SomeEquilibrium)
-def _(place: SomeEquilibrium, case: Case) -> bool | None:
+@MEMBERSHIP.register(SomeEquilibrium)
+def membership_some_equilibrium(place: SomeEquilibrium, case: Case) -> bool | None:
     from eigentoken.theory.classification.classify import classify
 
     verdict = classify(case.instance).equilibrium
     return None if verdict.is_undecided else verdict.is_holds
 
 
-@_enter(Clustering)
-def _(place: Clustering, case: Case) -> bool | None:
+@MEMBERSHIP.register(Clustering)
+def membership_clustering(place: Clustering, case: Case) -> bool | None:
     """By the exact classification, with no two tokens equal."""
     from eigentoken.theory.classification.classify import classify
 
@@ -176,8 +161,8 @@ def _(place: Clustering, case: Case) -> bool | None:
     return None if found.kind == "undecided" else found.kind == "clustering" and not any(pairs)
 
 
-@_enter(Hemisphere)
-def _(place: Hemisphere, case: Case) -> bool | None:
+@MEMBERSHIP.register(Hemisphere)
+def membership_hemisphere(place: Hemisphere, case: Case) -> bool | None:
     if place.normal is None:
         vector = case.extra.get("w")
         if vector is None:

@@ -39,7 +39,7 @@ STEPS, STEP, LOOKS = 5, 0.05, 12
 
 
 @CERTIFIED.register(claims.ForwardInvariant)
-def _(claim: claims.ForwardInvariant, case: Case) -> Verdict:
+def certified_forward_invariant(claim: claims.ForwardInvariant, case: Case) -> Verdict:
     """For a map: does the next state of a state of the region leave it?  For a flow: is the state outside at some time?"""
     region: Any = claim.region
     try:

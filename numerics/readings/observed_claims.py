@@ -40,7 +40,7 @@ def _nan(batch: Batch) -> Tensor:
 
 
 @OBSERVED.register(claims.Equilibrium)
-def _(claim: claims.Equilibrium, batch: Batch) -> Tensor:
+def observed_equilibrium(claim: claims.Equilibrium, batch: Batch) -> Tensor:
     moved = problem_of(batch).advance(batch.tokens, 0.0)
     still = moved - batch.tokens if batch.system.time is Time.MAP else moved
     size = 1 + torch.linalg.vector_norm(batch.tokens, dim=-1).amax(-1)
@@ -48,7 +48,7 @@ def _(claim: claims.Equilibrium, batch: Batch) -> Tensor:
 
 
 @OBSERVED.register(claims.TwoCycle)
-def _(claim: claims.TwoCycle, batch: Batch) -> Tensor:
+def observed_two_cycle(claim: claims.TwoCycle, batch: Batch) -> Tensor:
     moved = problem_of(batch).advance(batch.tokens, 0)
     return torch.linalg.vector_norm(moved + batch.tokens, dim=-1).amax(-1) - CLOSE
 
@@ -66,14 +66,14 @@ def _motion(batch: Batch) -> Tensor:
 
 
 @OBSERVED.register(claims.Stable)
-def _(claim: claims.Stable, batch: Batch) -> Tensor:
+def observed_stable(claim: claims.Stable, batch: Batch) -> Tensor:
     """A state that moves is not stable; at rest the spectrum decides."""
     motion = _motion(batch)
     return torch.where(motion > 0, motion, spectrum(batch).margin())
 
 
 @OBSERVED.register(claims.Unstable)
-def _(claim: claims.Unstable, batch: Batch) -> Tensor:
+def observed_unstable(claim: claims.Unstable, batch: Batch) -> Tensor:
     """A spectral radius of exactly 1 violates the claim as well; within rounding of 1 it is shown as ON_BOUNDARY.
 
     Of a state that moves nothing is said.
@@ -84,7 +84,7 @@ def _(claim: claims.Unstable, batch: Batch) -> Tensor:
 
 
 @OBSERVED.register(claims.SpectrumIs)
-def _(claim: claims.SpectrumIs, batch: Batch) -> Tensor:
+def observed_spectrum_is(claim: claims.SpectrumIs, batch: Batch) -> Tensor:
     resting = _motion(batch) <= 0
     return torch.where(resting, _spectral_gap(claim, batch), torch.full((batch.count,), torch.nan, dtype=torch.float64))
 
@@ -134,7 +134,7 @@ def _matched(seen: Tensor, expected: Tensor) -> Tensor:
 
 
 @OBSERVED.register(claims.LyapunovStable)
-def _(claim: claims.LyapunovStable, batch: Batch) -> Tensor:
+def observed_lyapunov_stable(claim: claims.LyapunovStable, batch: Batch) -> Tensor:
     """A state that moves, or an eigenvalue outside; where the linearization is silent, starts at distance 1e-4 that escape."""
     motion, margin = _motion(batch), spectrum(batch).margin()
     result = torch.where(motion > 0, motion, margin)
@@ -149,13 +149,13 @@ def _(claim: claims.LyapunovStable, batch: Batch) -> Tensor:
 
 
 @OBSERVED.register(claims.Iff)
-def _(claim: claims.Iff, batch: Batch) -> Tensor:
+def observed_iff(claim: claims.Iff, batch: Batch) -> Tensor:
     condition, seen = OBSERVED(claim.condition, batch), OBSERVED(claim.claim, batch)
     return torch.maximum(torch.minimum(seen, -condition), torch.minimum(-seen, condition))
 
 
 @OBSERVED.register(claims.When)
-def _(claim: claims.When, batch: Batch) -> Tensor:
+def observed_when(claim: claims.When, batch: Batch) -> Tensor:
     return torch.minimum(OBSERVED(claim.claim, batch), -OBSERVED(claim.condition, batch))
 
 
@@ -198,24 +198,24 @@ def _rate(claim: Any, batch: Batch) -> tuple[Tensor, Tensor]:
 
 
 @OBSERVED.register(claims.Decreases)
-def _(claim: claims.Decreases, batch: Batch) -> Tensor:
+def observed_decreases(claim: claims.Decreases, batch: Batch) -> Tensor:
     rate, noise = _rate(claim, batch)
     return rate - noise
 
 
 @OBSERVED.register(claims.Increases)
-def _(claim: claims.Increases, batch: Batch) -> Tensor:
+def observed_increases(claim: claims.Increases, batch: Batch) -> Tensor:
     rate, noise = _rate(claim, batch)
     return -rate - noise
 
 
 @OBSERVED.register(claims.Vanishes)
-def _(claim: claims.Vanishes, batch: Batch) -> Tensor:
+def observed_vanishes(claim: claims.Vanishes, batch: Batch) -> Tensor:
     return observe(claim.observable, batch, batch.tokens).abs() - CLOSE
 
 
 @OBSERVED.register(claims.Nonnegative)
-def _(claim: claims.Nonnegative, batch: Batch) -> Tensor:
+def observed_nonnegative(claim: claims.Nonnegative, batch: Batch) -> Tensor:
     value = observe(claim.observable, batch, batch.tokens)
     if claim.strict:  # zero violates a strict claim: within rounding of zero it is shown as ON_BOUNDARY
         return torch.where(value.abs() < 1e-11, torch.full_like(value, ON_BOUNDARY), -value)
@@ -226,7 +226,7 @@ def _(claim: claims.Nonnegative, batch: Batch) -> Tensor:
 
 
 @OBSERVED.register(claims.ForwardInvariant)
-def _(claim: claims.ForwardInvariant, batch: Batch) -> Tensor:
+def observed_forward_invariant(claim: claims.ForwardInvariant, batch: Batch) -> Tensor:
     """The farthest that a trajectory is seen outside the region, in units of the size that the tokens have then."""
     worst = torch.full((batch.count,), -torch.inf, dtype=torch.float64)
     with torch.no_grad():
@@ -237,7 +237,7 @@ def _(claim: claims.ForwardInvariant, batch: Batch) -> Tensor:
 
 
 @OBSERVED.register(claims.Converges, claims.AlmostEveryConverges)
-def _(claim: Any, batch: Batch) -> Tensor:
+def observed_converges_or_almost_every_converges(claim: Any, batch: Batch) -> Tensor:
     """Positive for trajectories that settle away from the place, turn in a 2-cycle, or blow up.
 
     A start that stays where it is says nothing about almost every start: it is an equilibrium, or so slow (attention
@@ -266,7 +266,7 @@ def _(claim: Any, batch: Batch) -> Tensor:
 
 
 @OBSERVED.register(claims.Diverges)
-def _(claim: claims.Diverges, batch: Batch) -> Tensor:
+def observed_diverges(claim: claims.Diverges, batch: Batch) -> Tensor:
     """Positive where the tokens (``every``: some token) settle at a finite size."""
     end = run(batch)
     sizes = torch.linalg.vector_norm(end.final, dim=-1)
@@ -280,7 +280,7 @@ def _(claim: claims.Diverges, batch: Batch) -> Tensor:
 
 
 @OBSERVED.register(claims.AttentionRank)
-def _(claim: claims.AttentionRank, batch: Batch) -> Tensor:
+def observed_attention_rank(claim: claims.AttentionRank, batch: Batch) -> Tensor:
     """The difference between the numerical rank and the claimed one (rows of the first head)."""
     score = batch.system.heads(batch.parameters, 0.0)[0][1]
     algebra = TorchAlgebra()

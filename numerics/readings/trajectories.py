@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +25,10 @@ from eigentoken.theory.language.places import (
     SomeEquilibrium,
     Zero,
 )
+from eigentoken.theory.language.readings import DISTANCE
 from eigentoken.theory.systems.catalogue import Space, Time
 
-__all__ = ["DISTANCES", "ObservedTrajectories", "distance", "only_slow", "problem_of", "run", "states_along"]
+__all__ = ["ObservedTrajectories", "distance", "only_slow", "problem_of", "run", "states_along"]
 
 LAYERS = 1500
 FLOW_STEPS = 400
@@ -201,25 +202,10 @@ def _strengths(problem: Problem, batch: Batch) -> tuple[Tensor, Tensor]:
     return values.clamp_min(1e-6), scores
 
 
-#: Distance of states to a place: type -> function of (place, batch, states); for words added by authors too.
-DISTANCES: dict[type, Callable[[Any, Batch, Tensor], Tensor]] = {}
-
-
 def distance(place: Place, batch: Batch, x: Tensor) -> Tensor:
     """How far the states ``x`` are from the place, up to the global sign: ``(B,)``."""
-    for base in type(place).__mro__:
-        if base in DISTANCES:
-            return DISTANCES[base](place, batch, x)
-    raise ValueError(f"no distance is known to {type(place).__name__}: register one in DISTANCES")
-
-
-def _enter(*types: type) -> Callable[[Any], Any]:
-    def enter(function: Any) -> Any:
-        for each in types:
-            DISTANCES[each] = function
-        return function
-
-    return enter
+    found: Tensor = DISTANCE(place, batch, x)
+    return found
 
 
 def _unit(batch: Batch, place: Any) -> Tensor:
@@ -230,39 +216,39 @@ def _unit(batch: Batch, place: Any) -> Tensor:
     return found
 
 
-@_enter(ConsensusAt)
-def _(place: ConsensusAt, batch: Batch, x: Tensor) -> Tensor:
+@DISTANCE.register(ConsensusAt)
+def distance_consensus_at(place: ConsensusAt, batch: Batch, x: Tensor) -> Tensor:
     vector = _unit(batch, place)
     sides = [torch.linalg.vector_norm(x - sign * vector, dim=-1).amax(-1) for sign in (1.0, -1.0)]
     return torch.minimum(*sides)
 
 
-@_enter(BipartiteAt)
-def _(place: BipartiteAt, batch: Batch, x: Tensor) -> Tensor:
+@DISTANCE.register(BipartiteAt)
+def distance_bipartite_at(place: BipartiteAt, batch: Batch, x: Tensor) -> Tensor:
     vector = _unit(batch, place)
     sides = [torch.linalg.vector_norm(x - sign * vector, dim=-1) for sign in (1.0, -1.0)]
     return torch.minimum(*sides).amax(-1)
 
 
-@_enter(AntipodalAt)
-def _(place: AntipodalAt, batch: Batch, x: Tensor) -> Tensor:
+@DISTANCE.register(AntipodalAt)
+def distance_antipodal_at(place: AntipodalAt, batch: Batch, x: Tensor) -> Tensor:
     first = x[:, :1]
     sides = [torch.linalg.vector_norm(x - sign * first, dim=-1) for sign in (1.0, -1.0)]
     return torch.minimum(*sides).amax(-1)
 
 
-@_enter(ConsensusSet)
-def _(place: ConsensusSet, batch: Batch, x: Tensor) -> Tensor:
+@DISTANCE.register(ConsensusSet)
+def distance_consensus_set(place: ConsensusSet, batch: Batch, x: Tensor) -> Tensor:
     return torch.linalg.vector_norm(x - x[:, :1], dim=-1).amax(-1)
 
 
-@_enter(Zero)
-def _(place: Zero, batch: Batch, x: Tensor) -> Tensor:
+@DISTANCE.register(Zero)
+def distance_zero(place: Zero, batch: Batch, x: Tensor) -> Tensor:
     return torch.linalg.vector_norm(x, dim=-1).amax(-1)
 
 
-@_enter(Polygonal)
-def _(place: Polygonal, batch: Batch, x: Tensor) -> Tensor:
+@DISTANCE.register(Polygonal)
+def distance_polygonal(place: Polygonal, batch: Batch, x: Tensor) -> Tensor:
     from dataclasses import replace
 
     system = replace(batch.system, value=None)
@@ -270,14 +256,14 @@ def _(place: Polygonal, batch: Batch, x: Tensor) -> Tensor:
     return torch.linalg.vector_norm(push, dim=-1).amax(-1)
 
 
-@_enter(SomeEquilibrium, Clustering)
-def _(place: Any, batch: Batch, x: Tensor) -> Tensor:
+@DISTANCE.register(SomeEquilibrium, Clustering)
+def distance_some_equilibrium_or_clustering(place: Any, batch: Batch, x: Tensor) -> Tensor:
     moved = problem_of(batch).advance(x, 0.0)
     return torch.linalg.vector_norm(moved - x if batch.system.time is Time.MAP else moved, dim=-1).amax(-1)
 
 
-@_enter(Hemisphere)
-def _(place: Hemisphere, batch: Batch, x: Tensor) -> Tensor:
+@DISTANCE.register(Hemisphere)
+def distance_hemisphere(place: Hemisphere, batch: Batch, x: Tensor) -> Tensor:
     w = batch.extra.get("w") if place.normal is None else batch.eigenvector(place.normal, 1, place.left)
     if w is None:
         raise ValueError("Hemisphere without a normal needs tokens drawn in a hemisphere: add InHemisphere()")

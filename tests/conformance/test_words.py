@@ -1,16 +1,44 @@
-"""Every word of the language has all five readings."""
+"""Every word has each reading of its kind, and the readings are the only tables keyed by a word."""
 
 from __future__ import annotations
 
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from eigentoken.numerics.certified.certify import conditions as names_of_certify
+from eigentoken.numerics.layers.layer_readings import ON_WEIGHTS
 from eigentoken.numerics.readings import load
-from eigentoken.theory.language import claims, conditions
+from eigentoken.theory.language import claims, conditions, places, readings, terms
 from eigentoken.theory.language.readings import READINGS, WORDS, Reading
 from eigentoken.theory.statements.registry import statements
 
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("theory", "numerics", "proofs", "models", "src")
+
 load()
 statements()
+
+
+def _below(base: type) -> list[type]:
+    """The final words below a base: those that nothing of ours refines."""
+    found = [deeper for each in base.__subclasses__() for deeper in _below(each)]
+    return found or [base]
+
+
+CONDITIONS = [each for each in WORDS.values() if issubclass(each, conditions.Condition)]
+OF_THEIR_KIND: list[tuple[Reading[Any], list[type]]] = [
+    *((reading, list(WORDS.values())) for reading in READINGS),
+    (readings.ON_WEIGHTS, CONDITIONS),
+    (readings.ASKED, CONDITIONS),
+    *((reading, _below(places.Place)) for reading in (readings.LATEX, readings.PLACED, readings.DISTANCE)),
+    (readings.MEMBERSHIP, _below(places.Place)),
+    *((reading, _below(terms.MatrixNumber)) for reading in (readings.VALUE, readings.EXACT, readings.ENCLOSURE)),
+]
 
 
 def test_the_language_has_words() -> None:
@@ -19,7 +47,63 @@ def test_the_language_has_words() -> None:
     assert issubclass(WORDS["Stable"], claims.Claim)
 
 
-@pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.name)
-def test_every_word_has_the_reading(reading: Reading) -> None:
-    missing = [name for name, word in sorted(WORDS.items()) if reading.find(word) is None]
+@pytest.mark.parametrize(("reading", "words"), OF_THEIR_KIND, ids=lambda each: getattr(each, "name", ""))
+def test_every_word_has_the_reading(reading: Reading[Any], words: list[type]) -> None:
+    assert len(words) >= 5
+    missing = [each.__name__ for each in words if reading.find(each) is None]
     assert missing == []
+
+
+def test_every_function_of_a_reading_says_which_reading_it_is() -> None:
+    """The name that a traceback shows begins with the reading's, and no two functions of a reading share one."""
+    for reading, _ in OF_THEIR_KIND:
+        functions = set(reading.table.values())
+        made = {"latex_definite", "generated_demand"}  # by a factory, once for each of a few words
+        names = [each.__name__ for each in functions if each.__name__ not in made]
+        assert all(name.startswith(f"{reading.name}_") for name in names), names
+        assert len(set(names)) == len(names), reading.name
+
+
+def test_the_words_of_one_matrix_are_called_as_certify_calls_them() -> None:
+    called = {each.called: each for each in _below(conditions.OfOneMatrix)}
+    assert set(called) <= set(names_of_certify())
+    assert len(called) == len(_below(conditions.OfOneMatrix)) == 7
+    assert ON_WEIGHTS is readings.ON_WEIGHTS
+
+
+def _sources() -> Iterator[tuple[Path, ast.Module]]:
+    for room in ROOMS:
+        for path in sorted((ROOT / room).rglob("*.py")):
+            yield path, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_no_function_is_called_underscore() -> None:
+    nameless = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path, tree in _sources()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.strip("_")
+    ]
+    assert nameless == []
+
+
+def test_the_readings_are_the_only_tables_keyed_by_a_word() -> None:
+    """No dictionary of a loaded module of ours has a word type for a key; nothing is dispatched by functools."""
+    words = {*WORDS.values(), *_below(places.Place), *_below(terms.MatrixNumber)}
+    ours = {name: module for name, module in sys.modules.items() if name.startswith("eigentoken.")}
+    assert len(ours) > 100
+    tables = [
+        f"{name}.{part}"
+        for name, module in ours.items()
+        for part, value in vars(module).items()
+        if isinstance(value, dict) and any(isinstance(key, type) and key in words for key in value)
+    ]
+    assert tables == []
+    used = [
+        str(path.relative_to(ROOT))
+        for path, tree in _sources()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name | ast.Attribute | ast.alias)
+        and "singledispatch" in (getattr(node, "id", ""), getattr(node, "attr", ""), getattr(node, "name", ""))
+    ]
+    assert used == []

@@ -84,13 +84,32 @@ def test_a_margin_of_a_conjunction_is_claimed_only_in_one_unit() -> None:
 
 
 def test_dispatch_names_what_is_missing() -> None:
-    reading = Reading("smell", "how does it smell?")
+    reading: Reading[str] = Reading("smell", "how does it smell?")
     with pytest.raises(NoReading, match="Symmetric has no smell reading"):
         reading(Symmetric(V))
-    reading.register(Symmetric)(lambda word: "dry")
+
+    @reading.register(Symmetric)
+    def smell_symmetric(word: Symmetric) -> str:
+        return "dry"
+
     assert reading(Symmetric(V)) == "dry"
     with pytest.raises(ValueError, match="already"):
-        reading.register(Symmetric)(lambda word: "wet")
+        reading.register(Symmetric)(smell_symmetric)
+
+
+def test_a_function_of_a_reading_has_a_name_of_its_own() -> None:
+    reading: Reading[str] = Reading("smell", "how does it smell?")
+
+    def _(word: Symmetric) -> str:
+        return "dry"
+
+    def __(word: Symmetric) -> str:
+        return "dry"
+
+    for nameless in (_, __, lambda word: "dry"):
+        with pytest.raises(ValueError, match="smell reading needs a name"):
+            reading.register(Symmetric)(nameless)
+    assert reading.table == {}
 
 
 def test_a_relation_that_sympy_decided_is_refused() -> None:

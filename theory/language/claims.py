@@ -209,82 +209,82 @@ class AttentionRank(Claim):
 
 
 @LATEX.register(Equilibrium)
-def _(claim: Equilibrium) -> str:
+def latex_equilibrium(claim: Equilibrium) -> str:
     return rf"{LATEX(claim.place)} \text{{ is an equilibrium}}"
 
 
 @LATEX.register(TwoCycle)
-def _(claim: TwoCycle) -> str:
+def latex_two_cycle(claim: TwoCycle) -> str:
     return rf"{LATEX(claim.place)} \text{{ and its negative form a 2-cycle}}"
 
 
 @LATEX.register(SpectrumIs)
-def _(claim: SpectrumIs) -> str:
+def latex_spectrum_is(claim: SpectrumIs) -> str:
     from eigentoken.theory.language.word_latex import spectrum_latex
 
     return rf"\text{{the spectrum at }} {LATEX(claim.place)} \text{{ is }} {spectrum_latex(claim.classes)}"
 
 
 @LATEX.register(Stable)
-def _(claim: Stable) -> str:
+def latex_stable(claim: Stable) -> str:
     return rf"{LATEX(claim.place)} \text{{ is linearly asymptotically stable}}"
 
 
 @LATEX.register(Unstable)
-def _(claim: Unstable) -> str:
+def latex_unstable(claim: Unstable) -> str:
     return rf"{LATEX(claim.place)} \text{{ is linearly unstable}}"
 
 
 @LATEX.register(LyapunovStable)
-def _(claim: LyapunovStable) -> str:
+def latex_lyapunov_stable(claim: LyapunovStable) -> str:
     return rf"{LATEX(claim.place)} \text{{ is Lyapunov stable}}"
 
 
 @LATEX.register(Iff)
-def _(claim: Iff) -> str:
+def latex_iff(claim: Iff) -> str:
     return rf"{LATEX(claim.claim)} \iff {LATEX(claim.condition)}"
 
 
 @LATEX.register(When)
-def _(claim: When) -> str:
+def latex_when(claim: When) -> str:
     return rf"{LATEX(claim.condition)} \implies {LATEX(claim.claim)}"
 
 
 @LATEX.register(Vanishes)
-def _(claim: Vanishes) -> str:
+def latex_vanishes(claim: Vanishes) -> str:
     return rf"{claim.observable.latex} = 0"
 
 
 @LATEX.register(Nonnegative)
-def _(claim: Nonnegative) -> str:
+def latex_nonnegative(claim: Nonnegative) -> str:
     relation = ">" if claim.strict else r"\geq"
     return f"{claim.observable.latex} {relation} 0"
 
 
 @LATEX.register(Decreases)
-def _(claim: Decreases) -> str:
+def latex_decreases(claim: Decreases) -> str:
     how = "decreases strictly off the equilibria" if claim.strict else "does not increase along trajectories"
     return rf"{claim.observable.latex} \text{{ {how}}}"
 
 
 @LATEX.register(Increases)
-def _(claim: Increases) -> str:
+def latex_increases(claim: Increases) -> str:
     how = "increases strictly off the equilibria" if claim.strict else "does not decrease along trajectories"
     return rf"{claim.observable.latex} \text{{ {how}}}"
 
 
 @LATEX.register(ForwardInvariant)
-def _(claim: ForwardInvariant) -> str:
+def latex_forward_invariant(claim: ForwardInvariant) -> str:
     return rf"{LATEX(claim.region)} \text{{ is forward invariant}}"
 
 
 @LATEX.register(Converges)
-def _(claim: Converges) -> str:
+def latex_converges(claim: Converges) -> str:
     return rf"\text{{every trajectory converges to }} {LATEX(claim.place)}{_or_negative(claim.place)}"
 
 
 @LATEX.register(AlmostEveryConverges)
-def _(claim: AlmostEveryConverges) -> str:
+def latex_almost_every_converges(claim: AlmostEveryConverges) -> str:
     return rf"\text{{almost every trajectory converges to }} {LATEX(claim.place)}{_or_negative(claim.place)}"
 
 
@@ -294,13 +294,13 @@ def _or_negative(place: Place) -> str:
 
 
 @LATEX.register(Diverges)
-def _(claim: Diverges) -> str:
+def latex_diverges(claim: Diverges) -> str:
     who = "every token" if claim.every else "some token"
     return rf"\text{{the norm of {who} grows without bound}}"
 
 
 @LATEX.register(AttentionRank)
-def _(claim: AttentionRank) -> str:
+def latex_attention_rank(claim: AttentionRank) -> str:
     from eigentoken.theory.language.word_latex import scalar_latex
 
     return rf"\operatorname{{rank}} A = {scalar_latex(claim.rank)} \text{{ at }} {LATEX(claim.place)}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import sympy as sp
 from sympy.logic.boolalg import Boolean
@@ -34,6 +34,7 @@ __all__ = [
     "Not",
     "NotAllEqual",
     "NotAllZero",
+    "OfOneMatrix",
     "PositiveDefinite",
     "PositiveSemidefinite",
     "Relation",
@@ -64,52 +65,60 @@ class Condition(ABC):  # noqa: B024 - the readings are the methods
         return f"${LATEX(self)}$"
 
 
+@dataclass(frozen=True)
+class OfOneMatrix(Condition):
+    """A condition on one matrix term; ``called`` is its name where it is asked of a single matrix (``certify``)."""
+
+    term: Any
+    called: ClassVar[str]
+
+
 @word
 @dataclass(frozen=True)
-class Symmetric(Condition):
+class Symmetric(OfOneMatrix):
     """``X = X^T``."""
 
-    term: Any
+    called = "symmetric"
 
 
 @word
 @dataclass(frozen=True)
-class PositiveDefinite(Condition):
+class PositiveDefinite(OfOneMatrix):
     """``z^T X z > 0`` for all z != 0: a condition on sym(X); symmetry is a separate word."""
 
-    term: Any
+    called = "positive-definite"
 
 
 @word
 @dataclass(frozen=True)
-class PositiveSemidefinite(Condition):
+class PositiveSemidefinite(OfOneMatrix):
     """``z^T X z >= 0`` for all z: a condition on sym(X)."""
 
-    term: Any
+    called = "positive-semidefinite"
 
 
 @word
 @dataclass(frozen=True)
-class NegativeDefinite(Condition):
+class NegativeDefinite(OfOneMatrix):
     """``z^T X z < 0`` for all z != 0: a condition on sym(X)."""
 
-    term: Any
+    called = "negative-definite"
 
 
 @word
 @dataclass(frozen=True)
-class Nonsingular(Condition):
+class Nonsingular(OfOneMatrix):
     """``X`` is invertible."""
 
-    term: Any
+    called = "nonsingular"
 
 
 @word
 @dataclass(frozen=True)
-class SimpleTop(Condition):
+class SimpleTop(OfOneMatrix):
     """The eigenvalue of largest real part is real, and every other one has a smaller real part."""
 
-    term: Any
+    called = "dominant-real-part"
 
 
 @word
@@ -230,7 +239,7 @@ def _check_parts(word: Condition, parts: Any) -> None:
 
 
 @LATEX.register(Symmetric)
-def _(condition: Symmetric) -> str:
+def latex_symmetric(condition: Symmetric) -> str:
     text = matrix_latex(condition.term)
     return rf"{text} = {_transposed(text)}"
 
@@ -240,10 +249,10 @@ def _transposed(text: str) -> str:
 
 
 def _definiteness(relation: str) -> Any:
-    def read(condition: Any) -> str:
+    def latex_definite(condition: Any) -> str:
         return rf"\operatorname{{sym}}({matrix_latex(condition.term)}) {relation} 0"
 
-    return read
+    return latex_definite
 
 
 LATEX.register(PositiveDefinite)(_definiteness(r"\succ"))
@@ -252,29 +261,29 @@ LATEX.register(NegativeDefinite)(_definiteness(r"\prec"))
 
 
 @LATEX.register(Nonsingular)
-def _(condition: Nonsingular) -> str:
+def latex_nonsingular(condition: Nonsingular) -> str:
     return rf"\det {matrix_latex(condition.term)} \neq 0"
 
 
 @LATEX.register(SimpleTop)
-def _(condition: SimpleTop) -> str:
+def latex_simple_top(condition: SimpleTop) -> str:
     term = matrix_latex(condition.term)
     return rf"\lambda_1({term}) > \operatorname{{Re}} \lambda_\ell({term}) \text{{ for }} \ell \geq 2"
 
 
 @LATEX.register(NonPrincipalModulusBelow)
-def _(condition: NonPrincipalModulusBelow) -> str:
+def latex_non_principal_modulus_below(condition: NonPrincipalModulusBelow) -> str:
     term = matrix_latex(condition.term)
     return rf"\lambda_1({term}) > |\lambda_\ell({term})| \text{{ for }} \ell \geq 2"
 
 
 @LATEX.register(Relation)
-def _(condition: Relation) -> str:
+def latex_relation(condition: Relation) -> str:
     return scalar_latex(condition.relation)
 
 
 @LATEX.register(InHemisphere)
-def _(condition: InHemisphere) -> str:
+def latex_in_hemisphere(condition: InHemisphere) -> str:
     if condition.normal is None:
         return r"\exists\, w:\ w^{\top} x_i(0) > 0 \text{ for all } i"
     vector = "u_1" if condition.left else "v_1"
@@ -282,33 +291,33 @@ def _(condition: InHemisphere) -> str:
 
 
 @LATEX.register(NotAllEqual)
-def _(condition: NotAllEqual) -> str:
+def latex_not_all_equal(condition: NotAllEqual) -> str:
     return r"x_i(0) \neq x_j(0) \text{ for some } i, j"
 
 
 @LATEX.register(BoundedInTime)
-def _(condition: BoundedInTime) -> str:
+def latex_bounded_in_time(condition: BoundedInTime) -> str:
     return rf"t \mapsto {condition.name}(t) \text{{ measurable}},\ \sup_{{t}} \lVert {condition.name}(t) \rVert \leq b < \infty"
 
 
 @LATEX.register(UniformlyContinuous)
-def _(condition: UniformlyContinuous) -> str:
+def latex_uniformly_continuous(condition: UniformlyContinuous) -> str:
     return rf"t \mapsto {condition.name}(t) \text{{ uniformly continuous}}"
 
 
 @LATEX.register(Commute)
-def _(condition: Commute) -> str:
+def latex_commute(condition: Commute) -> str:
     first, second = matrix_latex(condition.first), matrix_latex(condition.second)
     return rf"{first} {second} = {second} {first}"
 
 
 @LATEX.register(SharesTopEigenvector)
-def _(condition: SharesTopEigenvector) -> str:
+def latex_shares_top_eigenvector(condition: SharesTopEigenvector) -> str:
     return rf"{condition.name}_h v = \lambda_1({condition.name}_h)\, v \text{{ for all heads }} h"
 
 
 @LATEX.register(AllOf)
-def _(condition: AllOf) -> str:
+def latex_all_of(condition: AllOf) -> str:
     shown = (rf"\left({LATEX(part)}\right)" if _alternatives(part) else LATEX(part) for part in condition.parts)
     return r" \text{ and } ".join(shown)
 
@@ -319,12 +328,12 @@ def _alternatives(condition: Condition) -> bool:
 
 
 @LATEX.register(AnyOf)
-def _(condition: AnyOf) -> str:
+def latex_any_of(condition: AnyOf) -> str:
     return r" \text{ or } ".join(rf"\left[{LATEX(part)}\right]" for part in condition.parts)
 
 
 @LATEX.register(Not)
-def _(condition: Not) -> str:
+def latex_not(condition: Not) -> str:
     return rf"\text{{not }} \left[{LATEX(condition.part)}\right]"
 
 
@@ -336,73 +345,73 @@ def _eigenvalue(term: Any, index: Any) -> Eigenvalue:
 
 
 @SYMBOLIC.register(Relation)
-def _(condition: Relation) -> Any:
+def symbolic_relation(condition: Relation) -> Any:
     return condition.relation
 
 
 @SYMBOLIC.register(PositiveDefinite)
-def _(condition: PositiveDefinite) -> Any:
+def symbolic_positive_definite(condition: PositiveDefinite) -> Any:
     return sp.Gt(_eigenvalue((condition.term + condition.term.T) / 2, d), 0)
 
 
 @SYMBOLIC.register(PositiveSemidefinite)
-def _(condition: PositiveSemidefinite) -> Any:
+def symbolic_positive_semidefinite(condition: PositiveSemidefinite) -> Any:
     return sp.Ge(_eigenvalue((condition.term + condition.term.T) / 2, d), 0)
 
 
 @SYMBOLIC.register(NegativeDefinite)
-def _(condition: NegativeDefinite) -> Any:
+def symbolic_negative_definite(condition: NegativeDefinite) -> Any:
     return sp.Lt(_eigenvalue((condition.term + condition.term.T) / 2, 1), 0)
 
 
 @SYMBOLIC.register(SimpleTop)
-def _(condition: SimpleTop) -> Any:
+def symbolic_simple_top(condition: SimpleTop) -> Any:
     return sp.Gt(_eigenvalue(condition.term, 1), _eigenvalue(condition.term, 2))
 
 
 @SYMBOLIC.register(NonPrincipalModulusBelow)
-def _(condition: NonPrincipalModulusBelow) -> Any:
+def symbolic_non_principal_modulus_below(condition: NonPrincipalModulusBelow) -> Any:
     return sp.Gt(_eigenvalue(condition.term, 1), sp.Abs(_eigenvalue(condition.term, ell)))
 
 
 @SYMBOLIC.register(
     Symmetric, Nonsingular, InHemisphere, NotAllEqual, BoundedInTime, UniformlyContinuous, Commute, SharesTopEigenvector
 )
-def _(condition: Condition) -> Any:
+def symbolic_condition_by_name(condition: Condition) -> Any:
     """Facts without a scalar form: an atom that derivations take as a named hypothesis."""
     return sp.Symbol(f"[{LATEX(condition)}]")
 
 
 @SYMBOLIC.register(AllOf)
-def _(condition: AllOf) -> Any:
+def symbolic_all_of(condition: AllOf) -> Any:
     return sp.And(*(SYMBOLIC(part) for part in condition.parts))
 
 
 @SYMBOLIC.register(AnyOf)
-def _(condition: AnyOf) -> Any:
+def symbolic_any_of(condition: AnyOf) -> Any:
     return sp.Or(*(SYMBOLIC(part) for part in condition.parts))
 
 
 @SYMBOLIC.register(Not)
-def _(condition: Not) -> Any:
+def symbolic_not(condition: Not) -> Any:
     return sp.Not(SYMBOLIC(condition.part))
 
 
 @word
 @dataclass(frozen=True)
-class IsIdentity(Condition):
+class IsIdentity(OfOneMatrix):
     """``X = I`` (for every head, where the system has heads): a parameter given as ``None`` is the identity, too."""
 
-    term: Any
+    called = "identity"
 
 
 @LATEX.register(IsIdentity)
-def _(condition: IsIdentity) -> str:
+def latex_is_identity(condition: IsIdentity) -> str:
     return rf"{matrix_latex(condition.term)} = I"
 
 
 @SYMBOLIC.register(IsIdentity)
-def _(condition: IsIdentity) -> Any:
+def symbolic_is_identity(condition: IsIdentity) -> Any:
     return sp.Symbol(f"[{LATEX(condition)}]")
 
 
@@ -420,7 +429,7 @@ class ShareDominantPair(Condition):
 
 
 @LATEX.register(ShareDominantPair)
-def _(condition: ShareDominantPair) -> str:
+def latex_share_dominant_pair(condition: ShareDominantPair) -> str:
     name = condition.name
     return (
         rf"u^{{\top}}{name}_h = \lambda_h u^{{\top}},\ {name}_h v = \lambda_h v,\ "
@@ -429,7 +438,7 @@ def _(condition: ShareDominantPair) -> str:
 
 
 @SYMBOLIC.register(ShareDominantPair)
-def _(condition: ShareDominantPair) -> Any:
+def symbolic_share_dominant_pair(condition: ShareDominantPair) -> Any:
     return sp.Symbol(f"[{LATEX(condition)}]")
 
 
@@ -446,15 +455,15 @@ class NotAllZero(Condition):
 
 
 @LATEX.register(NoneOpposite)
-def _(condition: NoneOpposite) -> str:
+def latex_none_opposite(condition: NoneOpposite) -> str:
     return r"x_j(0) \neq -x_1(0) \text{ for all } j"
 
 
 @LATEX.register(NotAllZero)
-def _(condition: NotAllZero) -> str:
+def latex_not_all_zero(condition: NotAllZero) -> str:
     return r"x_i(0) \neq 0 \text{ for some } i"
 
 
 @SYMBOLIC.register(NoneOpposite, NotAllZero)
-def _(condition: Condition) -> sp.Symbol:
+def symbolic_none_opposite_or_not_all_zero(condition: Condition) -> sp.Symbol:
     return sp.Symbol(f"[{LATEX(condition)}]")

@@ -82,44 +82,44 @@ class Hemisphere(Place):
 
 
 @LATEX.register(ConsensusAt)
-def _(place: ConsensusAt) -> str:
+def latex_consensus_at(place: ConsensusAt) -> str:
     index = scalar_latex(place.index)
     return rf"x_1 = \dots = x_n = v_{{{index}}}({matrix_latex(place.term)})"
 
 
 @LATEX.register(BipartiteAt)
-def _(place: BipartiteAt) -> str:
+def latex_bipartite_at(place: BipartiteAt) -> str:
     vector = rf"v_{{{scalar_latex(place.index)}}}({matrix_latex(place.term)})"
     return rf"x_i = {vector}\ (i \leq p),\quad x_i = -{vector}\ (i > p)"
 
 
 @LATEX.register(AntipodalAt)
-def _(place: AntipodalAt) -> str:
+def latex_antipodal_at(place: AntipodalAt) -> str:
     return rf"x_i = {place.name}\ (i \leq n/2),\quad x_i = -{place.name}\ (i > n/2)"
 
 
 @LATEX.register(Polygonal)
-def _(place: Polygonal) -> str:
+def latex_polygonal(place: Polygonal) -> str:
     return r"\textstyle\sum_j a_{ij} x_j = 0 \text{ for all } i"
 
 
 @LATEX.register(Zero)
-def _(place: Zero) -> str:
+def latex_zero(place: Zero) -> str:
     return r"x_1 = \dots = x_n = 0"
 
 
 @LATEX.register(ConsensusSet)
-def _(place: ConsensusSet) -> str:
+def latex_consensus_set(place: ConsensusSet) -> str:
     return r"\{x_1 = \dots = x_n\}"
 
 
 @LATEX.register(SomeEquilibrium)
-def _(place: SomeEquilibrium) -> str:
+def latex_some_equilibrium(place: SomeEquilibrium) -> str:
     return r"\text{one equilibrium}"
 
 
 @LATEX.register(Hemisphere)
-def _(place: Hemisphere) -> str:
+def latex_hemisphere(place: Hemisphere) -> str:
     if place.normal is None:
         return r"\{w^{\top} x_i > 0 \text{ for all } i\}"
     vector = "u_1" if place.left else "v_1"
@@ -132,5 +132,5 @@ class Clustering(Place):
 
 
 @LATEX.register(Clustering)
-def _(place: Clustering) -> str:
+def latex_clustering(place: Clustering) -> str:
     return r"\text{a clustering equilibrium of } n \text{ distinct tokens}"

@@ -1,44 +1,64 @@
-"""The five readings of a word, found by dispatch.
+"""The readings of a word, found by dispatch: the only tables of the house that are keyed by a word.
 
-Conditions and claims are the words of the toolkit.  Each word is a frozen dataclass that says nothing about how it is
-used; each *reading* is a table from word types to functions, filled by whoever knows how:
+Conditions and claims, places and quantities are the words of the toolkit.  Each word is a frozen class that says nothing
+about how it is used; each *reading* is a table from word types to functions, filled by whoever knows how:
 
-========== ====================================================== ====================
-reading    answers                                                filled in
-========== ====================================================== ====================
-latex      how is it printed?                                     theory
-symbolic   what does it say about the symbols?                    theory
-certified  is it true of this instance?  (a Verdict)              numerics
-generated  how are instances made that satisfy it, or just miss?  numerics
-observed   what is seen of it along trajectories?                 numerics
-========== ====================================================== ====================
+=========== ====================== ========================================================== ===================
+reading     of                     answers                                                    filled in
+=========== ====================== ========================================================== ===================
+LATEX       every word and place   how is it printed?                                         theory.language
+SYMBOLIC    conditions, claims     what does it say about the symbols?                        theory.language
+CERTIFIED   conditions, claims     is it true of this instance?  (a verdict)                  numerics.readings
+GENERATED   conditions, claims     how are instances made that satisfy it, or just miss?      numerics.instances
+OBSERVED    conditions, claims     what is seen of it along trajectories?                     numerics.readings
+ON_WEIGHTS  conditions             is it true of the weights of this layer?  (a verdict)      numerics.layers
+ASKED       conditions             how much does it ask of the weights?                       numerics.layers
+PLACED      places                 how are tokens put there?                                  numerics.instances
+DISTANCE    places                 how far are these states from it?                          numerics.readings
+MEMBERSHIP  places                 is this exact state there?                                 numerics.readings
+VALUE       quantities             what is it, in floating point, on a batch?                 numerics.instances
+EXACT       quantities             what is it, exactly, on an exact instance?                 numerics.instances
+ENCLOSURE   quantities             in which ball does it lie, on an exact instance?           numerics.instances
+=========== ====================== ========================================================== ===================
 
-A test asks every word of the registry for all five, so that a word without a reading cannot be registered.
+A test asks every word for each reading of its kind, so that a word without a reading cannot be registered.  The re-check
+keeps tables of its own, of the same class (:mod:`eigentoken.numerics.recheck.refutations`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
+
+from eigentoken.theory.language.verdicts import Verdict
 
 __all__ = [
+    "ASKED",
     "CERTIFIED",
+    "DISTANCE",
+    "ENCLOSURE",
+    "EXACT",
     "GENERATED",
     "LATEX",
+    "MEMBERSHIP",
     "OBSERVED",
+    "ON_WEIGHTS",
+    "PLACED",
     "READINGS",
     "SYMBOLIC",
+    "VALUE",
     "WORDS",
     "NoReading",
     "Reading",
     "word",
 ]
 
+Answer = TypeVar("Answer")
 Function = TypeVar("Function", bound=Callable[..., Any])
 Word = TypeVar("Word", bound=type)
 
-#: Every word of the language, by name.
+#: Every condition and claim of the language, by name.
 WORDS: dict[str, type] = {}
 
 
@@ -50,17 +70,17 @@ def word(cls: Word) -> Word:
     return cls
 
 
-class NoReading(TypeError):
+class NoReading(ValueError):
     """A word was read in a way that nobody has defined."""
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A dispatch table from word types to functions.
+class Reading(Generic[Answer]):
+    """A dispatch table from word types to functions; a subclass of a word is read as the word unless it has its own entry.
 
-    >>> length = Reading("length", "how long is it?")
+    >>> length: Reading[int] = Reading("length", "how long is it?")
     >>> @length.register(str)
-    ... def _(text): return len(text)
+    ... def length_of_text(text): return len(text)
     >>> length("token")
     5
     """
@@ -70,7 +90,15 @@ class Reading:
     table: dict[type, Callable[..., Any]] = field(default_factory=dict, repr=False, compare=False)
 
     def register(self, *types: type) -> Callable[[Function], Function]:
+        """Decorator: the function reads these types.  It has a name of its own, which a traceback then shows."""
+
         def enter(function: Function) -> Function:
+            name = getattr(function, "__name__", "")
+            if not name.strip("_").isidentifier():
+                raise ValueError(
+                    f"a function of the {self.name} reading needs a name, got {name or function!r}: "
+                    f"call it {self.name}_ and the word, so that a traceback says what was read"
+                )
             for each in types:
                 if each in self.table:
                     raise ValueError(f"{each.__name__} has a {self.name} reading already: {self.table[each]}")
@@ -79,10 +107,10 @@ class Reading:
 
         return enter
 
-    def find(self, word_type: type) -> Callable[..., Any] | None:
+    def find(self, word_type: type) -> Callable[..., Answer] | None:
         return next((self.table[base] for base in word_type.__mro__ if base in self.table), None)
 
-    def __call__(self, word: Any, *args: Any, **options: Any) -> Any:
+    def __call__(self, word: Any, *args: Any, **options: Any) -> Answer:
         function = self.find(type(word))
         if function is None:
             known = ", ".join(sorted(each.__name__ for each in self.table)) or "nothing yet"
@@ -90,10 +118,22 @@ class Reading:
         return function(word, *args, **options)
 
 
-LATEX = Reading("latex", "how is it printed?")
-SYMBOLIC = Reading("symbolic", "what does it say about the symbols?")
-CERTIFIED = Reading("certified", "is it true of this instance?")
-GENERATED = Reading("generated", "how are instances made that satisfy it, or just miss it?")
-OBSERVED = Reading("observed", "what is seen of it along trajectories?")
+LATEX: Reading[str] = Reading("latex", "how is it printed?")
+SYMBOLIC: Reading[Any] = Reading("symbolic", "what does it say about the symbols?")
+CERTIFIED: Reading[Verdict] = Reading("certified", "is it true of this instance?")
+GENERATED: Reading[Any] = Reading("generated", "how are instances made that satisfy it, or just miss it?")
+OBSERVED: Reading[Any] = Reading("observed", "what is seen of it along trajectories?")
 
+#: The five that every condition and every claim has.
 READINGS = (LATEX, SYMBOLIC, CERTIFIED, GENERATED, OBSERVED)
+
+ON_WEIGHTS: Reading[Verdict | None] = Reading("on_weights", "is it true of the weights of this layer?")
+ASKED: Reading[int] = Reading("asked", "how much does it ask of the weights?")
+
+PLACED: Reading[Any] = Reading("placed", "how are tokens put there?")
+DISTANCE: Reading[Any] = Reading("distance", "how far are these states from it?")
+MEMBERSHIP: Reading[bool | None] = Reading("membership", "is this exact state there?")
+
+VALUE: Reading[Any] = Reading("value", "what is it, in floating point, on a batch of instances?")
+EXACT: Reading[Any] = Reading("exact", "what is it, exactly, on an exact instance?")
+ENCLOSURE: Reading[Any] = Reading("enclosure", "in which ball does it lie, on an exact instance?")

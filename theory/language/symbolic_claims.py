@@ -92,7 +92,7 @@ def spectrum_classes(system: System | str, place: Place) -> tuple[tuple[Any, Any
 
 
 @SYMBOLIC.register(claims.Stable)
-def _(claim: claims.Stable, system: System | str | None = None) -> Any:
+def symbolic_stable(claim: claims.Stable, system: System | str | None = None) -> Any:
     found = _known(system)
     classes = None if found is None else spectrum_classes(found, claim.place)
     if classes is None or found is None:
@@ -102,7 +102,7 @@ def _(claim: claims.Stable, system: System | str | None = None) -> Any:
 
 
 @SYMBOLIC.register(claims.Unstable)
-def _(claim: claims.Unstable, system: System | str | None = None) -> Any:
+def symbolic_unstable(claim: claims.Unstable, system: System | str | None = None) -> Any:
     """Some class is outside; a class with the index ``ell`` is outside for some ``ell``, which stays an atom."""
     return _atom(claim)
 
@@ -112,7 +112,7 @@ def _unless_empty(part: Any, count: Any) -> Any:
 
 
 @SYMBOLIC.register(claims.SpectrumIs)
-def _(claim: claims.SpectrumIs, system: System | str | None = None) -> Any:
+def symbolic_spectrum_is(claim: claims.SpectrumIs, system: System | str | None = None) -> Any:
     """The claimed classes against the listed ones, entry by entry: equalities of expressions."""
     found = _known(system)
     classes = None if found is None else spectrum_classes(found, claim.place)
@@ -123,7 +123,7 @@ def _(claim: claims.SpectrumIs, system: System | str | None = None) -> Any:
 
 
 @SYMBOLIC.register(claims.Equilibrium)
-def _(claim: claims.Equilibrium, system: System | str | None = None) -> Any:
+def symbolic_equilibrium(claim: claims.Equilibrium, system: System | str | None = None) -> Any:
     """On eigenvectors a map has a fixed point iff ``1 + alpha lambda_k b_i > 0``; a flow always."""
     found = _known(system)
     if found is None or not _on_the_sphere(found, claim.place) or found.multihead:
@@ -136,7 +136,7 @@ def _(claim: claims.Equilibrium, system: System | str | None = None) -> Any:
 
 
 @SYMBOLIC.register(claims.TwoCycle)
-def _(claim: claims.TwoCycle, system: System | str | None = None) -> Any:
+def symbolic_two_cycle(claim: claims.TwoCycle, system: System | str | None = None) -> Any:
     """Consensus on v_k is sent to its negative iff ``1 + alpha lambda_k < 0``."""
     found = _known(system)
     if found is None or found.time is not Time.MAP or not _on_the_sphere(found, claim.place):
@@ -148,16 +148,16 @@ def _(claim: claims.TwoCycle, system: System | str | None = None) -> Any:
 
 
 @SYMBOLIC.register(claims.Iff)
-def _(claim: claims.Iff, system: System | str | None = None) -> Any:
+def symbolic_iff(claim: claims.Iff, system: System | str | None = None) -> Any:
     return sp.Equivalent(SYMBOLIC(claim.claim, system), SYMBOLIC(claim.condition))
 
 
 @SYMBOLIC.register(claims.When)
-def _(claim: claims.When, system: System | str | None = None) -> Any:
+def symbolic_when(claim: claims.When, system: System | str | None = None) -> Any:
     return sp.Implies(SYMBOLIC(claim.condition), SYMBOLIC(claim.claim, system))
 
 
 @SYMBOLIC.register(claims.Claim)
-def _(claim: claims.Claim, system: System | str | None = None) -> Any:
+def symbolic_claim(claim: claims.Claim, system: System | str | None = None) -> Any:
     """A claim about trajectories or states: an atom."""
     return _atom(claim)
