@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from eigentoken.numerics.lab import load, refute
+from eigentoken.numerics.lab.rerun import Rerun
 from eigentoken.numerics.recheck.refutations.report import recheck_report
 
 BLIND = Path(__file__).parent / "blind"
@@ -35,7 +36,7 @@ def run(file: Path, seconds: float, jobs: int, seed: int, only: str) -> None:
             report = json.loads(json.dumps(refute(conjecture, seconds=seconds, seed=seed, jobs=jobs).as_dict()))
             used = time.process_time() - begun
             (result,) = report["results"]
-            words = [str(verdict.word) for _, verdict in recheck_report(report, run_predicates=True)]
+            words = [str(verdict.word) for _, verdict in recheck_report(report, authors_code=Rerun())]
             found = result["counterexample"]
             line = {
                 "name": conjecture.name,

@@ -44,12 +44,11 @@ if TYPE_CHECKING:
 __all__ = [
     "UndefinedState",
     "call_predicate",
+    "file_digest",
     "predicate_home",
     "predicate_verdict",
     "predicate_violation",
     "resolved",
-    "run_again",
-    "stated_again",
     "told",
 ]
 
@@ -349,65 +348,10 @@ def predicate_home(conjecture: Conjecture) -> dict[str, str]:
     file = Path(conjecture.predicate_file or conjecture.file)
     if not file.is_file():
         return {}
-    home = {"file": str(file), "sha256": _sha256(file), "conjecture": conjecture.name}
+    home = {"file": str(file), "sha256": file_digest(file), "conjecture": conjecture.name}
     return {**home, "function": conjecture.predicate_name} if conjecture.predicate_name else home
 
 
-def _sha256(file: Path) -> str:
+def file_digest(file: Path) -> str:
+    """sha256 of the file."""
     return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-def run_again(home: Any, case: Case, beside: Path | None = None) -> Verdict:
-    """Run the predicate of a certificate again on its exact numbers: ``holds`` where it is false of them, as certified.
-
-    This runs the code of the file, so the caller asks for it; a file that changed is not run.
-    """
-    file = _unchanged(home, beside)
-    if isinstance(file, Verdict):
-        return file
-    from eigentoken.numerics.lab.conjectures import load
-
-    if "function" in home:
-        predicate, _, _ = resolved(f"{file}:{home['function']}", str(file))
-    else:
-        listed = {each.name: each for each in load(file)}
-        found = listed[home["conjecture"]].holds_if if home["conjecture"] in listed else None
-        if not callable(found):
-            return undecided(f"{file} states no conjecture {home['conjecture']!r} with a predicate")
-        predicate = found
-    verdict = predicate_verdict(predicate, case)
-    if verdict.is_undecided:
-        return verdict
-    if verdict.is_holds:
-        return fails(f"the predicate of {file.name}, run again, is true of the exact numbers")
-    return holds(f"the predicate of {file.name} (sha256 agrees), run again, is false of the exact numbers")
-
-
-def stated_again(home: Any, statement: Any, beside: Path | None = None) -> Any:
-    """The claim of a certificate whose observable is code of the conjecture's file: that file, if it is unchanged, is run.
-
-    A claim of the language, or a verdict that says why there is none.
-    """
-    from eigentoken.numerics.lab.conjectures import load
-    from eigentoken.theory.language.documents import encode
-
-    file = _unchanged(home, beside)
-    if isinstance(file, Verdict):
-        return file
-    listed = [each for each in load(file) if each.name == home["conjecture"]]
-    found = next((claim for each in listed for claim in each.claims if encode(claim) == statement), None)
-    return undecided(f"{file} makes no such claim in {home['conjecture']!r}") if found is None else found
-
-
-def _unchanged(home: Any, beside: Path | None) -> Path | Verdict:
-    """The file that a certificate names, where it is still the one that was run; otherwise why not."""
-    if not home:
-        return undecided("the predicate was not written in a file: it cannot be run again")
-    file = Path(home["file"])
-    if not file.is_file() and beside is not None:
-        file = beside / file.name
-    if not file.is_file():
-        return undecided(f"the file of the predicate is not here: {home['file']}")
-    if _sha256(file) != home["sha256"]:
-        return undecided(f"{file} is not the file that was run: its sha256 differs")
-    return file

@@ -7,21 +7,18 @@ sha256 shows that something was changed; it is no signature.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from eigentoken.theory.language.conjecture_documents import FREE, conjecture_digest, mask_document
 from eigentoken.theory.language.documents import DocumentError, encode
 from eigentoken.theory.language.readings import LATEX
-from eigentoken.theory.systems.algebra import causal_mask
 
 if TYPE_CHECKING:
     from eigentoken.numerics.lab.conjectures import Conjecture
 
-__all__ = ["FREE", "conjecture_digest", "conjecture_document", "mask_document", "shown"]
+__all__ = ["conjecture_document", "shown"]
 
-FREE = "holds_if"
 SHOWN = ("verdict", "margin", "unit", "reason")
 
 
@@ -40,14 +37,6 @@ def conjecture_document(conjecture: Conjecture) -> dict[str, Any]:
     return {**document, "digest": conjecture_digest(document)}
 
 
-def mask_document(mask: Any) -> Any:
-    """A mask as it is written: ``causal`` where it is."""
-    if mask is None or isinstance(mask, str):
-        return mask
-    rows = [[int(entry) for entry in row] for row in mask]
-    return "causal" if tuple(map(tuple, rows)) == causal_mask(len(rows)) else rows
-
-
 def _word(word: Any) -> dict[str, Any]:
     try:
         return {"text": str(LATEX(word)), "statement": encode(word)}
@@ -58,9 +47,3 @@ def _word(word: Any) -> dict[str, Any]:
 def shown(verdict: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a verdict that a reader sees: word, margin, unit, reason."""
     return {name: verdict.get(name) for name in SHOWN}
-
-
-def conjecture_digest(document: Mapping[str, Any]) -> str:
-    """sha256 of the document of a conjecture without its digest."""
-    bare = {name: value for name, value in document.items() if name != "digest"}
-    return hashlib.sha256(json.dumps(bare, sort_keys=True).encode()).hexdigest()

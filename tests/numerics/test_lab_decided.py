@@ -21,6 +21,7 @@ from eigentoken.numerics.author_code.decided_numbers import REFUSALS, DecidedNum
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.lab.predicates import predicate_verdict
+from eigentoken.numerics.lab.rerun import Rerun
 from eigentoken.numerics.recheck.refutations.report import recheck_report
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.balls import precision
@@ -429,7 +430,7 @@ def test_a_numpy_predicate_is_refuted_and_run_again(tmp_path: Path, body: str) -
     document = json.loads(json.dumps(refute(file, seconds=60, seed=1).as_dict()))
     assert document["results"][0]["verdict"] == "refuted"
     assert "every comparison proved" in document["results"][0]["counterexample"]["claim"]["reason"]
-    assert all(verdict.is_holds for _, verdict in recheck_report(document, run_predicates=True))
+    assert all(verdict.is_holds for _, verdict in recheck_report(document, authors_code=Rerun()))
 
 
 def test_a_true_predicate_with_rounding_is_never_refuted() -> None:

@@ -19,6 +19,8 @@ from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.readings import load
 from eigentoken.numerics.readings.bracketed_starts import Arc, ends_differ, holds_on_arc
 from eigentoken.numerics.readings.starts_in_a_basin import Capture, capture, is_caught
+from eigentoken.numerics.recheck.refutations.claim_truths import CLAIM_TRUTH
+from eigentoken.numerics.recheck.refutations.condition_truths import CONDITION_TRUTH
 from eigentoken.numerics.recheck.refutations.flows import Series, arc_is_opposed, interval_flow
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.report import recheck, recheck_report
@@ -121,9 +123,9 @@ def test_a_captured_start_is_confirmed_by_the_second_integration() -> None:
     claim = Converges(ConsensusAt(U, 1))
     verdict = CERTIFIED(claim, Case(TURNING))
     data = {"kind": verdict.certificate.kind, "data": dict(verdict.certificate.data)}
-    assert IndependentInstance(TURNING, 1, 0).claim(claim, data) is False
+    assert CLAIM_TRUTH(claim, IndependentInstance(TURNING, 1, 0), data) is False
     data["data"]["time"] = "1/10"
-    assert IndependentInstance(TURNING, 1, 0).claim(claim, data) is None
+    assert CLAIM_TRUTH(claim, IndependentInstance(TURNING, 1, 0), data) is None
 
 
 def test_a_map_is_followed_into_a_region_elsewhere() -> None:
@@ -134,7 +136,7 @@ def test_a_map_is_followed_into_a_region_elsewhere() -> None:
     verdict = CERTIFIED(claim, Case(instance))
     assert verdict.is_fails
     data = {"kind": verdict.certificate.kind, "data": dict(verdict.certificate.data)}
-    assert IndependentInstance(instance, 1, 0).claim(claim, data) is False
+    assert CLAIM_TRUTH(claim, IndependentInstance(instance, 1, 0), data) is False
 
 
 def test_a_flow_that_leaves_a_hemisphere() -> None:
@@ -142,9 +144,9 @@ def test_a_flow_that_leaves_a_hemisphere() -> None:
     verdict = CERTIFIED(claim, Case(TURNING))
     assert verdict.is_fails
     data = {"kind": verdict.certificate.kind, "data": dict(verdict.certificate.data)}
-    assert IndependentInstance(TURNING, 1, 0).claim(claim, data) is False
+    assert CLAIM_TRUTH(claim, IndependentInstance(TURNING, 1, 0), data) is False
     data["data"]["time"], data["data"]["steps"] = "1/100", 1
-    assert IndependentInstance(TURNING, 1, 0).claim(claim, data) is None
+    assert CLAIM_TRUTH(claim, IndependentInstance(TURNING, 1, 0), data) is None
     stays = Case(growing(TURNING))
     assert CERTIFIED(claim, stays).is_undecided
 
@@ -163,10 +165,10 @@ def test_rotary_rings_rest_and_consensus_decays() -> None:
     assert classify(still).equilibrium.is_fails
     equal = rotary(tokens=[[1, 2], [1, 2]])
     assert CERTIFIED(Diverges(), Case(equal)).is_fails
-    assert IndependentInstance(equal, 1, 0).claim(Diverges(), {}) is False
+    assert CLAIM_TRUTH(Diverges(), IndependentInstance(equal, 1, 0), {}) is False
     grows = rotary(tokens=[[1, 2], [1, 2]], B=EYE)
     assert CERTIFIED(Diverges(), Case(grows)).is_undecided
-    assert IndependentInstance(grows, 1, 0).claim(Diverges(), {}) is None
+    assert CLAIM_TRUTH(Diverges(), IndependentInstance(grows, 1, 0), {}) is None
     with pytest.raises(InstanceError, match="orthogonal"):
         rotary(R=[[1, 1], [0, 1]])
 
@@ -233,8 +235,8 @@ def test_spectra_have_a_second_arithmetic() -> None:
         right = SpectrumIs(ConsensusAt(V, 1), ((other, 1), (inner, (n - 1) * (d - 1))))
         wrong = SpectrumIs(ConsensusAt(V, 1), ((other, 1), (2 * inner, (n - 1) * (d - 1))))
         look = IndependentInstance(instance, 1, 2)
-        assert look.claim(right, {}) is True
-        assert look.claim(wrong, {}) is False
+        assert CLAIM_TRUTH(right, look, {}) is True
+        assert CLAIM_TRUTH(wrong, look, {}) is False
         assert CERTIFIED(right, Case(instance, 1, 2)).is_holds
         assert CERTIFIED(wrong, Case(instance, 1, 2)).is_fails
 
@@ -249,7 +251,7 @@ def test_complex_spectra_have_a_second_arithmetic() -> None:
         heads = [{"F": [[top, 0, 0], [0, "9/10", -3], [0, 3, "9/10"]], "M": [[0] * 3] * 3}]
         return IndependentInstance(Instance.of("multihead-map", [[1, 0, 0]], heads=heads, alpha=1), 1, 1)
 
-    assert look("1").condition(SimpleTop(F)) is True
-    assert look("1").condition(Relation(Eigenvalue(F, 1) > 0)) is True
-    assert look("1").condition(Relation(Eigenvalue(F, 1) < 2)) is True
-    assert look("1/2").condition(SimpleTop(F)) is None
+    assert CONDITION_TRUTH(SimpleTop(F), look("1"), {}) is True
+    assert CONDITION_TRUTH(Relation(Eigenvalue(F, 1) > 0), look("1"), {}) is True
+    assert CONDITION_TRUTH(Relation(Eigenvalue(F, 1) < 2), look("1"), {}) is True
+    assert CONDITION_TRUTH(SimpleTop(F), look("1/2"), {}) is None

@@ -14,6 +14,7 @@ from eigentoken.cli import main
 from eigentoken.numerics.instances.exact import batch_of
 from eigentoken.numerics.lab import Conjecture, ConjectureError, refute
 from eigentoken.numerics.readings import load
+from eigentoken.numerics.recheck.refutations.claim_truths import CLAIM_TRUTH
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.report import recheck_report
 from eigentoken.theory.classification.instances import Instance
@@ -187,10 +188,10 @@ def test_a_start_at_the_place_is_not_confirmed() -> None:
     data = {"kind": "limit/exact-start", "data": {}}
     pair = IndependentInstance(Instance.of("oja-map", [[1, 0], [-1, 0]], V=[[2, 0], [0, 1]], alpha="1/4"), 1, 1)
     for place in (AntipodalAt(), BipartiteAt(V, 1), Polygonal()):
-        assert pair.claim(Converges(place), data) is None
-    assert pair.claim(Converges(ConsensusSet()), data) is False
+        assert CLAIM_TRUTH(Converges(place), pair, data) is None
+    assert CLAIM_TRUTH(Converges(ConsensusSet()), pair, data) is False
     both = IndependentInstance(Instance.of("oja-map", [[1, 0], [1, 0]], V=[[2, 0], [0, 1]], alpha="1/4"), 1, 2)
-    assert both.claim(Converges(AntipodalAt()), data) is False
-    assert both.claim(Converges(Polygonal()), data) is False
-    assert both.claim(Converges(ConsensusSet()), data) is None
-    assert both.claim(AlmostEveryConverges(ConsensusSet()), data) is None
+    assert CLAIM_TRUTH(Converges(AntipodalAt()), both, data) is False
+    assert CLAIM_TRUTH(Converges(Polygonal()), both, data) is False
+    assert CLAIM_TRUTH(Converges(ConsensusSet()), both, data) is None
+    assert CLAIM_TRUTH(AlmostEveryConverges(ConsensusSet()), both, data) is None

@@ -15,6 +15,7 @@ import pytest
 
 from eigentoken.numerics.deadline import OutOfTime, is_over, limited, patient, tick
 from eigentoken.numerics.lab import Conjecture, ConjectureError, load, refute
+from eigentoken.numerics.lab.rerun import Rerun
 from eigentoken.numerics.lab.search import Unit, run_unit
 from eigentoken.numerics.lab.targets import targets
 from eigentoken.numerics.recheck.refutations.report import recheck_report
@@ -49,19 +50,19 @@ def test_predicates_are_run_again_only_when_asked(tmp_path: Path, form: str) -> 
     file.write_text(HEAD + f"guess = Conjecture('trace', 'oja-map', [Symmetric(V)], holds_if={given}, d=[2], n=[1])\n")
     document = report_of(file)
     assert recheck_report(document)[-1][1].is_undecided
-    again = recheck_report(document, run_predicates=True)
+    again = recheck_report(document, authors_code=Rerun())
     assert all(verdict.is_holds for _, verdict in again)
     home = tmp_path / ("guess.py" if form == "lambda" else "checks.py")
     text = home.read_text()
     home.write_text(text.replace("4", "5"))
-    changed = recheck_report(document, run_predicates=True)[-1][1]
+    changed = recheck_report(document, authors_code=Rerun())[-1][1]
     assert changed.is_undecided
     assert "sha256" in changed.reason
     home.write_text(text)
     certificate = document["results"][0]["counterexample"]["certificates"][-1]
     certificate["data"]["predicate"]["sha256"] = "0" * 64
-    assert any(verdict.is_fails for _, verdict in recheck_report(document, run_predicates=True))  # its digest differs
-    assert recheck_report(resealed(document), run_predicates=True)[-1][1].is_undecided
+    assert any(verdict.is_fails for _, verdict in recheck_report(document, authors_code=Rerun()))  # its digest differs
+    assert recheck_report(resealed(document), authors_code=Rerun())[-1][1].is_undecided
 
 
 def test_a_predicate_that_is_true_after_all_is_told(tmp_path: Path) -> None:
@@ -78,7 +79,7 @@ def test_a_predicate_that_is_true_after_all_is_told(tmp_path: Path) -> None:
     data = document["results"][0]["counterexample"]["certificates"][-1]["data"]
     data["predicate"] = {"file": str(other), "sha256": hashlib.sha256(other.read_bytes()).hexdigest()}
     data["predicate"] |= {"function": "always", "conjecture": "trace"}
-    assert recheck_report(resealed(document), run_predicates=True)[-1][1].is_fails
+    assert recheck_report(resealed(document), authors_code=Rerun())[-1][1].is_fails
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from eigentoken.numerics.lab.search import Unit, on_the_edge, run_unit
 from eigentoken.numerics.lab.targets import targets
 from eigentoken.numerics.readings import load
 from eigentoken.numerics.readings.invariance import left_normal
+from eigentoken.numerics.recheck.refutations.claim_truths import CLAIM_TRUTH
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.report import recheck, recheck_report
 from eigentoken.theory.classification.instances import Instance
@@ -196,12 +197,14 @@ def test_refutations_are_confirmed(conjecture: Conjecture) -> None:
 def test_the_second_arithmetic_denies_what_is_not_so() -> None:
     """Stable consensus is Lyapunov stable; the rank of a causal mask at consensus is n; a saddle manifold does not attract."""
     stable = IndependentInstance(Instance.of("oja-map", [[1, 0], [1, 0]], V=[[2, 0], [0, 1]], alpha="1/4"), 1, 2)
-    assert stable.claim(LyapunovStable(ConsensusAt(V, 1)), {}) is True
-    assert stable.claim(Stable(ConsensusAt(V, 1)), {}) is True
+    assert CLAIM_TRUTH(LyapunovStable(ConsensusAt(V, 1)), stable, {}) is True
+    assert CLAIM_TRUTH(Stable(ConsensusAt(V, 1)), stable, {}) is True
     masked = Instance.of("attention-map", [[1, 0], [1, 0]], V=[[2, 0], [0, 1]], M=ZERO, alpha="1/4", mask="causal")
-    assert IndependentInstance(masked, 1, 2).claim(AttentionRank(ConsensusAt(V, 1), 2), {}) is True
-    assert IndependentInstance(masked, 1, 2).claim(AttentionRank(ConsensusAt(V, 1), 1), {}) is False
+    assert CLAIM_TRUTH(AttentionRank(ConsensusAt(V, 1), 2), IndependentInstance(masked, 1, 2), {}) is True
+    assert CLAIM_TRUTH(AttentionRank(ConsensusAt(V, 1), 1), IndependentInstance(masked, 1, 2), {}) is False
     for values, attracts in (([[1, 0], [0, 1]], False), ([[1, 0], [0, -1]], True)):
         pair = IndependentInstance(Instance.of("oja-flow", [[1, 0], [-1, 0]], V=values), 1, 1)
-        said = pair.claim(AlmostEveryConverges(ConsensusAt(V, 1)), {"kind": "limit/attracting-manifold", "data": {}})
+        said = CLAIM_TRUTH(
+            AlmostEveryConverges(ConsensusAt(V, 1)), pair, {"kind": "limit/attracting-manifold", "data": {}}
+        )
         assert said is (False if attracts else None)

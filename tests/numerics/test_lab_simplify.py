@@ -19,6 +19,7 @@ from eigentoken.numerics.instances.sampling import condition_violation, sample
 from eigentoken.numerics.instances.structured import mirrored_states
 from eigentoken.numerics.lab import Conjecture, ConjectureError, load, refute
 from eigentoken.numerics.lab import predicates as free
+from eigentoken.numerics.lab.rerun import Rerun
 from eigentoken.numerics.lab.simplify import burden, simplify
 from eigentoken.numerics.lab.targets import targets
 from eigentoken.numerics.recheck.refutations.report import recheck_report
@@ -69,7 +70,7 @@ def test_counterexamples_end_with_small_numbers(name: str, most: int) -> None:
 def test_hard_ones_are_refuted_from_any_seed(name: str, seed: int) -> None:
     document = json.loads(json.dumps(refute(blind(name), seconds=600, seed=seed).as_dict()))
     assert document["results"][0]["verdict"] == "refuted"
-    assert all(verdict.is_holds for _, verdict in recheck_report(document, run_predicates=True))
+    assert all(verdict.is_holds for _, verdict in recheck_report(document, authors_code=Rerun()))
 
 
 def draft_of(**changes: Any) -> ExactDraft:
@@ -240,9 +241,9 @@ def test_own_observables_are_run_again_only_when_asked(tmp_path: Path) -> None:
     assert document["results"][0]["verdict"] == "refuted"
     plain = recheck_report(document)[-1][1]
     assert plain.is_undecided and "--run-predicates" in plain.reason
-    assert all(verdict.is_holds for _, verdict in recheck_report(document, run_predicates=True))
+    assert all(verdict.is_holds for _, verdict in recheck_report(document, authors_code=Rerun()))
     file.write_text(OWN.replace("dot(away, away)", "-dot(away, away)"))
-    changed = recheck_report(document, run_predicates=True)[-1][1]
+    changed = recheck_report(document, authors_code=Rerun())[-1][1]
     assert changed.is_undecided and "sha256" in changed.reason
 
 

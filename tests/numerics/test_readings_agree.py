@@ -12,6 +12,8 @@ from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.plans import Plan, plan_for
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.readings import load
+from eigentoken.numerics.recheck.refutations.claim_truths import CLAIM_TRUTH
+from eigentoken.numerics.recheck.refutations.condition_truths import CONDITION_TRUTH
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.theory.language import claims, conditions, terms
 from eigentoken.theory.language import places as points
@@ -95,7 +97,7 @@ def test_conditions_agree(name: str, denominator: int) -> None:
                 seen[verdict.word.value] += 1
                 if abs(violation) > 1e-6:
                     assert verdict.is_holds == (violation < 0), (condition, case.instance.as_dict(), violation)
-                second = IndependentInstance(case.instance, case.k, case.p).condition(condition)
+                second = CONDITION_TRUTH(condition, IndependentInstance(case.instance, case.k, case.p), {})
                 assert second is None or second == verdict.is_holds, (condition, case.instance.as_dict())
     assert min(seen.values()) > 30
 
@@ -117,6 +119,6 @@ def test_claims_agree(name: str) -> None:
         if abs(violation) > 1e-6 and (rests or not isinstance(claim, claims.Stable | claims.Unstable)):
             assert verdict.is_holds == (violation < 0), (claim, case.instance.as_dict(), violation)
             decided += 1
-            second = IndependentInstance(case.instance, case.k, case.p).claim(claim, {})
+            second = CLAIM_TRUTH(claim, IndependentInstance(case.instance, case.k, case.p), {})
             assert second is None or second == verdict.is_holds, (claim, case.instance.as_dict())
     assert decided >= 4

@@ -27,19 +27,16 @@ NEUTRAL = {
 #: What the lab's re-check uses beyond that: the language in which claims are stated, and no answer to any of them.
 LANGUAGE = {
     "eigentoken.theory.language.documents": "words from JSON",
-    "eigentoken.numerics.lab.report_consistency": "the document of a conjecture and its digest",
+    "eigentoken.theory.language.conjecture_documents": "the document of a conjecture and its digest",
     "eigentoken.theory.systems.algebra": "the operations in which an observable is written",
     "eigentoken.theory.language.claims": "words",
     "eigentoken.theory.language.conditions": "words",
     "eigentoken.theory.classification.instances": "an instance from JSON, in exact numbers",
     "eigentoken.theory.language.places": "words",
-    "eigentoken.theory.language.readings": "words as LaTeX",
+    "eigentoken.theory.language.readings": "words as LaTeX, and the class of a table; the re-check's tables are its own",
     "eigentoken.theory.systems.catalogue": "the names of the systems and their parameters",
     "eigentoken.theory.language.terms": "words",
 }
-
-#: A predicate is code of its author: it is run again, where that is asked for, by the issuer's reading, and listed as such.
-AUTHORS_CODE = {"eigentoken.numerics.lab.predicates", "eigentoken.numerics.instances.exact_values"}
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -72,9 +69,42 @@ def test_the_recheck_imports_only_itself_and_what_is_neutral(path: Path) -> None
     allowed = {name for name in names if name.startswith("eigentoken.numerics.recheck")} | set(NEUTRAL)
     if path.parent.name == "refutations":
         allowed |= set(LANGUAGE)
-    if path.name == "report.py":
-        allowed |= AUTHORS_CODE
     assert names <= allowed, names - allowed
+
+
+@pytest.mark.parametrize("module", LANGUAGE)
+def test_the_language_knows_no_answer(module: str) -> None:
+    """What the lab's re-check reads its words with is theory, down to the last import: no numerics, no issuer."""
+    waiting, seen = [module], set()
+    while waiting:
+        name = waiting.pop()
+        path = file_of(name)
+        if name in seen or path is None:
+            continue
+        seen.add(name)
+        waiting += imported(path)
+    assert all(name.startswith(("eigentoken.theory.", "eigentoken.files.")) for name in seen), sorted(seen)
+
+
+def test_the_recheck_reads_words_by_its_own_tables() -> None:
+    """Of the house's tables only the printer is read behind the wall; the truth of a word is looked up in tables of its own."""
+    names = {
+        alias.name
+        for path in RECHECK
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module == "eigentoken.theory.language.readings"
+        for alias in node.names
+    }
+    assert names == {"LATEX", "Reading"}
+    from eigentoken.numerics.recheck.refutations.claim_truths import CLAIM_TRUTH
+    from eigentoken.numerics.recheck.refutations.condition_truths import CONDITION_TRUTH, EXACT_NUMBER
+    from eigentoken.theory.language.readings import CERTIFIED, ENCLOSURE, EXACT
+
+    issued = {function for table in (CERTIFIED, ENCLOSURE, EXACT) for function in table.table.values()}
+    for table in (CLAIM_TRUTH, CONDITION_TRUTH, EXACT_NUMBER):
+        assert table.table and not issued & set(table.table.values())
+        modules = {function.__module__ for function in table.table.values()}
+        assert all(module.startswith("eigentoken.numerics.recheck.") for module in modules)
 
 
 @pytest.mark.parametrize("module", NEUTRAL)
@@ -97,3 +127,16 @@ def test_a_recheck_loads_no_issuer() -> None:
     }
     others = {name for name in printed if not name.startswith("eigentoken.numerics.recheck")} - packages - set(NEUTRAL)
     assert not others
+
+
+def test_a_recheck_of_a_refutation_loads_no_issuer() -> None:
+    """In a fresh process: after the module that re-checks reports of ``refute``, there is nothing of numerics beyond the wall."""
+    code = (
+        "import sys\n"
+        "import eigentoken.numerics.recheck.refutations.report\n"
+        "print('\\n'.join(name for name in sys.modules if name.startswith('eigentoken.')))"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    beyond = [name for name in printed if name.startswith("eigentoken.numerics.")]
+    assert beyond and all(name.startswith("eigentoken.numerics.recheck") for name in beyond)
+    assert not [name for name in printed if name.startswith(("eigentoken.proofs", "eigentoken.models"))]

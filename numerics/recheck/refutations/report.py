@@ -12,30 +12,45 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import flint
 
-from eigentoken.numerics.lab.report_consistency import FREE, conjecture_digest, mask_document
 from eigentoken.numerics.recheck.documents.reading import UNCONFIRMED, RecheckError, unconfirmed
 from eigentoken.numerics.recheck.documents.shown import Shown
 from eigentoken.numerics.recheck.points.attention import SHAPES
 from eigentoken.numerics.recheck.points.classified import confirm_claim
 from eigentoken.numerics.recheck.points.number_texts import real_ball
 from eigentoken.numerics.recheck.points.point import PRECISION, Point, instance_digest
+from eigentoken.numerics.recheck.refutations.claim_truths import CLAIM_TRUTH
+from eigentoken.numerics.recheck.refutations.condition_truths import CONDITION_TRUTH
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.theory.classification import sentences as words
 from eigentoken.theory.classification.instances import Instance, InstanceError, read_instance
+from eigentoken.theory.language.claims import Claim
+from eigentoken.theory.language.conjecture_documents import FREE, conjecture_digest, mask_document
 from eigentoken.theory.language.documents import DocumentError, UnknownObservable, decode
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
 
-__all__ = ["LabRecheck", "recheck", "recheck_report", "recheck_shown"]
+__all__ = ["AuthorsCode", "LabRecheck", "recheck", "recheck_report", "recheck_shown"]
 
 NEEDED = "a certified counterexample exists without it"
 Path_ = tuple[str | int, ...]
 UNREADABLE = (DocumentError, InstanceError, RecheckError, KeyError, TypeError, ValueError, AttributeError, IndexError)
+
+
+class AuthorsCode(Protocol):
+    """The code of a conjecture's author, run again where the caller hands it over: no second arithmetic can read code.
+
+    What it answers is the issuer's reading of that code, and is listed as such.
+    """
+
+    def predicate(self, home: Mapping[str, str] | None, instance: Instance, k: int, p: int) -> Verdict:
+        """``holds`` where the predicate of that file is false of the instance, as was certified."""
+
+    def claim(self, home: Mapping[str, str] | None, statement: Any) -> Claim | Verdict:
+        """The claim of that file that has this document."""
 
 
 @dataclass
@@ -48,27 +63,25 @@ class LabRecheck:
 
 @dataclass(frozen=True)
 class _Options:
-    run_predicates: bool
-    beside: Path | None
+    authors_code: AuthorsCode | None
     until: float
 
 
 def recheck_report(
-    report: Mapping[str, Any], *, run_predicates: bool = False, beside: Path | None = None, seconds: float = 60.0
+    report: Mapping[str, Any], *, authors_code: AuthorsCode | None = None, seconds: float = 60.0
 ) -> list[tuple[str, Verdict]]:
     """The lines of :func:`recheck_shown`: first what does not agree or is open, then each certificate."""
-    found = recheck_shown(report, run_predicates=run_predicates, beside=beside, seconds=seconds)
+    found = recheck_shown(report, authors_code=authors_code, seconds=seconds)
     words_of = {"fails": fails, "undecided": undecided}
     return [(each.where, words_of[each.word](each.why)) for each in found.shown.found] + found.lines
 
 
 def recheck_shown(
-    report: Mapping[str, Any], *, run_predicates: bool = False, beside: Path | None = None, seconds: float = 60.0
+    report: Mapping[str, Any], *, authors_code: AuthorsCode | None = None, seconds: float = 60.0
 ) -> LabRecheck:
     """Every result of a report (already validated against its schema).
 
-    A free predicate is code: it is run again only with ``run_predicates``, from the file that the certificate names (or one
-    of that name in the folder ``beside``), and only if that file is still the one that was run.
+    A free predicate is code: it is run again only where the caller hands over who runs it (``authors_code``).
     """
     found = LabRecheck(Shown(report))
     found.shown.cover(("schema",))
@@ -76,7 +89,7 @@ def recheck_shown(
     if len(set(names)) != len(names):
         found.shown.fails(("results",), "a conjecture is listed twice")
     for number, result in enumerate(report["results"]):
-        options = _Options(run_predicates, beside, time.monotonic() + seconds)
+        options = _Options(authors_code, time.monotonic() + seconds)
         try:
             _Result(found, ("results", number), result, options).run()
         except UNREADABLE as problem:
@@ -87,12 +100,11 @@ def recheck_shown(
 def recheck(
     counterexample: Mapping[str, Any],
     *,
-    run_predicates: bool = False,
-    beside: Path | None = None,
+    authors_code: AuthorsCode | None = None,
     seconds: float = 60.0,
 ) -> list[tuple[str, Verdict]]:
     """The verdict of the second arithmetic for each certificate of one counterexample (what ``Certified.as_dict`` gives)."""
-    options = _Options(run_predicates, beside, time.monotonic() + seconds)
+    options = _Options(authors_code, time.monotonic() + seconds)
     listed = []
     for number, certificate in enumerate(counterexample.get("certificates", [])):
         try:
@@ -144,17 +156,15 @@ def _truth(certificate: Mapping[str, Any], instance: Instance, arc: int | None, 
     try:
         word = decode(data["statement"])
     except UnknownObservable as problem:
-        if not options.run_predicates:
+        if options.authors_code is None:
             return undecided(str(problem))
-        from eigentoken.numerics.lab.predicates import stated_again
-
-        word = stated_again(data.get("predicate"), data["statement"], options.beside)
+        word = options.authors_code.claim(data.get("predicate"), data["statement"])
         if isinstance(word, Verdict):
             return word
     if certificate["kind"] == "lab/condition":
-        truth = look.condition(word, data)
+        truth = CONDITION_TRUTH(word, look, data)
     else:
-        found = look.claim(word, data)
+        found = CLAIM_TRUTH(word, look, data)
         truth = None if found is None else not found
     if truth is None:
         return undecided("the second arithmetic has no method for this")
@@ -162,14 +172,11 @@ def _truth(certificate: Mapping[str, Any], instance: Instance, arc: int | None, 
 
 
 def _author_again(certificate: Mapping[str, Any], instance: Instance, options: _Options) -> Verdict:
-    """A free predicate is code of an author: where it is asked for, it is run again by the issuer's own reading of it."""
-    if not options.run_predicates:
+    """A free predicate is code of an author: where the caller hands that over, it is run again."""
+    if options.authors_code is None:
         return undecided("a free predicate is code, and was not run again: ask for it with --run-predicates")
-    from eigentoken.numerics.instances.exact_values import Case
-    from eigentoken.numerics.lab.predicates import run_again
-
     data = certificate["data"]
-    return run_again(data.get("predicate"), Case(instance, int(data["k"]), int(data["p"])), options.beside)
+    return options.authors_code.predicate(data.get("predicate"), instance, int(data["k"]), int(data["p"]))
 
 
 def _arc(counterexample: Mapping[str, Any]) -> int | None:

@@ -143,9 +143,10 @@ def _certificate(path: Path, document: dict[str, Any], source: str | None, secon
 
 
 def _refutation(document: dict[str, Any], run_predicates: bool, beside: Path, seconds: float) -> Recheck:
+    from eigentoken.numerics.lab.rerun import Rerun
     from eigentoken.numerics.recheck.refutations.report import recheck_shown
 
-    found = recheck_shown(document, run_predicates=run_predicates, beside=beside, seconds=seconds)
+    found = recheck_shown(document, authors_code=Rerun(beside) if run_predicates else None, seconds=seconds)
     lines = [
         Rechecked(where, "counterexample", "holds", str(verdict.word), verdict.reason, AGAIN if free else SECOND)
         for where, verdict in found.lines

@@ -1,0 +1,203 @@
+"""The re-check's own table of what a claim is on one exact instance: True, False, or None where there is no method.
+
+``CLAIM_TRUTH(claim, look, data)``; ``data`` is that of the certificate, and not trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sympy as sp
+from mpmath import iv
+
+from eigentoken.numerics.recheck.refutations.condition_truths import CONDITION_TRUTH, EXACT_NUMBER
+from eigentoken.numerics.recheck.refutations.flows import slope_along
+from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
+from eigentoken.numerics.recheck.refutations.interval_recheck import interval, interval_jacobian, intrinsic_charpoly
+from eigentoken.numerics.recheck.refutations.limits import left_region, limit_truth, stays_bounded
+from eigentoken.theory.language import claims, terms
+from eigentoken.theory.language.readings import Reading
+from eigentoken.theory.systems.algebra import LoopAlgebra
+from eigentoken.theory.systems.catalogue import Time
+
+__all__ = ["CLAIM_TRUTH"]
+
+Data = Mapping[str, Any]
+
+CLAIM_TRUTH: Reading[bool | None] = Reading("truth", "is it true of this instance, by the second arithmetic?")
+
+
+def _no_jacobian(look: IndependentInstance) -> bool:
+    """With positions in the scores there is no closed form of the Jacobian here."""
+    return look.instance.system.rotary is not None
+
+
+@CLAIM_TRUTH.register(claims.Claim)
+def truth_unknown(word: claims.Claim, look: IndependentInstance, data: Data) -> None:
+    """No method."""
+    return
+
+
+@CLAIM_TRUTH.register(claims.When)
+def truth_when(word: claims.When, look: IndependentInstance, data: Data) -> bool | None:
+    given = CONDITION_TRUTH(word.condition, look, {})
+    return None if given is None else True if not given else CLAIM_TRUTH(word.claim, look, data)
+
+
+@CLAIM_TRUTH.register(claims.Iff)
+def truth_iff(word: claims.Iff, look: IndependentInstance, data: Data) -> bool | None:
+    given, inner = CONDITION_TRUTH(word.condition, look, {}), CLAIM_TRUTH(word.claim, look, data)
+    return None if given is None or inner is None else given == inner
+
+
+@CLAIM_TRUTH.register(claims.Equilibrium)
+def truth_equilibrium(word: claims.Equilibrium, look: IndependentInstance, data: Data) -> bool | None:
+    return look.at_rest()
+
+
+@CLAIM_TRUTH.register(claims.Diverges)
+def truth_diverges(word: claims.Diverges, look: IndependentInstance, data: Data) -> bool | None:
+    return stays_bounded(look, word.every)
+
+
+@CLAIM_TRUTH.register(claims.Stable)
+def truth_stable(word: claims.Stable, look: IndependentInstance, data: Data) -> bool | None:
+    return None if _no_jacobian(look) else look.stable()
+
+
+@CLAIM_TRUTH.register(claims.Unstable)
+def truth_unstable(word: claims.Unstable, look: IndependentInstance, data: Data) -> bool | None:
+    return None if _no_jacobian(look) else look.unstable()
+
+
+@CLAIM_TRUTH.register(claims.LyapunovStable)
+def truth_lyapunov_stable(word: claims.LyapunovStable, look: IndependentInstance, data: Data) -> bool | None:
+    """The linearization denies it, or gives more."""
+    if _no_jacobian(look):
+        return None
+    moves = look.at_rest() is False and not look.two_cycle()
+    return False if moves or look.unstable() else True if look.stable() else None
+
+
+@CLAIM_TRUTH.register(claims.SpectrumIs)
+def truth_spectrum_is(word: claims.SpectrumIs, look: IndependentInstance, data: Data) -> bool | None:
+    """Claimed values against the exact characteristic polynomial on the tangent spaces."""
+    polynomial = None if _no_jacobian(look) or not look.at_rest() else intrinsic_charpoly(look.instance)
+    if polynomial is None:
+        return None
+    z = polynomial.gen
+    claimed = sp.Poly(1, z)
+    for value, count in word.classes:
+        for ell in look.indices(sp.Tuple(sp.sympify(value), sp.sympify(count))):
+            numbers = sp.sympify(value).atoms(terms.MatrixNumber)
+            values = {number: EXACT_NUMBER(number, look, ell) for number in numbers}
+            if any(each is None for each in values.values()):
+                return None
+            number = sp.simplify(sp.sympify(value).xreplace(values).subs(look.sizes(ell)))
+            times = sp.sympify(count).subs(look.sizes(ell))
+            if not number.is_Rational or not times.is_Integer or times < 0:
+                return None
+            claimed = claimed * sp.Poly(z - number, z) ** int(times)
+    return bool(claimed.monic() == polynomial.monic())
+
+
+@CLAIM_TRUTH.register(claims.TwoCycle)
+def truth_two_cycle(word: claims.TwoCycle, look: IndependentInstance, data: Data) -> bool | None:
+    return None if _no_jacobian(look) else look.two_cycle()
+
+
+@CLAIM_TRUTH.register(claims.AttentionRank)
+def truth_attention_rank(word: claims.AttentionRank, look: IndependentInstance, data: Data) -> bool | None:
+    rank = None if _no_jacobian(look) else _attention_rank(look)
+    return None if rank is None else bool(rank == sp.sympify(word.rank).subs(look.sizes()))
+
+
+def _attention_rank(look: IndependentInstance) -> int | None:
+    system = look.instance.system
+    if system.multihead:
+        return None  # each head has weights of its own
+    score = None if system.score is None else look.named(system.score)
+    tokens = [sp.Matrix(token) for token in look.instance.tokens]
+    seen = look.instance.mask or [[1] * len(tokens)] * len(tokens)
+    rows = []
+    for x, mask in zip(tokens, seen, strict=True):
+        raw = [
+            sp.Integer(0) if not sees else sp.Integer(1) if score is None else sp.exp((x.T * score * y)[0, 0])
+            for y, sees in zip(tokens, mask, strict=True)
+        ]
+        rows.append([sp.simplify(each / sum(raw)) for each in raw])
+    return int(sp.Matrix(rows).rank(simplify=True))
+
+
+@CLAIM_TRUTH.register(claims.Converges)
+def truth_converges(word: claims.Converges, look: IndependentInstance, data: Data) -> bool | None:
+    return limit_truth(look, word, data)
+
+
+@CLAIM_TRUTH.register(claims.AlmostEveryConverges)
+def truth_almost_every_converges(
+    word: claims.AlmostEveryConverges, look: IndependentInstance, data: Data
+) -> bool | None:
+    return None if _no_jacobian(look) else limit_truth(look, word, data)
+
+
+@CLAIM_TRUTH.register(claims.ForwardInvariant)
+def truth_forward_invariant(word: claims.ForwardInvariant, look: IndependentInstance, data: Data) -> bool | None:
+    return None if _no_jacobian(look) else left_region(look, word, data)
+
+
+# --- observables -----------------------------------------------------------------------------------------------------
+
+
+@CLAIM_TRUTH.register(claims.Vanishes)
+def truth_vanishes(word: claims.Vanishes, look: IndependentInstance, data: Data) -> bool | None:
+    value = _Observed(look).value(word.observable)
+    return False if value.a > 0 or value.b < 0 else None
+
+
+@CLAIM_TRUTH.register(claims.Nonnegative)
+def truth_nonnegative(word: claims.Nonnegative, look: IndependentInstance, data: Data) -> bool | None:
+    if _no_jacobian(look):
+        return None
+    value = _Observed(look).value(word.observable)
+    return False if word.strict and value.a == 0 and value.b == 0 else _sign(value)
+
+
+@CLAIM_TRUTH.register(claims.Decreases)
+def truth_decreases(word: claims.Decreases, look: IndependentInstance, data: Data) -> bool | None:
+    return None if _no_jacobian(look) else _sign(-_Observed(look).change(word.observable))
+
+
+@CLAIM_TRUTH.register(claims.Increases)
+def truth_increases(word: claims.Increases, look: IndependentInstance, data: Data) -> bool | None:
+    return None if _no_jacobian(look) else _sign(_Observed(look).change(word.observable))
+
+
+def _sign(value: Any) -> bool | None:
+    return True if value.a > 0 else False if value.b < 0 else None
+
+
+class _Observed:
+    """Observables of one instance in intervals, and their change along the flow or over one layer."""
+
+    def __init__(self, look: IndependentInstance) -> None:
+        self.instance = look.instance
+        self.scalars = LoopAlgebra(iv.exp, iv.sqrt, iv.mpf(1))
+        self.parameters = {name: self._numbers(value) for name, value in self.instance.parameters.items()}
+        self.state = [[interval(entry) for entry in token] for token in self.instance.tokens]
+
+    def _numbers(self, value: Any) -> Any:
+        if isinstance(value, tuple) and value and isinstance(value[0], Mapping):
+            return [{name: self._numbers(each) for name, each in head.items()} for head in value]
+        return [[interval(entry) for entry in row] for row in value] if isinstance(value, tuple) else interval(value)
+
+    def value(self, observable: Any, state: Any = None) -> Any:
+        at = self.state if state is None else state
+        return observable(self.scalars, self.instance.system, self.parameters, at, self.instance.mask)
+
+    def change(self, observable: Any) -> Any:
+        image, _ = interval_jacobian(self.instance)
+        if self.instance.system.time is Time.MAP:
+            return self.value(observable, image) - self.value(observable)
+        return slope_along(observable, self.instance, self.parameters, self.state, image)
