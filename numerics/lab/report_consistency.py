@@ -24,7 +24,7 @@ SHOWN = ("verdict", "margin", "unit", "reason")
 
 def conjecture_document(conjecture: Conjecture) -> dict[str, Any]:
     """Name, system, conditions and claims of a conjecture with their digest."""
-    document = {
+    document: dict[str, Any] = {
         "name": conjecture.name,
         "system": conjecture.system,
         "conditions": [_word(each) for each in conjecture.conditions],

@@ -22,7 +22,7 @@ from eigentoken.theory.language.terms import Eigenvalue, MatrixNumber, SpectralN
 from eigentoken.theory.language.verdicts import Verdict, all_of, any_of, fails, holds, undecided
 from eigentoken.theory.proving.ball_evaluation import evaluate
 
-__all__ = ["ON_WEIGHTS"]
+__all__ = ["ON_WEIGHTS", "on_weights_of_one_matrix"]
 
 
 @ON_WEIGHTS.register(words.OfOneMatrix)

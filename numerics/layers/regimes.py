@@ -31,7 +31,7 @@ from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import product
 from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.bindings import bind
-from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
+from eigentoken.numerics.layers.hypotheses import on_weights_of_one_matrix
 from eigentoken.numerics.layers.symbol_values import Environment
 from eigentoken.numerics.layers.weights import HeadWeights, LayerWeights
 from eigentoken.theory.language.conditions import NegativeDefinite, PositiveDefinite, Symmetric
@@ -134,10 +134,10 @@ def _regime(environment: Environment) -> Regime:
     W, B = matrix("W"), matrix("B")
     A = sp.MatMul(W, sp.Inverse(B))
     found = {
-        "A symmetric": ON_WEIGHTS(Symmetric(A), environment),
-        "A negative definite": ON_WEIGHTS(NegativeDefinite(A), environment),
-        "A positive definite": ON_WEIGHTS(PositiveDefinite(A), environment),
-        "W positive definite": ON_WEIGHTS(PositiveDefinite(W), environment),
+        "A symmetric": on_weights_of_one_matrix(Symmetric(A), environment),
+        "A negative definite": on_weights_of_one_matrix(NegativeDefinite(A), environment),
+        "A positive definite": on_weights_of_one_matrix(PositiveDefinite(A), environment),
+        "W positive definite": on_weights_of_one_matrix(PositiveDefinite(W), environment),
     }
     return Regime(*_name(found), found)
 
