@@ -20,7 +20,7 @@ from eigentoken.numerics.dynamics.matrices import dense
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import mask_tensor
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["CertifiedEquilibrium", "certify_equilibrium"]
 
@@ -49,6 +49,11 @@ def certify_equilibrium(
         raise ValueError(f"{problem.system.name}: rotary scores are not certified; leave pair_score out")
     n, d = x.shape
     centre = [[float(entry) for entry in row] for row in x.tolist()]
+    if problem.system.writes_step:
+        nothing = undecided(
+            f"{problem.system.name} has a step of its own: its equilibria are not those of u_i = c_i x_i"
+        )
+        return CertifiedEquilibrium(nothing, nothing, centre, 0.0)
     if n * (d + 1) > largest:
         nothing = undecided(f"{n} tokens in R^{d} give {n * (d + 1)} unknowns, above the limit of {largest}")
         return CertifiedEquilibrium(nothing, nothing, centre, 0.0)
@@ -191,14 +196,15 @@ def _conclude(balls: _BallSystem, box: arb_mat, size: float) -> CertifiedEquilib
     n, d = balls.n, balls.d
     centre = [[float(box[i * d + k, 0].mid()) for k in range(d)] for i in range(n)]
     cycle = False
-    if balls.is_map:
+    if balls.is_map and not balls.euclidean:
         alpha = _as_balls(balls.problem.parameters["alpha"])
         factors = [1 + alpha * box[n * d + i, 0] for i in range(n)]
-        if all(factor < 0 for factor in factors):
+        if all(factor < 0 for factor in factors) and balls.problem.system.standard:
             cycle = True
         elif not all(factor > 0 for factor in factors):
+            how = "are all negative" if all(factor < 0 for factor in factors) else "differ"
             reason = (
-                "u_i = c_i x_i has a solution here, but the signs of 1 + alpha c_i differ: not a fixed point of the map"
+                f"u_i = c_i x_i has a solution here, but the signs of 1 + alpha c_i {how}: not a fixed point of the map"
             )
             mixed = undecided(reason) if any(factor.contains(0) for factor in factors) else fails(reason)
             return CertifiedEquilibrium(mixed, undecided(reason), centre, size)

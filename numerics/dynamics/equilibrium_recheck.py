@@ -16,7 +16,8 @@ from mpmath import iv
 
 from eigentoken.theory.language.verdicts import Certificate, VerdictWord
 from eigentoken.theory.systems.algebra import LoopAlgebra
-from eigentoken.theory.systems.catalogue import Space, Time, system
+from eigentoken.theory.systems.catalogue import system
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["recheck_equilibrium"]
 

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from eigentoken.numerics.dynamics.fused import lagrange
 from eigentoken.numerics.dynamics.problem import Problem
-from eigentoken.theory.systems.catalogue import Time
+from eigentoken.theory.systems.system import Time
 
 __all__ = ["METHODS", "Flow", "Tableau", "follow", "tableau"]
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.dynamics.problem import Problem
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["Limit", "LimitClass", "name_limit", "name_limits"]
 

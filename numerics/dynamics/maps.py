@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.dynamics.problem import Problem
-from eigentoken.theory.systems.catalogue import Time
+from eigentoken.theory.systems.system import Time
 
 __all__ = ["Orbit", "iterate"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import torch
@@ -17,7 +18,8 @@ from torch import Tensor
 from eigentoken.numerics.dynamics.fused import FusedHeads
 from eigentoken.numerics.dynamics.matrices import RotaryMatrix, StructuredMatrix, compress
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, mask_tensor
-from eigentoken.theory.systems.catalogue import Space, System, Time, system
+from eigentoken.theory.systems.catalogue import system
+from eigentoken.theory.systems.system import Parameter, Space, System, Time
 
 __all__ = ["Problem", "SpanReduction", "problem"]
 
@@ -79,9 +81,11 @@ class Problem:
         ``d/n`` times cheaper for n < d.  ``None`` where it does not apply.
         """
         n, d = x.shape[-2:]
+        awkward = "positions" in self.parameters or "pair_score" in self.parameters or not self.system.standard
+        if n >= d or awkward:
+            return None
         heads = self.heads(_probe_time(self))
-        awkward = "positions" in self.parameters or "pair_score" in self.parameters
-        if n >= d or awkward or any(value is not None for value, _ in heads):
+        if any(value is not None for value, _ in heads):
             return None
         basis, factor = torch.linalg.qr(x.mT)  # x^T = Q R: the coordinates R^T are lower triangular
         causal = isinstance(self.mask, str) and self.mask == "causal"
@@ -130,8 +134,10 @@ def problem(
     """
     chosen = system(name) if isinstance(name, str) else name
     for needed in chosen.parameters:
-        if needed.name not in parameters and not (needed.name == chosen.value and needed.kind == "matrix"):
+        identity = needed.name == chosen.value and needed.kind == "matrix" and not chosen.writes_sublayer
+        if needed.name not in parameters and needed.required and not identity:
             raise ValueError(f"{chosen.name}: parameter {needed.name} is missing ({needed.meaning}): add it")
+    parameters = _with_defaults(chosen, parameters)
     seen = chosen.mask if isinstance(mask, str) and mask == "default" else mask
     ready = "causal" if isinstance(seen, str) and seen == "causal" else seen
     if n is not None and not isinstance(ready, str):
@@ -142,6 +148,47 @@ def problem(
     if chosen.time is Time.MAP and not isinstance(converted["alpha"], Tensor):
         converted["alpha"] = float(converted["alpha"])
     return Problem(chosen, converted, ready)
+
+
+def _with_defaults(chosen: System, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters with those that were left out at their defaults (``None`` where there is none)."""
+    left_out = [each for each in chosen.parameters if not each.required and parameters.get(each.name) is None]
+    parts = [each for each in chosen.head_parameters if chosen.multihead and not each.required]
+    if not left_out and not parts:
+        return parameters
+    d = _dimension(chosen, parameters)
+    ready = {**parameters, **{each.name: _default(each, d) for each in left_out}}
+    if parts:
+        ready["heads"] = [
+            {**head, **{each.name: _default(each, d) for each in parts if head.get(each.name) is None}}
+            for head in parameters["heads"]
+        ]
+    return ready
+
+
+def _default(parameter: Parameter, d: int | None) -> Any:
+    if parameter.default is None:
+        return None
+    if parameter.kind in {"scalar", "step"}:
+        return float(Fraction(parameter.default))
+    if d is None:
+        raise ValueError(f"parameter {parameter.name} is left out and no matrix tells the dimension: add it")
+    if parameter.kind == "vector":
+        return torch.zeros(d)
+    return torch.eye(d) if parameter.default == "I" else torch.zeros(d, d)
+
+
+def _dimension(chosen: System, parameters: Mapping[str, Any]) -> int | None:
+    """d, as the given matrices and vectors tell it."""
+    kinds = {each.name: each.kind for each in (*chosen.parameters, *chosen.head_parameters)}
+    for group in (*parameters.get("heads", ()), parameters):
+        for name, value in group.items():
+            if kinds.get(name) in {"matrix", "vector"} and value is not None and not callable(value):
+                if hasattr(value, "shape"):
+                    return int(value.shape[-1])
+                if isinstance(value, Sequence):
+                    return len(value)
+    return None
 
 
 def _converted(value: Any, dtype: torch.dtype, device: Any) -> Any:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +13,20 @@ import torch
 from torch import Tensor
 
 from eigentoken.files.arrays import write_npz
-from eigentoken.files.documents import parse_json, read_json
 from eigentoken.files.writing import replacing
 from eigentoken.numerics.dynamics import observables as measure
-from eigentoken.numerics.dynamics.basins import Fraction95, clopper_pearson, random_tokens
+from eigentoken.numerics.dynamics.basins import Fraction95, clopper_pearson
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, SpherePaths
 from eigentoken.numerics.dynamics.equilibria import CertifiedEquilibrium, certify_equilibrium
 from eigentoken.numerics.dynamics.flows import METHODS, follow
 from eigentoken.numerics.dynamics.limits import Limit, name_limits
 from eigentoken.numerics.dynamics.maps import iterate
 from eigentoken.numerics.dynamics.matrices import dense
-from eigentoken.numerics.dynamics.problem import Problem, problem
+from eigentoken.numerics.dynamics.problem import Problem
+from eigentoken.numerics.dynamics.simulation_inputs import read_start
 from eigentoken.numerics.dynamics.threads import torch_threads
-from eigentoken.theory.exactness.parsing import NumberError, exact_number
-from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS, Space, System, Time, system
 from eigentoken.theory.systems.suggestions import meant
+from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = ["OPTIONS", "Option", "OptionError", "Simulation", "simulate"]
 
@@ -51,10 +48,6 @@ class Option:
     meaning: str
 
 
-#: Why the positional systems are not in the list of ``simulate``.
-NOT_FOLLOWED = (
-    "its scores depend on the positions of the tokens, simulate does not follow it; classify and refute know it"
-)
 MASKS = ("full", "causal")
 
 OPTIONS: tuple[Option, ...] = (
@@ -172,7 +165,7 @@ def simulate(source: str | Path | Mapping[str, Any], **options: Any) -> Simulati
             raise ValueError(f"unknown option {name!r}: expected one of {', '.join(known)}")
     chosen = {**known, **{name: value for name, value in options.items() if value is not None}}
     _check_options(chosen)
-    task, start, parameters = _read(source, chosen)
+    task, start, parameters = read_start(source, chosen)
     end = chosen["end"] if chosen["end"] is not None else (400 if task.system.time is Time.MAP else 200.0)
     if task.system.time is Time.MAP and end < 1:
         raise OptionError(f"end must be at least 1, the number of layers of {task.system.name}, got {end}")
@@ -256,136 +249,14 @@ def _observe(task: Problem, states: Tensor) -> dict[str, np.ndarray]:
     else:
         curves["E of eq. (25), signed"] = measure.cosine_gap(states)
     curves["effective rank"] = measure.effective_rank(states)
-    if task.system.name.startswith("oja"):
-        curves["W = -1/2 xbar V xbar"] = measure.oja_potential(states, task.parameters["V"])
-    if task.system.name == "ellipsoid-flow" and task.autonomous:
-        curves["V_P of eq. (10)"] = measure.ellipsoid_potential(states, task.parameters["P"])
+    listed = task.system
+    uniform = listed.attention == "uniform" and listed.mask == "full" and not (listed.multihead or listed.over_root_d)
+    if listed.standard and uniform and listed.space is Space.SPHERE and listed.value is not None:
+        curves[f"W = -1/2 xbar {listed.value} xbar"] = measure.oja_potential(states, task.parameters[listed.value])
+    gradient = listed.metric is not None and listed.metric == listed.score and listed.value is None
+    if listed.standard and gradient and listed.time is Time.FLOW and task.autonomous:
+        curves["V_P of eq. (10)"] = measure.ellipsoid_potential(states, task.metric())
     return {name: values.cpu().numpy() for name, values in curves.items()}
-
-
-def _read(source: str | Path | Mapping[str, Any], chosen: Mapping[str, Any]) -> tuple[Problem, Tensor, dict[str, Any]]:
-    generator = torch.Generator().manual_seed(int(chosen["seed"]))
-    if isinstance(source, str) and source in SYSTEMS:
-        name, parameters, given = source, _random_parameters(SYSTEMS[source], chosen, generator), None
-        mask = chosen["mask"]
-    else:
-        document = source if isinstance(source, Mapping) else _document(str(source))
-        name, parameters, given = _from_document(document)
-        mask = document.get("mask") if chosen["mask"] is None else chosen["mask"]
-    listed = system(name)
-    d = _dimension(listed, parameters, given, int(chosen["d"]))
-    if given is None:
-        kind = "normal" if listed.space is Space.EUCLIDEAN else "sphere"
-        start = random_tokens(
-            int(chosen["instances"]), int(chosen["n"]), d, seed=int(chosen["seed"]) + 1, distribution=kind
-        )
-    else:
-        start = torch.tensor(given, dtype=torch.float64).unsqueeze(0)
-    if start.shape[-1] != d:
-        raise ValueError(f"tokens must have dimension {d} to match the matrices, got {start.shape[-1]}")
-    task = problem(listed, parameters, "default" if mask is None else mask, n=start.shape[-2])
-    return task, task.retract(start, 0.0), parameters
-
-
-def _document(path: str) -> Mapping[str, Any]:
-    if path in POSITIONAL:
-        raise ValueError(f"{path}: {NOT_FOLLOWED}")
-    if path.lstrip().startswith("{"):
-        document = parse_json(path, "the text", parse_float=Decimal)
-    elif not os.path.exists(path):
-        hint = meant(path, SYSTEMS, f"give the path of a JSON file, or one of {', '.join(SYSTEMS)}")
-        raise ValueError(f"{path[:80]!r} is neither a system nor an instance file: {hint}")
-    else:
-        document = read_json(path, parse_float=Decimal)
-    if not isinstance(document, dict):
-        raise ValueError(f"{path} must hold one JSON object with system, parameters and tokens")
-    return document
-
-
-def _from_document(document: Mapping[str, Any]) -> tuple[str, dict[str, Any], Any]:
-    name = document.get("system")
-    if isinstance(name, str) and name in POSITIONAL:
-        raise ValueError(f"{name}: {NOT_FOLLOWED}")
-    if not isinstance(name, str) or name not in SYSTEMS:
-        raise ValueError(f"unknown system {name!r}: {meant(name, SYSTEMS)}")
-    parameters: dict[str, Any] = {}
-    for parameter in SYSTEMS[name].parameters:
-        value = document.get(parameter.name)
-        if value is None:
-            raise ValueError(f"{name}: {parameter.name} is missing ({parameter.meaning})")
-        if parameter.kind == "heads":
-            if not isinstance(value, list) or not value or not all(isinstance(head, dict) for head in value):
-                raise ValueError(f"{name}: heads must be a list of objects, one for each head, got {str(value)[:60]}")
-            parameters["heads"] = [{key: _rows(key, matrix) for key, matrix in head.items()} for head in value]
-        elif parameter.kind == "matrix":
-            parameters[parameter.name] = _rows(parameter.name, value)
-        else:
-            parameters[parameter.name] = _number(parameter.name, value)
-            if not parameters[parameter.name] > 0:
-                raise ValueError(f"{parameter.name} must be a finite number above 0, got {str(value)[:60]}")
-    tokens = document.get("tokens")
-    return name, parameters, None if tokens is None else _rows("tokens", tokens)
-
-
-def _rows(where: str, value: Any) -> list[list[float]]:
-    """A matrix of floats, as rows of one length."""
-    given = value if isinstance(value, list) and all(isinstance(row, list) for row in value) else []
-    if not given or not given[0] or len({len(row) for row in given}) != 1:
-        raise ValueError(
-            f"{where} must be a non-empty list of rows of one length, got {str(value)[:60]}: write [[...], ...]"
-        )
-    return [[_number(where, entry) for entry in row] for row in given]
-
-
-def _number(where: str, value: Any) -> float:
-    try:
-        return float(exact_number(value))
-    except (NumberError, OverflowError) as error:
-        raise ValueError(
-            f"{where} must hold numbers (integers, decimals, '1/3', 'ln(3)'), got {str(value)[:60]!r}: {error}"
-        ) from None
-
-
-def _dimension(listed: System, parameters: Mapping[str, Any], given: Any, default: int) -> int:
-    groups = [*parameters.get("heads", []), parameters]
-    for group in groups:
-        for value in group.values():
-            if isinstance(value, Tensor) and value.ndim == 2:
-                return int(value.shape[0])
-            if isinstance(value, list) and value and isinstance(value[0], list):
-                if len({len(row) for row in value} | {len(value)}) != 1:
-                    raise ValueError(f"{listed.name}: matrices must be square, got {len(value)} rows")
-                return len(value)
-    return len(given[0]) if given is not None else default
-
-
-def _random_parameters(listed: System, chosen: Mapping[str, Any], generator: torch.Generator) -> dict[str, Any]:
-    d = int(chosen["d"])
-
-    def entries() -> Tensor:
-        return torch.rand(d, d, generator=generator, dtype=torch.float64) - 0.5
-
-    def value() -> Tensor:
-        square = entries()
-        return square + square.mT
-
-    def group() -> dict[str, Tensor]:
-        made = {}
-        if listed.value:
-            made[listed.value] = value()
-        if listed.score and listed.score != listed.metric:
-            made[listed.score] = entries()
-        return made
-
-    parameters: dict[str, Any] = (
-        {"heads": [group() for _ in range(int(chosen["heads"]))]} if listed.multihead else group()
-    )
-    if listed.metric:
-        square = entries()
-        parameters[listed.metric] = square @ square.mT + 0.5 * torch.eye(d, dtype=torch.float64)
-    if listed.time is Time.MAP:
-        parameters["alpha"] = float(chosen["alpha"])
-    return parameters
 
 
 def _arrays(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, np.ndarray]:
@@ -394,6 +265,6 @@ def _arrays(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, np.nda
         if name == "heads":
             for h, head in enumerate(value):
                 found.update(_arrays(head, f"head{h}_"))
-        else:
+        elif value is not None:
             found[prefix + name] = np.asarray(value)
     return found

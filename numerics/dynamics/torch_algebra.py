@@ -1,4 +1,4 @@
-"""The torch twin of every system: the six operations of :mod:`eigentoken.theory.systems.algebra` on ``(..., n, d)`` arrays.
+"""The torch twin of every system: the operations of :mod:`eigentoken.theory.systems.algebra` on ``(..., n, d)`` arrays.
 
 A state is a tensor whose last two axes are tokens and coordinates; whatever stands before them is a batch of instances.
 Uniform weights never become an n x n array: the full average is a mean, the causal one a running mean.
@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.dynamics.matrices import act, pair_scores
+from eigentoken.theory.systems.algebra import checked_function
 
 __all__ = ["TorchAlgebra", "UniformWeights", "mask_tensor"]
 
@@ -46,7 +47,7 @@ class UniformWeights:
 
 @dataclass(frozen=True)
 class TorchAlgebra:
-    """Batched torch arithmetic for :class:`eigentoken.theory.systems.catalogue.System`.
+    """Batched torch arithmetic for :class:`eigentoken.theory.systems.system.System`.
 
     ``root_dimension`` replaces d in the weights that are divided by ``sqrt(d)``: needed when the tokens are written in
     the coordinates of a subspace.  Masks may be ``None`` or "full", "causal", a boolean tensor or a 0/1 matrix.
@@ -92,6 +93,34 @@ class TorchAlgebra:
     def tangent(self, x: Tensor, u: Tensor, metric: Any = None) -> Tensor:
         height = (x * act(metric, u)).sum(-1, keepdim=True)
         return torch.addcmul(u, height, x, value=-1)
+
+    def scores(self, x: Tensor, matrix: Any) -> Tensor:
+        return x @ x.mT if matrix is None else pair_scores(matrix, x)
+
+    def function(self, name: str, values: Tensor) -> Tensor:
+        result: Tensor = getattr(torch, checked_function(name))(values)
+        return result
+
+    def masked(self, weights: Tensor, mask: Any) -> Tensor:
+        allowed = mask_tensor(mask, weights.shape[-1], weights.device)
+        return weights if allowed is None else weights.masked_fill(~allowed, 0.0)
+
+    def shares(self, weights: Tensor) -> Tensor:
+        return weights / weights.sum(-1, keepdim=True)
+
+    def product(self, a: Tensor, b: Tensor) -> Tensor:
+        return a * b
+
+    def scale(self, x: Tensor, number: Any) -> Tensor:
+        if isinstance(number, Tensor):  # one number, or one for each instance of a batch
+            return x * (number.reshape((*number.shape, 1, 1)) if number.ndim else number)
+        return x * float(number)
+
+    def shift(self, x: Tensor, vector: Any) -> Tensor:
+        if vector is None:
+            return x
+        added = vector if isinstance(vector, Tensor) else torch.as_tensor(vector, dtype=x.dtype, device=x.device)
+        return x + added.unsqueeze(-2)
 
 
 def mask_tensor(mask: Any, n: int, device: Any = "cpu") -> Tensor | None:

@@ -20,7 +20,7 @@ from torch import Tensor
 from eigentoken.numerics.certified.eigen import eig
 from eigentoken.theory.language import terms
 from eigentoken.theory.language.readings import VALUE
-from eigentoken.theory.systems.catalogue import System
+from eigentoken.theory.systems.system import System
 
 __all__ = ["Batch", "Wave", "joined", "relation_violation"]
 

@@ -27,7 +27,8 @@ from eigentoken.numerics.instances.rational import rounded, sphere_point
 from eigentoken.theory.classification.instances import Instance, InstanceError
 from eigentoken.theory.language import terms
 from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, Clustering, ConsensusAt, Polygonal, Zero
-from eigentoken.theory.systems.catalogue import Space, system
+from eigentoken.theory.systems.catalogue import system
+from eigentoken.theory.systems.system import Space
 
 __all__ = ["ExactDraft", "Rows", "batch_of", "draft", "exact_rows", "rows_of", "turned"]
 

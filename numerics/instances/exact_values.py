@@ -22,7 +22,7 @@ from eigentoken.theory.exactness.decisions import sign_of_expression
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.language import terms
 from eigentoken.theory.language.readings import ENCLOSURE, EXACT
-from eigentoken.theory.systems.catalogue import Time
+from eigentoken.theory.systems.system import Time
 
 __all__ = ["Case", "NoValue", "relation_truth"]
 

@@ -17,8 +17,8 @@ from eigentoken.theory.language import terms
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, Place
 from eigentoken.theory.language.readings import GENERATED
-from eigentoken.theory.systems.catalogue import Space, System, Time
 from eigentoken.theory.systems.catalogue import system as find_system
+from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = ["Contradiction", "HemispherePlan", "MatrixPlan", "NotFound", "Plan", "load", "plan_for"]
 

@@ -25,7 +25,7 @@ from eigentoken.theory.language.places import (
     Zero,
 )
 from eigentoken.theory.language.readings import PLACED
-from eigentoken.theory.systems.catalogue import Space
+from eigentoken.theory.systems.system import Space
 
 __all__ = ["in_hemisphere", "on_manifold", "place_state", "tokens_for"]
 

@@ -23,7 +23,7 @@ from eigentoken.numerics.readings.trajectories import distance, problem_of
 from eigentoken.theory.language.claims import AlmostEveryConverges, Converges
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
 from eigentoken.theory.language.terms import matrix
-from eigentoken.theory.systems.catalogue import Time
+from eigentoken.theory.systems.system import Time
 
 __all__ = ["climb"]
 

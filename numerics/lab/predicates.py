@@ -36,7 +36,7 @@ from eigentoken.numerics.readings.trajectories import problem_of
 from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.systems.algebra import LoopAlgebra, full_mask
-from eigentoken.theory.systems.catalogue import Time
+from eigentoken.theory.systems.system import Time
 
 if TYPE_CHECKING:
     from eigentoken.numerics.lab.conjectures import Conjecture

@@ -35,7 +35,7 @@ from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet
 from eigentoken.theory.language.readings import OBSERVED
 from eigentoken.theory.language.terms import MatrixNumber, k, matrix
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["METHODS", "Finding", "Unit", "UnitResult", "run_unit", "units"]
 

@@ -19,7 +19,7 @@ from eigentoken.numerics.instances.plans import Contradiction, Plan
 from eigentoken.numerics.instances.sampling import condition_violation, sample
 from eigentoken.numerics.instances.structured import structured_batches
 from eigentoken.numerics.readings.trajectories import problem_of
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["on_circles", "starts_between"]
 

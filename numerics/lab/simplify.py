@@ -20,7 +20,7 @@ from eigentoken.numerics.deadline import tick
 from eigentoken.numerics.instances.exact import ExactDraft, Rows, exact_rows, rows_of
 from eigentoken.numerics.instances.plans import Plan
 from eigentoken.numerics.instances.rational import weight
-from eigentoken.theory.systems.catalogue import Space
+from eigentoken.theory.systems.system import Space
 
 __all__ = ["Tested", "burden", "simplify"]
 

@@ -24,7 +24,7 @@ from eigentoken.theory.language.claims import (
 )
 from eigentoken.theory.language.places import SomeEquilibrium, Zero
 from eigentoken.theory.language.readings import GENERATED, OBSERVED
-from eigentoken.theory.systems.catalogue import Time
+from eigentoken.theory.systems.system import Time
 
 __all__ = ["Target", "targets"]
 

@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.verdicts import Verdict
-from eigentoken.theory.systems.catalogue import System
+from eigentoken.theory.systems.system import System
 
 __all__ = ["Answers"]
 

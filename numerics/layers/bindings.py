@@ -20,7 +20,7 @@ from eigentoken.numerics.layers.head_symbol_values import HeadLetters
 from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.symbol_values import Environment, Letters
 from eigentoken.numerics.layers.weights import HeadWeights, LayerWeights
-from eigentoken.theory.systems.catalogue import System
+from eigentoken.theory.systems.system import System
 
 __all__ = ["behind", "bind", "bind_head"]
 

@@ -16,7 +16,7 @@ import sympy as sp
 from eigentoken.theory.language import conditions as words
 from eigentoken.theory.language.readings import ASKED
 from eigentoken.theory.language.terms import MatrixNumber
-from eigentoken.theory.systems.catalogue import System
+from eigentoken.theory.systems.system import System
 
 __all__ = ["Asks", "asks", "letters_of"]
 

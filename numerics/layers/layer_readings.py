@@ -34,7 +34,7 @@ from eigentoken.theory.statements.layer_systems import (
     matches,
 )
 from eigentoken.theory.statements.statement import Kind, Statement
-from eigentoken.theory.systems.catalogue import System
+from eigentoken.theory.systems.system import System
 
 __all__ = ["AsIf", "LayerReading", "as_one_head", "read_head", "read_layer"]
 

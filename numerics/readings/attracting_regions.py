@@ -43,7 +43,7 @@ from eigentoken.theory.language.places import (
     Zero,
 )
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, fails, undecided
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["Region", "contraction_region", "is_contraction", "limit_verdict", "region_avoids"]
 

@@ -15,7 +15,7 @@ from eigentoken.numerics.instances.exact_values import BITS, Case
 from eigentoken.theory.classification.jacobians import Jet, ball_setting
 from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.language.observables import Observable
-from eigentoken.theory.systems.catalogue import Time
+from eigentoken.theory.systems.system import Time
 
 __all__ = ["author_sign", "is_authors"]
 

@@ -23,7 +23,7 @@ from eigentoken.numerics.certified.eigen import eigvals
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, mask_tensor
 from eigentoken.numerics.instances.batches import Batch
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["BatchedEigenvalues", "jacobian_rows", "spectrum", "tangent_frames"]
 

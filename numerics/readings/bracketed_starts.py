@@ -23,7 +23,7 @@ from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.language import conditions, terms
 from eigentoken.theory.language.conditions import NoneOpposite, NotAllZero
 from eigentoken.theory.language.places import ConsensusSet, Place
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["Arc", "bracketing_arc", "holds_on_arc", "is_circle_flow", "lifted_angles", "turn"]
 

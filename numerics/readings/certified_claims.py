@@ -23,7 +23,7 @@ from eigentoken.theory.language import claims, terms
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.readings import CERTIFIED
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["classified", "observable_sign", "rate_sign"]
 

@@ -26,7 +26,7 @@ from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.language import claims
 from eigentoken.theory.language.readings import CERTIFIED
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["left_normal"]
 

@@ -20,7 +20,7 @@ from eigentoken.theory.language import claims, terms
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.readings import OBSERVED
 from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["AWAY", "ON_BOUNDARY", "observe"]
 

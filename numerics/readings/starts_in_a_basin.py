@@ -29,7 +29,7 @@ from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.classification.jacobians import ball_setting
 from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.systems.algebra import LoopAlgebra
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["Capture", "capture", "departure", "flow_field", "is_caught", "on_circle", "state_at"]
 

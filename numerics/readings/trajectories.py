@@ -26,7 +26,7 @@ from eigentoken.theory.language.places import (
     Zero,
 )
 from eigentoken.theory.language.readings import DISTANCE
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["ObservedTrajectories", "distance", "only_slow", "problem_of", "run", "states_along"]
 

@@ -14,7 +14,8 @@ from torch import Tensor
 from eigentoken.numerics.dynamics.matrices import Factored, RotaryMatrix, RowScaled
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, UniformWeights, mask_tensor
 from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask, full_mask
-from eigentoken.theory.systems.catalogue import SYSTEMS, Space, System, Time
+from eigentoken.theory.systems.catalogue import SYSTEMS
+from eigentoken.theory.systems.system import Space, System, Time
 
 ALL = sorted(SYSTEMS)
 N, D = 4, 3

@@ -18,7 +18,7 @@ from eigentoken.numerics.dynamics.maps import CHUNK, iterate
 from eigentoken.numerics.dynamics.matrices import RowScaled
 from eigentoken.numerics.dynamics.observables import ellipsoid_potential, planar_first_integral
 from eigentoken.numerics.dynamics.problem import Problem, problem
-from eigentoken.theory.systems.catalogue import Space
+from eigentoken.theory.systems.system import Space
 
 
 def tensor(values: Any) -> Tensor:

@@ -19,7 +19,8 @@ from eigentoken.theory.classification.classify import Classification, classify
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.systems.algebra import LoopAlgebra
-from eigentoken.theory.systems.catalogue import SYSTEMS, Space
+from eigentoken.theory.systems.catalogue import SYSTEMS
+from eigentoken.theory.systems.system import Space
 
 DIGITS = 60
 

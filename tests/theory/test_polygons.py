@@ -29,7 +29,8 @@ from eigentoken.theory.linearization.attention_polygons import (
 )
 from eigentoken.theory.linearization.polygonal_spectra import antipodal_spectrum, polygonal_spectrum
 from eigentoken.theory.linearization.spectrum import spectrum_latex
-from eigentoken.theory.systems.catalogue import SYSTEMS, Space, system
+from eigentoken.theory.systems.catalogue import SYSTEMS, system
+from eigentoken.theory.systems.system import Space
 
 SINGLE = ["attention-map", "attention-flow", "token-flow"]
 

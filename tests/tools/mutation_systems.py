@@ -14,7 +14,8 @@ from typing import Any
 from eigentoken.theory.statements.from_statement import established
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.statements.steps import Reduction
-from eigentoken.theory.systems.catalogue import SYSTEMS, Space, System, Time
+from eigentoken.theory.systems.catalogue import SYSTEMS
+from eigentoken.theory.systems.system import Space, System, Time
 
 from .mutation import KillReport
 

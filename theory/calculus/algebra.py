@@ -15,6 +15,7 @@ from eigentoken.theory.calculus.assumptions import DIMENSION, TOKENS, Assumption
 from eigentoken.theory.calculus.atoms import Index, Letter, Mask, Norm, Word
 from eigentoken.theory.calculus.derivative import SLOT, instance
 from eigentoken.theory.calculus.expressions import Expression, dot, exponential, factor, one, row_sum, vector, zero
+from eigentoken.theory.systems.algebra import SixOperations
 
 __all__ = ["COLUMN", "HEAD", "CalculusAlgebra"]
 
@@ -24,7 +25,7 @@ HEAD = Index("head", "h")
 
 
 @dataclass
-class CalculusAlgebra:
+class CalculusAlgebra(SixOperations):
     """The six operations of :class:`~eigentoken.theory.systems.algebra.Algebra` on expressions.
 
     Matrices are :class:`Letter` (or ``None``, the identity); a matrix with a head index stands for one matrix per head,

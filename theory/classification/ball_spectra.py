@@ -13,7 +13,7 @@ from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.classification.jacobian_spectrum import StabilityWord, symmetric_blocks
 from eigentoken.theory.classification.jacobians import State, ball_setting, intrinsic_jacobian, jacobian, tangent_pivots
 from eigentoken.theory.exactness.balls import precision
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["ball_spectrum"]
 

@@ -20,7 +20,7 @@ from dataclasses import replace
 
 from eigentoken.theory.classification.classification import Classification
 from eigentoken.theory.language.verdicts import Certificate, Verdict
-from eigentoken.theory.systems.catalogue import Space
+from eigentoken.theory.systems.system import Space
 
 __all__ = ["KIND", "certified"]
 

@@ -17,7 +17,7 @@ from flint import arb, arb_mat
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.classification.jacobians import Jet, Setting, ball_setting
 from eigentoken.theory.exactness.balls import precision
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["CertifiedZero", "certify_near"]
 
@@ -60,15 +60,18 @@ def _linearized(setting: Setting, unknowns: Sequence[Any]) -> tuple[list[Any], a
 def certify_near(instance: Instance, approximate: Sequence[Sequence[float]]) -> CertifiedZero | None:
     """The one equilibrium in a small box around a numerical one, or ``None`` where the test does not pass.
 
-    Only the parameters and the mask of the instance are used, its tokens are not.
+    Only the parameters and the mask of the instance are used, its tokens are not.  ``None`` for a system with a step of its
+    own, whose equilibria are not the solutions of ``u_i = c_i x_i``.
     """
+    if instance.system.writes_step:
+        return None
     with precision(BITS):
         setting = ball_setting(instance, BITS)
         try:
             centre = _newton(setting, approximate)
             if centre is None:
                 return None
-            centre = _symmetrised(instance, centre, approximate)
+            centre = _symmetrised(instance, centre, approximate) if instance.system.standard else centre
             width = arb(0, arb(2) ** RADIUS)
             box = [value + width for value in centre]
             values, _ = _linearized(setting, centre)

@@ -62,7 +62,7 @@ from eigentoken.theory.exactness.decisions import sign
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["Classification", "classify"]
 
@@ -88,6 +88,10 @@ def _decided(instance: Instance) -> Classification:
         return excluded
     try:
         return in_smallest_field(lambda field: _classify_in(instance, field))
+    except ZeroDivisionError:
+        if instance.system.standard:
+            raise
+        return Classification(instance, "not-an-equilibrium", fails(words.NO_VALUE), _not_stable(instance))
     except (ExactnessLimit, Undecided) as problem:
         reason = f"not decided: {problem}; ball arithmetic with {FIRST_LOOK_BITS} bits does not exclude an equilibrium"
         return Classification(
@@ -160,6 +164,8 @@ def _classify_in(instance: Instance, field: Field) -> Classification:
                 verdict = fails(words.token_moves_reason(index + 1))
                 return Classification(instance, "not-an-equilibrium", verdict, _not_stable(instance))
         return _equilibrium(setting, field, ())
+    if instance.system.space is Space.EUCLIDEAN or instance.system.writes_step:
+        return _fixed_or_moved(setting, field)
     heights: list[Any] = []
     for index, (x, y) in enumerate(zip(setting.tokens, setting.raw_step(), strict=True)):
         if all(certain_zero(entry) for entry in y):
@@ -170,6 +176,24 @@ def _classify_in(instance: Instance, field: Field) -> Classification:
     if all(height is not None and _certain_sign(height) > 0 for height in heights):
         return _equilibrium(setting, field, heights)
     return _moved(setting, field)
+
+
+def _fixed_or_moved(setting: Setting, field: Field) -> Classification:
+    """A map whose image is computed as it stands: in Euclidean space, or with a step of its own."""
+    instance = setting.instance
+    image = setting.advance()
+    moved = [i + 1 for i, (x, y) in enumerate(zip(setting.tokens, image, strict=True)) if not _equal(x, y)]
+    if not moved:
+        return _equilibrium(setting, field, ())
+    try:
+        cycle = all(_equal(x, y) for x, y in zip(setting.advance(image), setting.tokens, strict=True))
+    except ZeroDivisionError:  # f(x) has no image, so f(f(x)) is not x
+        cycle = False
+    reason = words.moved_exactly_reason(moved, cycle=cycle)
+    if cycle:
+        return _two_cycle(setting, field, image, [], reason)
+    note = words.NO_CYCLE_NOTE
+    return Classification(instance, "not-an-equilibrium", fails(reason), _not_stable(instance), notes=(note,))
 
 
 def _certain_sign(value: Any) -> int:
@@ -233,13 +257,7 @@ def _equilibrium(setting: Setting, field: Field, heights: Any) -> Classification
     )
     groups = groups_at(instance, shape.clusters)
     try:
-        blocks = polygon_blocks(setting) if at_rest and shape.count > 2 else None
-        if blocks is None and shape.count > 2:
-            blocks = kernel_blocks(setting, field)
-        if blocks is None:
-            blocks = signed_blocks(setting, field, shape, groups, heights)
-        if blocks is None:
-            blocks = grouped_blocks(setting, groups, heights)
+        blocks = _derived_blocks(setting, field, shape, groups, heights, at_rest) if instance.system.standard else None
         if blocks is None:
             matrix, width = _tangent_matrix(setting, heights)
             blocks = reduced_blocks(matrix, groups, width)
@@ -251,14 +269,35 @@ def _equilibrium(setting: Setting, field: Field, heights: Any) -> Classification
     return replace(base, stable=stability(found, instance.system.time), notes=base.notes + spectrum_notes(found))
 
 
+def _derived_blocks(
+    setting: Setting, field: Field, shape: Shape, groups: list[list[int]], heights: Any, at_rest: bool
+) -> list[tuple[Matrix, int]] | None:
+    """Blocks of the Jacobian by the formulas for the papers' equation; ``None`` where none of them is for this point."""
+    blocks = polygon_blocks(setting) if at_rest and shape.count > 2 else None
+    if blocks is None and shape.count > 2:
+        blocks = kernel_blocks(setting, field)
+    if blocks is None:
+        blocks = signed_blocks(setting, field, shape, groups, heights)
+    return grouped_blocks(setting, groups, heights) if blocks is None else blocks
+
+
 def _at_rest(setting: Setting) -> bool:
-    """No token is pushed; in Euclidean space, where that holds at every equilibrium: all weighted means are zero."""
-    pushes = setting.influence()
-    if setting.instance.system.space is Space.EUCLIDEAN:
-        algebra, (_, score) = setting.algebra(), setting.instance.system.heads(setting.parameters)[0]
+    """No token is pushed; in Euclidean space, where that holds at every equilibrium: all weighted means are zero.
+
+    In Euclidean space nothing is said of a sublayer that is not a value matrix after weighted means.
+    """
+    system = setting.instance.system
+    if system.space is not Space.EUCLIDEAN:
+        return all(certain_zero(entry) for token in setting.influence() for entry in token)
+    if not system.standard:
+        return False
+    algebra = setting.algebra()
+    for _, score in system.heads(setting.parameters):
         weights = algebra.attention(setting.tokens, score, setting.instance.mask, False)
-        pushes = algebra.average(weights, setting.tokens)
-    return all(certain_zero(entry) for token in pushes for entry in token)
+        means = algebra.average(weights, setting.tokens)
+        if not all(certain_zero(entry) for token in means for entry in token):
+            return False
+    return True
 
 
 def _kinds(shape: Shape, at_rest: bool) -> list[str]:
@@ -325,6 +364,24 @@ def _with_balls(base: Classification, groups: list[list[int]], limit: str) -> Cl
 # ---------------------------------------------------------------------- 2-cycles
 
 
+def _cycle_matrix(
+    setting: Setting, image: State, norms: list[Any], mirrored: bool, groups: list[list[int]]
+) -> tuple[Matrix, list[list[int]], int]:
+    """The Jacobian of ``f o f`` (of f, where f(x) = -x and f is odd), the groups and the width of a token's block."""
+    euclidean = setting.instance.system.space is Space.EUCLIDEAN
+    matrix = jacobian(setting, norms=norms)
+    start, end = ([], []) if euclidean else (tangent_pivots(setting), tangent_pivots(setting, image))
+    if not euclidean:
+        matrix = intrinsic_jacobian(setting, matrix, start, end)
+    if not mirrored:
+        back = jacobian(setting, image, norms)
+        if not euclidean:
+            back = intrinsic_jacobian(setting, back, end, start, image)
+        columns = list(zip(*matrix, strict=True))
+        matrix = [[sum_products(row, column) for column in columns] for row in back]
+    return matrix, groups, setting.instance.d - (not euclidean)
+
+
 def _size(entry: ExactEigenvalue) -> float:
     return entry.value.real
 
@@ -343,19 +400,14 @@ def _two_cycle(setting: Setting, field: Field, image: State, norms: list[Any], r
     )
     base = _described(base, setting, field, shape)
     mirrored = all(_equal(x, tuple(-entry for entry in y)) for x, y in zip(setting.tokens, image, strict=True))
+    mirrored = mirrored and instance.system.standard  # then f is odd, and x a fixed point of -f
     groups = groups_at(instance, shape.clusters)
     try:
         blocks = signed_blocks(setting, field, shape, groups, norms) if mirrored else None
         if blocks is None and mirrored:
             blocks = grouped_blocks(setting, groups, norms)
         if blocks is None:
-            start, end = tangent_pivots(setting), tangent_pivots(setting, image)
-            matrix = intrinsic_jacobian(setting, jacobian(setting, norms=norms), start, end)
-            if not mirrored:
-                back = intrinsic_jacobian(setting, jacobian(setting, image, norms), end, start, image)
-                columns = list(zip(*matrix, strict=True))
-                matrix = [[sum_products(row, column) for column in columns] for row in back]
-            blocks = reduced_blocks(matrix, groups, instance.d - 1)
+            blocks = reduced_blocks(*_cycle_matrix(setting, image, norms, mirrored, groups))
         found = linearization(spectral_factors(field, blocks), Time.MAP)
         entries = moduli_entries(field, found, halved=not mirrored)
     except (ExactnessLimit, ArithmeticError) as limit:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from eigentoken.theory.classification.equilibrium_search import signature
 from eigentoken.theory.classification.float_algebra import FloatSystem
-from eigentoken.theory.systems.catalogue import Time
+from eigentoken.theory.systems.system import Time
 
 if TYPE_CHECKING:
     import networkx

@@ -32,8 +32,8 @@ from eigentoken.theory.exactness.fields import Field, in_smallest_field
 from eigentoken.theory.exactness.polynomials import characteristic_polynomial, factors
 from eigentoken.theory.exactness.roots import Root, closed_form, roots
 from eigentoken.theory.language.verdicts import Verdict, undecided
-from eigentoken.theory.systems.catalogue import Space, System
 from eigentoken.theory.systems.catalogue import system as system_named
+from eigentoken.theory.systems.system import Space, System
 
 if TYPE_CHECKING:
     import networkx

@@ -18,7 +18,7 @@ from eigentoken.theory.classification.float_algebra import FloatSystem
 from eigentoken.theory.classification.instances import Instance, InstanceError, check_on_manifold
 from eigentoken.theory.classification.jacobian_spectrum import StabilityWord, interchangeable
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["described", "search"]
 

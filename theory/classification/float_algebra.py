@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.balls import expression_ball
-from eigentoken.theory.systems.catalogue import System, Time
+from eigentoken.theory.systems.algebra import checked_function
+from eigentoken.theory.systems.system import System, Time
+from eigentoken.theory.systems.values import mapped
 
 __all__ = ["FloatAlgebra", "FloatSystem", "double", "doubles"]
 
@@ -30,19 +32,19 @@ def double(value: Any) -> float:
 def doubles(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Exact parameters in double precision."""
     converted: dict[str, Any] = {}
-    for name, value in parameters.items():
+    for name, value in mapped(parameters, double).items():
+        converted[name] = np.array(value) if isinstance(value, tuple) else value
         if name == "heads":
-            converted[name] = [doubles(head) for head in value]
-        elif isinstance(value, tuple):
-            converted[name] = np.array([[double(entry) for entry in row] for row in value])
-        else:
-            converted[name] = double(value)
+            converted[name] = [
+                {part: np.array(each) if isinstance(each, tuple) else each for part, each in head.items()}
+                for head in value
+            ]
     return converted
 
 
 @dataclass(frozen=True)
 class FloatAlgebra:
-    """The six operations of :class:`~eigentoken.theory.systems.algebra.Algebra` on numpy arrays."""
+    """The operations of :class:`~eigentoken.theory.systems.algebra.Algebra` on numpy arrays."""
 
     def attention(self, x: Array, score: Array | None, mask: Any, over_root_d: bool) -> Array:
         n, d = x.shape[-2:]
@@ -69,6 +71,29 @@ class FloatAlgebra:
     def tangent(self, x: Array, u: Array, metric: Array | None = None) -> Array:
         height = (x * (u if metric is None else u @ metric)).sum(axis=-1, keepdims=True)
         return np.asarray(u - height * x)
+
+    def scores(self, x: Array, matrix: Array | None) -> Array:
+        return np.asarray(x @ np.swapaxes(x if matrix is None else x @ matrix.T, -1, -2))
+
+    def function(self, name: str, values: Array) -> Array:
+        if checked_function(name) == "sigmoid":
+            return np.asarray(0.5 + 0.5 * np.tanh(values / 2))
+        return np.asarray(np.exp(values) if name == "exp" else np.tanh(values))
+
+    def masked(self, weights: Array, mask: Any) -> Array:
+        return weights if mask is None else np.asarray(weights * np.array(mask, dtype=float))
+
+    def shares(self, weights: Array) -> Array:
+        return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+    def product(self, a: Array, b: Array) -> Array:
+        return np.asarray(a * b)
+
+    def scale(self, x: Array, number: Any) -> Array:
+        return np.asarray(x * number)
+
+    def shift(self, x: Array, vector: Array | None) -> Array:
+        return x if vector is None else np.asarray(x + vector)
 
 
 @dataclass(frozen=True)
@@ -104,6 +129,8 @@ class FloatSystem:
 
     def drift(self, x: Array) -> Array:
         """The field whose zeros are the equilibria up to signs: ``u_i`` made tangent (``u_i`` in Euclidean space)."""
+        if self.system.writes_step:
+            return self.advance(x) - x if self.system.time is Time.MAP else self.advance(x)
         push = self.influence(x)
         return push if self.system.space.value == "euclidean" else FloatAlgebra().tangent(x, push, self.metric)
 

@@ -24,8 +24,9 @@ from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
 from eigentoken.theory.exactness.parsing import NumberError, exact_number
 from eigentoken.theory.systems.algebra import Mask, causal_mask
-from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS, Space, System
+from eigentoken.theory.systems.catalogue import SYSTEMS, systems
 from eigentoken.theory.systems.suggestions import meant
+from eigentoken.theory.systems.system import Normalisation, Parameter, Space, System
 
 __all__ = ["ExactMatrix", "ExactVector", "Instance", "InstanceError", "check_on_manifold", "read_instance"]
 
@@ -46,8 +47,8 @@ class InstanceError(ValueError):
 class Instance:
     """A point ``tokens`` (n rows of d numbers) of a system with its parameters, all exact.
 
-    ``parameters`` maps the names of the system's parameters to a matrix (rows), a number (``alpha``) or, for ``heads``,
-    a tuple of such mappings.  ``mask`` is ``None`` for full attention.
+    ``parameters`` maps the names of the system's parameters to a matrix (rows), a vector, a number (``alpha``) or, for
+    ``heads``, a tuple of such mappings; what is optional and left out is ``None``.  ``mask`` is ``None`` for full attention.
     """
 
     system: System
@@ -87,9 +88,11 @@ class Instance:
         for parameter in self.system.parameters:
             value = self.parameters[parameter.name]
             if parameter.kind == "heads":
-                document["heads"] = [{name: _texts(matrix) for name, matrix in head.items()} for head in value]
-            else:
-                document[parameter.name] = _texts(value) if parameter.kind == "matrix" else str(value)
+                document["heads"] = [
+                    {name: _texts(part) for name, part in head.items() if part is not None} for head in value
+                ]
+            elif value is not None:
+                document[parameter.name] = _texts(value)
         document["tokens"] = _texts(self.tokens)
         if self.mask is not None and self.mask_name != self.system.mask:
             document["mask"] = "causal" if self.mask_name == "causal" else [list(row) for row in self.mask]
@@ -110,11 +113,13 @@ class Instance:
             value = self.parameters[parameter.name]
             if parameter.kind == "heads":
                 for index, head in enumerate(value, start=1):
-                    lines += [rf"{name}_{{{index}}} &= {_matrix_latex(matrix)}" for name, matrix in head.items()]
-            elif parameter.kind == "matrix":
-                lines.append(f"{parameter.name} &= {_matrix_latex(value)}")
-            else:
-                lines.append(rf"\{parameter.name} &= {sympy.latex(value)}")
+                    lines += [
+                        rf"{name}_{{{index}}} &= {_value_latex(part)}"
+                        for name, part in head.items()
+                        if part is not None
+                    ]
+            elif value is not None:
+                lines.append(f"{sympy.latex(sympy.Symbol(parameter.name))} &= {_value_latex(value)}")
         columns = tuple(zip(*self.tokens, strict=True))
         lines.append(rf"(x_1,\dots,x_{{{self.n}}}) &= {_matrix_latex(columns)}")
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
@@ -129,8 +134,15 @@ class Instance:
         return f"<table class='eigentoken-instance'>{rows}</table>"
 
 
-def _texts(rows: ExactMatrix) -> list[list[str]]:
-    return [[str(entry) for entry in row] for row in rows]
+def _texts(value: Any) -> Any:
+    """A number as text; a vector or matrix as lists of texts."""
+    return [_texts(entry) for entry in value] if isinstance(value, tuple | list) else str(value)
+
+
+def _value_latex(value: Any) -> str:
+    if not isinstance(value, tuple):
+        return str(sympy.latex(value))
+    return _matrix_latex(value if isinstance(value[0], tuple) else [(entry,) for entry in value])
 
 
 def _matrix_latex(rows: Sequence[Sequence[sympy.Expr]]) -> str:
@@ -147,17 +159,13 @@ def read_instance(source: str | Path | Mapping[str, Any]) -> Instance:
     for key in document:
         if not isinstance(key, str):
             raise InstanceError(f"keys must be strings, got {key!r}: write a JSON object")
-    name = document.get("system")
-    if name is None:
-        raise InstanceError(f"system is missing: expected one of {', '.join(SYSTEMS)}")
-    known = {**SYSTEMS, **POSITIONAL}
-    if not isinstance(name, str) or name not in known:
-        raise InstanceError(f"unknown system {_short(name)}: {meant(name, known)}")
-    listed = known[name]
+    listed = _listed(document.get("system"))
+    name = listed.name
     wanted = [parameter.name for parameter in listed.parameters]
-    for key in [*wanted, "tokens"]:
+    needed = [parameter.name for parameter in listed.parameters if parameter.required]
+    for key in [*needed, "tokens"]:
         if key not in document:
-            raise InstanceError(f"{key} is missing: {name} needs {', '.join([*wanted, 'tokens'])}")
+            raise InstanceError(f"{key} is missing: {name} needs {', '.join([*needed, 'tokens'])}")
     for key in document:
         if key not in {*wanted, "system", "tokens", "mask"} | IGNORED_KEYS:
             raise InstanceError(
@@ -171,13 +179,10 @@ def read_instance(source: str | Path | Mapping[str, Any]) -> Instance:
         )
     parameters: dict[str, Any] = {}
     for parameter in listed.parameters:
-        given = document[parameter.name]
         if parameter.kind == "heads":
-            parameters["heads"] = _heads(listed, given, d)
-        elif parameter.kind == "matrix":
-            parameters[parameter.name] = _square(parameter.name, given, d)
+            parameters["heads"] = _heads(listed, document["heads"], d)
         else:
-            parameters[parameter.name] = _positive(parameter.name, given)
+            parameters[parameter.name] = _value(parameter, parameter.name, document.get(parameter.name), d)
     if listed.metric:
         _check_metric(listed.metric, parameters[listed.metric])
     if listed.rotary:
@@ -186,7 +191,51 @@ def read_instance(source: str | Path | Mapping[str, Any]) -> Instance:
     instance = Instance(listed, parameters, tokens, mask, mask_name)
     if listed.space is not Space.EUCLIDEAN:
         check_on_manifold(instance)
+    elif listed.normalisation is Normalisation.BEFORE:
+        _check_directions(instance)
     return instance
+
+
+def _listed(name: Any) -> System:
+    if name is None:
+        raise InstanceError(f"system is missing: expected one of {', '.join(SYSTEMS)}")
+    known = SYSTEMS if isinstance(name, str) and name in SYSTEMS else systems()
+    if not isinstance(name, str) or name not in known:
+        raise InstanceError(f"unknown system {_short(name)}: {meant(name, known)}")
+    return known[name]
+
+
+def _value(parameter: Parameter, where: str, given: Any, d: int) -> Any:
+    """The exact value of one parameter that is no list of heads; what is left out is its default, or ``None``."""
+    if given is None and not parameter.required:
+        if parameter.default is None:
+            return None
+        given = parameter.default
+        if parameter.kind == "matrix":
+            given = [[int(given == "I" and i == j) for j in range(d)] for i in range(d)]
+        elif parameter.kind == "vector":
+            given = [0] * d
+    if parameter.kind == "matrix":
+        return _square(where, given, d)
+    if parameter.kind == "vector":
+        return _vector(where, given, d)
+    return _positive(where, given) if parameter.kind == "step" else _number(where, given)
+
+
+def _vector(where: str, value: Any, d: int) -> ExactVector:
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(value, list | tuple) or len(value) != d:
+        raise InstanceError(f"{where} must be a list of {d} numbers for tokens of dimension {d}, got {_short(value)}")
+    return tuple(_number(f"{where}[{index}]", entry) for index, entry in enumerate(value, start=1))
+
+
+def _check_directions(instance: Instance) -> None:
+    """Tokens that are normalised before the sublayer have a direction."""
+    for index, token in enumerate(instance.tokens, start=1):
+        if in_smallest_field(lambda ground, token=token: all(is_zero(ground.number(a)) is not False for a in token)):
+            raise InstanceError(
+                f"token {index} is 0, and {instance.system.name} normalises it before the sublayer: give it a direction"
+            )
 
 
 def _document(source: str | Path) -> Mapping[str, Any]:
@@ -256,18 +305,19 @@ def _square(where: str, value: Any, d: int) -> ExactMatrix:
 
 
 def _heads(listed: System, value: Any, d: int) -> tuple[Mapping[str, ExactMatrix], ...]:
-    names = [name for name in (listed.value, listed.score) if name]
+    parts = {part.name: part for part in listed.head_parameters}
+    names, needed = list(parts), {name for name, part in parts.items() if part.required}
     if not isinstance(value, list | tuple) or not value:
         raise InstanceError(
             f"heads must be a non-empty list of {{{', '.join(names)}}}, got {_short(value)}: give one object a head"
         )
     heads = []
     for index, head in enumerate(value, start=1):
-        if not isinstance(head, Mapping) or set(head) != set(names):
+        if not isinstance(head, Mapping) or not needed <= set(head) <= set(names):
             raise InstanceError(
                 f"heads[{index}] must have exactly {' and '.join(names)}, got {_short(head)}: give both matrices"
             )
-        heads.append({name: _square(f"heads[{index}].{name}", head[name], d) for name in names})
+        heads.append({name: _value(part, f"heads[{index}].{name}", head.get(name), d) for name, part in parts.items()})
     return tuple(heads)
 
 

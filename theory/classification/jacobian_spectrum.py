@@ -29,7 +29,7 @@ from eigentoken.theory.exactness.polynomials import (
 )
 from eigentoken.theory.exactness.roots import Root, root_balls, roots
 from eigentoken.theory.systems.algebra import Mask
-from eigentoken.theory.systems.catalogue import Time
+from eigentoken.theory.systems.system import Time
 
 __all__ = [
     "PointLinearization",
@@ -61,8 +61,8 @@ def interchangeable(clusters: Sequence[int], mask: Mask) -> list[list[int]]:
 
 
 def groups_at(instance: Instance, clusters: Sequence[int]) -> list[list[int]]:
-    """The interchangeable tokens of an instance; none are where the scores depend on the positions."""
-    if instance.system.rotary:
+    """The interchangeable tokens of an instance; none where the scores depend on the positions, or nothing is known."""
+    if instance.system.positions != "none" or not instance.system.standard:
         return [[token] for token in range(instance.n)]
     return interchangeable(clusters, instance.mask)
 

@@ -20,7 +20,8 @@ from eigentoken.theory.exactness.decisions import ball, is_zero
 from eigentoken.theory.exactness.elements import Element, ExactnessLimit
 from eigentoken.theory.exactness.fields import Field
 from eigentoken.theory.systems.algebra import LoopAlgebra
-from eigentoken.theory.systems.catalogue import Space
+from eigentoken.theory.systems.system import Normalisation, Space
+from eigentoken.theory.systems.values import mapped
 
 __all__ = ["Jet", "Setting", "ball_setting", "exact_setting", "grouped_blocks", "intrinsic_jacobian", "jacobian"]
 
@@ -129,7 +130,8 @@ class Setting:
     def grouped(self, at: State) -> tuple[Setting, list[int]] | None:
         """The setting with one token for all equal ones and the place of each token, where that saves anything."""
         instance = self.instance
-        if self.counts or instance.mask is not None or instance.system.rotary or isinstance(at[0][0], Jet):
+        alike = instance.system.standard and instance.system.positions == "none"
+        if self.counts or instance.mask is not None or not alike or isinstance(at[0][0], Jet):
             return None
         kept, places = distinct(at)
         if 2 * len(kept) >= len(at):
@@ -165,14 +167,21 @@ class Setting:
         return state
 
     def attention(self) -> list[Any]:
-        """The attention matrix of each head, or of the same rank: weights of whole groups, where tokens are repeated."""
+        """The attention matrix of each head, or of the same rank: weights of whole groups, where tokens are repeated.
+
+        None where the class writes its sublayer anew: its weights are its own.
+        """
+        if self.instance.system.writes_sublayer:
+            return []
         fewer = self.grouped(self.tokens)
         if fewer is not None:
             return fewer[0].attention()
         system = self.instance.system
         algebra = self.algebra()
+        before = system.normalisation is Normalisation.BEFORE
+        tokens = algebra.normalise(self.tokens) if before else self.tokens
         heads = system.heads(self.parameters)
-        return [algebra.attention(self.tokens, score, self.instance.mask, system.over_root_d) for _, score in heads]
+        return [algebra.attention(tokens, score, self.instance.mask, system.over_root_d) for _, score in heads]
 
     def pair(self, left: Sequence[Any], right: Sequence[Any]) -> Any:
         """``left^T W right``."""
@@ -188,18 +197,6 @@ def sum_products(left: Sequence[Any], right: Sequence[Any]) -> Any:
     return total
 
 
-def _converted(parameters: Mapping[str, Any], number: Callable[[Any], Any]) -> dict[str, Any]:
-    converted: dict[str, Any] = {}
-    for name, value in parameters.items():
-        if name == "heads":
-            converted[name] = [_converted(head, number) for head in value]
-        elif isinstance(value, tuple):
-            converted[name] = tuple(tuple(number(entry) for entry in row) for row in value)
-        else:
-            converted[name] = number(value)
-    return converted
-
-
 def exact_setting(instance: Instance, field: Field) -> Setting:
     """The instance in its field; raises ``MissingGenerator`` where the field is too small."""
     tokens = tuple(tuple(field.number(entry) for entry in token) for token in instance.tokens)
@@ -210,7 +207,7 @@ def exact_setting(instance: Instance, field: Field) -> Setting:
             raise ExactnessLimit("a norm is not a number of the field")
         return field.root(expression, Rational(1, 2))
 
-    return Setting(instance, _converted(instance.parameters, field.number), tokens, field.exp, root, field.one, field)
+    return Setting(instance, mapped(instance.parameters, field.number), tokens, field.exp, root, field.one, field)
 
 
 def ball_setting(instance: Instance, bits: int) -> Setting:
@@ -223,7 +220,7 @@ def ball_setting(instance: Instance, bits: int) -> Setting:
         return expression_ball(value, bits)
 
     tokens = tuple(tuple(number(entry) for entry in token) for token in instance.tokens)
-    return Setting(instance, _converted(instance.parameters, number), tokens, arb.exp, arb.sqrt, arb(1))
+    return Setting(instance, mapped(instance.parameters, number), tokens, arb.exp, arb.sqrt, arb(1))
 
 
 def jacobian(setting: Setting, tokens: State | None = None, norms: Sequence[Any] = ()) -> Matrix:
@@ -287,7 +284,7 @@ def grouped_blocks(
     """
     instance = setting.instance
     counts = [len(group) for group in groups]
-    placed = instance.mask is not None or instance.system.rotary is not None
+    placed = instance.mask is not None or instance.system.positions != "none" or not instance.system.standard
     if placed or instance.d == 1 or 2 * sum(min(count, 2) for count in counts) > instance.n:
         return None
     tokens: list[tuple[Any, ...]] = []

@@ -12,7 +12,7 @@ from eigentoken.theory.exactness.decisions import is_zero
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field
 from eigentoken.theory.exactness.polynomials import Polynomial, characteristic_polynomial, divide, factors
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["Shape", "Undecided", "attention_ranks", "certain_zero", "shape_of"]
 

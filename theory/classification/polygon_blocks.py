@@ -15,7 +15,7 @@ from eigentoken.theory.classification.jacobians import Setting
 from eigentoken.theory.classification.point_shapes import certain_zero
 from eigentoken.theory.exactness.fields import Field
 from eigentoken.theory.exactness.polynomials import characteristic_polynomial, factors
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["kernel_blocks", "polygon_blocks"]
 

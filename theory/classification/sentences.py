@@ -12,6 +12,7 @@ __all__ = [
     "CYCLE_NOTE",
     "NOT_STABLE",
     "NO_CYCLE_NOTE",
+    "NO_VALUE",
     "PAIR_NOTE",
     "TIED_NOTE",
     "fixed_reason",
@@ -27,6 +28,7 @@ __all__ = [
     "undefined_reason",
 ]
 
+NO_VALUE = "the equation is undefined here: it divides by exactly 0"
 NOT_STABLE = "the point is not an equilibrium, so it is not a stable one"
 NO_CYCLE_NOTE = "f(f(x)) != x as well, so the point is not on a 2-cycle"
 CYCLE_NOTE = "the spectrum lists moduli of multipliers per step (two steps have their squares)"

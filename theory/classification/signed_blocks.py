@@ -19,7 +19,7 @@ from eigentoken.theory.classification.jacobians import Setting, sum_products, ta
 from eigentoken.theory.classification.point_shapes import Shape, certain_zero
 from eigentoken.theory.exactness.fields import Field
 from eigentoken.theory.exactness.polynomials import characteristic_polynomial, factors
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["signed_blocks"]
 

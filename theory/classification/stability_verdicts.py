@@ -7,7 +7,7 @@ from typing import Any
 from eigentoken.theory.classification.jacobian_spectrum import PointLinearization, StabilityWord
 from eigentoken.theory.classification.sentences import BOUNDARY_NOTE, PAIR_NOTE, stability_reason, stability_unit
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
-from eigentoken.theory.systems.catalogue import Time
+from eigentoken.theory.systems.system import Time
 
 __all__ = ["spectrum_notes", "stability", "stability_verdict"]
 

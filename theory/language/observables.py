@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eigentoken.theory.systems.algebra import LoopAlgebra
-from eigentoken.theory.systems.catalogue import System
+from eigentoken.theory.systems.system import System
 
 __all__ = ["Observable", "apply_matrix", "dot", "mean_token", "oja_potential"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from eigentoken.theory.language.observables import Observable, apply_matrix, dot
 from eigentoken.theory.systems.algebra import LoopAlgebra
-from eigentoken.theory.systems.catalogue import System
+from eigentoken.theory.systems.system import System
 
 __all__ = [
     "absolute_cosine_gap",

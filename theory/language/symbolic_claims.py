@@ -15,7 +15,8 @@ from eigentoken.theory.language import claims
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt, Place
 from eigentoken.theory.language.readings import LATEX, SYMBOLIC
 from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, alpha, d, ell, matrix, n, p, q, t_split
-from eigentoken.theory.systems.catalogue import SYSTEMS, Space, System, Time
+from eigentoken.theory.systems.catalogue import SYSTEMS
+from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = ["spectrum_classes"]
 

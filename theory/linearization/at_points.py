@@ -40,8 +40,9 @@ from eigentoken.theory.linearization.stability import (
     two_cycle_criterion,
 )
 from eigentoken.theory.systems.algebra import causal_mask
-from eigentoken.theory.systems.catalogue import SYSTEMS, Space, System, Time
+from eigentoken.theory.systems.catalogue import SYSTEMS
 from eigentoken.theory.systems.suggestions import meant
+from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = ["MASKS", "PLACES", "closed_forms", "criteria", "spectrum"]
 

@@ -50,7 +50,7 @@ from eigentoken.theory.language.verdicts import Verdict
 from eigentoken.theory.linearization.linearize import PERTURBATION, linearize
 from eigentoken.theory.linearization.polygonal_spectra import derivative_at_rest
 from eigentoken.theory.linearization.spectrum import EigenvalueFamily, Entry, Spectrum
-from eigentoken.theory.systems.catalogue import Space, System, Time
+from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = ["RANK", "polygon_identities", "uniform_polygon_spectrum"]
 

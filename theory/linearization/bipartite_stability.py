@@ -23,7 +23,8 @@ from eigentoken.theory.linearization.criterion import Criterion, Equality
 from eigentoken.theory.linearization.masked_spectra import unmasked_bipartite_spectrum
 from eigentoken.theory.linearization.spectrum import Spectrum
 from eigentoken.theory.proving.real_arithmetic import Lemma
-from eigentoken.theory.systems.catalogue import System, Time, system
+from eigentoken.theory.systems.catalogue import system
+from eigentoken.theory.systems.system import System, Time
 
 __all__ = [
     "BipartiteLetters",

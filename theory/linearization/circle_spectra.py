@@ -34,7 +34,7 @@ from eigentoken.theory.language.verdicts import Verdict
 from eigentoken.theory.linearization.consensus_spectra import LAMBDA_L
 from eigentoken.theory.linearization.linearize import PERTURBATION, linearize, norm_name
 from eigentoken.theory.linearization.spectrum import EigenvalueFamily, Entry, Spectrum
-from eigentoken.theory.systems.catalogue import System, Time
+from eigentoken.theory.systems.system import System, Time
 
 __all__ = ["circle_spectrum", "consensus_set_derivative", "consensus_set_identity"]
 

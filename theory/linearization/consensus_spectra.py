@@ -29,7 +29,7 @@ from eigentoken.theory.linearization.group_response import (
 )
 from eigentoken.theory.linearization.linearize import PERTURBATION, Linearization, linearize
 from eigentoken.theory.linearization.spectrum import EigenvalueFamily, Entry, Spectrum
-from eigentoken.theory.systems.catalogue import Space, System, Time
+from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = [
     "LAMBDA_K",

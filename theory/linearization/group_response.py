@@ -18,7 +18,7 @@ from eigentoken.theory.calculus.atoms import Dot, Mask, SumExp, Word
 from eigentoken.theory.calculus.expressions import Monomial
 from eigentoken.theory.calculus.groups import Group, GroupPoint, with_norms
 from eigentoken.theory.linearization.linearize import PERTURBATION, Linearization
-from eigentoken.theory.systems.catalogue import Time
+from eigentoken.theory.systems.system import Time
 
 __all__ = ["MEAN", "Response", "height", "norm_symbol", "raw_symbol", "read_response"]
 

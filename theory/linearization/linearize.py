@@ -33,8 +33,8 @@ from eigentoken.theory.calculus.atoms import Base, Dot, Norm
 from eigentoken.theory.calculus.expressions import Monomial
 from eigentoken.theory.printing.expressions import expression_latex
 from eigentoken.theory.printing.plain_text import plain_text
-from eigentoken.theory.systems.catalogue import Space, System, Time
 from eigentoken.theory.systems.catalogue import system as system_named
+from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = [
     "PERTURBATION",

@@ -39,7 +39,7 @@ from eigentoken.theory.calculus.expressions import Monomial
 from eigentoken.theory.linearization.consensus_spectra import KAPPA, TOKEN, P, Q, balance_symbol, score_symbol
 from eigentoken.theory.linearization.linearize import PERTURBATION, Linearization, linearize
 from eigentoken.theory.linearization.spectrum import EigenvalueFamily, Entry, Spectrum
-from eigentoken.theory.systems.catalogue import Space, System, Time
+from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = [
     "SignedResponse",

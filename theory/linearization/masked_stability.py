@@ -27,7 +27,7 @@ from eigentoken.theory.linearization.masked_spectra import (
 )
 from eigentoken.theory.linearization.stability import LAMBDA_1, LAMBDA_D, REAL, effective_step, restored_step
 from eigentoken.theory.proving.real_arithmetic import Lemma
-from eigentoken.theory.systems.catalogue import System
+from eigentoken.theory.systems.system import System
 
 __all__ = ["masked_bipartite_criterion", "masked_consensus_criterion"]
 

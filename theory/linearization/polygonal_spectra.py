@@ -35,7 +35,7 @@ from eigentoken.theory.calculus.groups import Group, GroupPoint
 from eigentoken.theory.language.verdicts import Verdict
 from eigentoken.theory.linearization.linearize import PERTURBATION, Linearization, linearize
 from eigentoken.theory.linearization.spectrum import EigenvalueFamily, Entry, Spectrum
-from eigentoken.theory.systems.catalogue import System, Time
+from eigentoken.theory.systems.system import System, Time
 
 __all__ = ["AntipodalBlocks", "antipodal_blocks", "antipodal_spectrum", "polygonal_derivative", "polygonal_spectrum"]
 

@@ -15,7 +15,7 @@ from eigentoken.theory.linearization.criterion import Criterion, Equality
 from eigentoken.theory.linearization.polygonal_spectra import antipodal_spectrum
 from eigentoken.theory.linearization.spectrum import Spectrum
 from eigentoken.theory.proving.real_arithmetic import Lemma
-from eigentoken.theory.systems.catalogue import Space, System
+from eigentoken.theory.systems.system import Space, System
 
 __all__ = ["antipodal_criterion", "polygon_criterion"]
 

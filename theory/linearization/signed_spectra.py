@@ -20,7 +20,7 @@ from eigentoken.theory.classification.jacobian_spectrum import interchangeable, 
 from eigentoken.theory.linearization.consensus_spectra import KAPPA
 from eigentoken.theory.linearization.masked_spectra import RAW, SignedResponse, directions, signed_response
 from eigentoken.theory.linearization.spectrum import EigenvalueFamily, Entry, Spectrum
-from eigentoken.theory.systems.catalogue import System, Time
+from eigentoken.theory.systems.system import System, Time
 
 __all__ = ["attention_at", "signed_spectrum", "token_matrix"]
 

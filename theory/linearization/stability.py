@@ -25,7 +25,7 @@ from eigentoken.theory.linearization.consensus_spectra import (
 from eigentoken.theory.linearization.criterion import Criterion, Equality
 from eigentoken.theory.linearization.spectrum import Entry, Spectrum
 from eigentoken.theory.proving.real_arithmetic import Lemma
-from eigentoken.theory.systems.catalogue import System, Time
+from eigentoken.theory.systems.system import System, Time
 
 __all__ = [
     "consensus_criterion",

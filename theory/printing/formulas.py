@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
-from eigentoken.theory.systems.catalogue import Space, System, Time
+from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = ["formula", "ordered", "system_latex"]
 

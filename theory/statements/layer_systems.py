@@ -18,7 +18,8 @@ from typing import Any
 
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.readings import LATEX
-from eigentoken.theory.systems.catalogue import Space, System, Time, system
+from eigentoken.theory.systems.catalogue import system
+from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = ["ANY", "AsIfWord", "Covers", "Difference", "LayerSystem", "LayerWord", "Match", "contains", "idealisations"]
 

@@ -1,9 +1,10 @@
 """The arithmetic that a system is written in.
 
-A system (:mod:`eigentoken.theory.systems.catalogue`) is composed once, from the six operations below on a state of n tokens.
+A system (:mod:`eigentoken.theory.systems.system`) is composed once, from the operations below on a state of n tokens.  The
+first six are those of the papers; the others are for sublayers that another package writes (other weights, gates, biases).
 Whoever implements them gets all systems: exact sympy numbers, mpmath, balls and dual numbers share the loops of
-:class:`LoopAlgebra`; batched torch arrays and the dimension-free calculus bring their own.  A conformance test holds
-the twins together.
+:class:`LoopAlgebra`; batched torch arrays and the dimension-free calculus bring their own (the calculus knows the six only).
+A conformance test holds the twins together.
 """
 
 from __future__ import annotations
@@ -12,14 +13,35 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-__all__ = ["Algebra", "LoopAlgebra", "Mask", "causal_mask", "full_mask"]
+__all__ = [
+    "FUNCTIONS",
+    "Algebra",
+    "LoopAlgebra",
+    "Mask",
+    "NoClosedForm",
+    "SixOperations",
+    "causal_mask",
+    "checked_function",
+    "full_mask",
+]
 
 #: ``mask[i][j]`` is 1 where token i attends to token j, 0 elsewhere; ``None`` is full attention.
 Mask = Sequence[Sequence[int]] | None
 
 
+#: The functions of one number that every arithmetic has: each is a quotient of exponentials, with a derivative everywhere.
+FUNCTIONS = ("exp", "sigmoid", "tanh")
+
+
+def checked_function(name: str) -> str:
+    """The name, if it is one of :data:`FUNCTIONS`."""
+    if name not in FUNCTIONS:
+        raise ValueError(f"function must be one of {', '.join(FUNCTIONS)}, got {name!r}: others have no exact twin")
+    return name
+
+
 class Algebra(Protocol):
-    """Six operations on a state ``x`` of n tokens, in any arithmetic.
+    """Operations on a state ``x`` of n tokens, in any arithmetic.
 
     A ``score`` is a matrix M (scores ``x_i^T M x_j``), a function ``(i, j) -> matrix`` for scores that depend on the
     positions (rotary encoding), or ``None`` for uniform weights.  A ``metric`` is the symmetric positive definite W of
@@ -43,6 +65,62 @@ class Algebra(Protocol):
 
     def tangent(self, x: Any, u: Any, metric: Any = None) -> Any:
         """``u_i - (x_i^T W u_i) x_i`` for each i: the projection to the tangent space at a point of the ellipsoid."""
+
+    def scores(self, x: Any, matrix: Any) -> Any:
+        """``x_i^T M x_j`` for all i, j; ``None`` is the identity."""
+
+    def function(self, name: str, values: Any) -> Any:
+        """``exp``, ``sigmoid`` or ``tanh`` of each entry of scores or tokens."""
+
+    def masked(self, weights: Any, mask: Any) -> Any:
+        """The weights with 0 where i does not attend to j."""
+
+    def shares(self, weights: Any) -> Any:
+        """``w_ij / sum_l w_il``: the weights of each token divided by their sum."""
+
+    def product(self, a: Any, b: Any) -> Any:
+        """``a_ik b_ik``, entry by entry, of two states or of two sets of weights."""
+
+    def scale(self, x: Any, number: Any) -> Any:
+        """``number x_ik`` for a scalar parameter or a plain integer."""
+
+    def shift(self, x: Any, vector: Any) -> Any:
+        """``x_i + b`` for each i; ``None`` is 0."""
+
+
+class NoClosedForm(ValueError):
+    """Only a closed form would do, and the equation has operations that the symbolic calculus has no rule for."""
+
+
+class SixOperations:
+    """For an algebra with the six operations of the papers alone: the others are refused, by name."""
+
+    def _refused(self, operation: str) -> NoClosedForm:
+        return NoClosedForm(
+            f"the symbolic calculus (any n and d) has no rule for algebra.{operation}: "
+            "classify a point with numbers instead, its Jacobian is differentiated exactly"
+        )
+
+    def scores(self, x: Any, matrix: Any) -> Any:
+        raise self._refused("scores")
+
+    def function(self, name: str, values: Any) -> Any:
+        raise self._refused("function")
+
+    def masked(self, weights: Any, mask: Any) -> Any:
+        raise self._refused("masked")
+
+    def shares(self, weights: Any) -> Any:
+        raise self._refused("shares")
+
+    def product(self, a: Any, b: Any) -> Any:
+        raise self._refused("product")
+
+    def scale(self, x: Any, number: Any) -> Any:
+        raise self._refused("scale")
+
+    def shift(self, x: Any, vector: Any) -> Any:
+        raise self._refused("shift")
 
 
 def full_mask(n: int) -> tuple[tuple[int, ...], ...]:
@@ -138,3 +216,48 @@ class LoopAlgebra:
             height = _dot(token, push if metric is None else _times(metric, push))
             tokens.append(tuple(b - height * a for a, b in zip(token, push, strict=True)))
         return tuple(tokens)
+
+    def scores(self, x: Sequence[Sequence[Any]], matrix: Matrix | None) -> tuple[Vector, ...]:
+        seen = self.apply(matrix, x)
+        return tuple(tuple(_dot(token, other) for other in seen) for token in x)
+
+    def function(self, name: str, values: Sequence[Sequence[Any]]) -> tuple[Vector, ...]:
+        """``sigmoid(s) = e^s/(e^s + 1)`` and ``tanh(s) = (e^2s - 1)/(e^2s + 1)``: one exponential each."""
+
+        def value(entry: Any) -> Any:
+            grown = self.exp(entry * 2 if name == "tanh" else entry)
+            if name == "exp":
+                return grown
+            return (grown if name == "sigmoid" else grown - self.one) / (grown + self.one)
+
+        checked_function(name)
+        return tuple(tuple(value(entry) for entry in row) for row in values)
+
+    def masked(self, weights: Sequence[Sequence[Any]], mask: Mask) -> tuple[Vector, ...]:
+        if mask is None:
+            return tuple(tuple(row) for row in weights)
+        nothing = 0 * self.one
+        return tuple(
+            tuple(weight if seen else nothing for weight, seen in zip(row, allowed, strict=True))
+            for row, allowed in zip(weights, mask, strict=True)
+        )
+
+    def shares(self, weights: Sequence[Sequence[Any]]) -> tuple[Vector, ...]:
+        rows = []
+        for row in weights:
+            total: Any = 0
+            for weight in row:
+                total = total + weight
+            rows.append(tuple(weight / total for weight in row))
+        return tuple(rows)
+
+    def product(self, a: Sequence[Sequence[Any]], b: Sequence[Sequence[Any]]) -> tuple[Vector, ...]:
+        return tuple(tuple(x * y for x, y in zip(p, q, strict=True)) for p, q in zip(a, b, strict=True))
+
+    def scale(self, x: Sequence[Sequence[Any]], number: Any) -> tuple[Vector, ...]:
+        return tuple(tuple(number * entry for entry in row) for row in x)
+
+    def shift(self, x: Sequence[Sequence[Any]], vector: Sequence[Any] | None) -> tuple[Vector, ...]:
+        if vector is None:
+            return tuple(tuple(token) for token in x)
+        return tuple(tuple(a + b for a, b in zip(token, vector, strict=True)) for token in x)

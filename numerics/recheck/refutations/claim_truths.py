@@ -19,7 +19,7 @@ from eigentoken.numerics.recheck.refutations.limits import left_region, limit_tr
 from eigentoken.theory.language import claims, terms
 from eigentoken.theory.language.readings import Reading
 from eigentoken.theory.systems.algebra import LoopAlgebra
-from eigentoken.theory.systems.catalogue import Time
+from eigentoken.theory.systems.system import Time
 
 __all__ = ["CLAIM_TRUTH"]
 

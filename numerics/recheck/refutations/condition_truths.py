@@ -16,7 +16,7 @@ from eigentoken.numerics.recheck.refutations.independent_instance import Indepen
 from eigentoken.numerics.recheck.refutations.interval_recheck import counts_outside, interval
 from eigentoken.theory.language import conditions, terms
 from eigentoken.theory.language.readings import Reading
-from eigentoken.theory.systems.catalogue import Time
+from eigentoken.theory.systems.system import Time
 
 __all__ = ["CONDITION_TRUTH", "EXACT_NUMBER"]
 

@@ -21,7 +21,7 @@ from eigentoken.numerics.recheck.refutations.vector_fields import (
 )
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.systems.algebra import LoopAlgebra
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["NotEnclosed", "Series", "arc_is_opposed", "interval_flow", "second_end", "slope_along"]
 

@@ -25,7 +25,7 @@ from eigentoken.numerics.recheck.refutations.interval_recheck import (
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.language import terms
 from eigentoken.theory.language.documents import DocumentError
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["IndependentInstance"]
 

@@ -18,7 +18,7 @@ import sympy as sp
 from mpmath import iv
 
 from eigentoken.theory.classification.instances import Instance
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = [
     "EXACT",

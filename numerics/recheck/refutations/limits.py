@@ -22,7 +22,7 @@ from eigentoken.numerics.recheck.refutations.interval_recheck import (
 from eigentoken.theory.language import claims
 from eigentoken.theory.language import places as points
 from eigentoken.theory.systems.algebra import LoopAlgebra
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 if TYPE_CHECKING:
     from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance

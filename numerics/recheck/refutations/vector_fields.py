@@ -16,7 +16,7 @@ import sympy as sp
 
 from eigentoken.numerics.recheck.refutations.interval_recheck import INTERVALS, interval, turned_scores
 from eigentoken.theory.classification.instances import Instance
-from eigentoken.theory.systems.catalogue import Space, Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["circle_angles", "circle_field", "is_plain_circle_flow", "velocity_field"]
 

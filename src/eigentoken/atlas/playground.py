@@ -15,7 +15,8 @@ IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 def playground(statement: Any) -> list[dict[str, Any]] | None:
     """Instances for the script, the first one shown; ``None`` where the statement has no system on a sphere."""
-    from eigentoken.theory.systems.catalogue import SYSTEMS, Space
+    from eigentoken.theory.systems.catalogue import SYSTEMS
+    from eigentoken.theory.systems.system import Space
 
     for name in statement.systems:
         listed = SYSTEMS.get(name)
@@ -57,7 +58,7 @@ def _counterexample(example: Any) -> dict[str, Any] | None:
 def numeric_instance(document: Any) -> dict[str, Any] | None:
     """An exact instance document as floats in three dimensions, if it is one and fits."""
     from eigentoken.theory.classification.instances import InstanceError, read_instance
-    from eigentoken.theory.systems.catalogue import Space
+    from eigentoken.theory.systems.system import Space
 
     try:
         instance = read_instance(document)

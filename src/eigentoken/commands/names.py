@@ -19,9 +19,13 @@ def statement_ids(incomplete: str) -> list[str]:
 
 
 def systems(incomplete: str) -> list[str]:
-    from eigentoken.theory.systems.catalogue import SYSTEMS
+    from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS, systems
 
-    return _starting(SYSTEMS, incomplete)
+    try:
+        known = [name for name in systems() if name not in POSITIONAL]
+    except ValueError:  # a package that is broken: its names are not completed, and the command says so
+        known = list(SYSTEMS)
+    return _starting(known, incomplete)
 
 
 def conditions(incomplete: str) -> list[str]:
