@@ -225,12 +225,17 @@ def equilibria(
     """
     base = _base(system, parameters, n, mask)
     listed: list[EquilibriumPoint] = []
-    for vector in _eigenvectors(base):
+    if not base.system.standard and not starts:
+        raise ValueError(
+            f"{base.system.name}: equilibria are listed from the eigenvectors of the layer matrix, which its own equation "
+            "need not have: search for them with starts=100, or classify a point"
+        )
+    for vector in _eigenvectors(base) if base.system.standard else ():
         for signs in _patterns(base):
             found = _on_eigenvector(base, vector, signs)
             if found is not None:
                 listed.append(found)
-    if base.system.space is Space.EUCLIDEAN:
+    if base.system.space is Space.EUCLIDEAN and base.system.standard:
         origin = replace(base, tokens=tuple(tuple(sympy.Integer(0) for _ in range(base.d)) for _ in range(base.n)))
         at_zero = _classified(origin, 0, ())
         if at_zero is not None:

@@ -232,7 +232,11 @@ def _vector(where: str, value: Any, d: int) -> ExactVector:
 def _check_directions(instance: Instance) -> None:
     """Tokens that are normalised before the sublayer have a direction."""
     for index, token in enumerate(instance.tokens, start=1):
-        if in_smallest_field(lambda ground, token=token: all(is_zero(ground.number(a)) is not False for a in token)):
+
+        def vanishes(ground: Field, token: ExactVector = token) -> bool:
+            return all(is_zero(ground.number(entry)) is not False for entry in token)
+
+        if in_smallest_field(vanishes):
             raise InstanceError(
                 f"token {index} is 0, and {instance.system.name} normalises it before the sublayer: give it a direction"
             )

@@ -105,6 +105,11 @@ class Shown:
         """The leaves that no check covered, in the order of the document."""
         return [path for path, _ in leaves(self.document) if not self._is_covered(path)]
 
+    def covers(self, path: Path) -> bool:
+        """Was anything at this path, or below it, found again and compared?"""
+        stated = self.at(path)
+        return stated is not MISSING and any(self._is_covered(leaf) for leaf, _ in leaves(stated, path))
+
     def _is_covered(self, path: Path) -> bool:
         parts = [path[:length] for length in range(len(path) + 1)]
         return any(part in self.covered for part in parts) and not any(part in self.excepted for part in parts)

@@ -19,7 +19,7 @@ import flint
 
 from eigentoken.numerics.recheck.documents.reading import RecheckError
 
-__all__ = ["SHAPES", "Attention", "Shape", "read_attention"]
+__all__ = ["SHAPES", "Attention", "Shape", "not_written", "read_attention"]
 
 arb, arb_mat = flint.arb, flint.arb_mat
 
@@ -50,6 +50,14 @@ SHAPES: Mapping[str, Shape] = {
     "causal-flow": Shape("U", "P", root=True),
     "token-flow": Shape("B", "W", euclidean=True),
 }
+
+
+def not_written(name: object) -> str:
+    """Why nothing is confirmed of a system of another package, or of one whose scores depend on positions."""
+    return (
+        f"the system {str(name)[:40]!r}: the re-checker has equations of its own for {', '.join(SHAPES)} only, "
+        "and runs none that it is given"
+    )
 
 
 @dataclass(frozen=True)
@@ -127,7 +135,7 @@ def read_attention(data: Mapping[str, Any]) -> Attention:
     """The system of a certificate."""
     shape = SHAPES.get(str(data["system"]))
     if shape is None:
-        raise RecheckError(f"unknown system {data['system']!r}")
+        raise RecheckError(f"nothing is confirmed of {not_written(data['system'])}")
     n, d = int(data["n"]), int(data["d"])
     parameters = data["parameters"]
     if not (0 < n <= 1000 and 0 < d <= 1000):

@@ -14,7 +14,7 @@ import flint
 
 from eigentoken.numerics.recheck.documents.reading import UNCONFIRMED, RecheckError
 from eigentoken.numerics.recheck.documents.shown import Shown
-from eigentoken.numerics.recheck.points.attention import SHAPES
+from eigentoken.numerics.recheck.points.attention import SHAPES, not_written
 from eigentoken.numerics.recheck.points.classified import confirm_claim, excesses, margin_differs, spectrum_at
 from eigentoken.numerics.recheck.points.clusters import Cluster
 from eigentoken.numerics.recheck.points.point import PRECISION, Point, every, instance_digest, vanishes
@@ -38,7 +38,7 @@ def recheck_classification(document: Mapping[str, Any], until: float) -> Shown:
     shown.cover(("schema",))
     if instance["system"] not in SHAPES:
         shown.cover(("instance",))
-        shown.undecided(("instance",), f"the system {instance['system']!r} is not written in the second arithmetic")
+        shown.undecided(("instance",), f"nothing is confirmed of {not_written(instance['system'])}")
         return shown
     old, flint.ctx.prec = flint.ctx.prec, PRECISION
     try:

@@ -15,7 +15,7 @@ from typing import Any
 import flint
 
 from eigentoken.numerics.recheck.documents.reading import Document, unconfirmed
-from eigentoken.numerics.recheck.points.attention import SHAPES
+from eigentoken.numerics.recheck.points.attention import SHAPES, not_written
 from eigentoken.numerics.recheck.points.clusters import Cluster, clusters, square_root
 from eigentoken.numerics.recheck.points.point import PRECISION, Point, every, instance_digest, vanishes
 
@@ -39,7 +39,7 @@ def confirm_classification(document: Document, inputs: Any, until: float) -> str
     if set(document.inputs) != {"instance"} or document.inputs["instance"] != instance_digest(instance):
         return "the instance is not what was certified: its hash differs"
     if instance.get("system") not in SHAPES:
-        return unconfirmed(f"the system {instance.get('system')!r}, which is not written here")
+        return unconfirmed(not_written(instance.get("system")))
     old, flint.ctx.prec = flint.ctx.prec, PRECISION
     try:
         return confirm_claim(Point(instance), document.condition, document.verdict, document.data, until)

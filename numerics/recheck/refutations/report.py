@@ -18,7 +18,7 @@ import flint
 
 from eigentoken.numerics.recheck.documents.reading import UNCONFIRMED, RecheckError, unconfirmed
 from eigentoken.numerics.recheck.documents.shown import Shown
-from eigentoken.numerics.recheck.points.attention import SHAPES
+from eigentoken.numerics.recheck.points.attention import SHAPES, not_written
 from eigentoken.numerics.recheck.points.classified import confirm_claim
 from eigentoken.numerics.recheck.points.number_texts import real_ball
 from eigentoken.numerics.recheck.points.point import PRECISION, Point, instance_digest
@@ -200,7 +200,7 @@ def _own_claim(instance: Any, data: Mapping[str, Any], display: Mapping[str, Any
     if own["at_least"] != (None if margin is None else float(margin).hex()):
         return "the margin is not the one that the certificate supports"
     if instance["system"] not in SHAPES:
-        return unconfirmed(f"the system {instance['system']!r}, which is not written here")
+        return unconfirmed(not_written(instance["system"]))
     about = "equilibrium" if own["claim"] in ("fixed", "moved", "undefined") else "linearly asymptotically stable"
     word = "holds" if own["claim"] in ("fixed", "inside", "discrete") else "fails"
     old, flint.ctx.prec = flint.ctx.prec, PRECISION

@@ -106,7 +106,9 @@ def _lines(shown: Any, parts: Mapping[Any, tuple[str, str]]) -> Iterator[Recheck
         yield Rechecked(each.where, "as displayed", "holds", each.word, each.why)
     for path, (condition, verdict) in parts.items():
         named = ".".join(path)
-        if not any(each.where == named or each.where.startswith(f"{named}.") for each in shown.found):
+        if not shown.covers(path):
+            yield Rechecked(named, condition, verdict, "undecided", "not covered: nothing of it was found again")
+        elif not any(each.where == named or each.where.startswith(f"{named}.") for each in shown.found):
             yield Rechecked(named, condition, verdict, "holds", "found again and compared")
     if not shown.found:
         yield Rechecked("document", "as displayed", "holds", "holds", "every other part that is covered")

@@ -27,6 +27,7 @@ __all__ = [
     "Text",
     "When",
     "document",
+    "open_to",
     "open_to_more",
     "schema_of",
     "with_rules",
@@ -89,6 +90,8 @@ class When:
     values: tuple[str, ...]
     then: Mapping[str, Any]
     otherwise: Mapping[str, Any] = field(default_factory=dict)
+    closed: bool = False
+    "There no other keys are allowed than those of the class, though it is open."
 
 
 Natural = Annotated[int, Limit(minimum=0)]
@@ -105,7 +108,8 @@ _SCALARS: dict[Any, Schema] = {
 }
 #: every document with the text of its ``schema`` field and its title
 DOCUMENTS: dict[type, tuple[str, str]] = {}
-_OPEN: set[type] = set()
+#: classes with keys that no field names, and the type of what they hold (``None``: anything)
+_OPEN: dict[type, Any] = {}
 _RULES: dict[type, tuple[When, ...]] = {}
 
 
@@ -121,8 +125,18 @@ def document(name: str, title: str) -> Callable[[Kind], Kind]:
 
 def open_to_more(kind: Kind) -> Kind:
     """Class decorator: keys that no field names are allowed."""
-    _OPEN.add(kind)
+    _OPEN[kind] = None
     return kind
+
+
+def open_to(value: Any) -> Callable[[Kind], Kind]:
+    """Class decorator: keys that no field names are allowed, with values of this type."""
+
+    def enter(kind: Kind) -> Kind:
+        _OPEN[kind] = value
+        return kind
+
+    return enter
 
 
 def with_rules(*rules: When) -> Callable[[Kind], Kind]:
@@ -165,13 +179,17 @@ class _Writer:
         found["properties"] = properties
         if kind not in _OPEN:
             found["additionalProperties"] = False
+        elif _OPEN[kind] is not None:
+            found["additionalProperties"] = self.of(_OPEN[kind])
         if rules := _RULES.get(kind):
-            found["allOf"] = [self.rule(each) for each in rules]
+            found["allOf"] = [self.rule(each, list(hints)) for each in rules]
         return found
 
-    def rule(self, rule: When) -> Schema:
+    def rule(self, rule: When, keys: list[str]) -> Schema:
         given: Schema = {"properties": {rule.key: {"enum": list(rule.values)}}, "required": [rule.key]}
         found: Schema = {"if": given, "then": self.fields(rule.then)}
+        if rule.closed:
+            found["then"]["propertyNames"] = {"enum": keys}
         if rule.otherwise:
             found["else"] = self.fields(rule.otherwise)
         return found
