@@ -359,4 +359,4 @@ def test_a_composed_system_uses_the_formulas_where_they_are_for_it() -> None:
 
 def test_only_a_closed_form_would_do() -> None:
     with pytest.raises(ValueError, match=r"linear-flow: .*eigenvectors of the layer matrix.*starts"):
-        equilibria("linear-flow", {"V": EYE, "M": EYE}, 2)
+        equilibria("linear-flow", V=EYE, M=EYE, n=2)
