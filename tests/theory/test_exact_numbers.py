@@ -21,8 +21,14 @@ from eigentoken.theory.exactness import (
     is_zero,
     sign,
 )
-from eigentoken.theory.exactness.polynomials import characteristic_polynomial, factors, gcd, multiply
-from eigentoken.theory.exactness.roots import closed_form, roots
+from eigentoken.theory.exactness.polynomials import (
+    characteristic_polynomial,
+    closed_form,
+    factors,
+    gcd,
+    multiply,
+    roots,
+)
 
 
 def value_of(text: str) -> tuple[int | None, float]:

@@ -29,8 +29,7 @@ from eigentoken.theory.classification.jacobians import exact_setting
 from eigentoken.theory.classification.point_shapes import Undecided, certain_zero, layer_matrix
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
-from eigentoken.theory.exactness.polynomials import characteristic_polynomial, factors
-from eigentoken.theory.exactness.roots import Root, closed_form, roots
+from eigentoken.theory.exactness.polynomials import Root, characteristic_polynomial, closed_form, factors, roots
 from eigentoken.theory.language.verdicts import Verdict, undecided
 from eigentoken.theory.systems.catalogue import system as system_named
 from eigentoken.theory.systems.system import Space, System

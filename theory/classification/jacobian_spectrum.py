@@ -21,13 +21,15 @@ from eigentoken.theory.exactness.decisions import ball, sign
 from eigentoken.theory.exactness.fields import Field
 from eigentoken.theory.exactness.polynomials import (
     Polynomial,
+    Root,
     characteristic_polynomial,
     divide,
     factors,
     gcd,
     monic,
+    root_balls,
+    roots,
 )
-from eigentoken.theory.exactness.roots import Root, root_balls, roots
 from eigentoken.theory.systems.algebra import Mask
 from eigentoken.theory.systems.system import Time
 

@@ -12,7 +12,7 @@ from eigentoken.theory.classification.jacobian_spectrum import PointLinearizatio
 from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.exactness.decisions import ball
 from eigentoken.theory.exactness.fields import Field
-from eigentoken.theory.exactness.roots import MOST_SHOWN, Root, closed_form, terms, tidy
+from eigentoken.theory.exactness.polynomials import MOST_SHOWN, Root, closed_form, terms, tidy
 
 __all__ = ["eigenvalue_entry", "moduli_entries", "spectrum_entries"]
 

@@ -7,8 +7,7 @@ Below it: nothing of the house.
 
 from eigentoken.theory.exactness.decisions import ball, is_zero, sign
 from eigentoken.theory.exactness.elements import Element, ExactnessLimit, MissingGenerator
-from eigentoken.theory.exactness.fields import RATIONALS, Field, in_smallest_field
-from eigentoken.theory.exactness.generators import Generator
+from eigentoken.theory.exactness.fields import RATIONALS, Field, Generator, in_smallest_field
 from eigentoken.theory.exactness.parsing import NumberError, exact_number
 
 __all__ = [

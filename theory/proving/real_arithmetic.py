@@ -4,6 +4,8 @@ The negation is given to z3 as a polynomial problem (:mod:`eigentoken.theory.pro
 kept as SMT-LIB text that any solver can re-check.  A model is a refutation only after it was turned into exact
 rational numbers and every hypothesis and the failure of the conclusion were re-checked in sympy (with interval
 arithmetic where exponentials occur).  Everything else is ``undecided``.
+
+A checker reads the signs with which symbols are declared, so a reader must see them; they are printed from here.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
+from eigentoken.theory.language.word_latex import scalar_latex
 from eigentoken.theory.proving.polynomial_form import (
     Translation,
     as_condition,
@@ -25,7 +28,59 @@ from eigentoken.theory.proving.polynomial_form import (
     free_symbols,
 )
 
-__all__ = ["Lemma", "equivalent", "prove", "satisfiable"]
+__all__ = ["Lemma", "assumed_latex", "equivalent", "prove", "satisfiable", "unprinted_assumptions"]
+
+_SIGNS = {
+    sp.StrictGreaterThan: ">",
+    sp.GreaterThan: r"\geq",
+    sp.StrictLessThan: "<",
+    sp.LessThan: r"\leq",
+    sp.Unequality: r"\neq",
+}
+
+
+def unprinted_assumptions(read: Iterable[Any], printed: Iterable[Any] = ()) -> tuple[Any, ...]:
+    """What the declarations of the symbols in ``read`` say (as the checker reads them) and no relation in ``printed`` does.
+
+    >>> h, s = sp.Symbol("h", positive=True), sp.Symbol("s", real=True)
+    >>> unprinted_assumptions([h * s >= 0])
+    (h > 0,)
+    >>> unprinted_assumptions([h * s >= 0], [sp.Gt(h, 2, evaluate=False)])
+    ()
+    """
+    symbols = free_symbols([sp.sympify(each) for each in read])
+    hypotheses = [sp.sympify(each) for each in printed]
+    return tuple(
+        fact for symbol in symbols for fact in assumed_of(symbol) if not any(_says(each, fact) for each in hypotheses)
+    )
+
+
+def _says(hypothesis: Any, fact: Any) -> bool:
+    """The hypothesis is the fact, or the same bound with a larger number: ``n >= 2`` for ``n >= 1``."""
+    if hypothesis == fact or (hypothesis.func is fact.func and hypothesis.reversed == fact):
+        return True
+    if not isinstance(hypothesis, sp.Gt | sp.Ge | sp.Lt | sp.Le) or not isinstance(fact, sp.Gt | sp.Ge):
+        return False
+    larger, smaller = hypothesis.gts, hypothesis.lts
+    if larger != fact.gts or not smaller.is_Rational:
+        return False
+    strict = isinstance(hypothesis, sp.Gt | sp.Lt)
+    return bool(smaller > fact.lts or (smaller == fact.lts and (strict or isinstance(fact, sp.Ge))))
+
+
+def assumed_latex(assumptions: Iterable[Any]) -> str:
+    """The assumptions before a formula, those of one kind together; empty where there are none.
+
+    >>> a, b, n = sp.Symbol("a", positive=True), sp.Symbol("b", positive=True), sp.Symbol("n", integer=True, positive=True)
+    >>> assumed_latex(unprinted_assumptions([a * b <= n])).split()
+    ['\\\\text{for', '}', 'a,', 'b', '>', '0,\\\\', 'n', '\\\\geq', '1\\\\colon\\\\quad']
+    """
+    grouped: dict[str, list[str]] = {}
+    for fact in assumptions:
+        grouped.setdefault(f"{_SIGNS[fact.func]} {scalar_latex(fact.rhs)}", []).append(scalar_latex(fact.lhs))
+    listed = r",\ ".join(f"{', '.join(names)} {bound}" for bound, names in grouped.items())
+    return rf"\text{{for }} {listed}\colon\quad " if listed else ""
+
 
 DEFAULT_SECONDS = 90.0  # generous: a loaded machine must not turn a lemma of milliseconds into undecided
 

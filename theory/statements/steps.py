@@ -21,7 +21,7 @@ import sympy as sp
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.language.word_latex import scalar_latex
 from eigentoken.theory.proving.normal_form import identity_verdict
-from eigentoken.theory.proving.symbol_assumptions import assumed_latex, unprinted_assumptions
+from eigentoken.theory.proving.real_arithmetic import assumed_latex, unprinted_assumptions
 
 __all__ = [
     "ALL_SIZES",

@@ -1,4 +1,7 @@
-"""The report of a check: one object, from which the terminal, JSON, HTML, LaTeX and the other formats are made."""
+"""The report of a check: one object, from which the terminal, JSON, HTML, LaTeX and the other formats are made.
+
+Before the verdicts it says what a reader should know: parts of the file that were not read, weights that are all zero.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eigentoken.checking.idealisations import idealisations
-from eigentoken.checking.warnings import warnings_of
 
-__all__ = ["Report", "assemble", "rotary_shares", "statement_over_layers"]
+__all__ = ["Report", "assemble", "rotary_shares", "statement_over_layers", "warnings_of"]
 
 SCHEMA = "check"
 
@@ -196,3 +198,26 @@ def _counted(words: Sequence[str]) -> dict[str, int]:
     from eigentoken.theory.statements.layer_systems import AsIfWord
 
     return {str(word): list(words).count(str(word)) for word in AsIfWord}
+
+
+def warnings_of(model: Any, layers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One line each: tensors of the file that no layer uses, then zero weights with the layers that have them."""
+    from eigentoken.models.loading.left_out import runs
+
+    said: list[str] = list(model.left_out.sentences(model.n_layers))
+    zero: dict[tuple[str, ...], list[int]] = {}
+    for layer in layers:
+        if layer["zero_weights"]:
+            zero.setdefault(tuple(layer["zero_weights"]), []).append(layer["layer"])
+    for parts, numbers in zero.items():
+        which = "layer" if len(numbers) == 1 else "layers"
+        said.append(
+            f"{which} {runs(numbers)}: every {_listed(parts)} weight is zero; what is said of them is not about trained "
+            "weights"
+        )
+    return said
+
+
+def _listed(words: Sequence[str]) -> str:
+    """``query, key and value``."""
+    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
