@@ -9,6 +9,8 @@ Python blocks of one file share their names, top to bottom; a block ```python no
 from __future__ import annotations
 
 import ast
+import importlib
+import json
 import os
 import re
 import shlex
@@ -17,6 +19,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```(console|python)([^\n]*)\n(.*?)^```$", re.M | re.S)
@@ -121,13 +124,11 @@ def systems_table() -> Iterator[str]:
 
 def words_table() -> Iterator[str]:
     """The words of the language: of every module of ``theory`` that adds some, and of no other author."""
-    import importlib
-
     from eigentoken.theory.language.readings import WORDS
 
-    for path in sorted((ROOT / "theory").glob("*.py")):
+    for path in sorted((ROOT / "theory").rglob("*.py")):
         if "@word" in path.read_text(encoding="utf-8"):
-            importlib.import_module(f"eigentoken.theory.{path.stem}")
+            importlib.import_module(".".join(["eigentoken", *path.relative_to(ROOT).with_suffix("").parts]))
 
     yield "| word | kind | meaning |"
     yield "| --- | --- | --- |"
@@ -230,7 +231,63 @@ def _signature(node: ast.FunctionDef | ast.ClassDef) -> str:
     return node.name if isinstance(node, ast.ClassDef) else f"{node.name}({ast.unparse(node.args)})"
 
 
+def house_table() -> Iterator[str]:
+    """The rooms of the house (``tools/house.py``)."""
+    house = _beside("house")
+    yield from house.table(house.house())
+
+
+def walks_table() -> Iterator[str]:
+    """What ``tools/walks.py`` recorded: the rooms that each job passes, in the order in which they are entered."""
+    before = _beside("walks").BEFORE
+    recorded = json.loads((ROOT / "docs" / "tables" / "walks.json").read_text(encoding="utf-8"))
+    yield "| job | modules passed (before) | rooms, in the order in which they are entered (modules) |"
+    yield "| --- | --- | --- |"
+    for job, found in recorded.items():
+        rooms = ", ".join(f"`{room}` ({count})" for room, count in found["rooms"].items())
+        yield f"| `{job}` | {found['modules']} ({before[job]}) | {rooms} |"
+    yield ""
+    yield "| job | calls from a room to one above it |"
+    yield "| --- | --- |"
+    for job, found in recorded.items():
+        said = "; ".join(f"`{pair}` {count}" for pair, count in found["upward"].items())
+        yield f"| `{job}` | {said} |"
+
+
+def glossary() -> Iterator[str]:
+    """The terms of the house: each public class with the first sentence of its docstring."""
+    house = _beside("house")
+    found = house.house()
+    rows: list[tuple[str, str, str]] = []
+    for name, path in found.files.items():
+        room = house.room_of(name, path)
+        if room.split(".")[0] == "face" or room in {"proofs.power_method", "proofs.abella", "proofs.pham"}:
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        public = _public_names(tree)
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and node.name in public:
+                said = _first(ast.get_docstring(node) or "").split(".  ")[0].replace("|", chr(92) + "|")
+                rows.append((node.name, room, said))
+    yield "| term | room | what it is |"
+    yield "| --- | --- | --- |"
+    for term, room, said in sorted(rows, key=lambda row: row[0].lower()):
+        yield f"| `{term}` | `{room}` | {said} |"
+
+
+def _beside(name: str) -> ModuleType:
+    """Another tool of this folder."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(ROOT / "tools"))
+
+
 TABLES = {
+    "house": house_table,
+    "walks": walks_table,
+    "glossary": glossary,
     "reference": reference,
     "commands": commands_table,
     "conditions": conditions_table,
