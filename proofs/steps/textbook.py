@@ -9,6 +9,7 @@ matrices: :mod:`eigentoken.proofs.steps.textbook_maps`.
 
 from __future__ import annotations
 
+from eigentoken.proofs.bibliography import bibtex
 from eigentoken.theory.statements.steps import Theorem
 
 __all__ = [
@@ -45,42 +46,6 @@ __all__ = [
     "WENDEL",
 ]
 
-KHALIL = """@book{Khalil,
-  author = {Khalil, Hassan K.},
-  title = {Nonlinear Systems},
-  edition = {3},
-  publisher = {Prentice Hall},
-  year = {2002}
-}"""
-HORN_JOHNSON = """@book{Horn-Johnson,
-  author = {Horn, Roger A. and Johnson, Charles R.},
-  title = {Matrix Analysis},
-  edition = {2},
-  publisher = {Cambridge University Press},
-  year = {2013}
-}"""
-RUDIN = """@book{Rudin,
-  author = {Rudin, Walter},
-  title = {Real and Complex Analysis},
-  edition = {3},
-  publisher = {McGraw-Hill},
-  year = {1987}
-}"""
-PRINCIPLES = """@book{Rudin-Principles,
-  author = {Rudin, Walter},
-  title = {Principles of Mathematical Analysis},
-  edition = {3},
-  publisher = {McGraw-Hill},
-  year = {1976}
-}"""
-LEE_ET_AL = """@article{Lee-et-al,
-  author = {Lee, Jason D. and Panageas, Ioannis and Piliouras, Georgios and Simchowitz, Max and Jordan, Michael I. and
-            Recht, Benjamin},
-  title = {First-order methods almost always avoid strict saddle points},
-  journal = {Mathematical Programming},
-  volume = {176},
-  year = {2019}
-}"""
 
 _LYAPUNOV = "Khalil, Nonlinear Systems, chapter on Lyapunov stability"
 _NOT_INCREASING = "{V} is continuously differentiable and does not increase along trajectories"
@@ -92,7 +57,7 @@ LASALLE = Theorem(
     hypotheses=("the trajectories are bounded", _NOT_INCREASING, _AUTONOMOUS),
     conclusions=("every trajectory tends to the largest invariant set where the derivative of {V} vanishes",),
     reference=_LYAPUNOV,
-    bibtex=KHALIL,
+    bibtex=bibtex("Khalil"),
 )
 
 LASALLE_BOUNDED = Theorem(
@@ -101,7 +66,7 @@ LASALLE_BOUNDED = Theorem(
     hypotheses=(_NOT_INCREASING, _AUTONOMOUS),
     conclusions=("every bounded trajectory tends to the largest invariant set where the derivative of {V} vanishes",),
     reference=_LYAPUNOV,
-    bibtex=KHALIL,
+    bibtex=bibtex("Khalil"),
 )
 
 LOJASIEWICZ = Theorem(
@@ -114,13 +79,7 @@ LOJASIEWICZ = Theorem(
     ),
     conclusions=("every trajectory converges to a single point",),
     reference="Lojasiewicz, Sur les trajectoires du gradient d'une fonction analytique (1984)",
-    bibtex="""@article{Lojasiewicz,
-  author = {{\\L}ojasiewicz, Stanis{\\l}aw},
-  title = {Sur les trajectoires du gradient d'une fonction analytique},
-  journal = {Seminari di Geometria, Universit{\\`a} di Bologna},
-  year = {1984},
-  pages = {115--117}
-}""",
+    bibtex=bibtex("Lojasiewicz"),
 )
 
 DANSKIN = Theorem(
@@ -132,14 +91,7 @@ DANSKIN = Theorem(
     ),
     conclusions=("the upper Dini derivative of {M} is at most {rate}",),
     reference="Lin, Francis, Maggiore, SIAM J. Control Optim. 46 (2007), on the derivative of a maximum",
-    bibtex="""@article{Lin-Francis-Maggiore,
-  author = {Lin, Zhiyun and Francis, Bruce and Maggiore, Manfredi},
-  title = {State agreement for continuous-time coupled nonlinear systems},
-  journal = {SIAM Journal on Control and Optimization},
-  volume = {46},
-  year = {2007},
-  pages = {288--307}
-}""",
+    bibtex=bibtex("Lin-Francis-Maggiore"),
 )
 
 _COMPARISON = "Khalil, Nonlinear Systems, chapter on fundamental properties (comparison principle)"
@@ -150,7 +102,7 @@ GRONWALL = Theorem(
     hypotheses=("the upper Dini derivative of {u} is at most {k} times {u}",),
     conclusions=("{u} at time t is at most exp({k} t) times {u} at the start",),
     reference=_COMPARISON,
-    bibtex=KHALIL,
+    bibtex=bibtex("Khalil"),
 )
 
 COMPARISON = Theorem(
@@ -163,15 +115,9 @@ COMPARISON = Theorem(
     ),
     conclusions=("{u} stays at or above {bound}",),
     reference=_COMPARISON,
-    bibtex=KHALIL,
+    bibtex=bibtex("Khalil"),
 )
 
-_WALTER = """@book{Walter,
-  author = {Walter, Wolfgang},
-  title = {Ordinary Differential Equations},
-  publisher = {Springer},
-  year = {1998}
-}"""
 _CARATHEODORY_COMPARISON = (
     "Walter, Ordinary Differential Equations, on differential inequalities in the sense of Caratheodory"
 )
@@ -187,13 +133,7 @@ ALMOST_EVERYWHERE_LARGEST = Theorem(
     conclusions=("{M} is absolutely continuous, with a derivative of at most {rate} almost everywhere",),
     reference="Gilbarg, Trudinger, Elliptic Partial Differential Equations of Second Order, chapter on Sobolev spaces "
     "(the chain rule: derivatives agree almost everywhere where two functions do)",
-    bibtex="""@book{Gilbarg-Trudinger,
-  author = {Gilbarg, David and Trudinger, Neil S.},
-  title = {Elliptic Partial Differential Equations of Second Order},
-  edition = {2},
-  publisher = {Springer},
-  year = {1983}
-}""",
+    bibtex=bibtex("Gilbarg-Trudinger"),
 )
 
 ALMOST_EVERYWHERE_MONOTONE = Theorem(
@@ -202,7 +142,7 @@ ALMOST_EVERYWHERE_MONOTONE = Theorem(
     hypotheses=(f"{_SLOPE} zero almost everywhere",),
     conclusions=("{u} does not increase",),
     reference="Rudin, Real and Complex Analysis, chapter on differentiation",
-    bibtex=RUDIN,
+    bibtex=bibtex("Rudin"),
 )
 
 ALMOST_EVERYWHERE_GRONWALL = Theorem(
@@ -211,7 +151,7 @@ ALMOST_EVERYWHERE_GRONWALL = Theorem(
     hypotheses=(f"{_SLOPE} {{k}} times {{u}} almost everywhere",),
     conclusions=("{u} at time t is at most exp({k} t) times {u} at the start",),
     reference=_CARATHEODORY_COMPARISON,
-    bibtex=_WALTER,
+    bibtex=bibtex("Walter"),
 )
 
 ALMOST_EVERYWHERE_COMPARISON = Theorem(
@@ -225,7 +165,7 @@ ALMOST_EVERYWHERE_COMPARISON = Theorem(
     ),
     conclusions=("{u} stays at or above {bound}",),
     reference=_CARATHEODORY_COMPARISON,
-    bibtex=_WALTER,
+    bibtex=bibtex("Walter"),
 )
 
 BOOTSTRAP = Theorem(
@@ -238,12 +178,7 @@ BOOTSTRAP = Theorem(
     conclusions=("{q} is positive at all times",),
     reference="Tao, Nonlinear Dispersive Equations, chapter on ordinary differential equations (abstract bootstrap "
     "principle)",
-    bibtex="""@book{Tao,
-  author = {Tao, Terence},
-  title = {Nonlinear Dispersive Equations: Local and Global Analysis},
-  publisher = {American Mathematical Society},
-  year = {2006}
-}""",
+    bibtex=bibtex("Tao"),
 )
 
 CARATHEODORY = Theorem(
@@ -252,12 +187,7 @@ CARATHEODORY = Theorem(
     hypotheses=("the field is measurable in time and Lipschitz in the state with an integrable bound",),
     conclusions=("solutions exist, are unique and absolutely continuous",),
     reference="Coddington, Levinson, Theory of Ordinary Differential Equations, chapter on existence and uniqueness",
-    bibtex="""@book{Coddington-Levinson,
-  author = {Coddington, Earl A. and Levinson, Norman},
-  title = {Theory of Ordinary Differential Equations},
-  publisher = {McGraw-Hill},
-  year = {1955}
-}""",
+    bibtex=bibtex("Coddington-Levinson"),
 )
 
 CARATHEODORY_BOUNDED = Theorem(
@@ -266,7 +196,7 @@ CARATHEODORY_BOUNDED = Theorem(
     hypotheses=("the field is measurable in time, continuous in the state and bounded",),
     conclusions=("solutions exist and are absolutely continuous",),
     reference="Coddington, Levinson, Theory of Ordinary Differential Equations, chapter on existence and uniqueness",
-    bibtex=CARATHEODORY.bibtex,
+    bibtex=bibtex("Coddington-Levinson"),
 )
 
 CANTOR = Theorem(
@@ -275,7 +205,7 @@ CANTOR = Theorem(
     hypotheses=("{K} are nested compact sets", "the diameter of {K} tends to zero"),
     conclusions=("{K} shrink to one point",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on sequences (diameters of nested compact sets)",
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 
 CENTRE_STABLE = Theorem(
@@ -288,7 +218,7 @@ CENTRE_STABLE = Theorem(
     ),
     conclusions=("almost every start has its limit in {S}",),
     reference="Lee, Panageas, Piliouras, Simchowitz, Jordan, Recht, Mathematical Programming 176 (2019)",
-    bibtex=LEE_ET_AL,
+    bibtex=bibtex("Lee-et-al"),
 )
 
 OSTROWSKI_SCHNEIDER = Theorem(
@@ -300,14 +230,7 @@ OSTROWSKI_SCHNEIDER = Theorem(
         "{X} has as many eigenvalues with positive real part as {H} has positive ones",
     ),
     reference="Ostrowski, Schneider, J. Math. Anal. Appl. 4 (1962), 72-84",
-    bibtex="""@article{Ostrowski-Schneider,
-  author = {Ostrowski, Alexander and Schneider, Hans},
-  title = {Some theorems on the inertia of general matrices},
-  journal = {Journal of Mathematical Analysis and Applications},
-  volume = {4},
-  year = {1962},
-  pages = {72--84}
-}""",
+    bibtex=bibtex("Ostrowski-Schneider"),
 )
 
 SYLVESTER = Theorem(
@@ -316,7 +239,7 @@ SYLVESTER = Theorem(
     hypotheses=("{S} and {T} are symmetric and congruent by an invertible matrix",),
     conclusions=("{S} and {T} have the same inertia",),
     reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices and congruences",
-    bibtex=HORN_JOHNSON,
+    bibtex=bibtex("Horn-Johnson"),
 )
 
 SPECTRAL = Theorem(
@@ -325,7 +248,7 @@ SPECTRAL = Theorem(
     hypotheses=("{A} is symmetric",),
     conclusions=("{A} has an orthonormal basis of eigenvectors",),
     reference="Horn, Johnson, Matrix Analysis, chapter on unitary equivalence and normal matrices",
-    bibtex=HORN_JOHNSON,
+    bibtex=bibtex("Horn-Johnson"),
 )
 
 RAYLEIGH = Theorem(
@@ -337,7 +260,7 @@ RAYLEIGH = Theorem(
         "a unit vector where the form of {A} is its top eigenvalue is an eigenvector",
     ),
     reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices (variational characterisations)",
-    bibtex=HORN_JOHNSON,
+    bibtex=bibtex("Horn-Johnson"),
 )
 
 CAUCHY_SCHWARZ = Theorem(
@@ -346,7 +269,7 @@ CAUCHY_SCHWARZ = Theorem(
     hypotheses=("the metric is symmetric and positive definite",),
     conclusions=("inner products are bounded by the product of the norms",),
     reference="Horn, Johnson, Matrix Analysis, chapter on norms",
-    bibtex=HORN_JOHNSON,
+    bibtex=bibtex("Horn-Johnson"),
 )
 
 ADAPTED_NORM = Theorem(
@@ -356,7 +279,7 @@ ADAPTED_NORM = Theorem(
     conclusions=("some Euclidean norm has an operator norm of {A} below {bound}",),
     reference="Horn, Johnson, Matrix Analysis, chapter on norms (spectral radius): the norm of the proof is that of a "
     "basis in which the matrix is nearly diagonal",
-    bibtex=HORN_JOHNSON,
+    bibtex=bibtex("Horn-Johnson"),
 )
 
 SYMMETRIC_HESSIAN = Theorem(
@@ -365,7 +288,7 @@ SYMMETRIC_HESSIAN = Theorem(
     hypotheses=("the function and the metric are real analytic",),
     conclusions=("the Hessian is symmetric",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on functions of several variables",
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 
 LYAPUNOV = Theorem(
@@ -377,12 +300,7 @@ LYAPUNOV = Theorem(
     ),
     conclusions=("{S} is stable",),
     reference="Bhatia, Szego, Stability Theory of Dynamical Systems, chapter on stability of compact sets",
-    bibtex="""@book{Bhatia-Szego,
-  author = {Bhatia, Nam P. and Szego, George P.},
-  title = {Stability Theory of Dynamical Systems},
-  publisher = {Springer},
-  year = {1970}
-}""",
+    bibtex=bibtex("Bhatia-Szego"),
 )
 
 JENSEN = Theorem(
@@ -394,7 +312,7 @@ JENSEN = Theorem(
         "{f} of a mean is the mean of {f} only for equal arguments",
     ),
     reference="Rudin, Real and Complex Analysis, chapter on Lp-spaces (convex functions)",
-    bibtex=RUDIN,
+    bibtex=bibtex("Rudin"),
 )
 
 FUBINI = Theorem(
@@ -403,7 +321,7 @@ FUBINI = Theorem(
     hypotheses=("{B} is measurable", "every section of {B} has measure zero"),
     conclusions=("{B} has measure zero",),
     reference="Rudin, Real and Complex Analysis, chapter on integration on product spaces",
-    bibtex=RUDIN,
+    bibtex=bibtex("Rudin"),
 )
 
 TAYLOR = Theorem(
@@ -412,7 +330,7 @@ TAYLOR = Theorem(
     hypotheses=("{f} and {g} are twice continuously differentiable", "value and first derivative of {f} and {g} agree"),
     conclusions=("the difference of {f} and {g} is of second order",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on differentiation",
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 
 UNIFORMLY_CONTINUOUS_COMPOSITION = Theorem(
@@ -421,7 +339,7 @@ UNIFORMLY_CONTINUOUS_COMPOSITION = Theorem(
     hypotheses=("the factors are bounded and uniformly continuous", "the composition is continuous on a compact set"),
     conclusions=("the result is bounded and uniformly continuous",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on continuity",
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 
 UNIFORM_MOMENTS = Theorem(
@@ -431,12 +349,7 @@ UNIFORM_MOMENTS = Theorem(
     conclusions=("the second moments of the direction are those of I/d",),
     reference="by rotation invariance and trace; e.g. Muirhead, Aspects of Multivariate Statistical Theory, chapter on "
     "the multivariate normal and related distributions",
-    bibtex="""@book{Muirhead,
-  author = {Muirhead, Robb J.},
-  title = {Aspects of Multivariate Statistical Theory},
-  publisher = {Wiley},
-  year = {1982}
-}""",
+    bibtex=bibtex("Muirhead"),
 )
 
 WENDEL = Theorem(
@@ -445,14 +358,7 @@ WENDEL = Theorem(
     hypotheses=("the points are independent and uniform on the sphere",),
     conclusions=("the probability that all points lie in one open hemisphere is Wendel's sum",),
     reference="Wendel, A problem in geometric probability, Math. Scand. 11 (1962), 109-111",
-    bibtex="""@article{Wendel,
-  author = {Wendel, James G.},
-  title = {A problem in geometric probability},
-  journal = {Mathematica Scandinavica},
-  volume = {11},
-  year = {1962},
-  pages = {109--111}
-}""",
+    bibtex=bibtex("Wendel"),
 )
 
 BINOMIAL = Theorem(
@@ -461,7 +367,7 @@ BINOMIAL = Theorem(
     hypotheses=("all binomial coefficients of a row are summed",),
     conclusions=("the sum is a power of two",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on sequences",
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 
 CIRCLE_LANDSCAPE = Theorem(
@@ -476,9 +382,5 @@ CIRCLE_LANDSCAPE = Theorem(
     ),
     reference="Criscitiello, Rebjock, McRae, Boumal, Synchronization on circles and spheres with nonlinear interactions, "
     "arXiv:2405.18273",
-    bibtex="""@misc{Criscitiello-et-al,
-  author = {Criscitiello, Christopher and Rebjock, Quentin and McRae, Andrew D. and Boumal, Nicolas},
-  title = {Synchronization on circles and spheres with nonlinear interactions},
-  note = {arXiv:2405.18273}
-}""",
+    bibtex=bibtex("Criscitiello-et-al"),
 )

@@ -5,7 +5,7 @@ How they are cited, and why books are cited by subject and not by number: :mod:`
 
 from __future__ import annotations
 
-from eigentoken.proofs.steps.textbook import KHALIL, PRINCIPLES, RUDIN
+from eigentoken.proofs.bibliography import bibtex
 from eigentoken.theory.statements.steps import Theorem
 
 __all__ = [
@@ -34,20 +34,6 @@ __all__ = [
     "UNBOUNDED_MONOTONE",
 ]
 
-_HALE = """@book{Hale,
-  author = {Hale, Jack K.},
-  title = {Ordinary Differential Equations},
-  edition = {2},
-  publisher = {Krieger},
-  year = {1980}
-}"""
-_LEE = """@book{Lee,
-  author = {Lee, John M.},
-  title = {Introduction to Smooth Manifolds},
-  edition = {2},
-  publisher = {Springer},
-  year = {2013}
-}"""
 _SPECIAL = "Rudin, Principles of Mathematical Analysis, chapter on special functions (the exponential function)"
 
 EXPONENTIAL_LIMIT = Theorem(
@@ -56,7 +42,7 @@ EXPONENTIAL_LIMIT = Theorem(
     hypotheses=("{q} lies between zero and a decaying exponential of s", "s tends to infinity"),
     conclusions=("{q} tends to zero",),
     reference=_SPECIAL,
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 
 EXPONENTIAL_DECAY = Theorem(
@@ -65,7 +51,7 @@ EXPONENTIAL_DECAY = Theorem(
     hypotheses=("{q} lies between zero and a decaying exponential of time",),
     conclusions=("{q} tends to zero",),
     reference=_SPECIAL,
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 
 EXPONENTIAL_GROWTH = Theorem(
@@ -74,7 +60,7 @@ EXPONENTIAL_GROWTH = Theorem(
     hypotheses=("from T on {q} is at least its value at T times a growing exponential", "{q} is bounded"),
     conclusions=("{q} is at most zero at time T",),
     reference=_SPECIAL,
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 
 MEAN_VALUE = Theorem(
@@ -83,7 +69,7 @@ MEAN_VALUE = Theorem(
     hypotheses=("the derivative of {f} is bounded",),
     conclusions=("{f} is Lipschitz",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on differentiation",
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 
 MEAN_VALUE_DIFFERENCE = Theorem(
@@ -92,7 +78,7 @@ MEAN_VALUE_DIFFERENCE = Theorem(
     hypotheses=("{f} is differentiable",),
     conclusions=("a difference of two values of {f} is a value of its derivative in between times the step",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on differentiation",
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 
 CONVEX_TANGENT = Theorem(
@@ -101,12 +87,7 @@ CONVEX_TANGENT = Theorem(
     hypotheses=("the second derivative of {g} is not negative",),
     conclusions=("{g} lies above its tangents",),
     reference="Boyd, Vandenberghe, Convex Optimization, chapter on convex functions",
-    bibtex="""@book{Boyd-Vandenberghe,
-  author = {Boyd, Stephen and Vandenberghe, Lieven},
-  title = {Convex Optimization},
-  publisher = {Cambridge University Press},
-  year = {2004}
-}""",
+    bibtex=bibtex("Boyd-Vandenberghe"),
 )
 
 SUPPORT_FUNCTIONS = Theorem(
@@ -115,12 +96,7 @@ SUPPORT_FUNCTIONS = Theorem(
     hypotheses=("{K} are convex hulls of finitely many points", "the support function of {K} does not increase"),
     conclusions=("{K} are nested compact sets",),
     reference="Rockafellar, Convex Analysis, on support functions and on convex hulls of compact sets",
-    bibtex="""@book{Rockafellar,
-  author = {Rockafellar, R. Tyrrell},
-  title = {Convex Analysis},
-  publisher = {Princeton University Press},
-  year = {1970}
-}""",
+    bibtex=bibtex("Rockafellar"),
 )
 
 INDUCTION = Theorem(
@@ -129,12 +105,7 @@ INDUCTION = Theorem(
     hypotheses=("{claim} for the first token", "{claim} for the next token if for all earlier ones"),
     conclusions=("{claim} for all tokens",),
     reference="Halmos, Naive Set Theory, on the Peano axioms",
-    bibtex="""@book{Halmos,
-  author = {Halmos, Paul R.},
-  title = {Naive Set Theory},
-  publisher = {Van Nostrand},
-  year = {1960}
-}""",
+    bibtex=bibtex("Halmos"),
 )
 
 FLOW_MAPS = Theorem(
@@ -146,7 +117,7 @@ FLOW_MAPS = Theorem(
     ),
     conclusions=("the time-T maps are homeomorphisms of the state space",),
     reference="Hale, Ordinary Differential Equations, on Caratheodory systems, forward and backward in time",
-    bibtex=_HALE,
+    bibtex=bibtex("Hale"),
 )
 
 CONTINUATION = Theorem(
@@ -158,7 +129,7 @@ CONTINUATION = Theorem(
     ),
     conclusions=("solutions exist for all times",),
     reference="Khalil, Nonlinear Systems, chapter on fundamental properties (existence and uniqueness)",
-    bibtex=KHALIL,
+    bibtex=bibtex("Khalil"),
 )
 
 SMOOTH_FLOW = Theorem(
@@ -167,7 +138,7 @@ SMOOTH_FLOW = Theorem(
     hypotheses=("the field is smooth", "the state space is a compact manifold"),
     conclusions=("the flow is a diffeomorphism",),
     reference="Lee, Introduction to Smooth Manifolds, chapter on integral curves and flows",
-    bibtex=_LEE,
+    bibtex=bibtex("Lee"),
 )
 
 LEVEL_SET = Theorem(
@@ -176,7 +147,7 @@ LEVEL_SET = Theorem(
     hypotheses=("{S} is a bounded level set of a smooth map", "the differential of that map is onto along {S}"),
     conclusions=("{S} is a compact manifold",),
     reference="Lee, Introduction to Smooth Manifolds, chapter on submanifolds",
-    bibtex=_LEE,
+    bibtex=bibtex("Lee"),
 )
 
 LIMIT_IS_EQUILIBRIUM = Theorem(
@@ -185,7 +156,7 @@ LIMIT_IS_EQUILIBRIUM = Theorem(
     hypotheses=("every trajectory converges to a single point", "the field is autonomous and locally Lipschitz"),
     conclusions=("every trajectory converges to a single equilibrium",),
     reference="Khalil, Nonlinear Systems, chapter on Lyapunov stability (limit sets)",
-    bibtex=KHALIL,
+    bibtex=bibtex("Khalil"),
 )
 
 UNBOUNDED_MONOTONE = Theorem(
@@ -194,7 +165,7 @@ UNBOUNDED_MONOTONE = Theorem(
     hypotheses=("{f} does not decrease", "{f} is unbounded"),
     conclusions=("{f} tends to infinity",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on sequences (monotone sequences)",
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 
 LINEAR_GROWTH = Theorem(
@@ -203,7 +174,7 @@ LINEAR_GROWTH = Theorem(
     hypotheses=("{X} has an eigenvalue with positive real part",),
     conclusions=("some solution of the linear flow of {X} is unbounded",),
     reference="Khalil, Nonlinear Systems, chapter on Lyapunov stability (linear systems)",
-    bibtex=KHALIL,
+    bibtex=bibtex("Khalil"),
 )
 
 TAYLOR_UNIFORM = Theorem(
@@ -217,7 +188,7 @@ TAYLOR_UNIFORM = Theorem(
     conclusions=("near the point {f} is {J} up to a constant times the squared distance, for all parameters",),
     reference="Rudin, Principles of Mathematical Analysis, chapters on functions of several variables and on continuity "
     "(continuous functions on compact sets)",
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 
 LYAPUNOV_EQUATION = Theorem(
@@ -226,7 +197,7 @@ LYAPUNOV_EQUATION = Theorem(
     hypotheses=("all eigenvalues of {J} have negative real parts",),
     conclusions=("{J}^T Q + Q {J} = -1 has a positive definite solution Q",),
     reference="Khalil, Nonlinear Systems, chapter on Lyapunov stability (linear systems)",
-    bibtex=KHALIL,
+    bibtex=bibtex("Khalil"),
 )
 
 COMPACTNESS = Theorem(
@@ -235,7 +206,7 @@ COMPACTNESS = Theorem(
     hypotheses=("{sets} are open", "{sets} increase", "{space} is compact", "none of {sets} is all of {space}"),
     conclusions=("the union of {sets} is not all of {space}",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on basic topology",
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 
 OPEN_SETS = Theorem(
@@ -247,7 +218,7 @@ OPEN_SETS = Theorem(
     ),
     conclusions=("{sets} are open",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on continuity",
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 
 OPEN_PREIMAGES = Theorem(
@@ -259,7 +230,7 @@ OPEN_PREIMAGES = Theorem(
     ),
     conclusions=("{B} is measurable",),
     reference="Rudin, Real and Complex Analysis, chapter on abstract integration (Borel sets)",
-    bibtex=RUDIN,
+    bibtex=bibtex("Rudin"),
 )
 
 NO_ATOMS = Theorem(
@@ -268,7 +239,7 @@ NO_ATOMS = Theorem(
     hypotheses=("every section of {B} has at most one point", "the sphere has positive dimension"),
     conclusions=("every section of {B} has measure zero",),
     reference="Rudin, Real and Complex Analysis, chapter on positive Borel measures, in charts",
-    bibtex=RUDIN,
+    bibtex=bibtex("Rudin"),
 )
 
 NULL_UNION = Theorem(
@@ -277,7 +248,7 @@ NULL_UNION = Theorem(
     hypotheses=("{B} has measure zero", "{C} is a finite union of sets {B}"),
     conclusions=("{C} has measure zero",),
     reference="Rudin, Real and Complex Analysis, chapter on abstract integration (measures)",
-    bibtex=RUDIN,
+    bibtex=bibtex("Rudin"),
 )
 
 NULL_SUBMANIFOLDS = Theorem(
@@ -286,5 +257,5 @@ NULL_SUBMANIFOLDS = Theorem(
     hypotheses=("{B} lies in finitely many submanifolds of positive codimension",),
     conclusions=("{B} has measure zero",),
     reference="Lee, Introduction to Smooth Manifolds, chapter on Sard's theorem",
-    bibtex=_LEE,
+    bibtex=bibtex("Lee"),
 )

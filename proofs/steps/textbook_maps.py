@@ -5,7 +5,7 @@ How they are cited, and why books are cited by subject and not by number: :mod:`
 
 from __future__ import annotations
 
-from eigentoken.proofs.steps.textbook import HORN_JOHNSON, LEE_ET_AL, PRINCIPLES, RUDIN
+from eigentoken.proofs.bibliography import bibtex
 from eigentoken.theory.statements.steps import Theorem
 
 __all__ = [
@@ -28,25 +28,6 @@ __all__ = [
     "ROUCHE",
 ]
 
-_HPS = """@book{Hirsch-Pugh-Shub,
-  author = {Hirsch, Morris W. and Pugh, Charles C. and Shub, Michael}, title = {Invariant Manifolds},
-  publisher = {Springer}, year = {1977}
-}"""
-_ABSIL = """@article{Absil-Mahony-Andrews,
-  author = {Absil, P.-A. and Mahony, R. and Andrews, B.},
-  title = {Convergence of the iterates of descent methods for analytic cost functions},
-  journal = {SIAM J. Optim.}, volume = {16}, year = {2005}, pages = {531--547}
-}"""
-_LASALLE = """@book{LaSalle,
-  author = {LaSalle, J. P.}, title = {The Stability and Control of Discrete Processes}, publisher = {Springer}, year = {1986}
-}"""
-_CARR = """@book{Carr,
-  author = {Carr, Jack}, title = {Applications of Centre Manifold Theory}, publisher = {Springer}, year = {1981}
-}"""
-_TOPICS = """@book{Horn-Johnson-Topics,
-  author = {Horn, Roger A. and Johnson, Charles R.}, title = {Topics in Matrix Analysis},
-  publisher = {Cambridge University Press}, year = {1991}
-}"""
 
 PRODUCT_SPECTRA = Theorem(
     key="product-spectra",
@@ -54,7 +35,7 @@ PRODUCT_SPECTRA = Theorem(
     hypotheses=("{B} maps one space to another, and {C} maps back",),
     conclusions=("{B} {C} and {C} {B} have the same nonzero eigenvalues with multiplicities",),
     reference="Horn, Johnson, Matrix Analysis, chapter on eigenvalues (similarity)",
-    bibtex=HORN_JOHNSON,
+    bibtex=bibtex("Horn-Johnson"),
 )
 INERTIA_OF_PRODUCTS = Theorem(
     key="inertia-of-products",
@@ -66,7 +47,7 @@ INERTIA_OF_PRODUCTS = Theorem(
         "{A} times {B} has as many negative eigenvalues as {B}",
     ),
     reference="Horn, Johnson, Matrix Analysis, chapter on positive definite matrices (products)",
-    bibtex=HORN_JOHNSON,
+    bibtex=bibtex("Horn-Johnson"),
 )
 BLOCK_TRIANGULAR = Theorem(
     key="block-triangular",
@@ -74,7 +55,7 @@ BLOCK_TRIANGULAR = Theorem(
     hypotheses=("{A} is block triangular",),
     conclusions=("the eigenvalues of {A} are those of its diagonal blocks",),
     reference="Horn, Johnson, Matrix Analysis, chapter on review and miscellanea (partitioned matrices)",
-    bibtex=HORN_JOHNSON,
+    bibtex=bibtex("Horn-Johnson"),
 )
 INTERLACING = Theorem(
     key="interlacing",
@@ -85,7 +66,7 @@ INTERLACING = Theorem(
         "the smallest eigenvalue of {B} is at least the last eigenvalue of {A}",
     ),
     reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices (interlacing)",
-    bibtex=HORN_JOHNSON,
+    bibtex=bibtex("Horn-Johnson"),
 )
 KRONECKER = Theorem(
     key="Kronecker",
@@ -93,7 +74,7 @@ KRONECKER = Theorem(
     hypotheses=("the Jacobian is (I + alpha A x G)/m in Kronecker form",),
     conclusions=("its eigenvalues are (1 + alpha a g)/m over the eigenvalues a of A and g of G",),
     reference="Horn, Johnson, Topics in Matrix Analysis, chapter on matrix equations and the Kronecker product",
-    bibtex=_TOPICS,
+    bibtex=bibtex("Horn-Johnson-Topics"),
 )
 DETERMINANT_LEMMA = Theorem(
     key="determinant-lemma",
@@ -101,7 +82,7 @@ DETERMINANT_LEMMA = Theorem(
     hypotheses=("the matrix is changed by a term of rank one",),
     conclusions=("the characteristic polynomial is multiplied by 1 - mu z^T (zeta I - F)^(-1) w",),
     reference="Horn, Johnson, Matrix Analysis, chapter on review and miscellanea (determinants)",
-    bibtex=HORN_JOHNSON,
+    bibtex=bibtex("Horn-Johnson"),
 )
 NEUMANN = Theorem(
     key="Neumann",
@@ -109,7 +90,7 @@ NEUMANN = Theorem(
     hypotheses=("the number lies outside the disc of the norm",),
     conclusions=("the resolvent is analytic there and at most 1/(|zeta| - |F|)",),
     reference="Horn, Johnson, Matrix Analysis, chapter on norms (power series of matrices)",
-    bibtex=HORN_JOHNSON,
+    bibtex=bibtex("Horn-Johnson"),
 )
 ROUCHE = Theorem(
     key="Rouche",
@@ -120,7 +101,7 @@ ROUCHE = Theorem(
     ),
     conclusions=("{f} and its difference with {g} have equally many zeros in {disc}",),
     reference="Rudin, Real and Complex Analysis, chapter on elementary properties of holomorphic functions",
-    bibtex=RUDIN,
+    bibtex=bibtex("Rudin"),
 )
 INFINITE_PRODUCTS = Theorem(
     key="infinite-products",
@@ -128,7 +109,7 @@ INFINITE_PRODUCTS = Theorem(
     hypotheses=("each loss lies in [0, 1)", "the losses are summable"),
     conclusions=("the product of the factors is positive",),
     reference="Rudin, Real and Complex Analysis, chapter on zeros of holomorphic functions (infinite products)",
-    bibtex=RUDIN,
+    bibtex=bibtex("Rudin"),
 )
 DESCENT_SEQUENCES = Theorem(
     key="descent-sequences",
@@ -140,7 +121,7 @@ DESCENT_SEQUENCES = Theorem(
     ),
     conclusions=("every trajectory converges to a single point",),
     reference="Absil, Mahony, Andrews, SIAM J. Optim. 16 (2005), in charts",
-    bibtex=_ABSIL,
+    bibtex=bibtex("Absil-Mahony-Andrews"),
 )
 LIMIT_IS_FIXED = Theorem(
     key="limit-is-fixed",
@@ -148,7 +129,7 @@ LIMIT_IS_FIXED = Theorem(
     hypotheses=("every trajectory converges to a single point", "the map is continuous at the limit"),
     conclusions=("every orbit converges to a fixed point",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on continuity: f(lim x) = lim f(x)",
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 CENTRE_STABLE_MAPS = Theorem(
     key="centre-stable-maps",
@@ -161,7 +142,7 @@ CENTRE_STABLE_MAPS = Theorem(
     conclusions=("almost every start has its limit in {S}",),
     reference="Shub, Global Stability of Dynamical Systems, chapter on stable manifolds; Lee, Panageas, Piliouras, "
     "Simchowitz, Jordan, Recht, Mathematical Programming 176 (2019)",
-    bibtex=LEE_ET_AL,
+    bibtex=bibtex("Lee-et-al"),
 )
 REDUCTION_PRINCIPLE = Theorem(
     key="reduction-principle",
@@ -174,7 +155,7 @@ REDUCTION_PRINCIPLE = Theorem(
     conclusions=("{x} is Lyapunov stable", "every start near {x} converges to a point of that manifold"),
     reference="Carr, Applications of Centre Manifold Theory, chapters on the theory and on maps: the manifold of fixed "
     "points is tangent to the centre space, so it is a centre manifold, on which nothing moves",
-    bibtex=_CARR,
+    bibtex=bibtex("Carr"),
 )
 NORMALLY_HYPERBOLIC_CIRCLE = Theorem(
     key="normally-attracting-circle",
@@ -185,7 +166,7 @@ NORMALLY_HYPERBOLIC_CIRCLE = Theorem(
     ),
     conclusions=("the circle attracts a neighbourhood",),
     reference="Hirsch, Pugh, Shub, Invariant Manifolds, on normally hyperbolic manifolds",
-    bibtex=_HPS,
+    bibtex=bibtex("Hirsch-Pugh-Shub"),
 )
 INVERSE_FUNCTION = Theorem(
     key="inverse-function",
@@ -193,7 +174,7 @@ INVERSE_FUNCTION = Theorem(
     hypotheses=("the map is defined and analytic everywhere", "the derivative has no kernel"),
     conclusions=("the map is a local diffeomorphism",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on functions of several variables",
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 INTERMEDIATE_VALUE = Theorem(
     key="intermediate-value",
@@ -201,7 +182,7 @@ INTERMEDIATE_VALUE = Theorem(
     hypotheses=("the monic characteristic polynomial of {B} is negative at {z}",),
     conclusions=("{B} has a real eigenvalue above {z}",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on continuity",
-    bibtex=PRINCIPLES,
+    bibtex=bibtex("Rudin-Principles"),
 )
 INVARIANCE_OF_MAPS = Theorem(
     key="LaSalle-maps",
@@ -214,5 +195,5 @@ INVARIANCE_OF_MAPS = Theorem(
         "an orbit that stays in {K} has a fixed point there as a limit point, with {W} at most its value on the orbit",
     ),
     reference="LaSalle, The Stability and Control of Discrete Processes, on invariance",
-    bibtex=_LASALLE,
+    bibtex=bibtex("LaSalle"),
 )

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from eigentoken.proofs.bibliography import BIBLIOGRAPHY
-from eigentoken.proofs.typeset.references import parse
+from eigentoken.proofs.bibliography import BIBLIOGRAPHY, parse
 from eigentoken.proofs.typeset.summary import ORIGIN, dropped_latex, summary
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.statements.from_statement import Recalled

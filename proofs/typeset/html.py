@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
+from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.breaking import broken
 from eigentoken.proofs.typeset.document import (
     Argument,
@@ -18,7 +19,7 @@ from eigentoken.proofs.typeset.document import (
     Paragraph,
 )
 from eigentoken.proofs.typeset.markdown import spread_emphasis, to_unicode
-from eigentoken.proofs.typeset.references import parse
+from eigentoken.proofs.typeset.references import sentence
 
 __all__ = ["inline", "to_html_body"]
 
@@ -29,7 +30,7 @@ def to_html_body(document: Document) -> str:
     parts = [f"<h1>{render.text(document.title)}</h1>", *(render.block(block) for block in document.blocks)]
     if document.bibliography:
         found = [parse(entry) for entry in document.bibliography.values()]
-        items = "".join(f'<li id="ref-{escape(each.key)}">{inline(each.sentence())}</li>' for each in found)
+        items = "".join(f'<li id="ref-{escape(each.key)}">{inline(sentence(each))}</li>' for each in found)
         entries = "\n\n".join(escape(entry) for entry in document.bibliography.values())
         parts.append(f"<h2>References</h2><ol>{items}</ol><details><summary>BibTeX</summary>")
         parts.append(f'<pre class="bibtex">{entries}</pre></details>')

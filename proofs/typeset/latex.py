@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.breaking import WIDE, broken, width
 from eigentoken.proofs.typeset.document import (
     Argument,
@@ -22,7 +23,7 @@ from eigentoken.proofs.typeset.document import (
     Paragraph,
     StatementBox,
 )
-from eigentoken.proofs.typeset.references import parse
+from eigentoken.proofs.typeset.references import sentence
 from eigentoken.theory.printing.plain_text import plain_text
 
 __all__ = ["escape", "to_latex"]
@@ -87,7 +88,7 @@ def _bibliography(entries: Iterable[str]) -> list[str]:
     found = [parse(entry) for entry in entries]
     if not found:
         return []
-    items = [rf"\bibitem{{{each.key}}} {escape(each.sentence())}" for each in found]
+    items = [rf"\bibitem{{{each.key}}} {escape(sentence(each))}" for each in found]
     comments = ["% " + line for entry in entries for line in entry.splitlines()]
     return [r"\begin{thebibliography}{99}", *items, r"\end{thebibliography}", "% The same as BibTeX:", *comments]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.breaking import broken
 from eigentoken.proofs.typeset.document import (
     Argument,
@@ -16,7 +17,7 @@ from eigentoken.proofs.typeset.document import (
     Items,
     Paragraph,
 )
-from eigentoken.proofs.typeset.references import parse
+from eigentoken.proofs.typeset.references import sentence
 
 __all__ = ["spread_emphasis", "to_markdown", "to_unicode"]
 
@@ -30,7 +31,7 @@ def to_markdown(document: Document) -> str:
     if document.bibliography:
         found = [parse(entry) for entry in document.bibliography.values()]
         lines += ["## References", ""]
-        lines += [f"{number}. {_words(each.sentence())}" for number, each in enumerate(found, 1)]
+        lines += [f"{number}. {_words(sentence(each))}" for number, each in enumerate(found, 1)]
         lines += ["", "```bibtex", *document.bibliography.values(), "```", ""]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 

@@ -9,13 +9,14 @@ import pytest
 import sympy as sp
 
 from eigentoken.printing import compile_pdf, render, write
+from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.book import of_book, of_errata
 from eigentoken.proofs.typeset.breaking import WIDE, broken, width
 from eigentoken.proofs.typeset.document import Argument, Document, Heading, Items, Paragraph, of_statement, references
 from eigentoken.proofs.typeset.html import to_html_body
 from eigentoken.proofs.typeset.latex import escape, to_latex
 from eigentoken.proofs.typeset.markdown import to_markdown
-from eigentoken.proofs.typeset.references import bib_file, parse
+from eigentoken.proofs.typeset.references import bib_file, sentence
 from eigentoken.theory.statements.from_statement import Recalled
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Kind, Source, Statement
@@ -152,7 +153,7 @@ def test_bibtex_is_read_with_nested_braces_and_written_back() -> None:
     entry = "@article{Key, author = {{\\L}ojasiewicz, Stanis{\\l}aw and B, C.}, title = {On {T}his}, year = {1984}}"
     found = parse(entry)
     assert (found.kind, found.key, found.fields["title"]) == ("article", "Key", "On {T}his")
-    assert found.sentence() == r"Stanis{\l}aw {\L}ojasiewicz and C. B, \emph{On {T}his}, (1984)."
+    assert sentence(found) == r"Stanis{\l}aw {\L}ojasiewicz and C. B, \emph{On {T}his}, (1984)."
     everything = references(statements())
     assert all(parse(each).key == key for key, each in everything.items())
     assert bib_file(everything.values()).count("@") >= len(everything)
