@@ -13,6 +13,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import det_matrix, numbers, symmetric_eigenpairs, times, transposed
 from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.matrices import weight_of_a_later_token
 from eigentoken.proofs.steps.tensor_reductions import EXACT
 from eigentoken.proofs.steps.textbook import CAUCHY_SCHWARZ
 from eigentoken.theory.language.conditions import BoundedInTime, PositiveDefinite, Symmetric
@@ -195,7 +196,7 @@ AB_L41 = register(
             Variant(
                 "j <= i",
                 "causal weights of later tokens are 0, below every positive bound",
-                FirstFailure("weight_of_a_later_token", "properties.matrices"),
+                FirstFailure(weight_of_a_later_token),
             ),
         ),
     )

@@ -16,6 +16,7 @@ from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import numbers
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.flow_properties import causal_structure
+from eigentoken.proofs.properties.matrices import attention_that_ends
 from eigentoken.proofs.steps.tensor_reductions import applied, functional, slope, tokens_of_symbols, velocity
 from eigentoken.proofs.steps.textbook import CARATHEODORY
 from eigentoken.proofs.steps.textbook_flows import EXPONENTIAL_LIMIT
@@ -277,7 +278,7 @@ AB_L51 = register(
             Variant(
                 "the integral diverges",
                 "with a finite integral of the weight the height stays below 1",
-                FirstFailure("attention_that_ends", "properties.matrices"),
+                FirstFailure(attention_that_ends),
             ),
         ),
     )

@@ -13,6 +13,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.matrices import no_open_hemisphere
 from eigentoken.proofs.steps.textbook import BINOMIAL, WENDEL
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
@@ -191,7 +192,7 @@ AB_R42 = register(
             Variant(
                 "l <= n + 1",
                 "n + 2 tokens with a positive relation lie in no open hemisphere",
-                FirstFailure("no_open_hemisphere", "properties.matrices"),
+                FirstFailure(no_open_hemisphere),
             ),
         ),
     )

@@ -13,6 +13,7 @@ from eigentoken.proofs.pham.ph_m_token_flow import A, B, W, calculus_rules, data
 from eigentoken.proofs.properties.deterministic_data import numbers
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.flow_properties import two_token_gap
+from eigentoken.proofs.properties.matrices import pair_form_stands_still
 from eigentoken.proofs.steps.tensor_reductions import from_system, velocity
 from eigentoken.proofs.steps.textbook_flows import MEAN_VALUE_DIFFERENCE
 from eigentoken.theory.language.claims import Increases
@@ -381,7 +382,7 @@ PH_T1 = register(
             Variant(
                 "sym W definite",
                 "for a skew W the pair form of different tokens stands still",
-                FirstFailure("pair_form_stands_still", "properties.matrices"),
+                FirstFailure(pair_form_stands_still),
             ),
         ),
         vectors=(Vector("rate of the pair (1, 2)", pair_example, ("2.22952606081200",)),),

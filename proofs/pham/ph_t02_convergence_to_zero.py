@@ -16,6 +16,7 @@ from eigentoken.proofs.pham.slow_decay import decay_steps, mean_moves, three_tok
 from eigentoken.proofs.properties.deterministic_data import FLOATS, as_floats, numbers
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.flow_properties import conserved_height, rotations_grow
+from eigentoken.proofs.properties.matrices import one_token_converges, positive_form_grows
 from eigentoken.proofs.properties.trajectories import integrate
 from eigentoken.proofs.steps.tensor_reductions import applied, slope, velocity
 from eigentoken.proofs.steps.textbook import LASALLE, OSTROWSKI_SCHNEIDER, SPECTRAL
@@ -434,7 +435,7 @@ PH_T2 = register(
             Variant(
                 "L >= 2",
                 "one token converges although W is not definite: necessity needs two",
-                FirstFailure("one_token_converges", "properties.matrices"),
+                FirstFailure(one_token_converges),
             ),
             Variant(
                 "L = 2",
@@ -446,7 +447,7 @@ PH_T2 = register(
             Variant(
                 "NegativeDefinite(A)",
                 "A > 0: B has an eigenvalue with positive real part, and consensus tokens grow",
-                FirstFailure("positive_form_grows", "properties.matrices"),
+                FirstFailure(positive_form_grows),
             ),
         ),
     )

@@ -11,6 +11,7 @@ from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.pham.energy import energy_steps, smooth_step
 from eigentoken.proofs.pham.ph_m_token_flow import A, W
 from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.matrices import equal_tokens_at_rest
 from eigentoken.proofs.properties.trajectories import ball, enclose, integrate, precision
 from eigentoken.proofs.steps.tensor_reductions import velocity
 from eigentoken.proofs.steps.textbook import COMPARISON, LASALLE_BOUNDED
@@ -368,7 +369,7 @@ PH_T3 = register(
             Variant(
                 "not all tokens 0",
                 "the origin is an equilibrium",
-                FirstFailure("equal_tokens_at_rest", "properties.matrices"),
+                FirstFailure(equal_tokens_at_rest),
             ),
         ),
         vectors=(

@@ -12,6 +12,7 @@ from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.pham.ph_m_token_flow import A, W, calculus_rules
 from eigentoken.proofs.properties.deterministic_data import as_numbers, eigenvalues
 from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.matrices import inertia_with_negative_scores, inertia_without_symmetry
 from eigentoken.proofs.steps.tensor_reductions import from_system, velocity
 from eigentoken.proofs.steps.textbook import OSTROWSKI_SCHNEIDER
 from eigentoken.proofs.steps.textbook_flows import LINEAR_GROWTH
@@ -271,12 +272,12 @@ PH_T5 = register(
             Variant(
                 "Symmetric(A)",
                 "the counts of A and B differ",
-                FirstFailure("inertia_without_symmetry", "properties.matrices"),
+                FirstFailure(inertia_without_symmetry),
             ),
             Variant(
                 "PositiveDefinite(W)",
                 "sym W < 0 flips the count",
-                FirstFailure("inertia_with_negative_scores", "properties.matrices"),
+                FirstFailure(inertia_with_negative_scores),
             ),
         ),
     )

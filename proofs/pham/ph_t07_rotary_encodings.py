@@ -13,6 +13,7 @@ from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.pham.ph_m_token_flow import A, B, W
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.flow_properties import heights_between_extremes
+from eigentoken.proofs.properties.matrices import rotary_without_divergence
 from eigentoken.proofs.properties.rotary_rings import (
     SMALL,
     claimed_speed,
@@ -457,7 +458,7 @@ PH_T7 = register(
         ),
         property_tests=(heights_between_extremes, radius_follows_the_modulus),
         variants=(
-            Variant("|c| > 1", "the radius shrinks", FirstFailure("rotary_without_divergence", "properties.matrices")),
+            Variant("|c| > 1", "the radius shrinks", FirstFailure(rotary_without_divergence)),
             Variant(
                 "$|c|$ in the place of $c$",
                 "$a = \\tfrac12$, $c = -1.875 < 1$, has the motion of $a = 2$, and diverges",

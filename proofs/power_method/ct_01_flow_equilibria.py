@@ -8,7 +8,11 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import B1, B2, LK, E, V, any_score, delta, k, n, p, q
-from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.first_failures import (
+    FirstFailure,
+    antipodal_scored_in_the_flow,
+    antipodal_uneven_in_the_flow,
+)
 from eigentoken.proofs.steps.reductions import grouped, tensor
 from eigentoken.theory.language.claims import Equilibrium
 from eigentoken.theory.language.conditions import Symmetric
@@ -155,9 +159,9 @@ CT_1 = register(
             Variant(
                 "p = q",
                 "antipodal states off the eigenvectors with p != q move",
-                FirstFailure("antipodal_uneven_in_the_flow"),
+                FirstFailure(antipodal_uneven_in_the_flow),
             ),
-            Variant("w^T M w = 0", "with a score they move", FirstFailure("antipodal_scored_in_the_flow")),
+            Variant("w^T M w = 0", "with a score they move", FirstFailure(antipodal_scored_in_the_flow)),
         ),
     )
 )

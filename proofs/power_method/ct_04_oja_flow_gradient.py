@@ -10,7 +10,7 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.antipodal import AGAINST, TOGETHER, G, antipodal_slopes
 from eigentoken.proofs.power_method.symbols import V
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers
-from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.first_failures import FirstFailure, polygon_of_the_flow
 from eigentoken.proofs.steps.reductions import grouped, tensor
 from eigentoken.proofs.steps.textbook_maps import PRODUCT_SPECTRA
 from eigentoken.theory.language.claims import Decreases
@@ -200,7 +200,7 @@ CT_4 = register(
             Variant(
                 "n >= 3 or V not negative on w^perp",
                 "n = 2 and V < 0 on w^perp: no eigenvalue is positive at (w, -w)",
-                FirstFailure("polygon_of_the_flow"),
+                FirstFailure(polygon_of_the_flow),
             ),
         ),
     )

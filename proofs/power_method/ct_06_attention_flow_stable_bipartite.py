@@ -22,7 +22,7 @@ from eigentoken.proofs.power_method.pm_n03_stable_bipartite_criterion import (
 )  # fmt: skip
 from eigentoken.proofs.power_method.symbols import LK, LL, E, V, b1, b2, d, k, kappa, lam, mu, p, q
 from eigentoken.proofs.properties.exact_points import instance, point_is
-from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.first_failures import FirstFailure, map_beyond_the_flow
 from eigentoken.proofs.steps.reductions import grouped, recalled
 from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
@@ -238,7 +238,7 @@ CT_6 = register(
             Variant(
                 "alpha |V| < 1",
                 "a point that is stable for the flow and unstable for the map",
-                FirstFailure("map_beyond_the_flow"),
+                FirstFailure(map_beyond_the_flow),
             ),
         ),
     )

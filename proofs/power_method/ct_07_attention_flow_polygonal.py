@@ -8,6 +8,7 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.antipodal import AGAINST, OMEGA2, OMEGA3, PAIR, TOGETHER, G, antipodal_slopes
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
+from eigentoken.proofs.properties.point_checks import antipodal_points_of_the_flow
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, SourceKind, Statement, Vector
@@ -91,6 +92,6 @@ CT_7 = register(
             ),
         ),
         vectors=(Vector("TV10", lambda: multipliers(TV10_FLOW), decimals("-3", "-1")),),
-        property_tests=(OnInstances("properties.point_checks", "antipodal_points_of_the_flow"),),
+        property_tests=(OnInstances(antipodal_points_of_the_flow),),
     )
 )

@@ -9,6 +9,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import instance, point_is
+from eigentoken.proofs.properties.point_checks import energy_rate
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.theory.language.verdicts import Verdict, all_of
 from eigentoken.theory.statements.registry import register
@@ -121,6 +122,6 @@ CT_8 = register(
         depends=("CT-1", "CT-6"),
         derive=derive,
         prose_from=("energy", "both ends"),
-        property_tests=(OnInstances("properties.point_checks", "energy_rate"),),
+        property_tests=(OnInstances(energy_rate),),
     )
 )

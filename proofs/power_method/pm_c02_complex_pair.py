@@ -10,6 +10,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import alpha, any_score, n
 from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.point_checks import rotating_consensus
 from eigentoken.proofs.steps.reductions import grouped, recalled
 from eigentoken.proofs.steps.textbook_maps import NORMALLY_HYPERBOLIC_CIRCLE
 from eigentoken.theory.statements.registry import register
@@ -143,6 +144,6 @@ PM_C2 = register(
         vectors=(Vector("angle per layer", rotation, ("0.432407775571",)),),
         notes="That consensus perturbations across the plane are multiplied by at most a constant times $(\\rho/\\sigma)^T$ "
         "is said in words.",
-        property_tests=(OnInstances("properties.point_checks", "rotating_consensus"),),
+        property_tests=(OnInstances(rotating_consensus),),
     )
 )

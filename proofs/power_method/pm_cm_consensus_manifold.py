@@ -12,6 +12,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import alpha, any_score, n
 from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.map_checks import consensus_manifold
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
@@ -123,7 +124,7 @@ PM_CM = register(
         ),
         derive=derive,
         prose_from=("power method", "disagreement"),
-        property_tests=(OnInstances("properties.map_checks", "consensus_manifold"),),
+        property_tests=(OnInstances(consensus_manifold),),
         notes="The steps are checked for two heads; that more heads merge two at a time, because the push is a sum "
         "over the "
         "heads, is argued in words (the random instances have one to three heads).",

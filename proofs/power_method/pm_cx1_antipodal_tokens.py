@@ -15,7 +15,7 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.antipodal import G, antipodal_slopes, value
 from eigentoken.proofs.power_method.symbols import V, alpha, d, lam, n
 from eigentoken.proofs.properties.exact_points import agree, decimals, instance, multipliers, point_is
-from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.first_failures import FirstFailure, four_tokens_escape
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.proofs.steps.textbook_maps import INTERLACING, REDUCTION_PRINCIPLE
 from eigentoken.theory.language.claims import LyapunovStable
@@ -264,7 +264,7 @@ PM_CX1 = register(
             Variant(
                 "n = 2",
                 "two more tokens: a start as near as we like has W < 0 and leaves for ever",
-                FirstFailure("four_tokens_escape"),
+                FirstFailure(four_tokens_escape),
             ),
         ),
         notes=(

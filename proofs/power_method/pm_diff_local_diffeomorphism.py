@@ -7,6 +7,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import V, alpha
 from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.map_checks import local_diffeomorphism
 from eigentoken.proofs.steps.reductions import recalled
 from eigentoken.proofs.steps.textbook_maps import INVERSE_FUNCTION
 from eigentoken.theory.language.conditions import Relation
@@ -111,6 +112,6 @@ PM_DIFF = register(
         depends=("PM-L2", "PM-DOM"),
         derive=derive,
         prose_from=("local diffeomorphism",),
-        property_tests=(OnInstances("properties.map_checks", "local_diffeomorphism"),),
+        property_tests=(OnInstances(local_diffeomorphism),),
     )
 )

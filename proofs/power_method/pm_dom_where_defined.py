@@ -10,6 +10,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import B1, B2, LK, E, V, alpha, any_score, delta, n, p, q
 from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.map_checks import domain
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.terms import SpectralNorm
@@ -107,6 +108,6 @@ PM_DOM = register(
         derive=derive,
         prose_from=("lower bound", "consensus", "bipartite, Oja", "bipartite, attention"),
         variants=(Variant("alpha |V| < 1", "V = diag(1, -1), alpha = 1: y = 0 at consensus on e_2", degenerate),),
-        property_tests=(OnInstances("properties.map_checks", "domain"),),
+        property_tests=(OnInstances(domain),),
     )
 )

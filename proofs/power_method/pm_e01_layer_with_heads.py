@@ -6,6 +6,7 @@ from typing import Any
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.map_checks import layer
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
@@ -77,6 +78,6 @@ PM_E1 = register(
         ),
         derive=lambda: Derivation((layer_step("layer"),)),
         prose_from=("layer",),
-        property_tests=(OnInstances("properties.map_checks", "layer"),),
+        property_tests=(OnInstances(layer),),
     )
 )

@@ -8,6 +8,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.map_checks import shared_weights
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
@@ -68,6 +69,6 @@ PM_E2 = register(
         depends=("PM-E1",),
         derive=derive,
         prose_from=("autonomous", "layer-varying"),
-        property_tests=(OnInstances("properties.map_checks", "shared_weights"),),
+        property_tests=(OnInstances(shared_weights),),
     )
 )

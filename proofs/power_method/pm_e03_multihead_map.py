@@ -5,6 +5,7 @@ from __future__ import annotations
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_e01_layer_with_heads import layer_step
 from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.map_checks import multihead_map
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
@@ -74,6 +75,6 @@ PM_E3 = register(
         depends=("PM-E1",),
         derive=derive,
         prose_from=("unit length",),
-        property_tests=(OnInstances("properties.map_checks", "multihead_map"),),
+        property_tests=(OnInstances(multihead_map),),
     )
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.alignment import never_decreases, non_normal
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.first_failures import FirstFailure, alignment_lost
+from eigentoken.proofs.properties.map_checks import mean_increment
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Derivation
@@ -29,12 +30,12 @@ PM_E4 = register(
         derive=lambda: Derivation(never_decreases()),
         prose_from=("strict",),
         vectors=(Vector("F = [[1, 5], [0, 0]], x ~ (1, -0.4)", non_normal, ("0.928477", "0.000000")),),
-        property_tests=(OnInstances("properties.map_checks", "mean_increment"),),
+        property_tests=(OnInstances(mean_increment),),
         variants=(
             Variant(
                 "F symmetric",
                 "for a triangular F the correlation with v_1 falls in one step",
-                FirstFailure("alignment_lost"),
+                FirstFailure(alignment_lost),
             ),
         ),
     )

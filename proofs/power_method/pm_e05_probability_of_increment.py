@@ -7,7 +7,8 @@ import sympy as sp
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.alignment import never_decreases
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.first_failures import FirstFailure, alignment_lost
+from eigentoken.proofs.properties.map_checks import share_of_increments
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant
 from eigentoken.theory.statements.steps import Derivation, Inequality
@@ -45,12 +46,12 @@ PM_E5 = register(
         depends=("PM-E4",),
         derive=derive,
         prose_from=("range", "strict"),
-        property_tests=(OnInstances("properties.map_checks", "share_of_increments"),),
+        property_tests=(OnInstances(share_of_increments),),
         variants=(
             Variant(
                 "F symmetric",
                 "for a triangular F the correlation with v_1 falls in one step, for every token",
-                FirstFailure("alignment_lost"),
+                FirstFailure(alignment_lost),
             ),
         ),
     )

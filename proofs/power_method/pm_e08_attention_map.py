@@ -8,6 +8,7 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_l10_attention_jacobian import TV13
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import image
+from eigentoken.proofs.properties.map_checks import attention_map
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
@@ -76,6 +77,6 @@ PM_E8 = register(
                 ("0.629483284357403", "0.777014024786308", "0.478762999997917", "-0.877944183779923"),
             ),
         ),
-        property_tests=(OnInstances("properties.map_checks", "attention_map"),),
+        property_tests=(OnInstances(attention_map),),
     )
 )

@@ -9,6 +9,7 @@ from eigentoken.proofs.power_method.pm_e08_attention_map import raw
 from eigentoken.proofs.power_method.pm_l02_oja_jacobian import TV14
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import image
+from eigentoken.proofs.properties.map_checks import oja_map
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
@@ -61,6 +62,6 @@ PM_E9 = register(
         derive=lambda: Derivation(printed_steps()),
         prose_from=("raw step", "no scores"),
         vectors=(TV14_IMAGE,),
-        property_tests=(OnInstances("properties.map_checks", "oja_map"),),
+        property_tests=(OnInstances(oja_map),),
     )
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_e09_oja_map import TV14_IMAGE, printed_steps
 from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.map_checks import oja_influence
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import Derivation
@@ -21,6 +22,6 @@ PM_E10 = register(
         derive=lambda: Derivation(printed_steps()),
         prose_from=("raw step", "no scores"),
         vectors=(TV14_IMAGE,),
-        property_tests=(OnInstances("properties.map_checks", "oja_influence"),),
+        property_tests=(OnInstances(oja_influence),),
     )
 )

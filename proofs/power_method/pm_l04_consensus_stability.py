@@ -13,7 +13,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_l03_consensus_spectrum import COMMON, ZERO_SUM
 from eigentoken.proofs.properties.exact_points import instance, point_is
-from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.first_failures import FirstFailure, cycle_that_attracts
 from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Condition, Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import ConsensusAt
@@ -178,7 +178,7 @@ PM_L4 = register(
             Variant(
                 "1 + alpha lambda_k > 0",
                 "consensus on v_d is then a 2-cycle, which can attract",
-                FirstFailure("cycle_that_attracts"),
+                FirstFailure(cycle_that_attracts),
             ),
         ),
     )

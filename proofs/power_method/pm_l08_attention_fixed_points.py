@@ -11,7 +11,12 @@ from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import fixed_token
 from eigentoken.proofs.power_method.pm_l13_small_steps_fix_bipartite import LARGE_STEP
 from eigentoken.proofs.power_method.symbols import B1, B2, LK, E, V, alpha, any_score, k, lam, n, p, q, score
 from eigentoken.proofs.properties.exact_points import agree, image, instance
-from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.first_failures import (
+    FirstFailure,
+    antipodal_scored,
+    antipodal_uneven,
+    kernel_without_sign,
+)
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
 from eigentoken.theory.language.claims import Equilibrium, Iff
@@ -144,17 +149,17 @@ PM_L8 = register(
             Variant(
                 "1 + alpha lambda_k > 0",
                 "consensus on v_k is sent to its negative",
-                FirstFailure("kernel_without_sign"),
+                FirstFailure(kernel_without_sign),
             ),
             Variant(
                 "p = q",
                 "an antipodal state off the eigenvectors with p != q is not fixed",
-                FirstFailure("antipodal_uneven"),
+                FirstFailure(antipodal_uneven),
             ),
             Variant(
                 "w^T M w = 0",
                 "an antipodal state off the eigenvectors with a score is not fixed",
-                FirstFailure("antipodal_scored"),
+                FirstFailure(antipodal_scored),
             ),
         ),
     )

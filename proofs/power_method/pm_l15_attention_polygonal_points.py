@@ -25,6 +25,7 @@ from eigentoken.proofs.power_method.antipodal import (
 from eigentoken.proofs.power_method.symbols import E, alpha, any_score, d, n, p
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import agree, decimals, instance, multipliers, point_is
+from eigentoken.proofs.properties.point_checks import antipodal_points
 from eigentoken.proofs.steps.reductions import grouped, tensor
 from eigentoken.theory.language.verdicts import Verdict, all_of, fails, holds
 from eigentoken.theory.statements.registry import register
@@ -361,6 +362,6 @@ PM_L15 = register(
                 semistable,
             ),
         ),
-        property_tests=(OnInstances("properties.point_checks", "antipodal_points"),),
+        property_tests=(OnInstances(antipodal_points),),
     )
 )

@@ -9,7 +9,12 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import LK, V, alpha, k, lam, n
 from eigentoken.proofs.properties.exact_points import agree, decimals, image, instance, multipliers, point_is
-from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.first_failures import (
+    FirstFailure,
+    cycle_below_the_threshold,
+    cycle_on_a_middle_eigenvector,
+    cycle_on_a_repeated_eigenvalue,
+)
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.language.claims import TwoCycle, When
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
@@ -150,17 +155,17 @@ PM_N4 = register(
             Variant(
                 "alpha > 2/(|lambda_d| - lambda_1)",
                 "below the threshold the 2-cycle on v_d has a multiplier outside",
-                FirstFailure("cycle_below_the_threshold"),
+                FirstFailure(cycle_below_the_threshold),
             ),
             Variant(
                 "k = d",
                 "on another eigenvector the direction v_d expands",
-                FirstFailure("cycle_on_a_middle_eigenvector"),
+                FirstFailure(cycle_on_a_middle_eigenvector),
             ),
             Variant(
                 "lambda_d simple",
                 "a repeated lambda_d gives a multiplier of modulus 1",
-                FirstFailure("cycle_on_a_repeated_eigenvalue"),
+                FirstFailure(cycle_on_a_repeated_eigenvalue),
             ),
         ),
     )

@@ -11,6 +11,7 @@ from eigentoken.proofs.power_method.pm_l14_bipartite_spectrum import block
 from eigentoken.proofs.power_method.symbols import B1, B2, LL, M1, M2, V, alpha, b1, b2, m1, m2, mu
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import instance, multipliers
+from eigentoken.proofs.properties.point_checks import bipartite_cycles
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
@@ -95,6 +96,6 @@ PM_N4_PRIME = register(
         derive=derive,
         prose_from=("pairs", "example"),
         vectors=(Vector("moduli", moduli, ("0.65411032", "0.65485765")),),
-        property_tests=(OnInstances("properties.point_checks", "bipartite_cycles"),),
+        property_tests=(OnInstances(bipartite_cycles),),
     )
 )

@@ -12,7 +12,8 @@ from eigentoken.proofs.power_method.pm_l10_attention_jacobian import TV13
 from eigentoken.proofs.power_method.symbols import V
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import image
-from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.first_failures import FirstFailure, kernel_without_sign
+from eigentoken.proofs.properties.point_checks import kernel_condition
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.verdicts import Verdict, all_of, fails, holds
@@ -136,12 +137,12 @@ PM_P1 = register(
                 ),
             ),
         ),
-        property_tests=(OnInstances("properties.point_checks", "kernel_condition"),),
+        property_tests=(OnInstances(kernel_condition),),
         variants=(
             Variant(
                 "c_i > -1/alpha",
                 "the kernel condition holds at consensus on v_k, which is sent to its negative",
-                FirstFailure("kernel_without_sign"),
+                FirstFailure(kernel_without_sign),
             ),
         ),
     )

@@ -6,6 +6,7 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import FLIPPED, flipped
 from eigentoken.proofs.power_method.symbols import d, n
 from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.point_checks import signed_states
 from eigentoken.proofs.steps.reductions import recalled
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
@@ -89,6 +90,6 @@ PM_R1 = register(
                 ),
             ),
         ),
-        property_tests=(OnInstances("properties.point_checks", "signed_states"),),
+        property_tests=(OnInstances(signed_states),),
     )
 )

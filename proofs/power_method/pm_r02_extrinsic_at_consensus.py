@@ -12,6 +12,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.symbols import B1, B2, LK, E, alpha, any_score, n
 from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.point_checks import extrinsic_at_consensus
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
@@ -143,6 +144,6 @@ PM_R2 = register(
             "unit, all, negative m",
             "unit, pairs, negative m",
         ),
-        property_tests=(OnInstances("properties.point_checks", "extrinsic_at_consensus"),),
+        property_tests=(OnInstances(extrinsic_at_consensus),),
     )
 )

@@ -8,6 +8,7 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.symbols import alpha
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
+from eigentoken.proofs.properties.point_checks import step_bound
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
 from eigentoken.theory.statements.steps import Computation, Derivation, Inequality
@@ -61,6 +62,6 @@ PM_R4 = register(
         derive=derive,
         prose_from=("sufficient", "large step"),
         vectors=(Vector("alpha = 10", lambda: multipliers(LARGE), decimals("-4/11", "1/11 * 2")),),
-        property_tests=(OnInstances("properties.point_checks", "step_bound"),),
+        property_tests=(OnInstances(step_bound),),
     )
 )

@@ -10,6 +10,7 @@ from eigentoken.proofs.power_method.pm_l08_attention_fixed_points import attenti
 from eigentoken.proofs.power_method.symbols import V, n
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import image, instance
+from eigentoken.proofs.properties.point_checks import common_token
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
@@ -87,6 +88,6 @@ PM_R6 = register(
                 ),
             ),
         ),
-        property_tests=(OnInstances("properties.point_checks", "common_token"),),
+        property_tests=(OnInstances(common_token),),
     )
 )

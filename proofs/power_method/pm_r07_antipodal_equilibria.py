@@ -7,6 +7,7 @@ from typing import Any
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.point_checks import odd
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
@@ -79,6 +80,6 @@ PM_R7 = register(
         ),
         derive=derive,
         prose_from=("multihead-map",),
-        property_tests=(OnInstances("properties.point_checks", "odd"),),
+        property_tests=(OnInstances(odd),),
     )
 )

@@ -6,6 +6,7 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_r02_extrinsic_at_consensus import bipartite
 from eigentoken.proofs.power_method.symbols import M1, M2, p, q
 from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.point_checks import extrinsic_at_bipartite
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
@@ -61,6 +62,6 @@ PM_R8 = register(
         depends=("PM-R2", "PM-L12"),
         derive=derive,
         prose_from=("homogeneous", "first side", "second side"),
-        property_tests=(OnInstances("properties.point_checks", "extrinsic_at_bipartite"),),
+        property_tests=(OnInstances(extrinsic_at_bipartite),),
     )
 )

@@ -14,7 +14,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.orthogonal_steering import orthogonal_eigenvalues, orthogonal_steps
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.proofs.properties.steering_checks import no_gap
+from eigentoken.proofs.properties.steering_checks import no_gap, steering
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.proofs.steps.textbook_maps import DETERMINANT_LEMMA, NEUMANN, ROUCHE
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
@@ -379,6 +379,6 @@ PM_S1 = register(
                 no_gap,
             ),
         ),
-        property_tests=(OnInstances("properties.steering_checks", "steering"),),
+        property_tests=(OnInstances(steering),),
     )
 )

@@ -10,6 +10,8 @@ import sympy as sp
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.matrices import edit_not_normalised, edit_without_eigenvector
+from eigentoken.proofs.properties.point_checks import shifted_spectrum
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.proofs.steps.textbook_maps import DETERMINANT_LEMMA
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
@@ -197,7 +199,7 @@ PM_S2 = register(
             ),
             false=False,
         ),
-        property_tests=(OnInstances("properties.point_checks", "shifted_spectrum"),),
+        property_tests=(OnInstances(shifted_spectrum),),
         vectors=(
             Vector("left condition only: spectrum, image of (1, 1)", kept_by_the_left_condition, ("6", "2", "2", "2")),
             Vector("right condition only: image of (1, 1)", not_kept, ("7", "2")),
@@ -211,9 +213,9 @@ PM_S2 = register(
             Variant(
                 "w or z an eigenvector",
                 "with neither, other eigenvalues change too",
-                FirstFailure("edit_without_eigenvector", "properties.matrices"),
+                FirstFailure(edit_without_eigenvector),
             ),
-            Variant("z^T w = 1", "the shift is mu z^T w", FirstFailure("edit_not_normalised", "properties.matrices")),
+            Variant("z^T w = 1", "the shift is mu z^T w", FirstFailure(edit_not_normalised)),
         ),
     )
 )

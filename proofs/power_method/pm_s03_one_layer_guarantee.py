@@ -10,6 +10,8 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import decimals
 from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.matrices import unsteered_token
+from eigentoken.proofs.properties.point_checks import steered_layer
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
@@ -131,7 +133,7 @@ PM_S3 = register(
         depends=("PM-S1",),
         derive=derive,
         prose_from=("tangent", "sign"),
-        property_tests=(OnInstances("properties.point_checks", "steered_layer"),),
+        property_tests=(OnInstances(steered_layer),),
         vectors=(
             Vector("a short w: the tangent and the bound for a unit w", short_direction, decimals("10/3", "1/2")),
         ),
@@ -144,7 +146,7 @@ PM_S3 = register(
             Variant(
                 "kappa_i != 0",
                 "a token with kappa_i = 0 has the same next state for every mu",
-                FirstFailure("unsteered_token", "properties.matrices"),
+                FirstFailure(unsteered_token),
             ),
         ),
     )

@@ -13,6 +13,7 @@ from eigentoken.proofs.power_method.cross_ratio import ONLY_EQUAL_TOKENS, cross_
 from eigentoken.proofs.power_method.pm_cx1_antipodal_tokens import TV9, attracting
 from eigentoken.proofs.power_method.symbols import V, alpha, d, k, lam, n
 from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.cross_ratio_checks import cross_ratio
 from eigentoken.proofs.steps.reductions import recalled
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
 from eigentoken.proofs.steps.textbook_flows import NULL_SUBMANIFOLDS
@@ -261,6 +262,6 @@ PM_T2 = register(
         ),
         notes="The audit proved the almost-everywhere claim for odd n or lambda_2 > 0 and left even n >= 4 open; the "
         "cross-ratio closes it.",
-        property_tests=(OnInstances("properties.cross_ratio_checks", "cross_ratio"),),
+        property_tests=(OnInstances(cross_ratio),),
     )
 )

@@ -17,7 +17,7 @@ from eigentoken.proofs.power_method.pm_l14_bipartite_spectrum import LENGTHS, bl
 from eigentoken.proofs.power_method.pm_l15_attention_polygonal_points import TV10
 from eigentoken.proofs.power_method.symbols import B1, B2, V, alpha, b1, b2, bbar, d, k, kappa, lam, mu, n, p, q
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
-from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.first_failures import FirstFailure, block_that_expands, side_that_expands
 from eigentoken.proofs.steps.reductions import recalled
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
 from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
@@ -170,12 +170,12 @@ PM_T3 = register(
             Variant(
                 "lambda_k b_i > 0",
                 "a side of two tokens expands, while all other conditions hold",
-                FirstFailure("side_that_expands"),
+                FirstFailure(side_that_expands),
             ),
             Variant(
                 "|tr B| < 1 + det B",
                 "the sides as wholes expand, while all heights are positive",
-                FirstFailure("block_that_expands"),
+                FirstFailure(block_that_expands),
             ),
         ),
     )

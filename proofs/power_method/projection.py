@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.checks import Case, OnInstances
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import Derivation, Inequality
@@ -52,8 +52,8 @@ def projection_steps() -> tuple[Any, ...]:
     )
 
 
-def plane_correlation(name: str, place: str, title: str, plane: str, case: str) -> Statement:
-    """The definition of the correlation with a plane; ``plane`` says which, ``case`` names its property test."""
+def plane_correlation(name: str, place: str, title: str, plane: str, case: Case) -> Statement:
+    """The definition of the correlation with a plane; ``plane`` says which, ``case`` is its property test."""
     return Statement(
         id=name,
         kind=Kind.DEFINITION,
@@ -67,5 +67,5 @@ def plane_correlation(name: str, place: str, title: str, plane: str, case: str) 
         depends=("PM-E3",),
         derive=lambda: Derivation(projection_steps()),
         prose_from=("range",),
-        property_tests=(OnInstances("properties.map_checks", case),),
+        property_tests=(OnInstances(case),),
     )

@@ -8,17 +8,19 @@ made from the statement itself (:mod:`eigentoken.proofs.properties.dropped_condi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import import_module
 from random import Random
 from typing import Any
 
 from eigentoken.proofs.properties.exact_points import agree, image, instance, multipliers, point_is
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 
-__all__ = ["FirstFailure", "small", "unit_vector"]
+__all__ = ["Case", "FirstFailure", "small", "unit_vector"]
 
+#: draws one instance and says for certain whether the conclusion fails there
+Case = Callable[[Random], Verdict]
 #: Instances that are drawn at most.
 TRIES = 300
 
@@ -27,14 +29,12 @@ TRIES = 300
 class FirstFailure:
     """Draw instances of a case until one fails for certain; ``holds`` names the instance, ``undecided``: none was found."""
 
-    case: str
-    module: str = "properties.first_failures"
+    case: Case
     tries: int = TRIES
 
     def __call__(self, seed: int = 0) -> Verdict:
-        case = getattr(import_module(f"eigentoken.proofs.{self.module}"), self.case)
         for index in range(self.tries):
-            verdict: Verdict = case(Random(f"{self.case} {seed} {index}"))
+            verdict = self.case(Random(f"{self.case.__name__} {seed} {index}"))
             if verdict.is_holds:
                 return holds(f"found at draw {index + 1} of a random search: {verdict.reason}")
         return undecided(f"none of {self.tries} random instances fails")

@@ -9,29 +9,64 @@ counterexamples), where the certified witness stands.  The table is read by
 from __future__ import annotations
 
 from eigentoken.proofs.properties.dropped_conditions import Known
-from eigentoken.proofs.properties.first_failures import FirstFailure
+from eigentoken.proofs.properties.first_failures import (
+    Case,
+    FirstFailure,
+    alignment_lost,
+    antipodal_scored,
+    antipodal_scored_in_the_flow,
+    antipodal_uneven,
+    antipodal_uneven_in_the_flow,
+    block_that_expands,
+    cycle_below_the_threshold,
+    cycle_on_a_middle_eigenvector,
+    cycle_on_a_repeated_eigenvalue,
+    cycle_that_attracts,
+    degenerate_step,
+    four_tokens_escape,
+    heights_that_flip,
+    kernel_without_sign,
+    last_eigenvalue_repeated,
+    map_beyond_the_flow,
+    polygon_of_the_flow,
+    side_that_expands,
+    side_that_expands_in_the_flow,
+    split_that_flips,
+    stable_polygon,
+)
+from eigentoken.proofs.properties.long_steps import heads_that_flip, long_step, split_with_a_long_step, tilted_long_step
+from eigentoken.proofs.properties.matrices import (
+    attention_that_ends,
+    edit_not_normalised,
+    edit_that_moves_eigenvectors,
+    edit_without_eigenvector,
+    equal_tokens_at_rest,
+    inertia_with_negative_scores,
+    inertia_without_symmetry,
+    mean_that_moves,
+    negative_scores_decay,
+    negative_values_leave,
+    no_open_hemisphere,
+    one_token_converges,
+    pair_form_stands_still,
+    positive_form_grows,
+    rotary_with_negative_c,
+    rotary_without_divergence,
+    steering_across,
+    steering_by_a_root,
+    steering_by_a_short_w,
+    unsteered_token,
+    weight_of_a_later_token,
+)
 
 __all__ = ["KNOWN"]
 
-_MATRICES = "properties.matrices"
-_LONG_STEPS = "properties.long_steps"
 _STEP = "alpha (|lambda_d| - lambda_1) < 2"
 _FLIP = "the state is no fixed point but is sent to its negative"
 
 
-def _needed(
-    name: str,
-    says: str,
-    *,
-    place: str = "",
-    shown: str = "",
-    case: str = "",
-    matrices: bool = False,
-    long: bool = False,
-) -> Known:
-    module = _MATRICES if matrices else _LONG_STEPS if long else "properties.first_failures"
-    search = FirstFailure(case, module) if case else None
-    return Known(name, says, True, place, shown, search)
+def _needed(name: str, says: str, *, place: str = "", shown: str = "", case: Case | None = None) -> Known:
+    return Known(name, says, True, place, shown, None if case is None else FirstFailure(case))
 
 
 def _seen(name: str, says: str, place: str) -> Known:
@@ -44,9 +79,9 @@ def _unneeded(name: str, says: str, place: str = "") -> Known:
 
 
 _MAPS: dict[str, tuple[Known, ...]] = {
-    "PM-E4": (_needed("F symmetric", "for non-normal F the correlation with v_1 can fall", case="alignment_lost"),),
-    "PM-E5": (_needed("F symmetric", "for non-normal F the correlation with v_1 can fall", case="alignment_lost"),),
-    "PM-DOM": (_needed("alpha |V| < 1", "degenerate points, where some y_i = 0", case="degenerate_step"),),
+    "PM-E4": (_needed("F symmetric", "for non-normal F the correlation with v_1 can fall", case=alignment_lost),),
+    "PM-E5": (_needed("F symmetric", "for non-normal F the correlation with v_1 can fall", case=alignment_lost),),
+    "PM-DOM": (_needed("alpha |V| < 1", "degenerate points, where some y_i = 0", case=degenerate_step),),
     "PM-L1": (
         _needed("1 + alpha lambda_k > 0", _FLIP, place="=>0"),
         _needed("alpha |lambda_k delta| < 1", "one group flips, and consensus is reached in one step", place="=>1"),
@@ -63,12 +98,12 @@ _MAPS: dict[str, tuple[Known, ...]] = {
     "PM-L3": (_needed("1 + alpha lambda_k > 0", _FLIP + " (PM-N4)", place="=>0"),),
     "PM-L4": (
         _needed(_STEP, "a multiplier is at or below -1", place="=>0"),
-        _needed("1 + alpha lambda_k > 0", "the 2-cycle on v_d can attract (PM-N4)", case="cycle_that_attracts"),
+        _needed("1 + alpha lambda_k > 0", "the 2-cycle on v_d can attract (PM-N4)", case=cycle_that_attracts),
     ),
     "PM-N4": (
-        _needed("alpha > 2/(|lambda_d| - lambda_1)", "the 2-cycle does not attract", case="cycle_below_the_threshold"),
-        _needed("k = d", "the direction v_d expands", case="cycle_on_a_middle_eigenvector"),
-        _needed("lambda_d simple", "a multiplier has modulus 1", case="cycle_on_a_repeated_eigenvalue"),
+        _needed("alpha > 2/(|lambda_d| - lambda_1)", "the 2-cycle does not attract", case=cycle_below_the_threshold),
+        _needed("k = d", "the direction v_d expands", case=cycle_on_a_middle_eigenvector),
+        _needed("lambda_d simple", "a multiplier has modulus 1", case=cycle_on_a_repeated_eigenvalue),
     ),
     "PM-N1": (
         _needed("|lambda_l| < lambda_1", "dominance by real part is not enough at a fixed step", place="=>0"),
@@ -82,22 +117,19 @@ _MAPS: dict[str, tuple[Known, ...]] = {
         _needed(
             "alpha |lambda_d| <= 2",
             "p = q, k = 1, lambda_2 < 0: a multiplier 1 + alpha lambda_d is below -1",
-            case="long_step",
-            long=True,
+            case=long_step,
         ),
-        _needed("alpha |lambda_k delta| < 1", "one group flips (PM-L1)", case="split_that_flips"),
+        _needed("alpha |lambda_k delta| < 1", "one group flips (PM-L1)", case=split_that_flips),
     ),
     "PM-L6": (
         _needed("lambda_2 > 0", "n = 2 and V < 0 on w^perp: Lyapunov stable (PM-CX1)", place="=>0"),
-        _needed(
-            "alpha |lambda_d| < 2", "n = 2 and V < 0 on w^perp: a multiplier is below -1", case="long_step", long=True
-        ),
-        _needed("alpha |nu_min| < 2", "the same for a w that is no eigenvector", case="tilted_long_step", long=True),
+        _needed("alpha |lambda_d| < 2", "n = 2 and V < 0 on w^perp: a multiplier is below -1", case=long_step),
+        _needed("alpha |nu_min| < 2", "the same for a w that is no eigenvector", case=tilted_long_step),
     ),
     "PM-CX1": (
         _needed("lambda_2 < 0", "the antipodal point is unstable", place="c3"),
         _needed("alpha |lambda_d| < 2", "a multiplier 1 + alpha lambda_d is below -1", place="c4"),
-        _needed("n = 2", "even n >= 4: unstable, nonlinearly (PM-L6)", case="four_tokens_escape"),
+        _needed("n = 2", "even n >= 4: unstable, nonlinearly (PM-L6)", case=four_tokens_escape),
     ),
     "PM-L7": (
         _needed("alpha |lambda_d| <= 1", "TV16: W increases at alpha |lambda_d| = 21/20", place="c1"),
@@ -116,13 +148,13 @@ _MAPS: dict[str, tuple[Known, ...]] = {
     "PM-L8": (
         _needed("1 + alpha lambda_k > 0", _FLIP, place="=>0"),
         _needed("m_i > 0", _FLIP, place="=>1"),
-        _needed("p = q", "antipodal states off the eigenvectors are not fixed", case="antipodal_uneven"),
-        _needed("w^T M w = 0", "antipodal states off the eigenvectors are not fixed", case="antipodal_scored"),
+        _needed("p = q", "antipodal states off the eigenvectors are not fixed", case=antipodal_uneven),
+        _needed("w^T M w = 0", "antipodal states off the eigenvectors are not fixed", case=antipodal_scored),
     ),
     "PM-R6": (_needed("x an eigenvector", "a common token off the eigenvectors is never fixed", shown="an attempt"),),
     "PM-P1": (
         _needed("the same x", "a singular matrix exists for every x: the condition alone says nothing", shown="TV13"),
-        _needed("c_i > -1/alpha", _FLIP, case="kernel_without_sign"),
+        _needed("c_i > -1/alpha", _FLIP, case=kernel_without_sign),
     ),
     "PM-L9": (
         _needed("s != 0", "rank 1, for M = 0 or any skew M", place="=>1"),
@@ -135,21 +167,21 @@ _MAPS: dict[str, tuple[Known, ...]] = {
     ),
     "PM-L14": (
         _needed(
-            "alpha |V| < 1", "some m_i can be negative, and the point is not fixed (PM-N4')", case="heights_that_flip"
+            "alpha |V| < 1", "some m_i can be negative, and the point is not fixed (PM-N4')", case=heights_that_flip
         ),
     ),
     "PM-T3": (
         _needed(_STEP, "as in PM-L4", place="=>0"),
-        _needed("lambda_k b_i > 0", "a side of two tokens expands", case="side_that_expands"),
-        _needed("|tr B| < 1 + det B", "the sides as wholes expand", case="block_that_expands"),
+        _needed("lambda_k b_i > 0", "a side of two tokens expands", case=side_that_expands),
+        _needed("|tr B| < 1 + det B", "the sides as wholes expand", case=block_that_expands),
         _unneeded("lambda_k b_i > 0 for a side of one token", "TV6: violated, and the point is stable"),
     ),
     "PM-N3": (
         _needed("s > 0", "k = 1: unstable", place="=>0.0"),
         _needed("lambda_2 < lambda_1 h", "k = 1: unstable", place="=>0.1"),
         _needed("lambda_2 != lambda_1 h", "on the boundary a multiplier is 1: the linearisation is silent"),
-        _needed("q = 1 or s > t", "k = 1: the side of q tokens expands", case="side_that_expands"),
-        _needed("lambda_d simple", "k = d: a multiplier is 1", case="last_eigenvalue_repeated"),
+        _needed("q = 1 or s > t", "k = 1: the side of q tokens expands", case=side_that_expands),
+        _needed("lambda_d simple", "k = d: a multiplier is 1", case=last_eigenvalue_repeated),
         _needed("s < -t", "k = d: some height is not negative", place="=>1.2"),
         _needed("lambda_1 < |lambda_d||h|", "k = d: unstable", place="=>1.3"),
         _needed("alpha |V| < 1", "a multiplier can reach -1", place="c5"),
@@ -163,51 +195,45 @@ _MAPS: dict[str, tuple[Known, ...]] = {
             "the terms with M drop out",
             "such points can be linearly asymptotically stable",
             shown="TV10, n = 2",
-            case="stable_polygon",
+            case=stable_polygon,
         ),
         _needed("M = 0", "omega = 0: the multipliers are those of PM-L6, and the point is unstable on one side"),
     ),
     "PM-N6": (
         _needed("rarity of stable splits", "every split can be stable at once", shown="all splits stable"),
-        _needed("alpha |V| < 1", "multipliers below -1 at any score", case="split_with_a_long_step", long=True),
+        _needed("alpha |V| < 1", "multipliers below -1 at any score", case=split_with_a_long_step),
     ),
     "PM-T1": (
         _needed("alpha < 2/(|lambda_d| - lambda_1)", "a multiplier is at or below -1", place="=>0"),
-        _needed("1 + alpha lambda_k > 0", "below the threshold v_k can flip", case="heads_that_flip", long=True),
+        _needed("1 + alpha lambda_k > 0", "below the threshold v_k can flip", case=heads_that_flip),
         _needed("F symmetric", "then the moduli of 1 + alpha lambda decide (PM-N1)", place="c0"),
         _unneeded("symmetric heads", "only the sum F enters; heads may differ and be non-symmetric"),
     ),
     "PM-S1": (
-        _needed("z^T w = 1", "z orthogonal to w: no eigenvalue reaches mu/2", case="steering_across", matrices=True),
+        _needed("z^T w = 1", "z orthogonal to w: no eigenvalue reaches mu/2", case=steering_across),
         _needed(
             "z^T w = 1, and z^T F w = 0 for no change",
             "z orthogonal to w: eigenvalues of the order sqrt(mu)",
-            case="steering_by_a_root",
-            matrices=True,
+            case=steering_by_a_root,
         ),
     ),
     "PM-S2": (
-        _needed(
-            "w or z an eigenvector", "other eigenvalues change too", case="edit_without_eigenvector", matrices=True
-        ),
-        _needed("z^T w = 1", "the shift is mu z^T w", case="edit_not_normalised", matrices=True),
+        _needed("w or z an eigenvector", "other eigenvalues change too", case=edit_without_eigenvector),
+        _needed("z^T w = 1", "the shift is mu z^T w", case=edit_not_normalised),
         _needed(
             "z^T F = lambda_k z^T",
             "the right condition alone does not keep the other right eigenvectors",
-            case="edit_that_moves_eigenvectors",
-            matrices=True,
+            case=edit_that_moves_eigenvectors,
         ),
         _unneeded("both eigenvectors", "one suffices for the spectrum, the left one for the other right eigenvectors"),
     ),
     "PM-S3": (
-        _needed(
-            "|w| = 1", "for a short w the bound on the tangent is false", case="steering_by_a_short_w", matrices=True
-        ),
-        _needed("kappa_i != 0", "the token is not steered, however large mu is", case="unsteered_token", matrices=True),
+        _needed("|w| = 1", "for a short w the bound on the tangent is false", case=steering_by_a_short_w),
+        _needed("kappa_i != 0", "the token is not steered, however large mu is", case=unsteered_token),
     ),
     "CT-1": (
-        _needed("p = q", "antipodal states off the eigenvectors move", case="antipodal_uneven_in_the_flow"),
-        _needed("w^T M w = 0", "antipodal states off the eigenvectors move", case="antipodal_scored_in_the_flow"),
+        _needed("p = q", "antipodal states off the eigenvectors move", case=antipodal_uneven_in_the_flow),
+        _needed("w^T M w = 0", "antipodal states off the eigenvectors move", case=antipodal_scored_in_the_flow),
         _unneeded("positivity", "no 1 + alpha lambda_k > 0 for the flows"),
     ),
     "CT-2": (
@@ -215,14 +241,14 @@ _MAPS: dict[str, tuple[Known, ...]] = {
         _needed("n >= 2", "one token has no disagreements: lambda_1 > 0 is not needed then", place="c1"),
     ),
     "CT-3": (_needed("p != q", "n = 2, k = 1, lambda_2 < 0: no eigenvalue is positive", place="=>1"),),
-    "CT-4": (_needed("n >= 3 or V not negative on w^perp", "no eigenvalue is positive", case="polygon_of_the_flow"),),
+    "CT-4": (_needed("n >= 3 or V not negative on w^perp", "no eigenvalue is positive", case=polygon_of_the_flow),),
     "CT-6": (
         _needed("s > 0", "k = 1: unstable", place="=>0.0"),
         _needed("lambda_2 < lambda_1 h", "k = 1: unstable", place="=>0.1"),
-        _needed("q = 1 or s > t", "k = 1: the side of q tokens expands", case="side_that_expands_in_the_flow"),
-        _needed("alpha |V| < 1", "map and flow have different stable points", case="map_beyond_the_flow"),
+        _needed("q = 1 or s > t", "k = 1: the side of q tokens expands", case=side_that_expands_in_the_flow),
+        _needed("alpha |V| < 1", "map and flow have different stable points", case=map_beyond_the_flow),
     ),
-    "CT-7": (_needed("no scores", "TV10: the polygonal point is stable", shown="TV10", case="stable_polygon"),),
+    "CT-7": (_needed("no scores", "TV10: the polygonal point is stable", shown="TV10", case=stable_polygon),),
 }
 
 _BOUNDED = "the gap freezes for P(t) = e^{2t} I"
@@ -241,9 +267,7 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
         ),
         _unneeded("P = I", "z = P^{1/2} y is an exact conjugacy"),
     ),
-    "AB-L4.1": (
-        _needed("j <= i", "causal weights of later tokens are 0", case="weight_of_a_later_token", matrices=True),
-    ),
+    "AB-L4.1": (_needed("j <= i", "causal weights of later tokens are 0", case=weight_of_a_later_token),),
     "AB-T4.1": (
         _seen("InHemisphere()", "an antipodal pair stays", "c4"),
         _needed('BoundedInTime("P")', _BOUNDED),
@@ -258,13 +282,11 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
         _unneeded("a bound on the step, discrete version", "any step size"),
     ),
     "AB-R4.2": (
-        _needed(
-            "l <= n + 1", "the probability is 1 - 2^{-(n+1)} for l = n + 2", case="no_open_hemisphere", matrices=True
-        ),
+        _needed("l <= n + 1", "the probability is 1 - 2^{-(n+1)} for l = n + 2", case=no_open_hemisphere),
         _unneeded("n >= l", "n >= l - 1 suffices and is sharp"),
     ),
     "AB-L5.1": (
-        _needed("the integral diverges", "a stays below 1", case="attention_that_ends", matrices=True),
+        _needed("the integral diverges", "a stays below 1", case=attention_that_ends),
         _unneeded("alpha of class C^1", "measurable, with an infinite integral, suffices"),
     ),
     "AB-T5.1": (
@@ -293,26 +315,23 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
     ),
     "PH-T1": (
         _needed("Symmetric(A)", "the pair form can decrease", place="c1"),
-        _needed(
-            "sym W definite", "equality is possible for different tokens", case="pair_form_stands_still", matrices=True
-        ),
+        _needed("sym W definite", "equality is possible for different tokens", case=pair_form_stands_still),
     ),
     "PH-T2": (
         _seen("Symmetric(A)", "PH-C2: consensus tokens grow", "c0"),
-        _needed("NegativeDefinite(A)", "A > 0: tokens diverge (PH-T3)", case="positive_form_grows", matrices=True),
+        _needed("NegativeDefinite(A)", "A > 0: tokens diverge (PH-T3)", case=positive_form_grows),
         _seen("PositiveDefinite(W)", "an equilibrium (x, -x, 0) away from 0", "c2"),
-        _needed("L >= 2", "for one token W need not be definite", case="one_token_converges", matrices=True),
-        _needed("L = 2", "with three tokens a mean that is zero moves", case="mean_that_moves", matrices=True),
+        _needed("L >= 2", "for one token W need not be definite", case=one_token_converges),
+        _needed("L = 2", "with three tokens a mean that is zero moves", case=mean_that_moves),
     ),
     "PH-T3": (
         _needed("PositiveDefinite(A)", "A < 0: tokens tend to 0 (PH-T2)"),
         _needed(
             "kappa > 0 in (c)",
             "with W < 0 consensus states above the threshold decay",
-            case="negative_scores_decay",
-            matrices=True,
+            case=negative_scores_decay,
         ),
-        _needed("not all tokens 0", "the origin is an equilibrium", case="equal_tokens_at_rest", matrices=True),
+        _needed("not all tokens 0", "the origin is an equilibrium", case=equal_tokens_at_rest),
         _needed("some token", "not every token diverges", shown="a token that stays"),
         _needed("norms, not distances", "pairwise distances can stay bounded", shown="a bounded gap"),
     ),
@@ -322,22 +341,20 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
         _needed(
             "$\\lambda > 0$ in the two bounds",
             "a height 0 falls for B = -1, W = 1",
-            case="negative_values_leave",
-            matrices=True,
+            case=negative_values_leave,
         ),
         _unneeded("W constant", "any weights, also depending on time and position"),
     ),
     "PH-T5": (
-        _needed("Symmetric(A)", "the counts of A and B differ (PH-C2)", case="inertia_without_symmetry", matrices=True),
-        _needed("PositiveDefinite(W)", "sym W < 0 flips the count", case="inertia_with_negative_scores", matrices=True),
+        _needed("Symmetric(A)", "the counts of A and B differ (PH-C2)", case=inertia_without_symmetry),
+        _needed("PositiveDefinite(W)", "sym W < 0 flips the count", case=inertia_with_negative_scores),
     ),
     "PH-T7": (
-        _needed("|c| > 1", "the radius shrinks", case="rotary_without_divergence", matrices=True),
+        _needed("|c| > 1", "the radius shrinks", case=rotary_without_divergence),
         _needed(
             "$|c|$ in the place of $c$",
             "a = 1/2 has c < -1 and diverges like a = 2",
-            case="rotary_with_negative_c",
-            matrices=True,
+            case=rotary_with_negative_c,
         ),
         _needed(
             "a divergent start", "consensus starts decay in spite of rotary encodings", shown="consensus still decays"

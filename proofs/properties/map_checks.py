@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from eigentoken.proofs.properties.checks import above, gap
 from eigentoken.proofs.properties.random_states import (
     Array,
+    Found,
     Source,
     bipartite_heights,
     plain_heads,
@@ -31,8 +30,6 @@ from eigentoken.proofs.properties.random_states import (
     weights_of_heads,
 )
 
-Found = dict[str, float]
-
 
 def printed_layer(x: Array, heads: Sequence[Any], alpha: float, mask: Array | None) -> Array:
     """``x_i + alpha sum_h U_h sum_j a^h_ij V_h x_j``, scores ``x_i^T Q_h^T K_h x_j / sqrt(d_h)``."""
@@ -48,6 +45,8 @@ def printed_layer(x: Array, heads: Sequence[Any], alpha: float, mask: Array | No
 
 def unit(y: Array) -> Array:
     """Rows divided by their lengths."""
+    import numpy as np
+
     return np.array([row / np.sqrt(sum(entry**2 for entry in row)) for row in y])
 
 
@@ -81,6 +80,8 @@ def shared_weights(source: Source) -> Found:
 
 def multihead_map(source: Source) -> Found:
     """PM-E3 = PM-E21: the next state, one to three heads, any mask; it has unit length."""
+    import numpy as np
+
     x, heads, alpha, mask = _layer(source)
     after = registered("multihead-map", mask, heads=plain_heads(heads), alpha=alpha).advance(x)
     lengths = np.linalg.norm(after, axis=1)
@@ -92,6 +93,8 @@ def multihead_map(source: Source) -> Found:
 
 def attention_map(source: Source) -> Found:
     """PM-E8: ``y_i = x_i + alpha sum_j a_ij V x_j``, normalised; any V and M, any mask."""
+    import numpy as np
+
     n, d = shape(source)
     x, alpha, mask = tokens(source, n, d), some_step(source), some_mask(source, n)
     value, score = source.normal(size=(d, d)), source.normal(size=(d, d))
@@ -102,6 +105,8 @@ def attention_map(source: Source) -> Found:
 
 def oja_map(source: Source) -> Found:
     """PM-E9: ``y_i = x_i + (alpha/n) sum_j V x_j``, normalised; and it is the attention map with M = 0."""
+    import numpy as np
+
     n, d = shape(source)
     x, alpha, value = tokens(source, n, d), some_step(source), source.normal(size=(d, d))
     y = np.array([x[i] + alpha * sum(value @ x[j] for j in range(n)) / n for i in range(n)])
@@ -122,11 +127,14 @@ def oja_influence(source: Source) -> Found:
 
 def correlation(x: Array, v: Array) -> float:
     """``|x^T v| / (|x| |v|)``."""
+    import numpy as np
+
     return float(abs(x @ v) / np.sqrt((x @ x) * (v @ v)))
 
 
 def measured_increments(before: Array, after: Array, v: Array) -> tuple[float, float]:
     """Delta rho and Pi as the library measures them."""
+    import numpy as np
     import torch
 
     from eigentoken.numerics.dynamics.observables import alignment_increment, vector_correlation
@@ -150,6 +158,8 @@ def _dominated(source: Source) -> tuple[Array, Array, float, float, list[dict[st
 
 def mean_increment(source: Source) -> Found:
     """PM-E4: at common tokens one step multiplies the correlation by ``(1 + alpha lambda_1)/|(I + alpha F)x| >= 1``."""
+    import numpy as np
+
     total, first, top, alpha, heads = _dominated(source)
     x = tokens(source, 1, len(total)).repeat(3, axis=0)
     after = registered("multihead-map", heads=heads, alpha=alpha).advance(x)
@@ -184,12 +194,15 @@ def share_of_increments(source: Source) -> Found:
 
 def plane_correlation(x: Array, plane: Array) -> float:
     """``|S (S^T S)^{-1} S^T x| / |x|``."""
+    import numpy as np
+
     shadow = plane @ np.linalg.inv(plane.T @ plane) @ plane.T @ x
     return float(np.linalg.norm(shadow) / np.linalg.norm(x))
 
 
 def _planes(source: Source, plane: Array, matrix: Array) -> Found:
     """The projector against an orthonormal basis; values in [0, 1]; the plane is invariant, so a state in it has 1."""
+    import numpy as np
     import torch
 
     from eigentoken.numerics.dynamics.observables import subspace_correlation
@@ -209,6 +222,8 @@ def _planes(source: Source, plane: Array, matrix: Array) -> Found:
 
 def complex_plane(source: Source) -> Found:
     """PM-E6: S = [Re v_1, Im v_1] for a complex pair of a non-normal F."""
+    import numpy as np
+
     d = int(source.integers(3, 6))
     core = np.diag(source.uniform(-1, 0.5, size=d))
     turn = source.uniform(0.5, 2)
@@ -222,6 +237,8 @@ def complex_plane(source: Source) -> Found:
 
 def eigenvector_plane(source: Source) -> Found:
     """PM-E7: S = [v_1, v_2] for the two largest, nearly equal eigenvalues of a non-normal F."""
+    import numpy as np
+
     d = int(source.integers(3, 6))
     core = np.diag([1.0, source.uniform(0.9, 0.999), *source.uniform(-1, 0.5, size=d - 2)])
     basis = rotation(source, d) @ np.diag(source.uniform(0.5, 2, size=d)) @ rotation(source, d)
@@ -230,6 +247,8 @@ def eigenvector_plane(source: Source) -> Found:
 
 def generated_values(instances: int, seed: int) -> list[Array]:
     """Value matrices that the generator of the book makes for Assumption 1, its corners included."""
+    import numpy as np
+
     from eigentoken.numerics.instances.plans import plan_for
     from eigentoken.numerics.instances.sampling import sample
     from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
@@ -240,6 +259,8 @@ def generated_values(instances: int, seed: int) -> list[Array]:
 
 def standing_assumption(value: Array) -> Found:
     """PM-A1 of one matrix, by its eigenvalues in doubles; and ``|V| = max(lambda_1, |lambda_d|)``."""
+    import numpy as np
+
     values = np.linalg.eigvalsh(value)[::-1]
     size = float(np.abs(values).max())
     return {
@@ -253,6 +274,8 @@ def standing_assumption(value: Array) -> Found:
 
 def oja_blocks(x: Array, value: Array, alpha: float) -> Array:
     """PM-L2: ``(1/r_i)(I - yhat_i yhat_i^T)(delta_ij I + (alpha/n) V)``."""
+    import numpy as np
+
     n, d = x.shape
     y = x + alpha * (value @ x.mean(axis=0))
     blocks = [
@@ -273,6 +296,8 @@ def oja_jacobian(source: Source) -> Found:
 
 def push_derivative(x: Array, head: Any, mask: Array | None) -> Array:
     """PM-L10: ``F_h [a_il (I + (x_l - m_i) x_i^T M) + delta_il C_i M^T]`` with ``m_i = sum_j a_ij x_j``."""
+    import numpy as np
+
     n, d = x.shape
     weights = softmax_rows(x, head["M"], mask)
     blocks = []
@@ -294,6 +319,8 @@ def push_derivative(x: Array, head: Any, mask: Array | None) -> Array:
 
 def attention_jacobian(source: Source) -> Found:
     """PM-L10: single-head and multi-head maps, any mask, against the closed form."""
+    import numpy as np
+
     x, weights, alpha, mask = _layer(source)
     n, d = x.shape
     heads = plain_heads(weights)
@@ -312,6 +339,8 @@ def attention_jacobian(source: Source) -> Found:
 
 def bipartite_jacobian(source: Source) -> Found:
     """PM-L12: at bipartite points, on tangent vectors, blocks ``(1/|m_i|) P (delta_il I + alpha a_il V)``."""
+    import numpy as np
+
     p, q, d = int(source.integers(1, 4)), int(source.integers(1, 4)), int(source.integers(2, 5))
     values = source.uniform(-2, 2, size=d)
     value, vectors = symmetric(source, values)
@@ -334,6 +363,8 @@ def bipartite_jacobian(source: Source) -> Found:
 
 def consensus_manifold(source: Source) -> Found:
     """PM-CM: at any common token, any heads: the power method, the Jacobian, the disagreements."""
+    import numpy as np
+
     x, weights, alpha, _ = _layer(source)
     n, d = x.shape
     z, heads = x[0], plain_heads(weights)
@@ -354,6 +385,8 @@ def consensus_manifold(source: Source) -> Found:
 
 def domain(source: Source) -> Found:
     """PM-DOM: ``r_i >= 1 - alpha |V|``; and the three degenerate points, where some y_i vanishes."""
+    import numpy as np
+
     n, d = shape(source)
     values = source.uniform(-2, 2, size=d)
     value, vectors = symmetric(source, values)
@@ -387,6 +420,8 @@ def least_stretch(reach: float) -> float:
 
     ``J dx = e`` gives ``dx_i = Pi_i (r_i e_i - alpha V mean(dx))`` with ``|Pi_i| <= (1 - rho^2)^{-1/2}`` and ``r_i <= 1 + rho``.
     """
+    import numpy as np
+
     return float((np.sqrt(1 - reach**2) - reach) / (1 + reach))
 
 
@@ -395,6 +430,8 @@ def local_diffeomorphism(source: Source) -> Found:
 
     ``J + sum_i yhat_i x_i^T`` has the determinant of the tangent block, which is 1 at alpha = 0 and never vanishes.
     """
+    import numpy as np
+
     n, d = shape(source)
     value = source.normal(size=(d, d))
     reach = source.uniform(0.0, 1.0) ** 0.25 * DIFFEOMORPHIC
@@ -413,6 +450,8 @@ def local_diffeomorphism(source: Source) -> Found:
 
 def radial_map(after: Array, before: Array) -> Array:
     """The block diagonal matrix of ``yhat_i x_i^T``."""
+    import numpy as np
+
     n, d = before.shape
     matrix = np.zeros((n * d, n * d))
     for i in range(n):

@@ -8,11 +8,10 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import numpy as np
-
 from eigentoken.proofs.properties.checks import above, gap
 from eigentoken.proofs.properties.random_states import (
     Array,
+    Found,
     Source,
     bipartite_heights,
     projector,
@@ -30,11 +29,11 @@ from eigentoken.proofs.properties.random_states import (
     tokens,
 )
 
-Found = dict[str, float]
-
 
 def unit_extension(model: Any, x: Array) -> Array:
     """The map extended with ``|x_i| = 1`` put in: ``y_i / sqrt(1 + 2 alpha x_i^T u_i + alpha^2 |u_i|^2)``."""
+    import numpy as np
+
     alpha, push = model.parameters["alpha"], model.influence(x)
     squares = 1 + 2 * alpha * (x * push).sum(axis=-1) + alpha**2 * (push * push).sum(axis=-1)
     return np.asarray((x + alpha * push) / np.sqrt(squares)[..., None])
@@ -42,6 +41,8 @@ def unit_extension(model: Any, x: Array) -> Array:
 
 def _extrinsic(model: Any, x: Array, stated: Any) -> Found:
     """Tangent vectors stay tangent; the radial block has n eigenvalues 0, or the stated ones."""
+    import numpy as np
+
     directions, basis = radial(x), tangents(x)
     plain = model.jacobian(x)
     unit = model.jacobian(x, lambda moved: unit_extension(model, moved))
@@ -55,11 +56,15 @@ def _extrinsic(model: Any, x: Array, stated: Any) -> Found:
 
 def _away_from_zero(source: Source, count: int) -> Array:
     """Eigenvalues of both signs with modulus between 0.1 and 2."""
+    import numpy as np
+
     return np.asarray(source.choice([-1.0, 1.0], size=count) * source.uniform(0.1, 2, size=count))
 
 
 def extrinsic_at_consensus(source: Source) -> Found:
     """PM-R2: 0, or ``sgn(m)/m^2``, n times, ``m = 1 + alpha lambda_k`` of either sign; Oja and attention."""
+    import numpy as np
+
     n, d = shape(source, 4, 4)
     values = _away_from_zero(source, d)
     m = source.choice([-1.0, 1.0]) * source.uniform(0.4, 3)
@@ -77,6 +82,8 @@ def extrinsic_at_consensus(source: Source) -> Found:
 
 def extrinsic_at_bipartite(source: Source) -> Found:
     """PM-R8: 0 n times, or ``1/m_1^2`` p times and ``1/m_2^2`` q times, for m_1, m_2 > 0."""
+    import numpy as np
+
     p, q, d = int(source.integers(1, 4)), int(source.integers(1, 4)), int(source.integers(2, 4))
     values = _away_from_zero(source, d)
     value, vectors = symmetric(source, values)
@@ -96,6 +103,8 @@ def is_fixed(alpha: float, eigenvalue: float, sigma: Array) -> bool:
 
 def signed_states(source: Source) -> Found:
     """PM-R1: ``d 2^n`` signed states, 2d of them consensus, paired by the sign; fixed under the conditions of PM-L1 only."""
+    import numpy as np
+
     n, d = shape(source, 5, 4)
     values = _away_from_zero(source, d)
     value, vectors = symmetric(source, values)
@@ -118,6 +127,8 @@ def signed_states(source: Source) -> Found:
 
 def step_bound(source: Source) -> Found:
     """PM-R4: beyond ``alpha = 1/(2|V|)``, principal consensus is stable iff ``alpha (|lambda_d| - lambda_1) < 2``."""
+    import numpy as np
+
     n, d = shape(source, 4, 4)
     top = source.uniform(0.2, 2)
     values = np.array([top, *source.uniform(-3, 0.95, size=d - 1) * top])
@@ -133,6 +144,8 @@ def step_bound(source: Source) -> Found:
 
 def common_token(source: Source) -> Found:
     """PM-R6: at a common token the sine of the move is ``alpha |P V x| / r``: zero at eigenvectors of V only."""
+    import numpy as np
+
     n, d = shape(source)
     value, vectors = symmetric(source, _away_from_zero(source, d))
     score, alpha, mask = source.normal(size=(d, d)), some_step(source), some_mask(source, n)
@@ -165,6 +178,8 @@ def kernel_condition(source: Source) -> Found:
 
     ``sin(x_i, x_i^+) = alpha |k_i| / r_i`` and ``x_i^T x_i^+ = (1 + alpha c_i)/r_i``: fixed iff k_i = 0 and c_i > -1/alpha.
     """
+    import numpy as np
+
     n, d = shape(source, 5, 4)
     values = _away_from_zero(source, d)
     value, vectors = symmetric(source, values)
@@ -192,6 +207,8 @@ def kernel_condition(source: Source) -> Found:
 
 def sides_block(mu: float, heights: tuple[float, float], lengths: tuple[float, float]) -> Array:
     """PM-L14: the block of the two sides as wholes, for ``mu = alpha lambda_l``."""
+    import numpy as np
+
     (b1, b2), (m1, m2) = heights, lengths
     upper = [(1 + mu * (1 + b1) / 2) / m1, mu * (1 - b1) / 2 / m1]
     lower = [mu * (1 - b2) / 2 / m2, (1 + mu * (1 + b2) / 2) / m2]
@@ -200,6 +217,8 @@ def sides_block(mu: float, heights: tuple[float, float], lengths: tuple[float, f
 
 def bipartite_cycles(source: Source) -> Found:
     """PM-N4': m_1, m_2 < 0: ``f(x) = -x``; the multipliers of PM-L14 with |m_i| (of f; of -f up to the sign)."""
+    import numpy as np
+
     p, q, d = int(source.integers(1, 4)), int(source.integers(1, 4)), int(source.integers(2, 5))
     values = _away_from_zero(source, d)
     values[0] = -abs(values[0])
@@ -226,6 +245,8 @@ def bipartite_cycles(source: Source) -> Found:
 
 def antipodal_matrices(value: Array, score: Array, w: Array) -> tuple[Array, Array, Array]:
     """On the complement of w: ``omega rho^T``, ``V + omega rho^T``, ``omega (rho + rho')^T`` (PM-L15)."""
+    import numpy as np
+
     complement = np.linalg.svd(w[None])[2][1:].T
     omega = complement.T @ value @ w
     rho, other = complement.T @ score @ w, complement.T @ score.T @ w
@@ -234,6 +255,8 @@ def antipodal_matrices(value: Array, score: Array, w: Array) -> tuple[Array, Arr
 
 
 def _antipodal(source: Source) -> tuple[Array, Array, Array, list[Array]]:
+    import numpy as np
+
     half, d = int(source.integers(1, 4)), int(source.integers(2, 5))
     value, score = source.normal(size=(d, d)), source.normal(size=(d, d))
     value, w = (value + value.T) / 2, tokens(source, 1, d)[0]
@@ -244,6 +267,8 @@ def _antipodal(source: Source) -> tuple[Array, Array, Array, list[Array]]:
 
 def antipodal_points(source: Source) -> Found:
     """PM-L15: any symmetric V, any M with ``w^T M w = 0``: fixed, and the stated spectrum."""
+    import numpy as np
+
     value, score, x, parts = _antipodal(source)
     alpha = some_step(source)
     model = registered("attention-map", V=value, M=score, alpha=alpha)
@@ -257,6 +282,8 @@ def antipodal_points(source: Source) -> Found:
 
 def antipodal_points_of_the_flow(source: Source) -> Found:
     """CT-7: the same for the flow, without the identity."""
+    import numpy as np
+
     value, score, x, parts = _antipodal(source)
     model = registered("attention-flow", V=value, M=score)
     basis = tangents(x)
@@ -269,11 +296,15 @@ def antipodal_points_of_the_flow(source: Source) -> Found:
 
 def energy(x: Array, value: Array, c: float) -> Any:
     """``E = (1/2c) sum_ij e^{c x_i^T V x_j}`` (CT-8)."""
+    import numpy as np
+
     return np.exp(c * x @ value @ x.T).sum() / (2 * c)
 
 
 def energy_rate(source: Source) -> Found:
     """CT-8: along the flow with M = cV the energy grows at the rate ``sum_i Z_i |xdot_i|^2``, c of either sign."""
+    import numpy as np
+
     n, d = shape(source)
     value, _ = symmetric(source, _away_from_zero(source, d))
     c = float(source.choice([-1.0, 1.0]) * source.uniform(0.1, 2))
@@ -289,6 +320,8 @@ def rotating_consensus(source: Source) -> Found:
 
     The basis is oriented so that the turn is negative: ``F Re v_1 = a Re v_1 - b Im v_1``.
     """
+    import numpy as np
+
     n, d, alpha = int(source.integers(2, 5)), int(source.integers(3, 5)), float(source.uniform(0.2, 1))
     size, angle = source.uniform(1.5, 3), source.uniform(0.2, 2.8)
     pair = (size * np.exp(1j * angle) - 1) / alpha
@@ -319,6 +352,8 @@ def rotating_consensus(source: Source) -> Found:
 
 def shifted_spectrum(source: Source) -> Found:
     """PM-S2: with ``z^T w = 1`` and one of ``F w = lambda w``, ``z^T F = lambda z^T``: lambda becomes lambda + mu."""
+    import numpy as np
+
     d = int(source.integers(2, 6))
     values = np.sort(_away_from_zero(source, d))
     basis = rotation(source, d) @ np.diag(source.uniform(0.5, 2, size=d)) @ rotation(source, d)
@@ -343,6 +378,8 @@ def tangent_bound(alpha: float, push: float, pull: float) -> float:
 
 def steered_layer(source: Source) -> Found:
     """PM-S3: the edited layer through the register: ``y_i``, the angle to w, and the side; heads that attend differently."""
+    import numpy as np
+
     n, count, size = int(source.integers(2, 6)), int(source.integers(1, 4)), int(source.integers(1, 3))
     d = max(2, count * size)
     size = d // count if d % count == 0 else d

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from eigentoken.theory.classification.float_algebra import FloatSystem
 from eigentoken.theory.systems.catalogue import system
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from eigentoken.theory.classification.float_algebra import FloatSystem
 
 __all__ = [
     "Array",
+    "Found",
     "Source",
     "bipartite_heights",
     "moments",
@@ -33,8 +36,10 @@ __all__ = [
     "weights_of_heads",
 ]
 
-Array = NDArray[Any]
-Source = np.random.Generator
+Array: TypeAlias = "NDArray[Any]"
+Source: TypeAlias = "np.random.Generator"
+#: what a case looks at, by name: how far it is from what the statement says
+Found: TypeAlias = "dict[str, float]"
 
 
 def shape(source: Source, most_tokens: int = 6, most_dimensions: int = 5) -> tuple[int, int]:
@@ -44,17 +49,23 @@ def shape(source: Source, most_tokens: int = 6, most_dimensions: int = 5) -> tup
 
 def tokens(source: Source, n: int, d: int) -> Array:
     """n unit vectors as rows."""
+    import numpy as np
+
     drawn = source.normal(size=(n, d))
     return np.asarray(drawn / np.linalg.norm(drawn, axis=1, keepdims=True))
 
 
 def rotation(source: Source, d: int) -> Array:
     """An orthogonal matrix."""
+    import numpy as np
+
     return np.asarray(np.linalg.qr(source.normal(size=(d, d)))[0])
 
 
 def symmetric(source: Source, eigenvalues: Any) -> tuple[Array, Array]:
     """A symmetric matrix with these eigenvalues, and its eigenvectors as columns in the same order."""
+    import numpy as np
+
     values = np.asarray(eigenvalues, dtype=float)
     vectors = rotation(source, len(values))
     return np.asarray((vectors * values) @ vectors.T), vectors
@@ -62,11 +73,15 @@ def symmetric(source: Source, eigenvalues: Any) -> tuple[Array, Array]:
 
 def some_step(source: Source) -> float:
     """A step size between 1/100 and 3, uniform in the logarithm."""
+    import numpy as np
+
     return float(np.exp(source.uniform(np.log(0.01), np.log(3))))
 
 
 def some_mask(source: Source, n: int) -> Array | None:
     """No mask, the causal one, or any 0/1 mask that lets every token see itself."""
+    import numpy as np
+
     kind = source.integers(3)
     if kind == 0:
         return None
@@ -75,6 +90,8 @@ def some_mask(source: Source, n: int) -> Array | None:
 
 def weights_of_heads(source: Source, d: int) -> list[dict[str, Array]]:
     """One to three heads with U_h (d x d_h), V_h, Q_h, K_h (d_h x d)."""
+    import numpy as np
+
     heads = []
     for _ in range(int(source.integers(1, 4))):
         size = int(source.integers(1, d + 1))
@@ -85,16 +102,22 @@ def weights_of_heads(source: Source, d: int) -> list[dict[str, Array]]:
 
 def plain_heads(heads: Sequence[Mapping[str, Array]]) -> list[dict[str, Array]]:
     """F_h = U_h V_h and M_h = Q_h^T K_h / sqrt(d_h), as the registered system wants them."""
+    import numpy as np
+
     return [{"F": h["U"] @ h["V"], "M": h["Q"].T @ h["K"] / np.sqrt(len(h["Q"]))} for h in heads]
 
 
 def registered(name: str, mask: Array | None = None, **parameters: Any) -> FloatSystem:
     """A system of the register with parameters in doubles."""
+    from eigentoken.theory.classification.float_algebra import FloatSystem
+
     return FloatSystem(system(name), parameters, mask)
 
 
 def softmax_rows(x: Array, score: Array, mask: Array | None) -> Array:
     """``a_ij = e^{x_i^T M x_j} / sum_l e^{x_i^T M x_l}`` over the tokens that i sees, entry by entry."""
+    import numpy as np
+
     n = len(x)
     weights = np.zeros((n, n))
     for i in range(n):
@@ -107,11 +130,15 @@ def softmax_rows(x: Array, score: Array, mask: Array | None) -> Array:
 
 def projector(w: Array) -> Array:
     """``I - w w^T / |w|^2``."""
+    import numpy as np
+
     return np.asarray(np.eye(len(w)) - np.outer(w, w) / (w @ w))
 
 
 def tangents(x: Array) -> Array:
     """An orthonormal basis of the tangent space of the product of spheres at x, as nd x n(d-1) columns."""
+    import numpy as np
+
     n, d = x.shape
     basis = np.zeros((n * d, n * (d - 1)))
     for i in range(n):
@@ -122,6 +149,8 @@ def tangents(x: Array) -> Array:
 
 def radial(x: Array) -> Array:
     """The radial directions of x, as nd x n columns."""
+    import numpy as np
+
     n, d = x.shape
     basis = np.zeros((n * d, n))
     for i in range(n):
@@ -131,6 +160,8 @@ def radial(x: Array) -> Array:
 
 def moments(matrix: Array) -> Array:
     """``tr J^k``, k = 1, ..., size: they determine the spectrum with its multiplicities."""
+    import numpy as np
+
     power, found = np.eye(len(matrix)), []
     for _ in range(len(matrix)):
         power = power @ matrix
@@ -140,6 +171,8 @@ def moments(matrix: Array) -> Array:
 
 def spectrum_gap(matrix: Array, eigenvalues: Any) -> float:
     """How far the spectrum of a matrix is from a list of numbers: the worst relative difference of the power sums."""
+    import numpy as np
+
     stated = np.asarray(eigenvalues, dtype=complex)
     if len(stated) != len(matrix):
         raise ValueError(f"eigenvalues must be {len(matrix)} numbers, got {len(stated)}: count multiplicities")
@@ -150,10 +183,14 @@ def spectrum_gap(matrix: Array, eigenvalues: Any) -> float:
 
 def signs(p: int, q: int) -> Array:
     """p times +1, then q times -1."""
+    import numpy as np
+
     return np.array([1.0] * p + [-1.0] * q)
 
 
 def bipartite_heights(p: int, q: int, s: float) -> tuple[float, float]:
     """``b_1 = tanh(s + t)``, ``b_2 = tanh(s - t)``, ``t = ln(p/q)/2`` (PM-L9)."""
+    import numpy as np
+
     t = np.log(p / q) / 2
     return float(np.tanh(s + t)), float(np.tanh(s - t))

@@ -72,28 +72,29 @@ def test_a_search_over_exact_instances_finds_a_failure(entry: tuple[str, Known])
         assert verdict.is_holds, verdict.reason
 
 
-def test_a_search_that_finds_nothing_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    from eigentoken.proofs.properties.property import first_failures as properties_search
-    from eigentoken.theory.language.verdicts import fails
+def test_a_search_that_finds_nothing_says_so() -> None:
+    from eigentoken.theory.language.verdicts import Verdict, fails
 
-    monkeypatch.setattr(properties_search, "alignment_lost", lambda source: fails("never"))
-    assert FirstFailure("alignment_lost", tries=7)(0).is_undecided
-    assert "7 random instances" in FirstFailure("alignment_lost", tries=7)(0).reason
+    def never(source: Random) -> Verdict:
+        return fails("never")
+
+    assert FirstFailure(never, tries=7)(0).is_undecided
+    assert "7 random instances" in FirstFailure(never, tries=7)(0).reason
 
 
 def test_a_case_does_not_call_an_instance_with_the_condition_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     """With nothing off the diagonal F is symmetric, the correlation never falls, and the case reports no failure."""
     from fractions import Fraction
 
-    from eigentoken.proofs.properties.property import first_failures as properties_search
+    from eigentoken.proofs.properties import first_failures
 
     for seed in range(200):
         source = Random(seed)
         drawn = [small(source) for _ in range(6)]
         drawn[2] = Fraction(0)
         numbers = iter(drawn)
-        monkeypatch.setattr(properties_search, "small", lambda *_, numbers=numbers: next(numbers))
-        assert not properties_search.alignment_lost(source).is_holds, drawn
+        monkeypatch.setattr(first_failures, "small", lambda *_, numbers=numbers: next(numbers))
+        assert not first_failures.alignment_lost(source).is_holds, drawn
 
 
 def certified(entry: tuple[str, Known], seconds: float) -> None:

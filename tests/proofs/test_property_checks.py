@@ -142,7 +142,7 @@ SPOILED = [
 
 def spoiled(module: str, function: str, old: str, new: str) -> ModuleType:
     """A copy of the module in which one function is changed."""
-    original = import_module(f"eigentoken.proofs.{module}")
+    original = import_module(f"eigentoken.proofs.properties.{module}")
     text = inspect.getsource(getattr(original, function))
     assert old in text, f"{function} does not contain {old!r}"
     source = inspect.getsource(original).replace(text, text.replace(old, new))
@@ -176,7 +176,7 @@ def seen(name: str, module: str, function: str, old: str, new: str) -> tuple[Ver
         drawn = iter(copy.generated_values(100, 1))
         case = lambda _: copy.standing_assumption(next(drawn))  # noqa: E731
     else:
-        case = getattr(copy, case_of(name).case)
+        case = getattr(copy, case_of(name).case.__name__)
 
     def watched(source: Any) -> Mapping[str, float]:
         found = {re.sub(r"token \d", "token i", what): size for what, size in case(source).items()}
