@@ -19,15 +19,15 @@ from eigentoken.theory.language.observables_attention import ellipsoid_potential
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
-from eigentoken.theory.statements.steps import Citation, Derivation, Inequality
+from eigentoken.theory.statements.steps import Citation, Derivation, Inequality, Step
 from eigentoken.theory.systems.catalogue import system
 
 P = matrix("P")
 CONDITIONS = (Symmetric(P), PositiveDefinite(P))
 
 
-def derive_flow() -> Derivation:
-    """Model (8) is model (7) with one head, U = I and W = P; it is smooth and stays on a compact manifold."""
+def _special_case() -> tuple[Step, ...]:
+    """Model (8) is model (7) with one head, U = I and W = P; it stays on the ellipsoid and is smooth."""
     from eigentoken.proofs.steps.calculus_steps import (
         TOKEN_I,
         TOKEN_J,
@@ -37,19 +37,7 @@ def derive_flow() -> Derivation:
         tensor_step,
         token,
     )
-    from eigentoken.theory.calculus import (
-        DIMENSION,
-        SLOT,
-        Assumptions,
-        Letter,
-        differentiate,
-        dot,
-        exponential,
-        factor,
-        one,
-        vector,
-        zero,
-    )
+    from eigentoken.theory.calculus import DIMENSION, SLOT, Assumptions, Letter, dot, exponential, factor, vector, zero
     from eigentoken.theory.calculus.expressions import row_sum
 
     letter = Letter("P")
@@ -58,73 +46,92 @@ def derive_flow() -> Derivation:
     pair = dot(vector("y", SLOT), token(TOKEN_J), (letter,))
     weight = exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
     written = (weight * (token(TOKEN_J) - pair * vector("y", SLOT))).summed(TOKEN_J)
-    form, least, square = sp.symbols("q lambda N", real=True)
 
     def general() -> Any:
         return field_of("ellipsoid-multihead-flow", {"heads": [{"U": None, "P": letter}], "W": letter}, rules)
 
+    return (
+        tensor_step(
+            "special case",
+            "Model (7) with $h = 1$, $U = I$ and $W = P$ is model (8).",
+            derive=general,
+            claimed=field,
+            rules=rules,
+            left="\\dot y_i",
+        ),
+        tensor_step(
+            "stays on the ellipsoid",
+            "The form $y_i^{\\top}Py_i$ is conserved.",
+            derive=lambda: along_flow(dot(token(TOKEN_I), token(TOKEN_I), (letter,)), field, rules),
+            claimed=zero(),
+            rules=rules,
+            left="\\tfrac{d}{dt}\\, y_i^{\\top} P y_i",
+            establishes=("the ellipsoid is invariant",),
+        ),
+        analytic_step(
+            "smooth field",
+            "Written out, the field of the registered system is a sum of products of inner products and "
+            "exponentials, divided by sums of exponentials, which have no zero: it is real analytic, and $P$ does "
+            "not depend on time.",
+            derive=lambda: field,
+            claimed=written,
+            rules=rules,
+            left="\\dot y_i",
+            establishes=("the field is smooth", "the field is autonomous and locally Lipschitz"),
+        ),
+    )
+
+
+def _compact_manifold() -> tuple[Step, ...]:
+    """The ellipsoid is a compact manifold."""
+    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, tensor_step, token
+    from eigentoken.theory.calculus import Assumptions, Letter, differentiate, dot, one
+
+    letter = Letter("P")
+    rules = Assumptions(symmetric=frozenset({"P"}), unit={"y": (letter,)})
+    form, least, square = sp.symbols("q lambda N", real=True)
+    return (
+        Inequality(
+            name="bounded",
+            says="On $\\mathcal{E}_P$, $1 = q = y^{\\top}Py \\ge \\lambda N$ with $\\lambda = "
+            "\\lambda_{\\min}(P) > 0$ and $N = |y|^2$: the ellipsoid is bounded, and so are the trajectories, "
+            "which do not leave it.",
+            hypotheses=(sp.Eq(form, 1), least > 0, form >= least * square),
+            conclusion=square <= 1 / least,
+            uses=("stays on the ellipsoid",),
+            needs=("the ellipsoid is invariant",),
+            establishes=("the state space is a bounded level set of a smooth map", "the trajectories are bounded"),
+        ),
+        tensor_step(
+            "regular value",
+            "The differential of $y_i^{\\top}Py_i$, which depends on token $i$ only, does not vanish on "
+            "$\\mathcal{E}_P$: in the direction $y_i$ it is",
+            derive=lambda: differentiate(
+                dot(token(TOKEN_I), token(TOKEN_I), (letter,)), {"y": lambda index: token(index)}, rules
+            ),
+            claimed=one() * 2,
+            rules=rules,
+            left="d(y_i^{\\top}Py_i)\\,y_i",
+            establishes=("the differential of that map is onto along the state space",),
+        ),
+        Citation(
+            name="manifold",
+            says="So the product of the ellipsoids, a level set of the map with the $\\ell$ components "
+            "$y_i^{\\top}Py_i$, is a compact manifold.",
+            theorem=LEVEL_SET,
+            letters={"S": "the state space"},
+            uses=("bounded", "regular value"),
+            establishes=("the state space is a compact manifold",),
+        ),
+    )
+
+
+def derive_flow() -> Derivation:
+    """Model (8) is model (7) with one head, U = I and W = P; it is smooth and stays on a compact manifold."""
     return Derivation(
         (
-            tensor_step(
-                "special case",
-                "Model (7) with $h = 1$, $U = I$ and $W = P$ is model (8).",
-                derive=general,
-                claimed=field,
-                rules=rules,
-                left="\\dot y_i",
-            ),
-            tensor_step(
-                "stays on the ellipsoid",
-                "The form $y_i^{\\top}Py_i$ is conserved.",
-                derive=lambda: along_flow(dot(token(TOKEN_I), token(TOKEN_I), (letter,)), field, rules),
-                claimed=zero(),
-                rules=rules,
-                left="\\tfrac{d}{dt}\\, y_i^{\\top} P y_i",
-                establishes=("the ellipsoid is invariant",),
-            ),
-            analytic_step(
-                "smooth field",
-                "Written out, the field of the registered system is a sum of products of inner products and "
-                "exponentials, divided by sums of exponentials, which have no zero: it is real analytic, and $P$ does "
-                "not depend on time.",
-                derive=lambda: field,
-                claimed=written,
-                rules=rules,
-                left="\\dot y_i",
-                establishes=("the field is smooth", "the field is autonomous and locally Lipschitz"),
-            ),
-            Inequality(
-                name="bounded",
-                says="On $\\mathcal{E}_P$, $1 = q = y^{\\top}Py \\ge \\lambda N$ with $\\lambda = "
-                "\\lambda_{\\min}(P) > 0$ and $N = |y|^2$: the ellipsoid is bounded, and so are the trajectories, "
-                "which do not leave it.",
-                hypotheses=(sp.Eq(form, 1), least > 0, form >= least * square),
-                conclusion=square <= 1 / least,
-                uses=("stays on the ellipsoid",),
-                needs=("the ellipsoid is invariant",),
-                establishes=("the state space is a bounded level set of a smooth map", "the trajectories are bounded"),
-            ),
-            tensor_step(
-                "regular value",
-                "The differential of $y_i^{\\top}Py_i$, which depends on token $i$ only, does not vanish on "
-                "$\\mathcal{E}_P$: in the direction $y_i$ it is",
-                derive=lambda: differentiate(
-                    dot(token(TOKEN_I), token(TOKEN_I), (letter,)), {"y": lambda index: token(index)}, rules
-                ),
-                claimed=one() * 2,
-                rules=rules,
-                left="d(y_i^{\\top}Py_i)\\,y_i",
-                establishes=("the differential of that map is onto along the state space",),
-            ),
-            Citation(
-                name="manifold",
-                says="So the product of the ellipsoids, a level set of the map with the $\\ell$ components "
-                "$y_i^{\\top}Py_i$, is a compact manifold.",
-                theorem=LEVEL_SET,
-                letters={"S": "the state space"},
-                uses=("bounded", "regular value"),
-                establishes=("the state space is a compact manifold",),
-            ),
+            *_special_case(),
+            *_compact_manifold(),
         )
     )
 

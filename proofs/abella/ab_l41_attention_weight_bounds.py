@@ -22,7 +22,7 @@ from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
-from eigentoken.theory.statements.steps import Citation, Derivation, Inequality
+from eigentoken.theory.statements.steps import Citation, Derivation, Inequality, Step
 
 W = matrix("W")
 
@@ -37,14 +37,55 @@ def _step(name: str, says: str, conclusion: Any, **options: Any) -> Inequality:
     return Inequality(name=name, says=says, hypotheses=RANGE, conclusion=conclusion, uses=("scores",), **options)
 
 
-def derive() -> Derivation:
-    """All exponentials lie in [m, M] with m = e^{-K^2 b}, M = 1/m; the rest is one fraction."""
+def _scores() -> tuple[Step, ...]:
+    """Scores of tokens on the ellipsoid lie between -K^2 b and K^2 b."""
+    b = sp.Symbol("b", positive=True)
+    form, least, square = sp.symbols("q lambda N", real=True)
+    s, u, v, w, big, k = sp.symbols("s u v w K k", real=True)
+    return (
+        Inequality(
+            name="norms",
+            says="On $\\mathcal{E}_W$, $1 = q = y^{\\top}Wy \\ge \\lambda N$, $\\lambda = \\lambda_{\\min}(W)$, "
+            "$N = |y|^2$: "
+            "$|y|^2 \\le K^2 = 1/\\lambda$.",
+            hypotheses=(sp.Eq(form, 1), least > 0, form >= least * square),
+            conclusion=square <= 1 / least,
+            establishes=("tokens have norm at most K",),
+        ),
+        Citation(
+            name="products",
+            says="For the Euclidean product of $y_i$ and $Py_j$:",
+            theorem=CAUCHY_SCHWARZ,
+            formula="|y_i^{\\top}Py_j| \\le |y_i|\\,|Py_j|",
+            establishes=("inner products are bounded by the product of the norms",),
+        ),
+        Inequality(
+            name="bounded scores",
+            says="With $|y_i| = u \\le K$, $|y_j| = v \\le K$ and $|Py_j| = w \\le \\lVert P\\rVert\\,v \\le bv$ a "
+            "score $s$ is at most $K^2b$ in modulus.",
+            hypotheses=(s <= u * w, s >= -u * w, u >= 0, u <= big, v >= 0, v <= big, w >= 0, w <= b * v),
+            conclusion=sp.And(s <= big**2 * b, s >= -(big**2) * b),
+            uses=("norms", "products"),
+            needs=("tokens have norm at most K", "inner products are bounded by the product of the norms"),
+            establishes=("scores are at most K^2 b in modulus",),
+        ),
+        Inequality(
+            name="scores",
+            says="So each exponential of a score lies in $[m, M]$ with $M = 1/m = e^{k}$, $k = K^2 b$.",
+            hypotheses=(s >= -k, s <= k),
+            conclusion=sp.And(sp.exp(-k) <= sp.exp(s), sp.exp(s) <= sp.exp(k)),
+            uses=("bounded scores",),
+            needs=("scores are at most K^2 b in modulus",),
+        ),
+    )
+
+
+def _bounds() -> tuple[Step, ...]:
+    """All exponentials lie in [m, M] with m = e^{-K^2 b}, M = 1/m: the bounds, and that they are attained."""
     from eigentoken.proofs.steps.tensor_reductions import all_equal
     from eigentoken.theory.statements.steps import Reduction
 
     b = sp.Symbol("b", positive=True)
-    form, least, square = sp.symbols("q lambda N", real=True)
-    s, u, v, w, big, k = sp.symbols("s u v w K k", real=True)
 
     def attained() -> list[Any]:
         """Token 1 at e, token 2 at -e, the others at e; scores b x^T y: the smallest weight of token 1."""
@@ -53,91 +94,65 @@ def derive() -> Derivation:
         largest = EXACT.attention(((sp.Integer(1),), (sp.Integer(-1),), (sp.Integer(-1),)), ((b,),), None, False)[0][0]
         return [least_weight, largest]
 
+    return (
+        _step(
+            "sharp lower bound",
+            "Write $x$ for the exponential of the pair $(i, j)$, $S$ for the sum of the other $\\ell - 1$ ones, "
+            "$r = \\sqrt d$. The weight is smallest at $x = m$, $S = (\\ell - 1)M$; $M/m = M^2 = e^{2K^2b}$.",
+            1 / (root * (1 + (ell - 1) * high**2)) <= WEIGHT,
+        ),
+        _step(
+            "sharp upper bound",
+            "It is largest at $x = M$, $S = (\\ell - 1)m$.",
+            1 / (root * (1 + (ell - 1) * low**2)) >= WEIGHT,
+        ),
+        Inequality(
+            name="printed lower bound",
+            says="The printed $c_1 = 1/(\\sqrt d\\,\\ell\\,e^{2K^2b})$ is weaker. It needs only that there are "
+            "at most $\\ell - 1$ others, so it holds under a mask, too, for the tokens that token $i$ sees.",
+            hypotheses=(
+                sp.Eq(low * high, 1),
+                low <= 1,
+                low <= score,
+                score <= high,
+                rest <= (ell - 1) * high,
+            ),
+            conclusion=1 / (root * ell * high**2) <= WEIGHT,
+            uses=("scores",),
+            establishes=("the weights are bounded below",),
+            about=("ellipsoid-multihead-flow", "causal-flow"),
+        ),
+        Inequality(
+            name="printed upper bound",
+            says="And so is $c_2 = e^{2K^2b}$, since $d \\ge 1$.",
+            hypotheses=(*RANGE, root >= 1),
+            conclusion=high**2 >= WEIGHT,
+            uses=("scores",),
+            establishes=("the weights are bounded above",),
+        ),
+        Reduction(
+            name="attained",
+            says="Both sharp bounds are attained, here for $\\ell = 3$ on $S^0$ with scores $b\\,y_i y_j$: tokens "
+            "$(1, -1, 1)$ and "
+            "$(1, -1, -1)$.",
+            scope="3 tokens",
+            derive=attained,
+            claimed=(1 / (1 + 2 * sp.exp(2 * b)), 1 / (1 + 2 * sp.exp(-2 * b))),
+            agrees=all_equal,
+            entrywise=True,
+            shows=lambda claimed: (
+                f"\\alpha_{{12}} = {sp.latex(claimed[0])}, \\qquad \\alpha_{{11}} = {sp.latex(claimed[1])}"
+            ),
+        ),
+    )
+
+
+def derive() -> Derivation:
+    """All exponentials lie in [m, M] with m = e^{-K^2 b}, M = 1/m; the rest is one fraction."""
     return Derivation(
         (
-            Inequality(
-                name="norms",
-                says="On $\\mathcal{E}_W$, $1 = q = y^{\\top}Wy \\ge \\lambda N$, $\\lambda = \\lambda_{\\min}(W)$, "
-                "$N = |y|^2$: "
-                "$|y|^2 \\le K^2 = 1/\\lambda$.",
-                hypotheses=(sp.Eq(form, 1), least > 0, form >= least * square),
-                conclusion=square <= 1 / least,
-                establishes=("tokens have norm at most K",),
-            ),
-            Citation(
-                name="products",
-                says="For the Euclidean product of $y_i$ and $Py_j$:",
-                theorem=CAUCHY_SCHWARZ,
-                formula="|y_i^{\\top}Py_j| \\le |y_i|\\,|Py_j|",
-                establishes=("inner products are bounded by the product of the norms",),
-            ),
-            Inequality(
-                name="bounded scores",
-                says="With $|y_i| = u \\le K$, $|y_j| = v \\le K$ and $|Py_j| = w \\le \\lVert P\\rVert\\,v \\le bv$ a "
-                "score $s$ is at most $K^2b$ in modulus.",
-                hypotheses=(s <= u * w, s >= -u * w, u >= 0, u <= big, v >= 0, v <= big, w >= 0, w <= b * v),
-                conclusion=sp.And(s <= big**2 * b, s >= -(big**2) * b),
-                uses=("norms", "products"),
-                needs=("tokens have norm at most K", "inner products are bounded by the product of the norms"),
-                establishes=("scores are at most K^2 b in modulus",),
-            ),
-            Inequality(
-                name="scores",
-                says="So each exponential of a score lies in $[m, M]$ with $M = 1/m = e^{k}$, $k = K^2 b$.",
-                hypotheses=(s >= -k, s <= k),
-                conclusion=sp.And(sp.exp(-k) <= sp.exp(s), sp.exp(s) <= sp.exp(k)),
-                uses=("bounded scores",),
-                needs=("scores are at most K^2 b in modulus",),
-            ),
-            _step(
-                "sharp lower bound",
-                "Write $x$ for the exponential of the pair $(i, j)$, $S$ for the sum of the other $\\ell - 1$ ones, "
-                "$r = \\sqrt d$. The weight is smallest at $x = m$, $S = (\\ell - 1)M$; $M/m = M^2 = e^{2K^2b}$.",
-                1 / (root * (1 + (ell - 1) * high**2)) <= WEIGHT,
-            ),
-            _step(
-                "sharp upper bound",
-                "It is largest at $x = M$, $S = (\\ell - 1)m$.",
-                1 / (root * (1 + (ell - 1) * low**2)) >= WEIGHT,
-            ),
-            Inequality(
-                name="printed lower bound",
-                says="The printed $c_1 = 1/(\\sqrt d\\,\\ell\\,e^{2K^2b})$ is weaker. It needs only that there are "
-                "at most $\\ell - 1$ others, so it holds under a mask, too, for the tokens that token $i$ sees.",
-                hypotheses=(
-                    sp.Eq(low * high, 1),
-                    low <= 1,
-                    low <= score,
-                    score <= high,
-                    rest <= (ell - 1) * high,
-                ),
-                conclusion=1 / (root * ell * high**2) <= WEIGHT,
-                uses=("scores",),
-                establishes=("the weights are bounded below",),
-                about=("ellipsoid-multihead-flow", "causal-flow"),
-            ),
-            Inequality(
-                name="printed upper bound",
-                says="And so is $c_2 = e^{2K^2b}$, since $d \\ge 1$.",
-                hypotheses=(*RANGE, root >= 1),
-                conclusion=high**2 >= WEIGHT,
-                uses=("scores",),
-                establishes=("the weights are bounded above",),
-            ),
-            Reduction(
-                name="attained",
-                says="Both sharp bounds are attained, here for $\\ell = 3$ on $S^0$ with scores $b\\,y_i y_j$: tokens "
-                "$(1, -1, 1)$ and "
-                "$(1, -1, -1)$.",
-                scope="3 tokens",
-                derive=attained,
-                claimed=(1 / (1 + 2 * sp.exp(2 * b)), 1 / (1 + 2 * sp.exp(-2 * b))),
-                agrees=all_equal,
-                entrywise=True,
-                shows=lambda claimed: (
-                    f"\\alpha_{{12}} = {sp.latex(claimed[0])}, \\qquad \\alpha_{{11}} = {sp.latex(claimed[1])}"
-                ),
-            ),
+            *_scores(),
+            *_bounds(),
         )
     )
 

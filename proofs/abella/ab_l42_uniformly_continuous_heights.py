@@ -25,13 +25,131 @@ from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
-from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 
 W, U = matrix("W"), matrix("U")
 
 
-def derive() -> Derivation:
-    """The speed of a token is at most ``h / sqrt d`` in the W norm; the rest is composition."""
+def _height(index: Any) -> Any:
+    from eigentoken.theory.calculus import Base, factor
+    from eigentoken.theory.calculus.atoms import Dot
+
+    return factor(Dot(Base("v"), (), Base("y", (index,))))
+
+
+def _speed() -> tuple[Step, ...]:
+    """A token moves at a speed of at most h/sqrt(d) in the W norm."""
+    y_i, y_j = sp.symbols("y_i y_j", real=True)
+    s, weight, norm = sp.symbols("s a v", real=True)
+    moved = y_j - s * y_i
+    return (
+        applied(
+            "orthogonal part",
+            "Let $s = y_i^{\\top}Wy_j$. The vector $v_j = y_j - s\\,y_i$ is $W$-orthogonal to $y_i$: apply "
+            "$y_i^{\\top}W$.",
+            moved,
+            {y_i: sp.Integer(1), y_j: s},
+            sp.Integer(0),
+            by="(Wy_i)^{\\top}",
+        ),
+        applied(
+            "its length",
+            "Apply $y_j^{\\top}W$ to $v_j$: since $v_j \\perp y_i$ this is $|v_j|_W^2 = 1 - s^2$.",
+            moved,
+            {y_i: s, y_j: sp.Integer(1)},
+            1 - s**2,
+            by="(Wy_j)^{\\top}",
+            uses=("orthogonal part",),
+        ),
+        Inequality(
+            name="speed",
+            says="So $|v_j|_W \\le 1$, and a token moves at most with speed $A = \\sum_{\\eta, "
+            "j}\\alpha^{\\eta}_{ij} = h/\\sqrt d$: each "
+            "summand with weight $a \\ge 0$ contributes at most $a$.",
+            hypotheses=(weight >= 0, norm >= 0, sp.Eq(norm**2, 1 - s**2)),
+            conclusion=weight * norm <= weight,
+            uses=("its length",),
+            establishes=("the derivative of the path of a token is bounded",),
+        ),
+        Citation(
+            name="Lipschitz in time",
+            says="So the tokens are Lipschitz functions of time.",
+            theorem=MEAN_VALUE,
+            letters={"f": "the path of a token"},
+            uses=("speed",),
+            establishes=("the path of a token is Lipschitz",),
+        ),
+    )
+
+
+def _factors() -> tuple[Step, ...]:
+    """The factors of the derivative are bounded and uniformly continuous, with values in a compact set."""
+    f_1, f_2, g_1, g_2, big, wide, alpha, beta, u, w = sp.symbols("f_1 f_2 g_1 g_2 M N alpha beta u w", real=True)
+    score_value, limit = sp.symbols("x k", real=True)
+    return (
+        recalled(
+            "AB-L4.1",
+            "tokens have norm at most K",
+            "The tokens are bounded, and so are $v^{\\top}y_j$, $y_i^{\\top}Wy_j$ and the scores.",
+            "|y_i| \\le K",
+            name="bounded tokens",
+        ),
+        Identity(
+            name="change of a product",
+            says="Between two times let $f$ and $g$ change by $u = f_1 - f_2$ and $w = g_1 - g_2$. The product "
+            "changes by",
+            left=f_1 * g_1 - f_2 * g_2,
+            right=f_1 * w + u * g_2,
+            where={u: f_1 - f_2, w: g_1 - g_2},
+        ),
+        Inequality(
+            name="factors",
+            says="The factors $v^{\\top}y_j$, $y_i^{\\top}Wy_j$ and $y_i^{\\top}P_{\\eta}(t)y_j$ are sums of "
+            "products of bounded functions that are uniformly continuous in time. With $|f| \\le M$, $|g| \\le "
+            "N$, $|u| \\le \\alpha$ and $|w| \\le \\beta$ the product is bounded by $MN$ and changes by at "
+            "most $M\\beta + N\\alpha$.",
+            hypotheses=(
+                f_1 <= big,
+                -big <= f_1,
+                g_2 <= wide,
+                -wide <= g_2,
+                u <= alpha,
+                -alpha <= u,
+                w <= beta,
+                -beta <= w,
+            ),
+            conclusion=sp.And(
+                f_1 * g_2 <= big * wide,
+                -big * wide <= f_1 * g_2,
+                f_1 * w + u * g_2 <= big * beta + wide * alpha,
+                -big * beta - wide * alpha <= f_1 * w + u * g_2,
+            ),
+            uses=("change of a product", "Lipschitz in time", "bounded tokens"),
+            needs=(
+                "the path of a token is Lipschitz",
+                "P is bounded in time",
+                "P is uniformly continuous in time",
+            ),
+            establishes=("the factors are bounded and uniformly continuous",),
+        ),
+        Inequality(
+            name="compact range",
+            says="A score $x \\in [-k, k]$, $k = K^2b$, has its exponential in the compact interval $[e^{-k}, "
+            "e^k]$, and every summand of the normaliser is at least $e^{-k} > 0$.",
+            hypotheses=(score_value >= -limit, score_value <= limit),
+            conclusion=sp.And(
+                sp.exp(score_value) >= sp.exp(-limit),
+                sp.exp(score_value) <= sp.exp(limit),
+                sp.exp(-limit) > 0,
+            ),
+            uses=("bounded tokens",),
+            needs=("P is bounded in time",),
+        ),
+    )
+
+
+def _composition() -> tuple[Step, ...]:
+    """The derivative of a height is a continuous function of them."""
     from eigentoken.proofs.steps.calculus_steps import (
         HEAD,
         TOKEN_I,
@@ -41,143 +159,48 @@ def derive() -> Derivation:
         field_of,
         token,
     )
-    from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, exponential, factor
+    from eigentoken.theory.calculus import DIMENSION, Assumptions, Letter, exponential, factor
     from eigentoken.theory.calculus import dot as inner
-    from eigentoken.theory.calculus.atoms import Dot
     from eigentoken.theory.calculus.expressions import row_sum
 
-    y_i, y_j = sp.symbols("y_i y_j", real=True)
-    s, weight, norm = sp.symbols("s a v", real=True)
-    moved = y_j - s * y_i
-    f_1, f_2, g_1, g_2, big, wide, alpha, beta, u, w = sp.symbols("f_1 f_2 g_1 g_2 M N alpha beta u w", real=True)
-    score_value, limit = sp.symbols("x k", real=True)
     metric, score = Letter("W"), Letter("P", False, (HEAD,))
     rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})
     field = field_of("ellipsoid-multihead-flow", {"heads": [{"U": None, "P": score}], "W": metric}, rules)
     pair = inner(token(TOKEN_I), token(TOKEN_J), (score,))
     masses = exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
+    return (
+        analytic_step(
+            "the function",
+            "Along the registered flow the derivative of a height is $f_i$, an analytic function of the "
+            "factors where the normalisers have no zero.",
+            derive=lambda: along_flow(_height(TOKEN_I), field, rules),
+            claimed=(
+                masses * (_height(TOKEN_J) - inner(token(TOKEN_I), token(TOKEN_J), (metric,)) * _height(TOKEN_I))
+            ).summed(TOKEN_J, HEAD),
+            rules=rules,
+            left="f_i = \\tfrac{d}{dt}\\,v^{\\top}y_i",
+            uses=("compact range",),
+            establishes=("the composition is continuous on a compact set",),
+        ),
+        Citation(
+            name="composition",
+            says="Sums, products and continuous functions on compact sets keep uniform continuity.",
+            theorem=UNIFORMLY_CONTINUOUS_COMPOSITION,
+            uses=("factors", "the function"),
+            establishes=("the result is bounded and uniformly continuous",),
+            formula="f_i(t) = \\sum_{\\eta,j}\\alpha^{\\eta}_{ij}\\bigl(v^{\\top}y_j - "
+            "(y_i^{\\top}Wy_j)\\,v^{\\top}y_i\\bigr)",
+        ),
+    )
 
-    def height(index: Any) -> Any:
-        return factor(Dot(Base("v"), (), Base("y", (index,))))
 
+def derive() -> Derivation:
+    """The speed of a token is at most ``h / sqrt d`` in the W norm; the rest is composition."""
     return Derivation(
         (
-            applied(
-                "orthogonal part",
-                "Let $s = y_i^{\\top}Wy_j$. The vector $v_j = y_j - s\\,y_i$ is $W$-orthogonal to $y_i$: apply "
-                "$y_i^{\\top}W$.",
-                moved,
-                {y_i: sp.Integer(1), y_j: s},
-                sp.Integer(0),
-                by="(Wy_i)^{\\top}",
-            ),
-            applied(
-                "its length",
-                "Apply $y_j^{\\top}W$ to $v_j$: since $v_j \\perp y_i$ this is $|v_j|_W^2 = 1 - s^2$.",
-                moved,
-                {y_i: s, y_j: sp.Integer(1)},
-                1 - s**2,
-                by="(Wy_j)^{\\top}",
-                uses=("orthogonal part",),
-            ),
-            Inequality(
-                name="speed",
-                says="So $|v_j|_W \\le 1$, and a token moves at most with speed $A = \\sum_{\\eta, "
-                "j}\\alpha^{\\eta}_{ij} = h/\\sqrt d$: each "
-                "summand with weight $a \\ge 0$ contributes at most $a$.",
-                hypotheses=(weight >= 0, norm >= 0, sp.Eq(norm**2, 1 - s**2)),
-                conclusion=weight * norm <= weight,
-                uses=("its length",),
-                establishes=("the derivative of the path of a token is bounded",),
-            ),
-            Citation(
-                name="Lipschitz in time",
-                says="So the tokens are Lipschitz functions of time.",
-                theorem=MEAN_VALUE,
-                letters={"f": "the path of a token"},
-                uses=("speed",),
-                establishes=("the path of a token is Lipschitz",),
-            ),
-            recalled(
-                "AB-L4.1",
-                "tokens have norm at most K",
-                "The tokens are bounded, and so are $v^{\\top}y_j$, $y_i^{\\top}Wy_j$ and the scores.",
-                "|y_i| \\le K",
-                name="bounded tokens",
-            ),
-            Identity(
-                name="change of a product",
-                says="Between two times let $f$ and $g$ change by $u = f_1 - f_2$ and $w = g_1 - g_2$. The product "
-                "changes by",
-                left=f_1 * g_1 - f_2 * g_2,
-                right=f_1 * w + u * g_2,
-                where={u: f_1 - f_2, w: g_1 - g_2},
-            ),
-            Inequality(
-                name="factors",
-                says="The factors $v^{\\top}y_j$, $y_i^{\\top}Wy_j$ and $y_i^{\\top}P_{\\eta}(t)y_j$ are sums of "
-                "products of bounded functions that are uniformly continuous in time. With $|f| \\le M$, $|g| \\le "
-                "N$, $|u| \\le \\alpha$ and $|w| \\le \\beta$ the product is bounded by $MN$ and changes by at "
-                "most $M\\beta + N\\alpha$.",
-                hypotheses=(
-                    f_1 <= big,
-                    -big <= f_1,
-                    g_2 <= wide,
-                    -wide <= g_2,
-                    u <= alpha,
-                    -alpha <= u,
-                    w <= beta,
-                    -beta <= w,
-                ),
-                conclusion=sp.And(
-                    f_1 * g_2 <= big * wide,
-                    -big * wide <= f_1 * g_2,
-                    f_1 * w + u * g_2 <= big * beta + wide * alpha,
-                    -big * beta - wide * alpha <= f_1 * w + u * g_2,
-                ),
-                uses=("change of a product", "Lipschitz in time", "bounded tokens"),
-                needs=(
-                    "the path of a token is Lipschitz",
-                    "P is bounded in time",
-                    "P is uniformly continuous in time",
-                ),
-                establishes=("the factors are bounded and uniformly continuous",),
-            ),
-            Inequality(
-                name="compact range",
-                says="A score $x \\in [-k, k]$, $k = K^2b$, has its exponential in the compact interval $[e^{-k}, "
-                "e^k]$, and every summand of the normaliser is at least $e^{-k} > 0$.",
-                hypotheses=(score_value >= -limit, score_value <= limit),
-                conclusion=sp.And(
-                    sp.exp(score_value) >= sp.exp(-limit),
-                    sp.exp(score_value) <= sp.exp(limit),
-                    sp.exp(-limit) > 0,
-                ),
-                uses=("bounded tokens",),
-                needs=("P is bounded in time",),
-            ),
-            analytic_step(
-                "the function",
-                "Along the registered flow the derivative of a height is $f_i$, an analytic function of the "
-                "factors where the normalisers have no zero.",
-                derive=lambda: along_flow(height(TOKEN_I), field, rules),
-                claimed=(
-                    masses * (height(TOKEN_J) - inner(token(TOKEN_I), token(TOKEN_J), (metric,)) * height(TOKEN_I))
-                ).summed(TOKEN_J, HEAD),
-                rules=rules,
-                left="f_i = \\tfrac{d}{dt}\\,v^{\\top}y_i",
-                uses=("compact range",),
-                establishes=("the composition is continuous on a compact set",),
-            ),
-            Citation(
-                name="composition",
-                says="Sums, products and continuous functions on compact sets keep uniform continuity.",
-                theorem=UNIFORMLY_CONTINUOUS_COMPOSITION,
-                uses=("factors", "the function"),
-                establishes=("the result is bounded and uniformly continuous",),
-                formula="f_i(t) = \\sum_{\\eta,j}\\alpha^{\\eta}_{ij}\\bigl(v^{\\top}y_j - "
-                "(y_i^{\\top}Wy_j)\\,v^{\\top}y_i\\bigr)",
-            ),
+            *_speed(),
+            *_factors(),
+            *_composition(),
         )
     )
 

@@ -26,7 +26,7 @@ from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Printed, Source, Statement, Variant, Vector
-from eigentoken.theory.statements.steps import Citation, Computation, Derivation, Identity, Inequality
+from eigentoken.theory.statements.steps import Citation, Computation, Derivation, Identity, Inequality, Step
 from eigentoken.theory.systems.algebra import causal_mask
 from eigentoken.theory.systems.catalogue import system
 
@@ -79,109 +79,122 @@ def derive_model() -> Derivation:
     )
 
 
-def derive_lemma() -> Derivation:
+def _closed_form() -> tuple[Step, ...]:
     """A scalar Riccati equation with a closed form."""
     growth = functional(FIELD, {target: sp.Integer(1), y: a})
-    height, grown = sp.Symbol("z", real=True), sp.Symbol("E", real=True)
+    height = sp.Symbol("z", real=True)
+    return (
+        applied(
+            "scalar equation",
+            "Let $a = y^{\\top}y_0$ (here $\\bar\\alpha$ is alphabar). Apply $y_0^{\\top}$ to the field: $y_0 "
+            "\\mapsto 1$, $y \\mapsto a$.",
+            FIELD,
+            {target: sp.Integer(1), y: a},
+            rate * (1 - a**2),
+            by="y_0^{\\top}",
+            establishes=("the height solves a Riccati equation",),
+        ),
+        Identity(
+            name="decrease",
+            says="The function (17), $V(a) = \\tfrac23 - a + \\tfrac{a^3}{3}$, has $V'(a) = a^2 - 1$ and "
+            "$\\dot V = -\\bar\\alpha\\,V'(a)^2$.",
+            left=sp.diff(POTENTIAL, a) * growth,
+            right=-rate * (a**2 - 1) ** 2,
+            uses=("scalar equation",),
+        ),
+        Identity(
+            name="factors of V",
+            says="It is nonnegative on $[-1, 1]$ and vanishes only at $a = 1$:",
+            left=POTENTIAL,
+            right=(1 - a) ** 2 * (2 + a) / 3,
+        ),
+        Inequality(
+            name="positive",
+            says="since both factors are nonnegative there.",
+            hypotheses=(a >= -1, a <= 1),
+            conclusion=sp.And((1 - a) ** 2 * (2 + a) >= 0, sp.Implies(sp.Eq((1 - a) ** 2 * (2 + a), 0), sp.Eq(a, 1))),
+            uses=("factors of V",),
+        ),
+        slope(
+            "closed form",
+            "In the time $s = \\int_0^t\\bar\\alpha$ the solution is $a = \\tanh(\\operatorname{artanh} a_0 "
+            "+ s)$ (with "
+            "$u = \\operatorname{artanh} a_0$): both sides of $\\tfrac{da}{ds} = 1 - a^2$.",
+            sp.tanh(sp.Symbol("u", real=True) + s),
+            s,
+            1 - sp.tanh(sp.Symbol("u", real=True) + s) ** 2,
+            uses=("scalar equation",),
+        ),
+        Identity(
+            name="tangent by exponentials",
+            says="In exponentials, with $z = u + s$:",
+            left=sp.tanh(height),
+            right=(sp.exp(2 * height) - 1) / (sp.exp(2 * height) + 1),
+            uses=("closed form",),
+        ),
+    )
+
+
+def _limit() -> tuple[Step, ...]:
+    """The distance to the fixed token tends to zero; the antipode."""
+    grown = sp.Symbol("E", real=True)
+    return (
+        Citation(
+            name="measurable rate",
+            says="For measurable, locally integrable $\\bar\\alpha$ the substitution $s = \\int\\bar\\alpha$ is "
+            "absolutely continuous; "
+            "continuity of $\\bar\\alpha$ is not used.",
+            theorem=CARATHEODORY,
+            establishes=("solutions exist, are unique and absolutely continuous",),
+        ),
+        applied(
+            "distance",
+            "On the sphere $|y - y_0|^2 = 2(1 - a)$: apply $(y - y_0)^{\\top}$ to $y - y_0$, which sends $y$ to "
+            "$1 - a$ and $y_0$ to "
+            "$a - 1$.",
+            y - target,
+            {y: 1 - a, target: a - 1},
+            2 * (1 - a),
+            by="(y - y_0)^{\\top}",
+        ),
+        Inequality(
+            name="gap",
+            says="With $E = e^{2(u+s)}$ the solution is $a = \\frac{E-1}{E+1}$, and the squared distance $2(1 - "
+            "a)$ "
+            "lies between zero and $4/E = 4e^{-2u}e^{-2s}$.",
+            hypotheses=(grown > 0, sp.Eq(a, (grown - 1) / (grown + 1))),
+            conclusion=sp.And(2 * (1 - a) > 0, 2 * (1 - a) <= 4 / grown),
+            uses=("tangent by exponentials", "distance", "measurable rate"),
+            needs=("solutions exist, are unique and absolutely continuous",),
+            establishes=("the squared distance to y_0 lies between zero and a decaying exponential of s",),
+        ),
+        Citation(
+            name="limit",
+            says="So $|y - y_0|^2 = 2(1 - a) \\to 0$ as $s \\to \\infty$, from every $a_0 > -1$.",
+            theorem=EXPONENTIAL_LIMIT,
+            letters={"q": "the squared distance to y_0"},
+            uses=("gap",),
+            formula="|y(t) - y_0|^2 \\to 0",
+            establishes=("the squared distance to y_0 tends to zero",),
+        ),
+        Identity(
+            name="the antipode",
+            says="The one start that is left out, $y = -y_0$ with $a = -1$, is a fixed point (coordinatewise).",
+            left=rate * (target - a * y),
+            right=sp.Integer(0),
+            where={a: sp.Integer(-1), y: -target},
+            establishes=("the antipode is a fixed point",),
+            assuming=(IsIdentity(U),),
+        ),
+    )
+
+
+def derive_lemma() -> Derivation:
+    """A scalar Riccati equation with a closed form."""
     return Derivation(
         (
-            applied(
-                "scalar equation",
-                "Let $a = y^{\\top}y_0$ (here $\\bar\\alpha$ is alphabar). Apply $y_0^{\\top}$ to the field: $y_0 "
-                "\\mapsto 1$, $y \\mapsto a$.",
-                FIELD,
-                {target: sp.Integer(1), y: a},
-                rate * (1 - a**2),
-                by="y_0^{\\top}",
-                establishes=("the height solves a Riccati equation",),
-            ),
-            Identity(
-                name="decrease",
-                says="The function (17), $V(a) = \\tfrac23 - a + \\tfrac{a^3}{3}$, has $V'(a) = a^2 - 1$ and "
-                "$\\dot V = -\\bar\\alpha\\,V'(a)^2$.",
-                left=sp.diff(POTENTIAL, a) * growth,
-                right=-rate * (a**2 - 1) ** 2,
-                uses=("scalar equation",),
-            ),
-            Identity(
-                name="factors of V",
-                says="It is nonnegative on $[-1, 1]$ and vanishes only at $a = 1$:",
-                left=POTENTIAL,
-                right=(1 - a) ** 2 * (2 + a) / 3,
-            ),
-            Inequality(
-                name="positive",
-                says="since both factors are nonnegative there.",
-                hypotheses=(a >= -1, a <= 1),
-                conclusion=sp.And(
-                    (1 - a) ** 2 * (2 + a) >= 0, sp.Implies(sp.Eq((1 - a) ** 2 * (2 + a), 0), sp.Eq(a, 1))
-                ),
-                uses=("factors of V",),
-            ),
-            slope(
-                "closed form",
-                "In the time $s = \\int_0^t\\bar\\alpha$ the solution is $a = \\tanh(\\operatorname{artanh} a_0 "
-                "+ s)$ (with "
-                "$u = \\operatorname{artanh} a_0$): both sides of $\\tfrac{da}{ds} = 1 - a^2$.",
-                sp.tanh(sp.Symbol("u", real=True) + s),
-                s,
-                1 - sp.tanh(sp.Symbol("u", real=True) + s) ** 2,
-                uses=("scalar equation",),
-            ),
-            Identity(
-                name="tangent by exponentials",
-                says="In exponentials, with $z = u + s$:",
-                left=sp.tanh(height),
-                right=(sp.exp(2 * height) - 1) / (sp.exp(2 * height) + 1),
-                uses=("closed form",),
-            ),
-            Citation(
-                name="measurable rate",
-                says="For measurable, locally integrable $\\bar\\alpha$ the substitution $s = \\int\\bar\\alpha$ is "
-                "absolutely continuous; "
-                "continuity of $\\bar\\alpha$ is not used.",
-                theorem=CARATHEODORY,
-                establishes=("solutions exist, are unique and absolutely continuous",),
-            ),
-            applied(
-                "distance",
-                "On the sphere $|y - y_0|^2 = 2(1 - a)$: apply $(y - y_0)^{\\top}$ to $y - y_0$, which sends $y$ to "
-                "$1 - a$ and $y_0$ to "
-                "$a - 1$.",
-                y - target,
-                {y: 1 - a, target: a - 1},
-                2 * (1 - a),
-                by="(y - y_0)^{\\top}",
-            ),
-            Inequality(
-                name="gap",
-                says="With $E = e^{2(u+s)}$ the solution is $a = \\frac{E-1}{E+1}$, and the squared distance $2(1 - "
-                "a)$ "
-                "lies between zero and $4/E = 4e^{-2u}e^{-2s}$.",
-                hypotheses=(grown > 0, sp.Eq(a, (grown - 1) / (grown + 1))),
-                conclusion=sp.And(2 * (1 - a) > 0, 2 * (1 - a) <= 4 / grown),
-                uses=("tangent by exponentials", "distance", "measurable rate"),
-                needs=("solutions exist, are unique and absolutely continuous",),
-                establishes=("the squared distance to y_0 lies between zero and a decaying exponential of s",),
-            ),
-            Citation(
-                name="limit",
-                says="So $|y - y_0|^2 = 2(1 - a) \\to 0$ as $s \\to \\infty$, from every $a_0 > -1$.",
-                theorem=EXPONENTIAL_LIMIT,
-                letters={"q": "the squared distance to y_0"},
-                uses=("gap",),
-                formula="|y(t) - y_0|^2 \\to 0",
-                establishes=("the squared distance to y_0 tends to zero",),
-            ),
-            Identity(
-                name="the antipode",
-                says="The one start that is left out, $y = -y_0$ with $a = -1$, is a fixed point (coordinatewise).",
-                left=rate * (target - a * y),
-                right=sp.Integer(0),
-                where={a: sp.Integer(-1), y: -target},
-                establishes=("the antipode is a fixed point",),
-                assuming=(IsIdentity(U),),
-            ),
+            *_closed_form(),
+            *_limit(),
         )
     )
 

@@ -48,8 +48,8 @@ def derive() -> Derivation:
     )
 
 
-def _heights() -> Iterator[Step]:
-    """The perturbed Riccati equation of a height, and its two possible limits."""
+def _flow_maps() -> Iterator[Step]:
+    """The registered flow with heads on the sphere: heights, solutions, homeomorphisms."""
     from eigentoken.proofs.steps.calculus_steps import (
         HEAD,
         TOKEN_I,
@@ -78,9 +78,6 @@ def _heights() -> Iterator[Step]:
         return factor(Dot(Base("v"), (), Base("y", (at,))))
 
     here = vector_of("y", SLOT)
-    y_i, y_j = sp.symbols("y_i y_j", real=True)
-    a, p, q, weight, square, eps = sp.symbols("a p q alpha_ij N epsilon", real=True)
-    low, high, rho_1, rho_2 = sp.symbols("l L rho_1 rho_2", real=True)
     yield tensor_step(
         "one head",
         "The registered causal flow with $U = I$ (mask $c_{ij} = 1$ for $j \\le i$). It has one head; below it is "
@@ -139,6 +136,13 @@ def _heights() -> Iterator[Step]:
         uses=("sphere", "Lipschitz field"),
         establishes=("the time-T maps are homeomorphisms of the state space",),
     )
+
+
+def _riccati() -> Iterator[Step]:
+    """The height against the first token follows a perturbed Riccati equation, with limit 1 or -1."""
+    y_i, y_j = sp.symbols("y_i y_j", real=True)
+    a, p, q, weight, square, eps = sp.symbols("a p q alpha_ij N epsilon", real=True)
+    low, high, rho_1, rho_2 = sp.symbols("l L rho_1 rho_2", real=True)
     yield recalled(
         "AB-E15", "the first token is fixed", "Token 1 does not move.", "y_1(t) = y_1(0)", name="the first token"
     )
@@ -208,12 +212,16 @@ def _heights() -> Iterator[Step]:
     )
 
 
-def _existence() -> Iterator[Step]:
-    """Starts that are in the hemisphere of the first token at time T form open, increasing sets, none of them "
-    "everything."""
-    weight, h_i, h_j, s, target, limit = sp.symbols("alpha_ij h_i h_j s y_1 l", real=True)
-    before, after, room, other, image = sp.symbols("h h' delta b f", real=True)
-    start, found, again = sp.symbols("beta beta_1 f_1", real=True)
+def _heights() -> Iterator[Step]:
+    """The perturbed Riccati equation of a height, and its two possible limits."""
+    yield from _flow_maps()
+    yield from _riccati()
+
+
+def _growing_sets() -> Iterator[Step]:
+    """Starts in the hemisphere of the first token at time T form open, increasing sets."""
+    weight, h_i, h_j, s = sp.symbols("alpha_ij h_i h_j s", real=True)
+    before, after, room, other = sp.symbols("h h' delta b", real=True)
     yield Inequality(
         name="late heights of the earlier tokens",
         says="Let the tokens before $i$ converge to $y_1$. Then there is a time $T_0$ from which on $|y_j - y_1|^2 = "
@@ -280,6 +288,13 @@ def _existence() -> Iterator[Step]:
         uses=("positive heights", "flow maps"),
         establishes=("the sets G_T are open",),
     )
+
+
+def _left_out() -> Iterator[Step]:
+    """None of them is all of the sphere, so some start is in none of them."""
+    target, limit = sp.symbols("y_1 l", real=True)
+    other, image = sp.symbols("b f", real=True)
+    start, found, again = sp.symbols("beta beta_1 f_1", real=True)
     yield Inequality(
         name="fibres",
         says="The time-$T$ map of tokens $1, \\dots, i$ sends $(\\beta, y)$ to $(\\Phi_T(\\beta), \\varphi_T(\\beta; "
@@ -330,6 +345,13 @@ def _existence() -> Iterator[Step]:
         ),
         establishes=("there is at least one bad start",),
     )
+
+
+def _existence() -> Iterator[Step]:
+    """Starts that are in the hemisphere of the first token at time T form open, increasing sets, none of them "
+    "everything."""
+    yield from _growing_sets()
+    yield from _left_out()
 
 
 AB_T51 = register(

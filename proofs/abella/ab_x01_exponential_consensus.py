@@ -6,7 +6,7 @@ with ``a_ij = (h_j / h_i) sum_h alpha^h_ij > 0``: the hull of the w_i shrinks, e
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
@@ -33,7 +33,7 @@ from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
-from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 
 W, U = matrix("W"), matrix("U")
 HEIGHTS_STAY = "minus the lowest height does not increase"
@@ -41,404 +41,491 @@ SPREAD = "the spread at time t is at most exp(-kappa t) times the spread at the 
 DISTANCE = "the largest squared distance to w_1"
 
 
-def derive() -> Derivation:
-    """The identity from the registered system, then extremal heights and extremal projections."""
-    from eigentoken.proofs.steps.calculus_steps import (
-        HEAD,
-        TOKEN_I,
-        TOKEN_J,
-        along_flow,
-        analytic_step,
-        field_of,
-        tensor_step,
-        token,
-    )
-    from eigentoken.theory.calculus import (
-        DIMENSION,
-        SLOT,
-        Assumptions,
-        Base,
-        Letter,
-        Mask,
-        dot,
-        exponential,
-        factor,
-        vector,
-    )
+def _height(index: Any, power: int = 1) -> Any:
+    from eigentoken.theory.calculus import Base, factor
     from eigentoken.theory.calculus.atoms import Dot
+
+    return factor(Dot(Base("v"), (), Base("y", (index,))), power)
+
+
+@dataclass(frozen=True)
+class _Flow:
+    """The registered flow, without and with a mask, and the projected token."""
+
+    metric: Any
+    score: Any
+    rules: Any
+    field: Any
+    masked_field: Any
+    pair: Any
+    weight: Any
+    projected: Any
+    difference: Any
+
+
+def _flow() -> _Flow:
+    """From the registered system."""
+    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, field_of, token
+    from eigentoken.theory.calculus import DIMENSION, Assumptions, Letter, dot, exponential, factor
     from eigentoken.theory.calculus.expressions import row_sum
 
     metric, score = Letter("W"), Letter("P", False, (HEAD,))
     rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})
     field = field_of("ellipsoid-multihead-flow", {"heads": [{"U": None, "P": score}], "W": metric}, rules)
-
-    def height(index: Any, power: int = 1) -> Any:
-        return factor(Dot(Base("v"), (), Base("y", (index,))), power)
-
-    projected = token(TOKEN_I) * height(TOKEN_I, -1)
+    projected = token(TOKEN_I) * _height(TOKEN_I, -1)
     pair = dot(token(TOKEN_I), token(TOKEN_J), (score,))
     weight = exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
-    rate = weight * height(TOKEN_J) * height(TOKEN_I, -1)
-    difference = token(TOKEN_J) * height(TOKEN_J, -1) - projected
-    claimed = (rate * difference).summed(TOKEN_J, HEAD)
-
-    mask = Mask("c", TOKEN_I, TOKEN_J)
-    masked = factor(mask) * exponential(pair) * factor(row_sum(pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
+    difference = token(TOKEN_J) * _height(TOKEN_J, -1) - projected
     masked_field = field_of(
         "ellipsoid-multihead-flow", {"heads": [{"U": None, "P": score}], "W": metric}, rules, mask="c"
     )
+    return _Flow(metric, score, rules, field, masked_field, pair, weight, projected, difference)
 
-    h_i, h_j, top, start = sp.symbols("h_i h_j H h_0", positive=True)
-    low, other, weight_ij = sp.symbols("h_i h_j alpha_ij", real=True)
-    s, a, a_ij, u, big, small = sp.symbols("s a a_ij u M m", real=True)
-    alpha_ij, c_1, delta, root, heads, e2 = sp.symbols("alpha_ij c_1 delta r eta E", positive=True)
-    r_i, r_j = sp.symbols("rho_i rho_j", nonnegative=True)
-    n_i, n_j, b_ij, product, spread = sp.symbols("n_i n_j b_ij x S_0", real=True)
-    mass = sp.Symbol("A", positive=True)
-    kappa, diameter, first, time = sp.symbols("kappa D D_0 t", real=True)
+
+def _solutions(flow: _Flow) -> tuple[Step, ...]:
+    """One absolutely continuous solution for each start, for measurable and bounded P."""
+    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_J, analytic_step, token
+    from eigentoken.theory.calculus import DIMENSION, SLOT, dot, exponential, factor, vector
+    from eigentoken.theory.calculus.expressions import row_sum
+
     here = vector("y", SLOT)
-    here_pair = dot(here, token(TOKEN_J), (score,))
+    here_pair = dot(here, token(TOKEN_J), (flow.score,))
     here_weight = exponential(here_pair) * factor(row_sum(here_pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
-    q_i, q_sum, weights_sum = sp.symbols("q_i Q T", real=True)
-    return Derivation(
-        (
-            analytic_step(
-                "Lipschitz field",
-                "Written out, the field is analytic in the tokens (the normalisers are sums of exponentials and have "
-                "no "
-                "zero), with derivatives that are bounded on the compact $\\mathcal{E}_W$ while $P$ is; and it is "
-                "measurable in "
-                "time with $P$.",
-                derive=lambda: field,
-                claimed=(here_weight * (token(TOKEN_J) - dot(here, token(TOKEN_J), (metric,)) * here)).summed(
-                    TOKEN_J, HEAD
-                ),
-                rules=rules,
-                left="\\dot y_i",
-                needs=("P is measurable and bounded in time",),
-                establishes=("the field is measurable in time and Lipschitz in the state with an integrable bound",),
+    return (
+        analytic_step(
+            "Lipschitz field",
+            "Written out, the field is analytic in the tokens (the normalisers are sums of exponentials and have "
+            "no "
+            "zero), with derivatives that are bounded on the compact $\\mathcal{E}_W$ while $P$ is; and it is "
+            "measurable in "
+            "time with $P$.",
+            derive=lambda: flow.field,
+            claimed=(here_weight * (token(TOKEN_J) - dot(here, token(TOKEN_J), (flow.metric,)) * here)).summed(
+                TOKEN_J, HEAD
             ),
-            Citation(
-                name="measurable P",
-                says="So for measurable, bounded $P$ there is one solution for each start, and its coordinates are "
-                "absolutely "
-                "continuous: what follows holds for almost every $t$. Continuity of $P$ is not needed.",
-                theorem=CARATHEODORY,
-                uses=("Lipschitz field",),
-                establishes=("solutions exist, are unique and absolutely continuous",),
+            rules=flow.rules,
+            left="\\dot y_i",
+            needs=("P is measurable and bounded in time",),
+            establishes=("the field is measurable in time and Lipschitz in the state with an integrable bound",),
+        ),
+        Citation(
+            name="measurable P",
+            says="So for measurable, bounded $P$ there is one solution for each start, and its coordinates are "
+            "absolutely "
+            "continuous: what follows holds for almost every $t$. Continuity of $P$ is not needed.",
+            theorem=CARATHEODORY,
+            uses=("Lipschitz field",),
+            establishes=("solutions exist, are unique and absolutely continuous",),
+        ),
+    )
+
+
+def _projected_flow(flow: _Flow) -> tuple[Step, ...]:
+    """The projected tokens follow a linear consensus protocol; how the heights move."""
+    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, tensor_step, token
+    from eigentoken.theory.calculus import dot
+
+    rate = flow.weight * _height(TOKEN_J) * _height(TOKEN_I, -1)
+    claimed = (rate * flow.difference).summed(TOKEN_J, HEAD)
+    return (
+        tensor_step(
+            "central projection",
+            "Let $h_i = v^{\\top}y_i > 0$ and $w_i = y_i/h_i$. Differentiated along the registered flow (11), for "
+            "every number of "
+            "tokens and heads and every dimension: the terms $y_i^{\\top}Wy_j$ cancel, and "
+            "$\\dot w_i = \\sum_j a_{ij}(w_j - w_i)$ with $a_{ij} = (h_j/h_i)\\sum_{\\eta}\\alpha^{\\eta}_{ij}$.",
+            derive=lambda: along_flow(flow.projected, flow.field, flow.rules),
+            claimed=claimed,
+            rules=flow.rules,
+            left="\\dot w_i",
+            establishes=("the projected tokens follow a linear consensus protocol",),
+        ),
+        tensor_step(
+            "heights",
+            "The heights themselves move by $\\dot h_i = \\sum_{\\eta,j}\\alpha^{\\eta}_{ij}(h_j - s_{ij}h_i)$ "
+            "with $s_{ij} = y_i^{\\top}Wy_j$.",
+            derive=lambda: along_flow(_height(TOKEN_I), flow.field, flow.rules),
+            claimed=(
+                flow.weight
+                * (_height(TOKEN_J) - dot(token(TOKEN_I), token(TOKEN_J), (flow.metric,)) * _height(TOKEN_I))
+            ).summed(TOKEN_J, HEAD),
+            rules=flow.rules,
+            left="\\dot h_i",
+            needs=("solutions exist, are unique and absolutely continuous",),
+            establishes=(LOWEST,),
+        ),
+    )
+
+
+def _heights_stay() -> tuple[Step, ...]:
+    """The lowest height does not fall, so the hemisphere is forward invariant."""
+    top = sp.Symbol("H", positive=True)
+    low, other, weight_ij = sp.symbols("h_i h_j alpha_ij", real=True)
+    s = sp.Symbol("s", real=True)
+    n_i, n_j = sp.symbols("n_i n_j", real=True)
+    return (
+        Citation(
+            name="Cauchy-Schwarz",
+            says="In the metric $W$, where $v^{\\top}y$ is the product of $W^{-1}v$ and $y$:",
+            theorem=CAUCHY_SCHWARZ,
+            formula="y_i^{\\top}Wy_j \\le |y_i|_W|y_j|_W, \\qquad v^{\\top}y \\le (v^{\\top}W^{-1}v)^{1/2}|y|_W",
+            establishes=("inner products are bounded by the product of the norms",),
+        ),
+        Inequality(
+            name="products of tokens",
+            says="On $\\mathcal{E}_W$ the norms $n_i = |y_i|_W$ are one: $s = y_i^{\\top}Wy_j \\le 1$, and $h = "
+            "v^{\\top}y_i "
+            "\\le H = (v^{\\top}W^{-1}v)^{1/2}$.",
+            hypotheses=(s <= n_i * n_j, low <= top * n_i, sp.Eq(n_i, 1), sp.Eq(n_j, 1)),
+            conclusion=sp.And(s <= 1, low <= top),
+            uses=("Cauchy-Schwarz",),
+            needs=("inner products are bounded by the product of the norms",),
+            establishes=("products of tokens are at most 1, and heights at most H",),
+        ),
+        Inequality(
+            name="lowest height",
+            says="At a lowest token, while it is positive, $0 < h_i \\le h_j$ for all $j$, no summand of $-\\dot "
+            "h_i = "
+            "-\\sum\\alpha_{ij}(h_j - "
+            "s\\,h_i)$ is positive.",
+            hypotheses=(weight_ij > 0, low > 0, low <= other, s <= 1),
+            conclusion=-weight_ij * (other - s * low) <= 0,
+            uses=("products of tokens", "heights"),
+            needs=("products of tokens are at most 1, and heights at most H",),
+            establishes=(f"for almost every time, where {WHILE} is attained the derivative is at most zero",),
+        ),
+        *kept_positive(
+            uses=("lowest height",),
+            establishes=(HEIGHTS_STAY, "the hemisphere is forward invariant"),
+            names=(
+                "slope of the lowest height",
+                "heights while positive",
+                "no first zero",
+                "positive for ever",
+                "heights stay",
             ),
-            tensor_step(
-                "central projection",
-                "Let $h_i = v^{\\top}y_i > 0$ and $w_i = y_i/h_i$. Differentiated along the registered flow (11), for "
-                "every number of "
-                "tokens and heads and every dimension: the terms $y_i^{\\top}Wy_j$ cancel, and "
-                "$\\dot w_i = \\sum_j a_{ij}(w_j - w_i)$ with $a_{ij} = (h_j/h_i)\\sum_{\\eta}\\alpha^{\\eta}_{ij}$.",
-                derive=lambda: along_flow(projected, field, rules),
-                claimed=claimed,
-                rules=rules,
-                left="\\dot w_i",
-                establishes=("the projected tokens follow a linear consensus protocol",),
-            ),
-            tensor_step(
-                "heights",
-                "The heights themselves move by $\\dot h_i = \\sum_{\\eta,j}\\alpha^{\\eta}_{ij}(h_j - s_{ij}h_i)$ "
-                "with $s_{ij} = y_i^{\\top}Wy_j$.",
-                derive=lambda: along_flow(height(TOKEN_I), field, rules),
-                claimed=(
-                    weight * (height(TOKEN_J) - dot(token(TOKEN_I), token(TOKEN_J), (metric,)) * height(TOKEN_I))
-                ).summed(TOKEN_J, HEAD),
-                rules=rules,
-                left="\\dot h_i",
-                needs=("solutions exist, are unique and absolutely continuous",),
-                establishes=(LOWEST,),
-            ),
-            Citation(
-                name="Cauchy-Schwarz",
-                says="In the metric $W$, where $v^{\\top}y$ is the product of $W^{-1}v$ and $y$:",
-                theorem=CAUCHY_SCHWARZ,
-                formula="y_i^{\\top}Wy_j \\le |y_i|_W|y_j|_W, \\qquad v^{\\top}y \\le (v^{\\top}W^{-1}v)^{1/2}|y|_W",
-                establishes=("inner products are bounded by the product of the norms",),
-            ),
-            Inequality(
-                name="products of tokens",
-                says="On $\\mathcal{E}_W$ the norms $n_i = |y_i|_W$ are one: $s = y_i^{\\top}Wy_j \\le 1$, and $h = "
-                "v^{\\top}y_i "
-                "\\le H = (v^{\\top}W^{-1}v)^{1/2}$.",
-                hypotheses=(s <= n_i * n_j, low <= top * n_i, sp.Eq(n_i, 1), sp.Eq(n_j, 1)),
-                conclusion=sp.And(s <= 1, low <= top),
-                uses=("Cauchy-Schwarz",),
-                needs=("inner products are bounded by the product of the norms",),
-                establishes=("products of tokens are at most 1, and heights at most H",),
-            ),
-            Inequality(
-                name="lowest height",
-                says="At a lowest token, while it is positive, $0 < h_i \\le h_j$ for all $j$, no summand of $-\\dot "
-                "h_i = "
-                "-\\sum\\alpha_{ij}(h_j - "
-                "s\\,h_i)$ is positive.",
-                hypotheses=(weight_ij > 0, low > 0, low <= other, s <= 1),
-                conclusion=-weight_ij * (other - s * low) <= 0,
-                uses=("products of tokens", "heights"),
-                needs=("products of tokens are at most 1, and heights at most H",),
-                establishes=(f"for almost every time, where {WHILE} is attained the derivative is at most zero",),
-            ),
-            *kept_positive(
-                uses=("lowest height",),
-                establishes=(HEIGHTS_STAY, "the hemisphere is forward invariant"),
-                names=(
-                    "slope of the lowest height",
-                    "heights while positive",
-                    "no first zero",
-                    "positive for ever",
-                    "heights stay",
-                ),
-            ),
-            recalled(
-                "AB-L4.1",
+        ),
+    )
+
+
+def _rates() -> tuple[Step, ...]:
+    """The rates of the protocol are at least delta A."""
+    h_i, h_j, top, start = sp.symbols("h_i h_j H h_0", positive=True)
+    alpha_ij, delta = sp.symbols("alpha_ij delta", positive=True)
+    mass = sp.Symbol("A", positive=True)
+    return (
+        recalled(
+            "AB-L4.1",
+            "the weights are bounded below",
+            "For bounded $P_{\\eta}$ each weight is at least $c_1$, so that $A = h\\,c_1$ bounds their sum "
+            "over the heads.",
+            "\\alpha^{\\eta}_{ij} \\ge c_1 = \\frac{1}{\\sqrt d\\,\\ell\\,e^{2K^2b}}",
+            name="weights",
+        ),
+        Inequality(
+            name="rates",
+            says="With $h_0 = \\min_k h_k(0)$ and $\\delta = h_0/H$: $h_j/h_i \\ge \\delta$, so "
+            "$a_{ij} = (h_j/h_i)\\sum_{\\eta}\\alpha^{\\eta}_{ij} \\ge \\delta\\, A$ for any lower bound $A$ of "
+            "the sum of weights "
+            "($A = h\\,c_1$).",
+            hypotheses=(h_j >= start, h_i <= top, sp.Eq(delta, start / top), alpha_ij >= mass),
+            conclusion=h_j / h_i * alpha_ij >= delta * mass,
+            uses=("heights stay", "products of tokens", "weights"),
+            needs=(
+                HEIGHTS_STAY,
+                "products of tokens are at most 1, and heights at most H",
                 "the weights are bounded below",
-                "For bounded $P_{\\eta}$ each weight is at least $c_1$, so that $A = h\\,c_1$ bounds their sum "
-                "over the heads.",
-                "\\alpha^{\\eta}_{ij} \\ge c_1 = \\frac{1}{\\sqrt d\\,\\ell\\,e^{2K^2b}}",
-                name="weights",
             ),
-            Inequality(
-                name="rates",
-                says="With $h_0 = \\min_k h_k(0)$ and $\\delta = h_0/H$: $h_j/h_i \\ge \\delta$, so "
-                "$a_{ij} = (h_j/h_i)\\sum_{\\eta}\\alpha^{\\eta}_{ij} \\ge \\delta\\, A$ for any lower bound $A$ of "
-                "the sum of weights "
-                "($A = h\\,c_1$).",
-                hypotheses=(h_j >= start, h_i <= top, sp.Eq(delta, start / top), alpha_ij >= mass),
-                conclusion=h_j / h_i * alpha_ij >= delta * mass,
-                uses=("heights stay", "products of tokens", "weights"),
-                needs=(
-                    HEIGHTS_STAY,
-                    "products of tokens are at most 1, and heights at most H",
-                    "the weights are bounded below",
-                ),
-                establishes=("the rates are at least delta A",),
+            establishes=("the rates are at least delta A",),
+        ),
+    )
+
+
+def _spread_decays() -> tuple[Step, ...]:
+    """In every direction the spread of the projected tokens decays exponentially."""
+    a, a_ij, u, big, small = sp.symbols("a a_ij u M m", real=True)
+    c_1, delta, root, heads, e2 = sp.symbols("c_1 delta r eta E", positive=True)
+    b_ij = sp.Symbol("b_ij", real=True)
+    return (
+        Inequality(
+            name="largest projection",
+            says="Let $M = \\max_i q^{\\top}w_i$ and $m = \\min_i q^{\\top}w_i$ for a unit vector $q$, $u = "
+            "q^{\\top}w_j \\in [m, M]$, and $a \\le a_{ij}$. At the maximiser each summand is at most $a(u - M)$, "
+            "at the "
+            "minimiser at least $a(u - m)$: for each $j$ the slope of the spread, the largest difference $M - m$ "
+            "of two "
+            "projections, is at most $-a(M - m)$.",
+            hypotheses=(a > 0, a_ij >= a, b_ij >= a, small <= u, u <= big),
+            conclusion=sp.And(
+                a_ij * (u - big) <= a * (u - big),
+                b_ij * (u - small) >= a * (u - small),
+                sp.Eq(a * (u - big) - a * (u - small), -a * (big - small)),
             ),
-            Inequality(
-                name="largest projection",
-                says="Let $M = \\max_i q^{\\top}w_i$ and $m = \\min_i q^{\\top}w_i$ for a unit vector $q$, $u = "
-                "q^{\\top}w_j \\in [m, M]$, and $a \\le a_{ij}$. At the maximiser each summand is at most $a(u - M)$, "
-                "at the "
-                "minimiser at least $a(u - m)$: for each $j$ the slope of the spread, the largest difference $M - m$ "
-                "of two "
-                "projections, is at most $-a(M - m)$.",
-                hypotheses=(a > 0, a_ij >= a, b_ij >= a, small <= u, u <= big),
-                conclusion=sp.And(
-                    a_ij * (u - big) <= a * (u - big),
-                    b_ij * (u - small) >= a * (u - small),
-                    sp.Eq(a * (u - big) - a * (u - small), -a * (big - small)),
-                ),
-                uses=("central projection", "rates"),
-                needs=(
-                    "the projected tokens follow a linear consensus protocol",
-                    "the rates are at least delta A",
-                    "solutions exist, are unique and absolutely continuous",
-                ),
-                establishes=(
-                    "the spread is the largest of finitely many absolutely continuous functions of time",
-                    "each token gives the slope of the spread at most -a times the spread",
-                ),
+            uses=("central projection", "rates"),
+            needs=(
+                "the projected tokens follow a linear consensus protocol",
+                "the rates are at least delta A",
+                "solutions exist, are unique and absolutely continuous",
             ),
-            Identity(
-                name="the rate",
-                says="Summed over $\\ell$ tokens with $a = h\\,c_1\\,\\delta$ and $c_1 = 1/(r\\,\\ell\\,E)$, $E = "
-                "e^{2K^2b}$, $r = \\sqrt d$, "
-                "the spread $M - m$ decays at the rate $\\kappa = a\\,\\ell$ (here $\\eta$ is the number of heads):",
-                left=a * ell,
-                right=heads * delta / (root * e2),
-                where={a: heads * c_1 * delta, c_1: 1 / (root * ell * e2)},
-                uses=("largest projection",),
-                needs=("each token gives the slope of the spread at most -a times the spread",),
-                establishes=(
-                    "for almost every time, where the spread is attained the derivative is at most -kappa times the "
-                    "spread",
-                ),
+            establishes=(
+                "the spread is the largest of finitely many absolutely continuous functions of time",
+                "each token gives the slope of the spread at most -a times the spread",
             ),
-            *bound_almost_everywhere(
-                "the spread",
-                "-kappa",
-                names=("slope of the spread", "exponential decay"),
+        ),
+        Identity(
+            name="the rate",
+            says="Summed over $\\ell$ tokens with $a = h\\,c_1\\,\\delta$ and $c_1 = 1/(r\\,\\ell\\,E)$, $E = "
+            "e^{2K^2b}$, $r = \\sqrt d$, "
+            "the spread $M - m$ decays at the rate $\\kappa = a\\,\\ell$ (here $\\eta$ is the number of heads):",
+            left=a * ell,
+            right=heads * delta / (root * e2),
+            where={a: heads * c_1 * delta, c_1: 1 / (root * ell * e2)},
+            uses=("largest projection",),
+            needs=("each token gives the slope of the spread at most -a times the spread",),
+            establishes=(
+                "for almost every time, where the spread is attained the derivative is at most -kappa times the spread",
+            ),
+        ),
+        *bound_almost_everywhere(
+            "the spread",
+            "-kappa",
+            names=("slope of the spread", "exponential decay"),
+            says=(
+                "For the largest difference of two projections, in every direction $q$:",
+                "So the spread decays exponentially, in every direction $q$.",
+            ),
+            formulas=(
+                "\\tfrac{d}{dt}(M - m) \\le -\\kappa\\,(M - m) \\quad\\text{for almost every } t",
+                "(M - m)(t) \\le e^{-\\kappa t}\\,(M - m)(0), \\qquad "
+                "\\kappa = \\frac{h\\,\\delta\\,e^{-2K^2b}}{\\sqrt d}",
+            ),
+            uses=("largest projection", "the rate"),
+        ),
+    )
+
+
+def _nested_hulls() -> tuple[Step, ...]:
+    """The convex hulls of the projected tokens are nested."""
+    a_ij, u, big = sp.symbols("a_ij u M", real=True)
+    return (
+        Inequality(
+            name="support functions",
+            says="In every direction $q$ the largest projection $M$ is the support function of the convex hull of "
+            "the "
+            "$w_i$. At the maximiser no summand $a_{ij}(u - M)$ is positive, $u = q^{\\top}w_j \\le M$.",
+            hypotheses=(a_ij > 0, u <= big),
+            conclusion=a_ij * (u - big) <= 0,
+            uses=("central projection", "heights stay"),
+            needs=(
+                "the projected tokens follow a linear consensus protocol",
+                HEIGHTS_STAY,
+                "solutions exist, are unique and absolutely continuous",
+            ),
+            establishes=(
+                "the hulls are convex hulls of finitely many points",
+                "the support function of the hulls is the largest of finitely many absolutely continuous "
+                "functions of "
+                "time",
+                "for almost every time, where the support function of the hulls is attained the derivative is at "
+                "most "
+                "zero",
+            ),
+        ),
+        *bound_almost_everywhere(
+            "the support function of the hulls",
+            names=("slope of the support functions", "support functions fall"),
+            says=("For $M = \\max_i q^{\\top}w_i$:", "So no support function increases."),
+            formulas=("\\tfrac{d}{dt}\\max_i q^{\\top}w_i \\le 0 \\quad\\text{for almost every } t", ""),
+            uses=("support functions",),
+        ),
+        Citation(
+            name="nested hulls",
+            says="So the convex hulls of the $w_i(t)$ are nested decreasing.",
+            theorem=SUPPORT_FUNCTIONS,
+            letters={"K": "the hulls"},
+            uses=("support functions", "support functions fall"),
+            formula="\\operatorname{conv}\\{w_i(t)\\} \\subseteq \\operatorname{conv}\\{w_i(s)\\}, \\qquad t \\ge s",
+            establishes=("the hulls are nested compact sets",),
+        ),
+    )
+
+
+def _one_limit() -> tuple[Step, ...]:
+    """The hulls shrink to one point, and the tokens tend to one point."""
+    delta, root, heads, e2 = sp.symbols("delta r eta E", positive=True)
+    spread = sp.Symbol("S_0", real=True)
+    kappa, diameter, first, time = sp.symbols("kappa D D_0 t", real=True)
+    return (
+        Inequality(
+            name="positive rate",
+            says="The diameter $D$ of the hull is its spread in some direction, and the spread $S_0$ at the start "
+            "in this "
+            "direction is at most the first diameter $D_0$. So $D$ lies between zero and $D_0e^{-\\kappa t}$, "
+            "$\\kappa > "
+            "0$.",
+            hypotheses=(
+                sp.Eq(kappa, heads * delta / (root * e2)),
+                diameter >= 0,
+                diameter <= spread * sp.exp(-kappa * time),
+                spread <= first,
+            ),
+            conclusion=sp.And(kappa > 0, diameter >= 0, diameter <= first * sp.exp(-kappa * time)),
+            uses=("exponential decay",),
+            needs=(SPREAD,),
+            establishes=("the diameter of the hulls lies between zero and a decaying exponential of time",),
+        ),
+        Citation(
+            name="diameters",
+            says="So the diameters tend to zero.",
+            theorem=EXPONENTIAL_DECAY,
+            letters={"q": "the diameter of the hulls"},
+            uses=("positive rate",),
+            formula="\\operatorname{diam} w(t) \\to 0",
+            establishes=("the diameter of the hulls tends to zero",),
+        ),
+        Citation(
+            name="one limit",
+            says="All $w_i$ tend to one point $w^*$ of the initial hull.",
+            theorem=CANTOR,
+            letters={"K": "the hulls"},
+            uses=("nested hulls", "diameters"),
+            formula="\\operatorname{conv}\\{w_i(t)\\} \\to \\{w^*\\}",
+            establishes=("the hulls shrink to one point",),
+        ),
+        *limit_of_tokens(
+            "because $h = 1/|w|_W \\le H$",
+            "All tokens $y_i = \\pi_W(w_i)$ tend to one point of the cone that they span at the start.",
+            uses=("one limit", "products of tokens"),
+            needs=("the hulls shrink to one point", "products of tokens are at most 1, and heights at most H"),
+            establishes="all tokens tend to one point",
+        ),
+    )
+
+
+def _causal(flow: _Flow) -> tuple[Step, ...]:
+    """The same identities with a mask, and the rate for causal attention."""
+    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, tensor_step, token
+    from eigentoken.theory.calculus import DIMENSION, Mask, dot, exponential, factor
+    from eigentoken.theory.calculus.expressions import row_sum
+
+    mask = Mask("c", TOKEN_I, TOKEN_J)
+    masked = (
+        factor(mask) * exponential(flow.pair) * factor(row_sum(flow.pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
+    )
+    a, a_ij = sp.symbols("a a_ij", real=True)
+    r_i, r_j = sp.symbols("rho_i rho_j", nonnegative=True)
+    product = sp.Symbol("x", real=True)
+    return (
+        tensor_step(
+            "causal projection",
+            "With a mask ($c_{ij} = 1$ where token $i$ sees token $j$) the identity is the same, with the "
+            "masked weights.",
+            derive=lambda: along_flow(flow.projected, flow.masked_field, flow.rules),
+            claimed=(masked * _height(TOKEN_J) * _height(TOKEN_I, -1) * flow.difference).summed(TOKEN_J, HEAD),
+            rules=flow.rules,
+            left="\\dot w_i",
+        ),
+        tensor_step(
+            "causal heights",
+            "And so is the equation of the heights; what was said of the lowest height asks of the weights only "
+            "that they "
+            "are not negative.",
+            derive=lambda: along_flow(_height(TOKEN_I), flow.masked_field, flow.rules),
+            claimed=(
+                masked * (_height(TOKEN_J) - dot(token(TOKEN_I), token(TOKEN_J), (flow.metric,)) * _height(TOKEN_I))
+            ).summed(TOKEN_J, HEAD),
+            rules=flow.rules,
+            left="\\dot h_i",
+        ),
+        Inequality(
+            name="causal version",
+            says="With causal weights token 1 is fixed; let $\\rho_i = |w_i - w_1|$ and $x = (w_j - "
+            "w_1)^{\\top}(w_i - w_1) "
+            "\\le \\rho_j\\rho_i$. At the largest one, $\\rho_j \\le \\rho_i$, each summand of "
+            "$\\tfrac12\\tfrac{d}{dt}\\rho_i^2 = \\sum_{j \\le i} a_{ij}(x - \\rho_i^2)$ is at most zero, and the "
+            "one with "
+            "$j = 1$, $x = 0$, is at most $-a\\rho_i^2$, $a = h\\,c_1\\,\\delta$.",
+            hypotheses=(a > 0, a_ij >= a, product <= r_j * r_i, r_j <= r_i),
+            conclusion=sp.And(a_ij * (product - r_i**2) <= 0, a_ij * (0 - r_i**2) <= -a * r_i**2),
+            uses=("causal projection", "causal heights", "rates", "Cauchy-Schwarz"),
+            about=("causal-flow",),
+            needs=(
+                "the rates are at least delta A",
+                "inner products are bounded by the product of the norms",
+                "solutions exist, are unique and absolutely continuous",
+            ),
+            establishes=(
+                f"{DISTANCE} is the largest of finitely many absolutely continuous functions of time",
+                f"for almost every time, where {DISTANCE} is attained the derivative is at most -2a times {DISTANCE}",
+            ),
+        ),
+        *(
+            replace(step, about=("causal-flow",))
+            for step in bound_almost_everywhere(
+                DISTANCE,
+                "-2a",
+                names=("slope of the causal distance", "causal decay"),
                 says=(
-                    "For the largest difference of two projections, in every direction $q$:",
-                    "So the spread decays exponentially, in every direction $q$.",
+                    "For $\\max_i\\rho_i^2$:",
+                    "So the largest distance to the first projected token decays exponentially, at the rate $a$.",
                 ),
                 formulas=(
-                    "\\tfrac{d}{dt}(M - m) \\le -\\kappa\\,(M - m) \\quad\\text{for almost every } t",
-                    "(M - m)(t) \\le e^{-\\kappa t}\\,(M - m)(0), \\qquad "
-                    "\\kappa = \\frac{h\\,\\delta\\,e^{-2K^2b}}{\\sqrt d}",
+                    "\\tfrac{d}{dt}\\max_i\\rho_i^2 \\le -2a\\max_i\\rho_i^2 \\quad\\text{for almost every } t",
+                    "\\max_i|w_i(t) - w_1|^2 \\le e^{-2at}\\max_i|w_i(0) - w_1|^2, \\qquad a = h\\,c_1\\,\\delta",
                 ),
-                uses=("largest projection", "the rate"),
+                uses=("causal version",),
+            )
+        ),
+    )
+
+
+def _one_layer() -> tuple[Step, ...]:
+    """One layer with any step keeps the heights positive and does not enlarge the hull."""
+    h_i = sp.Symbol("h_i", positive=True)
+    big, small = sp.symbols("M m", real=True)
+    q_i, q_sum, weights_sum = sp.symbols("q_i Q T", real=True)
+    return (
+        Inequality(
+            name="discrete version",
+            says="One layer (6) with $U = I$ and any step $\\tau > 0$ moves $y_i$ to a positive multiple of $y_i + "
+            "\\tau\\sum_{j,\\eta}\\alpha^{\\eta}_{ij}y_j$. Its height is the same multiple of $h_i + T$, $T = "
+            "\\tau\\sum\\alpha^{\\eta}_{ij}h_j > 0$, and in the projection the multiple cancels: in a direction "
+            "$q$, "
+            "$q^{\\top}w_i^{+} = (h_iq_i + Q)/(h_i + T)$ with $q_i = q^{\\top}w_i$ and $Q = "
+            "\\tau\\sum\\alpha^{\\eta}_{ij}h_jq_j$. With all $q_j \\in [m, M]$, $mT \\le Q \\le MT$ summand by "
+            "summand, and "
+            "the new projection is in $[m, M]$ again: heights stay positive and the hull of the $w_i$ does not "
+            "grow.",
+            hypotheses=(
+                weights_sum > 0,
+                small <= q_i,
+                q_i <= big,
+                small * weights_sum <= q_sum,
+                q_sum <= big * weights_sum,
             ),
-            Inequality(
-                name="support functions",
-                says="In every direction $q$ the largest projection $M$ is the support function of the convex hull of "
-                "the "
-                "$w_i$. At the maximiser no summand $a_{ij}(u - M)$ is positive, $u = q^{\\top}w_j \\le M$.",
-                hypotheses=(a_ij > 0, u <= big),
-                conclusion=a_ij * (u - big) <= 0,
-                uses=("central projection", "heights stay"),
-                needs=(
-                    "the projected tokens follow a linear consensus protocol",
-                    HEIGHTS_STAY,
-                    "solutions exist, are unique and absolutely continuous",
-                ),
-                establishes=(
-                    "the hulls are convex hulls of finitely many points",
-                    "the support function of the hulls is the largest of finitely many absolutely continuous "
-                    "functions of "
-                    "time",
-                    "for almost every time, where the support function of the hulls is attained the derivative is at "
-                    "most "
-                    "zero",
-                ),
+            conclusion=sp.And(
+                h_i + weights_sum > 0,
+                small <= (h_i * q_i + q_sum) / (h_i + weights_sum),
+                (h_i * q_i + q_sum) / (h_i + weights_sum) <= big,
             ),
-            *bound_almost_everywhere(
-                "the support function of the hulls",
-                names=("slope of the support functions", "support functions fall"),
-                says=("For $M = \\max_i q^{\\top}w_i$:", "So no support function increases."),
-                formulas=("\\tfrac{d}{dt}\\max_i q^{\\top}w_i \\le 0 \\quad\\text{for almost every } t", ""),
-                uses=("support functions",),
-            ),
-            Citation(
-                name="nested hulls",
-                says="So the convex hulls of the $w_i(t)$ are nested decreasing.",
-                theorem=SUPPORT_FUNCTIONS,
-                letters={"K": "the hulls"},
-                uses=("support functions", "support functions fall"),
-                formula="\\operatorname{conv}\\{w_i(t)\\} \\subseteq \\operatorname{conv}\\{w_i(s)\\}, \\qquad t "
-                "\\ge s",
-                establishes=("the hulls are nested compact sets",),
-            ),
-            Inequality(
-                name="positive rate",
-                says="The diameter $D$ of the hull is its spread in some direction, and the spread $S_0$ at the start "
-                "in this "
-                "direction is at most the first diameter $D_0$. So $D$ lies between zero and $D_0e^{-\\kappa t}$, "
-                "$\\kappa > "
-                "0$.",
-                hypotheses=(
-                    sp.Eq(kappa, heads * delta / (root * e2)),
-                    diameter >= 0,
-                    diameter <= spread * sp.exp(-kappa * time),
-                    spread <= first,
-                ),
-                conclusion=sp.And(kappa > 0, diameter >= 0, diameter <= first * sp.exp(-kappa * time)),
-                uses=("exponential decay",),
-                needs=(SPREAD,),
-                establishes=("the diameter of the hulls lies between zero and a decaying exponential of time",),
-            ),
-            Citation(
-                name="diameters",
-                says="So the diameters tend to zero.",
-                theorem=EXPONENTIAL_DECAY,
-                letters={"q": "the diameter of the hulls"},
-                uses=("positive rate",),
-                formula="\\operatorname{diam} w(t) \\to 0",
-                establishes=("the diameter of the hulls tends to zero",),
-            ),
-            Citation(
-                name="one limit",
-                says="All $w_i$ tend to one point $w^*$ of the initial hull.",
-                theorem=CANTOR,
-                letters={"K": "the hulls"},
-                uses=("nested hulls", "diameters"),
-                formula="\\operatorname{conv}\\{w_i(t)\\} \\to \\{w^*\\}",
-                establishes=("the hulls shrink to one point",),
-            ),
-            *limit_of_tokens(
-                "because $h = 1/|w|_W \\le H$",
-                "All tokens $y_i = \\pi_W(w_i)$ tend to one point of the cone that they span at the start.",
-                uses=("one limit", "products of tokens"),
-                needs=("the hulls shrink to one point", "products of tokens are at most 1, and heights at most H"),
-                establishes="all tokens tend to one point",
-            ),
-            tensor_step(
-                "causal projection",
-                "With a mask ($c_{ij} = 1$ where token $i$ sees token $j$) the identity is the same, with the "
-                "masked weights.",
-                derive=lambda: along_flow(projected, masked_field, rules),
-                claimed=(masked * height(TOKEN_J) * height(TOKEN_I, -1) * difference).summed(TOKEN_J, HEAD),
-                rules=rules,
-                left="\\dot w_i",
-            ),
-            tensor_step(
-                "causal heights",
-                "And so is the equation of the heights; what was said of the lowest height asks of the weights only "
-                "that they "
-                "are not negative.",
-                derive=lambda: along_flow(height(TOKEN_I), masked_field, rules),
-                claimed=(
-                    masked * (height(TOKEN_J) - dot(token(TOKEN_I), token(TOKEN_J), (metric,)) * height(TOKEN_I))
-                ).summed(TOKEN_J, HEAD),
-                rules=rules,
-                left="\\dot h_i",
-            ),
-            Inequality(
-                name="causal version",
-                says="With causal weights token 1 is fixed; let $\\rho_i = |w_i - w_1|$ and $x = (w_j - "
-                "w_1)^{\\top}(w_i - w_1) "
-                "\\le \\rho_j\\rho_i$. At the largest one, $\\rho_j \\le \\rho_i$, each summand of "
-                "$\\tfrac12\\tfrac{d}{dt}\\rho_i^2 = \\sum_{j \\le i} a_{ij}(x - \\rho_i^2)$ is at most zero, and the "
-                "one with "
-                "$j = 1$, $x = 0$, is at most $-a\\rho_i^2$, $a = h\\,c_1\\,\\delta$.",
-                hypotheses=(a > 0, a_ij >= a, product <= r_j * r_i, r_j <= r_i),
-                conclusion=sp.And(a_ij * (product - r_i**2) <= 0, a_ij * (0 - r_i**2) <= -a * r_i**2),
-                uses=("causal projection", "causal heights", "rates", "Cauchy-Schwarz"),
-                about=("causal-flow",),
-                needs=(
-                    "the rates are at least delta A",
-                    "inner products are bounded by the product of the norms",
-                    "solutions exist, are unique and absolutely continuous",
-                ),
-                establishes=(
-                    f"{DISTANCE} is the largest of finitely many absolutely continuous functions of time",
-                    f"for almost every time, where {DISTANCE} is attained the derivative is at most -2a times {DISTANCE}",
-                ),
-            ),
-            *(
-                replace(step, about=("causal-flow",))
-                for step in bound_almost_everywhere(
-                    DISTANCE,
-                    "-2a",
-                    names=("slope of the causal distance", "causal decay"),
-                    says=(
-                        "For $\\max_i\\rho_i^2$:",
-                        "So the largest distance to the first projected token decays exponentially, at the rate $a$.",
-                    ),
-                    formulas=(
-                        "\\tfrac{d}{dt}\\max_i\\rho_i^2 \\le -2a\\max_i\\rho_i^2 \\quad\\text{for almost every } t",
-                        "\\max_i|w_i(t) - w_1|^2 \\le e^{-2at}\\max_i|w_i(0) - w_1|^2, \\qquad a = h\\,c_1\\,\\delta",
-                    ),
-                    uses=("causal version",),
-                )
-            ),
-            Inequality(
-                name="discrete version",
-                says="One layer (6) with $U = I$ and any step $\\tau > 0$ moves $y_i$ to a positive multiple of $y_i + "
-                "\\tau\\sum_{j,\\eta}\\alpha^{\\eta}_{ij}y_j$. Its height is the same multiple of $h_i + T$, $T = "
-                "\\tau\\sum\\alpha^{\\eta}_{ij}h_j > 0$, and in the projection the multiple cancels: in a direction "
-                "$q$, "
-                "$q^{\\top}w_i^{+} = (h_iq_i + Q)/(h_i + T)$ with $q_i = q^{\\top}w_i$ and $Q = "
-                "\\tau\\sum\\alpha^{\\eta}_{ij}h_jq_j$. With all $q_j \\in [m, M]$, $mT \\le Q \\le MT$ summand by "
-                "summand, and "
-                "the new projection is in $[m, M]$ again: heights stay positive and the hull of the $w_i$ does not "
-                "grow.",
-                hypotheses=(
-                    weights_sum > 0,
-                    small <= q_i,
-                    q_i <= big,
-                    small * weights_sum <= q_sum,
-                    q_sum <= big * weights_sum,
-                ),
-                conclusion=sp.And(
-                    h_i + weights_sum > 0,
-                    small <= (h_i * q_i + q_sum) / (h_i + weights_sum),
-                    (h_i * q_i + q_sum) / (h_i + weights_sum) <= big,
-                ),
-            ),
+        ),
+    )
+
+
+def derive() -> Derivation:
+    """The identity from the registered system, then extremal heights and extremal projections."""
+    flow = _flow()
+    return Derivation(
+        (
+            *_solutions(flow),
+            *_projected_flow(flow),
+            *_heights_stay(),
+            *_rates(),
+            *_spread_decays(),
+            *_nested_hulls(),
+            *_one_limit(),
+            *_causal(flow),
+            *_one_layer(),
         )
     )
 

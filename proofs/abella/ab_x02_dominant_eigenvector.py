@@ -7,6 +7,7 @@ are carried by the same steps where they share u, v and one norm.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
@@ -37,334 +38,410 @@ from eigentoken.theory.proving.ball_evaluation import evaluate
 from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
-from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 
 V = matrix("V")
 LARGEST = "the largest squared deviation"
 
 
-def derive() -> Derivation:
-    """The projected flow from the registered system, its deviation from v, and a norm in which U contracts."""
-    from eigentoken.proofs.steps.calculus_steps import (
-        HEAD,
-        TOKEN_I,
-        TOKEN_J,
-        along_flow,
-        analytic_step,
-        field_of,
-        tensor_step,
-        token,
-    )
-    from eigentoken.theory.calculus import (
-        DIMENSION,
-        SLOT,
-        Assumptions,
-        Base,
-        Letter,
-        Mask,
-        dot,
-        exponential,
-        factor,
-        vector,
-    )
+def _height(index: Any, power: int = 1) -> Any:
+    from eigentoken.theory.calculus import Base, factor
+    from eigentoken.theory.calculus.atoms import Dot
+
+    return factor(Dot(Base("u"), (), Base("y", (index,))), power)
+
+
+@dataclass(frozen=True)
+class _Flow:
+    """The registered flow with heads, without and with a mask, and the projected token."""
+
+    value: Any
+    score: Any
+    metric: Any
+    rules: Any
+    field: Any
+    masked_field: Any
+    pair: Any
+    weight: Any
+    moved: Any
+    projected: Any
+    difference: Any
+
+
+def _flow() -> _Flow:
+    """From the registered system."""
+    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, field_of, token
+    from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, dot, exponential, factor
     from eigentoken.theory.calculus.atoms import Dot
     from eigentoken.theory.calculus.expressions import row_sum
 
-    lam = sp.Symbol("lambda", real=True)
     value, score, metric = Letter("U", False, (HEAD,)), Letter("P", False, (HEAD,)), Letter("W")
     rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})
     field = field_of("ellipsoid-multihead-flow", {"heads": [{"U": value, "P": score}], "W": metric}, rules)
-
-    def height(index: Any, power: int = 1) -> Any:
-        return factor(Dot(Base("u"), (), Base("y", (index,))), power)
-
     pair = dot(token(TOKEN_I), token(TOKEN_J), (score,))
     weight = exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
     moved = factor(Dot(Base("u"), (value,), Base("y", (TOKEN_J,))))
-    projected = token(TOKEN_I) * height(TOKEN_I, -1)
-    difference = (token(TOKEN_J).applied((value,)) - moved * projected) * height(TOKEN_I, -1)
-    claimed = (weight * difference).summed(TOKEN_J, HEAD)
-    here = vector("y", SLOT)
-    here_pair = dot(here, token(TOKEN_J), (score,))
-    here_weight = exponential(here_pair) * factor(row_sum(here_pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
-
-    mask = Mask("c", TOKEN_I, TOKEN_J)
-    masked = factor(mask) * exponential(pair) * factor(row_sum(pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
+    projected = token(TOKEN_I) * _height(TOKEN_I, -1)
+    difference = (token(TOKEN_J).applied((value,)) - moved * projected) * _height(TOKEN_I, -1)
     masked_field = field_of(
         "ellipsoid-multihead-flow", {"heads": [{"U": value, "P": score}], "W": metric}, rules, mask="c"
     )
+    return _Flow(value, score, metric, rules, field, masked_field, pair, weight, moved, projected, difference)
 
-    a, rho, r_i, r_j, image, total = sp.symbols("a_ij rho R_i R_j N A", real=True)
+
+def _solutions(flow: _Flow) -> tuple[Step, ...]:
+    """Absolutely continuous solutions, for measurable and bounded P."""
+    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_J, analytic_step, token
+    from eigentoken.theory.calculus import DIMENSION, SLOT, dot, exponential, factor, vector
+    from eigentoken.theory.calculus.expressions import row_sum
+
+    here = vector("y", SLOT)
+    here_pair = dot(here, token(TOKEN_J), (flow.score,))
+    here_weight = exponential(here_pair) * factor(row_sum(here_pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
+    return (
+        analytic_step(
+            "bounded field",
+            "Written out, at each time the field is analytic in the tokens, and it is measurable in time with "
+            "$P$. The "
+            "weights are at most one and the tokens lie on the compact $\\mathcal{E}_W$: it is bounded, whatever "
+            "$P$ is.",
+            derive=lambda: flow.field,
+            claimed=(
+                here_weight
+                * (token(TOKEN_J).applied((flow.value,)) - dot(here, token(TOKEN_J), (flow.metric, flow.value)) * here)
+            ).summed(TOKEN_J, HEAD),
+            rules=flow.rules,
+            left="\\dot y_i",
+            needs=("P is measurable in time",),
+            establishes=("the field is measurable in time, continuous in the state and bounded",),
+        ),
+        Citation(
+            name="measurable P",
+            says="So solutions exist, and are absolutely continuous; what follows holds for each of them. (They "
+            "are unique "
+            "where $P$ is locally integrable; this is not used.)",
+            theorem=CARATHEODORY_BOUNDED,
+            uses=("bounded field",),
+            establishes=("solutions exist and are absolutely continuous",),
+        ),
+    )
+
+
+def _projected_flow(flow: _Flow) -> tuple[Step, ...]:
+    """The projected flow, the heights, and the deviation of a projected token from v."""
+    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, tensor_step, token
+    from eigentoken.theory.calculus import dot
+
+    lam = sp.Symbol("lambda", real=True)
+    claimed = (flow.weight * flow.difference).summed(TOKEN_J, HEAD)
     Uw_j, w_i, Ur_j, r, v = sp.symbols("Uw_j w_i Ur_j r_i v", real=True)
-    h_i, h_j, n_i, n_j = sp.symbols("h_i h_j n_i n_j", positive=True)
-    product, g, top, norm_v, constant, most, weight_ij = sp.symbols("x g H v C q alpha_ij", real=True)
-    speed, time, first = sp.symbols("c t R_0", real=True)
+    h_i, h_j = sp.symbols("h_i h_j", positive=True)
     Uy_j, uUy_j = sp.symbols("Uy_j g_j", real=True)
+    return (
+        tensor_step(
+            "projected flow",
+            "Let $h_i = u^{\\top}y_i > 0$ and $w_i = y_i/h_i$. Differentiated along the registered flow, for "
+            "every number of tokens and heads and every dimension:",
+            derive=lambda: along_flow(flow.projected, flow.field, flow.rules),
+            claimed=claimed,
+            rules=flow.rules,
+            left="\\dot w_i",
+        ),
+        Identity(
+            name="one summand",
+            says="Each head has $u^{\\top}U_{\\eta} = \\lambda_{\\eta}u^{\\top}$. With $y_j = h_jw_j$ "
+            "(coordinatewise; $Uy_j$ is "
+            "$h_j\\,Uw_j$, and $g_j = u^{\\top}Uy_j$ is $\\lambda h_j$) the summand of $(\\eta, j)$, without its "
+            "weight, is "
+            "$h_j/h_i$ times $Uw_j - \\lambda w_i$: $\\dot w_i = \\sum_{\\eta,j}a^{\\eta}_{ij}(U_{\\eta}w_j - "
+            "\\lambda_{\\eta}w_i)$, "
+            "$a^{\\eta}_{ij} = \\alpha^{\\eta}_{ij}h_j/h_i$.",
+            left=(Uy_j - uUy_j * w_i) / h_i,
+            right=h_j / h_i * (Uw_j - lam * w_i),
+            where={Uy_j: h_j * Uw_j, uUy_j: lam * h_j},
+            uses=("projected flow",),
+            establishes=("the projected tokens follow a linear protocol",),
+        ),
+        tensor_step(
+            "heights",
+            "The heights move by the following, where $u^{\\top}U_{\\eta}y_j = \\lambda_{\\eta}h_j$: $\\dot h_i = "
+            "\\sum_{\\eta,j}\\alpha^{\\eta}_{ij}(\\lambda_{\\eta}h_j - s_{ij}h_i)$, $s_{ij} = "
+            "y_i^{\\top}WU_{\\eta}y_j$.",
+            derive=lambda: along_flow(_height(TOKEN_I), flow.field, flow.rules),
+            claimed=(
+                flow.weight
+                * (flow.moved - dot(token(TOKEN_I), token(TOKEN_J), (flow.metric, flow.value)) * _height(TOKEN_I))
+            ).summed(TOKEN_J, HEAD),
+            rules=flow.rules,
+            left="\\dot h_i",
+            needs=("solutions exist and are absolutely continuous",),
+            establishes=(LOWEST,),
+        ),
+        Identity(
+            name="deviation",
+            says="With $w_i = v/(u^{\\top}v) + r_i$ (scaled to $u^{\\top}v = 1$) and $Uv = \\lambda v$ the "
+            "constant part drops, and "
+            "$r_i \\in u^{\\perp}$ follows the same protocol.",
+            left=Uw_j - lam * w_i,
+            right=Ur_j - lam * r,
+            where={Uw_j: lam * v + Ur_j, w_i: v + r},
+            uses=("one summand",),
+        ),
+        applied(
+            "the deviations stay in the plane",
+            "Apply $u^{\\top}$: $u^{\\top}w_i = 1$ for all $i$, and $Uw_j - \\lambda w_i \\mapsto 0$.",
+            Uw_j - lam * w_i,
+            {Uw_j: lam, w_i: sp.Integer(1)},
+            sp.Integer(0),
+            by="u^{\\top}",
+            uses=("one summand",),
+        ),
+    )
+
+
+def _half_space() -> tuple[Step, ...]:
+    """The heights stay positive; a norm in which U contracts the deviations."""
+    return (
+        *half_space_steps("u^{\\top}y_i", uses=("heights",), establishes="the heights keep their sign"),
+        Citation(
+            name="adapted norm",
+            says="The spectral radius of $U|_{u^{\\perp}}$ is below $\\lambda$, so some Euclidean norm "
+            "$|\\cdot|_*$ on "
+            "$u^{\\perp}$ has $|Ur|_* \\le \\rho\\,|r|_*$ with $\\rho < \\lambda$. (For several heads one such "
+            "norm with "
+            "$|U_{\\eta}r|_* \\le \\rho_{\\eta}|r|_*$, $\\rho_{\\eta} < \\lambda_{\\eta}$, is a hypothesis, and "
+            "$\\lambda - \\rho$ "
+            "below is the smallest $\\lambda_{\\eta} - \\rho_{\\eta}$.)",
+            theorem=ADAPTED_NORM,
+            letters={"A": "U on u^perp", "bound": "lambda"},
+            formula="|Ur|_* \\le \\rho\\,|r|_*, \\qquad \\rho < \\lambda",
+            establishes=("some Euclidean norm has an operator norm of U on u^perp below lambda",),
+        ),
+    )
+
+
+def _deviations_shrink() -> tuple[Step, ...]:
+    """At the largest deviation its slope is not positive."""
+    lam = sp.Symbol("lambda", real=True)
+    a, rho, r_i, r_j, image = sp.symbols("a_ij rho R_i R_j N", real=True)
+    product = sp.Symbol("x", real=True)
+    return (
+        Citation(
+            name="Cauchy-Schwarz",
+            says="In this norm, and in that of $W$:",
+            theorem=CAUCHY_SCHWARZ,
+            formula="\\langle Ur_j, r_i\\rangle_* \\le |Ur_j|_*\\,|r_i|_*, \\qquad u^{\\top}w \\le "
+            "(u^{\\top}W^{-1}u)^{1/2}\\,|w|_W",
+            establishes=("inner products are bounded by the product of the norms",),
+        ),
+        Inequality(
+            name="contraction",
+            says="At the token with the largest $R_i = |r_i|_*$ ($R_j \\le R_i$, $x = \\langle Ur_j, r_i\\rangle_* "
+            "\\le "
+            "NR_i$, $N = |Ur_j|_* \\le \\rho R_j$) each summand of $\\tfrac12\\tfrac{d}{dt}R_i^2 = \\sum_j "
+            "a_{ij}(x - "
+            "\\lambda R_i^2)$ is at most $-a_{ij}(\\lambda - \\rho)R_i^2$, which is not positive.",
+            hypotheses=(
+                a >= 0,
+                rho >= 0,
+                rho < lam,
+                r_j >= 0,
+                r_j <= r_i,
+                image <= rho * r_j,
+                product <= image * r_i,
+            ),
+            conclusion=sp.And(
+                a * (product - lam * r_i**2) <= -a * (lam - rho) * r_i**2, -a * (lam - rho) * r_i**2 <= 0
+            ),
+            uses=("deviation", "the deviations stay in the plane", "adapted norm", "Cauchy-Schwarz"),
+            needs=(
+                "the heights keep their sign",
+                "the projected tokens follow a linear protocol",
+                "solutions exist and are absolutely continuous",
+                "some Euclidean norm has an operator norm of U on u^perp below lambda",
+                "inner products are bounded by the product of the norms",
+            ),
+            establishes=(
+                f"{LARGEST} is the largest of finitely many absolutely continuous functions of time",
+                f"for almost every time, where {LARGEST} is attained the derivative is at most zero",
+            ),
+        ),
+        *bound_almost_everywhere(
+            LARGEST,
+            names=("slope of the deviations", "bounded deviations"),
+            says=("For $\\max_i R_i^2$:", "So the deviations stay bounded."),
+            formulas=(
+                "\\tfrac{d}{dt}\\max_i R_i^2 \\le 0 \\quad\\text{for almost every } t",
+                "R_i(t) \\le R_0 := \\max_k R_k(0)",
+            ),
+            uses=("contraction",),
+        ),
+    )
+
+
+def _bounded_ratios() -> tuple[Step, ...]:
+    """Ratios of heights are bounded, so that the rate is positive."""
+    lam = sp.Symbol("lambda", real=True)
+    a, rho, r_i, r_j, total = sp.symbols("a_ij rho R_i R_j A", real=True)
+    h_i, h_j, n_i, n_j = sp.symbols("h_i h_j n_i n_j", positive=True)
+    g, top, norm_v, constant, most, weight_ij = sp.symbols("g H v C q alpha_ij", real=True)
+    speed, first = sp.symbols("c R_0", real=True)
+    return (
+        Identity(
+            name="ratios of heights",
+            says="Since $|y_i|_W = 1$, $h_i = 1/|w_i|_W$, and $h_j/h_i = |w_i|_W/|w_j|_W$ ($n_i = |w_i|_W$).",
+            left=h_j / h_i,
+            right=n_i / n_j,
+            where={h_i: 1 / n_i, h_j: 1 / n_j},
+        ),
+        Inequality(
+            name="from below",
+            says="With $H = (u^{\\top}W^{-1}u)^{1/2}$, the norm of $W^{-1}u$ in the metric $W$: $1 = u^{\\top}w_i "
+            "= g \\le "
+            "Hn_i$.",
+            hypotheses=(sp.Eq(g, 1), g <= top * n_i, top > 0),
+            conclusion=n_i >= 1 / top,
+            uses=("Cauchy-Schwarz",),
+            needs=("inner products are bounded by the product of the norms",),
+            establishes=("the norms of the projected tokens are at least 1/H",),
+        ),
+        Inequality(
+            name="from above",
+            says="With a constant $C$ such that $|r|_W \\le C|r|_*$ on $u^{\\perp}$: $n_j = |v + r_j|_W \\le |v|_W "
+            "+ CR_j "
+            "\\le q = |v|_W + CR_0$.",
+            hypotheses=(
+                n_j <= norm_v + constant * r_j,
+                constant >= 0,
+                r_j <= first,
+                sp.Eq(most, norm_v + constant * first),
+            ),
+            conclusion=n_j <= most,
+            uses=("bounded deviations",),
+            needs=(f"{LARGEST} does not increase",),
+            establishes=("the norms of the projected tokens are bounded above",),
+        ),
+        Inequality(
+            name="bounded ratios",
+            says="So $a_{ij} = \\alpha_{ij}n_i/n_j \\ge \\alpha_{ij}\\,\\tfrac{1}{Hq}$. The weights of a token sum "
+            "to "
+            "$1/\\sqrt d$, whatever $P$ is: $\\sum_j a_{ij} \\ge A = \\tfrac{1}{Hq\\sqrt d} > 0$ for all times.",
+            hypotheses=(weight_ij >= 0, n_i >= 1 / top, n_j <= most, top > 0),
+            conclusion=weight_ij * n_i / n_j >= weight_ij / (top * most),
+            uses=("ratios of heights", "from below", "from above"),
+            needs=(
+                "the norms of the projected tokens are at least 1/H",
+                "the norms of the projected tokens are bounded above",
+            ),
+            establishes=("the sums of the rates are at least A",),
+        ),
+        Inequality(
+            name="rate",
+            says="With $a = \\sum_j a_{ij} \\ge A$ and $c = (\\lambda - \\rho)A$ the largest squared deviation has "
+            "the "
+            "slope $-2a(\\lambda - \\rho)R_i^2 \\le -2cR_i^2$.",
+            hypotheses=(total > 0, a >= total, lam > rho, sp.Eq(speed, (lam - rho) * total)),
+            conclusion=-2 * a * (lam - rho) * r_i**2 <= -2 * speed * r_i**2,
+            uses=("contraction", "bounded ratios"),
+            needs=("the sums of the rates are at least A",),
+            establishes=(
+                f"for almost every time, where {LARGEST} is attained the derivative is at most -2c times {LARGEST}",
+            ),
+        ),
+    )
+
+
+def _limit() -> tuple[Step, ...]:
+    """The deviations decay exponentially, and every token tends to v."""
+    lam = sp.Symbol("lambda", real=True)
+    rho, r_i, total = sp.symbols("rho R_i A", real=True)
+    speed, time, first = sp.symbols("c t R_0", real=True)
+    return (
+        *bound_almost_everywhere(
+            LARGEST,
+            "-2c",
+            names=("decreasing deviations", "exponential decay"),
+            says=("For $\\max_i R_i^2$ again:", "So the deviations decay exponentially."),
+            formulas=(
+                "\\tfrac{d}{dt}\\max_i R_i^2 \\le -2c\\max_i R_i^2 \\quad\\text{for almost every } t",
+                "\\max_i|r_i(t)|_*^2 \\le e^{-2ct}\\max_i|r_i(0)|_*^2",
+            ),
+            uses=("rate",),
+        ),
+        Inequality(
+            name="positive rate",
+            says="With $c = (\\lambda - \\rho)A > 0$ the largest squared deviation $R$ lies between zero and "
+            "$R_0e^{-2ct}$.",
+            hypotheses=(
+                total > 0,
+                lam > rho,
+                sp.Eq(speed, (lam - rho) * total),
+                r_i >= 0,
+                r_i <= first * sp.exp(-2 * speed * time),
+            ),
+            conclusion=sp.And(2 * speed > 0, r_i >= 0, r_i <= first * sp.exp(-2 * speed * time)),
+            uses=("exponential decay",),
+            needs=(f"{LARGEST} at time t is at most exp(-2c t) times {LARGEST} at the start",),
+            establishes=(f"{LARGEST} lies between zero and a decaying exponential of time",),
+        ),
+        Citation(
+            name="deviations",
+            says="So $w_i \\to v$ (scaled to $u^{\\top}v = 1$).",
+            theorem=EXPONENTIAL_DECAY,
+            letters={"q": LARGEST},
+            uses=("positive rate",),
+            formula="\\max_i|w_i(t) - v|_*^2 \\to 0",
+            establishes=(f"{LARGEST} tends to zero",),
+        ),
+        *limit_of_tokens(
+            "$H = (u^{\\top}W^{-1}u)^{1/2}$",
+            "That is $y_i \\to v/|v|_W$.",
+            uses=("deviations", "from below"),
+            needs=(
+                "the heights keep their sign",
+                f"{LARGEST} tends to zero",
+                "the norms of the projected tokens are at least 1/H",
+            ),
+            establishes="all tokens converge to the top eigenvector",
+        ),
+    )
+
+
+def _causal(flow: _Flow) -> tuple[Step, ...]:
+    """The same identity with a mask."""
+    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, tensor_step
+    from eigentoken.theory.calculus import DIMENSION, Mask, exponential, factor
+    from eigentoken.theory.calculus.expressions import row_sum
+
+    mask = Mask("c", TOKEN_I, TOKEN_J)
+    masked = (
+        factor(mask) * exponential(flow.pair) * factor(row_sum(flow.pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
+    )
+    return (
+        tensor_step(
+            "causal attention",
+            "With a mask ($c_{ij} = 1$ where token $i$ sees token $j$) the projected flow is the same with the "
+            "masked weights, which again sum to $1/\\sqrt d$: the argument is unchanged.",
+            derive=lambda: along_flow(flow.projected, flow.masked_field, flow.rules),
+            claimed=(masked * flow.difference).summed(TOKEN_J, HEAD),
+            rules=flow.rules,
+            left="\\dot w_i",
+        ),
+    )
+
+
+def derive() -> Derivation:
+    """The projected flow from the registered system, its deviation from v, and a norm in which U contracts."""
+    flow = _flow()
     return Derivation(
         (
-            analytic_step(
-                "bounded field",
-                "Written out, at each time the field is analytic in the tokens, and it is measurable in time with "
-                "$P$. The "
-                "weights are at most one and the tokens lie on the compact $\\mathcal{E}_W$: it is bounded, whatever "
-                "$P$ is.",
-                derive=lambda: field,
-                claimed=(
-                    here_weight * (token(TOKEN_J).applied((value,)) - dot(here, token(TOKEN_J), (metric, value)) * here)
-                ).summed(TOKEN_J, HEAD),
-                rules=rules,
-                left="\\dot y_i",
-                needs=("P is measurable in time",),
-                establishes=("the field is measurable in time, continuous in the state and bounded",),
-            ),
-            Citation(
-                name="measurable P",
-                says="So solutions exist, and are absolutely continuous; what follows holds for each of them. (They "
-                "are unique "
-                "where $P$ is locally integrable; this is not used.)",
-                theorem=CARATHEODORY_BOUNDED,
-                uses=("bounded field",),
-                establishes=("solutions exist and are absolutely continuous",),
-            ),
-            tensor_step(
-                "projected flow",
-                "Let $h_i = u^{\\top}y_i > 0$ and $w_i = y_i/h_i$. Differentiated along the registered flow, for "
-                "every number of tokens and heads and every dimension:",
-                derive=lambda: along_flow(projected, field, rules),
-                claimed=claimed,
-                rules=rules,
-                left="\\dot w_i",
-            ),
-            Identity(
-                name="one summand",
-                says="Each head has $u^{\\top}U_{\\eta} = \\lambda_{\\eta}u^{\\top}$. With $y_j = h_jw_j$ "
-                "(coordinatewise; $Uy_j$ is "
-                "$h_j\\,Uw_j$, and $g_j = u^{\\top}Uy_j$ is $\\lambda h_j$) the summand of $(\\eta, j)$, without its "
-                "weight, is "
-                "$h_j/h_i$ times $Uw_j - \\lambda w_i$: $\\dot w_i = \\sum_{\\eta,j}a^{\\eta}_{ij}(U_{\\eta}w_j - "
-                "\\lambda_{\\eta}w_i)$, "
-                "$a^{\\eta}_{ij} = \\alpha^{\\eta}_{ij}h_j/h_i$.",
-                left=(Uy_j - uUy_j * w_i) / h_i,
-                right=h_j / h_i * (Uw_j - lam * w_i),
-                where={Uy_j: h_j * Uw_j, uUy_j: lam * h_j},
-                uses=("projected flow",),
-                establishes=("the projected tokens follow a linear protocol",),
-            ),
-            tensor_step(
-                "heights",
-                "The heights move by the following, where $u^{\\top}U_{\\eta}y_j = \\lambda_{\\eta}h_j$: $\\dot h_i = "
-                "\\sum_{\\eta,j}\\alpha^{\\eta}_{ij}(\\lambda_{\\eta}h_j - s_{ij}h_i)$, $s_{ij} = "
-                "y_i^{\\top}WU_{\\eta}y_j$.",
-                derive=lambda: along_flow(height(TOKEN_I), field, rules),
-                claimed=(
-                    weight * (moved - dot(token(TOKEN_I), token(TOKEN_J), (metric, value)) * height(TOKEN_I))
-                ).summed(TOKEN_J, HEAD),
-                rules=rules,
-                left="\\dot h_i",
-                needs=("solutions exist and are absolutely continuous",),
-                establishes=(LOWEST,),
-            ),
-            Identity(
-                name="deviation",
-                says="With $w_i = v/(u^{\\top}v) + r_i$ (scaled to $u^{\\top}v = 1$) and $Uv = \\lambda v$ the "
-                "constant part drops, and "
-                "$r_i \\in u^{\\perp}$ follows the same protocol.",
-                left=Uw_j - lam * w_i,
-                right=Ur_j - lam * r,
-                where={Uw_j: lam * v + Ur_j, w_i: v + r},
-                uses=("one summand",),
-            ),
-            applied(
-                "the deviations stay in the plane",
-                "Apply $u^{\\top}$: $u^{\\top}w_i = 1$ for all $i$, and $Uw_j - \\lambda w_i \\mapsto 0$.",
-                Uw_j - lam * w_i,
-                {Uw_j: lam, w_i: sp.Integer(1)},
-                sp.Integer(0),
-                by="u^{\\top}",
-                uses=("one summand",),
-            ),
-            *half_space_steps("u^{\\top}y_i", uses=("heights",), establishes="the heights keep their sign"),
-            Citation(
-                name="adapted norm",
-                says="The spectral radius of $U|_{u^{\\perp}}$ is below $\\lambda$, so some Euclidean norm "
-                "$|\\cdot|_*$ on "
-                "$u^{\\perp}$ has $|Ur|_* \\le \\rho\\,|r|_*$ with $\\rho < \\lambda$. (For several heads one such "
-                "norm with "
-                "$|U_{\\eta}r|_* \\le \\rho_{\\eta}|r|_*$, $\\rho_{\\eta} < \\lambda_{\\eta}$, is a hypothesis, and "
-                "$\\lambda - \\rho$ "
-                "below is the smallest $\\lambda_{\\eta} - \\rho_{\\eta}$.)",
-                theorem=ADAPTED_NORM,
-                letters={"A": "U on u^perp", "bound": "lambda"},
-                formula="|Ur|_* \\le \\rho\\,|r|_*, \\qquad \\rho < \\lambda",
-                establishes=("some Euclidean norm has an operator norm of U on u^perp below lambda",),
-            ),
-            Citation(
-                name="Cauchy-Schwarz",
-                says="In this norm, and in that of $W$:",
-                theorem=CAUCHY_SCHWARZ,
-                formula="\\langle Ur_j, r_i\\rangle_* \\le |Ur_j|_*\\,|r_i|_*, \\qquad u^{\\top}w \\le "
-                "(u^{\\top}W^{-1}u)^{1/2}\\,|w|_W",
-                establishes=("inner products are bounded by the product of the norms",),
-            ),
-            Inequality(
-                name="contraction",
-                says="At the token with the largest $R_i = |r_i|_*$ ($R_j \\le R_i$, $x = \\langle Ur_j, r_i\\rangle_* "
-                "\\le "
-                "NR_i$, $N = |Ur_j|_* \\le \\rho R_j$) each summand of $\\tfrac12\\tfrac{d}{dt}R_i^2 = \\sum_j "
-                "a_{ij}(x - "
-                "\\lambda R_i^2)$ is at most $-a_{ij}(\\lambda - \\rho)R_i^2$, which is not positive.",
-                hypotheses=(
-                    a >= 0,
-                    rho >= 0,
-                    rho < lam,
-                    r_j >= 0,
-                    r_j <= r_i,
-                    image <= rho * r_j,
-                    product <= image * r_i,
-                ),
-                conclusion=sp.And(
-                    a * (product - lam * r_i**2) <= -a * (lam - rho) * r_i**2, -a * (lam - rho) * r_i**2 <= 0
-                ),
-                uses=("deviation", "the deviations stay in the plane", "adapted norm", "Cauchy-Schwarz"),
-                needs=(
-                    "the heights keep their sign",
-                    "the projected tokens follow a linear protocol",
-                    "solutions exist and are absolutely continuous",
-                    "some Euclidean norm has an operator norm of U on u^perp below lambda",
-                    "inner products are bounded by the product of the norms",
-                ),
-                establishes=(
-                    f"{LARGEST} is the largest of finitely many absolutely continuous functions of time",
-                    f"for almost every time, where {LARGEST} is attained the derivative is at most zero",
-                ),
-            ),
-            *bound_almost_everywhere(
-                LARGEST,
-                names=("slope of the deviations", "bounded deviations"),
-                says=("For $\\max_i R_i^2$:", "So the deviations stay bounded."),
-                formulas=(
-                    "\\tfrac{d}{dt}\\max_i R_i^2 \\le 0 \\quad\\text{for almost every } t",
-                    "R_i(t) \\le R_0 := \\max_k R_k(0)",
-                ),
-                uses=("contraction",),
-            ),
-            Identity(
-                name="ratios of heights",
-                says="Since $|y_i|_W = 1$, $h_i = 1/|w_i|_W$, and $h_j/h_i = |w_i|_W/|w_j|_W$ ($n_i = |w_i|_W$).",
-                left=h_j / h_i,
-                right=n_i / n_j,
-                where={h_i: 1 / n_i, h_j: 1 / n_j},
-            ),
-            Inequality(
-                name="from below",
-                says="With $H = (u^{\\top}W^{-1}u)^{1/2}$, the norm of $W^{-1}u$ in the metric $W$: $1 = u^{\\top}w_i "
-                "= g \\le "
-                "Hn_i$.",
-                hypotheses=(sp.Eq(g, 1), g <= top * n_i, top > 0),
-                conclusion=n_i >= 1 / top,
-                uses=("Cauchy-Schwarz",),
-                needs=("inner products are bounded by the product of the norms",),
-                establishes=("the norms of the projected tokens are at least 1/H",),
-            ),
-            Inequality(
-                name="from above",
-                says="With a constant $C$ such that $|r|_W \\le C|r|_*$ on $u^{\\perp}$: $n_j = |v + r_j|_W \\le |v|_W "
-                "+ CR_j "
-                "\\le q = |v|_W + CR_0$.",
-                hypotheses=(
-                    n_j <= norm_v + constant * r_j,
-                    constant >= 0,
-                    r_j <= first,
-                    sp.Eq(most, norm_v + constant * first),
-                ),
-                conclusion=n_j <= most,
-                uses=("bounded deviations",),
-                needs=(f"{LARGEST} does not increase",),
-                establishes=("the norms of the projected tokens are bounded above",),
-            ),
-            Inequality(
-                name="bounded ratios",
-                says="So $a_{ij} = \\alpha_{ij}n_i/n_j \\ge \\alpha_{ij}\\,\\tfrac{1}{Hq}$. The weights of a token sum "
-                "to "
-                "$1/\\sqrt d$, whatever $P$ is: $\\sum_j a_{ij} \\ge A = \\tfrac{1}{Hq\\sqrt d} > 0$ for all times.",
-                hypotheses=(weight_ij >= 0, n_i >= 1 / top, n_j <= most, top > 0),
-                conclusion=weight_ij * n_i / n_j >= weight_ij / (top * most),
-                uses=("ratios of heights", "from below", "from above"),
-                needs=(
-                    "the norms of the projected tokens are at least 1/H",
-                    "the norms of the projected tokens are bounded above",
-                ),
-                establishes=("the sums of the rates are at least A",),
-            ),
-            Inequality(
-                name="rate",
-                says="With $a = \\sum_j a_{ij} \\ge A$ and $c = (\\lambda - \\rho)A$ the largest squared deviation has "
-                "the "
-                "slope $-2a(\\lambda - \\rho)R_i^2 \\le -2cR_i^2$.",
-                hypotheses=(total > 0, a >= total, lam > rho, sp.Eq(speed, (lam - rho) * total)),
-                conclusion=-2 * a * (lam - rho) * r_i**2 <= -2 * speed * r_i**2,
-                uses=("contraction", "bounded ratios"),
-                needs=("the sums of the rates are at least A",),
-                establishes=(
-                    f"for almost every time, where {LARGEST} is attained the derivative is at most -2c times {LARGEST}",
-                ),
-            ),
-            *bound_almost_everywhere(
-                LARGEST,
-                "-2c",
-                names=("decreasing deviations", "exponential decay"),
-                says=("For $\\max_i R_i^2$ again:", "So the deviations decay exponentially."),
-                formulas=(
-                    "\\tfrac{d}{dt}\\max_i R_i^2 \\le -2c\\max_i R_i^2 \\quad\\text{for almost every } t",
-                    "\\max_i|r_i(t)|_*^2 \\le e^{-2ct}\\max_i|r_i(0)|_*^2",
-                ),
-                uses=("rate",),
-            ),
-            Inequality(
-                name="positive rate",
-                says="With $c = (\\lambda - \\rho)A > 0$ the largest squared deviation $R$ lies between zero and "
-                "$R_0e^{-2ct}$.",
-                hypotheses=(
-                    total > 0,
-                    lam > rho,
-                    sp.Eq(speed, (lam - rho) * total),
-                    r_i >= 0,
-                    r_i <= first * sp.exp(-2 * speed * time),
-                ),
-                conclusion=sp.And(2 * speed > 0, r_i >= 0, r_i <= first * sp.exp(-2 * speed * time)),
-                uses=("exponential decay",),
-                needs=(f"{LARGEST} at time t is at most exp(-2c t) times {LARGEST} at the start",),
-                establishes=(f"{LARGEST} lies between zero and a decaying exponential of time",),
-            ),
-            Citation(
-                name="deviations",
-                says="So $w_i \\to v$ (scaled to $u^{\\top}v = 1$).",
-                theorem=EXPONENTIAL_DECAY,
-                letters={"q": LARGEST},
-                uses=("positive rate",),
-                formula="\\max_i|w_i(t) - v|_*^2 \\to 0",
-                establishes=(f"{LARGEST} tends to zero",),
-            ),
-            *limit_of_tokens(
-                "$H = (u^{\\top}W^{-1}u)^{1/2}$",
-                "That is $y_i \\to v/|v|_W$.",
-                uses=("deviations", "from below"),
-                needs=(
-                    "the heights keep their sign",
-                    f"{LARGEST} tends to zero",
-                    "the norms of the projected tokens are at least 1/H",
-                ),
-                establishes="all tokens converge to the top eigenvector",
-            ),
-            tensor_step(
-                "causal attention",
-                "With a mask ($c_{ij} = 1$ where token $i$ sees token $j$) the projected flow is the same with the "
-                "masked weights, which again sum to $1/\\sqrt d$: the argument is unchanged.",
-                derive=lambda: along_flow(projected, masked_field, rules),
-                claimed=(masked * difference).summed(TOKEN_J, HEAD),
-                rules=rules,
-                left="\\dot w_i",
-            ),
+            *_solutions(flow),
+            *_projected_flow(flow),
+            *_half_space(),
+            *_deviations_shrink(),
+            *_bounded_ratios(),
+            *_limit(),
+            *_causal(flow),
         )
     )
 

@@ -23,9 +23,9 @@ COMPARABLE = "the projected distance is comparable with the distance"
 NULL = "the set of starts without consensus at y_1 has measure zero"
 
 
-def measure_steps() -> Iterator[Step]:
-    """The starts without consensus at the first token: a finite union of measurable sets with sections of one point."""
-    a, h, far, near, far_0, factor, reached, next_one = sp.symbols("a h x d x_0 E p c", real=True)
+def _null_sections() -> Iterator[Step]:
+    """Sections of one point; and the hemisphere goes to consensus."""
+    h, far, near, far_0, factor = sp.symbols("h x d x_0 E", real=True)
     yield Citation(
         name="null sections",
         says="Let $B_i$ be the starts for which $y_1, \\dots, y_{i-1}$ converge to $y_1$ and $y_i$ does not. For given "
@@ -84,6 +84,11 @@ def measure_steps() -> Iterator[Step]:
         formula="|y_i(t) - y_1| \\to 0",
         establishes=("the squared distance to y_1, from the hemisphere, tends to zero",),
     )
+
+
+def _null_set() -> Iterator[Step]:
+    """The exceptional sets are Borel sets of measure zero."""
+    a, reached, next_one = sp.symbols("a p c", real=True)
     yield Inequality(
         name="entrance",
         says="And a start that goes to consensus has, at some time $T$, heights within $\\tfrac12$ of one, which are "
@@ -137,6 +142,12 @@ def measure_steps() -> Iterator[Step]:
         formula="\\operatorname{meas}\\{(y_1, \\dots, y_{\\ell}) : \\text{no consensus at } y_1\\} = 0",
         establishes=(NULL,),
     )
+
+
+def measure_steps() -> Iterator[Step]:
+    """The starts without consensus at the first token: a finite union of measurable sets with sections of one point."""
+    yield from _null_sections()
+    yield from _null_set()
 
 
 def stability_steps() -> Iterator[Step]:

@@ -22,12 +22,9 @@ BELOW = "minus the third angle, where it is negative,"
 ROOM = "the room below pi + delta"
 
 
-def position_steps() -> Iterator[Step]:
-    """Where the bad start of the third token is not."""
-    s_2, s_3, s_32, A_21, A_31, A_32 = sp.symbols("s_2 s_3 s_32 A_21 A_31 A_32", real=True)
+def _great_circle() -> Iterator[Step]:
+    """The second token's start, and the motion on a great circle."""
     c_i, s_i, c_j, s_j = sp.symbols("c_i s_i c_j s_j", real=True)
-    delta, floor, least, larger, pi, third, late = sp.symbols("delta c_1 s u pi theta_3 u'", real=True)
-    heads = sp.Symbol("N", positive=True)
     tangent = (c_j - (c_i * c_j + s_i * s_j) * c_i) * (-s_i) + (s_j - (c_i * c_j + s_i * s_j) * s_i) * c_i
     yield recalled(
         "AB-L5.1",
@@ -45,6 +42,13 @@ def position_steps() -> Iterator[Step]:
         left=tangent,
         right=s_j * c_i - c_j * s_i,
     )
+
+
+def _from_above() -> Iterator[Step]:
+    """The larger of the two angles never exceeds pi."""
+    s_2, s_3, s_32, A_21, A_31, A_32 = sp.symbols("s_2 s_3 s_32 A_21 A_31 A_32", real=True)
+    delta, floor, least, larger, pi = sp.symbols("delta c_1 s u pi", real=True)
+    heads = sp.Symbol("N", positive=True)
     yield Inequality(
         name="angles from above",
         says="Let $\\theta_1 = 0$, $\\theta_2(0) \\in (0, \\pi)$ and $\\theta_3(0) = \\pi$, that is $y_3 = -y_1$. "
@@ -107,6 +111,12 @@ def position_steps() -> Iterator[Step]:
         formula="\\max(\\theta_2, \\theta_3)(t) \\le \\pi",
         establishes=(f"{ROOM} is positive at all times",),
     )
+
+
+def _from_below() -> Iterator[Step]:
+    """The third angle is never negative; where the bad start is not."""
+    s_3, s_32, A_31, A_32 = sp.symbols("s_3 s_32 A_31 A_32", real=True)
+    pi, third, late = sp.symbols("pi theta_3 u'", real=True)
     yield Inequality(
         name="angles from below",
         says="For $\\theta_2 - \\pi < \\theta_3 \\le 0$: $s_3 = \\sin\\theta_3 \\le 0$ and $\\sin(\\theta_2 - "
@@ -149,3 +159,10 @@ def position_steps() -> Iterator[Step]:
         ),
         establishes=("the bad start of token 3 is not -y_1",),
     )
+
+
+def position_steps() -> Iterator[Step]:
+    """Where the bad start of the third token is not."""
+    yield from _great_circle()
+    yield from _from_above()
+    yield from _from_below()

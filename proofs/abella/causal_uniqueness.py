@@ -17,16 +17,14 @@ __all__ = ["uniqueness_steps"]
 GROWN = "minus the squared distance at time t is at most exp(k c_1 t) times minus the squared distance at the start"
 
 
-def uniqueness_steps() -> Iterator[Step]:
-    """Two solutions that both tend to the antipode separate exponentially, so they are one."""
+def _lipschitz_weights() -> Iterator[Step]:
+    """How two solutions for the same earlier tokens separate; their weights differ by a Lipschitz bound."""
     a, b, c, y, z, target = sp.symbols("a atilde c y ytilde y_j", real=True)
     s, delta, spread = sp.symbols("s delta Delta", real=True)
-    weight, mean, product, eps = sp.symbols("w m p epsilon", real=True)
+    weight, mean = sp.symbols("w m", real=True)
     total = sp.Function("Z", positive=True)(s)
     size = sp.Symbol("Z", positive=True)
     share = sp.exp(s * delta) / total
-    alpha, change, lipschitz, length, root, error, floor = sp.symbols("alpha beta K g r x c_1", real=True)
-    count, gap, coordinate, others = sp.symbols("k D u R", real=True)
     yield applied(
         "two solutions",
         "Let $y, \\tilde y$ be two solutions of token $i$ for the same earlier tokens, and $g_j(y) = y_j - "
@@ -74,6 +72,14 @@ def uniqueness_steps() -> Iterator[Step]:
         establishes=("a weight along a line is Lipschitz",),
         formula="|\\alpha_{ij}(y) - \\alpha_{ij}(\\tilde y)| \\le K\\,|y - \\tilde y|",
     )
+
+
+def _separation() -> Iterator[Step]:
+    """Near the antipode the push is small, and the squared distance grows exponentially."""
+    z, target = sp.symbols("ytilde y_j", real=True)
+    mean, product, eps = sp.symbols("m p epsilon", real=True)
+    alpha, change, lipschitz, length, root, error, floor = sp.symbols("alpha beta K g r x c_1", real=True)
+    count, gap = sp.symbols("k D", real=True)
     yield applied(
         "length of the push",
         "With $p = \\tilde y^{\\top}y_j$, apply $y_j^{\\top}$ to $g_j(\\tilde y) = y_j - p\\,\\tilde y$, which is "
@@ -138,6 +144,13 @@ def uniqueness_steps() -> Iterator[Step]:
         formula="-D(t) \\le -e^{kc_1(t - T)}D(T)",
         establishes=(GROWN,),
     )
+
+
+def _one_solution() -> Iterator[Step]:
+    """But it is bounded: the two solutions are one."""
+    c = sp.Symbol("c", real=True)
+    floor = sp.Symbol("c_1", real=True)
+    count, gap, coordinate, others = sp.symbols("k D u R", real=True)
     yield Inequality(
         name="but it is bounded",
         says="The rate is positive, and $D = 2(1 - c)$ with $c \\ge -1$ is at most 4.",
@@ -172,3 +185,10 @@ def uniqueness_steps() -> Iterator[Step]:
         ),
         establishes=("there is at most one bad start", "every section of B_i has at most one point"),
     )
+
+
+def uniqueness_steps() -> Iterator[Step]:
+    """Two solutions that both tend to the antipode separate exponentially, so they are one."""
+    yield from _lipschitz_weights()
+    yield from _separation()
+    yield from _one_solution()

@@ -25,12 +25,12 @@ DECAY = f"{ENERGY} at time t is at most exp(-c t) times {ENERGY} at the start"
 STABLE = "the consensus on v is exponentially stable, uniformly in time"
 
 
-def local_stability_steps() -> Iterator[Step]:
-    """From the local spectrum, which is negative, to exponential stability."""
+def _linear_part() -> Iterator[Step]:
+    """The linear part does not depend on time, its spectrum is negative, the remainder quadratic."""
     weight, lam, v, image, product = sp.symbols("alpha_ij lambda v Uv s", real=True)
     block, value = sp.symbols("mu nu", real=True)
-    n, q, low, constant, rate, form, start, first, room = sp.symbols("n q m C c F F_0 n_0 r_0", real=True)
-    factor, gap = sp.symbols("E g", real=True)
+    n, room = sp.symbols("n r_0", real=True)
+    gap = sp.Symbol("g", real=True)
     yield Identity(
         name="weights drop out",
         says="In the chart $\\eta = (P_vy_1, \\dots, P_vy_{\\ell})$, $P_v = 1 - vv^{\\top}$, the weights enter the "
@@ -90,6 +90,11 @@ def local_stability_steps() -> Iterator[Step]:
         ),
         establishes=("all eigenvalues of J have negative real parts",),
     )
+
+
+def _quadratic_form() -> Iterator[Step]:
+    """A form that decreases, by Lyapunov's equation."""
+    n, q, constant, rate, form = sp.symbols("n q C c F", real=True)
     yield Citation(
         name="Lyapunov's equation",
         says="So there is a form that decreases along the linear flow of $J$.",
@@ -130,6 +135,12 @@ def local_stability_steps() -> Iterator[Step]:
         formula="F(t) \\le e^{-ct}F(0)",
         establishes=(DECAY,),
     )
+
+
+def _exponential_stability() -> Iterator[Step]:
+    """The trajectory stays in the ball where it decreases, and decays."""
+    n, q, low, form, start, first, room = sp.symbols("n q m F F_0 n_0 r_0", real=True)
+    factor = sp.Symbol("E", real=True)
     yield Inequality(
         name="room",
         says="Let $m = \\lambda_{\\min}(Q)$ and let the start satisfy $qn_0^2 < mr_0^2$. As long as the room $r_0^2 "
@@ -171,3 +182,10 @@ def local_stability_steps() -> Iterator[Step]:
         needs=(f"{ROOM} is positive at all times", DECAY),
         establishes=(STABLE,),
     )
+
+
+def local_stability_steps() -> Iterator[Step]:
+    """From the local spectrum, which is negative, to exponential stability."""
+    yield from _linear_part()
+    yield from _quadratic_form()
+    yield from _exponential_stability()

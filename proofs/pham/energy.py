@@ -11,15 +11,15 @@ from eigentoken.proofs.pham.ph_m_token_flow import calculus_rules, log_sum_exp_s
 from eigentoken.proofs.pham.ph_t01_pair_forms import variance_steps
 from eigentoken.proofs.steps.textbook import JENSEN
 from eigentoken.proofs.steps.textbook_flows import CONVEX_TANGENT
-from eigentoken.theory.statements.steps import Citation, Inequality
+from eigentoken.theory.statements.steps import Citation, Inequality, Step
 
 __all__ = ["energy_steps", "smooth_step"]
 
 
-def energy_steps() -> tuple[Any, ...]:
-    """``d/dt of -1/2 sum x^T A x`` and its bound by log-mean-exp and by the mean token; shared with PH-T3."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, along_flow, tensor_step
-    from eigentoken.theory.calculus import TOKENS, Letter, vector
+def _energy_rate() -> tuple[Step, ...]:
+    """The derivative of the energy, and the convexity of log-sum-exp along a line."""
+    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, along_flow, tensor_step
+    from eigentoken.theory.calculus import Letter, vector
     from eigentoken.theory.calculus import dot as inner
 
     rules = calculus_rules()
@@ -27,10 +27,7 @@ def energy_steps() -> tuple[Any, ...]:
     score = (Letter("W"),)
     energy = (inner(vector("x", TOKEN_I), vector("x", TOKEN_I), (Letter("A"),)) * sp.Rational(-1, 2)).summed(TOKEN_I)
     claimed = -soft_average(TOKEN_I, lambda k: inner(vector("x", TOKEN_I), vector("x", k), score)).summed(TOKEN_I)
-    mean = vector("x", TOKEN_J).summed(TOKEN_J) / TOKENS
-    u, g_0, g_1, slope, average, bound = sp.symbols("u g_0 g_1 g' m b", real=True)
-    half = sp.Symbol("h", real=True)
-    common, form_l, least, square = sp.symbols("c c_l mu N", real=True)
+    g_0, g_1, slope = sp.symbols("g_0 g_1 g'", real=True)
     return (
         tensor_step(
             "derivative of the energy",
@@ -68,6 +65,22 @@ def energy_steps() -> tuple[Any, ...]:
             needs=("log-sum-exp along a line lies above its tangents",),
             establishes=("the softmax average is at least log-mean-exp",),
         ),
+    )
+
+
+def _bounds() -> tuple[Step, ...]:
+    """Its bound by log-mean-exp and by the mean token, and where it is attained."""
+    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, tensor_step
+    from eigentoken.theory.calculus import TOKENS, Letter, vector
+    from eigentoken.theory.calculus import dot as inner
+
+    rules = calculus_rules()
+    score = (Letter("W"),)
+    mean = vector("x", TOKEN_J).summed(TOKEN_J) / TOKENS
+    u, g_0, g_1, slope, average, bound = sp.symbols("u g_0 g_1 g' m b", real=True)
+    half = sp.Symbol("h", real=True)
+    common, form_l, least, square = sp.symbols("c c_l mu N", real=True)
+    return (
         Inequality(
             name="supporting line",
             says="The exponential lies above its tangents: $e^{m + u} \\ge e^{m}(1 + u)$ (here divided by $e^m$).",
@@ -138,6 +151,14 @@ def energy_steps() -> tuple[Any, ...]:
             needs=("the exponential of a mean is the mean of the exponential only for equal arguments",),
             establishes=("the energy rate vanishes only at the origin",),
         ),
+    )
+
+
+def energy_steps() -> tuple[Any, ...]:
+    """``d/dt of -1/2 sum x^T A x`` and its bound by log-mean-exp and by the mean token; shared with PH-T3."""
+    return (
+        *_energy_rate(),
+        *_bounds(),
     )
 
 

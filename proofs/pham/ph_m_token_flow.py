@@ -20,7 +20,7 @@ from eigentoken.theory.language.observables_attention import solve
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
-from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Reduction
+from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Reduction, Step
 from eigentoken.theory.systems.catalogue import system
 
 W, B = matrix("W"), matrix("B")
@@ -75,9 +75,8 @@ def log_sum_exp_step(name: str, says: str, rules: Any, **options: Any) -> Reduct
     )
 
 
-def derive() -> Derivation:
-    """Rows and columns, the key identity, growth, consensus."""
-    from eigentoken.proofs.pham.energy import smooth_step
+def _identities() -> tuple[Step, ...]:
+    """Rows and columns, the key identity, and the gradient of the normaliser."""
     from eigentoken.proofs.steps.calculus_steps import TOKEN_I, tensor_step
     from eigentoken.theory.calculus import Letter, dot, instance, vector
 
@@ -92,93 +91,109 @@ def derive() -> Derivation:
         return [sum(row[b] * value[b][a] for b in range(2)) for row in mixed for a in range(2)]
 
     transposed = tuple(zip(*value, strict=True))
+    return (
+        Reduction(
+            name="rows and columns",
+            says="The row form $\\dot X = \\operatorname{softmax}(XWX^{\\top})XV$ is the registered column form "
+            "with $B = V^{\\top}$.",
+            scope="2 tokens, d = 2",
+            derive=rows,
+            claimed=tuple(
+                entry for row in velocity("token-flow", {"B": transposed, "W": score}, tokens) for entry in row
+            ),
+            agrees=all_equal,
+            entrywise=True,
+            shows=lambda _: "\\dot x_l = \\sum_i p_{li}\\,B x_i, \\qquad B = V^{\\top}",
+        ),
+        tensor_step(
+            "key identity",
+            "Multiply by $A$, $AB = W$, and pair with a vector $X$: $X^{\\top}A\\dot x_i = \\sum_j "
+            "p_{ij}\\,X^{\\top}Wx_j$.",
+            derive=lambda: dot(vector("X"), instance(field, TOKEN_I), (Letter("A"),)),
+            claimed=soft_average(TOKEN_I, lambda k: dot(vector("X"), vector("x", k), (Letter("W"),))),
+            rules=rules,
+            left="X^{\\top}A\\dot x_i",
+            establishes=("A times the velocity is a softmax average",),
+        ),
+        log_sum_exp_step(
+            "gradient",
+            "The right side is the derivative along $X$ of $F(z) = \\ln Z(z)$, $Z(z) = \\sum_j e^{z^{\\top}Wx_j}$ "
+            "with the other tokens frozen, at $z = x_i$. So "
+            "$A\\dot x_l = \\nabla F(x_l)$.",
+            rules,
+            uses=("key identity",),
+            establishes=("A times the velocity is the gradient of log-sum-exp",),
+        ),
+    )
+
+
+def _growth() -> tuple[Step, ...]:
+    """The largest norm grows at most exponentially, so solutions exist for all times; consensus."""
+    from eigentoken.proofs.pham.energy import smooth_step
+
     weight, size, growth, speed, product, factor, first = sp.symbols("p M g v s E M_0", real=True)
     x = sp.Symbol("x", real=True)
     mass = sp.Symbol("P", real=True)
+    return (
+        Inequality(
+            name="growth",
+            says="With $g = \\lVert B\\rVert$ and the largest norm $M = |x_l|$: each summand of "
+            "$\\tfrac{d}{dt}|x_l|^2 = "
+            "2\\sum_i p_{li}\\,x_l^{\\top}Bx_i$, where $s = x_l^{\\top}Bx_i \\le Mgv$ and $|x_i| = v \\le M$, is "
+            "at most "
+            "$2gp_{li}M^2$; and the weights $p$ sum to one.",
+            hypotheses=(weight >= 0, growth >= 0, speed >= 0, speed <= size, product <= size * growth * speed),
+            conclusion=2 * weight * product <= 2 * growth * weight * size**2,
+            establishes=(
+                f"{LARGEST} is the largest of finitely many differentiable functions of time",
+                f"where {LARGEST} is attained the derivative is at most 2g times {LARGEST}",
+            ),
+        ),
+        *bound_by_slope(
+            LARGEST,
+            "2g",
+            names=("slope of the largest norm", "squared norms"),
+            says=("For $\\max_l|x_l|^2$:", "So the squared norms grow at most exponentially."),
+            formulas=(
+                "D^+\\max_l|x_l|^2 \\le 2\\lVert B\\rVert\\max_l|x_l|^2",
+                "\\max_l|x_l(t)|^2 \\le e^{2\\lVert B\\rVert t}\\max_l|x_l(0)|^2",
+            ),
+            uses=("growth",),
+        ),
+        Inequality(
+            name="bound of the norms",
+            says="Roots, with $E = e^{\\lVert B\\rVert t}$: $M \\le EM_0$.",
+            hypotheses=(size >= 0, factor >= 0, first >= 0, size**2 <= factor**2 * first**2),
+            conclusion=size <= factor * first,
+            uses=("squared norms",),
+            needs=(f"{LARGEST} at time t is at most exp(2g t) times {LARGEST} at the start",),
+            establishes=("solutions are bounded on bounded intervals of time",),
+        ),
+        smooth_step(),
+        Citation(
+            name="global existence",
+            says="So solutions exist for all times.",
+            theorem=CONTINUATION,
+            uses=("bound of the norms", "Lipschitz field"),
+            establishes=("solutions exist for all times",),
+        ),
+        Identity(
+            name="consensus",
+            says="If all tokens are at $x$, any weights that sum to $P = 1$ give $\\dot x = P\\,Bx = Bx$.",
+            left=mass * x,
+            right=x,
+            where={mass: sp.Integer(1)},
+            establishes=("consensus states are invariant",),
+        ),
+    )
+
+
+def derive() -> Derivation:
+    """Rows and columns, the key identity, growth, consensus."""
     return Derivation(
         (
-            Reduction(
-                name="rows and columns",
-                says="The row form $\\dot X = \\operatorname{softmax}(XWX^{\\top})XV$ is the registered column form "
-                "with $B = V^{\\top}$.",
-                scope="2 tokens, d = 2",
-                derive=rows,
-                claimed=tuple(
-                    entry for row in velocity("token-flow", {"B": transposed, "W": score}, tokens) for entry in row
-                ),
-                agrees=all_equal,
-                entrywise=True,
-                shows=lambda _: "\\dot x_l = \\sum_i p_{li}\\,B x_i, \\qquad B = V^{\\top}",
-            ),
-            tensor_step(
-                "key identity",
-                "Multiply by $A$, $AB = W$, and pair with a vector $X$: $X^{\\top}A\\dot x_i = \\sum_j "
-                "p_{ij}\\,X^{\\top}Wx_j$.",
-                derive=lambda: dot(vector("X"), instance(field, TOKEN_I), (Letter("A"),)),
-                claimed=soft_average(TOKEN_I, lambda k: dot(vector("X"), vector("x", k), (Letter("W"),))),
-                rules=rules,
-                left="X^{\\top}A\\dot x_i",
-                establishes=("A times the velocity is a softmax average",),
-            ),
-            log_sum_exp_step(
-                "gradient",
-                "The right side is the derivative along $X$ of $F(z) = \\ln Z(z)$, $Z(z) = \\sum_j e^{z^{\\top}Wx_j}$ "
-                "with the other tokens frozen, at $z = x_i$. So "
-                "$A\\dot x_l = \\nabla F(x_l)$.",
-                rules,
-                uses=("key identity",),
-                establishes=("A times the velocity is the gradient of log-sum-exp",),
-            ),
-            Inequality(
-                name="growth",
-                says="With $g = \\lVert B\\rVert$ and the largest norm $M = |x_l|$: each summand of "
-                "$\\tfrac{d}{dt}|x_l|^2 = "
-                "2\\sum_i p_{li}\\,x_l^{\\top}Bx_i$, where $s = x_l^{\\top}Bx_i \\le Mgv$ and $|x_i| = v \\le M$, is "
-                "at most "
-                "$2gp_{li}M^2$; and the weights $p$ sum to one.",
-                hypotheses=(weight >= 0, growth >= 0, speed >= 0, speed <= size, product <= size * growth * speed),
-                conclusion=2 * weight * product <= 2 * growth * weight * size**2,
-                establishes=(
-                    f"{LARGEST} is the largest of finitely many differentiable functions of time",
-                    f"where {LARGEST} is attained the derivative is at most 2g times {LARGEST}",
-                ),
-            ),
-            *bound_by_slope(
-                LARGEST,
-                "2g",
-                names=("slope of the largest norm", "squared norms"),
-                says=("For $\\max_l|x_l|^2$:", "So the squared norms grow at most exponentially."),
-                formulas=(
-                    "D^+\\max_l|x_l|^2 \\le 2\\lVert B\\rVert\\max_l|x_l|^2",
-                    "\\max_l|x_l(t)|^2 \\le e^{2\\lVert B\\rVert t}\\max_l|x_l(0)|^2",
-                ),
-                uses=("growth",),
-            ),
-            Inequality(
-                name="bound of the norms",
-                says="Roots, with $E = e^{\\lVert B\\rVert t}$: $M \\le EM_0$.",
-                hypotheses=(size >= 0, factor >= 0, first >= 0, size**2 <= factor**2 * first**2),
-                conclusion=size <= factor * first,
-                uses=("squared norms",),
-                needs=(f"{LARGEST} at time t is at most exp(2g t) times {LARGEST} at the start",),
-                establishes=("solutions are bounded on bounded intervals of time",),
-            ),
-            smooth_step(),
-            Citation(
-                name="global existence",
-                says="So solutions exist for all times.",
-                theorem=CONTINUATION,
-                uses=("bound of the norms", "Lipschitz field"),
-                establishes=("solutions exist for all times",),
-            ),
-            Identity(
-                name="consensus",
-                says="If all tokens are at $x$, any weights that sum to $P = 1$ give $\\dot x = P\\,Bx = Bx$.",
-                left=mass * x,
-                right=x,
-                where={mass: sp.Integer(1)},
-                establishes=("consensus states are invariant",),
-            ),
+            *_identities(),
+            *_growth(),
         )
     )
 

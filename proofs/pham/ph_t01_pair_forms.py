@@ -26,7 +26,7 @@ from eigentoken.theory.proving.ball_evaluation import evaluate, sign
 from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
-from eigentoken.theory.statements.steps import ALL_SIZES, Citation, Computation, Derivation, Identity, Inequality
+from eigentoken.theory.statements.steps import ALL_SIZES, Citation, Computation, Derivation, Identity, Inequality, Step
 from eigentoken.theory.systems.catalogue import system
 
 
@@ -77,9 +77,92 @@ def variance_steps() -> tuple[Any, ...]:
     )
 
 
-def derive() -> Derivation:
-    """The derivative of a pair form is a difference of softmax averages, by the mean value theorem a variance."""
+def _rate() -> tuple[Step, ...]:
+    """The derivative of a pair form is a difference of softmax averages, and that is a variance."""
     from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, along_flow, tensor_step
+    from eigentoken.theory.calculus import Letter, vector
+    from eigentoken.theory.calculus import dot as inner
+
+    rules = calculus_rules()
+    field = token_field(rules)
+    gap = vector("x", TOKEN_I) - vector("x", TOKEN_J)
+
+    def projected(k: Any) -> Any:
+        return inner(gap, vector("x", k), (Letter("W"),))
+
+    late, early, variance, rate, moved = sp.symbols("phi_1 phi_0 v q' k", real=True)
+    return (
+        tensor_step(
+            "derivative of a pair form",
+            "Let $\\delta = x_i - x_j$ and $c_m = \\delta^{\\top}Wx_m$. Since $A$ is symmetric and $AB = W$, "
+            "along the registered flow, for every "
+            "number of tokens and every dimension, $\\tfrac{d}{dt}\\delta^{\\top}A\\delta = 2\\sum_m(p_{im} - "
+            "p_{jm})\\,c_m$.",
+            derive=lambda: along_flow(inner(gap, gap, (Letter("A"),)), field, rules, "x"),
+            claimed=(soft_average(TOKEN_I, projected) - soft_average(TOKEN_J, projected)) * 2,
+            rules=rules,
+            left="\\tfrac{d}{dt}\\,(x_i - x_j)^{\\top}A(x_i - x_j)",
+        ),
+        tensor_step(
+            "scores differ by c",
+            "The scores of $x_i$ and $x_j$ differ by $c_m$: so $p_i$ are the softmax weights at $s = 1$ and $p_j$ "
+            "those at $s = 0$ of the scores "
+            "$x_j^{\\top}Wx_m + s\\,c_m$.",
+            derive=lambda: (
+                inner(vector("x", TOKEN_I), vector("x", _token_m()), (Letter("W"),))
+                - inner(vector("x", TOKEN_J), vector("x", _token_m()), (Letter("W"),))
+            ),
+            claimed=projected(_token_m()),
+            rules=rules,
+            left="x_i^{\\top}Wx_m - x_j^{\\top}Wx_m",
+        ),
+        *variance_steps(),
+        Citation(
+            name="from slopes to differences",
+            says="Let $\\varphi(s) = E_1(s)/E_0(s)$ be the softmax average of the $c_m$ at the scores "
+            "$x_j^{\\top}Wx_m + sc_m$: $\\varphi(1) = \\sum_m p_{im}c_m$ and $\\varphi(0) = \\sum_m "
+            "p_{jm}c_m$. For some $s^* \\in (0, 1)$",
+            theorem=MEAN_VALUE_DIFFERENCE,
+            letters={"f": "the softmax average along a line"},
+            uses=("scores differ by c", "variance is nonnegative"),
+            formula="\\varphi(1) - \\varphi(0) = \\operatorname{Var}(s^*)",
+            establishes=(
+                "a difference of two values of the softmax average along a line is a value of its derivative in "
+                "between times the step",
+            ),
+        ),
+        Inequality(
+            name="sign of the rate",
+            says="So the rate $q' = 2(\\varphi_1 - \\varphi_0)$ of the pair form is twice a variance $v \\ge 0$.",
+            hypotheses=(sp.Eq(late - early, variance), variance >= 0, sp.Eq(rate, 2 * (late - early))),
+            conclusion=sp.And(rate >= 0, sp.Implies(sp.Eq(rate, 0), sp.Eq(variance, 0))),
+            uses=("derivative of a pair form", "from slopes to differences"),
+            needs=(
+                "a difference of two values of the softmax average along a line is a value of its derivative in "
+                "between times the step",
+                "the second derivative of log-sum-exp along a line is not negative",
+            ),
+            establishes=(
+                "the rate of a pair form is not negative, and zero only where a variance vanishes",
+                "a pair form is differentiable",
+            ),
+        ),
+        Inequality(
+            name="equality",
+            says="If the rate is zero, the variance at $s^*$ vanishes and all $c_m$ are equal. Conversely, if all "
+            "$c_m$ are one number $k$, both averages are $k$, and the rate is zero. That all $c_m = "
+            "\\delta^{\\top}Wx_m$ are equal says that $W^{\\top}\\delta$ is orthogonal to all $x_i - x_j$.",
+            hypotheses=(sp.Eq(late, moved), sp.Eq(early, moved), sp.Eq(rate, 2 * (late - early))),
+            conclusion=sp.Eq(rate, 0),
+            uses=("sign of the rate",),
+            establishes=("the rate of a pair form is zero exactly where all c are equal",),
+        ),
+    )
+
+
+def _monotone() -> tuple[Step, ...]:
+    """So the form of a pair is monotone, strictly unless the tokens are equal."""
+    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, tensor_step
     from eigentoken.theory.calculus import Assumptions, Letter, instance, vector
     from eigentoken.theory.calculus import dot as inner
 
@@ -92,121 +175,64 @@ def derive() -> Derivation:
 
     any_form = Assumptions(products={("A", "B"): (Letter("W"),)})
     c_l, c_k, form = sp.symbols("c_l c_k q", real=True)
-    late, early, variance, rate, moved = sp.symbols("phi_1 phi_0 v q' k", real=True)
+    rate = sp.Symbol("q'", real=True)
     now, first, time = sp.symbols("Q Q_0 t", real=True)
+    return (
+        Citation(
+            name="along a trajectory",
+            says="The pair form $Q$ is differentiable in time: between two times its difference is a value of its "
+            "rate times the step.",
+            theorem=MEAN_VALUE_DIFFERENCE,
+            letters={"f": "a pair form"},
+            uses=("sign of the rate",),
+            formula="Q(t) - Q(0) = q'(t^*)\\,t",
+            establishes=(
+                "a difference of two values of a pair form is a value of its derivative in between times the step",
+            ),
+        ),
+        Inequality(
+            name="monotone",
+            says="So it does not decrease.",
+            hypotheses=(sp.Eq(now - first, rate * time), rate >= 0, time >= 0),
+            conclusion=now >= first,
+            uses=("along a trajectory", "sign of the rate"),
+            needs=(
+                "a difference of two values of a pair form is a value of its derivative in between times the step",
+                "the rate of a pair form is not negative, and zero only where a variance vanishes",
+            ),
+            establishes=("pair forms do not decrease",),
+        ),
+        Inequality(
+            name="strictness",
+            says="If $\\operatorname{sym} W$ is definite and $x_l \\neq x_k$, then $c_l - c_k = "
+            "\\delta^{\\top}W\\delta = q \\neq 0$: not all $c_m$ are equal, so the rate is not zero, and the "
+            "form grows strictly.",
+            hypotheses=(sp.Eq(c_l - c_k, form), sp.Ne(form, 0)),
+            conclusion=sp.Ne(c_l, c_k),
+            uses=("equality", "monotone"),
+            needs=("the rate of a pair form is zero exactly where all c are equal", "pair forms do not decrease"),
+            establishes=("pair forms do not decrease, and those of different tokens grow strictly",),
+        ),
+        tensor_step(
+            "any A",
+            "Without symmetry of $A$, with $AB = W$ only, the same difference of averages is "
+            "$\\delta^{\\top}A\\dot\\delta$, so that this is not negative; it is half the derivative of the form "
+            "only for symmetric $A$.",
+            derive=lambda: inner(gap, instance(field, TOKEN_I) - instance(field, TOKEN_J), (Letter("A"),)),
+            claimed=soft_average(TOKEN_I, projected) - soft_average(TOKEN_J, projected),
+            rules=any_form,
+            left="(x_i - x_j)^{\\top}A(\\dot x_i - \\dot x_j)",
+            uses=("from slopes to differences", "variance is nonnegative"),
+        ),
+    )
+
+
+def derive() -> Derivation:
+    """The derivative of a pair form is a difference of softmax averages, by the mean value theorem a variance."""
     return Derivation(
         (
-            tensor_step(
-                "derivative of a pair form",
-                "Let $\\delta = x_i - x_j$ and $c_m = \\delta^{\\top}Wx_m$. Since $A$ is symmetric and $AB = W$, "
-                "along the registered flow, for every "
-                "number of tokens and every dimension, $\\tfrac{d}{dt}\\delta^{\\top}A\\delta = 2\\sum_m(p_{im} - "
-                "p_{jm})\\,c_m$.",
-                derive=lambda: along_flow(inner(gap, gap, (Letter("A"),)), field, rules, "x"),
-                claimed=(soft_average(TOKEN_I, projected) - soft_average(TOKEN_J, projected)) * 2,
-                rules=rules,
-                left="\\tfrac{d}{dt}\\,(x_i - x_j)^{\\top}A(x_i - x_j)",
-            ),
-            tensor_step(
-                "scores differ by c",
-                "The scores of $x_i$ and $x_j$ differ by $c_m$: so $p_i$ are the softmax weights at $s = 1$ and $p_j$ "
-                "those at $s = 0$ of the scores "
-                "$x_j^{\\top}Wx_m + s\\,c_m$.",
-                derive=lambda: (
-                    inner(vector("x", TOKEN_I), vector("x", _token_m()), (Letter("W"),))
-                    - inner(vector("x", TOKEN_J), vector("x", _token_m()), (Letter("W"),))
-                ),
-                claimed=projected(_token_m()),
-                rules=rules,
-                left="x_i^{\\top}Wx_m - x_j^{\\top}Wx_m",
-            ),
-            *variance_steps(),
-            Citation(
-                name="from slopes to differences",
-                says="Let $\\varphi(s) = E_1(s)/E_0(s)$ be the softmax average of the $c_m$ at the scores "
-                "$x_j^{\\top}Wx_m + sc_m$: $\\varphi(1) = \\sum_m p_{im}c_m$ and $\\varphi(0) = \\sum_m "
-                "p_{jm}c_m$. For some $s^* \\in (0, 1)$",
-                theorem=MEAN_VALUE_DIFFERENCE,
-                letters={"f": "the softmax average along a line"},
-                uses=("scores differ by c", "variance is nonnegative"),
-                formula="\\varphi(1) - \\varphi(0) = \\operatorname{Var}(s^*)",
-                establishes=(
-                    "a difference of two values of the softmax average along a line is a value of its derivative in "
-                    "between times the step",
-                ),
-            ),
-            Inequality(
-                name="sign of the rate",
-                says="So the rate $q' = 2(\\varphi_1 - \\varphi_0)$ of the pair form is twice a variance $v \\ge 0$.",
-                hypotheses=(sp.Eq(late - early, variance), variance >= 0, sp.Eq(rate, 2 * (late - early))),
-                conclusion=sp.And(rate >= 0, sp.Implies(sp.Eq(rate, 0), sp.Eq(variance, 0))),
-                uses=("derivative of a pair form", "from slopes to differences"),
-                needs=(
-                    "a difference of two values of the softmax average along a line is a value of its derivative in "
-                    "between times the step",
-                    "the second derivative of log-sum-exp along a line is not negative",
-                ),
-                establishes=(
-                    "the rate of a pair form is not negative, and zero only where a variance vanishes",
-                    "a pair form is differentiable",
-                ),
-            ),
-            Inequality(
-                name="equality",
-                says="If the rate is zero, the variance at $s^*$ vanishes and all $c_m$ are equal. Conversely, if all "
-                "$c_m$ are one number $k$, both averages are $k$, and the rate is zero. That all $c_m = "
-                "\\delta^{\\top}Wx_m$ are equal says that $W^{\\top}\\delta$ is orthogonal to all $x_i - x_j$.",
-                hypotheses=(sp.Eq(late, moved), sp.Eq(early, moved), sp.Eq(rate, 2 * (late - early))),
-                conclusion=sp.Eq(rate, 0),
-                uses=("sign of the rate",),
-                establishes=("the rate of a pair form is zero exactly where all c are equal",),
-            ),
-            Citation(
-                name="along a trajectory",
-                says="The pair form $Q$ is differentiable in time: between two times its difference is a value of its "
-                "rate times the step.",
-                theorem=MEAN_VALUE_DIFFERENCE,
-                letters={"f": "a pair form"},
-                uses=("sign of the rate",),
-                formula="Q(t) - Q(0) = q'(t^*)\\,t",
-                establishes=(
-                    "a difference of two values of a pair form is a value of its derivative in between times the step",
-                ),
-            ),
-            Inequality(
-                name="monotone",
-                says="So it does not decrease.",
-                hypotheses=(sp.Eq(now - first, rate * time), rate >= 0, time >= 0),
-                conclusion=now >= first,
-                uses=("along a trajectory", "sign of the rate"),
-                needs=(
-                    "a difference of two values of a pair form is a value of its derivative in between times the step",
-                    "the rate of a pair form is not negative, and zero only where a variance vanishes",
-                ),
-                establishes=("pair forms do not decrease",),
-            ),
-            Inequality(
-                name="strictness",
-                says="If $\\operatorname{sym} W$ is definite and $x_l \\neq x_k$, then $c_l - c_k = "
-                "\\delta^{\\top}W\\delta = q \\neq 0$: not all $c_m$ are equal, so the rate is not zero, and the "
-                "form grows strictly.",
-                hypotheses=(sp.Eq(c_l - c_k, form), sp.Ne(form, 0)),
-                conclusion=sp.Ne(c_l, c_k),
-                uses=("equality", "monotone"),
-                needs=("the rate of a pair form is zero exactly where all c are equal", "pair forms do not decrease"),
-                establishes=("pair forms do not decrease, and those of different tokens grow strictly",),
-            ),
-            tensor_step(
-                "any A",
-                "Without symmetry of $A$, with $AB = W$ only, the same difference of averages is "
-                "$\\delta^{\\top}A\\dot\\delta$, so that this is not negative; it is half the derivative of the form "
-                "only for symmetric $A$.",
-                derive=lambda: inner(gap, instance(field, TOKEN_I) - instance(field, TOKEN_J), (Letter("A"),)),
-                claimed=soft_average(TOKEN_I, projected) - soft_average(TOKEN_J, projected),
-                rules=any_form,
-                left="(x_i - x_j)^{\\top}A(\\dot x_i - \\dot x_j)",
-                uses=("from slopes to differences", "variance is nonnegative"),
-            ),
+            *_rate(),
+            *_monotone(),
         )
     )
 

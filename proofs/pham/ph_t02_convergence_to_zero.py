@@ -42,162 +42,187 @@ from eigentoken.theory.statements.statement import (
     Variant,
     Vector,
 )
-from eigentoken.theory.statements.steps import Citation, Computation, Derivation, Identity, Inequality
+from eigentoken.theory.statements.steps import Citation, Computation, Derivation, Identity, Inequality, Step
 from eigentoken.theory.systems.catalogue import system
 
 INVARIANT_SET = "every trajectory tends to the largest invariant set where the derivative of the energy vanishes"
 
 
-def derive() -> Derivation:
-    """Energy, LaSalle, and necessity."""
+def _convergence() -> tuple[Step, ...]:
+    """The energy decreases and is radially unbounded: LaSalle."""
+    q, square, least = sp.symbols("q N mu", real=True)
+    rest, small = sp.symbols("R epsilon", real=True)
+    return (
+        *energy_steps(),
+        smooth_step(),
+        Inequality(
+            name="sign",
+            says="With $\\operatorname{sym} W \\succ 0$, $q = \\bar x^{\\top}W\\bar x \\ge 0$: "
+            "$\\dot{\\mathcal{E}} \\le -L\\,q \\le 0$.",
+            hypotheses=(q >= 0, n >= 1),
+            conclusion=-n * q <= 0,
+            uses=("chain",),
+            needs=("the energy rate is bounded by the mean token",),
+            establishes=("the energy is continuously differentiable and does not increase along trajectories",),
+        ),
+        Inequality(
+            name="radially unbounded",
+            says="$\\mathcal{E} \\ge \\tfrac12\\mu N$ with $N = \\sum_l|x_l|^2$ and $\\mu = \\lambda_{\\min}(-A) "
+            "> 0$, so trajectories are bounded: $N \\le 2\\mathcal{E}(0)/\\mu$.",
+            hypotheses=(least > 0, q >= least * square / 2),
+            conclusion=square <= 2 * q / least,
+            uses=("sign",),
+            establishes=("the trajectories are bounded",),
+        ),
+        Citation(
+            name="LaSalle",
+            says="So every trajectory tends to the largest invariant set where $\\dot{\\mathcal{E}} = 0$.",
+            theorem=LASALLE,
+            letters={"V": "the energy"},
+            uses=("sign", "radially unbounded", "Lipschitz field"),
+            establishes=(INVARIANT_SET,),
+        ),
+        Inequality(
+            name="the limit",
+            says="That set is the origin, where all tokens are zero; and with the distance to it, "
+            "$\\sum_l|x_l|^2 = N + R$, each part $N = |x_l|^2$ becomes smaller than any $\\epsilon$.",
+            hypotheses=(square >= 0, rest >= 0, square + rest < small),
+            conclusion=sp.And(square < small, small > 0),
+            uses=("LaSalle", "equality"),
+            needs=(INVARIANT_SET, "the energy rate vanishes only at the origin"),
+            establishes=("all tokens tend to zero",),
+        ),
+        *decay_steps(),
+    )
+
+
+def _indefinite_scores() -> tuple[Step, ...]:
+    """Necessity: an indefinite W has a state at rest away from zero."""
+    q = sp.Symbol("q", real=True)
+    x, weight, mass = sp.symbols("x p P", real=True)
+    lowest, highest, one, other = sp.symbols("lambda mu a b", real=True)
+    return (
+        Citation(
+            name="spectral theorem",
+            says="In a basis of eigenvectors $e_k$ of $\\operatorname{sym} W$, with eigenvalues $\\lambda_k$:",
+            theorem=SPECTRAL,
+            letters={"A": "sym W"},
+            formula="\\Bigl(\\sum_k a_ke_k\\Bigr)^{\\top}W\\Bigl(\\sum_k a_ke_k\\Bigr) = \\sum_k\\lambda_ka_k^2",
+            establishes=("sym W has an orthonormal basis of eigenvectors",),
+        ),
+        Inequality(
+            name="indefinite W",
+            says="If $\\operatorname{sym} W$ is neither positive nor negative definite, it has eigenvalues "
+            "$\\lambda \\le 0 \\le \\mu$. If both are zero, every eigenvector $x$ has $x^{\\top}Wx = 0$; otherwise "
+            "take $x = "
+            "ae + bf$ with their unit eigenvectors $e \\perp f$ and $a^2 = \\mu$, $b^2 = -\\lambda$: the form "
+            "vanishes, and "
+            "$|x|^2 > 0$.",
+            hypotheses=(
+                lowest <= 0,
+                highest >= 0,
+                sp.Or(lowest < 0, highest > 0),
+                sp.Eq(one**2, highest),
+                sp.Eq(other**2, -lowest),
+            ),
+            conclusion=sp.And(sp.Eq(lowest * one**2 + highest * other**2, 0), one**2 + other**2 > 0),
+            uses=("spectral theorem",),
+            needs=("sym W has an orthonormal basis of eigenvectors",),
+            establishes=("the form of an indefinite W vanishes at a vector that is not zero",),
+        ),
+        applied(
+            "necessity, indefinite W",
+            "At $(x, "
+            "-x, 0, \\dots, 0)$ all scores are zero, the weights are "
+            "uniform ($p$), and the push $p\\,(Bx - Bx)$ vanishes: an equilibrium that is not the origin.",
+            weight * (x + q),
+            {x: mass, q: -mass},
+            sp.Integer(0),
+            uses=("indefinite W",),
+            needs=("the form of an indefinite W vanishes at a vector that is not zero",),
+            establishes=("for indefinite W there is an equilibrium that is not the origin",),
+        ),
+    )
+
+
+def _negative_scores() -> tuple[Step, ...]:
+    """Necessity: for negative W consensus states grow."""
     from eigentoken.proofs.steps.calculus_steps import tensor_step
     from eigentoken.theory.calculus import Letter, vector
     from eigentoken.theory.calculus import dot as inner
 
     q, square, least = sp.symbols("q N mu", real=True)
-    x, weight, mass = sp.symbols("x p P", real=True)
-    rest, small, lowest, highest, one, other = sp.symbols("R epsilon lambda mu a b", real=True)
+    one = sp.Symbol("a", real=True)
+    return (
+        tensor_step(
+            "negative W",
+            "If $\\operatorname{sym} W \\prec 0$, take $H = -A \\succ 0$: for every $z$ the form of $HB + "
+            "B^{\\top}H$ is $-2z^{\\top}Wz$.",
+            derive=lambda: (
+                -(
+                    inner(vector("z"), vector("z"), (Letter("A"), Letter("B")))
+                    + inner(vector("z"), vector("z"), (Letter("B", True), Letter("A")))
+                )
+            ),
+            claimed=inner(vector("z"), vector("z"), (Letter("W"),)) * -2,
+            rules=calculus_rules(),
+            left="-z^{\\top}(AB + B^{\\top}A)\\,z",
+        ),
+        Inequality(
+            name="positive form",
+            says="It is positive: $q = z^{\\top}Wz \\le -\\mu N$ with $\\mu > 0$, $N = |z|^2 > 0$.",
+            hypotheses=(least > 0, square > 0, q <= -least * square),
+            conclusion=-2 * q > 0,
+            uses=("negative W",),
+            establishes=("(-A) B + B^T (-A) is positive definite",),
+        ),
+        Citation(
+            name="inertia",
+            says="So $B$ has the inertia of $-A$.",
+            theorem=OSTROWSKI_SCHNEIDER,
+            letters={"H": "(-A)", "X": "B"},
+            uses=("positive form",),
+            formula="\\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = \\#\\{\\lambda(-A) > 0\\}",
+            establishes=("B has as many eigenvalues with positive real part as (-A) has positive ones",),
+        ),
+        Inequality(
+            name="eigenvalues on the right",
+            says="Every eigenvalue $a$ of $-A \\succ 0$, with an eigenvector $z$, $N = |z|^2 > 0$, is positive: "
+            "$aN = "
+            "z^{\\top}(-A)z = q > 0$. There are $D \\ge 1$ of them, so $B$ has $D$ eigenvalues with positive real "
+            "part.",
+            hypotheses=(sp.Eq(one * square, q), q > 0, square > 0),
+            conclusion=one > 0,
+            uses=("inertia",),
+            needs=("B has as many eigenvalues with positive real part as (-A) has positive ones",),
+            establishes=("B has an eigenvalue with positive real part",),
+        ),
+        recalled(
+            "PH-M",
+            "consensus states are invariant",
+            "Consensus states move by $\\dot x = Bx$.",
+            "\\dot x = Bx",
+            name="consensus",
+        ),
+        Citation(
+            name="necessity, negative W",
+            says="So some consensus states do not converge: $\\operatorname{sym} W \\succ 0$ is necessary.",
+            theorem=LINEAR_GROWTH,
+            letters={"X": "B"},
+            uses=("eigenvalues on the right", "consensus"),
+            needs=("consensus states are invariant",),
+            establishes=("some solution of the linear flow of B is unbounded",),
+        ),
+    )
+
+
+def derive() -> Derivation:
+    """Energy, LaSalle, and necessity."""
     return Derivation(
         (
-            *energy_steps(),
-            smooth_step(),
-            Inequality(
-                name="sign",
-                says="With $\\operatorname{sym} W \\succ 0$, $q = \\bar x^{\\top}W\\bar x \\ge 0$: "
-                "$\\dot{\\mathcal{E}} \\le -L\\,q \\le 0$.",
-                hypotheses=(q >= 0, n >= 1),
-                conclusion=-n * q <= 0,
-                uses=("chain",),
-                needs=("the energy rate is bounded by the mean token",),
-                establishes=("the energy is continuously differentiable and does not increase along trajectories",),
-            ),
-            Inequality(
-                name="radially unbounded",
-                says="$\\mathcal{E} \\ge \\tfrac12\\mu N$ with $N = \\sum_l|x_l|^2$ and $\\mu = \\lambda_{\\min}(-A) "
-                "> 0$, so trajectories are bounded: $N \\le 2\\mathcal{E}(0)/\\mu$.",
-                hypotheses=(least > 0, q >= least * square / 2),
-                conclusion=square <= 2 * q / least,
-                uses=("sign",),
-                establishes=("the trajectories are bounded",),
-            ),
-            Citation(
-                name="LaSalle",
-                says="So every trajectory tends to the largest invariant set where $\\dot{\\mathcal{E}} = 0$.",
-                theorem=LASALLE,
-                letters={"V": "the energy"},
-                uses=("sign", "radially unbounded", "Lipschitz field"),
-                establishes=(INVARIANT_SET,),
-            ),
-            Inequality(
-                name="the limit",
-                says="That set is the origin, where all tokens are zero; and with the distance to it, "
-                "$\\sum_l|x_l|^2 = N + R$, each part $N = |x_l|^2$ becomes smaller than any $\\epsilon$.",
-                hypotheses=(square >= 0, rest >= 0, square + rest < small),
-                conclusion=sp.And(square < small, small > 0),
-                uses=("LaSalle", "equality"),
-                needs=(INVARIANT_SET, "the energy rate vanishes only at the origin"),
-                establishes=("all tokens tend to zero",),
-            ),
-            *decay_steps(),
-            Citation(
-                name="spectral theorem",
-                says="In a basis of eigenvectors $e_k$ of $\\operatorname{sym} W$, with eigenvalues $\\lambda_k$:",
-                theorem=SPECTRAL,
-                letters={"A": "sym W"},
-                formula="\\Bigl(\\sum_k a_ke_k\\Bigr)^{\\top}W\\Bigl(\\sum_k a_ke_k\\Bigr) = \\sum_k\\lambda_ka_k^2",
-                establishes=("sym W has an orthonormal basis of eigenvectors",),
-            ),
-            Inequality(
-                name="indefinite W",
-                says="If $\\operatorname{sym} W$ is neither positive nor negative definite, it has eigenvalues "
-                "$\\lambda \\le 0 \\le \\mu$. If both are zero, every eigenvector $x$ has $x^{\\top}Wx = 0$; otherwise "
-                "take $x = "
-                "ae + bf$ with their unit eigenvectors $e \\perp f$ and $a^2 = \\mu$, $b^2 = -\\lambda$: the form "
-                "vanishes, and "
-                "$|x|^2 > 0$.",
-                hypotheses=(
-                    lowest <= 0,
-                    highest >= 0,
-                    sp.Or(lowest < 0, highest > 0),
-                    sp.Eq(one**2, highest),
-                    sp.Eq(other**2, -lowest),
-                ),
-                conclusion=sp.And(sp.Eq(lowest * one**2 + highest * other**2, 0), one**2 + other**2 > 0),
-                uses=("spectral theorem",),
-                needs=("sym W has an orthonormal basis of eigenvectors",),
-                establishes=("the form of an indefinite W vanishes at a vector that is not zero",),
-            ),
-            applied(
-                "necessity, indefinite W",
-                "At $(x, "
-                "-x, 0, \\dots, 0)$ all scores are zero, the weights are "
-                "uniform ($p$), and the push $p\\,(Bx - Bx)$ vanishes: an equilibrium that is not the origin.",
-                weight * (x + q),
-                {x: mass, q: -mass},
-                sp.Integer(0),
-                uses=("indefinite W",),
-                needs=("the form of an indefinite W vanishes at a vector that is not zero",),
-                establishes=("for indefinite W there is an equilibrium that is not the origin",),
-            ),
-            tensor_step(
-                "negative W",
-                "If $\\operatorname{sym} W \\prec 0$, take $H = -A \\succ 0$: for every $z$ the form of $HB + "
-                "B^{\\top}H$ is $-2z^{\\top}Wz$.",
-                derive=lambda: (
-                    -(
-                        inner(vector("z"), vector("z"), (Letter("A"), Letter("B")))
-                        + inner(vector("z"), vector("z"), (Letter("B", True), Letter("A")))
-                    )
-                ),
-                claimed=inner(vector("z"), vector("z"), (Letter("W"),)) * -2,
-                rules=calculus_rules(),
-                left="-z^{\\top}(AB + B^{\\top}A)\\,z",
-            ),
-            Inequality(
-                name="positive form",
-                says="It is positive: $q = z^{\\top}Wz \\le -\\mu N$ with $\\mu > 0$, $N = |z|^2 > 0$.",
-                hypotheses=(least > 0, square > 0, q <= -least * square),
-                conclusion=-2 * q > 0,
-                uses=("negative W",),
-                establishes=("(-A) B + B^T (-A) is positive definite",),
-            ),
-            Citation(
-                name="inertia",
-                says="So $B$ has the inertia of $-A$.",
-                theorem=OSTROWSKI_SCHNEIDER,
-                letters={"H": "(-A)", "X": "B"},
-                uses=("positive form",),
-                formula="\\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = \\#\\{\\lambda(-A) > 0\\}",
-                establishes=("B has as many eigenvalues with positive real part as (-A) has positive ones",),
-            ),
-            Inequality(
-                name="eigenvalues on the right",
-                says="Every eigenvalue $a$ of $-A \\succ 0$, with an eigenvector $z$, $N = |z|^2 > 0$, is positive: "
-                "$aN = "
-                "z^{\\top}(-A)z = q > 0$. There are $D \\ge 1$ of them, so $B$ has $D$ eigenvalues with positive real "
-                "part.",
-                hypotheses=(sp.Eq(one * square, q), q > 0, square > 0),
-                conclusion=one > 0,
-                uses=("inertia",),
-                needs=("B has as many eigenvalues with positive real part as (-A) has positive ones",),
-                establishes=("B has an eigenvalue with positive real part",),
-            ),
-            recalled(
-                "PH-M",
-                "consensus states are invariant",
-                "Consensus states move by $\\dot x = Bx$.",
-                "\\dot x = Bx",
-                name="consensus",
-            ),
-            Citation(
-                name="necessity, negative W",
-                says="So some consensus states do not converge: $\\operatorname{sym} W \\succ 0$ is necessary.",
-                theorem=LINEAR_GROWTH,
-                letters={"X": "B"},
-                uses=("eigenvalues on the right", "consensus"),
-                needs=("consensus states are invariant",),
-                establishes=("some solution of the linear flow of B is unbounded",),
-            ),
+            *_convergence(),
+            *_indefinite_scores(),
+            *_negative_scores(),
         )
     )
 

@@ -32,7 +32,7 @@ from eigentoken.theory.statements.statement import (
     Variant,
     Vector,
 )
-from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 
 PAIRS = "pair forms do not decrease, and those of different tokens grow strictly"
 
@@ -41,212 +41,246 @@ SOLUTION = "(e_0 - Lambda/2kappa) exp(2kappa t) + Lambda/2kappa"
 RATE = "2kappa u - Lambda"
 
 
-def derive() -> Derivation:
-    """(a) the energy grows, (b) unbounded pair forms, (c) a threshold for each token."""
-    t = sp.Symbol("t", real=True)
-    q, slope, own, kappa, energy, start, logarithm = sp.symbols("q g' w kappa e e_0 Lambda", real=True)
+def _growing_energy() -> tuple[Step, ...]:
+    """(a) The energy grows without bound."""
+    q, slope, start = sp.symbols("q g' e_0", real=True)
+    least, square = sp.symbols("mu N", real=True)
+    limit = sp.Symbol("e_*", real=True)
+    return (
+        *energy_steps(),
+        smooth_step(),
+        Inequality(
+            name="(a) growth",
+            says="With $A \\succ 0$ the energy that grows is $-\\mathcal{E} = \\tfrac12\\sum_l x_l^{\\top}Ax_l$, "
+            "at a rate of at least $L\\,q$, $q = \\bar x^{\\top}W\\bar x \\ge 0$; as in PH-T2 the rate "
+            "vanishes only if all tokens are 0.",
+            hypotheses=(slope >= n * q, q >= 0),
+            conclusion=slope >= 0,
+            uses=("chain",),
+            needs=("the energy rate is bounded by the mean token",),
+            establishes=(
+                "minus the energy is continuously differentiable and does not increase along trajectories",
+                "the energy does not decrease",
+            ),
+        ),
+        Citation(
+            name="(a) LaSalle",
+            says="If the trajectory is bounded, it tends to the largest invariant set where the rate vanishes.",
+            theorem=LASALLE_BOUNDED,
+            letters={"V": "minus the energy"},
+            uses=("(a) growth", "Lipschitz field"),
+            establishes=(
+                "every bounded trajectory tends to the largest invariant set where the derivative of minus the "
+                "energy "
+                "vanishes",
+            ),
+        ),
+        Inequality(
+            name="(a) unbounded",
+            says="That set is the origin, where the energy is $0$. But at the start it is $e_0 = \\tfrac12q \\ge "
+            "\\tfrac12\\mu N > 0$ with $q = \\sum_l x_l^{\\top}Ax_l$, $\\mu = \\lambda_{\\min}(A) > 0$ and $N = "
+            "\\sum_l|x_l|^2 > 0$, and it does not decrease: its limit $e_* \\ge e_0$ is not zero. So the "
+            "trajectory is "
+            "unbounded.",
+            hypotheses=(least > 0, square > 0, q >= least * square, sp.Eq(start, q / 2), limit >= start),
+            conclusion=sp.Ne(limit, 0),
+            uses=("(a) LaSalle", "equality"),
+            needs=(
+                "every bounded trajectory tends to the largest invariant set where the derivative of minus the "
+                "energy "
+                "vanishes",
+                "the energy rate vanishes only at the origin",
+                "the energy does not decrease",
+            ),
+            establishes=("a trajectory with a token that is not zero is unbounded",),
+        ),
+    )
+
+
+def _one_token_diverges() -> tuple[Step, ...]:
+    """(a) So the norm of some token does."""
+    energy = sp.Symbol("e", real=True)
     least, square, number = sp.symbols("mu N K", real=True)
-    limit, largest, count, growth = sp.symbols("e_* m L E", real=True)
+    largest, count = sp.symbols("m L", real=True)
+    return (
+        Inequality(
+            name="(a) unbounded energy",
+            says="With the trajectory the energy is unbounded: $e \\ge \\tfrac12\\mu N$ exceeds any $K$ once "
+            "$N > 2K/\\mu$.",
+            hypotheses=(least > 0, energy >= least * square / 2, square > 2 * number / least),
+            conclusion=energy > number,
+            uses=("(a) unbounded",),
+            needs=("a trajectory with a token that is not zero is unbounded",),
+            establishes=("the energy is unbounded",),
+        ),
+        Citation(
+            name="(a) divergence",
+            says="So $\\sum_l x_l^{\\top}Ax_l$ tends to infinity.",
+            theorem=UNBOUNDED_MONOTONE,
+            letters={"f": "the energy"},
+            uses=("(a) growth", "(a) unbounded energy"),
+            formula="\\sum_l x_l^{\\top}Ax_l \\to \\infty",
+            establishes=("the energy tends to infinity",),
+        ),
+        Inequality(
+            name="(a) one token",
+            says="And so does the largest token: with $m = \\max_l|x_l|^2$ and the top eigenvalue $\\mu$ of $A$ "
+            "the "
+            "energy is at most $\\tfrac12\\mu Lm$.",
+            hypotheses=(
+                least > 0,
+                count >= 1,
+                energy <= least * count * largest / 2,
+                energy > least * count * number / 2,
+            ),
+            conclusion=largest > number,
+            uses=("(a) divergence",),
+            needs=("the energy tends to infinity",),
+            establishes=("at least one token diverges",),
+        ),
+    )
+
+
+def _pair_forms() -> tuple[Step, ...]:
+    """(b) The form of a pair that is not equal is unbounded."""
+    q, slope = sp.symbols("q g'", real=True)
+    least, square = sp.symbols("mu N", real=True)
+    limit = sp.Symbol("e_*", real=True)
+    return (
+        recalled(
+            "PH-T1",
+            PAIRS,
+            "For $\\operatorname{sym} W$ definite of either sign the pair form of two different tokens grows strictly.",
+            "\\tfrac{d}{dt}\\,(x_l - x_k)^{\\top}A(x_l - x_k) > 0 \\quad (x_l \\neq x_k)",
+            name="(b) pair forms",
+        ),
+        Inequality(
+            name="(b) monotone",
+            says="So minus the pair form $q$, with the slope $-q' \\le 0$, does not increase, and its slope "
+            "vanishes only "
+            "for equal tokens.",
+            hypotheses=(slope >= 0,),
+            conclusion=-slope <= 0,
+            uses=("(b) pair forms",),
+            needs=(PAIRS,),
+            establishes=("minus a pair form is continuously differentiable and does not increase along trajectories",),
+        ),
+        Citation(
+            name="(b) LaSalle",
+            says="If the trajectory is bounded, it tends to the largest invariant set where the slope vanishes.",
+            theorem=LASALLE_BOUNDED,
+            letters={"V": "minus a pair form"},
+            uses=("(b) monotone", "Lipschitz field"),
+            establishes=(
+                "every bounded trajectory tends to the largest invariant set where the derivative of minus a pair "
+                "form "
+                "vanishes",
+            ),
+        ),
+        Inequality(
+            name="(b) tokens not all equal",
+            says="There the two tokens are equal and the form is $0$; at the start it is $q \\ge \\mu N > 0$ with "
+            "$N = "
+            "|x_l - x_k|^2$, and it does not decrease: its limit $e_* \\ge q$ is not zero. So a trajectory with "
+            "two "
+            "different tokens is unbounded.",
+            hypotheses=(least > 0, square > 0, q >= least * square, limit >= q),
+            conclusion=sp.Ne(limit, 0),
+            uses=("(b) LaSalle", "(b) pair forms"),
+            needs=(
+                "every bounded trajectory tends to the largest invariant set where the derivative of minus a pair "
+                "form "
+                "vanishes",
+                PAIRS,
+            ),
+            establishes=("a trajectory with two different tokens is unbounded",),
+        ),
+    )
+
+
+def _threshold() -> tuple[Step, ...]:
+    """(c) A token beyond the threshold diverges at an exponential rate."""
+    t = sp.Symbol("t", real=True)
+    slope, own, kappa, energy, start, logarithm = sp.symbols("g' w kappa e e_0 Lambda", real=True)
+    number = sp.Symbol("K", real=True)
+    growth = sp.Symbol("E", real=True)
     total, part, rest = sp.symbols("Z z R", positive=True)
     log_total, log_part = sp.symbols("F w_l", real=True)
     solution = (start - logarithm / (2 * kappa)) * sp.exp(2 * kappa * t) + logarithm / (2 * kappa)
+    return (
+        Inequality(
+            name="(c) one term of the sum",
+            says="$F(x_l) = \\ln Z$ with $Z = z + R$, $z = e^{w_l}$ the own term, $w_l = x_l^{\\top}Wx_l$: so "
+            "$F(x_l) \\ge w_l$.",
+            hypotheses=(sp.Eq(total, part + rest), sp.Eq(sp.exp(log_total), total), sp.Eq(sp.exp(log_part), part)),
+            conclusion=log_total >= log_part,
+        ),
+        Inequality(
+            name="(c) rate of one token",
+            says="For $e = \\tfrac12 x_l^{\\top}Ax_l$: $\\dot e = x_l^{\\top}\\nabla F(x_l) \\ge F(x_l) - F(0) "
+            "\\ge w - \\Lambda$, $\\Lambda = \\ln L$, and $w = x_l^{\\top}Wx_l \\ge 2\\kappa e$ with "
+            "$\\kappa = \\lambda_{\\min}(\\operatorname{sym} W, A)$.",
+            hypotheses=(slope >= own - logarithm, own >= 2 * kappa * energy),
+            conclusion=slope >= 2 * kappa * energy - logarithm,
+            uses=("tangent from the end", "(c) one term of the sum"),
+            needs=("the softmax average is at least log-mean-exp",),
+            establishes=(f"the derivative of e is at least {RATE}",),
+        ),
+        Identity(
+            name="(c) comparison equation",
+            says="The solution of $\\dot e = 2\\kappa e - \\Lambda$, $e(0) = e_0$:",
+            left=sp.diff(solution, t),
+            right=2 * kappa * ((start - logarithm / (2 * kappa)) * sp.exp(2 * kappa * t) + logarithm / (2 * kappa))
+            - logarithm,
+            uses=("(c) rate of one token",),
+            establishes=(f"{SOLUTION} solves the equation with the rate {RATE}",),
+        ),
+        Identity(
+            name="(c) start",
+            says="At $t = 0$ it is $e_0$.",
+            left=(start - logarithm / (2 * kappa)) * growth + logarithm / (2 * kappa),
+            right=start,
+            where={growth: sp.Integer(1)},
+            establishes=(f"e starts at or above {SOLUTION}",),
+        ),
+        Citation(
+            name="(c) comparison",
+            says="So the energy of the token stays above this solution.",
+            theorem=COMPARISON,
+            letters={"u": "e", "rate": RATE, "bound": SOLUTION},
+            uses=("(c) rate of one token", "(c) comparison equation", "(c) start"),
+            formula="e_l(t) \\ge \\Bigl(e_l(0) - \\frac{\\ln L}{2\\kappa}\\Bigr)e^{2\\kappa t} + \\frac{\\ln "
+            "L}{2\\kappa}",
+            establishes=(f"e stays at or above {SOLUTION}",),
+        ),
+        Inequality(
+            name="(c) threshold",
+            says="If $x_l(0)^{\\top}Ax_l(0) = 2e_0 > \\Lambda/\\kappa$, the factor of $E = e^{2\\kappa t}$ is "
+            "positive, and "
+            "the energy exceeds any $K$ once $E$ is large: the token diverges, at least like $e^{\\kappa t}$.",
+            hypotheses=(
+                kappa > 0,
+                logarithm >= 0,
+                2 * start > logarithm / kappa,
+                energy >= (start - logarithm / (2 * kappa)) * growth + logarithm / (2 * kappa),
+                (start - logarithm / (2 * kappa)) * growth > number,
+            ),
+            conclusion=sp.And(start - logarithm / (2 * kappa) > 0, energy > number),
+            uses=("(c) comparison",),
+            needs=(f"e stays at or above {SOLUTION}",),
+            establishes=("a token above the threshold diverges",),
+        ),
+    )
+
+
+def derive() -> Derivation:
+    """(a) the energy grows, (b) unbounded pair forms, (c) a threshold for each token."""
     return Derivation(
         (
-            *energy_steps(),
-            smooth_step(),
-            Inequality(
-                name="(a) growth",
-                says="With $A \\succ 0$ the energy that grows is $-\\mathcal{E} = \\tfrac12\\sum_l x_l^{\\top}Ax_l$, "
-                "at a rate of at least $L\\,q$, $q = \\bar x^{\\top}W\\bar x \\ge 0$; as in PH-T2 the rate "
-                "vanishes only if all tokens are 0.",
-                hypotheses=(slope >= n * q, q >= 0),
-                conclusion=slope >= 0,
-                uses=("chain",),
-                needs=("the energy rate is bounded by the mean token",),
-                establishes=(
-                    "minus the energy is continuously differentiable and does not increase along trajectories",
-                    "the energy does not decrease",
-                ),
-            ),
-            Citation(
-                name="(a) LaSalle",
-                says="If the trajectory is bounded, it tends to the largest invariant set where the rate vanishes.",
-                theorem=LASALLE_BOUNDED,
-                letters={"V": "minus the energy"},
-                uses=("(a) growth", "Lipschitz field"),
-                establishes=(
-                    "every bounded trajectory tends to the largest invariant set where the derivative of minus the "
-                    "energy "
-                    "vanishes",
-                ),
-            ),
-            Inequality(
-                name="(a) unbounded",
-                says="That set is the origin, where the energy is $0$. But at the start it is $e_0 = \\tfrac12q \\ge "
-                "\\tfrac12\\mu N > 0$ with $q = \\sum_l x_l^{\\top}Ax_l$, $\\mu = \\lambda_{\\min}(A) > 0$ and $N = "
-                "\\sum_l|x_l|^2 > 0$, and it does not decrease: its limit $e_* \\ge e_0$ is not zero. So the "
-                "trajectory is "
-                "unbounded.",
-                hypotheses=(least > 0, square > 0, q >= least * square, sp.Eq(start, q / 2), limit >= start),
-                conclusion=sp.Ne(limit, 0),
-                uses=("(a) LaSalle", "equality"),
-                needs=(
-                    "every bounded trajectory tends to the largest invariant set where the derivative of minus the "
-                    "energy "
-                    "vanishes",
-                    "the energy rate vanishes only at the origin",
-                    "the energy does not decrease",
-                ),
-                establishes=("a trajectory with a token that is not zero is unbounded",),
-            ),
-            Inequality(
-                name="(a) unbounded energy",
-                says="With the trajectory the energy is unbounded: $e \\ge \\tfrac12\\mu N$ exceeds any $K$ once "
-                "$N > 2K/\\mu$.",
-                hypotheses=(least > 0, energy >= least * square / 2, square > 2 * number / least),
-                conclusion=energy > number,
-                uses=("(a) unbounded",),
-                needs=("a trajectory with a token that is not zero is unbounded",),
-                establishes=("the energy is unbounded",),
-            ),
-            Citation(
-                name="(a) divergence",
-                says="So $\\sum_l x_l^{\\top}Ax_l$ tends to infinity.",
-                theorem=UNBOUNDED_MONOTONE,
-                letters={"f": "the energy"},
-                uses=("(a) growth", "(a) unbounded energy"),
-                formula="\\sum_l x_l^{\\top}Ax_l \\to \\infty",
-                establishes=("the energy tends to infinity",),
-            ),
-            Inequality(
-                name="(a) one token",
-                says="And so does the largest token: with $m = \\max_l|x_l|^2$ and the top eigenvalue $\\mu$ of $A$ "
-                "the "
-                "energy is at most $\\tfrac12\\mu Lm$.",
-                hypotheses=(
-                    least > 0,
-                    count >= 1,
-                    energy <= least * count * largest / 2,
-                    energy > least * count * number / 2,
-                ),
-                conclusion=largest > number,
-                uses=("(a) divergence",),
-                needs=("the energy tends to infinity",),
-                establishes=("at least one token diverges",),
-            ),
-            recalled(
-                "PH-T1",
-                PAIRS,
-                "For $\\operatorname{sym} W$ definite of either sign the pair form of two different tokens grows "
-                "strictly.",
-                "\\tfrac{d}{dt}\\,(x_l - x_k)^{\\top}A(x_l - x_k) > 0 \\quad (x_l \\neq x_k)",
-                name="(b) pair forms",
-            ),
-            Inequality(
-                name="(b) monotone",
-                says="So minus the pair form $q$, with the slope $-q' \\le 0$, does not increase, and its slope "
-                "vanishes only "
-                "for equal tokens.",
-                hypotheses=(slope >= 0,),
-                conclusion=-slope <= 0,
-                uses=("(b) pair forms",),
-                needs=(PAIRS,),
-                establishes=(
-                    "minus a pair form is continuously differentiable and does not increase along trajectories",
-                ),
-            ),
-            Citation(
-                name="(b) LaSalle",
-                says="If the trajectory is bounded, it tends to the largest invariant set where the slope vanishes.",
-                theorem=LASALLE_BOUNDED,
-                letters={"V": "minus a pair form"},
-                uses=("(b) monotone", "Lipschitz field"),
-                establishes=(
-                    "every bounded trajectory tends to the largest invariant set where the derivative of minus a pair "
-                    "form "
-                    "vanishes",
-                ),
-            ),
-            Inequality(
-                name="(b) tokens not all equal",
-                says="There the two tokens are equal and the form is $0$; at the start it is $q \\ge \\mu N > 0$ with "
-                "$N = "
-                "|x_l - x_k|^2$, and it does not decrease: its limit $e_* \\ge q$ is not zero. So a trajectory with "
-                "two "
-                "different tokens is unbounded.",
-                hypotheses=(least > 0, square > 0, q >= least * square, limit >= q),
-                conclusion=sp.Ne(limit, 0),
-                uses=("(b) LaSalle", "(b) pair forms"),
-                needs=(
-                    "every bounded trajectory tends to the largest invariant set where the derivative of minus a pair "
-                    "form "
-                    "vanishes",
-                    PAIRS,
-                ),
-                establishes=("a trajectory with two different tokens is unbounded",),
-            ),
-            Inequality(
-                name="(c) one term of the sum",
-                says="$F(x_l) = \\ln Z$ with $Z = z + R$, $z = e^{w_l}$ the own term, $w_l = x_l^{\\top}Wx_l$: so "
-                "$F(x_l) \\ge w_l$.",
-                hypotheses=(sp.Eq(total, part + rest), sp.Eq(sp.exp(log_total), total), sp.Eq(sp.exp(log_part), part)),
-                conclusion=log_total >= log_part,
-            ),
-            Inequality(
-                name="(c) rate of one token",
-                says="For $e = \\tfrac12 x_l^{\\top}Ax_l$: $\\dot e = x_l^{\\top}\\nabla F(x_l) \\ge F(x_l) - F(0) "
-                "\\ge w - \\Lambda$, $\\Lambda = \\ln L$, and $w = x_l^{\\top}Wx_l \\ge 2\\kappa e$ with "
-                "$\\kappa = \\lambda_{\\min}(\\operatorname{sym} W, A)$.",
-                hypotheses=(slope >= own - logarithm, own >= 2 * kappa * energy),
-                conclusion=slope >= 2 * kappa * energy - logarithm,
-                uses=("tangent from the end", "(c) one term of the sum"),
-                needs=("the softmax average is at least log-mean-exp",),
-                establishes=(f"the derivative of e is at least {RATE}",),
-            ),
-            Identity(
-                name="(c) comparison equation",
-                says="The solution of $\\dot e = 2\\kappa e - \\Lambda$, $e(0) = e_0$:",
-                left=sp.diff(solution, t),
-                right=2 * kappa * ((start - logarithm / (2 * kappa)) * sp.exp(2 * kappa * t) + logarithm / (2 * kappa))
-                - logarithm,
-                uses=("(c) rate of one token",),
-                establishes=(f"{SOLUTION} solves the equation with the rate {RATE}",),
-            ),
-            Identity(
-                name="(c) start",
-                says="At $t = 0$ it is $e_0$.",
-                left=(start - logarithm / (2 * kappa)) * growth + logarithm / (2 * kappa),
-                right=start,
-                where={growth: sp.Integer(1)},
-                establishes=(f"e starts at or above {SOLUTION}",),
-            ),
-            Citation(
-                name="(c) comparison",
-                says="So the energy of the token stays above this solution.",
-                theorem=COMPARISON,
-                letters={"u": "e", "rate": RATE, "bound": SOLUTION},
-                uses=("(c) rate of one token", "(c) comparison equation", "(c) start"),
-                formula="e_l(t) \\ge \\Bigl(e_l(0) - \\frac{\\ln L}{2\\kappa}\\Bigr)e^{2\\kappa t} + \\frac{\\ln "
-                "L}{2\\kappa}",
-                establishes=(f"e stays at or above {SOLUTION}",),
-            ),
-            Inequality(
-                name="(c) threshold",
-                says="If $x_l(0)^{\\top}Ax_l(0) = 2e_0 > \\Lambda/\\kappa$, the factor of $E = e^{2\\kappa t}$ is "
-                "positive, and "
-                "the energy exceeds any $K$ once $E$ is large: the token diverges, at least like $e^{\\kappa t}$.",
-                hypotheses=(
-                    kappa > 0,
-                    logarithm >= 0,
-                    2 * start > logarithm / kappa,
-                    energy >= (start - logarithm / (2 * kappa)) * growth + logarithm / (2 * kappa),
-                    (start - logarithm / (2 * kappa)) * growth > number,
-                ),
-                conclusion=sp.And(start - logarithm / (2 * kappa) > 0, energy > number),
-                uses=("(c) comparison",),
-                needs=(f"e stays at or above {SOLUTION}",),
-                establishes=("a token above the threshold diverges",),
-            ),
+            *_growing_energy(),
+            *_one_token_diverges(),
+            *_pair_forms(),
+            *_threshold(),
         )
     )
 

@@ -22,152 +22,181 @@ from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
-from eigentoken.theory.statements.steps import Citation, Derivation, Inequality
+from eigentoken.theory.statements.steps import Citation, Derivation, Inequality, Step
 
 
-def derive() -> Derivation:
-    """``A B + B^T A = W + W^T`` and the inertia theorem, for both signs of W; the saddle; the regime of two "
-    "negative signs."""
+def _positive_scores() -> tuple[Step, ...]:
+    """A B + B^T A = W + W^T with W > 0: A and B have the same inertia; the saddle."""
     from eigentoken.proofs.steps.calculus_steps import tensor_step
     from eigentoken.theory.calculus import Letter, dot, vector
 
     rules = calculus_rules()
     z = vector("z")
     least, square, form = sp.symbols("mu N q", real=True)
-    right, left, size, value, x = sp.symbols("r l D a x", real=True)
+    right, left, size = sp.symbols("r l D", real=True)
+    return (
+        tensor_step(
+            "Lyapunov form",
+            "For every $z$, since $A$ is symmetric and $AB = W$: $z^{\\top}(AB + B^{\\top}A)z = 2z^{\\top}Wz$, "
+            "the form of $W + W^{\\top} \\succ 0$.",
+            derive=lambda: dot(z, z, (Letter("A"), Letter("B"))) + dot(z, z, (Letter("B", True), Letter("A"))),
+            claimed=dot(z, z, (Letter("W"),)) * 2,
+            rules=rules,
+            left="z^{\\top}(AB + B^{\\top}A)\\,z",
+        ),
+        Inequality(
+            name="hypotheses",
+            says="With $\\mu = \\lambda_{\\min}(\\operatorname{sym} W) > 0$ the form $q = z^{\\top}Wz \\ge "
+            "\\mu N$, $N = |z|^2 > 0$, is positive.",
+            hypotheses=(least > 0, square > 0, form >= least * square),
+            conclusion=2 * form > 0,
+            uses=("Lyapunov form",),
+            needs=("sym W is positive definite",),
+            establishes=("A B + B^T A is positive definite",),
+        ),
+        Citation(
+            name="inertia",
+            says="With $H = A$, $X = B$.",
+            theorem=OSTROWSKI_SCHNEIDER,
+            letters={"H": "A", "X": "B"},
+            uses=("hypotheses",),
+            establishes=(
+                "B has no eigenvalue on the imaginary axis",
+                "B has as many eigenvalues with positive real part as A has positive ones",
+            ),
+            formula="\\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = \\#\\{\\lambda(A) > 0\\}, \\qquad "
+            "\\operatorname{Re}\\lambda(B) \\neq 0",
+        ),
+        recalled(
+            "PH-M",
+            "consensus states are invariant",
+            "Consensus states move by $\\dot x = Bx$.",
+            "\\dot x = Bx",
+            name="consensus",
+        ),
+        Inequality(
+            name="saddle",
+            says="If $A$ has $1 \\le r \\le D - 1$ positive eigenvalues, $B$ has $r$ eigenvalues on the right "
+            "and $l = D - "
+            "r$ on the left: both numbers are positive, and the flow of consensus states is a saddle.",
+            hypotheses=(right >= 1, right <= size - 1, sp.Eq(left, size - right)),
+            conclusion=sp.And(right >= 1, left >= 1),
+            uses=("inertia", "consensus"),
+            needs=(
+                "B has no eigenvalue on the imaginary axis",
+                "B has as many eigenvalues with positive real part as A has positive ones",
+                "consensus states are invariant",
+            ),
+        ),
+    )
+
+
+def _negative_scores() -> tuple[Step, ...]:
+    """For W < 0 the signs are opposite."""
+    from eigentoken.proofs.steps.calculus_steps import tensor_step
+    from eigentoken.theory.calculus import Letter, dot, vector
+
+    rules = calculus_rules()
+    z = vector("z")
+    least, square, form = sp.symbols("mu N q", real=True)
+    return (
+        tensor_step(
+            "negative scores",
+            "If $\\operatorname{sym} W \\prec 0$, the matrix $-A$ takes the place of $A$:",
+            derive=lambda: -(dot(z, z, (Letter("A"), Letter("B"))) + dot(z, z, (Letter("B", True), Letter("A")))),
+            claimed=dot(z, z, (Letter("W"),)) * -2,
+            rules=rules,
+            left="z^{\\top}\\bigl((-A)B + B^{\\top}(-A)\\bigr)z",
+        ),
+        Inequality(
+            name="negative scores, positive form",
+            says="is positive, since then $q = z^{\\top}Wz \\le -\\mu N$ with $\\mu > 0$, $N = |z|^2 > 0$.",
+            hypotheses=(least > 0, square > 0, form <= -least * square),
+            conclusion=-2 * form > 0,
+            uses=("negative scores",),
+            establishes=("(-A) B + B^T (-A) is positive definite",),
+        ),
+        Citation(
+            name="inertia for negative scores",
+            says="So the count is flipped.",
+            theorem=OSTROWSKI_SCHNEIDER,
+            letters={"H": "(-A)", "X": "B"},
+            uses=("negative scores, positive form",),
+            formula="\\operatorname{sym} W \\prec 0:\\qquad \\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = "
+            "\\#\\{\\lambda(A) < 0\\}",
+            establishes=("B has as many eigenvalues with positive real part as (-A) has positive ones",),
+        ),
+    )
+
+
+def _two_negative_signs() -> tuple[Step, ...]:
+    """The regime of two negative signs."""
+    square, form = sp.symbols("N q", real=True)
+    value, x = sp.symbols("a x", real=True)
+    return (
+        recalled(
+            "PH-T1",
+            "pair forms do not decrease",
+            "For symmetric $A$, whatever the sign of $W$, no pair form decreases; for $A \\prec 0$ this says "
+            "that the "
+            "distances in the $|A|$-norm do not grow.",
+            "\\tfrac{d}{dt}\\,(x_l - x_k)^{\\top}A(x_l - x_k) \\ge 0",
+            name="pair forms",
+            assuming=(Relation(n >= 2),),
+        ),
+        Inequality(
+            name="two negative signs",
+            says="For $A \\prec 0$ and $\\operatorname{sym} W \\prec 0$ every eigenvalue of $-A$, $aN = q$ with "
+            "$q = "
+            "z^{\\top}(-A)z > 0$, is positive: all $D \\ge 1$ eigenvalues of $B$ lie on the right, while no distance "
+            "in the $|A|$-norm grows.",
+            hypotheses=(sp.Eq(value * square, form), form > 0, square > 0),
+            conclusion=value > 0,
+            uses=("inertia for negative scores", "pair forms", "consensus"),
+            needs=(
+                "B has as many eigenvalues with positive real part as (-A) has positive ones",
+                "pair forms do not decrease",
+                "consensus states are invariant",
+            ),
+            establishes=("B has an eigenvalue with positive real part",),
+        ),
+        Citation(
+            name="growth of consensus states",
+            says="So some consensus states are unbounded.",
+            theorem=LINEAR_GROWTH,
+            letters={"X": "B"},
+            uses=("two negative signs", "consensus"),
+            needs=("consensus states are invariant",),
+            establishes=("some solution of the linear flow of B is unbounded",),
+        ),
+        from_system(
+            "a mean that stays",
+            "But not every start grows: for $D = 1$, $A = W = -1$, $B = 1$ and tokens $x, -x$ the mean is zero, "
+            "and stays "
+            "zero (the two velocities are opposite).",
+            lambda: [
+                sum(
+                    row[0]
+                    for row in velocity(
+                        "token-flow", {"B": ((sp.Integer(1),),), "W": ((sp.Integer(-1),),)}, ((x,), (-x,))
+                    )
+                )
+            ],
+            lambda: [sp.Integer(0)],
+            "\\dot x_1 + \\dot x_2 = <0>",
+            "2 tokens, d = 1",
+        ),
+    )
+
+
+def derive() -> Derivation:
+    """``A B + B^T A = W + W^T`` and the inertia theorem, for both signs of W; the saddle; the regime of two "
+    "negative signs."""
     return Derivation(
         (
-            tensor_step(
-                "Lyapunov form",
-                "For every $z$, since $A$ is symmetric and $AB = W$: $z^{\\top}(AB + B^{\\top}A)z = 2z^{\\top}Wz$, "
-                "the form of $W + W^{\\top} \\succ 0$.",
-                derive=lambda: dot(z, z, (Letter("A"), Letter("B"))) + dot(z, z, (Letter("B", True), Letter("A"))),
-                claimed=dot(z, z, (Letter("W"),)) * 2,
-                rules=rules,
-                left="z^{\\top}(AB + B^{\\top}A)\\,z",
-            ),
-            Inequality(
-                name="hypotheses",
-                says="With $\\mu = \\lambda_{\\min}(\\operatorname{sym} W) > 0$ the form $q = z^{\\top}Wz \\ge "
-                "\\mu N$, $N = |z|^2 > 0$, is positive.",
-                hypotheses=(least > 0, square > 0, form >= least * square),
-                conclusion=2 * form > 0,
-                uses=("Lyapunov form",),
-                needs=("sym W is positive definite",),
-                establishes=("A B + B^T A is positive definite",),
-            ),
-            Citation(
-                name="inertia",
-                says="With $H = A$, $X = B$.",
-                theorem=OSTROWSKI_SCHNEIDER,
-                letters={"H": "A", "X": "B"},
-                uses=("hypotheses",),
-                establishes=(
-                    "B has no eigenvalue on the imaginary axis",
-                    "B has as many eigenvalues with positive real part as A has positive ones",
-                ),
-                formula="\\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = \\#\\{\\lambda(A) > 0\\}, \\qquad "
-                "\\operatorname{Re}\\lambda(B) \\neq 0",
-            ),
-            recalled(
-                "PH-M",
-                "consensus states are invariant",
-                "Consensus states move by $\\dot x = Bx$.",
-                "\\dot x = Bx",
-                name="consensus",
-            ),
-            Inequality(
-                name="saddle",
-                says="If $A$ has $1 \\le r \\le D - 1$ positive eigenvalues, $B$ has $r$ eigenvalues on the right "
-                "and $l = D - "
-                "r$ on the left: both numbers are positive, and the flow of consensus states is a saddle.",
-                hypotheses=(right >= 1, right <= size - 1, sp.Eq(left, size - right)),
-                conclusion=sp.And(right >= 1, left >= 1),
-                uses=("inertia", "consensus"),
-                needs=(
-                    "B has no eigenvalue on the imaginary axis",
-                    "B has as many eigenvalues with positive real part as A has positive ones",
-                    "consensus states are invariant",
-                ),
-            ),
-            tensor_step(
-                "negative scores",
-                "If $\\operatorname{sym} W \\prec 0$, the matrix $-A$ takes the place of $A$:",
-                derive=lambda: -(dot(z, z, (Letter("A"), Letter("B"))) + dot(z, z, (Letter("B", True), Letter("A")))),
-                claimed=dot(z, z, (Letter("W"),)) * -2,
-                rules=rules,
-                left="z^{\\top}\\bigl((-A)B + B^{\\top}(-A)\\bigr)z",
-            ),
-            Inequality(
-                name="negative scores, positive form",
-                says="is positive, since then $q = z^{\\top}Wz \\le -\\mu N$ with $\\mu > 0$, $N = |z|^2 > 0$.",
-                hypotheses=(least > 0, square > 0, form <= -least * square),
-                conclusion=-2 * form > 0,
-                uses=("negative scores",),
-                establishes=("(-A) B + B^T (-A) is positive definite",),
-            ),
-            Citation(
-                name="inertia for negative scores",
-                says="So the count is flipped.",
-                theorem=OSTROWSKI_SCHNEIDER,
-                letters={"H": "(-A)", "X": "B"},
-                uses=("negative scores, positive form",),
-                formula="\\operatorname{sym} W \\prec 0:\\qquad \\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = "
-                "\\#\\{\\lambda(A) < 0\\}",
-                establishes=("B has as many eigenvalues with positive real part as (-A) has positive ones",),
-            ),
-            recalled(
-                "PH-T1",
-                "pair forms do not decrease",
-                "For symmetric $A$, whatever the sign of $W$, no pair form decreases; for $A \\prec 0$ this says "
-                "that the "
-                "distances in the $|A|$-norm do not grow.",
-                "\\tfrac{d}{dt}\\,(x_l - x_k)^{\\top}A(x_l - x_k) \\ge 0",
-                name="pair forms",
-                assuming=(Relation(n >= 2),),
-            ),
-            Inequality(
-                name="two negative signs",
-                says="For $A \\prec 0$ and $\\operatorname{sym} W \\prec 0$ every eigenvalue of $-A$, $aN = q$ with "
-                "$q = "
-                "z^{\\top}(-A)z > 0$, is positive: all $D \\ge 1$ eigenvalues of $B$ lie on the right, while no distance "
-                "in the $|A|$-norm grows.",
-                hypotheses=(sp.Eq(value * square, form), form > 0, square > 0),
-                conclusion=value > 0,
-                uses=("inertia for negative scores", "pair forms", "consensus"),
-                needs=(
-                    "B has as many eigenvalues with positive real part as (-A) has positive ones",
-                    "pair forms do not decrease",
-                    "consensus states are invariant",
-                ),
-                establishes=("B has an eigenvalue with positive real part",),
-            ),
-            Citation(
-                name="growth of consensus states",
-                says="So some consensus states are unbounded.",
-                theorem=LINEAR_GROWTH,
-                letters={"X": "B"},
-                uses=("two negative signs", "consensus"),
-                needs=("consensus states are invariant",),
-                establishes=("some solution of the linear flow of B is unbounded",),
-            ),
-            from_system(
-                "a mean that stays",
-                "But not every start grows: for $D = 1$, $A = W = -1$, $B = 1$ and tokens $x, -x$ the mean is zero, "
-                "and stays "
-                "zero (the two velocities are opposite).",
-                lambda: [
-                    sum(
-                        row[0]
-                        for row in velocity(
-                            "token-flow", {"B": ((sp.Integer(1),),), "W": ((sp.Integer(-1),),)}, ((x,), (-x,))
-                        )
-                    )
-                ],
-                lambda: [sp.Integer(0)],
-                "\\dot x_1 + \\dot x_2 = <0>",
-                "2 tokens, d = 1",
-            ),
+            *_positive_scores(),
+            *_negative_scores(),
+            *_two_negative_signs(),
         )
     )
 

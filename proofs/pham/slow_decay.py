@@ -28,13 +28,10 @@ def _difference(what: str) -> str:
     return f"a difference of two values of {what} is a value of its derivative in between times the step"
 
 
-def decay_steps() -> tuple[Step, ...]:
-    """``x(t)^2 >= x(0)^2 / (1 + 2 x(0)^2 t)`` for the pair (x, -x); the velocity of a mean that is zero."""
-    x, s, hyperbolic, middle, change, time = sp.symbols("x s T z y' t", real=True)
-    now, first, start, later, square, speed = sp.symbols("y y_0 q_0 q g v", real=True)
-    size, small = sp.Symbol("s", positive=True), sp.Symbol("w", positive=True)
-    power = sp.exp(-3 * size**2)
-    push = -2 * size * small * (1 - small) ** 2 / ((1 + 2 * small**2) * (2 + small))
+def _below_the_identity() -> tuple[Step, ...]:
+    """The pair (x, -x) moves by x' = -x tanh(x^2), and tanh s is at most s."""
+    x, s, middle = sp.symbols("x s z", real=True)
+    square = sp.Symbol("g", real=True)
     return (
         from_system(
             "one-dimensional pair",
@@ -71,6 +68,14 @@ def decay_steps() -> tuple[Step, ...]:
             needs=(_difference(GAP),),
             establishes=("tanh s is at most s",),
         ),
+    )
+
+
+def _algebraic_decay() -> tuple[Step, ...]:
+    """So 1/x^2 grows at most linearly."""
+    x, s, hyperbolic, change, time = sp.symbols("x s T y' t", real=True)
+    now, first, start, later, speed = sp.symbols("y y_0 q_0 q v", real=True)
+    return (
         Identity(
             name="inverse square of the pair",
             says="With $T = \\tanh x^2$ the inverse square $y = 1/x^2$ of the pair moves by $\\dot y = -2v/x^3$, $v = \\dot x$,",
@@ -110,6 +115,15 @@ def decay_steps() -> tuple[Step, ...]:
             needs=("tanh s is at most s", _difference(INVERSE)),
             establishes=("a pair on the line decays no faster than algebraically",),
         ),
+    )
+
+
+def _moving_mean() -> tuple[Step, ...]:
+    """The velocity of a mean that is zero."""
+    size, small = sp.Symbol("s", positive=True), sp.Symbol("w", positive=True)
+    power = sp.exp(-3 * size**2)
+    push = -2 * size * small * (1 - small) ** 2 / ((1 + 2 * small**2) * (2 + small))
+    return (
         from_system(
             "a mean that is zero",
             "For three tokens the mean is not a quantity of its own: with $D = 1$, $W = 1$, $B = -1$ and tokens "
@@ -135,6 +149,15 @@ def decay_steps() -> tuple[Step, ...]:
             uses=("a mean that is zero",),
             establishes=("a mean that is zero can move",),
         ),
+    )
+
+
+def decay_steps() -> tuple[Step, ...]:
+    """``x(t)^2 >= x(0)^2 / (1 + 2 x(0)^2 t)`` for the pair (x, -x); the velocity of a mean that is zero."""
+    return (
+        *_below_the_identity(),
+        *_algebraic_decay(),
+        *_moving_mean(),
     )
 
 

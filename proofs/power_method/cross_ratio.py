@@ -144,13 +144,12 @@ def _one_step() -> tuple[Step, ...]:
     )
 
 
-def _along_the_orbit() -> tuple[Step, ...]:
-    """The losses of two tokens that come together are summable; so the cross-ratio does not tend to zero."""
+def _summable_losses() -> tuple[Step, ...]:
+    """The losses of two tokens that come together are summable."""
     ra, rb, q, c, x, y = sp.symbols("r_a r_b q c X Y", real=True)
     ua, ub, pa, pb = sp.symbols("u_a u_b p_a p_b", real=True)
-    dab, dcd, dac, dbd, eta, floor, chi = sp.symbols("D_ab D_cd D_ac D_bd eta kappa chi", real=True)
-    start, end, rate, total, norm, first, factors = sp.symbols("W_0 W_1 rho S N chi_0 p", real=True)
-    last, grown, so_far, factor, after = sp.symbols("W_2 g q f chi^{+}", real=True)
+    start, end, rate, total, norm = sp.symbols("W_0 W_1 rho S N", real=True)
+    last, grown = sp.symbols("W_2 g", real=True)
     return (
         Identity(
             name="tangential parts",
@@ -212,6 +211,15 @@ def _along_the_orbit() -> tuple[Step, ...]:
             uses=("one more step", "small losses"),
             establishes=("the losses are summable",),
         ),
+    )
+
+
+def _stays_apart() -> tuple[Step, ...]:
+    """So the cross-ratio stays above a positive number, and two pairs cannot collapse."""
+    dab, dcd, dac, dbd, eta, floor, chi = sp.symbols("D_ab D_cd D_ac D_bd eta kappa chi", real=True)
+    first, factors = sp.symbols("chi_0 p", real=True)
+    so_far, factor, after = sp.symbols("q f chi^{+}", real=True)
+    return (
         Citation(
             name="product",
             says="So the infinite product of the factors is positive.",
@@ -269,6 +277,14 @@ def _along_the_orbit() -> tuple[Step, ...]:
             needs=("the cross-ratio of different tokens stays above a positive number",),
             establishes=(ONLY_EQUAL_TOKENS,),
         ),
+    )
+
+
+def _along_the_orbit() -> tuple[Step, ...]:
+    """The losses of two tokens that come together are summable; so the cross-ratio does not tend to zero."""
+    return (
+        *_summable_losses(),
+        *_stays_apart(),
     )
 
 

@@ -24,7 +24,7 @@ from eigentoken.theory.language.places import BipartiteAt
 from eigentoken.theory.language.verdicts import Verdict, all_of
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
-from eigentoken.theory.statements.steps import Citation, Computation, Derivation, Identity, Inequality
+from eigentoken.theory.statements.steps import Citation, Computation, Derivation, Identity, Inequality, Step
 
 ONE_EACH_TOGETHER = [(1, 1, "xi"), (1, -1, "xi")]
 ONE_EACH_AGAINST = [(1, 1, "xi"), (1, -1, "-xi")]
@@ -75,112 +75,130 @@ def attracting(document: dict[str, Any], contracting: str) -> Verdict:
     )
 
 
-def derive() -> Derivation:
-    """The fixed points (w, -w), their multipliers, the theorem; then the instance and the flow."""
-    still, last = sp.symbols("nu lambda_d", real=True)
-    cosine, sine = sp.symbols("c s", real=True)
+def _multipliers() -> tuple[Step, ...]:
+    """The fixed points (w, -w) and their multipliers."""
     together = (0, 1 + alpha * G[0], alpha * G[1], alpha * G[2])
     against = (0, 1, 0, 0)
+    return (
+        grouped(
+            "fixed",
+            "For $n = 2$ the push vanishes at $(w, -w)$ for every unit $w$: a manifold of fixed points of "
+            "dimension $d - 1$.",
+            _push,
+            (0,) * 8,
+            r"u = 0",
+            establishes=(f"{PAIR} lies on a manifold of fixed points",),
+        ),
+        grouped(
+            "along the manifold",
+            "Moving the tokens against each other along $\\xi \\perp w$ has the multiplier 1.",
+            antipodal_slopes("oja-map", ONE_EACH_AGAINST),
+            (*against, *(-each for each in against)),
+            r"(\xi, -\xi) \mapsto <2>\,(\xi, -\xi)",
+        ),
+        grouped(
+            "transverse",
+            "Moving them together has the matrix $I + \\alpha V|_{w^\\perp}$, $V|_{w^\\perp}\\xi = g_2\\xi "
+            "+ g_3e_3 + g_4e_4$.",
+            antipodal_slopes("oja-map", ONE_EACH_TOGETHER),
+            (*together, *together),
+            r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right)",
+            establishes=("V on w^perp is the compression of V to a hyperplane",),
+        ),
+        Identity(
+            name="dimensions",
+            says="Together these are all tangent directions, and the multiplier 1 of the first kind has the "
+            "dimension of the "
+            "manifold of fixed points.",
+            left=sp.Add(d - 1, d - 1, evaluate=False),
+            right=n * (d - 1),
+            where={n: 2},
+            uses=("along the manifold", "transverse"),
+            establishes=(f"at {PAIR} the multiplier 1 has exactly the multiplicity of the dimension of that manifold",),
+        ),
+        Citation(
+            name="interlacing",
+            says="For the compression $V|_{w^\\perp}$:",
+            theorem=INTERLACING,
+            letters={"A": "V", "B": "V on w^perp"},
+            formula=r"\lambda_{\min}(V|_{w^\perp}) \geq \lambda_d(V)",
+            uses=("transverse",),
+            establishes=("the smallest eigenvalue of V on w^perp is at least the last eigenvalue of V",),
+        ),
+    )
+
+
+def _attraction() -> tuple[Step, ...]:
+    """A manifold of fixed points with all other multipliers inside attracts; off the eigenvectors."""
+    still, last = sp.symbols("nu lambda_d", real=True)
+    cosine, sine = sp.symbols("c s", real=True)
+    return (
+        Inequality(
+            name="inside",
+            says="If $V|_{w^\\perp} \\prec 0$ and $\\alpha < 2/|\\lambda_d|$, each transverse multiplier $1 + "
+            "\\alpha\\nu$, $\\lambda_d \\leq \\nu < 0$, lies in $(-1, 1)$. "
+            "For $w = v_1$ the $\\nu$ are the eigenvalues $\\lambda_2, \\dots, \\lambda_d$.",
+            hypotheses=(still < 0, still >= last, alpha * sp.Abs(last) < 2),
+            conclusion=sp.Abs(1 + alpha * still) < 1,
+            uses=("transverse", "interlacing"),
+            needs=("the smallest eigenvalue of V on w^perp is at least the last eigenvalue of V",),
+            establishes=(f"at {PAIR} all other multipliers lie inside the unit circle",),
+        ),
+        Citation(
+            name="attraction",
+            says="So the point is Lyapunov stable, and the starts near it, an open set, end on the antipodal manifold.",
+            theorem=REDUCTION_PRINCIPLE,
+            letters={"x": PAIR},
+            establishes=(
+                f"{PAIR} is Lyapunov stable",
+                f"every start near {PAIR} converges to a point of that manifold",
+            ),
+            formula=r"(w, -w) \text{ is Lyapunov stable if } V|_{w^\perp} \prec 0",
+            uses=("fixed", "dimensions", "inside"),
+        ),
+        Inequality(
+            name="off the eigenvectors",
+            says="In the plane with $V = \\operatorname{diag}(1, -\\frac12)$ and $w = (c, s)$ the number "
+            "$V|_{w^\\perp} = s^2 - \\frac12c^2$ is "
+            "negative iff $\\tan^2\\theta < \\frac12$: an interval of directions, not only the eigenvector.",
+            hypotheses=(sp.Eq(cosine**2 + sine**2, 1), sp.Ne(cosine, 0), sine**2 / cosine**2 < sp.Rational(1, 2)),
+            conclusion=sine**2 - cosine**2 / 2 < 0,
+        ),
+    )
+
+
+def _instance() -> tuple[Step, ...]:
+    """The instance TV9, and the first integral of the flow."""
+    return (
+        Computation(
+            name="TV9",
+            says="The exact multipliers for $V = \\operatorname{diag}(1, -\\frac12)$, $\\alpha = \\frac14$ at "
+            "$(e_1, -e_1)$.",
+            run=lambda: attracting(TV9, "7/8"),
+            formula=r"\{\tfrac78,\ 1\}",
+            uses=("inside",),
+        ),
+        grouped(
+            "first integral",
+            "For the flow with $n = d = 2$, $\\Theta = \\frac{\\theta_1+\\theta_2}{2}$, $\\Delta = \\theta_1 - "
+            "\\theta_2$, $\\kappa = "
+            "\\frac{\\lambda_1}{\\lambda_1-\\lambda_2}$, the derivative of $\\ln\\sin^2\\frac\\Delta2 - "
+            "\\ln\\varphi(\\Theta)$, $\\varphi = "
+            "(\\sin^2\\Theta)^\\kappa(\\cos^2\\Theta)^{1-\\kappa}$, along the flow is zero.",
+            _first_integral,
+            (0,),
+            r"\frac{\mathrm d}{\mathrm dt}\,\ln\frac{\sin^2(\Delta/2)}{\varphi(\Theta)} = <1>",
+        ),
+    )
+
+
+def derive() -> Derivation:
+    """The fixed points (w, -w), their multipliers, the theorem; then the instance and the flow."""
     return Derivation(
         (
-            grouped(
-                "fixed",
-                "For $n = 2$ the push vanishes at $(w, -w)$ for every unit $w$: a manifold of fixed points of "
-                "dimension $d - 1$.",
-                _push,
-                (0,) * 8,
-                r"u = 0",
-                establishes=(f"{PAIR} lies on a manifold of fixed points",),
-            ),
-            grouped(
-                "along the manifold",
-                "Moving the tokens against each other along $\\xi \\perp w$ has the multiplier 1.",
-                antipodal_slopes("oja-map", ONE_EACH_AGAINST),
-                (*against, *(-each for each in against)),
-                r"(\xi, -\xi) \mapsto <2>\,(\xi, -\xi)",
-            ),
-            grouped(
-                "transverse",
-                "Moving them together has the matrix $I + \\alpha V|_{w^\\perp}$, $V|_{w^\\perp}\\xi = g_2\\xi "
-                "+ g_3e_3 + g_4e_4$.",
-                antipodal_slopes("oja-map", ONE_EACH_TOGETHER),
-                (*together, *together),
-                r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right)",
-                establishes=("V on w^perp is the compression of V to a hyperplane",),
-            ),
-            Identity(
-                name="dimensions",
-                says="Together these are all tangent directions, and the multiplier 1 of the first kind has the "
-                "dimension of the "
-                "manifold of fixed points.",
-                left=sp.Add(d - 1, d - 1, evaluate=False),
-                right=n * (d - 1),
-                where={n: 2},
-                uses=("along the manifold", "transverse"),
-                establishes=(
-                    f"at {PAIR} the multiplier 1 has exactly the multiplicity of the dimension of that manifold",
-                ),
-            ),
-            Citation(
-                name="interlacing",
-                says="For the compression $V|_{w^\\perp}$:",
-                theorem=INTERLACING,
-                letters={"A": "V", "B": "V on w^perp"},
-                formula=r"\lambda_{\min}(V|_{w^\perp}) \geq \lambda_d(V)",
-                uses=("transverse",),
-                establishes=("the smallest eigenvalue of V on w^perp is at least the last eigenvalue of V",),
-            ),
-            Inequality(
-                name="inside",
-                says="If $V|_{w^\\perp} \\prec 0$ and $\\alpha < 2/|\\lambda_d|$, each transverse multiplier $1 + "
-                "\\alpha\\nu$, $\\lambda_d \\leq \\nu < 0$, lies in $(-1, 1)$. "
-                "For $w = v_1$ the $\\nu$ are the eigenvalues $\\lambda_2, \\dots, \\lambda_d$.",
-                hypotheses=(still < 0, still >= last, alpha * sp.Abs(last) < 2),
-                conclusion=sp.Abs(1 + alpha * still) < 1,
-                uses=("transverse", "interlacing"),
-                needs=("the smallest eigenvalue of V on w^perp is at least the last eigenvalue of V",),
-                establishes=(f"at {PAIR} all other multipliers lie inside the unit circle",),
-            ),
-            Citation(
-                name="attraction",
-                says="So the point is Lyapunov stable, and the starts near it, an open set, end on the antipodal "
-                "manifold.",
-                theorem=REDUCTION_PRINCIPLE,
-                letters={"x": PAIR},
-                establishes=(
-                    f"{PAIR} is Lyapunov stable",
-                    f"every start near {PAIR} converges to a point of that manifold",
-                ),
-                formula=r"(w, -w) \text{ is Lyapunov stable if } V|_{w^\perp} \prec 0",
-                uses=("fixed", "dimensions", "inside"),
-            ),
-            Inequality(
-                name="off the eigenvectors",
-                says="In the plane with $V = \\operatorname{diag}(1, -\\frac12)$ and $w = (c, s)$ the number "
-                "$V|_{w^\\perp} = s^2 - \\frac12c^2$ is "
-                "negative iff $\\tan^2\\theta < \\frac12$: an interval of directions, not only the eigenvector.",
-                hypotheses=(sp.Eq(cosine**2 + sine**2, 1), sp.Ne(cosine, 0), sine**2 / cosine**2 < sp.Rational(1, 2)),
-                conclusion=sine**2 - cosine**2 / 2 < 0,
-            ),
-            Computation(
-                name="TV9",
-                says="The exact multipliers for $V = \\operatorname{diag}(1, -\\frac12)$, $\\alpha = \\frac14$ at "
-                "$(e_1, -e_1)$.",
-                run=lambda: attracting(TV9, "7/8"),
-                formula=r"\{\tfrac78,\ 1\}",
-                uses=("inside",),
-            ),
-            grouped(
-                "first integral",
-                "For the flow with $n = d = 2$, $\\Theta = \\frac{\\theta_1+\\theta_2}{2}$, $\\Delta = \\theta_1 - "
-                "\\theta_2$, $\\kappa = "
-                "\\frac{\\lambda_1}{\\lambda_1-\\lambda_2}$, the derivative of $\\ln\\sin^2\\frac\\Delta2 - "
-                "\\ln\\varphi(\\Theta)$, $\\varphi = "
-                "(\\sin^2\\Theta)^\\kappa(\\cos^2\\Theta)^{1-\\kappa}$, along the flow is zero.",
-                _first_integral,
-                (0,),
-                r"\frac{\mathrm d}{\mathrm dt}\,\ln\frac{\sin^2(\Delta/2)}{\varphi(\Theta)} = <1>",
-            ),
+            *_multipliers(),
+            *_attraction(),
+            *_instance(),
         )
     )
 

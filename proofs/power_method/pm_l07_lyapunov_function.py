@@ -24,7 +24,7 @@ from eigentoken.theory.language.terms import SpectralNorm
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Printed, Source, Statement, Variant, Vector
-from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 
 #: V is positive semidefinite, or the step is at most 1/|lambda_d|.
 SHORT_OR_POSITIVE = AnyOf((PositiveSemidefinite(V), Relation(alpha * sp.Abs(lam(V, d)) <= 1)))
@@ -86,130 +86,143 @@ def _claimed_variance() -> Any:
     return dot(apart, apart).summed(i, j) / (2 * TOKENS**2)
 
 
-def derive() -> Derivation:
-    """Two exact identities for one token; the increment of W; then real arithmetic."""
-    a, r, low = sp.symbols("a r lambda_d^-", real=True)
+def _increment() -> tuple[Step, ...]:
+    """The step of one token, and the increment of W, exactly."""
+    low = sp.Symbol("lambda_d^-", real=True)
     form, least, square, squares, spread = sp.symbols("q lambda_d M S v", real=True)
+    return (
+        grouped(
+            "one token",
+            "Let $a_i = x_i^{\\top}y_i$, $r_i = \\lVert y_i\\rVert$; in the plane of $x_i$ and $y_i = "
+            "r(\\cos\\theta, \\sin\\theta)$, "
+            "$\\tau = \\tan\\frac\\theta2$, so that $a = r\\frac{1-\\tau^2}{1+\\tau^2}$: exactly,",
+            _increment,
+            ((R - A) * (1 + 1 / R), 2 * (R - A) / R),
+            r"\alpha u^{\top}(x_i^+ - x_i) = (r_i - a_i)\Big(1 + \frac1{r_i}\Big), \qquad \lVert x_i^+ - "
+            r"x_i\rVert^2 = "
+            r"\frac{2(r_i - a_i)}{r_i}",
+            establishes=("the exact increments of one token",),
+        ),
+        tensor(
+            "increment of W",
+            "For symmetric $V$ and $u = V\\bar x$, with $m = \\bar x$, $e = \\Delta\\bar x$.",
+            _difference,
+            _claimed_difference(),
+            r"\Delta W = -u^{\top}\Delta\bar x - \tfrac12\,\Delta\bar x^{\top}V\Delta\bar x",
+        ),
+        Citation(
+            name="Rayleigh",
+            says="For every $z$, here $z = \\Delta\\bar x$:",
+            theorem=RAYLEIGH,
+            letters={"A": "V"},
+            formula=r"z^{\top}Vz \geq \lambda_d\lVert z\rVert^2",
+            uses=("increment of W",),
+            establishes=("the form of V lies between its extreme eigenvalues times the squared norm",),
+        ),
+        Inequality(
+            name="lower bound",
+            says="With $q = z^{\\top}Vz$, $M = \\lVert z\\rVert^2$ and $\\lambda_d^- = \\max(0, -\\lambda_d)$ the "
+            "second "
+            "term of $\\Delta W$ is at most $\\frac12\\lambda_d^-M$.",
+            hypotheses=(form >= least * square, square >= 0, low >= -least),
+            conclusion=-form / 2 <= low * square / 2,
+            uses=("Rayleigh",),
+            needs=("the form of V lies between its extreme eigenvalues times the squared norm",),
+            establishes=("the second term of the increment is at most half of lambda_d^- times the squared mean step",),
+        ),
+        tensor(
+            "variance of the steps",
+            "With $e_i = \\Delta x_i$ the mean of the squared steps exceeds the squared mean step by a mean of "
+            "squares.",
+            _variance,
+            _claimed_variance(),
+            r"\frac1n\sum_i\lVert e_i\rVert^2 - \Big\lVert\frac1n\sum_ie_i\Big\rVert^2 = "
+            r"\frac{1}{2n^2}\sum_{i,j}\lVert e_i - e_j\rVert^2",
+        ),
+        Inequality(
+            name="mean",
+            says="So $M = \\lVert\\Delta\\bar x\\rVert^2$ is at most the mean $S$ of the squared steps: their "
+            "difference "
+            "$v$ is not negative.",
+            hypotheses=(sp.Eq(squares - square, spread), spread >= 0),
+            conclusion=square <= squares,
+            uses=("variance of the steps",),
+            establishes=("the squared mean step is at most the mean of the squared steps",),
+        ),
+    )
+
+
+def _decrease() -> tuple[Step, ...]:
+    """W does not increase, and strictly decreases off fixed points; with which rate."""
+    a, r, low = sp.symbols("a r lambda_d^-", real=True)
     token = (r > 0, a <= r, a >= -r)
     moved = 2 * (r - a) / r
     weight = (1 + r) / alpha - low
     c = sp.Symbol("c", real=True)
+    return (
+        Identity(
+            name="collected",
+            says="So $\\Delta W \\leq -\\frac1{2n}\\sum_i\\lVert\\Delta "
+            "x_i\\rVert^2\\big(\\frac{1+r_i}{\\alpha} - \\lambda_d^-\\big)$: for "
+            "each token",
+            left=-(r - a) * (1 + 1 / r) / alpha + low * moved / 2,
+            right=-moved / 2 * weight,
+            uses=("one token", "lower bound", "mean"),
+            needs=(
+                "the exact increments of one token",
+                "the second term of the increment is at most half of lambda_d^- times the squared mean step",
+                "the squared mean step is at most the mean of the squared steps",
+            ),
+            establishes=("the increment of W is bounded by the squared steps",),
+        ),
+        Inequality(
+            name="decrease",
+            says="The weight is positive for every step if $\\lambda_d^- = 0$, and for $\\alpha\\lambda_d^- "
+            "\\leq 1$ otherwise; "
+            "$\\lambda_1$ plays no role.",
+            hypotheses=(r > 0, low >= 0, alpha * low <= 1),
+            conclusion=weight > 0,
+            uses=("collected",),
+            needs=("the increment of W is bounded by the squared steps",),
+            establishes=("W does not increase",),
+        ),
+        Inequality(
+            name="strict",
+            says="A token that moves ($a < r$) makes the decrease strict.",
+            hypotheses=(*token, a < r, low >= 0, alpha * low <= 1),
+            conclusion=moved / 2 * weight > 0,
+            uses=("decrease",),
+            needs=("the increment of W is bounded by the squared steps",),
+            establishes=("W decreases strictly along the map off its fixed points",),
+        ),
+        Inequality(
+            name="rate",
+            says="If $c = \\alpha\\lVert V\\rVert < 1$, then $1 - c \\leq r_i \\leq 1 + c$ and, since "
+            "$\\alpha^2\\lVert P_iu\\rVert^2 = r_i^2 - "
+            "a_i^2$, each token contributes at least $\\alpha(1+c)^{-2}\\lVert P_iu\\rVert^2$:",
+            hypotheses=(*token, c >= 0, c < 1, r >= 1 - c, r <= 1 + c, alpha * low <= c, low >= 0),
+            conclusion=moved / 2 * weight >= (r**2 - a**2) / (alpha * (1 + c) ** 2),
+            uses=("collected",),
+            needs=("the increment of W is bounded by the squared steps",),
+            establishes=("W decreases by at least a multiple of the squared tangential pushes",),
+            assuming=(Relation(alpha * SpectralNorm(V) < 1),),
+        ),
+        Inequality(
+            name="the printed rate",
+            says="This is better than the truncated rate of the paper: its inequality holds exactly.",
+            hypotheses=(c >= 0,),
+            conclusion=1 / (1 + c) ** 2 >= 1 - 2 * c,
+            uses=("rate",),
+        ),
+    )
+
+
+def derive() -> Derivation:
+    """Two exact identities for one token; the increment of W; then real arithmetic."""
     return Derivation(
         (
-            grouped(
-                "one token",
-                "Let $a_i = x_i^{\\top}y_i$, $r_i = \\lVert y_i\\rVert$; in the plane of $x_i$ and $y_i = "
-                "r(\\cos\\theta, \\sin\\theta)$, "
-                "$\\tau = \\tan\\frac\\theta2$, so that $a = r\\frac{1-\\tau^2}{1+\\tau^2}$: exactly,",
-                _increment,
-                ((R - A) * (1 + 1 / R), 2 * (R - A) / R),
-                r"\alpha u^{\top}(x_i^+ - x_i) = (r_i - a_i)\Big(1 + \frac1{r_i}\Big), \qquad \lVert x_i^+ - "
-                r"x_i\rVert^2 = "
-                r"\frac{2(r_i - a_i)}{r_i}",
-                establishes=("the exact increments of one token",),
-            ),
-            tensor(
-                "increment of W",
-                "For symmetric $V$ and $u = V\\bar x$, with $m = \\bar x$, $e = \\Delta\\bar x$.",
-                _difference,
-                _claimed_difference(),
-                r"\Delta W = -u^{\top}\Delta\bar x - \tfrac12\,\Delta\bar x^{\top}V\Delta\bar x",
-            ),
-            Citation(
-                name="Rayleigh",
-                says="For every $z$, here $z = \\Delta\\bar x$:",
-                theorem=RAYLEIGH,
-                letters={"A": "V"},
-                formula=r"z^{\top}Vz \geq \lambda_d\lVert z\rVert^2",
-                uses=("increment of W",),
-                establishes=("the form of V lies between its extreme eigenvalues times the squared norm",),
-            ),
-            Inequality(
-                name="lower bound",
-                says="With $q = z^{\\top}Vz$, $M = \\lVert z\\rVert^2$ and $\\lambda_d^- = \\max(0, -\\lambda_d)$ the "
-                "second "
-                "term of $\\Delta W$ is at most $\\frac12\\lambda_d^-M$.",
-                hypotheses=(form >= least * square, square >= 0, low >= -least),
-                conclusion=-form / 2 <= low * square / 2,
-                uses=("Rayleigh",),
-                needs=("the form of V lies between its extreme eigenvalues times the squared norm",),
-                establishes=(
-                    "the second term of the increment is at most half of lambda_d^- times the squared mean step",
-                ),
-            ),
-            tensor(
-                "variance of the steps",
-                "With $e_i = \\Delta x_i$ the mean of the squared steps exceeds the squared mean step by a mean of "
-                "squares.",
-                _variance,
-                _claimed_variance(),
-                r"\frac1n\sum_i\lVert e_i\rVert^2 - \Big\lVert\frac1n\sum_ie_i\Big\rVert^2 = "
-                r"\frac{1}{2n^2}\sum_{i,j}\lVert e_i - e_j\rVert^2",
-            ),
-            Inequality(
-                name="mean",
-                says="So $M = \\lVert\\Delta\\bar x\\rVert^2$ is at most the mean $S$ of the squared steps: their "
-                "difference "
-                "$v$ is not negative.",
-                hypotheses=(sp.Eq(squares - square, spread), spread >= 0),
-                conclusion=square <= squares,
-                uses=("variance of the steps",),
-                establishes=("the squared mean step is at most the mean of the squared steps",),
-            ),
-            Identity(
-                name="collected",
-                says="So $\\Delta W \\leq -\\frac1{2n}\\sum_i\\lVert\\Delta "
-                "x_i\\rVert^2\\big(\\frac{1+r_i}{\\alpha} - \\lambda_d^-\\big)$: for "
-                "each token",
-                left=-(r - a) * (1 + 1 / r) / alpha + low * moved / 2,
-                right=-moved / 2 * weight,
-                uses=("one token", "lower bound", "mean"),
-                needs=(
-                    "the exact increments of one token",
-                    "the second term of the increment is at most half of lambda_d^- times the squared mean step",
-                    "the squared mean step is at most the mean of the squared steps",
-                ),
-                establishes=("the increment of W is bounded by the squared steps",),
-            ),
-            Inequality(
-                name="decrease",
-                says="The weight is positive for every step if $\\lambda_d^- = 0$, and for $\\alpha\\lambda_d^- "
-                "\\leq 1$ otherwise; "
-                "$\\lambda_1$ plays no role.",
-                hypotheses=(r > 0, low >= 0, alpha * low <= 1),
-                conclusion=weight > 0,
-                uses=("collected",),
-                needs=("the increment of W is bounded by the squared steps",),
-                establishes=("W does not increase",),
-            ),
-            Inequality(
-                name="strict",
-                says="A token that moves ($a < r$) makes the decrease strict.",
-                hypotheses=(*token, a < r, low >= 0, alpha * low <= 1),
-                conclusion=moved / 2 * weight > 0,
-                uses=("decrease",),
-                needs=("the increment of W is bounded by the squared steps",),
-                establishes=("W decreases strictly along the map off its fixed points",),
-            ),
-            Inequality(
-                name="rate",
-                says="If $c = \\alpha\\lVert V\\rVert < 1$, then $1 - c \\leq r_i \\leq 1 + c$ and, since "
-                "$\\alpha^2\\lVert P_iu\\rVert^2 = r_i^2 - "
-                "a_i^2$, each token contributes at least $\\alpha(1+c)^{-2}\\lVert P_iu\\rVert^2$:",
-                hypotheses=(*token, c >= 0, c < 1, r >= 1 - c, r <= 1 + c, alpha * low <= c, low >= 0),
-                conclusion=moved / 2 * weight >= (r**2 - a**2) / (alpha * (1 + c) ** 2),
-                uses=("collected",),
-                needs=("the increment of W is bounded by the squared steps",),
-                establishes=("W decreases by at least a multiple of the squared tangential pushes",),
-                assuming=(Relation(alpha * SpectralNorm(V) < 1),),
-            ),
-            Inequality(
-                name="the printed rate",
-                says="This is better than the truncated rate of the paper: its inequality holds exactly.",
-                hypotheses=(c >= 0,),
-                conclusion=1 / (1 + c) ** 2 >= 1 - 2 * c,
-                uses=("rate",),
-            ),
+            *_increment(),
+            *_decrease(),
         )
     )
 

@@ -31,7 +31,7 @@ from eigentoken.theory.statements.statement import (
     Variant,
     Vector,
 )
-from eigentoken.theory.statements.steps import Citation, Derivation, Inequality
+from eigentoken.theory.statements.steps import Citation, Derivation, Inequality, Step
 
 _AT, _MOVE, _STILL = (1, 0, 0), (0, 1, 0), (0, 0, 0)
 
@@ -50,140 +50,151 @@ def _one_moved(count: Any) -> Any:
     return run
 
 
-def derive() -> Derivation:
-    """The Jacobian for full and for causal attention; then the step below which the modulus dominates."""
+def _spectrum() -> tuple[Step, ...]:
+    """The Jacobian at consensus for full and for causal attention, and its spectrum."""
     i = sp.Symbol("i", integer=True, positive=True)
-    re, im, top = sp.symbols("a b lambda_1", real=True)
-    share = sp.Symbol("c", real=True)
     m = 1 + alpha * LK
-    inside = (1 + alpha * re) ** 2 + alpha**2 * im**2 < (1 + alpha * top) ** 2
-    bound = alpha * (re**2 + im**2 - top**2) < 2 * (top - re)
-
     entry, total, constant = sp.symbols("a s x", real=True)
 
     def blocks(size: Any) -> tuple[Any, ...]:
         return (0, (1 + alpha * G2 / size) / m, alpha * G3 / size / m, 0, alpha * G2 / size / m, alpha * G3 / size / m)
 
+    return (
+        grouped(
+            "blocks",
+            "Let $Fv_k = \\lambda_kv_k$ and let $\\xi \\perp v_k$, $F\\xi = f_1v_k + g_2\\xi + g_3\\xi'$ be "
+            "any vector, so that "
+            "$G\\xi = g_2\\xi + g_3\\xi'$ for the compression $G$ of $F$ to $v_k^\\perp$. One token is moved "
+            "along $\\xi$: with "
+            "$m = 1 + \\alpha\\lambda_k > 0$ and any scores, $J_{ij}\\xi = \\frac1m(\\delta_{ij}\\xi + "
+            "\\frac{\\alpha}{n}G\\xi)$.",
+            _one_moved(n),
+            blocks(n),
+            r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right), \qquad J_{ji}\xi = \left(<4>,\ <5>,\ <6>\right)",
+            establishes=(
+                "the Jacobian is (I + alpha A x G)/m in Kronecker form",
+                "F, in a basis that begins with v_k, is block triangular",
+            ),
+        ),
+        grouped(
+            "causal rows",
+            "A token that sees $i$ equal tokens (itself among them) attends to each with weight $1/i$: the "
+            "same with $i$ "
+            "for $n$. With the causal mask the Jacobian is block triangular with diagonal blocks $\\frac1m(I + "
+            "\\frac{\\alpha}{i}G)$; with any mask $A$ is the uniform row-stochastic matrix of the mask.",
+            _one_moved(i),
+            blocks(i),
+            r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right), \qquad J_{ij}\xi = \left(<4>,\ <5>,\ <6>\right)",
+            establishes=("the causal A is block triangular",),
+        ),
+        Citation(
+            name="Kronecker product",
+            says="The spectrum of the Jacobian from those of $A$ and $G$:",
+            theorem=KRONECKER,
+            formula=r"\Big\{\frac{1+\alpha ag}{m} : a \in \operatorname{spec}A,\ g \in \operatorname{spec}G\Big\}",
+            uses=("blocks", "causal rows"),
+            establishes=("its eigenvalues are (1 + alpha a g)/m over the eigenvalues a of A and g of G",),
+        ),
+        Citation(
+            name="eigenvalues of G",
+            says="In a basis that begins with $v_k$ the matrix $F$ has the diagonal blocks $\\lambda_k$ and $G$: "
+            "the "
+            "eigenvalues of $G$ are those of $F$ other than $\\lambda_k$.",
+            theorem=BLOCK_TRIANGULAR,
+            letters={"A": "F, in a basis that begins with v_k,"},
+            formula=r"\operatorname{spec}F = \{\lambda_k\} \cup \operatorname{spec}G",
+            uses=("blocks",),
+            establishes=("the eigenvalues of F, in a basis that begins with v_k, are those of its diagonal blocks",),
+        ),
+        Citation(
+            name="eigenvalues of the causal A",
+            says="The causal $A$ is triangular, with the diagonal $1/i$.",
+            theorem=BLOCK_TRIANGULAR,
+            letters={"A": "the causal A"},
+            formula=r"\operatorname{spec}A = \{1, \tfrac12, \dots, \tfrac1n\}",
+            uses=("causal rows",),
+            establishes=("the eigenvalues of the causal A are those of its diagonal blocks",),
+        ),
+        Inequality(
+            name="spectrum",
+            says="For full attention all entries of $A$ are $a = 1/n$: a constant vector $x$ is kept, $nax = x$, "
+            "and a "
+            "vector with the sum $s = 0$ is sent to $as = 0$, so $A$ has the eigenvalues $1$ and $0$ ($n-1$ "
+            "times). The "
+            "multipliers are $\\frac{1+\\alpha\\lambda_\\ell}{m}$ and $\\frac1m$, $(n-1)(d-1)$ times; with the "
+            "causal mask "
+            "$\\frac{1+\\alpha\\lambda_\\ell/i}{m}$, $i \\leq n$.",
+            hypotheses=(sp.Eq(entry * n, 1), sp.Eq(total, 0)),
+            conclusion=sp.And(sp.Eq(n * entry * constant, constant), sp.Eq(entry * total, 0)),
+            uses=("Kronecker product", "eigenvalues of G", "eigenvalues of the causal A"),
+            needs=(
+                "its eigenvalues are (1 + alpha a g)/m over the eigenvalues a of A and g of G",
+                "the eigenvalues of F, in a basis that begins with v_k, are those of its diagonal blocks",
+                "the eigenvalues of the causal A are those of its diagonal blocks",
+            ),
+            establishes=("the multipliers at consensus for any layer matrix",),
+        ),
+    )
+
+
+def _step_bound() -> tuple[Step, ...]:
+    """Which multipliers are inside the unit circle, and the step below which the modulus dominates."""
+    re, im, top = sp.symbols("a b lambda_1", real=True)
+    share = sp.Symbol("c", real=True)
+    inside = (1 + alpha * re) ** 2 + alpha**2 * im**2 < (1 + alpha * top) ** 2
+    bound = alpha * (re**2 + im**2 - top**2) < 2 * (top - re)
+    return (
+        Inequality(
+            name="disagreement",
+            says="$1/m$ is inside the unit circle iff $\\lambda_k > 0$ ($m > 0$).",
+            hypotheses=(1 + alpha * LK > 0, 1 / (1 + alpha * LK) < 1),
+            conclusion=LK > 0,
+            uses=("spectrum",),
+        ),
+        Inequality(
+            name="disagreement, converse",
+            says="And conversely.",
+            hypotheses=(LK > 0,),
+            conclusion=sp.And(1 / (1 + alpha * LK) < 1, 1 / (1 + alpha * LK) > 0),
+        ),
+        Inequality(
+            name="step",
+            says="For $\\lambda_\\ell = a + \\mathrm i b$ the inequality $|1 + \\alpha\\lambda_\\ell| < 1 + "
+            "\\alpha\\lambda_1$ says",
+            hypotheses=(top > 0, inside),
+            conclusion=bound,
+        ),
+        Inequality(
+            name="step, converse",
+            says="Conversely it holds for every $\\alpha$ if $|\\lambda_\\ell| \\leq \\lambda_1$, and "
+            "otherwise iff $\\alpha < "
+            "2(\\lambda_1 - \\operatorname{Re}\\lambda_\\ell)/(|\\lambda_\\ell|^2 - \\lambda_1^2)$.",
+            hypotheses=(top > 0, bound),
+            conclusion=inside,
+        ),
+        Inequality(
+            name="modulus dominance suffices",
+            says="If $\\lambda_1 > |\\lambda_\\ell|$ the inequality holds for every step.",
+            hypotheses=(top > 0, re**2 + im**2 < top**2),
+            conclusion=inside,
+        ),
+        Inequality(
+            name="causal rows follow",
+            says="For $\\lambda_k > 0$ the rows $i > 1$ of the causal mask follow: with $c = 1/i \\in (0, 1]$ "
+            "the number "
+            "$1 + \\alpha\\lambda_\\ell c$ lies between $1$ and $1 + \\alpha\\lambda_\\ell$.",
+            hypotheses=(top > 0, inside, share > 0, share <= 1),
+            conclusion=(1 + alpha * re * share) ** 2 + alpha**2 * im**2 * share**2 < (1 + alpha * top) ** 2,
+        ),
+    )
+
+
+def derive() -> Derivation:
+    """The Jacobian for full and for causal attention; then the step below which the modulus dominates."""
     return Derivation(
         (
-            grouped(
-                "blocks",
-                "Let $Fv_k = \\lambda_kv_k$ and let $\\xi \\perp v_k$, $F\\xi = f_1v_k + g_2\\xi + g_3\\xi'$ be "
-                "any vector, so that "
-                "$G\\xi = g_2\\xi + g_3\\xi'$ for the compression $G$ of $F$ to $v_k^\\perp$. One token is moved "
-                "along $\\xi$: with "
-                "$m = 1 + \\alpha\\lambda_k > 0$ and any scores, $J_{ij}\\xi = \\frac1m(\\delta_{ij}\\xi + "
-                "\\frac{\\alpha}{n}G\\xi)$.",
-                _one_moved(n),
-                blocks(n),
-                r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right), \qquad J_{ji}\xi = \left(<4>,\ <5>,\ <6>\right)",
-                establishes=(
-                    "the Jacobian is (I + alpha A x G)/m in Kronecker form",
-                    "F, in a basis that begins with v_k, is block triangular",
-                ),
-            ),
-            grouped(
-                "causal rows",
-                "A token that sees $i$ equal tokens (itself among them) attends to each with weight $1/i$: the "
-                "same with $i$ "
-                "for $n$. With the causal mask the Jacobian is block triangular with diagonal blocks $\\frac1m(I + "
-                "\\frac{\\alpha}{i}G)$; with any mask $A$ is the uniform row-stochastic matrix of the mask.",
-                _one_moved(i),
-                blocks(i),
-                r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right), \qquad J_{ij}\xi = \left(<4>,\ <5>,\ <6>\right)",
-                establishes=("the causal A is block triangular",),
-            ),
-            Citation(
-                name="Kronecker product",
-                says="The spectrum of the Jacobian from those of $A$ and $G$:",
-                theorem=KRONECKER,
-                formula=r"\Big\{\frac{1+\alpha ag}{m} : a \in \operatorname{spec}A,\ g \in \operatorname{spec}G\Big\}",
-                uses=("blocks", "causal rows"),
-                establishes=("its eigenvalues are (1 + alpha a g)/m over the eigenvalues a of A and g of G",),
-            ),
-            Citation(
-                name="eigenvalues of G",
-                says="In a basis that begins with $v_k$ the matrix $F$ has the diagonal blocks $\\lambda_k$ and $G$: "
-                "the "
-                "eigenvalues of $G$ are those of $F$ other than $\\lambda_k$.",
-                theorem=BLOCK_TRIANGULAR,
-                letters={"A": "F, in a basis that begins with v_k,"},
-                formula=r"\operatorname{spec}F = \{\lambda_k\} \cup \operatorname{spec}G",
-                uses=("blocks",),
-                establishes=(
-                    "the eigenvalues of F, in a basis that begins with v_k, are those of its diagonal blocks",
-                ),
-            ),
-            Citation(
-                name="eigenvalues of the causal A",
-                says="The causal $A$ is triangular, with the diagonal $1/i$.",
-                theorem=BLOCK_TRIANGULAR,
-                letters={"A": "the causal A"},
-                formula=r"\operatorname{spec}A = \{1, \tfrac12, \dots, \tfrac1n\}",
-                uses=("causal rows",),
-                establishes=("the eigenvalues of the causal A are those of its diagonal blocks",),
-            ),
-            Inequality(
-                name="spectrum",
-                says="For full attention all entries of $A$ are $a = 1/n$: a constant vector $x$ is kept, $nax = x$, "
-                "and a "
-                "vector with the sum $s = 0$ is sent to $as = 0$, so $A$ has the eigenvalues $1$ and $0$ ($n-1$ "
-                "times). The "
-                "multipliers are $\\frac{1+\\alpha\\lambda_\\ell}{m}$ and $\\frac1m$, $(n-1)(d-1)$ times; with the "
-                "causal mask "
-                "$\\frac{1+\\alpha\\lambda_\\ell/i}{m}$, $i \\leq n$.",
-                hypotheses=(sp.Eq(entry * n, 1), sp.Eq(total, 0)),
-                conclusion=sp.And(sp.Eq(n * entry * constant, constant), sp.Eq(entry * total, 0)),
-                uses=("Kronecker product", "eigenvalues of G", "eigenvalues of the causal A"),
-                needs=(
-                    "its eigenvalues are (1 + alpha a g)/m over the eigenvalues a of A and g of G",
-                    "the eigenvalues of F, in a basis that begins with v_k, are those of its diagonal blocks",
-                    "the eigenvalues of the causal A are those of its diagonal blocks",
-                ),
-                establishes=("the multipliers at consensus for any layer matrix",),
-            ),
-            Inequality(
-                name="disagreement",
-                says="$1/m$ is inside the unit circle iff $\\lambda_k > 0$ ($m > 0$).",
-                hypotheses=(1 + alpha * LK > 0, 1 / (1 + alpha * LK) < 1),
-                conclusion=LK > 0,
-                uses=("spectrum",),
-            ),
-            Inequality(
-                name="disagreement, converse",
-                says="And conversely.",
-                hypotheses=(LK > 0,),
-                conclusion=sp.And(1 / (1 + alpha * LK) < 1, 1 / (1 + alpha * LK) > 0),
-            ),
-            Inequality(
-                name="step",
-                says="For $\\lambda_\\ell = a + \\mathrm i b$ the inequality $|1 + \\alpha\\lambda_\\ell| < 1 + "
-                "\\alpha\\lambda_1$ says",
-                hypotheses=(top > 0, inside),
-                conclusion=bound,
-            ),
-            Inequality(
-                name="step, converse",
-                says="Conversely it holds for every $\\alpha$ if $|\\lambda_\\ell| \\leq \\lambda_1$, and "
-                "otherwise iff $\\alpha < "
-                "2(\\lambda_1 - \\operatorname{Re}\\lambda_\\ell)/(|\\lambda_\\ell|^2 - \\lambda_1^2)$.",
-                hypotheses=(top > 0, bound),
-                conclusion=inside,
-            ),
-            Inequality(
-                name="modulus dominance suffices",
-                says="If $\\lambda_1 > |\\lambda_\\ell|$ the inequality holds for every step.",
-                hypotheses=(top > 0, re**2 + im**2 < top**2),
-                conclusion=inside,
-            ),
-            Inequality(
-                name="causal rows follow",
-                says="For $\\lambda_k > 0$ the rows $i > 1$ of the causal mask follow: with $c = 1/i \\in (0, 1]$ "
-                "the number "
-                "$1 + \\alpha\\lambda_\\ell c$ lies between $1$ and $1 + \\alpha\\lambda_\\ell$.",
-                hypotheses=(top > 0, inside, share > 0, share <= 1),
-                conclusion=(1 + alpha * re * share) ** 2 + alpha**2 * im**2 * share**2 < (1 + alpha * top) ** 2,
-            ),
+            *_spectrum(),
+            *_step_bound(),
         )
     )
 

@@ -47,10 +47,10 @@ def _sum() -> Any:
     return vector("x").applied(matrix("F")) + dot(vector("z"), vector("x")) * vector("w") * MU
 
 
-def _root_steps() -> tuple[Step, ...]:
-    """Exactly one eigenvalue beyond mu/2, by Rouche; then twice the same estimate for its distance from mu."""
+def _rouche_steps() -> tuple[Step, ...]:
+    """Exactly one eigenvalue beyond mu/2, by Rouche."""
     zeta, f = sp.symbols("zeta F")
-    radius, distance, smaller, imaginary = sp.symbols("r t s y", real=True)
+    radius, distance = sp.symbols("r t", real=True)
     far = (N >= 0, B >= N, MU >= 20 * B, radius >= MU / 2)
     return (
         Inequality(
@@ -120,6 +120,13 @@ def _root_steps() -> tuple[Step, ...]:
             uses=("in the disc", "on the circle"),
             establishes=("zeta - mu and its difference with the right side have equally many zeros in the disc",),
         ),
+    )
+
+
+def _distance_steps() -> tuple[Step, ...]:
+    """The distance of this root from mu, estimated twice."""
+    distance, smaller, imaginary = sp.symbols("t s y", real=True)
+    return (
         Inequality(
             name="one root",
             says="That is one zero. Outside of the disc, where $|\\zeta| \\geq \\mu/2$, there is none: the right side "
@@ -154,6 +161,14 @@ def _root_steps() -> tuple[Step, ...]:
             conclusion=sp.Abs(ROOT - MU) <= sp.Rational(6, 5) * B,
             uses=("near mu, first",),
         ),
+    )
+
+
+def _root_steps() -> tuple[Step, ...]:
+    """Exactly one eigenvalue beyond mu/2, by Rouche; then twice the same estimate for its distance from mu."""
+    return (
+        *_rouche_steps(),
+        *_distance_steps(),
     )
 
 
