@@ -121,9 +121,8 @@ AB_E2 = register(
         title="Projection to an ellipsoid",
         systems=("ellipsoid-map",),
         text="For $W$ symmetric positive definite and $x \\neq 0$ put $\\pi_W(x) = x/|x|_W$, $|x|_W = "
-        "(x^{\\top}Wx)^{1/2}$. "
-        "Then $\\pi_W(x)$ lies on $\\mathcal{E}_W = \\{y : y^{\\top}Wy = 1\\}$, and $\\pi_W(cx) = \\pi_W(x)$ for $c > "
-        "0$.",
+        "(x^{\\top}Wx)^{1/2}$. Then $\\pi_W(x)$ lies on $\\mathcal{E}_W = \\{y : y^{\\top}Wy = 1\\}$, and $\\pi_W(cx) "
+        "= \\pi_W(x)$ for $c > 0$.",
         conditions=(Symmetric(W), PositiveDefinite(W)),
         derive=derive_projection,
         prose_from=("on the ellipsoid", "rays"),

@@ -59,8 +59,7 @@ def derive_matrix_form() -> Derivation:
             Identity(
                 name="row sums",
                 says="With $E = \\sum_k e^{y_i^{\\top}Py_k}$ the weights of token $i$ sum to $1/\\sqrt d$, not to 1: "
-                "the "
-                "factor rescales time and is not a temperature ($r = \\sqrt d$).",
+                "the factor rescales time and is not a temperature ($r = \\sqrt d$).",
                 left=total / normaliser,
                 right=1 / root,
                 where={normaliser: root * total},
@@ -76,9 +75,8 @@ def derive_matrix_form() -> Derivation:
                 agrees=all_equal,
                 entrywise=True,
                 shows=lambda _: (
-                    "z_i = \\bigl[V x \\exp(x^{\\top}K^{\\top}Qx)\\,D\\bigr]_i = "
-                    "\\sum_j \\frac{e^{x_i^{\\top}Q^{\\top}Kx_j}}{\\sqrt d\\,\\sum_k e^{x_i^{\\top}Q^{\\top}Kx_k}}\\, "
-                    "V x_j"
+                    "z_i = \\bigl[V x \\exp(x^{\\top}K^{\\top}Qx)\\,D\\bigr]_i = \\sum_j "
+                    "\\frac{e^{x_i^{\\top}Q^{\\top}Kx_j}}{\\sqrt d\\,\\sum_k e^{x_i^{\\top}Q^{\\top}Kx_k}}\\, V x_j"
                 ),
             ),
         )
@@ -188,8 +186,7 @@ def layer_example() -> Any:
 ORDER = Counterexample(
     name="two tokens",
     says="$x_1 = e_1$, $x_2 = e_2$, $K^{\\top}Q = \\begin{pmatrix}1&0\\\\2&0\\end{pmatrix}$, $V = I$: with $D$ on the "
-    "left "
-    "the weights of token 1 do not sum to $1/\\sqrt2$.",
+    "left the weights of token 1 do not sum to $1/\\sqrt2$.",
     instance={"tokens": [["1", "0"], ["0", "1"]], "KTQ": [["1", "0"], ["2", "0"]], "V": [["1", "0"], ["0", "1"]]},
     check=printed_order_fails,
 )
@@ -208,8 +205,7 @@ AB_E4 = register(
         printed=Printed(
             text="$z = V x\\, D \\exp(x^{\\top}K^{\\top}Qx)$.",
             wrong="With $D$ to the left of the exponential the sum over the keys is divided by the normaliser of the "
-            "key, "
-            "not of the query; (6) and everything later need it on the right.",
+            "key, not of the query; (6) and everything later need it on the right.",
             counterexamples=(ORDER,),
         ),
         vectors=(
@@ -237,8 +233,7 @@ AB_E5 = register(
             text="$D_{\\eta}$ to the left of the exponential; output matrices $W_{\\eta}$ for $1 \\le \\eta \\le "
             "\\ell$.",
             wrong="The order of $D_{\\eta}$ as in (4); and the index of the output matrices runs over the $h$ heads, "
-            "not over "
-            "the $\\ell$ tokens.",
+            "not over the $\\ell$ tokens.",
             counterexamples=(ORDER,),
         ),
         property_tests=(order_of_factors,),
@@ -252,11 +247,10 @@ AB_E6 = register(
         source=Source(ABELLA, "eq. (6)"),
         title="The multi-head layer, componentwise",
         systems=("ellipsoid-map",),
-        text="With $P_{\\eta} = Q_{\\eta}^{\\top}K_{\\eta}$ and $U_{\\eta} = W_{\\eta}V_{\\eta}$: "
-        "$y_i^{+} = \\pi_W\\bigl(y_i + \\sum_{\\eta}\\sum_j \\alpha^{\\eta}_{ij} U_{\\eta} y_j\\bigr)$, "
-        "$\\alpha^{\\eta}_{ij} = e^{y_i^{\\top}P_{\\eta}y_j}/Z^{\\eta}_i$, "
-        "$Z^{\\eta}_i = \\sqrt d\\,\\sum_k e^{y_i^{\\top}P_{\\eta}y_k}$. The rows of $\\alpha^{\\eta}$ sum to "
-        "$1/\\sqrt d$.",
+        text="With $P_{\\eta} = Q_{\\eta}^{\\top}K_{\\eta}$ and $U_{\\eta} = W_{\\eta}V_{\\eta}$: $y_i^{+} = "
+        "\\pi_W\\bigl(y_i + \\sum_{\\eta}\\sum_j \\alpha^{\\eta}_{ij} U_{\\eta} y_j\\bigr)$, $\\alpha^{\\eta}_{ij} = "
+        "e^{y_i^{\\top}P_{\\eta}y_j}/Z^{\\eta}_i$, $Z^{\\eta}_i = \\sqrt d\\,\\sum_k e^{y_i^{\\top}P_{\\eta}y_k}$. "
+        "The rows of $\\alpha^{\\eta}$ sum to $1/\\sqrt d$.",
         depends=("AB-E2", "AB-E5"),
         derive=derive_layer,
         prose_from=("row sums of the system", "componentwise"),

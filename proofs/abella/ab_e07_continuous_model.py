@@ -69,8 +69,7 @@ def derive() -> Derivation:
             tensor_step(
                 "the two registered systems",
                 "The push $u$ of the registered layer, $(y_i + \\tau u_i - y_i)/\\tau$ before normalisation, made "
-                "tangent in this "
-                "way, is the registered flow: for every number of tokens, heads, and every dimension.",
+                "tangent in this way, is the registered flow: for every number of tokens, heads, and every dimension.",
                 derive=tangent_push,
                 claimed=field_of("ellipsoid-multihead-flow", given, rules),
                 rules=rules,
@@ -89,10 +88,8 @@ def derive() -> Derivation:
             Identity(
                 name="off the ellipsoid",
                 says="Off the manifold the ambient field $v = p - q_i\\,y$, with $p^{\\top}Wy = q_i$ and $N = "
-                "y^{\\top}Wy$, "
-                "moves the form by $2y^{\\top}Wv$: where $q_i < 0$ the extension is radially unstable, so the field "
-                "should "
-                "be evaluated at $\\pi_W(y)$.",
+                "y^{\\top}Wy$, moves the form by $2y^{\\top}Wv$: where $q_i < 0$ the extension is radially unstable, "
+                "so the field should be evaluated at $\\pi_W(y)$.",
                 left=2 * (push - height * form),
                 right=-2 * height * (form - 1),
                 where={push: height},

@@ -93,9 +93,8 @@ def _compact_manifold() -> tuple[Step, ...]:
     return (
         Inequality(
             name="bounded",
-            says="On $\\mathcal{E}_P$, $1 = q = y^{\\top}Py \\ge \\lambda N$ with $\\lambda = "
-            "\\lambda_{\\min}(P) > 0$ and $N = |y|^2$: the ellipsoid is bounded, and so are the trajectories, "
-            "which do not leave it.",
+            says="On $\\mathcal{E}_P$, $1 = q = y^{\\top}Py \\ge \\lambda N$ with $\\lambda = \\lambda_{\\min}(P) > 0$ "
+            "and $N = |y|^2$: the ellipsoid is bounded, and so are the trajectories, which do not leave it.",
             hypotheses=(sp.Eq(form, 1), least > 0, form >= least * square),
             conclusion=square <= 1 / least,
             uses=("stays on the ellipsoid",),
@@ -150,8 +149,7 @@ def derive_metric() -> Derivation:
             Inequality(
                 name="positive definite",
                 says="With $F_i = X_i^{\\top}PX_i > 0$ for $X_i \\neq 0$ each summand of $g_x(X, X)$ is positive; "
-                "symmetry of $g$ "
-                "is symmetry of $P$.",
+                "symmetry of $g$ is symmetry of $P$.",
                 hypotheses=(weight > 0, form > 0),
                 conclusion=weight * form > 0,
                 uses=("weights",),
@@ -212,9 +210,8 @@ AB_E8 = register(
         title="The gradient case of the model",
         systems=("ellipsoid-flow",),
         conditions=CONDITIONS,
-        text="One head, $U = I$, $P$ constant, symmetric and positive definite, $W = P$: "
-        "$\\dot y_i = \\sum_j \\alpha_{ij}\\bigl(y_j - (y_i^{\\top}Py_j)\\,y_i\\bigr) =: Y_P(y)_i$ on "
-        "$\\mathcal{E}_P$.",
+        text="One head, $U = I$, $P$ constant, symmetric and positive definite, $W = P$: $\\dot y_i = \\sum_j "
+        "\\alpha_{ij}\\bigl(y_j - (y_i^{\\top}Py_j)\\,y_i\\bigr) =: Y_P(y)_i$ on $\\mathcal{E}_P$.",
         depends=("AB-E7",),
         derive=derive_flow,
         prose_from=("special case", "smooth field", "manifold"),

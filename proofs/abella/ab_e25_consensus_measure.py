@@ -47,8 +47,7 @@ def derive() -> Derivation:
             Identity(
                 name="equality",
                 says="The squared distance of the directions is $D = 2 - 2c$ (with $s = y_1^{\\top}y_i = c\\,p\\,q$, "
-                "$p = |y_1|$, "
-                "$q = |y_i|$): $c = 1$ exactly when the directions agree.",
+                "$p = |y_1|$, $q = |y_i|$): $c = 1$ exactly when the directions agree.",
                 left=first_square / a_norm**2 + second_square / b_norm**2 - 2 * product / (a_norm * b_norm),
                 right=2 - 2 * cosine,
                 where={product: cosine * a_norm * b_norm, first_square: a_norm**2, second_square: b_norm**2},
@@ -99,8 +98,7 @@ AB_E25 = register(
         conditions=(Relation(n >= 2),),
         claims=(Nonnegative(cosine_gap),),
         text="$E(y) = 1 - \\frac1{\\ell}\\sum_{i=1}^{\\ell}\\frac{y_1^{\\top}y_i}{|y_1|\\,|y_i|}$ is nonnegative and "
-        "vanishes exactly when all tokens have "
-        "one direction.",
+        "vanishes exactly when all tokens have one direction.",
         facts=("the metric is symmetric and positive definite",),
         derive=derive,
         claims_from=(("nonnegative",),),

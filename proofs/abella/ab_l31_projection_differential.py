@@ -45,8 +45,7 @@ def derive() -> Derivation:
             Identity(
                 name="idempotent",
                 says="Applied twice: the second coefficient is $m' = y_i^{\\top}P(X_i - m\\,y_i) = m - m$, so nothing "
-                "is "
-                "subtracted again.",
+                "is subtracted again.",
                 left=image - again * y,
                 right=image,
                 where={again: m - m * s, s: sp.Integer(1)},

@@ -45,9 +45,8 @@ def _scores() -> tuple[Step, ...]:
     return (
         Inequality(
             name="norms",
-            says="On $\\mathcal{E}_W$, $1 = q = y^{\\top}Wy \\ge \\lambda N$, $\\lambda = \\lambda_{\\min}(W)$, "
-            "$N = |y|^2$: "
-            "$|y|^2 \\le K^2 = 1/\\lambda$.",
+            says="On $\\mathcal{E}_W$, $1 = q = y^{\\top}Wy \\ge \\lambda N$, $\\lambda = \\lambda_{\\min}(W)$, $N = "
+            "|y|^2$: $|y|^2 \\le K^2 = 1/\\lambda$.",
             hypotheses=(sp.Eq(form, 1), least > 0, form >= least * square),
             conclusion=square <= 1 / least,
             establishes=("tokens have norm at most K",),
@@ -132,9 +131,8 @@ def _bounds() -> tuple[Step, ...]:
         ),
         Reduction(
             name="attained",
-            says="Both sharp bounds are attained, here for $\\ell = 3$ on $S^0$ with scores $b\\,y_i y_j$: tokens "
-            "$(1, -1, 1)$ and "
-            "$(1, -1, -1)$.",
+            says="Both sharp bounds are attained, here for $\\ell = 3$ on $S^0$ with scores $b\\,y_i y_j$: tokens $(1, "
+            "-1, 1)$ and $(1, -1, -1)$.",
             scope="3 tokens",
             derive=attained,
             claimed=(1 / (1 + 2 * sp.exp(2 * b)), 1 / (1 + 2 * sp.exp(-2 * b))),
@@ -191,11 +189,9 @@ AB_L41 = register(
         covers=Covers(masks=("causal",)),
         conditions=(Symmetric(W), PositiveDefinite(W), BoundedInTime("P")),
         text="With $\\lVert P_{\\eta}(t)\\rVert \\le b$ and $K^2 = 1/\\lambda_{\\min}(W)$: $c_1 \\le "
-        "\\alpha^{\\eta}_{ij} \\le c_2$, "
-        "$c_1 = 1/(\\sqrt d\\,\\ell\\,e^{2K^2b})$, $c_2 = e^{2K^2b}$. Sharper, and attained: "
-        "$\\frac{1}{\\sqrt d\\,(1 + (\\ell-1)e^{2K^2b})} \\le \\alpha^{\\eta}_{ij} \\le \\frac{1}{\\sqrt d\\,(1 + "
-        "(\\ell-1)e^{-2K^2b})}$. "
-        "For causal attention this is for $j \\le i$ (with $\\ell$ replaced by $i$).",
+        "\\alpha^{\\eta}_{ij} \\le c_2$, $c_1 = 1/(\\sqrt d\\,\\ell\\,e^{2K^2b})$, $c_2 = e^{2K^2b}$. Sharper, and "
+        "attained: $\\frac{1}{\\sqrt d\\,(1 + (\\ell-1)e^{2K^2b})} \\le \\alpha^{\\eta}_{ij} \\le \\frac{1}{\\sqrt "
+        "d\\,(1 + (\\ell-1)e^{-2K^2b})}$. For causal attention this is for $j \\le i$ (with $\\ell$ replaced by $i$).",
         facts=("the metric is symmetric and positive definite",),
         derive=derive,
         prose_from=("sharp lower bound", "sharp upper bound", "printed lower bound", "printed upper bound", "attained"),

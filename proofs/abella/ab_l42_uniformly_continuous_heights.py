@@ -63,9 +63,8 @@ def _speed() -> tuple[Step, ...]:
         ),
         Inequality(
             name="speed",
-            says="So $|v_j|_W \\le 1$, and a token moves at most with speed $A = \\sum_{\\eta, "
-            "j}\\alpha^{\\eta}_{ij} = h/\\sqrt d$: each "
-            "summand with weight $a \\ge 0$ contributes at most $a$.",
+            says="So $|v_j|_W \\le 1$, and a token moves at most with speed $A = \\sum_{\\eta, j}\\alpha^{\\eta}_{ij} "
+            "= h/\\sqrt d$: each summand with weight $a \\ge 0$ contributes at most $a$.",
             hypotheses=(weight >= 0, norm >= 0, sp.Eq(norm**2, 1 - s**2)),
             conclusion=weight * norm <= weight,
             uses=("its length",),
@@ -213,10 +212,8 @@ AB_L42 = register(
         title="Heights have uniformly continuous derivatives",
         systems=("ellipsoid-multihead-flow",),
         conditions=(Symmetric(W), PositiveDefinite(W), IsIdentity(U), BoundedInTime("P"), UniformlyContinuous("P")),
-        text="Along a solution of (11) the functions "
-        "$f_i(t) = \\sum_{\\eta,j}\\alpha^{\\eta}_{ij}\\bigl(v^{\\top}y_j - (y_i^{\\top}Wy_j)\\,v^{\\top}y_i\\bigr)$ "
-        "are bounded and "
-        "uniformly continuous.",
+        text="Along a solution of (11) the functions $f_i(t) = \\sum_{\\eta,j}\\alpha^{\\eta}_{ij}\\bigl(v^{\\top}y_j "
+        "- (y_i^{\\top}Wy_j)\\,v^{\\top}y_i\\bigr)$ are bounded and uniformly continuous.",
         depends=("AB-L4.1",),
         facts=(
             "P is bounded in time",

@@ -117,9 +117,8 @@ def _closed_form() -> tuple[Step, ...]:
         ),
         slope(
             "closed form",
-            "In the time $s = \\int_0^t\\bar\\alpha$ the solution is $a = \\tanh(\\operatorname{artanh} a_0 "
-            "+ s)$ (with "
-            "$u = \\operatorname{artanh} a_0$): both sides of $\\tfrac{da}{ds} = 1 - a^2$.",
+            "In the time $s = \\int_0^t\\bar\\alpha$ the solution is $a = \\tanh(\\operatorname{artanh} a_0 + s)$ "
+            "(with $u = \\operatorname{artanh} a_0$): both sides of $\\tfrac{da}{ds} = 1 - a^2$.",
             sp.tanh(sp.Symbol("u", real=True) + s),
             s,
             1 - sp.tanh(sp.Symbol("u", real=True) + s) ** 2,
@@ -142,16 +141,14 @@ def _limit() -> tuple[Step, ...]:
         Citation(
             name="measurable rate",
             says="For measurable, locally integrable $\\bar\\alpha$ the substitution $s = \\int\\bar\\alpha$ is "
-            "absolutely continuous; "
-            "continuity of $\\bar\\alpha$ is not used.",
+            "absolutely continuous; continuity of $\\bar\\alpha$ is not used.",
             theorem=CARATHEODORY,
             establishes=("solutions exist, are unique and absolutely continuous",),
         ),
         applied(
             "distance",
-            "On the sphere $|y - y_0|^2 = 2(1 - a)$: apply $(y - y_0)^{\\top}$ to $y - y_0$, which sends $y$ to "
-            "$1 - a$ and $y_0$ to "
-            "$a - 1$.",
+            "On the sphere $|y - y_0|^2 = 2(1 - a)$: apply $(y - y_0)^{\\top}$ to $y - y_0$, which sends $y$ to $1 - "
+            "a$ and $y_0$ to $a - 1$.",
             y - target,
             {y: 1 - a, target: a - 1},
             2 * (1 - a),
@@ -159,8 +156,7 @@ def _limit() -> tuple[Step, ...]:
         ),
         Inequality(
             name="gap",
-            says="With $E = e^{2(u+s)}$ the solution is $a = \\frac{E-1}{E+1}$, and the squared distance $2(1 - "
-            "a)$ "
+            says="With $E = e^{2(u+s)}$ the solution is $a = \\frac{E-1}{E+1}$, and the squared distance $2(1 - a)$ "
             "lies between zero and $4/E = 4e^{-2u}e^{-2s}$.",
             hypotheses=(grown > 0, sp.Eq(a, (grown - 1) / (grown + 1))),
             conclusion=sp.And(2 * (1 - a) > 0, 2 * (1 - a) <= 4 / grown),
@@ -263,11 +259,9 @@ AB_L51 = register(
         title="One token attracted by a fixed one",
         systems=("causal-flow",),
         text="Let $\\dot y = \\bar\\alpha(t)\\bigl(y_0 - (y^{\\top}y_0)\\,y\\bigr)$ on $S^n$ with $\\bar\\alpha$ "
-        "measurable, locally integrable and "
-        "$\\int_0^{\\infty}\\bar\\alpha = \\infty$ (for instance $\\bar\\alpha \\ge c > 0$). Then $a = y^{\\top}y_0$ "
-        "is "
-        "$\\tanh(\\operatorname{artanh} a(0) + \\int_0^t\\bar\\alpha)$, and $y_0$ attracts $S^n \\setminus "
-        "\\{-y_0\\}$.",
+        "measurable, locally integrable and $\\int_0^{\\infty}\\bar\\alpha = \\infty$ (for instance $\\bar\\alpha "
+        "\\ge c > 0$). Then $a = y^{\\top}y_0$ is $\\tanh(\\operatorname{artanh} a(0) + \\int_0^t\\bar\\alpha)$, and "
+        "$y_0$ attracts $S^n \\setminus \\{-y_0\\}$.",
         facts=(
             "the field is measurable in time and Lipschitz in the state with an integrable bound",
             "s tends to infinity",
@@ -277,8 +271,7 @@ AB_L51 = register(
         printed=Printed(
             text="$\\bar\\alpha$ continuously differentiable, $\\bar\\alpha \\ge c > 0$.",
             wrong="True, but differentiability is unnecessary, and it is not available where the lemma is used: in "
-            "Theorem 5.1 $P$ is only "
-            "bounded, so $\\bar\\alpha(t) = \\alpha(t, y(t))$ is only measurable.",
+            "Theorem 5.1 $P$ is only bounded, so $\\bar\\alpha(t) = \\alpha(t, y(t))$ is only measurable.",
             false=False,
         ),
         vectors=(

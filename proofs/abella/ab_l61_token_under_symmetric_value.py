@@ -42,10 +42,9 @@ def _coordinates() -> tuple[Step, ...]:
         Identity(
             name="closed form",
             says="In the eigenbasis of $U$ let $z = e^{sU}y_0$, $N = |z|^2$, $R = z^{\\top}Uz$, so that "
-            "$\\tfrac{dN}{ds} = 2R$. The coordinate "
-            "$y_{\\mu} = c_{\\mu}e^{\\mu s}/\\sqrt N$ solves $\\tfrac{dy_{\\mu}}{ds} = (\\mu - R/N)\\,y_{\\mu}$, "
-            "and $R/N = y^{\\top}Uy$: the "
-            "flow (22) in the time $s$.",
+            "$\\tfrac{dN}{ds} = 2R$. The coordinate $y_{\\mu} = c_{\\mu}e^{\\mu s}/\\sqrt N$ solves "
+            "$\\tfrac{dy_{\\mu}}{ds} = (\\mu - R/N)\\,y_{\\mu}$, and $R/N = y^{\\top}Uy$: the flow (22) in the time "
+            "$s$.",
             left=slope.subs(square, size),
             right=(mu - growth / size) * start * sp.exp(mu * s) / sp.sqrt(size),
             establishes=("the solution in closed form",),
@@ -100,8 +99,7 @@ def _attraction() -> tuple[Step, ...]:
         ),
         Inequality(
             name="slowest factor",
-            says="and so are their exponentials, with $x = (\\lambda - \\mu)s$ and $z = \\delta s$; both are "
-            "below one.",
+            says="and so are their exponentials, with $x = (\\lambda - \\mu)s$ and $z = \\delta s$; both are below one.",
             hypotheses=(fast_exponent >= slow_exponent, slow_exponent > 0),
             conclusion=sp.And(sp.exp(-2 * fast_exponent) <= sp.exp(-2 * slow_exponent), sp.exp(-2 * slow_exponent) < 1),
             uses=("ordered exponents",),
@@ -109,8 +107,7 @@ def _attraction() -> tuple[Step, ...]:
         Inequality(
             name="distance",
             says="With $S = \\sum_{\\mu<\\lambda} y_{\\mu}^2 = 1 - b^2$ and $b > 0$ (a positive multiple of "
-            "$c_{\\lambda}$), $|y - v|^2 = 2(1 - b)$ lies between zero and $2S$, a multiple of $e^{-2\\delta "
-            "s}$.",
+            "$c_{\\lambda}$), $|y - v|^2 = 2(1 - b)$ lies between zero and $2S$, a multiple of $e^{-2\\delta s}$.",
             hypotheses=(height > 0, height <= 1, sp.Eq(others, 1 - height**2)),
             conclusion=sp.And(2 * (1 - height) >= 0, 2 * (1 - height) <= 2 * others),
             uses=("coordinates", "slowest factor"),
@@ -148,10 +145,9 @@ def _other_eigenvectors() -> tuple[Step, ...]:
         Inequality(
             name="domain of the others",
             says="By the symmetry $y \\to -y$, $-v$ attracts $\\{v^{\\top}y < 0\\}$. Let $l$ be the limit of the "
-            "height: $1$ if "
-            "$c_{\\lambda} = v^{\\top}y_0 > 0$, $-1$ if it is negative. On $L_{\\mu}$, $\\mu < \\lambda$, heights "
-            "are zero: a start "
-            "whose limit is there has $v^{\\top}y_0 = 0$. (The equilibrium itself is such a start.)",
+            "height: $1$ if $c_{\\lambda} = v^{\\top}y_0 > 0$, $-1$ if it is negative. On $L_{\\mu}$, $\\mu < "
+            "\\lambda$, heights are zero: a start whose limit is there has $v^{\\top}y_0 = 0$. (The equilibrium "
+            "itself is such a start.)",
             hypotheses=(
                 sp.Implies(top > 0, sp.Eq(end, 1)),
                 sp.Implies(top < 0, sp.Eq(end, -1)),
@@ -252,12 +248,10 @@ AB_L61 = register(
         systems=("causal-flow",),
         conditions=(Symmetric(U), SimpleTop(U), InHemisphere(U)),
         text="Let $\\dot y = \\bar\\alpha(t)\\bigl(Uy - (y^{\\top}Uy)\\,y\\bigr)$ with $\\int\\bar\\alpha = \\infty$. "
-        "Then "
-        "$y(t) = e^{sU}y_0/|e^{sU}y_0|$, $s = \\int_0^t\\bar\\alpha$. If the top eigenvalue is simple with unit "
-        "eigenvector $v$, then $v$ attracts "
-        "exactly $\\{v^{\\top}y > 0\\}$, for any sign of $\\lambda$. Equilibria in $L_{\\mu}$, $\\mu < \\lambda$, are "
-        "unstable; their domain of "
-        "attraction is a nonempty subset of $v^{\\perp}$, of measure zero.",
+        "Then $y(t) = e^{sU}y_0/|e^{sU}y_0|$, $s = \\int_0^t\\bar\\alpha$. If the top eigenvalue is simple with unit "
+        "eigenvector $v$, then $v$ attracts exactly $\\{v^{\\top}y > 0\\}$, for any sign of $\\lambda$. Equilibria in "
+        "$L_{\\mu}$, $\\mu < \\lambda$, are unstable; their domain of attraction is a nonempty subset of "
+        "$v^{\\perp}$, of measure zero.",
         facts=(
             "U is symmetric",
             "the top eigenvalue is simple",
@@ -266,8 +260,7 @@ AB_L61 = register(
         derive=derive,
         prose_from=("null domain", "instability of the others"),
         printed=Printed(
-            text="(2) $y^* \\in L_{\\mu}(U) \\cap S^n$, $\\mu < \\lambda$, is unstable with empty domain of "
-            "attraction.",
+            text="(2) $y^* \\in L_{\\mu}(U) \\cap S^n$, $\\mu < \\lambda$, is unstable with empty domain of attraction.",
             wrong="Unstable, yes; the domain of attraction is not empty (it contains $y^*$ itself, and more). It is a "
             "null set.",
             counterexamples=(

@@ -92,8 +92,7 @@ def derive() -> Derivation:
             Inequality(
                 name="a missing term",
                 says="For $n < \\ell - 1$ the term $k = \\ell - 1$, equal to 1, is missing from the full row $F$; the "
-                "others are "
-                "nonnegative, so the partial sum $S$ is smaller and the probability below 1.",
+                "others are nonnegative, so the partial sum $S$ is smaller and the probability below 1.",
                 hypotheses=(sp.Eq(whole, partial + 1 + rest), rest >= 0),
                 conclusion=partial < whole,
                 uses=("full row",),
@@ -116,8 +115,7 @@ def derive() -> Derivation:
             Computation(
                 name="recursion",
                 says="The counts $2^{\\ell}P_{\\ell,d-1}$ satisfy Schläfli's recursion for the regions of $\\ell$ "
-                "hyperplanes in general "
-                "position, from which Wendel's law follows.",
+                "hyperplanes in general position, from which Wendel's law follows.",
                 scope="l <= 25, d <= 19",
                 run=_schlafli,
                 formula="C(\\ell + 1, d) = C(\\ell, d) + C(\\ell, d - 1)",

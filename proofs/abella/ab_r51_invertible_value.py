@@ -50,9 +50,8 @@ def derive() -> Derivation:
         (
             tensor_step(
                 "the value matrix cancels",
-                "Put $X = Uy_j$: $\\sigma_y X = U^{-1}X - "
-                "(y^{\\top}U^{\\top}X)\\,y$, and with "
-                "$W = U^{\\top}U$ this is the summand of (20).",
+                "Put $X = Uy_j$: $\\sigma_y X = U^{-1}X - (y^{\\top}U^{\\top}X)\\,y$, and with $W = U^{\\top}U$ this "
+                "is the summand of (20).",
                 derive=pushed,
                 claimed=other - dot(here, other, (metric,)) * here,
                 rules=rules,
@@ -71,8 +70,7 @@ def derive() -> Derivation:
             Identity(
                 name="not a projection",
                 says="For $U = cI$ a tangent vector $X$, $m = y^{\\top}X = 0$, is sent to $c^{-1}X - c\\,m\\,y = "
-                "c^{-1}X$; applied twice this is "
-                "$c^{-2}X$, which is $c^{-1}X$ only for $c = 1$.",
+                "c^{-1}X$; applied twice this is $c^{-2}X$, which is $c^{-1}X$ only for $c = 1$.",
                 left=(X / scale - scale * m * y) / scale,
                 right=X / scale**2,
                 where={m: sp.Integer(0)},
@@ -115,8 +113,7 @@ AB_R51 = register(
             text="$\\sigma_y$ is a projection to the ellipsoid; the domain of attraction contains $\\{y_j \\neq "
             "-y_1\\}$.",
             wrong="$\\sigma_y$ maps into the tangent space but is not idempotent: it cancels $U$. The domain claim "
-            "inherits the correction "
-            "of AB-T5.1.",
+            "inherits the correction of AB-T5.1.",
             counterexamples=(
                 Counterexample(
                     name="U = 2I",

@@ -145,15 +145,12 @@ AB_S7 = register(
         title="Settings of the simulations",
         systems=("ellipsoid-flow", "ellipsoid-multihead-flow", "causal-flow"),
         text="7.1: model (8), ten tokens in $\\mathbb{R}^3$. 7.2: model (11) on $S^2$, two heads, $P_{\\eta}(t) = "
-        "D_{\\eta}(t)P'_{\\eta}$, "
-        "$D_1 = 2\\operatorname{diag}(\\cos 10\\pi t, \\sin 10\\pi t, \\cos 6\\pi t)$, $D_2 = "
-        "2\\operatorname{diag}(\\cos 6\\pi t, \\sin 6\\pi t, \\cos 4\\pi t)$, "
-        "$v = e_1$, tokens in $H^+(v)$: AB-T4.1 applies, and (13) tends to a positive number. 7.3: model (21), $P = "
-        "D_1(t)P'$: AB-T6.1 "
-        "applies. 7.4: model (15), 50 tokens, $d = 500$, two heads: AB-T5.1 applies. 7.5: GPT-2 XL, tokens fed back; "
-        "with periodic or untied value "
-        "matrices none of the theorems applies, and the reported collapse is evidence only, a claim of the paper that "
-        "is not reproduced here.",
+        "D_{\\eta}(t)P'_{\\eta}$, $D_1 = 2\\operatorname{diag}(\\cos 10\\pi t, \\sin 10\\pi t, \\cos 6\\pi t)$, $D_2 "
+        "= 2\\operatorname{diag}(\\cos 6\\pi t, \\sin 6\\pi t, \\cos 4\\pi t)$, $v = e_1$, tokens in $H^+(v)$: "
+        "AB-T4.1 applies, and (13) tends to a positive number. 7.3: model (21), $P = D_1(t)P'$: AB-T6.1 applies. 7.4: "
+        "model (15), 50 tokens, $d = 500$, two heads: AB-T5.1 applies. 7.5: GPT-2 XL, tokens fed back; with periodic "
+        "or untied value matrices none of the theorems applies, and the reported collapse is evidence only, a claim "
+        "of the paper that is not reproduced here.",
         depends=("AB-T3.2", "AB-X0", "AB-T4.1", "AB-T5.1", "AB-T6.1", "AB-X2"),
         derive=derive,
         prose_from=("7.1", "7.3", "7.3 is not dominated"),

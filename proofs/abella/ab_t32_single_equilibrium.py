@@ -88,8 +88,7 @@ def derive_lasalle() -> Derivation:
             Inequality(
                 name="the set of equilibria",
                 says="$M$ lies in the set of equilibria, whose distance $D$ to $y(t)$ is therefore at most the "
-                "distance "
-                "$d$ of $M$: it becomes smaller than any $\\epsilon$.",
+                "distance $d$ of $M$: it becomes smaller than any $\\epsilon$.",
                 hypotheses=(far <= near, near < eps),
                 conclusion=far < eps,
                 uses=("LaSalle", "rest"),
@@ -150,12 +149,9 @@ def derive_convergence() -> Derivation:
             Identity(
                 name="why the local form gives a finite length",
                 says="Let $v = V_P(y) - V_P(y^*) > 0$ and $|{\\operatorname{grad} V_P}| = g$ along a trajectory, so "
-                "that "
-                "$\\dot v = -g^2$. Then $\\tfrac{d}{dt}\\, v^{1-\\theta}$ is $-(1-\\theta)\\,v^{-\\theta}g^2$, and "
-                "with "
-                "$v^{\\theta} \\le C g$ the speed $g$ is at most $-\\tfrac{C}{1-\\theta}\\tfrac{d}{dt} "
-                "v^{1-\\theta}$, which is "
-                "integrable.",
+                "that $\\dot v = -g^2$. Then $\\tfrac{d}{dt}\\, v^{1-\\theta}$ is $-(1-\\theta)\\,v^{-\\theta}g^2$, "
+                "and with $v^{\\theta} \\le C g$ the speed $g$ is at most $-\\tfrac{C}{1-\\theta}\\tfrac{d}{dt} "
+                "v^{1-\\theta}$, which is integrable.",
                 left=sp.diff(sp.Function("v", positive=True)(slope) ** (1 - theta), slope)
                 .subs(sp.Derivative(sp.Function("v", positive=True)(slope), slope), -(rate**2))
                 .subs(sp.Function("v", positive=True)(slope), gap),
@@ -253,10 +249,8 @@ AB_T32 = register(
         printed=Printed(
             text="The proof rests on $|V_P| \\le \\lambda\\,|{\\operatorname{grad} V_P}|$ for some $\\lambda > 0$.",
             wrong="This is false at every equilibrium, where the right side is zero and $V_P < 0$. What analyticity "
-            "gives is the "
-            "local form $|V_P(y) - V_P(y^*)|^{\\theta} \\le C\\,|{\\operatorname{grad} V_P(y)}|$ with $\\theta \\in "
-            "[\\tfrac12, 1)$; "
-            "the theorem is true.",
+            "gives is the local form $|V_P(y) - V_P(y^*)|^{\\theta} \\le C\\,|{\\operatorname{grad} V_P(y)}|$ with "
+            "$\\theta \\in [\\tfrac12, 1)$; the theorem is true.",
             counterexamples=(
                 Counterexample(
                     name="consensus",

@@ -140,8 +140,7 @@ AB_T41 = register(
         conditions=(Symmetric(W), PositiveDefinite(W), IsIdentity(U), BoundedInTime("P"), InHemisphere()),
         claims=(ForwardInvariant(Hemisphere()), Converges(ConsensusSet())),
         text="For $v \\neq 0$ the set $\\{v^{\\top}y_i > 0 \\text{ for all } i\\}$ is forward invariant under (11), "
-        "and every trajectory in it "
-        "converges to a consensus. Uniform continuity of $P_{\\eta}$ is not needed.",
+        "and every trajectory in it converges to a consensus. Uniform continuity of $P_{\\eta}$ is not needed.",
         depends=("AB-X1",),
         facts=("the metric is symmetric and positive definite",),
         derive=derive,
@@ -153,20 +152,17 @@ AB_T41 = register(
         ),
         printed=Printed(
             text="With $P_{\\eta}$ bounded and uniformly continuous: the consensus set in $H^+(v)$ is attractive, by "
-            "the strict Lyapunov "
-            "function $V(y) = \\max_i (1 - v^{\\top}y_i)$ of (13), whose Dini derivative is uniformly continuous, and "
-            "Barbalat's lemma.",
-            wrong="The conclusion is true; the proof is not. (13) can be negative when $W \\neq I$; it does not "
-            "vanish on the consensus "
-            "set, so it is monotone but not positive definite there; and its Dini derivative is a minimum over an "
-            "index set that "
-            "jumps, so it need not be continuous, and Barbalat's lemma does not apply as written.",
+            "the strict Lyapunov function $V(y) = \\max_i (1 - v^{\\top}y_i)$ of (13), whose Dini derivative is "
+            "uniformly continuous, and Barbalat's lemma.",
+            wrong="The conclusion is true; the proof is not. (13) can be negative when $W \\neq I$; it does not vanish "
+            "on the consensus set, so it is monotone but not positive definite there; and its Dini derivative is a "
+            "minimum over an index set that jumps, so it need not be continuous, and Barbalat's lemma does not apply "
+            "as written.",
             counterexamples=(
                 Counterexample(
                     name="(13) is negative",
                     says="$W = \\operatorname{diag}(\\tfrac14, 1)$, $v = (2, 0)$, $y_{1,2} = (2\\cos 0.3, \\pm\\sin "
-                    "0.3)$: all on "
-                    "$\\mathcal{E}_W$, and $V = 1 - 4\\cos 0.3 < 0$.",
+                    "0.3)$: all on $\\mathcal{E}_W$, and $V = 1 - 4\\cos 0.3 < 0$.",
                     instance={"W": [["1/4", "0"], ["0", "1"]], "v": ["2", "0"], "angle": "3/10"},
                     check=negative_function,
                 ),

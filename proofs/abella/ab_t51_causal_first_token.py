@@ -90,9 +90,8 @@ def _flow_maps() -> Iterator[Step]:
     )
     yield tensor_step(
         "heights from the system",
-        "For a fixed vector $v$ (it will be $y_1$, which does not move, AB-E15), along this flow, for every number "
-        "of tokens and "
-        "heads and every dimension:",
+        "For a fixed vector $v$ (it will be $y_1$, which does not move, AB-E15), along this flow, for every number of "
+        "tokens and heads and every dimension:",
         derive=lambda: along_flow(height(TOKEN_I), flow, rules),
         claimed=(masked(TOKEN_I) * (height(TOKEN_J) - inner(token(TOKEN_I), token(TOKEN_J)) * height(TOKEN_I))).summed(
             TOKEN_J, HEAD
@@ -225,10 +224,8 @@ def _growing_sets() -> Iterator[Step]:
     yield Inequality(
         name="late heights of the earlier tokens",
         says="Let the tokens before $i$ converge to $y_1$. Then there is a time $T_0$ from which on $|y_j - y_1|^2 = "
-        "2(1 - h_j) = "
-        "\\delta \\le 1$ for all $j < i$, where $h_j = y_1^{\\top}y_j$: these heights are at least $\\tfrac12$. Only "
-        "times $T \\in "
-        "\\{T_0, T_0 + 1, \\dots\\}$ are used below.",
+        "2(1 - h_j) = \\delta \\le 1$ for all $j < i$, where $h_j = y_1^{\\top}y_j$: these heights are at least "
+        "$\\tfrac12$. Only times $T \\in \\{T_0, T_0 + 1, \\dots\\}$ are used below.",
         hypotheses=(sp.Eq(room, 2 * (1 - h_j)), room <= 1),
         conclusion=h_j >= sp.Rational(1, 2),
         establishes=("from T_0 on the heights of the earlier tokens are at least 1/2",),
@@ -236,8 +233,7 @@ def _growing_sets() -> Iterator[Step]:
     yield Inequality(
         name="lowest height",
         says="Let $h_j > 0$ for all $j \\le i$ at a time $T$. Counted from there, at the lowest token, while it is "
-        "positive, every "
-        "summand of the slope of $-h_i$ is at most zero ($s = y_i^{\\top}y_j \\le 1$).",
+        "positive, every summand of the slope of $-h_i$ is at most zero ($s = y_i^{\\top}y_j \\le 1$).",
         hypotheses=(weight >= 0, h_i > 0, h_i <= h_j, s <= 1),
         conclusion=-weight * (h_j - s * h_i) <= 0,
         uses=("heights from the system",),
@@ -257,10 +253,9 @@ def _growing_sets() -> Iterator[Step]:
     )
     yield Inequality(
         name="growing sets",
-        says="Let $G_T$, $T \\ge T_0$, be the set of starts of token $i$ (for the given earlier tokens) for which "
-        "its height $b$ is "
-        "positive at time $T$; then all heights are, since the others are at least $\\tfrac12$. The lowest height "
-        "$h > 0$ at time $T$ is followed by $h' \\ge h$ at a later time $T'$: $G_T \\subseteq G_{T'}$.",
+        says="Let $G_T$, $T \\ge T_0$, be the set of starts of token $i$ (for the given earlier tokens) for which its "
+        "height $b$ is positive at time $T$; then all heights are, since the others are at least $\\tfrac12$. The "
+        "lowest height $h > 0$ at time $T$ is followed by $h' \\ge h$ at a later time $T'$: $G_T \\subseteq G_{T'}$.",
         hypotheses=(-after <= -before, before > 0, other >= after),
         conclusion=other > 0,
         uses=("the hemisphere is kept", "late heights of the earlier tokens"),
@@ -273,9 +268,8 @@ def _growing_sets() -> Iterator[Step]:
     yield Inequality(
         name="positive heights",
         says="The states with positive heights form an open set: $|y_1^{\\top}(y - y')| \\le |y - y'|$, so a height $h "
-        "> "
-        "\\delta$ stays positive when the state moves by at most $\\delta$. $G_T$ is its preimage under the time-$T$ "
-        "map.",
+        "> \\delta$ stays positive when the state moves by at most $\\delta$. $G_T$ is its preimage under the "
+        "time-$T$ map.",
         hypotheses=(before > room, after >= before - room),
         conclusion=after > 0,
         establishes=("the sets G_T are preimages of an open set under time-T maps",),
@@ -298,15 +292,10 @@ def _left_out() -> Iterator[Step]:
     yield Inequality(
         name="fibres",
         says="The time-$T$ map of tokens $1, \\dots, i$ sends $(\\beta, y)$ to $(\\Phi_T(\\beta), \\varphi_T(\\beta; "
-        "y))$ with $\\beta = (y_1, "
-        "\\dots, y_{i-1})$, since these do not see token $i$; both maps are homeomorphisms. The preimage $(\\beta_1, "
-        "y)$ of "
-        "$(\\Phi_T(\\beta), -y_1)$ has $f_1 = \\Phi_T(\\beta_1)$ equal to $f = \\Phi_T(\\beta)$, and $\\Phi_T$ is "
-        "one to one: "
-        "$\\beta_1 = \\beta$ "
-        "(written for one coordinate, with an inverse $b$). So for the given earlier tokens some "
-        "start $y$ of token "
-        "$i$ is at $-y_1$ at time $T$.",
+        "y))$ with $\\beta = (y_1, \\dots, y_{i-1})$, since these do not see token $i$; both maps are homeomorphisms. "
+        "The preimage $(\\beta_1, y)$ of $(\\Phi_T(\\beta), -y_1)$ has $f_1 = \\Phi_T(\\beta_1)$ equal to $f = "
+        "\\Phi_T(\\beta)$, and $\\Phi_T$ is one to one: $\\beta_1 = \\beta$ (written for one coordinate, with an "
+        "inverse $b$). So for the given earlier tokens some start $y$ of token $i$ is at $-y_1$ at time $T$.",
         hypotheses=(sp.Eq(start, other * image), sp.Eq(found, other * again), sp.Eq(again, image)),
         conclusion=sp.Eq(found, start),
         uses=("flow maps",),
@@ -365,12 +354,10 @@ AB_T51 = register(
         conditions=(IsIdentity(U), BoundedInTime("P"), Relation(d >= 2)),
         claims=(AlmostEveryConverges(ConsensusSet()),),
         text="Let $U = I$, $P_{\\eta}$ measurable and $\\sup_t\\lVert P_{\\eta}(t)\\rVert \\le b$, $n \\ge 1$. The "
-        "consensus set is "
-        "asymptotically stable, and almost every "
-        "start converges to consensus at $y_1$. For $y_1, \\dots, y_{i-1}$ in the domain of attraction there is "
-        "\\emph{exactly one} bad "
-        "start $y_i^*$ of token $i$, whose trajectory tends to $-y_1$; $y_2^* = -y_1$, but $y_3^* \\neq -y_1$ whenever "
-        "$y_2 \\notin \\{y_1, -y_1\\}$.",
+        "consensus set is asymptotically stable, and almost every start converges to consensus at $y_1$. For $y_1, "
+        "\\dots, y_{i-1}$ in the domain of attraction there is \\emph{exactly one} bad start $y_i^*$ of token $i$, "
+        "whose trajectory tends to $-y_1$; $y_2^* = -y_1$, but $y_3^* \\neq -y_1$ whenever $y_2 \\notin \\{y_1, "
+        "-y_1\\}$.",
         depends=("AB-E15", "AB-L4.1", "AB-L5.1", "AB-X1"),
         facts=(
             "P is measurable and bounded in time",

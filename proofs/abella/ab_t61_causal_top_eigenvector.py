@@ -101,11 +101,9 @@ def _heights(flow: _Flow) -> tuple[Step, ...]:
     return (
         analytic_step(
             "Lipschitz field",
-            "Written out, the field is analytic in the tokens (a causal normaliser contains the own term and has "
-            "no "
-            "zero), with derivatives that are bounded on the compact sphere while $P$ is; and it is measurable "
-            "in time with "
-            "$P$.",
+            "Written out, the field is analytic in the tokens (a causal normaliser contains the own term and has no "
+            "zero), with derivatives that are bounded on the compact sphere while $P$ is; and it is measurable in "
+            "time with $P$.",
             derive=lambda: flow.field,
             claimed=(
                 here_weight
@@ -126,9 +124,8 @@ def _heights(flow: _Flow) -> tuple[Step, ...]:
         ),
         tensor_step(
             "heights from the system",
-            "Let $b_i = v^{\\top}y_i$ with $Uv = \\lambda v$, $U$ symmetric. Along the registered causal flow "
-            "(mask $c_{ij} = 1$ for $j \\le i$), for "
-            "every number of tokens and every dimension:",
+            "Let $b_i = v^{\\top}y_i$ with $Uv = \\lambda v$, $U$ symmetric. Along the registered causal flow (mask "
+            "$c_{ij} = 1$ for $j \\le i$), for every number of tokens and every dimension:",
             derive=lambda: along_flow(_height(TOKEN_I), flow.field, flow.rules),
             claimed=(
                 flow.masked
@@ -141,9 +138,8 @@ def _heights(flow: _Flow) -> tuple[Step, ...]:
         ),
         applied(
             "heights",
-            "Let $b_i = v^{\\top}y_i$, $Uv = \\lambda v$, $s = y_i^{\\top}Uy_j$. Apply $v^{\\top}$ to the summand "
-            "of (21): "
-            "$Uy_j \\mapsto \\lambda b_j$ by symmetry of $U$.",
+            "Let $b_i = v^{\\top}y_i$, $Uv = \\lambda v$, $s = y_i^{\\top}Uy_j$. Apply $v^{\\top}$ to the summand of "
+            "(21): $Uy_j \\mapsto \\lambda b_j$ by symmetry of $U$.",
             weight * (Uy_j - s * y_i),
             {Uy_j: lam * b_j, y_i: b_i},
             weight * (lam * b_j - s * b_i),
@@ -162,9 +158,8 @@ def _lower_estimate() -> tuple[Step, ...]:
     return (
         Identity(
             name="perturbation form",
-            says="Suppose $y_j = v + e_j$ with $e_j \\to 0$; put $p = v^{\\top}e_j$, $q = y_i^{\\top}Ue_j$. Then "
-            "$b_j = 1 + p$ and "
-            "$s = \\lambda b_i + q$, so the summand is a main part and a part that vanishes with $e_j$.",
+            says="Suppose $y_j = v + e_j$ with $e_j \\to 0$; put $p = v^{\\top}e_j$, $q = y_i^{\\top}Ue_j$. Then $b_j "
+            "= 1 + p$ and $s = \\lambda b_i + q$, so the summand is a main part and a part that vanishes with $e_j$.",
             left=weight * (lam * b_j - s * b_i),
             right=weight * lam * (1 - b_i**2) + weight * (lam * p - q * b_i),
             where={b_j: 1 + p, s: lam * b_i + q},
@@ -180,8 +175,7 @@ def _lower_estimate() -> tuple[Step, ...]:
         ),
         Inequality(
             name="lower estimate",
-            says="With $A = \\sum_{j<i}\\alpha_{ij}$, the own term $\\alpha_{ii}(\\lambda - \\rho)\\,b_i$, $\\rho "
-            "= "
+            says="With $A = \\sum_{j<i}\\alpha_{ij}$, the own term $\\alpha_{ii}(\\lambda - \\rho)\\,b_i$, $\\rho = "
             "y_i^{\\top}Uy_i \\le \\lambda$, and all perturbations together at most $\\epsilon$: $\\dot b_i \\ge "
             "\\lambda A(1 - b_i^2) - \\epsilon$.",
             hypotheses=(lam > 0, own >= 0, rho <= lam, b_i > 0, sp.Abs(p) <= eps),
@@ -257,10 +251,8 @@ def _local_spectrum() -> tuple[Step, ...]:
         Identity(
             name="local spectrum",
             says="At $(v, \\dots, v)$ the weights are $1/(i\\,r)$, $r = \\sqrt d$, and their variation multiplies "
-            "zero. Move token $i$ to "
-            "$v + \\epsilon w$ with $Uw = \\mu w$, $w \\perp v$: the first $i - 1$ summands and the own one, "
-            "differentiated at "
-            "$\\epsilon = 0$, along $w$:",
+            "zero. Move token $i$ to $v + \\epsilon w$ with $Uw = \\mu w$, $w \\perp v$: the first $i - 1$ summands "
+            "and the own one, differentiated at $\\epsilon = 0$, along $w$:",
             left=sp.expand(sp.diff(first_tokens + own_term, eps).subs(eps, 0)).coeff(w) / (index * root),
             right=MULTIPLIER,
             uses=("heights",),
@@ -297,9 +289,8 @@ def _bipartite() -> tuple[Step, ...]:
         ),
         Identity(
             name="bipartite multiplier",
-            says="Outside the hemisphere: at $(v, -v)$ move token 2 to $-v + \\epsilon w$. Token 1 contributes "
-            "with weight $p_{21}$, the own term with $p_{22}$; differentiated at $\\epsilon = 0$, "
-            "along $w$:",
+            says="Outside the hemisphere: at $(v, -v)$ move token 2 to $-v + \\epsilon w$. Token 1 contributes with "
+            "weight $p_{21}$, the own term with $p_{22}$; differentiated at $\\epsilon = 0$, along $w$:",
             left=sp.expand(sp.diff(far * other_term + near * own_bipartite, eps).subs(eps, 0)).coeff(w),
             right=far * lam - near * (lam - mu),
         ),
@@ -462,10 +453,8 @@ AB_T61 = register(
         conditions=(Symmetric(U), SimpleTop(U), Relation(Eigenvalue(U, 1) > 0), BoundedInTime("P"), InHemisphere(U)),
         claims=(ForwardInvariant(Hemisphere(U)), Converges(ConsensusAt(U, 1))),
         text="Then $y_i(t) \\to v$ for all $i$, and $(v, \\dots, v)$ is exponentially stable, uniformly in time; its "
-        "local "
-        "multipliers are "
-        "$(\\mu/i - \\lambda)/\\sqrt d$ for token $i$ and $\\mu \\in \\Lambda \\setminus \\{\\lambda\\}$, whatever "
-        "$P$ is.",
+        "local multipliers are $(\\mu/i - \\lambda)/\\sqrt d$ for token $i$ and $\\mu \\in \\Lambda \\setminus "
+        "\\{\\lambda\\}$, whatever $P$ is.",
         depends=("AB-L6.1", "AB-L4.1", "AB-E15"),
         facts=("U is symmetric", "P is measurable and bounded in time"),
         derive=derive,
@@ -474,8 +463,7 @@ AB_T61 = register(
         printed=Printed(
             text="The proof uses $V_b = 1 - b$ as a strict ISS Lyapunov function on $b \\in (0, 1]$.",
             wrong="The theorem is true; the estimate needs the forward invariance of the hemisphere, which is not "
-            "shown. $1 - b_i$ need not "
-            "decrease for $i \\ge 2$.",
+            "shown. $1 - b_i$ need not decrease for $i \\ge 2$.",
             false=False,
         ),
         vectors=(
@@ -507,25 +495,20 @@ AB_T61 = register(
             Variant(
                 "InHemisphere(U)",
                 "$U = \\operatorname{diag}(1, 0)$, $P = I$: the bipartite state $(v, -v)$ is exponentially stable; in "
-                "general when "
-                "$e^{-2v^{\\top}Pv}\\lambda < \\lambda - \\mu_2$.",
+                "general when $e^{-2v^{\\top}Pv}\\lambda < \\lambda - \\mu_2$.",
                 outside_hemisphere_fails,
             ),
             Variant(
                 "Symmetric(U)",
                 "$U = \\begin{pmatrix}1&5\\\\0&\\tfrac12\\end{pmatrix}$, $y_0 \\propto (0.9, -0.3)$: the left "
-                "eigenvector decides, and the limit is "
-                "$-v$.",
+                "eigenvector decides, and the limit is $-v$.",
                 nonsymmetric_fails,
             ),
         ),
         notes="Beyond the statement, and not proved here: $\\lambda = 0$ simple still works, since then $\\dot b_i "
-        "\\propto "
-        "b_i$; a "
-        "multiple top eigenvalue works with "
-        "$v = \\Pi_{\\lambda}y_1(0)/|\\Pi_{\\lambda}y_1(0)|$ and $v^{\\top}y_i(0) > 0$; several heads with symmetric "
-        "$U_{\\eta}$, a common top "
-        "eigenvector and $\\lambda_{\\eta} > 0$ simple work by the same proof.",
+        "\\propto b_i$; a multiple top eigenvalue works with $v = \\Pi_{\\lambda}y_1(0)/|\\Pi_{\\lambda}y_1(0)|$ and "
+        "$v^{\\top}y_i(0) > 0$; several heads with symmetric $U_{\\eta}$, a common top eigenvector and "
+        "$\\lambda_{\\eta} > 0$ simple work by the same proof.",
         property_tests=(zero_top_keeps_signs,),
     )
 )

@@ -85,9 +85,8 @@ def _conjugacy() -> tuple[Step, ...]:
     return (
         tensor_step(
             "conjugacy",
-            "Put $z_i = R y_i$ with $R = P^{1/2}$. The registered field at $y = R^{-1}z$, multiplied by $R$, is "
-            "the field of "
-            "the sphere at $P = I$, weights included, because $y_i^{\\top}Py_j = z_i^{\\top}z_j$.",
+            "Put $z_i = R y_i$ with $R = P^{1/2}$. The registered field at $y = R^{-1}z$, multiplied by $R$, is the "
+            "field of the sphere at $P = I$, weights included, because $y_i^{\\top}Py_j = z_i^{\\top}z_j$.",
             derive=carried,
             claimed=_sphere_field(),
             rules=rules,
@@ -102,18 +101,15 @@ def _second_variation() -> tuple[Step, ...]:
     return (
         Identity(
             name="second variation of a pair",
-            says="Push all tokens along a common unit vector $v$, $z_i(\\varepsilon) = \\pi(z_i + \\varepsilon "
-            "v)$, and write "
-            "$a_i = z_i^{\\top}v$, $c = z_i^{\\top}z_j$. Twice differentiated at $\\varepsilon = 0$, the pair "
-            "contributes "
-            "$e^{c}$ times",
+            says="Push all tokens along a common unit vector $v$, $z_i(\\varepsilon) = \\pi(z_i + \\varepsilon v)$, "
+            "and write $a_i = z_i^{\\top}v$, $c = z_i^{\\top}z_j$. Twice differentiated at $\\varepsilon = 0$, the "
+            "pair contributes $e^{c}$ times",
             left=second_variation(),
             right=(1 - c) ** 2 * (a_i + a_j) ** 2 + CURVATURE,
         ),
         Citation(
             name="moments",
-            says="Average over $v$ uniform on the sphere: $\\mathbb{E}\\,a_i^2 = 1/d$ and $\\mathbb{E}\\,a_ia_j = "
-            "c/d$.",
+            says="Average over $v$ uniform on the sphere: $\\mathbb{E}\\,a_i^2 = 1/d$ and $\\mathbb{E}\\,a_ia_j = c/d$.",
             theorem=UNIFORM_MOMENTS,
             establishes=("the second moments of the direction are those of I/d",),
             formula="\\mathbb{E}\\,vv^{\\top} = I/d",
@@ -129,9 +125,8 @@ def _second_variation() -> tuple[Step, ...]:
         Inequality(
             name="negative unless consensus",
             says="For $d \\ge 3$ and $-1 \\le c < 1$ every pair contributes positively to "
-            "$\\tfrac{d^2}{d\\varepsilon^2}\\sum e^{c}$, "
-            "so the averaged second variation of $V = -\\tfrac12\\sum e^{c_{ij}}$ is negative unless all tokens "
-            "coincide.",
+            "$\\tfrac{d^2}{d\\varepsilon^2}\\sum e^{c}$, so the averaged second variation of $V = -\\tfrac12\\sum "
+            "e^{c_{ij}}$ is negative unless all tokens coincide.",
             hypotheses=(d >= 3, c >= -1, c < 1),
             conclusion=AVERAGE > 0,
             uses=("averaged second variation",),
@@ -174,11 +169,9 @@ def _hessian() -> tuple[Step, ...]:
         Inequality(
             name="Hessian",
             says="At a critical point the second variation along $v$ is a quadratic form $Q(v)$, the value of the "
-            "Hessian at the velocity. Its mean over the sphere is the mean of the $d$ values at an orthonormal "
-            "basis. Let "
-            "$q$ be the smallest of these, $x$ one of them and $R \\ge (d-1)q$ the sum of the others: if the sum "
-            "is "
-            "negative, so is $q$.",
+            "Hessian at the velocity. Its mean over the sphere is the mean of the $d$ values at an orthonormal basis. "
+            "Let $q$ be the smallest of these, $x$ one of them and $R \\ge (d-1)q$ the sum of the others: if the sum "
+            "is negative, so is $q$.",
             hypotheses=(smallest <= one_value, others >= (d - 1) * smallest, one_value + others < 0),
             conclusion=smallest < 0,
             uses=("negative unless consensus", "variation along a curve", "moments"),
@@ -199,21 +192,17 @@ def _circle() -> tuple[Step, ...]:
     return (
         Identity(
             name="Taylor coefficients",
-            says="On the circle, $d = 2$, the push by a common vector does not decide, and a theorem is cited. "
-            "In the conjugate "
-            "system the potential is $-\\tfrac12\\sum_{i,j}\\varphi(z_i^{\\top}z_j)$ with $\\varphi = \\exp$, "
-            "whatever $P$ is; "
-            "the Taylor coefficients of $\\varphi' = \\exp$ at $0$ are $c_k = 1/k!$, each $1/(k + 1)$ times the "
-            "one before (with $g = "
-            "k!$ and $(k + 1)! = (k + 1)\\,g$):",
+            says="On the circle, $d = 2$, the push by a common vector does not decide, and a theorem is cited. In the "
+            "conjugate system the potential is $-\\tfrac12\\sum_{i,j}\\varphi(z_i^{\\top}z_j)$ with $\\varphi = "
+            "\\exp$, whatever $P$ is; the Taylor coefficients of $\\varphi' = \\exp$ at $0$ are $c_k = 1/k!$, each "
+            "$1/(k + 1)$ times the one before (with $g = k!$ and $(k + 1)! = (k + 1)\\,g$):",
             left=after,
             right=coefficient / (order + 1),
             where={after: 1 / ((order + 1) * below), coefficient: 1 / below},
             uses=("conjugacy",),
             establishes=(
-                "the potential is minus a positive multiple of the sum of phi of the inner products of all pairs "
-                "of unit "
-                "vectors",
+                "the potential is minus a positive multiple of the sum of phi of the inner products of all pairs of "
+                "unit vectors",
             ),
         ),
         Inequality(
@@ -226,15 +215,13 @@ def _circle() -> tuple[Step, ...]:
         ),
         Citation(
             name="the circle",
-            says="So on the circle, too, the potential has a direction of negative curvature at each critical "
-            "point that is no "
-            "consensus. This theorem is not proved again here.",
+            says="So on the circle, too, the potential has a direction of negative curvature at each critical point "
+            "that is no consensus. This theorem is not proved again here.",
             theorem=CIRCLE_LANDSCAPE,
             letters={"V": "the potential"},
             uses=("coefficients do not increase",),
             establishes=(
-                "on the circle every critical point of the potential that is no consensus has a direction of "
-                "negative "
+                "on the circle every critical point of the potential that is no consensus has a direction of negative "
                 "curvature",
             ),
         ),
@@ -247,16 +234,14 @@ def _negative_eigenvalue() -> tuple[Step, ...]:
     return (
         Inequality(
             name="every dimension",
-            says="For every $d \\ge 2$ one of the two applies: the Hessian has a negative direction at each "
-            "critical point off the "
-            "consensus set.",
+            says="For every $d \\ge 2$ one of the two applies: the Hessian has a negative direction at each critical "
+            "point off the consensus set.",
             hypotheses=(d >= 2, sp.Or(d <= 2, d >= 3)),
             conclusion=sp.Or(sp.Eq(d, 2), d >= 3),
             uses=("Hessian", "the circle"),
             needs=(
                 "for d >= 3 the Hessian has a negative direction off the consensus set",
-                "on the circle every critical point of the potential that is no consensus has a direction of "
-                "negative "
+                "on the circle every critical point of the potential that is no consensus has a direction of negative "
                 "curvature",
             ),
             establishes=("the Hessian has a negative direction off the consensus set",),
@@ -272,8 +257,7 @@ def _negative_eigenvalue() -> tuple[Step, ...]:
         ),
         Inequality(
             name="negative eigenvalue",
-            says="So with a direction $u$, $N = |u|^2 > 0$, in which the form $q$ is negative, the smallest "
-            "eigenvalue "
+            says="So with a direction $u$, $N = |u|^2 > 0$, in which the form $q$ is negative, the smallest eigenvalue "
             "$\\lambda$ of $H$ is negative.",
             hypotheses=(lowest * size <= smallest, smallest < 0, size > 0),
             conclusion=lowest < 0,
@@ -317,11 +301,9 @@ def _unstable_direction() -> tuple[Step, ...]:
         ),
         slope(
             "linearisation",
-            "The flow is $-S\\nabla V$. Along $\\varepsilon u$ from a critical point the gradient is $\\varepsilon "
-            "Hu$ to "
-            "first order, and $S$ moves to $S_0 + \\varepsilon S_1$, which does not matter (written for one "
-            "entry): the "
-            "linearisation is $-G^{-1}H$.",
+            "The flow is $-S\\nabla V$. Along $\\varepsilon u$ from a critical point the gradient is $\\varepsilon Hu$ "
+            "to first order, and $S$ moves to $S_0 + \\varepsilon S_1$, which does not matter (written for one "
+            "entry): the linearisation is $-G^{-1}H$.",
             -(S_0 + eps * S_1) * H_ab * eps * u_a,
             eps,
             -S_0 * H_ab * u_a,
@@ -338,8 +320,7 @@ def _unstable_direction() -> tuple[Step, ...]:
         ),
         Inequality(
             name="saddles",
-            says="Off the consensus set this number is at least one; a negative eigenvalue $\\nu$ of $G^{-1}H$ is "
-            "an "
+            says="Off the consensus set this number is at least one; a negative eigenvalue $\\nu$ of $G^{-1}H$ is an "
             "eigenvalue $\\mu = -\\nu > 0$ of the linearisation.",
             hypotheses=(nu < 0, sp.Eq(unstable, -nu)),
             conclusion=unstable > 0,
@@ -391,9 +372,8 @@ def _stable_set() -> tuple[Step, ...]:
     return (
         Inequality(
             name="smallest potential",
-            says="The potential $-\\tfrac12\\sum_{i,j} e^{c_{ij}}$, $c_{ij} = z_i^{\\top}z_j \\le x = 1$, is "
-            "smallest exactly "
-            "where all $c_{ij}$ are one, on the compact consensus set.",
+            says="The potential $-\\tfrac12\\sum_{i,j} e^{c_{ij}}$, $c_{ij} = z_i^{\\top}z_j \\le x = 1$, is smallest "
+            "exactly where all $c_{ij}$ are one, on the compact consensus set.",
             hypotheses=(c <= one_value, sp.Eq(one_value, 1)),
             conclusion=sp.And(sp.exp(c) <= sp.exp(one_value), sp.Implies(c < one_value, sp.exp(c) < sp.exp(one_value))),
             uses=("conjugacy",),
@@ -425,9 +405,8 @@ def _stable_set() -> tuple[Step, ...]:
         ),
         Inequality(
             name="asymptotically stable set",
-            says="Tokens near consensus lie in one hemisphere: if $D = |z_i - z_1|^2 = 2(1 - h) \\le 1$, the "
-            "height $h = "
-            "z_1^{\\top}z_i$ is at least $\\tfrac12$. So the consensus set attracts a neighbourhood too.",
+            says="Tokens near consensus lie in one hemisphere: if $D = |z_i - z_1|^2 = 2(1 - h) \\le 1$, the height $h "
+            "= z_1^{\\top}z_i$ is at least $\\tfrac12$. So the consensus set attracts a neighbourhood too.",
             hypotheses=(sp.Eq(size, 2 * (1 - height)), size <= 1),
             conclusion=height >= sp.Rational(1, 2),
             uses=("stable set", "hemisphere"),
@@ -517,12 +496,10 @@ AB_X0 = register(
         conditions=(Symmetric(P), PositiveDefinite(P), Relation(d >= 2)),
         claims=(AlmostEveryConverges(ConsensusSet()),),
         text="(i) $z_i = P^{1/2}y_i$ maps (8) on $\\mathcal{E}_P$ exactly onto (8) with $P = I$ on the sphere; the "
-        "temperature is "
-        "always one. (ii) No equilibrium off the consensus set is asymptotically stable, and almost every start "
-        "reaches "
-        "consensus. The consensus \\emph{set} is asymptotically stable; its points are not, since they form a "
-        "manifold. "
-        "($d \\ge 3$ by the average below; on the circle by a cited theorem on the critical points.)",
+        "temperature is always one. (ii) No equilibrium off the consensus set is asymptotically stable, and almost "
+        "every start reaches consensus. The consensus \\emph{set} is asymptotically stable; its points are not, since "
+        "they form a manifold. ($d \\ge 3$ by the average below; on the circle by a cited theorem on the critical "
+        "points.)",
         notes="The case $W = I$, $P \\neq I$ is open here.",
         depends=("AB-T3.1", "AB-T3.2", "AB-E8", "AB-E9", "AB-X1"),
         facts=("the direction is uniform on the unit sphere",),
@@ -530,12 +507,10 @@ AB_X0 = register(
         claims_from=(("almost every start",),),
         prose_from=("saddles", "asymptotically stable set"),
         printed=Printed(
-            text="For $P = I$ linearisation shows that only the consensus equilibria are asymptotically stable; for "
-            "$P \\neq I$ this "
-            "leads to conditions that cannot be easily ascertained.",
+            text="For $P = I$ linearisation shows that only the consensus equilibria are asymptotically stable; for $P "
+            "\\neq I$ this leads to conditions that cannot be easily ascertained.",
             wrong="The case $P \\neq I$ is conjugate to $P = I$. And a single consensus point is never asymptotically "
-            "stable: the "
-            "consensus set is.",
+            "stable: the consensus set is.",
             counterexamples=(
                 Counterexample(
                     name="rotated consensus",

@@ -94,11 +94,9 @@ def _solutions(flow: _Flow) -> tuple[Step, ...]:
     return (
         analytic_step(
             "Lipschitz field",
-            "Written out, the field is analytic in the tokens (the normalisers are sums of exponentials and have "
-            "no "
+            "Written out, the field is analytic in the tokens (the normalisers are sums of exponentials and have no "
             "zero), with derivatives that are bounded on the compact $\\mathcal{E}_W$ while $P$ is; and it is "
-            "measurable in "
-            "time with $P$.",
+            "measurable in time with $P$.",
             derive=lambda: flow.field,
             claimed=(here_weight * (token(TOKEN_J) - dot(here, token(TOKEN_J), (flow.metric,)) * here)).summed(
                 TOKEN_J, HEAD
@@ -111,8 +109,7 @@ def _solutions(flow: _Flow) -> tuple[Step, ...]:
         Citation(
             name="measurable P",
             says="So for measurable, bounded $P$ there is one solution for each start, and its coordinates are "
-            "absolutely "
-            "continuous: what follows holds for almost every $t$. Continuity of $P$ is not needed.",
+            "absolutely continuous: what follows holds for almost every $t$. Continuity of $P$ is not needed.",
             theorem=CARATHEODORY,
             uses=("Lipschitz field",),
             establishes=("solutions exist, are unique and absolutely continuous",),
@@ -131,9 +128,8 @@ def _projected_flow(flow: _Flow) -> tuple[Step, ...]:
         tensor_step(
             "central projection",
             "Let $h_i = v^{\\top}y_i > 0$ and $w_i = y_i/h_i$. Differentiated along the registered flow (11), for "
-            "every number of "
-            "tokens and heads and every dimension: the terms $y_i^{\\top}Wy_j$ cancel, and "
-            "$\\dot w_i = \\sum_j a_{ij}(w_j - w_i)$ with $a_{ij} = (h_j/h_i)\\sum_{\\eta}\\alpha^{\\eta}_{ij}$.",
+            "every number of tokens and heads and every dimension: the terms $y_i^{\\top}Wy_j$ cancel, and $\\dot w_i "
+            "= \\sum_j a_{ij}(w_j - w_i)$ with $a_{ij} = (h_j/h_i)\\sum_{\\eta}\\alpha^{\\eta}_{ij}$.",
             derive=lambda: along_flow(flow.projected, flow.field, flow.rules),
             claimed=claimed,
             rules=flow.rules,
@@ -174,8 +170,7 @@ def _heights_stay() -> tuple[Step, ...]:
         Inequality(
             name="products of tokens",
             says="On $\\mathcal{E}_W$ the norms $n_i = |y_i|_W$ are one: $s = y_i^{\\top}Wy_j \\le 1$, and $h = "
-            "v^{\\top}y_i "
-            "\\le H = (v^{\\top}W^{-1}v)^{1/2}$.",
+            "v^{\\top}y_i \\le H = (v^{\\top}W^{-1}v)^{1/2}$.",
             hypotheses=(s <= n_i * n_j, low <= top * n_i, sp.Eq(n_i, 1), sp.Eq(n_j, 1)),
             conclusion=sp.And(s <= 1, low <= top),
             uses=("Cauchy-Schwarz",),
@@ -184,10 +179,8 @@ def _heights_stay() -> tuple[Step, ...]:
         ),
         Inequality(
             name="lowest height",
-            says="At a lowest token, while it is positive, $0 < h_i \\le h_j$ for all $j$, no summand of $-\\dot "
-            "h_i = "
-            "-\\sum\\alpha_{ij}(h_j - "
-            "s\\,h_i)$ is positive.",
+            says="At a lowest token, while it is positive, $0 < h_i \\le h_j$ for all $j$, no summand of $-\\dot h_i = "
+            "-\\sum\\alpha_{ij}(h_j - s\\,h_i)$ is positive.",
             hypotheses=(weight_ij > 0, low > 0, low <= other, s <= 1),
             conclusion=-weight_ij * (other - s * low) <= 0,
             uses=("products of tokens", "heights"),
@@ -224,10 +217,9 @@ def _rates() -> tuple[Step, ...]:
         ),
         Inequality(
             name="rates",
-            says="With $h_0 = \\min_k h_k(0)$ and $\\delta = h_0/H$: $h_j/h_i \\ge \\delta$, so "
-            "$a_{ij} = (h_j/h_i)\\sum_{\\eta}\\alpha^{\\eta}_{ij} \\ge \\delta\\, A$ for any lower bound $A$ of "
-            "the sum of weights "
-            "($A = h\\,c_1$).",
+            says="With $h_0 = \\min_k h_k(0)$ and $\\delta = h_0/H$: $h_j/h_i \\ge \\delta$, so $a_{ij} = "
+            "(h_j/h_i)\\sum_{\\eta}\\alpha^{\\eta}_{ij} \\ge \\delta\\, A$ for any lower bound $A$ of the sum of "
+            "weights ($A = h\\,c_1$).",
             hypotheses=(h_j >= start, h_i <= top, sp.Eq(delta, start / top), alpha_ij >= mass),
             conclusion=h_j / h_i * alpha_ij >= delta * mass,
             uses=("heights stay", "products of tokens", "weights"),
@@ -250,11 +242,9 @@ def _spread_decays() -> tuple[Step, ...]:
         Inequality(
             name="largest projection",
             says="Let $M = \\max_i q^{\\top}w_i$ and $m = \\min_i q^{\\top}w_i$ for a unit vector $q$, $u = "
-            "q^{\\top}w_j \\in [m, M]$, and $a \\le a_{ij}$. At the maximiser each summand is at most $a(u - M)$, "
-            "at the "
-            "minimiser at least $a(u - m)$: for each $j$ the slope of the spread, the largest difference $M - m$ "
-            "of two "
-            "projections, is at most $-a(M - m)$.",
+            "q^{\\top}w_j \\in [m, M]$, and $a \\le a_{ij}$. At the maximiser each summand is at most $a(u - M)$, at "
+            "the minimiser at least $a(u - m)$: for each $j$ the slope of the spread, the largest difference $M - m$ "
+            "of two projections, is at most $-a(M - m)$.",
             hypotheses=(a > 0, a_ij >= a, b_ij >= a, small <= u, u <= big),
             conclusion=sp.And(
                 a_ij * (u - big) <= a * (u - big),
@@ -310,8 +300,7 @@ def _nested_hulls() -> tuple[Step, ...]:
     return (
         Inequality(
             name="support functions",
-            says="In every direction $q$ the largest projection $M$ is the support function of the convex hull of "
-            "the "
+            says="In every direction $q$ the largest projection $M$ is the support function of the convex hull of the "
             "$w_i$. At the maximiser no summand $a_{ij}(u - M)$ is positive, $u = q^{\\top}w_j \\le M$.",
             hypotheses=(a_ij > 0, u <= big),
             conclusion=a_ij * (u - big) <= 0,
@@ -323,11 +312,9 @@ def _nested_hulls() -> tuple[Step, ...]:
             ),
             establishes=(
                 "the hulls are convex hulls of finitely many points",
-                "the support function of the hulls is the largest of finitely many absolutely continuous "
-                "functions of "
+                "the support function of the hulls is the largest of finitely many absolutely continuous functions of "
                 "time",
-                "for almost every time, where the support function of the hulls is attained the derivative is at "
-                "most "
+                "for almost every time, where the support function of the hulls is attained the derivative is at most "
                 "zero",
             ),
         ),
@@ -358,11 +345,9 @@ def _one_limit() -> tuple[Step, ...]:
     return (
         Inequality(
             name="positive rate",
-            says="The diameter $D$ of the hull is its spread in some direction, and the spread $S_0$ at the start "
-            "in this "
-            "direction is at most the first diameter $D_0$. So $D$ lies between zero and $D_0e^{-\\kappa t}$, "
-            "$\\kappa > "
-            "0$.",
+            says="The diameter $D$ of the hull is its spread in some direction, and the spread $S_0$ at the start in "
+            "this direction is at most the first diameter $D_0$. So $D$ lies between zero and $D_0e^{-\\kappa t}$, "
+            "$\\kappa > 0$.",
             hypotheses=(
                 sp.Eq(kappa, heads * delta / (root * e2)),
                 diameter >= 0,
@@ -427,9 +412,8 @@ def _causal(flow: _Flow) -> tuple[Step, ...]:
         ),
         tensor_step(
             "causal heights",
-            "And so is the equation of the heights; what was said of the lowest height asks of the weights only "
-            "that they "
-            "are not negative.",
+            "And so is the equation of the heights; what was said of the lowest height asks of the weights only that "
+            "they are not negative.",
             derive=lambda: along_flow(_height(TOKEN_I), flow.masked_field, flow.rules),
             claimed=(
                 masked * (_height(TOKEN_J) - dot(token(TOKEN_I), token(TOKEN_J), (flow.metric,)) * _height(TOKEN_I))
@@ -439,12 +423,10 @@ def _causal(flow: _Flow) -> tuple[Step, ...]:
         ),
         Inequality(
             name="causal version",
-            says="With causal weights token 1 is fixed; let $\\rho_i = |w_i - w_1|$ and $x = (w_j - "
-            "w_1)^{\\top}(w_i - w_1) "
-            "\\le \\rho_j\\rho_i$. At the largest one, $\\rho_j \\le \\rho_i$, each summand of "
-            "$\\tfrac12\\tfrac{d}{dt}\\rho_i^2 = \\sum_{j \\le i} a_{ij}(x - \\rho_i^2)$ is at most zero, and the "
-            "one with "
-            "$j = 1$, $x = 0$, is at most $-a\\rho_i^2$, $a = h\\,c_1\\,\\delta$.",
+            says="With causal weights token 1 is fixed; let $\\rho_i = |w_i - w_1|$ and $x = (w_j - w_1)^{\\top}(w_i - "
+            "w_1) \\le \\rho_j\\rho_i$. At the largest one, $\\rho_j \\le \\rho_i$, each summand of "
+            "$\\tfrac12\\tfrac{d}{dt}\\rho_i^2 = \\sum_{j \\le i} a_{ij}(x - \\rho_i^2)$ is at most zero, and the one "
+            "with $j = 1$, $x = 0$, is at most $-a\\rho_i^2$, $a = h\\,c_1\\,\\delta$.",
             hypotheses=(a > 0, a_ij >= a, product <= r_j * r_i, r_j <= r_i),
             conclusion=sp.And(a_ij * (product - r_i**2) <= 0, a_ij * (0 - r_i**2) <= -a * r_i**2),
             uses=("causal projection", "causal heights", "rates", "Cauchy-Schwarz"),
@@ -489,13 +471,11 @@ def _one_layer() -> tuple[Step, ...]:
             name="discrete version",
             says="One layer (6) with $U = I$ and any step $\\tau > 0$ moves $y_i$ to a positive multiple of $y_i + "
             "\\tau\\sum_{j,\\eta}\\alpha^{\\eta}_{ij}y_j$. Its height is the same multiple of $h_i + T$, $T = "
-            "\\tau\\sum\\alpha^{\\eta}_{ij}h_j > 0$, and in the projection the multiple cancels: in a direction "
-            "$q$, "
+            "\\tau\\sum\\alpha^{\\eta}_{ij}h_j > 0$, and in the projection the multiple cancels: in a direction $q$, "
             "$q^{\\top}w_i^{+} = (h_iq_i + Q)/(h_i + T)$ with $q_i = q^{\\top}w_i$ and $Q = "
             "\\tau\\sum\\alpha^{\\eta}_{ij}h_jq_j$. With all $q_j \\in [m, M]$, $mT \\le Q \\le MT$ summand by "
-            "summand, and "
-            "the new projection is in $[m, M]$ again: heights stay positive and the hull of the $w_i$ does not "
-            "grow.",
+            "summand, and the new projection is in $[m, M]$ again: heights stay positive and the hull of the $w_i$ "
+            "does not grow.",
             hypotheses=(
                 weights_sum > 0,
                 small <= q_i,
@@ -540,18 +520,14 @@ AB_X1 = register(
         covers=Covers(masks=("causal",)),
         conditions=(Symmetric(W), PositiveDefinite(W), IsIdentity(U), BoundedInTime("P"), InHemisphere()),
         claims=(ForwardInvariant(Hemisphere()), Converges(ConsensusSet())),
-        text="With $h_i = v^{\\top}y_i > 0$ and $w_i = y_i/h_i$, model (11) is exactly $\\dot w_i = \\sum_j "
-        "a_{ij}(w_j - w_i)$, "
-        "$a_{ij} = (h_j/h_i)\\sum_{\\eta}\\alpha^{\\eta}_{ij} > 0$. The hull of the $w_i$ is nested decreasing, "
-        "$\\min_i h_i$ does not "
-        "decrease, and $\\operatorname{diam} w(t) \\le e^{-\\kappa t}\\operatorname{diam} w(0)$ with "
-        "$\\kappa = h\\,\\delta\\,e^{-2K^2b}/\\sqrt d$, $\\delta = \\min_i h_i(0)/(v^{\\top}W^{-1}v)^{1/2}$. All "
-        "tokens converge to one point "
-        "of the initial cone. $P_{\\eta}$ need only be measurable and bounded. Causal attention: "
-        "$\\max_i|w_i - w_1|$ decays at the rate $h\\,\\delta\\,e^{-2K^2b}/(\\sqrt d\\,\\ell)$. One layer (6) with $U "
-        "= I$ keeps the heights positive and does not enlarge the hull of the $w_i$, for every step size. ($h$ "
-        "without an "
-        "index is the number of heads.)",
+        text="With $h_i = v^{\\top}y_i > 0$ and $w_i = y_i/h_i$, model (11) is exactly $\\dot w_i = \\sum_j a_{ij}(w_j "
+        "- w_i)$, $a_{ij} = (h_j/h_i)\\sum_{\\eta}\\alpha^{\\eta}_{ij} > 0$. The hull of the $w_i$ is nested "
+        "decreasing, $\\min_i h_i$ does not decrease, and $\\operatorname{diam} w(t) \\le e^{-\\kappa "
+        "t}\\operatorname{diam} w(0)$ with $\\kappa = h\\,\\delta\\,e^{-2K^2b}/\\sqrt d$, $\\delta = \\min_i "
+        "h_i(0)/(v^{\\top}W^{-1}v)^{1/2}$. All tokens converge to one point of the initial cone. $P_{\\eta}$ need "
+        "only be measurable and bounded. Causal attention: $\\max_i|w_i - w_1|$ decays at the rate "
+        "$h\\,\\delta\\,e^{-2K^2b}/(\\sqrt d\\,\\ell)$. One layer (6) with $U = I$ keeps the heights positive and "
+        "does not enlarge the hull of the $w_i$, for every step size. ($h$ without an index is the number of heads.)",
         depends=("AB-L4.1", "AB-E7"),
         facts=(
             "the metric is symmetric and positive definite",

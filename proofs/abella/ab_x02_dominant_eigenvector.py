@@ -101,10 +101,9 @@ def _solutions(flow: _Flow) -> tuple[Step, ...]:
     return (
         analytic_step(
             "bounded field",
-            "Written out, at each time the field is analytic in the tokens, and it is measurable in time with "
-            "$P$. The "
-            "weights are at most one and the tokens lie on the compact $\\mathcal{E}_W$: it is bounded, whatever "
-            "$P$ is.",
+            "Written out, at each time the field is analytic in the tokens, and it is measurable in time with $P$. The "
+            "weights are at most one and the tokens lie on the compact $\\mathcal{E}_W$: it is bounded, whatever $P$ "
+            "is.",
             derive=lambda: flow.field,
             claimed=(
                 here_weight
@@ -117,9 +116,8 @@ def _solutions(flow: _Flow) -> tuple[Step, ...]:
         ),
         Citation(
             name="measurable P",
-            says="So solutions exist, and are absolutely continuous; what follows holds for each of them. (They "
-            "are unique "
-            "where $P$ is locally integrable; this is not used.)",
+            says="So solutions exist, and are absolutely continuous; what follows holds for each of them. (They are "
+            "unique where $P$ is locally integrable; this is not used.)",
             theorem=CARATHEODORY_BOUNDED,
             uses=("bounded field",),
             establishes=("solutions exist and are absolutely continuous",),
@@ -149,13 +147,11 @@ def _projected_flow(flow: _Flow) -> tuple[Step, ...]:
         ),
         Identity(
             name="one summand",
-            says="Each head has $u^{\\top}U_{\\eta} = \\lambda_{\\eta}u^{\\top}$. With $y_j = h_jw_j$ "
-            "(coordinatewise; $Uy_j$ is "
-            "$h_j\\,Uw_j$, and $g_j = u^{\\top}Uy_j$ is $\\lambda h_j$) the summand of $(\\eta, j)$, without its "
-            "weight, is "
-            "$h_j/h_i$ times $Uw_j - \\lambda w_i$: $\\dot w_i = \\sum_{\\eta,j}a^{\\eta}_{ij}(U_{\\eta}w_j - "
-            "\\lambda_{\\eta}w_i)$, "
-            "$a^{\\eta}_{ij} = \\alpha^{\\eta}_{ij}h_j/h_i$.",
+            says="Each head has $u^{\\top}U_{\\eta} = \\lambda_{\\eta}u^{\\top}$. With $y_j = h_jw_j$ (coordinatewise; "
+            "$Uy_j$ is $h_j\\,Uw_j$, and $g_j = u^{\\top}Uy_j$ is $\\lambda h_j$) the summand of $(\\eta, j)$, "
+            "without its weight, is $h_j/h_i$ times $Uw_j - \\lambda w_i$: $\\dot w_i = "
+            "\\sum_{\\eta,j}a^{\\eta}_{ij}(U_{\\eta}w_j - \\lambda_{\\eta}w_i)$, $a^{\\eta}_{ij} = "
+            "\\alpha^{\\eta}_{ij}h_j/h_i$.",
             left=(Uy_j - uUy_j * w_i) / h_i,
             right=h_j / h_i * (Uw_j - lam * w_i),
             where={Uy_j: h_j * Uw_j, uUy_j: lam * h_j},
@@ -179,9 +175,8 @@ def _projected_flow(flow: _Flow) -> tuple[Step, ...]:
         ),
         Identity(
             name="deviation",
-            says="With $w_i = v/(u^{\\top}v) + r_i$ (scaled to $u^{\\top}v = 1$) and $Uv = \\lambda v$ the "
-            "constant part drops, and "
-            "$r_i \\in u^{\\perp}$ follows the same protocol.",
+            says="With $w_i = v/(u^{\\top}v) + r_i$ (scaled to $u^{\\top}v = 1$) and $Uv = \\lambda v$ the constant "
+            "part drops, and $r_i \\in u^{\\perp}$ follows the same protocol.",
             left=Uw_j - lam * w_i,
             right=Ur_j - lam * r,
             where={Uw_j: lam * v + Ur_j, w_i: v + r},
@@ -205,13 +200,10 @@ def _half_space() -> tuple[Step, ...]:
         *half_space_steps("u^{\\top}y_i", uses=("heights",), establishes="the heights keep their sign"),
         Citation(
             name="adapted norm",
-            says="The spectral radius of $U|_{u^{\\perp}}$ is below $\\lambda$, so some Euclidean norm "
-            "$|\\cdot|_*$ on "
-            "$u^{\\perp}$ has $|Ur|_* \\le \\rho\\,|r|_*$ with $\\rho < \\lambda$. (For several heads one such "
-            "norm with "
-            "$|U_{\\eta}r|_* \\le \\rho_{\\eta}|r|_*$, $\\rho_{\\eta} < \\lambda_{\\eta}$, is a hypothesis, and "
-            "$\\lambda - \\rho$ "
-            "below is the smallest $\\lambda_{\\eta} - \\rho_{\\eta}$.)",
+            says="The spectral radius of $U|_{u^{\\perp}}$ is below $\\lambda$, so some Euclidean norm $|\\cdot|_*$ on "
+            "$u^{\\perp}$ has $|Ur|_* \\le \\rho\\,|r|_*$ with $\\rho < \\lambda$. (For several heads one such norm "
+            "with $|U_{\\eta}r|_* \\le \\rho_{\\eta}|r|_*$, $\\rho_{\\eta} < \\lambda_{\\eta}$, is a hypothesis, and "
+            "$\\lambda - \\rho$ below is the smallest $\\lambda_{\\eta} - \\rho_{\\eta}$.)",
             theorem=ADAPTED_NORM,
             letters={"A": "U on u^perp", "bound": "lambda"},
             formula="|Ur|_* \\le \\rho\\,|r|_*, \\qquad \\rho < \\lambda",
@@ -237,10 +229,8 @@ def _deviations_shrink() -> tuple[Step, ...]:
         Inequality(
             name="contraction",
             says="At the token with the largest $R_i = |r_i|_*$ ($R_j \\le R_i$, $x = \\langle Ur_j, r_i\\rangle_* "
-            "\\le "
-            "NR_i$, $N = |Ur_j|_* \\le \\rho R_j$) each summand of $\\tfrac12\\tfrac{d}{dt}R_i^2 = \\sum_j "
-            "a_{ij}(x - "
-            "\\lambda R_i^2)$ is at most $-a_{ij}(\\lambda - \\rho)R_i^2$, which is not positive.",
+            "\\le NR_i$, $N = |Ur_j|_* \\le \\rho R_j$) each summand of $\\tfrac12\\tfrac{d}{dt}R_i^2 = \\sum_j "
+            "a_{ij}(x - \\lambda R_i^2)$ is at most $-a_{ij}(\\lambda - \\rho)R_i^2$, which is not positive.",
             hypotheses=(
                 a >= 0,
                 rho >= 0,
@@ -296,9 +286,8 @@ def _bounded_ratios() -> tuple[Step, ...]:
         ),
         Inequality(
             name="from below",
-            says="With $H = (u^{\\top}W^{-1}u)^{1/2}$, the norm of $W^{-1}u$ in the metric $W$: $1 = u^{\\top}w_i "
-            "= g \\le "
-            "Hn_i$.",
+            says="With $H = (u^{\\top}W^{-1}u)^{1/2}$, the norm of $W^{-1}u$ in the metric $W$: $1 = u^{\\top}w_i = g "
+            "\\le Hn_i$.",
             hypotheses=(sp.Eq(g, 1), g <= top * n_i, top > 0),
             conclusion=n_i >= 1 / top,
             uses=("Cauchy-Schwarz",),
@@ -307,9 +296,8 @@ def _bounded_ratios() -> tuple[Step, ...]:
         ),
         Inequality(
             name="from above",
-            says="With a constant $C$ such that $|r|_W \\le C|r|_*$ on $u^{\\perp}$: $n_j = |v + r_j|_W \\le |v|_W "
-            "+ CR_j "
-            "\\le q = |v|_W + CR_0$.",
+            says="With a constant $C$ such that $|r|_W \\le C|r|_*$ on $u^{\\perp}$: $n_j = |v + r_j|_W \\le |v|_W + "
+            "CR_j \\le q = |v|_W + CR_0$.",
             hypotheses=(
                 n_j <= norm_v + constant * r_j,
                 constant >= 0,
@@ -323,8 +311,7 @@ def _bounded_ratios() -> tuple[Step, ...]:
         ),
         Inequality(
             name="bounded ratios",
-            says="So $a_{ij} = \\alpha_{ij}n_i/n_j \\ge \\alpha_{ij}\\,\\tfrac{1}{Hq}$. The weights of a token sum "
-            "to "
+            says="So $a_{ij} = \\alpha_{ij}n_i/n_j \\ge \\alpha_{ij}\\,\\tfrac{1}{Hq}$. The weights of a token sum to "
             "$1/\\sqrt d$, whatever $P$ is: $\\sum_j a_{ij} \\ge A = \\tfrac{1}{Hq\\sqrt d} > 0$ for all times.",
             hypotheses=(weight_ij >= 0, n_i >= 1 / top, n_j <= most, top > 0),
             conclusion=weight_ij * n_i / n_j >= weight_ij / (top * most),
@@ -337,8 +324,7 @@ def _bounded_ratios() -> tuple[Step, ...]:
         ),
         Inequality(
             name="rate",
-            says="With $a = \\sum_j a_{ij} \\ge A$ and $c = (\\lambda - \\rho)A$ the largest squared deviation has "
-            "the "
+            says="With $a = \\sum_j a_{ij} \\ge A$ and $c = (\\lambda - \\rho)A$ the largest squared deviation has the "
             "slope $-2a(\\lambda - \\rho)R_i^2 \\le -2cR_i^2$.",
             hypotheses=(total > 0, a >= total, lam > rho, sp.Eq(speed, (lam - rho) * total)),
             conclusion=-2 * a * (lam - rho) * r_i**2 <= -2 * speed * r_i**2,
@@ -457,17 +443,13 @@ AB_X2 = register(
         conditions=(NonPrincipalModulusBelow(V), Relation(Eigenvalue(V, 1) > 0), InHemisphere(V, left=True)),
         claims=(ForwardInvariant(Hemisphere(V, left=True)), Converges(ConsensusAt(V, 1))),
         text="Let $u^{\\top}U = \\lambda u^{\\top}$, $Uv = \\lambda v$, $u^{\\top}v > 0$, $\\lambda > 0$, and let the "
-        "spectral radius of $U|_{u^{\\perp}}$ be "
-        "below $\\lambda$. If $u^{\\top}y_i(0) > 0$ for all $i$, then all tokens converge exponentially to $v/|v|_W$: "
-        "full or causal attention, "
-        "any $P(t)$ that is measurable in $t$ (no bound; every solution), any symmetric positive definite $W$. "
-        "Several heads "
-        "are allowed if they share $u$ and $v$, $u^{\\top}U_{\\eta} = \\lambda_{\\eta}u^{\\top}$ and $U_{\\eta}v = "
-        "\\lambda_{\\eta}v$ with "
-        "all $\\lambda_{\\eta} > 0$, and one Euclidean norm $|\\cdot|_*$ on "
-        "$u^{\\perp}$ with $\\lVert U_{\\eta}\\rVert_* < \\lambda_{\\eta}$ for every $\\eta$; the sum of the "
-        "$U_{\\eta}$ alone says "
-        "nothing. (Conditions and claims are tested with $V = U$ and $W = I$.)",
+        "spectral radius of $U|_{u^{\\perp}}$ be below $\\lambda$. If $u^{\\top}y_i(0) > 0$ for all $i$, then all "
+        "tokens converge exponentially to $v/|v|_W$: full or causal attention, any $P(t)$ that is measurable in $t$ "
+        "(no bound; every solution), any symmetric positive definite $W$. Several heads are allowed if they share $u$ "
+        "and $v$, $u^{\\top}U_{\\eta} = \\lambda_{\\eta}u^{\\top}$ and $U_{\\eta}v = \\lambda_{\\eta}v$ with all "
+        "$\\lambda_{\\eta} > 0$, and one Euclidean norm $|\\cdot|_*$ on $u^{\\perp}$ with $\\lVert U_{\\eta}\\rVert_* "
+        "< \\lambda_{\\eta}$ for every $\\eta$; the sum of the $U_{\\eta}$ alone says nothing. (Conditions and claims "
+        "are tested with $V = U$ and $W = I$.)",
         depends=("AB-X1", "AB-E7"),
         facts=(
             "the spectral radius of U on u^perp is below lambda",
@@ -494,9 +476,8 @@ AB_X2 = register(
             Variant(
                 "$u$, $v$ and a norm shared by the heads",
                 "heads $10e_2e_2^{\\top}$, scored by $30x_2y_2$, and $\\operatorname{diag}(1, -\\tfrac{19}2)$, not "
-                "scored: their sum "
-                "$\\operatorname{diag}(1, \\tfrac12)$ meets the conditions, and a symmetric pair with $u^{\\top}y = "
-                "0.78$ goes to $\\pm e_2$",
+                "scored: their sum $\\operatorname{diag}(1, \\tfrac12)$ meets the conditions, and a symmetric pair "
+                "with $u^{\\top}y = 0.78$ goes to $\\pm e_2$",
                 heads_that_cancel,
             ),
         ),

@@ -16,8 +16,7 @@ __all__ = ["measure_steps", "stability_steps"]
 
 DECAY = (
     "the largest squared distance to w_1 at time t is at most exp(-2a t) times the largest squared distance to w_1 at "
-    "the "
-    "start"
+    "the start"
 )
 COMPARABLE = "the projected distance is comparable with the distance"
 NULL = "the set of starts without consensus at y_1 has measure zero"
@@ -29,8 +28,7 @@ def _null_sections() -> Iterator[Step]:
     yield Citation(
         name="null sections",
         says="Let $B_i$ be the starts for which $y_1, \\dots, y_{i-1}$ converge to $y_1$ and $y_i$ does not. For given "
-        "$y_1, "
-        "\\dots, y_{i-1}$ its section is empty or a point of $S^n$, $n \\ge 1$.",
+        "$y_1, \\dots, y_{i-1}$ its section is empty or a point of $S^n$, $n \\ge 1$.",
         theorem=NO_ATOMS,
         letters={"B": "B_i"},
         uses=("uniqueness",),
@@ -40,8 +38,7 @@ def _null_sections() -> Iterator[Step]:
         "AB-X1",
         DECAY,
         "Where all heights are positive the distances to the first token, in the central projection $w_i = y_i/h_i$ "
-        "along "
-        "$v = y_1$, decay exponentially.",
+        "along $v = y_1$, decay exponentially.",
         "\\max_i|w_i(t) - w_1|^2 \\le e^{-2at}\\max_i|w_i(0) - w_1|^2",
         name="decay in the hemisphere",
         letters={"W": "I"},
@@ -50,16 +47,14 @@ def _null_sections() -> Iterator[Step]:
     yield Identity(
         name="central projection",
         says="With $h = y_1^{\\top}y_i$: $w_1 = y_1$, and $|w_i - w_1|^2 = 1/h^2 - 2 + 1$ (products of $w_i$ and $w_1$ "
-        "are "
-        "$1/h^2$, $1$ and $1$), that is",
+        "are $1/h^2$, $1$ and $1$), that is",
         left=1 / h**2 - 2 + 1,
         right=(1 - h**2) / h**2,
     )
     yield Inequality(
         name="consensus from the hemisphere",
         says="The squared distance $d = |y_i - y_1|^2 = 2(1 - h)$ is at most $x = |w_i - w_1|^2 \\le Ex_0$, where "
-        "$x_0$ is the "
-        "largest one at the start and $E = e^{-2at}$.",
+        "$x_0$ is the largest one at the start and $E = e^{-2at}$.",
         hypotheses=(
             h > 0,
             h <= 1,
@@ -92,10 +87,9 @@ def _null_set() -> Iterator[Step]:
     yield Inequality(
         name="entrance",
         says="And a start that goes to consensus has, at some time $T$, heights within $\\tfrac12$ of one, which are "
-        "positive. "
-        "So the domain of attraction of the first $i$ tokens is the union over $T = 1, 2, \\dots$ of the preimages of "
-        "the "
-        "open set of positive heights under the time-$T$ maps, and $B_i$ is a difference of two such sets.",
+        "positive. So the domain of attraction of the first $i$ tokens is the union over $T = 1, 2, \\dots$ of the "
+        "preimages of the open set of positive heights under the time-$T$ maps, and $B_i$ is a difference of two such "
+        "sets.",
         hypotheses=(a > 1 - sp.Rational(1, 2),),
         conclusion=a > 0,
         uses=("all starts in the hemisphere", "positive heights"),
@@ -125,10 +119,9 @@ def _null_set() -> Iterator[Step]:
     yield Identity(
         name="the first token that fails",
         says="Let $p$ be one if the tokens before $i$ converge to $y_1$ and zero if not, and $c$ the same for token "
-        "$i$. The "
-        "difference of this product for $i$ and for $i + 1$ is one exactly on $B_i$; the sum of these differences over "
-        "$i$ is "
-        "one exactly where consensus fails: these starts are the union of the $B_i$, $i = 2, \\dots, \\ell$.",
+        "$i$. The difference of this product for $i$ and for $i + 1$ is one exactly on $B_i$; the sum of these "
+        "differences over $i$ is one exactly where consensus fails: these starts are the union of the $B_i$, $i = 2, "
+        "\\dots, \\ell$.",
         left=reached - reached * next_one,
         right=reached * (1 - next_one),
         establishes=("the set of starts without consensus at y_1 is a finite union of sets B_i",),

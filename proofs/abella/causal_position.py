@@ -52,17 +52,13 @@ def _from_above() -> Iterator[Step]:
     yield Inequality(
         name="angles from above",
         says="Let $\\theta_1 = 0$, $\\theta_2(0) \\in (0, \\pi)$ and $\\theta_3(0) = \\pi$, that is $y_3 = -y_1$. "
-        "Token 2 stays in $(0, \\pi)$ "
-        "(AB-L5.1): $s_2 = \\sin\\theta_2 > 0$, so $\\dot\\theta_2 = -A_{21}s_2 < 0$. On a bounded interval of time "
-        "let "
-        "$\\delta > 0$ be so small that $s_{32} = \\sin(\\theta_3 - \\theta_2) \\ge s > 0$ for $\\pi - \\delta \\le "
-        "\\theta_3 \\le \\pi + "
-        "\\delta$, and $N\\delta < c_1s$, where $N$ is the number of heads, which bounds $A_{31}$. For $\\theta_2 < "
-        "\\theta_3 \\le \\pi$ the numbers $s_3 = \\sin\\theta_3 "
-        "\\ge 0$ and $s_{32} > 0$ "
-        "give $\\dot\\theta_3 = -A_{31}s_3 - A_{32}s_{32} < 0$; for $\\pi \\le \\theta_3 \\le \\pi + \\delta$, $s_3 "
-        "\\ge -\\delta$, and it is "
-        "negative too. So where the larger of $\\theta_2, \\theta_3$ is attained its slope is at most zero.",
+        "Token 2 stays in $(0, \\pi)$ (AB-L5.1): $s_2 = \\sin\\theta_2 > 0$, so $\\dot\\theta_2 = -A_{21}s_2 < 0$. On "
+        "a bounded interval of time let $\\delta > 0$ be so small that $s_{32} = \\sin(\\theta_3 - \\theta_2) \\ge s "
+        "> 0$ for $\\pi - \\delta \\le \\theta_3 \\le \\pi + \\delta$, and $N\\delta < c_1s$, where $N$ is the number "
+        "of heads, which bounds $A_{31}$. For $\\theta_2 < \\theta_3 \\le \\pi$ the numbers $s_3 = \\sin\\theta_3 "
+        "\\ge 0$ and $s_{32} > 0$ give $\\dot\\theta_3 = -A_{31}s_3 - A_{32}s_{32} < 0$; for $\\pi \\le \\theta_3 "
+        "\\le \\pi + \\delta$, $s_3 \\ge -\\delta$, and it is negative too. So where the larger of $\\theta_2, "
+        "\\theta_3$ is attained its slope is at most zero.",
         hypotheses=(
             A_21 > 0,
             s_2 > 0,
@@ -120,9 +116,8 @@ def _from_below() -> Iterator[Step]:
     yield Inequality(
         name="angles from below",
         says="For $\\theta_2 - \\pi < \\theta_3 \\le 0$: $s_3 = \\sin\\theta_3 \\le 0$ and $\\sin(\\theta_2 - "
-        "\\theta_3) = s_{32} > 0$, so that "
-        "$-\\dot\\theta_3 = A_{31}s_3 - A_{32}s_{32} < 0$: the larger of $0$ and $-\\theta_3$ has a slope of at most "
-        "zero.",
+        "\\theta_3) = s_{32} > 0$, so that $-\\dot\\theta_3 = A_{31}s_3 - A_{32}s_{32} < 0$: the larger of $0$ and "
+        "$-\\theta_3$ has a slope of at most zero.",
         hypotheses=(A_31 > 0, A_32 > 0, s_3 <= 0, s_32 > 0),
         conclusion=A_31 * s_3 - A_32 * s_32 < 0,
         uses=("motion on a great circle",),
@@ -145,10 +140,8 @@ def _from_below() -> Iterator[Step]:
     yield Inequality(
         name="position of the bad start",
         says="At the start the slope of $\\theta_3$ is at most $-c_1s + N\\delta < 0$ near $\\pi$, so that shortly "
-        "after the larger angle is "
-        "$u' < \\pi$; from then on $0 \\le \\theta_3 \\le u' < \\pi$. Its limit is not $\\pm\\pi$: the start $y_3 = "
-        "-y_1$ does not tend to "
-        "$-y_1$, and $y_3^* \\neq -y_1$.",
+        "after the larger angle is $u' < \\pi$; from then on $0 \\le \\theta_3 \\le u' < \\pi$. Its limit is not "
+        "$\\pm\\pi$: the start $y_3 = -y_1$ does not tend to $-y_1$, and $y_3^* \\neq -y_1$.",
         hypotheses=(late < pi, third >= 0, third <= late, pi > 0),
         conclusion=sp.And(third < pi, third > -pi),
         uses=("never above pi", "never below zero", "uniqueness"),

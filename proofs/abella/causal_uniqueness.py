@@ -131,8 +131,7 @@ def _separation() -> Iterator[Step]:
         needs=("solutions exist, are unique and absolutely continuous",),
         establishes=(
             "minus the squared distance is absolutely continuous, with a derivative of at most k c_1 times minus the "
-            "squared "
-            "distance almost everywhere",
+            "squared distance almost everywhere",
         ),
     )
     yield Citation(

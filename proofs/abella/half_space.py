@@ -56,8 +56,7 @@ def kept_positive(
             names=names[:2],
             says=(
                 "Let $[0, T)$ be an interval on which all heights are positive. There, for $-\\min_i h_i = "
-                "\\max_i(-h_i)$ and "
-                "almost every time:",
+                "\\max_i(-h_i)$ and almost every time:",
                 "So on $[0, T)$",
             ),
             formulas=(

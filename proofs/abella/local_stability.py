@@ -34,12 +34,9 @@ def _linear_part() -> Iterator[Step]:
     yield Identity(
         name="weights drop out",
         says="In the chart $\\eta = (P_vy_1, \\dots, P_vy_{\\ell})$, $P_v = 1 - vv^{\\top}$, the weights enter the "
-        "linear part at "
-        "$(v, \\dots, v)$ only by their values $1/(i\\sqrt d)$: their variation multiplies $Uv - (v^{\\top}Uv)\\,v$, "
-        "where $s = v^{\\top}Uv = "
-        "\\lambda$ (coordinatewise). So the field vanishes there and its linear part $J$ is the same for every $P$: "
-        "it does not "
-        "depend on time.",
+        "linear part at $(v, \\dots, v)$ only by their values $1/(i\\sqrt d)$: their variation multiplies $Uv - "
+        "(v^{\\top}Uv)\\,v$, where $s = v^{\\top}Uv = \\lambda$ (coordinatewise). So the field vanishes there and its "
+        "linear part $J$ is the same for every $P$: it does not depend on time.",
         left=weight * (image - product * v),
         right=sp.Integer(0),
         where={image: lam * v, product: lam},
@@ -53,8 +50,7 @@ def _linear_part() -> Iterator[Step]:
     yield Inequality(
         name="compact parameters",
         says="The parameters are the entries $g$ of $P(t)$, which stay in the compact interval $[-b, b]$, $|g| \\le "
-        "\\lVert "
-        "P\\rVert \\le b$ (here $b = r_0$).",
+        "\\lVert P\\rVert \\le b$ (here $b = r_0$).",
         hypotheses=(gap <= n, -gap <= n, n <= room),
         conclusion=sp.And(gap <= room, gap >= -room),
         needs=("P is measurable and bounded in time",),
@@ -107,10 +103,8 @@ def _quadratic_form() -> Iterator[Step]:
     yield Inequality(
         name="slope of the form",
         says="Let $F = \\eta^{\\top}Q\\eta$, $n = |\\eta|$, $q = \\lVert Q\\rVert$. For almost every $t$, $\\dot F "
-        "\\le -n^2 + 2qCn^3$; "
-        "for $n \\le r_0 = \\min\\{\\tfrac12, 1/(4qC)\\}$ this is at most $-\\tfrac12n^2 \\le -cF$ with $c = "
-        "1/(2q)$, because $F \\le "
-        "qn^2$.",
+        "\\le -n^2 + 2qCn^3$; for $n \\le r_0 = \\min\\{\\tfrac12, 1/(4qC)\\}$ this is at most $-\\tfrac12n^2 \\le "
+        "-cF$ with $c = 1/(2q)$, because $F \\le qn^2$.",
         hypotheses=(
             n >= 0,
             q > 0,
@@ -143,10 +137,9 @@ def _exponential_stability() -> Iterator[Step]:
     factor = sp.Symbol("E", real=True)
     yield Inequality(
         name="room",
-        says="Let $m = \\lambda_{\\min}(Q)$ and let the start satisfy $qn_0^2 < mr_0^2$. As long as the room $r_0^2 "
-        "- n^2$ is "
-        "positive, $mn^2 \\le F \\le EF_0 \\le qn_0^2$ with $E = e^{-ct} \\le 1$: it is at least $r_0^2 - qn_0^2/m > "
-        "0$.",
+        says="Let $m = \\lambda_{\\min}(Q)$ and let the start satisfy $qn_0^2 < mr_0^2$. As long as the room $r_0^2 - "
+        "n^2$ is positive, $mn^2 \\le F \\le EF_0 \\le qn_0^2$ with $E = e^{-ct} \\le 1$: it is at least $r_0^2 - "
+        "qn_0^2/m > 0$.",
         hypotheses=(
             low > 0,
             low * n**2 <= form,

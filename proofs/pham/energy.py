@@ -141,10 +141,9 @@ def _bounds() -> tuple[Step, ...]:
         ),
         Inequality(
             name="equality",
-            says="If $\\dot{\\mathcal{E}} = 0$ then $\\bar x = 0$ and for each $l$ all $c_i = x_l^{\\top}Wx_i$ "
-            "equal one number $c$; it is their mean $x_l^{\\top}W\\bar x = 0$, so $c_l = x_l^{\\top}Wx_l = 0$; "
-            "with $c_l \\ge \\mu N$, $\\mu = \\lambda_{\\min}(\\operatorname{sym} W) > 0$ and $N = |x_l|^2$, this "
-            "is $x_l = 0$.",
+            says="If $\\dot{\\mathcal{E}} = 0$ then $\\bar x = 0$ and for each $l$ all $c_i = x_l^{\\top}Wx_i$ equal "
+            "one number $c$; it is their mean $x_l^{\\top}W\\bar x = 0$, so $c_l = x_l^{\\top}Wx_l = 0$; with $c_l "
+            "\\ge \\mu N$, $\\mu = \\lambda_{\\min}(\\operatorname{sym} W) > 0$ and $N = |x_l|^2$, this is $x_l = 0$.",
             hypotheses=(sp.Eq(common, 0), sp.Eq(form_l, common), least > 0, square >= 0, form_l >= least * square),
             conclusion=sp.Eq(square, 0),
             uses=("chain",),

@@ -117,9 +117,8 @@ def _identities() -> tuple[Step, ...]:
         ),
         log_sum_exp_step(
             "gradient",
-            "The right side is the derivative along $X$ of $F(z) = \\ln Z(z)$, $Z(z) = \\sum_j e^{z^{\\top}Wx_j}$ "
-            "with the other tokens frozen, at $z = x_i$. So "
-            "$A\\dot x_l = \\nabla F(x_l)$.",
+            "The right side is the derivative along $X$ of $F(z) = \\ln Z(z)$, $Z(z) = \\sum_j e^{z^{\\top}Wx_j}$ with "
+            "the other tokens frozen, at $z = x_i$. So $A\\dot x_l = \\nabla F(x_l)$.",
             rules,
             uses=("key identity",),
             establishes=("A times the velocity is the gradient of log-sum-exp",),
@@ -137,11 +136,9 @@ def _growth() -> tuple[Step, ...]:
     return (
         Inequality(
             name="growth",
-            says="With $g = \\lVert B\\rVert$ and the largest norm $M = |x_l|$: each summand of "
-            "$\\tfrac{d}{dt}|x_l|^2 = "
-            "2\\sum_i p_{li}\\,x_l^{\\top}Bx_i$, where $s = x_l^{\\top}Bx_i \\le Mgv$ and $|x_i| = v \\le M$, is "
-            "at most "
-            "$2gp_{li}M^2$; and the weights $p$ sum to one.",
+            says="With $g = \\lVert B\\rVert$ and the largest norm $M = |x_l|$: each summand of $\\tfrac{d}{dt}|x_l|^2 "
+            "= 2\\sum_i p_{li}\\,x_l^{\\top}Bx_i$, where $s = x_l^{\\top}Bx_i \\le Mgv$ and $|x_i| = v \\le M$, is at "
+            "most $2gp_{li}M^2$; and the weights $p$ sum to one.",
             hypotheses=(weight >= 0, growth >= 0, speed >= 0, speed <= size, product <= size * growth * speed),
             conclusion=2 * weight * product <= 2 * growth * weight * size**2,
             establishes=(
@@ -222,11 +219,9 @@ PH_M = register(
         systems=("token-flow",),
         conditions=(Nonsingular(B),),
         text="$\\dot x_l = \\sum_i p_{li}\\,Bx_i$, $p_{li} = e^{x_l^{\\top}Wx_i}/\\sum_k e^{x_l^{\\top}Wx_k}$, $B = "
-        "V^{\\top}$, $A := WB^{-1}$. Then "
-        "$A\\dot x_l = \\nabla F(x_l)$ with $F(x) = \\ln\\sum_i e^{x^{\\top}Wx_i}$; $\\max_l|x_l(t)| \\le e^{\\lVert "
-        "B\\rVert t}\\max_l|x_l(0)|$; and consensus "
-        "states move by $\\dot x = Bx$, whatever the weights are. No normalisation, no feed-forward; a factor "
-        "$1/\\sqrt{d_k}$ is absorbed in $W$. "
+        "V^{\\top}$, $A := WB^{-1}$. Then $A\\dot x_l = \\nabla F(x_l)$ with $F(x) = \\ln\\sum_i e^{x^{\\top}Wx_i}$; "
+        "$\\max_l|x_l(t)| \\le e^{\\lVert B\\rVert t}\\max_l|x_l(0)|$; and consensus states move by $\\dot x = Bx$, "
+        "whatever the weights are. No normalisation, no feed-forward; a factor $1/\\sqrt{d_k}$ is absorbed in $W$. "
         "The statements of this chapter are derived here; the paper's own texts were not at hand, and may differ in "
         "wording and strength.",
         derive=derive,

@@ -46,8 +46,7 @@ def variance_steps() -> tuple[Any, ...]:
         from_system(
             "slope of a softmax average",
             "Let $E_m(s) = \\sum_i c_i^m e^{b_i + s c_i}$, so that $E_0' = E_1$ and $E_1' = E_2$. The average "
-            "$E_1/E_0$ of the $c_i$ has the slope "
-            "$\\operatorname{Var} = E_2/E_0 - (E_1/E_0)^2$.",
+            "$E_1/E_0$ of the $c_i$ has the slope $\\operatorname{Var} = E_2/E_0 - (E_1/E_0)^2$.",
             lambda: [slope],
             lambda: [e_2 / e_0 - (e_1 / e_0) ** 2],
             "\\frac{d}{ds}\\,\\frac{E_1}{E_0} = <0>",
@@ -94,10 +93,9 @@ def _rate() -> tuple[Step, ...]:
     return (
         tensor_step(
             "derivative of a pair form",
-            "Let $\\delta = x_i - x_j$ and $c_m = \\delta^{\\top}Wx_m$. Since $A$ is symmetric and $AB = W$, "
-            "along the registered flow, for every "
-            "number of tokens and every dimension, $\\tfrac{d}{dt}\\delta^{\\top}A\\delta = 2\\sum_m(p_{im} - "
-            "p_{jm})\\,c_m$.",
+            "Let $\\delta = x_i - x_j$ and $c_m = \\delta^{\\top}Wx_m$. Since $A$ is symmetric and $AB = W$, along the "
+            "registered flow, for every number of tokens and every dimension, $\\tfrac{d}{dt}\\delta^{\\top}A\\delta "
+            "= 2\\sum_m(p_{im} - p_{jm})\\,c_m$.",
             derive=lambda: along_flow(inner(gap, gap, (Letter("A"),)), field, rules, "x"),
             claimed=(soft_average(TOKEN_I, projected) - soft_average(TOKEN_J, projected)) * 2,
             rules=rules,
@@ -106,8 +104,7 @@ def _rate() -> tuple[Step, ...]:
         tensor_step(
             "scores differ by c",
             "The scores of $x_i$ and $x_j$ differ by $c_m$: so $p_i$ are the softmax weights at $s = 1$ and $p_j$ "
-            "those at $s = 0$ of the scores "
-            "$x_j^{\\top}Wx_m + s\\,c_m$.",
+            "those at $s = 0$ of the scores $x_j^{\\top}Wx_m + s\\,c_m$.",
             derive=lambda: (
                 inner(vector("x", TOKEN_I), vector("x", _token_m()), (Letter("W"),))
                 - inner(vector("x", TOKEN_J), vector("x", _token_m()), (Letter("W"),))
@@ -354,8 +351,7 @@ def derive_growth() -> Derivation:
             Inequality(
                 name="sign of gamma",
                 says="$p_{11} = o_1/(1 + o_1)$, $p_{21} = o_2/(1 + o_2)$ with odds $o_1/o_2 = "
-                "e^{\\delta^{\\top}W\\delta}$: $\\gamma$ has the sign of "
-                "$\\delta^{\\top}W\\delta$.",
+                "e^{\\delta^{\\top}W\\delta}$: $\\gamma$ has the sign of $\\delta^{\\top}W\\delta$.",
                 hypotheses=(odds_1 > odds_2,),
                 conclusion=odds_1 / (1 + odds_1) - odds_2 / (1 + odds_2) > 0,
                 uses=("two tokens",),
@@ -388,12 +384,11 @@ PH_T1 = register(
         systems=("token-flow",),
         conditions=(Nonsingular(B), Symmetric(A), Relation(n >= 2)),
         claims=(Increases(pair_form),),
-        text="For all $l, k$: $\\tfrac{d}{dt}(x_l - x_k)^{\\top}A(x_l - x_k) \\ge 0$, with equality iff "
-        "$W^{\\top}(x_l - x_k) \\perp x_i - x_j$ for all $i, j$; "
-        "strict for $x_l \\neq x_k$ if $\\operatorname{sym} W$ is definite. So $A \\succ 0$ separates in the "
-        "$A$-norm, and $A \\prec 0$ contracts in the $|A|$-norm. For "
-        "non-symmetric $A$, $(x_l - x_k)^{\\top}A(\\dot x_l - \\dot x_k) \\ge 0$ still holds, but is not the "
-        "derivative of a distance.",
+        text="For all $l, k$: $\\tfrac{d}{dt}(x_l - x_k)^{\\top}A(x_l - x_k) \\ge 0$, with equality iff $W^{\\top}(x_l "
+        "- x_k) \\perp x_i - x_j$ for all $i, j$; strict for $x_l \\neq x_k$ if $\\operatorname{sym} W$ is definite. "
+        "So $A \\succ 0$ separates in the $A$-norm, and $A \\prec 0$ contracts in the $|A|$-norm. For non-symmetric "
+        "$A$, $(x_l - x_k)^{\\top}A(\\dot x_l - \\dot x_k) \\ge 0$ still holds, but is not the derivative of a "
+        "distance.",
         depends=("PH-M",),
         derive=derive,
         claims_from=(("monotone",),),

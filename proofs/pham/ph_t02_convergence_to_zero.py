@@ -112,12 +112,10 @@ def _indefinite_scores() -> tuple[Step, ...]:
         ),
         Inequality(
             name="indefinite W",
-            says="If $\\operatorname{sym} W$ is neither positive nor negative definite, it has eigenvalues "
-            "$\\lambda \\le 0 \\le \\mu$. If both are zero, every eigenvector $x$ has $x^{\\top}Wx = 0$; otherwise "
-            "take $x = "
-            "ae + bf$ with their unit eigenvectors $e \\perp f$ and $a^2 = \\mu$, $b^2 = -\\lambda$: the form "
-            "vanishes, and "
-            "$|x|^2 > 0$.",
+            says="If $\\operatorname{sym} W$ is neither positive nor negative definite, it has eigenvalues $\\lambda "
+            "\\le 0 \\le \\mu$. If both are zero, every eigenvector $x$ has $x^{\\top}Wx = 0$; otherwise take $x = ae "
+            "+ bf$ with their unit eigenvectors $e \\perp f$ and $a^2 = \\mu$, $b^2 = -\\lambda$: the form vanishes, "
+            "and $|x|^2 > 0$.",
             hypotheses=(
                 lowest <= 0,
                 highest >= 0,
@@ -132,9 +130,8 @@ def _indefinite_scores() -> tuple[Step, ...]:
         ),
         applied(
             "necessity, indefinite W",
-            "At $(x, "
-            "-x, 0, \\dots, 0)$ all scores are zero, the weights are "
-            "uniform ($p$), and the push $p\\,(Bx - Bx)$ vanishes: an equilibrium that is not the origin.",
+            "At $(x, -x, 0, \\dots, 0)$ all scores are zero, the weights are uniform ($p$), and the push $p\\,(Bx - "
+            "Bx)$ vanishes: an equilibrium that is not the origin.",
             weight * (x + q),
             {x: mass, q: -mass},
             sp.Integer(0),
@@ -187,8 +184,7 @@ def _negative_scores() -> tuple[Step, ...]:
         ),
         Inequality(
             name="eigenvalues on the right",
-            says="Every eigenvalue $a$ of $-A \\succ 0$, with an eigenvector $z$, $N = |z|^2 > 0$, is positive: "
-            "$aN = "
+            says="Every eigenvalue $a$ of $-A \\succ 0$, with an eigenvector $z$, $N = |z|^2 > 0$, is positive: $aN = "
             "z^{\\top}(-A)z = q > 0$. There are $D \\ge 1$ of them, so $B$ has $D$ eigenvalues with positive real "
             "part.",
             hypotheses=(sp.Eq(one * square, q), q > 0, square > 0),
@@ -283,8 +279,7 @@ def derive_rotation() -> Derivation:
             Identity(
                 name="growth",
                 says="A consensus state moves by $\\dot x = Bx$, and $|x|^2$ by $2x^{\\top}\\operatorname{sym}(B)\\,x "
-                "= |x|^2$ since $\\operatorname{sym} B = \\tfrac12 I$: the norm "
-                "is $e^{t/2}|x(0)|$.",
+                "= |x|^2$ since $\\operatorname{sym} B = \\tfrac12 I$: the norm is $e^{t/2}|x(0)|$.",
                 left=2 * (c * (c / 2 + b * s) + s * (-b * c + s / 2)),
                 right=c**2 + s**2,
                 where={b: sp.sqrt(3) / 2},
@@ -390,12 +385,9 @@ PH_T2 = register(
         claims=(Decreases(token_energy), Converges(Zero())),
         text="All tokens converge to 0 from every start. For $A$ symmetric negative definite and $L \\ge 2$ the "
         "condition $\\operatorname{sym} W \\succ 0$ is also necessary. The decay is not exponential in general: for "
-        "$D = "
-        "1$, $W = 1$, $B = -1$ and tokens $x, -x$, $\\dot x = -x\\tanh x^2$ and $x(t)^2 \\ge x(0)^2/(1 + 2x(0)^2t)$. "
-        "Nor "
-        "does the mean obey an equation of its own for $L \\ge 3$: with the same $W$, $B$ and tokens $2s, -s, -s$ it "
-        "is zero "
-        "and moves.",
+        "$D = 1$, $W = 1$, $B = -1$ and tokens $x, -x$, $\\dot x = -x\\tanh x^2$ and $x(t)^2 \\ge x(0)^2/(1 + "
+        "2x(0)^2t)$. Nor does the mean obey an equation of its own for $L \\ge 3$: with the same $W$, $B$ and tokens "
+        "$2s, -s, -s$ it is zero and moves.",
         depends=("PH-M", "PH-T1"),
         facts=("(-A) is symmetric", "sym W is symmetric"),
         derive=derive,
@@ -409,16 +401,14 @@ PH_T2 = register(
         notes="Not proved here: unless all tokens coincide, the deviations decay exactly like $t^{-1/2}$; the mean is "
         "$O(t^{-5/2})$ and for $L \\ge 3$ in general of that order, not exponentially small (on the line it follows "
         "$-\\tfrac12w^2\\kappa_2\\kappa_3$ with the central moments of the tokens, see the vectors), while for $L = "
-        "2$ it "
-        "decays exponentially. Nor is the extension to several heads with one symmetric $A \\prec 0$, $W_{\\eta} = "
-        "AB_{\\eta}$ and $\\operatorname{sym} W_{\\eta} \\succ 0$ proved here; the system of the statement has one "
-        "head.",
+        "2$ it decays exponentially. Nor is the extension to several heads with one symmetric $A \\prec 0$, "
+        "$W_{\\eta} = AB_{\\eta}$ and $\\operatorname{sym} W_{\\eta} \\succ 0$ proved here; the system of the "
+        "statement has one head.",
         printed=Printed(
             text="In the summary at hand: when $A_{\\mathrm{sym}} \\prec 0$ and $W_{\\mathrm{sym}} \\succ 0$, all "
             "tokens converge to zero.",
             wrong="Without symmetry of $A$ this is false (PH-C2). The paper's theorems are reported to require "
-            "symmetric $A$; with it the condition is "
-            "necessary and sufficient.",
+            "symmetric $A$; with it the condition is necessary and sufficient.",
             kind=SourceKind.SUMMARISED,
             counterexamples=(ROTATED,),
         ),
@@ -464,9 +454,8 @@ PH_T2 = register(
             ),
             Variant(
                 "L = 2",
-                "with three tokens the mean is pushed by the deviations: at (2, -1, -1), $W = 1$, $B = -1$, it is "
-                "zero and "
-                "moves",
+                "with three tokens the mean is pushed by the deviations: at (2, -1, -1), $W = 1$, $B = -1$, it is zero "
+                "and moves",
                 mean_moves,
             ),
             Variant(
@@ -488,9 +477,8 @@ PH_C2 = register(
         conditions=(NegativeDefinite(A), PositiveDefinite(W)),
         covers=Covers(example="its own rotations A and W"),
         text="$A = -R(-60^{\\circ})$, $W = R(60^{\\circ})$ in the plane: $\\operatorname{sym} A = -\\tfrac12 I$ and "
-        "$\\operatorname{sym} W = \\tfrac12 I$, but "
-        "$B = A^{-1}W = -R(120^{\\circ})$ has the eigenvalues $\\tfrac12 \\pm \\tfrac{\\sqrt3}{2}i$: consensus tokens "
-        "grow like $e^{t/2}$.",
+        "$\\operatorname{sym} W = \\tfrac12 I$, but $B = A^{-1}W = -R(120^{\\circ})$ has the eigenvalues $\\tfrac12 "
+        "\\pm \\tfrac{\\sqrt3}{2}i$: consensus tokens grow like $e^{t/2}$.",
         depends=("PH-M",),
         derive=derive_rotation,
         prose_from=("the norm",),

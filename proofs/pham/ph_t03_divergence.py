@@ -70,8 +70,7 @@ def _growing_energy() -> tuple[Step, ...]:
             letters={"V": "minus the energy"},
             uses=("(a) growth", "Lipschitz field"),
             establishes=(
-                "every bounded trajectory tends to the largest invariant set where the derivative of minus the "
-                "energy "
+                "every bounded trajectory tends to the largest invariant set where the derivative of minus the energy "
                 "vanishes",
             ),
         ),
@@ -79,15 +78,13 @@ def _growing_energy() -> tuple[Step, ...]:
             name="(a) unbounded",
             says="That set is the origin, where the energy is $0$. But at the start it is $e_0 = \\tfrac12q \\ge "
             "\\tfrac12\\mu N > 0$ with $q = \\sum_l x_l^{\\top}Ax_l$, $\\mu = \\lambda_{\\min}(A) > 0$ and $N = "
-            "\\sum_l|x_l|^2 > 0$, and it does not decrease: its limit $e_* \\ge e_0$ is not zero. So the "
-            "trajectory is "
-            "unbounded.",
+            "\\sum_l|x_l|^2 > 0$, and it does not decrease: its limit $e_* \\ge e_0$ is not zero. So the trajectory "
+            "is unbounded.",
             hypotheses=(least > 0, square > 0, q >= least * square, sp.Eq(start, q / 2), limit >= start),
             conclusion=sp.Ne(limit, 0),
             uses=("(a) LaSalle", "equality"),
             needs=(
-                "every bounded trajectory tends to the largest invariant set where the derivative of minus the "
-                "energy "
+                "every bounded trajectory tends to the largest invariant set where the derivative of minus the energy "
                 "vanishes",
                 "the energy rate vanishes only at the origin",
                 "the energy does not decrease",
@@ -124,8 +121,7 @@ def _one_token_diverges() -> tuple[Step, ...]:
         ),
         Inequality(
             name="(a) one token",
-            says="And so does the largest token: with $m = \\max_l|x_l|^2$ and the top eigenvalue $\\mu$ of $A$ "
-            "the "
+            says="And so does the largest token: with $m = \\max_l|x_l|^2$ and the top eigenvalue $\\mu$ of $A$ the "
             "energy is at most $\\tfrac12\\mu Lm$.",
             hypotheses=(
                 least > 0,
@@ -156,9 +152,8 @@ def _pair_forms() -> tuple[Step, ...]:
         ),
         Inequality(
             name="(b) monotone",
-            says="So minus the pair form $q$, with the slope $-q' \\le 0$, does not increase, and its slope "
-            "vanishes only "
-            "for equal tokens.",
+            says="So minus the pair form $q$, with the slope $-q' \\le 0$, does not increase, and its slope vanishes "
+            "only for equal tokens.",
             hypotheses=(slope >= 0,),
             conclusion=-slope <= 0,
             uses=("(b) pair forms",),
@@ -172,24 +167,20 @@ def _pair_forms() -> tuple[Step, ...]:
             letters={"V": "minus a pair form"},
             uses=("(b) monotone", "Lipschitz field"),
             establishes=(
-                "every bounded trajectory tends to the largest invariant set where the derivative of minus a pair "
-                "form "
+                "every bounded trajectory tends to the largest invariant set where the derivative of minus a pair form "
                 "vanishes",
             ),
         ),
         Inequality(
             name="(b) tokens not all equal",
-            says="There the two tokens are equal and the form is $0$; at the start it is $q \\ge \\mu N > 0$ with "
-            "$N = "
-            "|x_l - x_k|^2$, and it does not decrease: its limit $e_* \\ge q$ is not zero. So a trajectory with "
-            "two "
+            says="There the two tokens are equal and the form is $0$; at the start it is $q \\ge \\mu N > 0$ with $N = "
+            "|x_l - x_k|^2$, and it does not decrease: its limit $e_* \\ge q$ is not zero. So a trajectory with two "
             "different tokens is unbounded.",
             hypotheses=(least > 0, square > 0, q >= least * square, limit >= q),
             conclusion=sp.Ne(limit, 0),
             uses=("(b) LaSalle", "(b) pair forms"),
             needs=(
-                "every bounded trajectory tends to the largest invariant set where the derivative of minus a pair "
-                "form "
+                "every bounded trajectory tends to the largest invariant set where the derivative of minus a pair form "
                 "vanishes",
                 PAIRS,
             ),
@@ -362,13 +353,12 @@ PH_T3 = register(
         conditions=(Symmetric(A), PositiveDefinite(A), PositiveDefinite(W), NotAllEqual(), Relation(n >= 2)),
         claims=(Diverges(),),
         text="Let $A = A^{\\top} \\succ 0$. (a) $\\operatorname{sym} W \\succ 0$ and not all tokens 0: $\\sum_l "
-        "x_l^{\\top}Ax_l$ increases strictly and tends to infinity, so at least one token diverges. "
-        "(b) $\\operatorname{sym} W$ definite of either sign and tokens not all equal: the trajectory is unbounded. "
-        "(c) If $\\operatorname{sym} W \\succ 0$, that is, if the generalised eigenvalue $\\kappa = "
-        "\\lambda_{\\min}(\\operatorname{sym} W, A)$ is positive, a token with "
-        "$x_l(0)^{\\top}Ax_l(0) > \\ln L/\\kappa$ diverges at least like $e^{\\kappa t}$. (The formulas below are "
-        "(a) for "
-        "tokens that are not all equal.)",
+        "x_l^{\\top}Ax_l$ increases strictly and tends to infinity, so at least one token diverges. (b) "
+        "$\\operatorname{sym} W$ definite of either sign and tokens not all equal: the trajectory is unbounded. (c) "
+        "If $\\operatorname{sym} W \\succ 0$, that is, if the generalised eigenvalue $\\kappa = "
+        "\\lambda_{\\min}(\\operatorname{sym} W, A)$ is positive, a token with $x_l(0)^{\\top}Ax_l(0) > \\ln "
+        "L/\\kappa$ diverges at least like $e^{\\kappa t}$. (The formulas below are (a) for tokens that are not all "
+        "equal.)",
         depends=("PH-M", "PH-T1", "PH-T2"),
         derive=derive,
         claims_from=(("(a) one token",),),
@@ -386,8 +376,7 @@ PH_T3 = register(
                 ),
                 Counterexample(
                     name="a bounded gap",
-                    says="$W = B = 1$, tokens $1, 2$: the gap tends to $1.0696\\ldots$ while the norms grow like "
-                    "$e^t$.",
+                    says="$W = B = 1$, tokens $1, 2$: the gap tends to $1.0696\\ldots$ while the norms grow like $e^t$.",
                     instance={"system": "token-flow", "W": [["1"]], "B": [["1"]], "tokens": [["1"], ["2"]]},
                     check=gap_stays_bounded,
                 ),

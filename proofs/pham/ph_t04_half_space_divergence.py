@@ -46,11 +46,9 @@ def derive() -> Derivation:
             tensor_step(
                 "heights",
                 "Let $u^{\\top}B = \\lambda u^{\\top}$ and $h_i = u^{\\top}x_i$. Along the registered flow, for every "
-                "number of tokens and every dimension: "
-                "$\\dot h_i = \\lambda\\sum_j p_{ij}h_j$. Only that the weights are nonnegative and sum to one is "
-                "used below, so $W$ may depend on time (measurably; then this holds for almost every $t$ along an "
-                "absolutely "
-                "continuous solution), on the positions, or be masked.",
+                "number of tokens and every dimension: $\\dot h_i = \\lambda\\sum_j p_{ij}h_j$. Only that the weights "
+                "are nonnegative and sum to one is used below, so $W$ may depend on time (measurably; then this holds "
+                "for almost every $t$ along an absolutely continuous solution), on the positions, or be masked.",
                 derive=lambda: along_flow(inner(vector("u"), vector("x", TOKEN_I)), field, rules, "x"),
                 claimed=soft_average(TOKEN_I, lambda k: inner(vector("u"), vector("x", k))) * eigenvalue,
                 rules=rules,
@@ -100,9 +98,8 @@ def derive() -> Derivation:
             Inequality(
                 name="divergence",
                 says="With $E = e^{\\lambda t} > 0$ and a positive lowest height $m$ at the start every height $h$ "
-                "stays "
-                "positive, and exceeds any $K$ once $E > K/m$, which happens for $\\lambda > 0$: all tokens diverge "
-                "exponentially.",
+                "stays positive, and exceeds any $K$ once $E > K/m$, which happens for $\\lambda > 0$: all tokens "
+                "diverge exponentially.",
                 hypotheses=(-height <= factor * (-low), low > 0, factor > 0),
                 conclusion=sp.And(height > 0, sp.Implies(factor > number / low, height > number)),
                 uses=("lower bound",),
@@ -179,11 +176,10 @@ PH_T4 = register(
         conditions=(SimpleTop(B), Relation(Eigenvalue(B, 1) > 0), InHemisphere(B, left=True)),
         claims=(ForwardInvariant(Hemisphere(B, left=True)), Diverges(every=True)),
         text="Let $Vu = \\lambda u$ in the row convention ($u^{\\top}B = \\lambda u^{\\top}$), $\\lambda > 0$ real, "
-        "and $u^{\\top}x_l(0) > 0$ for all $l$. Then "
-        "$e^{\\lambda t}\\min_k u^{\\top}x_k(0) \\le u^{\\top}x_l(t) \\le e^{\\lambda t}\\max_k u^{\\top}x_k(0)$: all "
-        "tokens diverge exponentially. $W$ is arbitrary, even measurably time-varying or dependent on "
-        "positions (rotary encoding, masks). (The conditions name the top eigenvalue; the argument is for any real "
-        "eigenvalue.)",
+        "and $u^{\\top}x_l(0) > 0$ for all $l$. Then $e^{\\lambda t}\\min_k u^{\\top}x_k(0) \\le u^{\\top}x_l(t) \\le "
+        "e^{\\lambda t}\\max_k u^{\\top}x_k(0)$: all tokens diverge exponentially. $W$ is arbitrary, even measurably "
+        "time-varying or dependent on positions (rotary encoding, masks). (The conditions name the top eigenvalue; "
+        "the argument is for any real eigenvalue.)",
         depends=("PH-M",),
         derive=derive,
         claims_from=(("divergence",), ("divergence",)),
@@ -197,9 +193,8 @@ PH_T4 = register(
             Variant("Relation(Eigenvalue(B, 1) > 0)", "$B = -1$: consensus states decay.", negative_form_decays),
             Variant(
                 "$\\lambda > 0$ in the two bounds",
-                "$B = -1$, $W = 1$: at heights $(0, y)$, $y > 0$, the first one moves with $-y/2$ and becomes "
-                "negative (from $1, 3$ "
-                "they have different signs at $t = 3$, see the vector).",
+                "$B = -1$, $W = 1$: at heights $(0, y)$, $y > 0$, the first one moves with $-y/2$ and becomes negative "
+                "(from $1, 3$ they have different signs at $t = 3$, see the vector).",
                 negative_value_leaves,
             ),
         ),

@@ -76,9 +76,8 @@ def _positive_scores() -> tuple[Step, ...]:
         ),
         Inequality(
             name="saddle",
-            says="If $A$ has $1 \\le r \\le D - 1$ positive eigenvalues, $B$ has $r$ eigenvalues on the right "
-            "and $l = D - "
-            "r$ on the left: both numbers are positive, and the flow of consensus states is a saddle.",
+            says="If $A$ has $1 \\le r \\le D - 1$ positive eigenvalues, $B$ has $r$ eigenvalues on the right and $l = "
+            "D - r$ on the left: both numbers are positive, and the flow of consensus states is a saddle.",
             hypotheses=(right >= 1, right <= size - 1, sp.Eq(left, size - right)),
             conclusion=sp.And(right >= 1, left >= 1),
             uses=("inertia", "consensus"),
@@ -137,8 +136,7 @@ def _two_negative_signs() -> tuple[Step, ...]:
         recalled(
             "PH-T1",
             "pair forms do not decrease",
-            "For symmetric $A$, whatever the sign of $W$, no pair form decreases; for $A \\prec 0$ this says "
-            "that the "
+            "For symmetric $A$, whatever the sign of $W$, no pair form decreases; for $A \\prec 0$ this says that the "
             "distances in the $|A|$-norm do not grow.",
             "\\tfrac{d}{dt}\\,(x_l - x_k)^{\\top}A(x_l - x_k) \\ge 0",
             name="pair forms",
@@ -146,8 +144,7 @@ def _two_negative_signs() -> tuple[Step, ...]:
         ),
         Inequality(
             name="two negative signs",
-            says="For $A \\prec 0$ and $\\operatorname{sym} W \\prec 0$ every eigenvalue of $-A$, $aN = q$ with "
-            "$q = "
+            says="For $A \\prec 0$ and $\\operatorname{sym} W \\prec 0$ every eigenvalue of $-A$, $aN = q$ with $q = "
             "z^{\\top}(-A)z > 0$, is positive: all $D \\ge 1$ eigenvalues of $B$ lie on the right, while no distance "
             "in the $|A|$-norm grows.",
             hypotheses=(sp.Eq(value * square, form), form > 0, square > 0),
@@ -171,9 +168,8 @@ def _two_negative_signs() -> tuple[Step, ...]:
         ),
         from_system(
             "a mean that stays",
-            "But not every start grows: for $D = 1$, $A = W = -1$, $B = 1$ and tokens $x, -x$ the mean is zero, "
-            "and stays "
-            "zero (the two velocities are opposite).",
+            "But not every start grows: for $D = 1$, $A = W = -1$, $B = 1$ and tokens $x, -x$ the mean is zero, and "
+            "stays zero (the two velocities are opposite).",
             lambda: [
                 sum(
                     row[0]
@@ -277,14 +273,11 @@ PH_T5 = register(
         conditions=(Symmetric(A), Nonsingular(A), PositiveDefinite(W)),
         text="$\\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = \\#\\{\\lambda(A) > 0\\}$, and no eigenvalue of $B$ lies "
         "on the imaginary axis; if $\\operatorname{sym} W \\prec 0$, the number on the right is $\\#\\{\\lambda(A) < "
-        "0\\}$. "
-        "Regimes for $\\operatorname{sym} W \\succ 0$: "
-        "$A \\prec 0$ convergence (PH-T2), $A \\succ 0$ divergence (PH-T3), indefinite $A$: the flow of consensus "
-        "states is a saddle and the pair form is still nondecreasing (PH-T1), but "
-        "there is no global statement. For $A \\prec 0$ and $\\operatorname{sym} W \\prec 0$ no distance in the "
-        "$|A|$-norm "
-        "grows (PH-T1) and all eigenvalues of $B$ lie on the right: some consensus states are unbounded. "
-        "The mean need not grow: at $(x, -x)$ it stays zero.",
+        "0\\}$. Regimes for $\\operatorname{sym} W \\succ 0$: $A \\prec 0$ convergence (PH-T2), $A \\succ 0$ "
+        "divergence (PH-T3), indefinite $A$: the flow of consensus states is a saddle and the pair form is still "
+        "nondecreasing (PH-T1), but there is no global statement. For $A \\prec 0$ and $\\operatorname{sym} W \\prec "
+        "0$ no distance in the $|A|$-norm grows (PH-T1) and all eigenvalues of $B$ lie on the right: some consensus "
+        "states are unbounded. The mean need not grow: at $(x, -x)$ it stays zero.",
         depends=("PH-M", "PH-T1"),
         facts=("A is symmetric", "(-A) is symmetric", "sym W is positive definite"),
         derive=derive,

@@ -75,10 +75,9 @@ PH_T6 = register(
         systems=("token-flow",),
         conditions=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W)),
         text="(i) An encoding added once at the input only changes the initial condition. (ii) Re-added in every "
-        "layer, $\\dot x_l = \\sum_i p_{li}B(x_i + p_i)$ with the scores of $x_l + p_l$, the tokens "
-        "$y_l = x_l + p_l$ satisfy PH-M, so every statement holds for $y$, and the convergence regime gives $x_l \\to "
-        "-p_l$. (Which of the two the paper means is not settled by the texts at "
-        "hand; a shifted equilibrium is (ii).)",
+        "layer, $\\dot x_l = \\sum_i p_{li}B(x_i + p_i)$ with the scores of $x_l + p_l$, the tokens $y_l = x_l + p_l$ "
+        "satisfy PH-M, so every statement holds for $y$, and the convergence regime gives $x_l \\to -p_l$. (Which of "
+        "the two the paper means is not settled by the texts at hand; a shifted equilibrium is (ii).)",
         depends=("PH-M", "PH-T2"),
         derive=derive,
         prose_from=("shifted limit",),

@@ -138,10 +138,9 @@ def _rings() -> tuple[Step, ...]:
     return (
         Identity(
             name="(b) rings: equal scores",
-            says="$D = 2$, $Q = K = I$, $B = -I$, $\\theta = 2\\pi/L$, $x_l = R(l\\theta)x_0$; take $x_0 = e_1$, "
-            "so $x_l = (c_l, s_l)$. With "
-            "$C = \\cos(l - i)\\theta$ and $S = \\sin(l - i)\\theta$ the rotated score of every pair is the same "
-            "number (one):",
+            says="$D = 2$, $Q = K = I$, $B = -I$, $\\theta = 2\\pi/L$, $x_l = R(l\\theta)x_0$; take $x_0 = e_1$, so "
+            "$x_l = (c_l, s_l)$. With $C = \\cos(l - i)\\theta$ and $S = \\sin(l - i)\\theta$ the rotated score of "
+            "every pair is the same number (one):",
             left=c_l * (cosine * c_i - sine * s_i) + s_l * (sine * c_i + cosine * s_i),
             right=(c_l**2 + s_l**2) * (c_i**2 + s_i**2),
             where={cosine: c_l * c_i + s_l * s_i, sine: s_l * c_i - c_l * s_i},
@@ -161,21 +160,17 @@ def _rings() -> tuple[Step, ...]:
         Identity(
             name="(b) rings: the sum of powers",
             says="Let $z$ be the turn by $\\theta$, $w = z^k$ and $s_k = 1 + z + \\dots + z^{k-1}$ (powers of one "
-            "rotation "
-            "commute, so that this identity of numbers is one of rotations). If $(z - 1)s_k = w - 1$, then also "
-            "$(z - "
-            "1)(s_k + w) = zw - 1$: by induction $(z - 1)s_L = z^L - 1$ for every $L$.",
+            "rotation commute, so that this identity of numbers is one of rotations). If $(z - 1)s_k = w - 1$, then "
+            "also $(z - 1)(s_k + w) = zw - 1$: by induction $(z - 1)s_L = z^L - 1$ for every $L$.",
             left=(power - 1) + (turn - 1) * power,
             right=turn * power - 1,
             establishes=("(z - 1) times the sum of the powers is the last power minus 1",),
         ),
         Inequality(
             name="(b) rings: one turn",
-            says="For $z = R(2\\pi/L)$ the last power $z^L = R(2\\pi)$ is the identity: applied to $x_0$, with the "
-            "sum $X$ "
-            "of the first coordinates before and $X'$ after a turn, $X' - X = u - u_0$ where $u = u_0$ (and for "
-            "the second "
-            "coordinates): a turn leaves the sum of the tokens as it is.",
+            says="For $z = R(2\\pi/L)$ the last power $z^L = R(2\\pi)$ is the identity: applied to $x_0$, with the sum "
+            "$X$ of the first coordinates before and $X'$ after a turn, $X' - X = u - u_0$ where $u = u_0$ (and for "
+            "the second coordinates): a turn leaves the sum of the tokens as it is.",
             hypotheses=(sp.Eq(after - first, last - begin), sp.Eq(last, begin)),
             conclusion=sp.Eq(after, first),
             uses=("(b) rings: the sum of powers",),
@@ -184,9 +179,8 @@ def _rings() -> tuple[Step, ...]:
         ),
         Inequality(
             name="(b) rings of equilibria",
-            says="The sum $(X, Y)$ of all tokens is therefore a fixed point of a rotation with $C \\neq 1$ ($L "
-            "\\ge 2$), which is zero: an equilibrium for every $x_0$, and PH-T2 fails although $A = -I$ and $W "
-            "= I$.",
+            says="The sum $(X, Y)$ of all tokens is therefore a fixed point of a rotation with $C \\neq 1$ ($L \\ge "
+            "2$), which is zero: an equilibrium for every $x_0$, and PH-T2 fails although $A = -I$ and $W = I$.",
             hypotheses=(
                 sp.Eq(cosine**2 + sine**2, 1),
                 sp.Ne(cosine, 1),
@@ -234,8 +228,7 @@ def _exact_example() -> tuple[Step, ...]:
         ),
         Identity(
             name="(c) sign",
-            says="Let $s = r^2$, $X = e^{s}$ and $Y = e^{|c|s}$; $\\cosh cs = \\cosh|c|s$, so that only $|c|$ "
-            "matters. "
+            says="Let $s = r^2$, $X = e^{s}$ and $Y = e^{|c|s}$; $\\cosh cs = \\cosh|c|s$, so that only $|c|$ matters. "
             "Then $\\cosh cs - \\cosh s$ factors:",
             left=(small + 1 / small) / 2 - (big + 1 / big) / 2,
             right=(small - big) * (small * big - 1) / (2 * small * big),
@@ -243,9 +236,8 @@ def _exact_example() -> tuple[Step, ...]:
         ),
         Inequality(
             name="(c) three cases",
-            says="For $r > 0$, $X > 1$ and $Y \\ge 1$: the difference is positive, zero or negative as $Y > X$, "
-            "$Y = X$ or "
-            "$Y < X$, that is, as $|c| > 1$, $|c| = 1$ or $|c| < 1$. For $|c| = 1$ every $r$ is an equilibrium.",
+            says="For $r > 0$, $X > 1$ and $Y \\ge 1$: the difference is positive, zero or negative as $Y > X$, $Y = "
+            "X$ or $Y < X$, that is, as $|c| > 1$, $|c| = 1$ or $|c| < 1$. For $|c| = 1$ every $r$ is an equilibrium.",
             hypotheses=(big > 1, small >= 1),
             conclusion=sp.And(
                 sp.Implies(small > big, (small - big) * (small * big - 1) / (2 * small * big) > 0),
@@ -257,9 +249,8 @@ def _exact_example() -> tuple[Step, ...]:
         ),
         Inequality(
             name="(c) in terms of a",
-            says="With $A = a^2$ and $c = \\tfrac12(A - 1/A)$: $|c| > 1$ exactly when $A^2 - 2A - 1 > 0$ or $A^2 "
-            "+ 2A - 1 < "
-            "0$, that is, $a^2 > 1 + \\sqrt2$ or $a^2 < \\sqrt2 - 1$.",
+            says="With $A = a^2$ and $c = \\tfrac12(A - 1/A)$: $|c| > 1$ exactly when $A^2 - 2A - 1 > 0$ or $A^2 + 2A "
+            "- 1 < 0$, that is, $a^2 > 1 + \\sqrt2$ or $a^2 < \\sqrt2 - 1$.",
             hypotheses=(square > 0, sp.Eq(c, (square - 1 / square) / 2)),
             conclusion=sp.And(
                 sp.Implies(sp.Or(c > 1, c < -1), sp.Or(square**2 - 2 * square - 1 > 0, square**2 + 2 * square - 1 < 0)),
@@ -295,22 +286,19 @@ def _growing_radius() -> tuple[Step, ...]:
             letters={"V": "minus the radius"},
             uses=("(c) the exact example", "(c) growth"),
             establishes=(
-                "every bounded trajectory tends to the largest invariant set where the derivative of minus the "
-                "radius "
+                "every bounded trajectory tends to the largest invariant set where the derivative of minus the radius "
                 "vanishes",
             ),
         ),
         Inequality(
             name="(c) unbounded",
             says="That set is $r = 0$; but the limit $r_* \\ge r_0 > 0$ of a radius that does not decrease is not "
-            "zero. So "
-            "the radius is unbounded from every $r(0) = r_0 > 0$.",
+            "zero. So the radius is unbounded from every $r(0) = r_0 > 0$.",
             hypotheses=(begin > 0, last >= begin),
             conclusion=sp.Ne(last, 0),
             uses=("(c) LaSalle",),
             needs=(
-                "every bounded trajectory tends to the largest invariant set where the derivative of minus the "
-                "radius "
+                "every bounded trajectory tends to the largest invariant set where the derivative of minus the radius "
                 "vanishes",
                 "the rate of the radius vanishes only at zero",
                 "the radius does not decrease",
@@ -338,8 +326,7 @@ def _shrinking_radius() -> tuple[Step, ...]:
         Inequality(
             name="(c) shrinking",
             says="For $|c| < 1$ the radius falls at every $r > 0$: it stays between $0$ and $r(0)$, and its rate "
-            "vanishes "
-            "only at $r = 0$.",
+            "vanishes only at $r = 0$.",
             hypotheses=(small >= 1, small < big),
             conclusion=(small - big) * (small * big - 1) / (2 * small * big) < 0,
             uses=("(c) three cases",),
@@ -364,9 +351,8 @@ def _shrinking_radius() -> tuple[Step, ...]:
         Inequality(
             name="(c) only then",
             says="that is, to $r_* = 0$, the only zero of the rate. So for $|c| \\le 1$ no start diverges ($r$ "
-            "shrinks, or "
-            "stands still): some start of the family diverges if and only if every one does, if and only if $|c| "
-            "> 1$.",
+            "shrinks, or stands still): some start of the family diverges if and only if every one does, if and only "
+            "if $|c| > 1$.",
             hypotheses=(sp.Eq(last, 0), begin > 0),
             conclusion=last < begin,
             uses=("(c) LaSalle for |c| < 1", "(c) three cases", "(c) divergence"),
@@ -389,8 +375,7 @@ def _shrinking_radius() -> tuple[Step, ...]:
         ),
         Inequality(
             name="(c) at a = 2",
-            says="For $a = 2$, $c = \\tfrac12(4 - \\tfrac14) = 1.875$, and for $a = \\tfrac12$, $c = -1.875$: "
-            "rotary "
+            says="For $a = 2$, $c = \\tfrac12(4 - \\tfrac14) = 1.875$, and for $a = \\tfrac12$, $c = -1.875$: rotary "
             "encoding turns convergence into divergence.",
             hypotheses=(
                 sp.Or(sp.Eq(square, 2), sp.Eq(square, sp.Rational(1, 2))),
@@ -441,11 +426,10 @@ PH_T7 = register(
         conditions=(Nonsingular(B),),
         text="Let $W_{li} = QR_{l-i}K^{\\top}$, $\\Delta W_{li} = Q(R_{l-i} - I)K^{\\top}$, $A_{li} = A + \\Delta "
         "W_{li}B^{-1}$. (a) Consensus states, PH-T4 and the linearisation at 0 are unchanged. (b) PH-T2 fails: there "
-        "are "
-        "rings of equilibria with $W = I$, $A = -I$. (c) Rotary encoding can turn convergence into divergence: an "
+        "are rings of equilibria with $W = I$, $A = -I$. (c) Rotary encoding can turn convergence into divergence: an "
         "exact example with $W = I$, $A = -I$ and a stretch $a$ diverges from every $r(0) > 0$ if $|c| > 1$, $c = "
-        "\\tfrac12(a^2 - a^{-2})$, stands still if $|c| = 1$, and shrinks to $0$ if $|c| < 1$. (d) It does not "
-        "force divergence: consensus starts of the same system decay.",
+        "\\tfrac12(a^2 - a^{-2})$, stands still if $|c| = 1$, and shrinks to $0$ if $|c| < 1$. (d) It does not force "
+        "divergence: consensus starts of the same system decay.",
         depends=("PH-M", "PH-T2", "PH-T4"),
         derive=derive_rotary,
         prose_from=(

@@ -124,11 +124,10 @@ PH_T8 = register(
         conditions=(Nonsingular(B), Nonsingular(W)),
         text="Adding $\\lambda I$ to the score matrix with $V$ fixed changes $W \\to W + \\lambda I$ and $A \\to A + "
         "\\lambda B^{-1}$, so $\\tfrac{d}{d\\lambda}\\operatorname{sym} A = \\operatorname{sym}(V^{-1})$: it moves "
-        "$\\operatorname{sym} A$ "
-        "towards positive iff $\\lambda\\operatorname{sym}(V^{-1}) \\succ 0$. The right sign of $\\lambda$ depends on "
-        "$V$; for $V = -I$ a positive $\\lambda$ makes $A$ more negative, and in the example of PH-T7 it turns "
-        "growth into "
-        "contraction. (Whether the modification improves the performance of a model is not a question of this book.)",
+        "$\\operatorname{sym} A$ towards positive iff $\\lambda\\operatorname{sym}(V^{-1}) \\succ 0$. The right sign "
+        "of $\\lambda$ depends on $V$; for $V = -I$ a positive $\\lambda$ makes $A$ more negative, and in the example "
+        "of PH-T7 it turns growth into contraction. (Whether the modification improves the performance of a model is "
+        "not a question of this book.)",
         depends=("PH-M", "PH-T7"),
         derive=derive_diagonal,
         prose_from=("V = -I", "turned into contraction"),

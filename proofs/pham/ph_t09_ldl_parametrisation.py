@@ -36,10 +36,9 @@ def derive() -> Derivation:
             ),
             from_system(
                 "unit triangular",
-                "A unit lower triangular matrix has determinant 1, so $S = "
-                "L\\,\\operatorname{diag}(\\epsilon\\odot s)\\,L^{\\top}$ is congruent to "
-                "$\\operatorname{diag}(\\epsilon\\odot s)$ (written for $D = 3$; in general the "
-                "determinant of a triangular matrix is the product of its diagonal).",
+                "A unit lower triangular matrix has determinant 1, so $S = L\\,\\operatorname{diag}(\\epsilon\\odot "
+                "s)\\,L^{\\top}$ is congruent to $\\operatorname{diag}(\\epsilon\\odot s)$ (written for $D = 3$; in "
+                "general the determinant of a triangular matrix is the product of its diagonal).",
                 lambda: [lower.det()],
                 lambda: [sp.Integer(1)],
                 "\\det L = <0>",
@@ -80,8 +79,7 @@ def derive() -> Derivation:
             Computation(
                 name="swapped value matrix",
                 says="With $V = (W^{-1}A)^{\\top}$ in the place of $(A^{-1}W)^{\\top}$, used as a linear layer ($B = "
-                "V$), "
-                "the matrix $WB^{-1}$ is not $A$: for $A = -\\operatorname{diag}(1, 9)$ and $W = "
+                "V$), the matrix $WB^{-1}$ is not $A$: for $A = -\\operatorname{diag}(1, 9)$ and $W = "
                 "\\begin{pmatrix}1&0.9\\\\0.9&1\\end{pmatrix}$ its symmetric part is indefinite.",
                 scope="the given instance",
                 run=swapped_value_loses_definiteness,
@@ -176,12 +174,10 @@ PH_T9 = register(
         derive=derive,
         prose_from=("signs", "linear layers", "swapped value matrix"),
         notes="Why these two ways: on a static reading of the authors' public repository (not run here, and not part "
-        "of "
-        "any proof) $W = S_W + (T_W - T_W^{\\top})$ and $A = S_A + (T_A - T_A^{\\top})$, so that $A$ has a free "
+        "of any proof) $W = S_W + (T_W - T_W^{\\top})$ and $A = S_A + (T_A - T_A^{\\top})$, so that $A$ has a free "
         "antisymmetric part and need not satisfy the hypothesis $A = A^{\\top}$ of PH-T2; weights are used as linear "
-        "layers; one script stores $(W^{-1}A)^{\\top}$; definiteness is imposed on the sum over heads. No sentence "
-        "of the "
-        "paper is compared here: the paper was not at hand.",
+        "layers; one script stores $(W^{-1}A)^{\\top}$; definiteness is imposed on the sum over heads. No sentence of "
+        "the paper is compared here: the paper was not at hand.",
         variants=(
             Variant(
                 "Q orthogonal", "the symmetric part of $Q^{\\top}K$ is indefinite", linear_layers_lose_definiteness

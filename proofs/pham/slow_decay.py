@@ -97,8 +97,7 @@ def _algebraic_decay() -> tuple[Step, ...]:
         Inequality(
             name="algebraic decay of a pair",
             says="Since $T \\le s = x^2$, the slope $y' = 2T/s$ is at most $2$: $1/q = y \\le y_0 + 2t$ with $y_0 = "
-            "1/q_0$, "
-            "where $q = x(t)^2$ and $q_0 = x(0)^2$. The pair decays no faster than $t^{-1/2}$.",
+            "1/q_0$, where $q = x(t)^2$ and $q_0 = x(0)^2$. The pair decays no faster than $t^{-1/2}$.",
             hypotheses=(
                 s > 0,
                 hyperbolic <= s,
@@ -141,9 +140,8 @@ def _moving_mean() -> tuple[Step, ...]:
         ),
         Inequality(
             name="the mean is pushed",
-            says="which is not zero for $s > 0$, $0 < w < 1$: no equation $\\dot{\\bar x} = (\\cdot)\\,\\bar x$ "
-            "holds, and "
-            "the mean need not decay like the solutions of $\\dot x = Bx$.",
+            says="which is not zero for $s > 0$, $0 < w < 1$: no equation $\\dot{\\bar x} = (\\cdot)\\,\\bar x$ holds, "
+            "and the mean need not decay like the solutions of $\\dot x = Bx$.",
             hypotheses=(small < 1,),
             conclusion=push < 0,
             uses=("a mean that is zero",),

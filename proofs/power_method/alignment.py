@@ -18,10 +18,9 @@ def never_decreases() -> tuple[Inequality, ...]:
     return (
         Inequality(
             name="symmetric",
-            says="Let $F$ be symmetric, all tokens at $x$, $c = (x^{\\top}v_1)^2$, $\\sigma = 1 + "
-            "\\alpha\\lambda_1$, and $q \\leq \\sigma^2$ the weighted mean of $(1 + \\alpha\\lambda_\\ell)^2$ over "
-            "the other "
-            "components. One step turns $c$ into $\\sigma^2c/(\\sigma^2c + q(1-c))$, which is at least $c$.",
+            says="Let $F$ be symmetric, all tokens at $x$, $c = (x^{\\top}v_1)^2$, $\\sigma = 1 + \\alpha\\lambda_1$, "
+            "and $q \\leq \\sigma^2$ the weighted mean of $(1 + \\alpha\\lambda_\\ell)^2$ over the other components. "
+            "One step turns $c$ into $\\sigma^2c/(\\sigma^2c + q(1-c))$, which is at least $c$.",
             hypotheses=(c >= 0, c <= 1, top > 0, mean >= 0, mean <= top**2, top**2 * c + mean * (1 - c) > 0),
             conclusion=top**2 * c / (top**2 * c + mean * (1 - c)) >= c,
         ),

@@ -111,8 +111,7 @@ def _one_step() -> tuple[Step, ...]:
         Inequality(
             name="losses",
             says="Let $U = \\lVert u\\rVert$, $\\alpha U < \\frac12$. Since $q^2 \\leq U^2D_{ab}$ and $r \\geq 1 - "
-            "\\alpha U$, "
-            "a loss lies in $[0, 1)$: different tokens stay different.",
+            "\\alpha U$, a loss lies in $[0, 1)$: different tokens stay different.",
             hypotheses=(
                 dab > 0,
                 size >= 0,
@@ -162,8 +161,7 @@ def _summable_losses() -> tuple[Step, ...]:
         Inequality(
             name="small losses",
             says="With $p_a = \\lVert P_au\\rVert^2$ Cauchy's inequality says $X^2 \\leq p_b(1 - c^2)$, $Y^2 \\leq "
-            "p_a(1 - "
-            "c^2)$; $D_{ab} = 2(1 - c)$. Once $a$ and $b$ are so near that $c \\geq 0$, the loss is at most "
+            "p_a(1 - c^2)$; $D_{ab} = 2(1 - c)$. Once $a$ and $b$ are so near that $c \\geq 0$, the loss is at most "
             "$4\\alpha^2(p_a + p_b)$ ($r_a, r_b \\geq \\frac12$).",
             hypotheses=(
                 c >= 0,
@@ -257,8 +255,7 @@ def _stays_apart() -> tuple[Step, ...]:
         Inequality(
             name="collapse",
             says="But there $D_{ab}, D_{cd} \\leq \\eta$ for every $\\eta > 0$ at last, while $D_{ac}, D_{bd} \\to 4$: "
-            "the "
-            "cross-ratio is at most $\\eta^2 < \\kappa$, which is impossible.",
+            "the cross-ratio is at most $\\eta^2 < \\kappa$, which is impossible.",
             hypotheses=(
                 floor > 0,
                 chi >= floor,

@@ -144,13 +144,12 @@ CT_1 = register(
         conditions=(Symmetric(V),),
         claims=(Equilibrium(ConsensusAt(V, k)), Equilibrium(BipartiteAt(V, k))),
         text=(
-            r"The flows are $\dot x_i = P_iV\bar x$ (Oja) and $\dot x_i = P_iV\sum_ja_{ij}x_j$ (attention), and "
-            r"the maps are $f = x + \alpha\dot x + O(\alpha^2)$. A state is an equilibrium "
-            r"iff $P_iu_i = 0$ for all $i$, without a positivity condition: consensus and bipartite states on $\pm "
-            r"v_k$; polygonal states ($\bar x = 0$, resp. "
-            r"$\sum_ja_{ij}x_j = 0$); for attention also clustering, $u_i = c_ix_i$. Antipodal states $\pm w$ off "
-            r"the eigenvectors are equilibria iff $p = q$ (Oja), iff $p = q$ and "
-            r"$w^{\top}Mw = 0$ (attention)."
+            r"The flows are $\dot x_i = P_iV\bar x$ (Oja) and $\dot x_i = P_iV\sum_ja_{ij}x_j$ (attention), and the "
+            r"maps are $f = x + \alpha\dot x + O(\alpha^2)$. A state is an equilibrium iff $P_iu_i = 0$ for all $i$, "
+            r"without a positivity condition: consensus and bipartite states on $\pm v_k$; polygonal states ($\bar x "
+            r"= 0$, resp. $\sum_ja_{ij}x_j = 0$); for attention also clustering, $u_i = c_ix_i$. Antipodal states "
+            r"$\pm w$ off the eigenvectors are equilibria iff $p = q$ (Oja), iff $p = q$ and $w^{\top}Mw = 0$ "
+            r"(attention)."
         ),
         derive=derive,
         claims_from=(("consensus",), ("two groups, Oja", "two groups, attention")),

@@ -147,8 +147,7 @@ def derive() -> Derivation:
             Citation(
                 name="spectrum",
                 says="So, with $C$: $w \\mapsto \\bar w$ and $(Bz)_i = P_iVz$, the nonzero eigenvalues of the "
-                "linearisation $BC$ "
-                "are those of $CB = \\bar PV$.",
+                "linearisation $BC$ are those of $CB = \\bar PV$.",
                 theorem=PRODUCT_SPECTRA,
                 letters={"B": "B", "C": "C"},
                 formula=r"\operatorname{spec}(BC) \setminus \{0\} = \operatorname{spec}(\bar PV) \setminus \{0\}",

@@ -113,11 +113,10 @@ CT_8 = register(
         title="The gradient case of the attention flow",
         systems=("attention-flow",),
         text=(
-            r"Let $V$ be symmetric and $M = cV$, $c \neq 0$. Then $E = "
-            r"\frac{1}{2c}\sum_{i,j}e^{c\,x_i^{\top}Vx_j}$ satisfies $\dot E = \sum_iZ_i\lVert\dot x_i\rVert^2 "
-            r"\geq 0$, "
-            r"$Z_i = \sum_je^{c\,x_i^{\top}Vx_j}$. Here $s = c\lambda_k$, so for $c > 0$ bipartite points on $v_1$ "
-            r"and, if $\lambda_d < -\lambda_1$, on $v_d$ can be stable (CT-6)."
+            r"Let $V$ be symmetric and $M = cV$, $c \neq 0$. Then $E = \frac{1}{2c}\sum_{i,j}e^{c\,x_i^{\top}Vx_j}$ "
+            r"satisfies $\dot E = \sum_iZ_i\lVert\dot x_i\rVert^2 \geq 0$, $Z_i = \sum_je^{c\,x_i^{\top}Vx_j}$. Here "
+            r"$s = c\lambda_k$, so for $c > 0$ bipartite points on $v_1$ and, if $\lambda_d < -\lambda_1$, on $v_d$ "
+            r"can be stable (CT-6)."
         ),
         depends=("CT-1", "CT-6"),
         derive=derive,

@@ -64,9 +64,8 @@ PM_A1 = register(
         systems=("oja-map", "attention-map"),
         conditions=ASSUMPTION_1,
         text=(
-            r"$V = V^{\top}$ is nonsingular with eigenvalues "
-            r"$\lambda_1 > \lambda_2 \geq \dots \geq \lambda_d$, $\lambda_1 > 0$, and unit eigenvectors $v_1, "
-            r"\dots, v_d$."
+            r"$V = V^{\top}$ is nonsingular with eigenvalues $\lambda_1 > \lambda_2 \geq \dots \geq \lambda_d$, "
+            r"$\lambda_1 > 0$, and unit eigenvectors $v_1, \dots, v_d$."
         ),
         derive=derive,
         prose_from=("gap", "norm"),

@@ -133,10 +133,9 @@ PM_C2 = register(
         systems=("multihead-map",),
         text=(
             r"If a complex pair $\lambda_{1,2}$ of $F$ maximises $|1 + \alpha\lambda|$ strictly and $|1 + "
-            r"\alpha\lambda_1| > 1$, the circle of consensus states in "
-            r"$S^{d-1} \cap \operatorname{span}(\operatorname{Re}v_1, \operatorname{Im}v_1)$ attracts a "
-            r"neighbourhood, and the motion on it is conjugate to a rotation by "
-            r"$\arg(1 + \alpha\lambda_1)$ per layer."
+            r"\alpha\lambda_1| > 1$, the circle of consensus states in $S^{d-1} \cap "
+            r"\operatorname{span}(\operatorname{Re}v_1, \operatorname{Im}v_1)$ attracts a neighbourhood, and the "
+            r"motion on it is conjugate to a rotation by $\arg(1 + \alpha\lambda_1)$ per layer."
         ),
         depends=("PM-CM",),
         derive=derive,

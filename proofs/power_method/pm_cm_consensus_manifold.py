@@ -70,9 +70,8 @@ def derive() -> Derivation:
             grouped(
                 "power method",
                 "At $x_1 = \\dots = x_n = z$, in coordinates of the plane of $z$ and $y = (I + \\alpha F)z = "
-                "r(\\cos\\theta, "
-                "\\sin\\theta)$, $\\tau = \\tan\\frac{\\theta}{2}$: one step is $y/r$, whatever the scores of the "
-                "heads.",
+                "r(\\cos\\theta, \\sin\\theta)$, $\\tau = \\tan\\frac{\\theta}{2}$: one step is $y/r$, whatever the "
+                "scores of the heads.",
                 next_state,
                 tuple(entry / r for entry in y),
                 r"z^+ = \frac{(I + \alpha F)z}{r} = \Big(<1>,\ <2>,\ <3>,\ <4>\Big)",
@@ -81,11 +80,9 @@ def derive() -> Derivation:
             grouped(
                 "one token moved",
                 "One token is moved along a tangent vector $\\xi$; $F\\xi$ is any vector; two heads with arbitrary "
-                "values and "
-                "scores, $F$ their sum. All terms from the attention weights cancel, and the images of the token "
-                "and of the "
-                "others are those of $J_{ij}$. The push is a sum over the heads, so the same holds for any number "
-                "of them.",
+                "values and scores, $F$ their sum. All terms from the attention weights cancel, and the images of the "
+                "token and of the others are those of $J_{ij}$. The push is a sum over the heads, so the same holds "
+                "for any number of them.",
                 lambda: _slopes([(1, z, xi), (n - 1, z, still)]),
                 (*own, *others),
                 r"J_{ij}\,\xi = \frac{1}{r}\,(I - \hat y\hat y^{\top})\Big(\delta_{ij}I + \frac{\alpha}{n}F\Big)\xi",
@@ -93,9 +90,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "disagreement",
-                "A zero-sum move: disagreements are projected and divided by $r$, so along an orbit they are "
-                "bounded by "
-                "$\\prod_\\tau r(\\tau)^{-1}$ to first order.",
+                "A zero-sum move: disagreements are projected and divided by $r$, so along an orbit they are bounded "
+                "by $\\prod_\\tau r(\\tau)^{-1}$ to first order.",
                 lambda: _slopes([(1, z, xi), (1, z, minus), (n - 2, z, still)])[:4],
                 tuple(radial),
                 r"\delta x_i^+ = \frac{1}{r}\,(I - \hat y\hat y^{\top})\,\delta x_i",
@@ -113,20 +109,16 @@ PM_CM = register(
         title="On the consensus manifold attention is the power method",
         systems=("multihead-map", "attention-map", "oja-map"),
         text=(
-            r"For any heads with $F = \sum_h F_h$, at every state $x_1 = \dots = x_n = z$ with $r = \lVert(I + "
-            r"\alpha F)z\rVert > 0$ all "
-            r"derivatives of the attention weights drop out: $J = \frac1r\big(I_n \otimes P + "
-            r"\frac{\alpha}{n}\mathbf 1\mathbf 1^{\top} "
-            r"\otimes PF\big)$ with $P = I - \hat y\hat y^{\top}$, $y = (I + \alpha F)z$. The restricted dynamics "
-            r"is the power method "
-            r"$z^+ = (I + \alpha F)z/\lVert\cdot\rVert$, and disagreements ($\sum_i\delta x_i = 0$) obey $\delta "
-            r"x_i^+ = \frac1rP\delta x_i$."
+            r"For any heads with $F = \sum_h F_h$, at every state $x_1 = \dots = x_n = z$ with $r = \lVert(I + \alpha "
+            r"F)z\rVert > 0$ all derivatives of the attention weights drop out: $J = \frac1r\big(I_n \otimes P + "
+            r"\frac{\alpha}{n}\mathbf 1\mathbf 1^{\top} \otimes PF\big)$ with $P = I - \hat y\hat y^{\top}$, $y = (I "
+            r"+ \alpha F)z$. The restricted dynamics is the power method $z^+ = (I + \alpha F)z/\lVert\cdot\rVert$, "
+            r"and disagreements ($\sum_i\delta x_i = 0$) obey $\delta x_i^+ = \frac1rP\delta x_i$."
         ),
         derive=derive,
         prose_from=("power method", "disagreement"),
         property_tests=(OnInstances(consensus_manifold),),
         notes="The steps are checked for two heads; that more heads merge two at a time, because the push is a sum "
-        "over the "
-        "heads, is argued in words (the random instances have one to three heads).",
+        "over the heads, is argued in words (the random instances have one to three heads).",
     )
 )

@@ -107,9 +107,8 @@ def _multipliers() -> tuple[Step, ...]:
         ),
         Identity(
             name="dimensions",
-            says="Together these are all tangent directions, and the multiplier 1 of the first kind has the "
-            "dimension of the "
-            "manifold of fixed points.",
+            says="Together these are all tangent directions, and the multiplier 1 of the first kind has the dimension "
+            "of the manifold of fixed points.",
             left=sp.Add(d - 1, d - 1, evaluate=False),
             right=n * (d - 1),
             where={n: 2},
@@ -181,9 +180,8 @@ def _instance() -> tuple[Step, ...]:
         grouped(
             "first integral",
             "For the flow with $n = d = 2$, $\\Theta = \\frac{\\theta_1+\\theta_2}{2}$, $\\Delta = \\theta_1 - "
-            "\\theta_2$, $\\kappa = "
-            "\\frac{\\lambda_1}{\\lambda_1-\\lambda_2}$, the derivative of $\\ln\\sin^2\\frac\\Delta2 - "
-            "\\ln\\varphi(\\Theta)$, $\\varphi = "
+            "\\theta_2$, $\\kappa = \\frac{\\lambda_1}{\\lambda_1-\\lambda_2}$, the derivative of "
+            "$\\ln\\sin^2\\frac\\Delta2 - \\ln\\varphi(\\Theta)$, $\\varphi = "
             "(\\sin^2\\Theta)^\\kappa(\\cos^2\\Theta)^{1-\\kappa}$, along the flow is zero.",
             _first_integral,
             (0,),
@@ -242,13 +240,12 @@ PM_CX1 = register(
         ),
         claims=(LyapunovStable(BipartiteAt(V, 1)),),
         text=(
-            r"Let $n = 2$, $\lambda_2 < 0 < \lambda_1$ and $\alpha < 2/|\lambda_d|$. Then $(v_1, -v_1)$ is "
-            r"Lyapunov stable, and so is "
-            r"$(w, -w)$ for every $w$ with $V|_{w^\perp} \prec 0$; the starts near such a state, an open set, converge to "
-            r"antipodal states. Example: $n = d = 2$, $V = \operatorname{diag}(1, -\frac12)$, "
-            r"$\alpha = \frac14$, multipliers $\frac78$ and $1$ at $(e_1, -e_1)$. For the flow with $n = d = 2$ the number "
-            r"$\sin^2\frac\Delta2/\varphi(\Theta)$ is conserved, where $\Theta$ is the mean of the two angles, $\Delta$ "
-            r"their difference, $\varphi = (\sin^2\Theta)^\kappa(\cos^2\Theta)^{1-\kappa}$ and $\kappa = "
+            r"Let $n = 2$, $\lambda_2 < 0 < \lambda_1$ and $\alpha < 2/|\lambda_d|$. Then $(v_1, -v_1)$ is Lyapunov "
+            r"stable, and so is $(w, -w)$ for every $w$ with $V|_{w^\perp} \prec 0$; the starts near such a state, an "
+            r"open set, converge to antipodal states. Example: $n = d = 2$, $V = \operatorname{diag}(1, -\frac12)$, "
+            r"$\alpha = \frac14$, multipliers $\frac78$ and $1$ at $(e_1, -e_1)$. For the flow with $n = d = 2$ the "
+            r"number $\sin^2\frac\Delta2/\varphi(\Theta)$ is conserved, where $\Theta$ is the mean of the two angles, "
+            r"$\Delta$ their difference, $\varphi = (\sin^2\Theta)^\kappa(\cos^2\Theta)^{1-\kappa}$ and $\kappa = "
             r"\frac{\lambda_1}{\lambda_1 - \lambda_2}$."
         ),
         depends=("PM-L1",),

@@ -28,9 +28,8 @@ def derive() -> Derivation:
             recalled(
                 "PM-L2",
                 "the exact Jacobian of the Oja map",
-                "A tangent vector $\\delta$ is in the kernel iff $(I - \\hat y_i\\hat y_i^{\\top})(\\delta_i + "
-                "\\alpha V\\delta\\bar x) = 0$ for all "
-                "$i$, that is $\\delta_i = -\\alpha V\\delta\\bar x + c_iy_i$.",
+                "A tangent vector $\\delta$ is in the kernel iff $(I - \\hat y_i\\hat y_i^{\\top})(\\delta_i + \\alpha "
+                "V\\delta\\bar x) = 0$ for all $i$, that is $\\delta_i = -\\alpha V\\delta\\bar x + c_iy_i$.",
                 r"\mathrm{d}f_i = \frac{1}{r_i}(I - \hat y_i\hat y_i^{\top})(\delta_i + \alpha V\delta\bar x)",
             ),
             recalled(

@@ -97,13 +97,10 @@ PM_DOM = register(
         title="Where the maps are defined",
         systems=("oja-map", "attention-map"),
         text=(
-            r"The maps are undefined where some $y_i = x_i + \alpha u_i = 0$. If $\alpha\lVert V\rVert < 1$ they "
-            r"are defined and analytic "
-            r"everywhere, since $r_i \geq 1 - \alpha\lVert V\rVert$. Otherwise there are degenerate points: "
-            r"consensus at $v_k$ with "
-            r"$1 + \alpha\lambda_k = 0$, bipartite points of the Oja map with $\alpha|\lambda_k\delta| = 1$, of "
-            r"the attention map with "
-            r"$1 + \alpha\lambda_kb_i = 0$."
+            r"The maps are undefined where some $y_i = x_i + \alpha u_i = 0$. If $\alpha\lVert V\rVert < 1$ they are "
+            r"defined and analytic everywhere, since $r_i \geq 1 - \alpha\lVert V\rVert$. Otherwise there are "
+            r"degenerate points: consensus at $v_k$ with $1 + \alpha\lambda_k = 0$, bipartite points of the Oja map "
+            r"with $\alpha|\lambda_k\delta| = 1$, of the attention map with $1 + \alpha\lambda_kb_i = 0$."
         ),
         derive=derive,
         prose_from=("lower bound", "consensus", "bipartite, Oja", "bipartite, attention"),

@@ -69,8 +69,7 @@ PM_E3 = register(
         systems=("multihead-map",),
         text=(
             r"$\displaystyle x_i^+ = \frac{x_i + \alpha\sum_hU_h\sum_ja^h_{ij}(x)V_hx_j}{\lVert x_i + "
-            r"\alpha\sum_hU_h\sum_ja^h_{ij}(x)V_hx_j\rVert}$, "
-            r"$\alpha > 0$."
+            r"\alpha\sum_hU_h\sum_ja^h_{ij}(x)V_hx_j\rVert}$, $\alpha > 0$."
         ),
         depends=("PM-E1",),
         derive=derive,

@@ -21,10 +21,9 @@ PM_E4 = register(
         text=(
             r"With $\operatorname{corr}(x, v) = \frac{x^{\top}v}{\lVert x\rVert\lVert v\rVert}$ and $N$ sampled "
             r"tokens, $\Delta\rho(\tau) = \frac1N\sum_i\big(|\operatorname{corr}(x_i(\tau+1), v_1(\tau))| - "
-            r"|\operatorname{corr}(x_i(\tau), v_1(\tau))|\big)$; alignment means $\Delta\rho > 0$. For symmetric "
-            r"$F$, tokens at a common value and $\max_\ell|1 + \alpha\lambda_\ell| \leq 1 + \alpha\lambda_1$, one "
-            r"step never "
-            r"decreases $|\operatorname{corr}(x, v_1)|$; for non-normal $F$ it can."
+            r"|\operatorname{corr}(x_i(\tau), v_1(\tau))|\big)$; alignment means $\Delta\rho > 0$. For symmetric $F$, "
+            r"tokens at a common value and $\max_\ell|1 + \alpha\lambda_\ell| \leq 1 + \alpha\lambda_1$, one step "
+            r"never decreases $|\operatorname{corr}(x, v_1)|$; for non-normal $F$ it can."
         ),
         depends=("PM-E3",),
         derive=lambda: Derivation(never_decreases()),

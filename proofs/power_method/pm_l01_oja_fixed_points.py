@@ -33,10 +33,9 @@ def fixed_token() -> tuple[Inequality, Inequality]:
     return (
         Inequality(
             name="fixed: necessary",
-            says="Write $u_i = c\\,x_i + \\omega\\,e$ with a unit $e \\perp x_i$, $\\omega \\geq 0$, so that $y_i "
-            "= (1+\\alpha c)"
-            "x_i + \\alpha\\omega e$ has length $r$. If $y_i = r x_i$, the tangential part vanishes and the height "
-            "is positive.",
+            says="Write $u_i = c\\,x_i + \\omega\\,e$ with a unit $e \\perp x_i$, $\\omega \\geq 0$, so that $y_i = "
+            "(1+\\alpha c)x_i + \\alpha\\omega e$ has length $r$. If $y_i = r x_i$, the tangential part vanishes and "
+            "the height is positive.",
             hypotheses=(*LENGTH, stays),
             conclusion=sp.And(sp.Eq(OMEGA, 0), 1 + alpha * C > 0),
         ),
@@ -106,12 +105,10 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="no others",
-                says="If $u \\neq 0$, $U = \\lVert u\\rVert^2$, a token with $\\lVert P_i u\\rVert^2 = U - c^2 = "
-                "0$ satisfies "
-                "$\\lVert x_i - (c/U) u\\rVert^2 = 1 - c^2/U = 0$: every token is $\\pm u/\\lVert u\\rVert$, which "
-                "is the case "
-                "of two groups. If $u = V\\bar x = 0$, then $\\bar x = 0$ since $V$ is nonsingular: the polygonal "
-                "class.",
+                says="If $u \\neq 0$, $U = \\lVert u\\rVert^2$, a token with $\\lVert P_i u\\rVert^2 = U - c^2 = 0$ "
+                "satisfies $\\lVert x_i - (c/U) u\\rVert^2 = 1 - c^2/U = 0$: every token is $\\pm u/\\lVert "
+                "u\\rVert$, which is the case of two groups. If $u = V\\bar x = 0$, then $\\bar x = 0$ since $V$ is "
+                "nonsingular: the polygonal class.",
                 hypotheses=(norm > 0, sp.Eq(norm - height**2, 0)),
                 conclusion=sp.Eq(1 - height**2 / norm, 0),
                 uses=("two groups",),
@@ -156,15 +153,12 @@ PM_L1 = register(
             Equilibrium(AntipodalAt("w")),
         ),
         text=(
-            r"A state is a fixed point iff $P_i u = 0$ and $1 + \alpha x_i^{\top} u > 0$ for all $i$, where $u = "
-            r"V\bar x$. The "
-            r"fixed points are: consensus $x_i = \pm v_k$ with $1 + \alpha\lambda_k > 0$; bipartite consensus "
+            r"A state is a fixed point iff $P_i u = 0$ and $1 + \alpha x_i^{\top} u > 0$ for all $i$, where $u = V\bar "
+            r"x$. The fixed points are: consensus $x_i = \pm v_k$ with $1 + \alpha\lambda_k > 0$; bipartite consensus "
             r"$x_i = \sigma_i v_k$, $p \neq q$, with $\alpha|\lambda_k\delta| < 1$, $\delta = (p-q)/n$; and all "
-            r"states with "
-            r"$\bar x = 0$ (polygonal), which contain every antipodal half/half state $x_i = \pm w$, whatever the "
-            r"direction "
-            r"$w$. For singular $V$ the last class is $V\bar x = 0$. The positivity conditions are automatic for "
-            r"$\alpha\lVert V\rVert < 1$."
+            r"states with $\bar x = 0$ (polygonal), which contain every antipodal half/half state $x_i = \pm w$, "
+            r"whatever the direction $w$. For singular $V$ the last class is $V\bar x = 0$. The positivity conditions "
+            r"are automatic for $\alpha\lVert V\rVert < 1$."
         ),
         depends=("PM-A1",),
         derive=derive,
@@ -177,14 +171,12 @@ PM_L1 = register(
         printed=Printed(
             text=(
                 r"The equilibria are consensus and bipartite consensus on any eigenvector $v_k$, $2^n$ of them for "
-                r"each $k$, "
-                r"and polygonal points; bipartite consensus must be collinear with an eigenvector."
+                r"each $k$, and polygonal points; bipartite consensus must be collinear with an eigenvector."
             ),
             wrong=(
-                r"The sign of $1 + \alpha x_i^{\top}u$ is not considered: for $1 + \alpha\lambda_k < 0$ consensus "
-                r"on $v_k$ is a "
-                r"2-cycle, for $\alpha|\lambda_k\delta| > 1$ one group flips. And for $p = q$ every direction is "
-                r"allowed."
+                r"The sign of $1 + \alpha x_i^{\top}u$ is not considered: for $1 + \alpha\lambda_k < 0$ consensus on "
+                r"$v_k$ is a 2-cycle, for $\alpha|\lambda_k\delta| > 1$ one group flips. And for $p = q$ every "
+                r"direction is allowed."
             ),
             counterexamples=(
                 Counterexample(

@@ -69,9 +69,8 @@ def derive() -> Derivation:
         (
             tensor(
                 "jacobian",
-                "Differentiating $x_i \\mapsto y_i/\\lVert y_i\\rVert$, $y_i = x_i + \\frac{\\alpha}{n}\\sum_j V "
-                "x_j$, along "
-                "$w = (w_1, \\dots, w_n)$, for all $n$ and $d$.",
+                "Differentiating $x_i \\mapsto y_i/\\lVert y_i\\rVert$, $y_i = x_i + \\frac{\\alpha}{n}\\sum_j V x_j$, "
+                "along $w = (w_1, \\dots, w_n)$, for all $n$ and $d$.",
                 _jacobian,
                 _claimed(),
                 r"\mathrm{d} f_i(w) = \frac{1}{r_i}\Big(I - \frac{y_i y_i^{\top}}{r_i^2}\Big)"
@@ -80,8 +79,7 @@ def derive() -> Derivation:
             ),
             Identity(
                 name="expansion",
-                says="With $c_i = x_i^{\\top} u$ and $U = \\lVert u\\rVert^2$, the second-order expansion of "
-                "$1/r_i = "
+                says="With $c_i = x_i^{\\top} u$ and $U = \\lVert u\\rVert^2$, the second-order expansion of $1/r_i = "
                 "(1 + 2\\alpha c_i + \\alpha^2 U)^{-1/2}$ is the one that the paper truncates.",
                 left=series,
                 right=1 - alpha * c + alpha**2 / 2 * (3 * c**2 - u2),
@@ -126,10 +124,8 @@ PM_L2 = register(
         systems=("oja-map",),
         text=(
             r"At every state with $y_i = x_i + \alpha V \bar x \neq 0$, $r_i = \lVert y_i\rVert$, $\hat y_i = "
-            r"y_i/r_i$, for any "
-            r"matrix $V$: $\displaystyle \frac{\partial f_i}{\partial x_j} = \frac{1}{r_i}\,(I - \hat y_i\hat "
-            r"y_i^{\top})"
-            r"\Big(\delta_{ij} I + \frac{\alpha}{n} V\Big)$."
+            r"y_i/r_i$, for any matrix $V$: $\displaystyle \frac{\partial f_i}{\partial x_j} = \frac{1}{r_i}\,(I - "
+            r"\hat y_i\hat y_i^{\top})\Big(\delta_{ij} I + \frac{\alpha}{n} V\Big)$."
         ),
         derive=derive,
         prose_from=("jacobian", "expansion", "true multiplier", "truncated multiplier"),
@@ -140,16 +136,14 @@ PM_L2 = register(
             ),
             wrong=(
                 r"The truncation is not harmless for large steps: at principal consensus the multiplier "
-                r"$1/(1+\alpha\lambda_1)$ "
-                r"becomes $1 - \alpha\lambda_1 + \alpha^2\lambda_1^2$, which is at least 1 as soon as "
-                r"$\alpha\lambda_1 \geq 1$."
+                r"$1/(1+\alpha\lambda_1)$ becomes $1 - \alpha\lambda_1 + \alpha^2\lambda_1^2$, which is at least 1 as "
+                r"soon as $\alpha\lambda_1 \geq 1$."
             ),
             counterexamples=(
                 Counterexample(
                     "truncation",
-                    r"$V = \operatorname{diag}(1, \frac12)$, $\alpha = \frac32$: the consensus point is stable, "
-                    r"the truncated "
-                    r"Jacobian has the eigenvalue $\frac74$.",
+                    r"$V = \operatorname{diag}(1, \frac12)$, $\alpha = \frac32$: the consensus point is stable, the "
+                    r"truncated Jacobian has the eigenvalue $\frac74$.",
                     TRUNCATION,
                     truncation_misleads,
                 ),

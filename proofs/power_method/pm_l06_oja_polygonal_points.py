@@ -115,10 +115,8 @@ def _spectrum() -> tuple[Step, ...]:
         ),
         Identity(
             name="spectrum",
-            says="A tangent vector $w$ with $BCw = \\nu w$ is an eigenvector of $I + \\alpha BC$ (coordinatewise): "
-            "the "
-            "multipliers are $1 + \\alpha\\nu$, $\\nu \\in \\operatorname{spec}(\\bar PV)$, and $1$ for the "
-            "remaining "
+            says="A tangent vector $w$ with $BCw = \\nu w$ is an eigenvector of $I + \\alpha BC$ (coordinatewise): the "
+            "multipliers are $1 + \\alpha\\nu$, $\\nu \\in \\operatorname{spec}(\\bar PV)$, and $1$ for the remaining "
             "$n(d-1) - d$ zeros of $BC$.",
             left=w + alpha * image,
             right=(1 + alpha * nu) * w,
@@ -138,11 +136,10 @@ def _non_collinear() -> tuple[Step, ...]:
     return (
         Inequality(
             name="semidefinite",
-            says="$z^{\\top}\\bar Pz$ is the mean of $Z - c_i^2$ with $Z = \\lVert z\\rVert^2$, $c_i = "
-            "x_i^{\\top}z$, $c_i^2 \\leq Z$. It vanishes only if "
-            "every $c_i^2 = Z$, that is every $x_i = \\pm z/\\lVert z\\rVert$: with one other token, and $R \\geq "
-            "0$ for the "
-            "sum over the rest, $\\bar P \\succ 0$ unless the tokens are collinear.",
+            says="$z^{\\top}\\bar Pz$ is the mean of $Z - c_i^2$ with $Z = \\lVert z\\rVert^2$, $c_i = x_i^{\\top}z$, "
+            "$c_i^2 \\leq Z$. It vanishes only if every $c_i^2 = Z$, that is every $x_i = \\pm z/\\lVert z\\rVert$: "
+            "with one other token, and $R \\geq 0$ for the sum over the rest, $\\bar P \\succ 0$ unless the tokens "
+            "are collinear.",
             hypotheses=(z2 > 0, c**2 <= z2, sp.Ne(c**2, z2), rest >= 0),
             conclusion=z2 - c**2 + rest > 0,
             establishes=("Pbar is positive definite",),
@@ -184,9 +181,8 @@ def _collinear() -> tuple[Step, ...]:
     return (
         grouped(
             "collinear: together",
-            "If the tokens are $\\pm w$, half and half, moving all of them along $\\xi \\perp w$ has the "
-            "matrix $I + \\alpha V|_{w^\\perp}$; "
-            "all other moves have the multiplier 1, as the next two steps say.",
+            "If the tokens are $\\pm w$, half and half, moving all of them along $\\xi \\perp w$ has the matrix $I + "
+            "\\alpha V|_{w^\\perp}$; all other moves have the multiplier 1, as the next two steps say.",
             antipodal_slopes("oja-map", TOGETHER),
             (*together, *together),
             r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right)",
@@ -259,21 +255,19 @@ def _lower_starts() -> tuple[Step, ...]:
     return (
         Inequality(
             name="room",
-            says="Now let $n \\geq 4$ be even and $\\gamma = w^{\\top}v_1 > 0$ (for $\\gamma = 0$, "
-            "$V|_{w^\\perp}$ has the eigenvalue $\\lambda_1$; for "
-            "$\\gamma < 0$ exchange the signs). Two tokens at $w$ can be moved to unit vectors with the sum "
-            "$2w - \\epsilon v_1$, since "
-            "its squared norm $4 - 4\\epsilon\\gamma + \\epsilon^2$ is at most 4 for small $\\epsilon$.",
+            says="Now let $n \\geq 4$ be even and $\\gamma = w^{\\top}v_1 > 0$ (for $\\gamma = 0$, $V|_{w^\\perp}$ has "
+            "the eigenvalue $\\lambda_1$; for $\\gamma < 0$ exchange the signs). Two tokens at $w$ can be moved to "
+            "unit vectors with the sum $2w - \\epsilon v_1$, since its squared norm $4 - 4\\epsilon\\gamma + "
+            "\\epsilon^2$ is at most 4 for small $\\epsilon$.",
             hypotheses=(eps > 0, gamma > 0, eps <= 4 * gamma),
             conclusion=4 - 4 * eps * gamma + eps**2 <= 4,
         ),
         Inequality(
             name="nearby",
-            says="They stay near $w$: with half the sum $m$, $\\lVert m - w\\rVert = \\epsilon/2$ and an "
-            "orthogonal part of squared length "
-            "$M = 1 - \\lVert m\\rVert^2 = \\epsilon\\gamma - \\epsilon^2/4$, the squared distance is $D = "
-            "\\epsilon^2/4 + M + 2\\,(m-w)^{\\top}e\\sqrt M \\leq "
-            "2(\\epsilon^2/4 + M)$, which tends to 0.",
+            says="They stay near $w$: with half the sum $m$, $\\lVert m - w\\rVert = \\epsilon/2$ and an orthogonal "
+            "part of squared length $M = 1 - \\lVert m\\rVert^2 = \\epsilon\\gamma - \\epsilon^2/4$, the squared "
+            "distance is $D = \\epsilon^2/4 + M + 2\\,(m-w)^{\\top}e\\sqrt M \\leq 2(\\epsilon^2/4 + M)$, which tends "
+            "to 0.",
             hypotheses=(
                 eps > 0,
                 gamma > 0,
@@ -321,9 +315,8 @@ def _escape() -> tuple[Step, ...]:
         ),
         Inequality(
             name="closed ball",
-            says="In a small closed ball $K$ around the point $\\alpha\\lVert u\\rVert \\leq \\frac12$, so that "
-            "$r_i \\geq 1 - "
-            "\\alpha\\lVert u\\rVert$ is positive and the map is continuous there; $W$ is a polynomial.",
+            says="In a small closed ball $K$ around the point $\\alpha\\lVert u\\rVert \\leq \\frac12$, so that $r_i "
+            "\\geq 1 - \\alpha\\lVert u\\rVert$ is positive and the map is continuous there; $W$ is a polynomial.",
             hypotheses=(length >= 1 - push, push <= sp.Rational(1, 2)),
             conclusion=length > 0,
             uses=("at the point",),
@@ -347,9 +340,8 @@ def _escape() -> tuple[Step, ...]:
         ),
         Inequality(
             name="escape",
-            says="But $W(x^*) = W_* \\leq W_0 < 0$ is not zero, and $W = 0$ at the fixed points in $K$: so every "
-            "such orbit "
-            "leaves $K$, however near it started. For $n = 2$ there are no two tokens on one side, and the "
+            says="But $W(x^*) = W_* \\leq W_0 < 0$ is not zero, and $W = 0$ at the fixed points in $K$: so every such "
+            "orbit leaves $K$, however near it started. For $n = 2$ there are no two tokens on one side, and the "
             "argument fails.",
             hypotheses=(limit <= first, first < 0),
             conclusion=sp.Ne(limit, 0),
@@ -417,15 +409,14 @@ PM_L6 = register(
         claims=(When(Relation(lam(V, 2) > 0), Unstable(AntipodalAt("w"))),),
         text=(
             r"Let $\bar x = 0$ and $\bar P = I - \frac1n\sum_ix_ix_i^{\top}$. The multipliers are $1 + \alpha\nu$, "
-            r"$\nu \in "
-            r"\operatorname{spec}(\bar PV)$, and $1$, $n(d-1) - d$ times (if $n(d-1) < d$ drop the surplus zeros "
-            r"of $\bar PV$); all are real. "
-            r"(a) If the tokens are not collinear, the point is linearly unstable for all $\alpha > 0$. Let them be "
-            r"$\pm w$, half and half, and $\nu_{\min} \leq \nu_{\max}$ the extreme eigenvalues of $V|_{w^\perp}$. (b) "
-            r"Some multiplier has modulus above 1 iff $\nu_{\max} > 0$ or $\alpha\nu_{\min} < -2$; always if "
-            r"$\lambda_2 > 0$. (c) For even $n \geq 4$, and $V \succeq 0$ or $\alpha|\lambda_d| \leq 1$, the point is "
-            r"unstable, if necessary only nonlinearly. (d) For $n = 2$, $\nu_{\max} < 0$ and $\alpha|\lambda_d| < 2$ it is "
-            r"Lyapunov stable (PM-CX1); for $\alpha|\nu_{\min}| > 2$, $\nu_{\min} < 0$, it is linearly unstable by (b)."
+            r"$\nu \in \operatorname{spec}(\bar PV)$, and $1$, $n(d-1) - d$ times (if $n(d-1) < d$ drop the surplus "
+            r"zeros of $\bar PV$); all are real. (a) If the tokens are not collinear, the point is linearly unstable "
+            r"for all $\alpha > 0$. Let them be $\pm w$, half and half, and $\nu_{\min} \leq \nu_{\max}$ the extreme "
+            r"eigenvalues of $V|_{w^\perp}$. (b) Some multiplier has modulus above 1 iff $\nu_{\max} > 0$ or "
+            r"$\alpha\nu_{\min} < -2$; always if $\lambda_2 > 0$. (c) For even $n \geq 4$, and $V \succeq 0$ or "
+            r"$\alpha|\lambda_d| \leq 1$, the point is unstable, if necessary only nonlinearly. (d) For $n = 2$, "
+            r"$\nu_{\max} < 0$ and $\alpha|\lambda_d| < 2$ it is Lyapunov stable (PM-CX1); for $\alpha|\nu_{\min}| > "
+            r"2$, $\nu_{\min} < 0$, it is linearly unstable by (b)."
         ),
         depends=("PM-A1", "PM-L1", "PM-L2", "PM-L7", "PM-CX1"),
         facts=("V is symmetric",),
@@ -435,17 +426,15 @@ PM_L6 = register(
         printed=Printed(
             text=r"All polygonal equilibria of the Oja map are unstable.",
             wrong=(
-                r"False for $n = 2$, $V|_{w^\perp} \prec 0$ (possible iff $\lambda_2 < 0$) and a short step. For even $n "
-                r"\geq 4$ "
-                r"the claim is true but the "
-                r"linearisation may be silent (spectral radius 1), so no proof by linearisation exists there."
+                r"False for $n = 2$, $V|_{w^\perp} \prec 0$ (possible iff $\lambda_2 < 0$) and a short step. For even "
+                r"$n \geq 4$ the claim is true but the linearisation may be silent (spectral radius 1), so no proof "
+                r"by linearisation exists there."
             ),
             counterexamples=(
                 Counterexample(
                     "tilted",
-                    r"$V = \operatorname{diag}(1, -\frac12)$, $\alpha = \frac14$, $w = \frac1{13}(12, 5)$, which "
-                    r"is no eigenvector: multipliers "
-                    r"$\frac{629}{676}$ and $1$ at $(w, -w)$, stable by PM-CX1.",
+                    r"$V = \operatorname{diag}(1, -\frac12)$, $\alpha = \frac14$, $w = \frac1{13}(12, 5)$, which is no "
+                    r"eigenvector: multipliers $\frac{629}{676}$ and $1$ at $(w, -w)$, stable by PM-CX1.",
                     TILTED,
                     lambda: attracting(TILTED, "629/676"),
                 ),
@@ -481,7 +470,6 @@ PM_L6 = register(
             ),
         ),
         notes="That nearby fixed points have $W = 0$ is argued in words; the compactness of the state space (a product "
-        "of "
-        "spheres) is entered as a fact.",
+        "of spheres) is entered as a fact.",
     )
 )

@@ -93,13 +93,11 @@ def _increment() -> tuple[Step, ...]:
     return (
         grouped(
             "one token",
-            "Let $a_i = x_i^{\\top}y_i$, $r_i = \\lVert y_i\\rVert$; in the plane of $x_i$ and $y_i = "
-            "r(\\cos\\theta, \\sin\\theta)$, "
-            "$\\tau = \\tan\\frac\\theta2$, so that $a = r\\frac{1-\\tau^2}{1+\\tau^2}$: exactly,",
+            "Let $a_i = x_i^{\\top}y_i$, $r_i = \\lVert y_i\\rVert$; in the plane of $x_i$ and $y_i = r(\\cos\\theta, "
+            "\\sin\\theta)$, $\\tau = \\tan\\frac\\theta2$, so that $a = r\\frac{1-\\tau^2}{1+\\tau^2}$: exactly,",
             _increment,
             ((R - A) * (1 + 1 / R), 2 * (R - A) / R),
-            r"\alpha u^{\top}(x_i^+ - x_i) = (r_i - a_i)\Big(1 + \frac1{r_i}\Big), \qquad \lVert x_i^+ - "
-            r"x_i\rVert^2 = "
+            r"\alpha u^{\top}(x_i^+ - x_i) = (r_i - a_i)\Big(1 + \frac1{r_i}\Big), \qquad \lVert x_i^+ - x_i\rVert^2 = "
             r"\frac{2(r_i - a_i)}{r_i}",
             establishes=("the exact increments of one token",),
         ),
@@ -122,8 +120,7 @@ def _increment() -> tuple[Step, ...]:
         Inequality(
             name="lower bound",
             says="With $q = z^{\\top}Vz$, $M = \\lVert z\\rVert^2$ and $\\lambda_d^- = \\max(0, -\\lambda_d)$ the "
-            "second "
-            "term of $\\Delta W$ is at most $\\frac12\\lambda_d^-M$.",
+            "second term of $\\Delta W$ is at most $\\frac12\\lambda_d^-M$.",
             hypotheses=(form >= least * square, square >= 0, low >= -least),
             conclusion=-form / 2 <= low * square / 2,
             uses=("Rayleigh",),
@@ -132,8 +129,7 @@ def _increment() -> tuple[Step, ...]:
         ),
         tensor(
             "variance of the steps",
-            "With $e_i = \\Delta x_i$ the mean of the squared steps exceeds the squared mean step by a mean of "
-            "squares.",
+            "With $e_i = \\Delta x_i$ the mean of the squared steps exceeds the squared mean step by a mean of squares.",
             _variance,
             _claimed_variance(),
             r"\frac1n\sum_i\lVert e_i\rVert^2 - \Big\lVert\frac1n\sum_ie_i\Big\rVert^2 = "
@@ -142,8 +138,7 @@ def _increment() -> tuple[Step, ...]:
         Inequality(
             name="mean",
             says="So $M = \\lVert\\Delta\\bar x\\rVert^2$ is at most the mean $S$ of the squared steps: their "
-            "difference "
-            "$v$ is not negative.",
+            "difference $v$ is not negative.",
             hypotheses=(sp.Eq(squares - square, spread), spread >= 0),
             conclusion=square <= squares,
             uses=("variance of the steps",),
@@ -162,9 +157,8 @@ def _decrease() -> tuple[Step, ...]:
     return (
         Identity(
             name="collected",
-            says="So $\\Delta W \\leq -\\frac1{2n}\\sum_i\\lVert\\Delta "
-            "x_i\\rVert^2\\big(\\frac{1+r_i}{\\alpha} - \\lambda_d^-\\big)$: for "
-            "each token",
+            says="So $\\Delta W \\leq -\\frac1{2n}\\sum_i\\lVert\\Delta x_i\\rVert^2\\big(\\frac{1+r_i}{\\alpha} - "
+            "\\lambda_d^-\\big)$: for each token",
             left=-(r - a) * (1 + 1 / r) / alpha + low * moved / 2,
             right=-moved / 2 * weight,
             uses=("one token", "lower bound", "mean"),
@@ -177,9 +171,8 @@ def _decrease() -> tuple[Step, ...]:
         ),
         Inequality(
             name="decrease",
-            says="The weight is positive for every step if $\\lambda_d^- = 0$, and for $\\alpha\\lambda_d^- "
-            "\\leq 1$ otherwise; "
-            "$\\lambda_1$ plays no role.",
+            says="The weight is positive for every step if $\\lambda_d^- = 0$, and for $\\alpha\\lambda_d^- \\leq 1$ "
+            "otherwise; $\\lambda_1$ plays no role.",
             hypotheses=(r > 0, low >= 0, alpha * low <= 1),
             conclusion=weight > 0,
             uses=("collected",),
@@ -269,14 +262,11 @@ PM_L7 = register(
         claims=(Decreases(oja_potential, strict=True),),
         text=(
             r"With $u = V\bar x$, $a_i = 1 + \alpha x_i^{\top}u$, $r_i = \lVert y_i\rVert$, $\lambda_d^- = \max(0, "
-            r"-\lambda_d)$: "
-            r"$\Delta W \leq -\frac{1}{2n}\sum_i\lVert x_i^+ - x_i\rVert^2\big(\frac{1+r_i}{\alpha} - "
-            r"\lambda_d^-\big)$. So $W$ does not "
-            r"increase for every $\alpha > 0$ if $V \succeq 0$, and for $\alpha \leq 1/|\lambda_d|$ if $\lambda_d "
-            r"< 0$, and it decreases "
-            r"strictly off the fixed points. If $\alpha\lVert V\rVert < 1$, $\Delta W \leq -\alpha(1 + "
-            r"\alpha\lVert V\rVert)^{-2}\frac1n\sum_i"
-            r"\lVert P_iu\rVert^2 \leq -\alpha(1 - 2\alpha\lVert V\rVert)\frac1n\sum_i\lVert P_iu\rVert^2$. At "
+            r"-\lambda_d)$: $\Delta W \leq -\frac{1}{2n}\sum_i\lVert x_i^+ - x_i\rVert^2\big(\frac{1+r_i}{\alpha} - "
+            r"\lambda_d^-\big)$. So $W$ does not increase for every $\alpha > 0$ if $V \succeq 0$, and for $\alpha "
+            r"\leq 1/|\lambda_d|$ if $\lambda_d < 0$, and it decreases strictly off the fixed points. If "
+            r"$\alpha\lVert V\rVert < 1$, $\Delta W \leq -\alpha(1 + \alpha\lVert V\rVert)^{-2}\frac1n\sum_i\lVert "
+            r"P_iu\rVert^2 \leq -\alpha(1 - 2\alpha\lVert V\rVert)\frac1n\sum_i\lVert P_iu\rVert^2$. At "
             r"$\alpha|\lambda_d| = \frac{21}{20}$ it can increase."
         ),
         facts=("V is symmetric",),
@@ -286,14 +276,12 @@ PM_L7 = register(
         printed=Printed(
             text=(
                 r"For small $\alpha$ (second-order truncation) $\Delta W \leq -\alpha(1 - 2\alpha\lVert "
-                r"V\rVert)\frac1n\sum_i"
-                r"\lVert P_iu\rVert^2$, so $W$ is nonincreasing; where it stops, $x$ is a consensus or bipartite "
-                r"consensus point."
+                r"V\rVert)\frac1n\sum_i\lVert P_iu\rVert^2$, so $W$ is nonincreasing; where it stops, $x$ is a "
+                r"consensus or bipartite consensus point."
             ),
             wrong=(
-                r"The inequality holds exactly, and the decrease for much larger steps. The last sentence omits "
-                r"the polygonal points, "
-                r"which satisfy $P_iu = 0$ too."
+                r"The inequality holds exactly, and the decrease for much larger steps. The last sentence omits the "
+                r"polygonal points, which satisfy $P_iu = 0$ too."
             ),
             false=False,
         ),

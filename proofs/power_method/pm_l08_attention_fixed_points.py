@@ -60,9 +60,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "two groups",
-                "At $x_i = \\pm w$, $Vw = \\nu w + \\omega e$, $E = e^{w^{\\top}Mw}$: the pushes on the two sides "
-                "are $b_1Vw$ and $-b_2Vw$ with the "
-                "heights of PM-L9.",
+                "At $x_i = \\pm w$, $Vw = \\nu w + \\omega e$, $E = e^{w^{\\top}Mw}$: the pushes on the two sides are "
+                "$b_1Vw$ and $-b_2Vw$ with the heights of PM-L9.",
                 attention_push([(p, (1, 0)), (q, (-1, 0))], generic),
                 (B1 * w1, B1 * w2, -B2 * w1, -B2 * w2),
                 r"u_i = \left(<1>\right)w + \left(<2>\right)e, \qquad u_j = \left(<3>\right)w + \left(<4>\right)e",
@@ -111,13 +110,11 @@ PM_L8 = register(
             ),
         ),
         text=(
-            r"A state is a fixed point iff for all $i$ the push is radial, $u_i = c_ix_i$, with $c_i > -1/\alpha$. "
-            r"The classes are: consensus "
-            r"$\pm v_k$ with $1 + \alpha\lambda_k > 0$; bipartite $\pm v_k$ with $m_1, m_2 > 0$; polygonal, "
-            r"$\sum_ja_{ij}x_j = 0$ for all $i$ (for "
-            r"nonsingular $V$); clustering, all the rest. Antipodal states $x_i = \pm w$ off the eigenvectors are "
-            r"fixed iff $p = q$ and "
-            r"$w^{\top}Mw = 0$, and are then polygonal."
+            r"A state is a fixed point iff for all $i$ the push is radial, $u_i = c_ix_i$, with $c_i > -1/\alpha$. The "
+            r"classes are: consensus $\pm v_k$ with $1 + \alpha\lambda_k > 0$; bipartite $\pm v_k$ with $m_1, m_2 > "
+            r"0$; polygonal, $\sum_ja_{ij}x_j = 0$ for all $i$ (for nonsingular $V$); clustering, all the rest. "
+            r"Antipodal states $x_i = \pm w$ off the eigenvectors are fixed iff $p = q$ and $w^{\top}Mw = 0$, and are "
+            r"then polygonal."
         ),
         depends=("PM-A1", "PM-L1", "PM-L9"),
         derive=derive,
@@ -125,9 +122,8 @@ PM_L8 = register(
         prose_from=("off the eigenvectors", "off the eigenvectors, converse"),
         printed=Printed(
             text=(
-                r"The equilibria are consensus and bipartite consensus on any $v_k$, polygonal points, and "
-                r"clustering points "
-                r"$u_i = c_ix_i$ for some scalars $c_i$."
+                r"The equilibria are consensus and bipartite consensus on any $v_k$, polygonal points, and clustering "
+                r"points $u_i = c_ix_i$ for some scalars $c_i$."
             ),
             wrong=r"The sign conditions $c_i > -1/\alpha$ are missing: with them violated the tokens flip.",
             counterexamples=(

@@ -68,9 +68,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "bipartite",
-                "With $E = e^s$, $s = v_k^{\\top} M v_k$: the attention of a token at $v_k$ to the $p$ tokens "
-                "there and to the "
-                "$q$ tokens at $-v_k$, and of a token at $-v_k$ to both groups.",
+                "With $E = e^s$, $s = v_k^{\\top} M v_k$: the attention of a token at $v_k$ to the $p$ tokens there "
+                "and to the $q$ tokens at $-v_k$, and of a token at $-v_k$ to both groups.",
                 _weights([(p, (1, 0)), (q, (-1, 0))], sp.log(E)),
                 (p * E / Z1, q / E / Z1, p / E / Z2, q * E / Z2),
                 r"<1>, \quad <2>; \qquad <3>, \quad <4>",
@@ -244,17 +243,12 @@ PM_L9 = register(
         ),
         text=(
             r"At consensus $A = \frac1n \mathbf 1\mathbf 1^{\top}$. At a bipartite point, with $s = v_k^{\top}Mv_k$, "
-            r"$t = \frac12\ln(p/q)$, the weights are $\frac{e^{s}}{Z_1}, \frac{e^{-s}}{Z_1}$ ($Z_1 = pe^s + "
-            r"qe^{-s}$) for the first "
-            r"side and $\frac{e^{-s}}{Z_2}, \frac{e^{s}}{Z_2}$ ($Z_2 = qe^s + pe^{-s}$) for the second; the total "
-            r"weights are "
-            r"$\frac{1 \pm b_1}{2}$ and $\frac{1 \mp b_2}{2}$ with $b_1 = \tanh(s+t)$, $b_2 = \tanh(s-t)$. The "
-            r"nonzero eigenvalues "
-            r"of $A$ are $1$ and $\bar b = \frac{\sinh 2s}{2\cosh(s+t)\cosh(s-t)}$: the rank is 2 iff $s \neq 0$. "
-            r"At an "
-            r"$m$-clustering with directions $\xi_a$ the rank is that of $(e^{\xi_a^{\top}M\xi_b})_{a,b \leq m}$, "
-            r"generically $m$ but "
-            r"not always."
+            r"$t = \frac12\ln(p/q)$, the weights are $\frac{e^{s}}{Z_1}, \frac{e^{-s}}{Z_1}$ ($Z_1 = pe^s + qe^{-s}$) "
+            r"for the first side and $\frac{e^{-s}}{Z_2}, \frac{e^{s}}{Z_2}$ ($Z_2 = qe^s + pe^{-s}$) for the second; "
+            r"the total weights are $\frac{1 \pm b_1}{2}$ and $\frac{1 \mp b_2}{2}$ with $b_1 = \tanh(s+t)$, $b_2 = "
+            r"\tanh(s-t)$. The nonzero eigenvalues of $A$ are $1$ and $\bar b = \frac{\sinh "
+            r"2s}{2\cosh(s+t)\cosh(s-t)}$: the rank is 2 iff $s \neq 0$. At an $m$-clustering with directions $\xi_a$ "
+            r"the rank is that of $(e^{\xi_a^{\top}M\xi_b})_{a,b \leq m}$, generically $m$ but not always."
         ),
         derive=derive,
         claims_from=(("consensus",), ("rank", "rank, converse")),
@@ -272,11 +266,9 @@ PM_L9 = register(
                 ),
                 Counterexample(
                     "TV15",
-                    r"$\xi = (1,0), (\frac12, \pm\frac{\sqrt3}{2})$, $M = \operatorname{diag}(-4\ln\cosh\frac32, "
-                    r"2)$, "
+                    r"$\xi = (1,0), (\frac12, \pm\frac{\sqrt3}{2})$, $M = \operatorname{diag}(-4\ln\cosh\frac32, 2)$, "
                     r"$V = \operatorname{diag}(1, V_{22})$ with $V_{22} = (1 + a_{21})/(a_{22} - a_{23})$: a "
-                    r"3-clustering with "
-                    r"$\det A = 0$, rank 2, for every $\alpha > 0$.",
+                    r"3-clustering with $\det A = 0$, rank 2, for every $\alpha > 0$.",
                     {
                         "system": "attention-map",
                         "M": "diag(-4 ln cosh(3/2), 2)",

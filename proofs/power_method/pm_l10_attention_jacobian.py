@@ -118,9 +118,8 @@ def derive() -> Derivation:
         (
             tensor(
                 "push",
-                "The derivative of $u_i = V\\sum_j a_{ij}x_j$ along $w$, for all $n$ and $d$ and any $V$, $M$; "
-                "$\\bar x_i^a = "
-                "\\sum_j a_{ij}x_j$, $C_i = \\sum_j a_{ij}(x_j - \\bar x_i^a)(x_j - \\bar x_i^a)^{\\top}$.",
+                "The derivative of $u_i = V\\sum_j a_{ij}x_j$ along $w$, for all $n$ and $d$ and any $V$, $M$; $\\bar "
+                "x_i^a = \\sum_j a_{ij}x_j$, $C_i = \\sum_j a_{ij}(x_j - \\bar x_i^a)(x_j - \\bar x_i^a)^{\\top}$.",
                 lambda: _parts(False, None),
                 _claimed(False, None),
                 r"\mathrm{d}u_i(w) = V\Big[\sum_l a_{il}\big(I + (x_l - \bar x_i^a)x_i^{\top}M\big)w_l + "
@@ -140,9 +139,8 @@ def derive() -> Derivation:
                 "And with any number of heads.",
                 lambda: _parts(True, None),
                 _claimed(True, None),
-                r"\mathrm{d}u_i(w) = \sum_h F_h\Big[\sum_l a^h_{il}\big(I + (x_l - \bar "
-                r"x_i^{h})x_i^{\top}M_h\big)w_l + "
-                r"C^h_iM_h^{\top}w_i\Big]",
+                r"\mathrm{d}u_i(w) = \sum_h F_h\Big[\sum_l a^h_{il}\big(I + (x_l - \bar x_i^{h})x_i^{\top}M_h\big)w_l "
+                r"+ C^h_iM_h^{\top}w_i\Big]",
             ),
             tensor(
                 "normalisation",
@@ -181,14 +179,11 @@ PM_L10 = register(
         systems=("attention-map", "multihead-map"),
         covers=Covers(masks=(ANY,)),
         text=(
-            r"At every state with $y_i \neq 0$, for any $V$ and $M$: "
-            r"$\displaystyle \frac{\partial u_i}{\partial x_l} = V\big[a_{il}\big(I + (x_l - \bar "
-            r"x_i^a)x_i^{\top}M\big) + "
-            r"\delta_{il}C_iM^{\top}\big]$ and $\displaystyle \frac{\partial f_i}{\partial x_l} = \frac{1}{r_i}(I "
-            r"- \hat y_i\hat "
+            r"At every state with $y_i \neq 0$, for any $V$ and $M$: $\displaystyle \frac{\partial u_i}{\partial x_l} "
+            r"= V\big[a_{il}\big(I + (x_l - \bar x_i^a)x_i^{\top}M\big) + \delta_{il}C_iM^{\top}\big]$ and "
+            r"$\displaystyle \frac{\partial f_i}{\partial x_l} = \frac{1}{r_i}(I - \hat y_i\hat "
             r"y_i^{\top})\Big(\delta_{il}I + \alpha\frac{\partial u_i}{\partial x_l}\Big)$. With many heads "
-            r"$V[\cdot]$ becomes "
-            r"$\sum_h F_h[\cdot]^h$; with a 0/1 mask $A$ is the masked softmax."
+            r"$V[\cdot]$ becomes $\sum_h F_h[\cdot]^h$; with a 0/1 mask $A$ is the masked softmax."
         ),
         derive=derive,
         prose_from=("push, masked", "push, many heads", "normalisation"),

@@ -58,9 +58,8 @@ def derive() -> Derivation:
         (
             grouped(
                 "blocks",
-                "One token at $v_k$ is moved along $\\xi$, $V\\xi = g_2\\xi + g_3\\xi'$, $m = 1 + "
-                "\\alpha\\lambda_k > 0$, all entries of $M$ independent "
-                "symbols: the blocks are those of the Oja map in PM-L3.",
+                "One token at $v_k$ is moved along $\\xi$, $V\\xi = g_2\\xi + g_3\\xi'$, $m = 1 + \\alpha\\lambda_k > "
+                "0$, all entries of $M$ independent symbols: the blocks are those of the Oja map in PM-L3.",
                 _slopes([(1, E1, E2), (n - 1, E1, STILL)]),
                 (0, (1 + alpha * G2 / n) / m, alpha * G3 / n / m, 0, alpha * G2 / n / m, alpha * G3 / n / m),
                 r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right), \qquad J_{ji}\xi = \left(<4>,\ <5>,\ <6>\right)",

@@ -27,11 +27,9 @@ def derive() -> Derivation:
     near, far = alpha * E / Z1 / M1, alpha / E / Z2 / M2
     back_near, back_far = alpha * E / Z2 / M2, alpha / E / Z1 / M1
     words = (
-        "is moved along a unit tangent $\\xi$, $V\\xi = g_2\\xi + g_3\\xi'$, with every entry of $M$ an "
-        "independent symbol "
-        "($E = e^s$, $m_i > 0$). All entries of $M$ but $s$ drop out: the result is "
-        "$\\frac{1}{m_i}(\\delta_{il}\\xi + "
-        "\\alpha a_{il} V\\xi)$ with the weights of PM-L9."
+        "is moved along a unit tangent $\\xi$, $V\\xi = g_2\\xi + g_3\\xi'$, with every entry of $M$ an independent "
+        "symbol ($E = e^s$, $m_i > 0$). All entries of $M$ but $s$ drop out: the result is "
+        "$\\frac{1}{m_i}(\\delta_{il}\\xi + \\alpha a_{il} V\\xi)$ with the weights of PM-L9."
     )
     return Derivation(
         (
@@ -73,13 +71,11 @@ PM_L12 = register(
         systems=("attention-map",),
         conditions=(Symmetric(V),),
         text=(
-            r"At $x_i = \sigma_i v_k$ with $m_i = 1 + \alpha\lambda_k b_i \in \{m_1, m_2\}$, $m_i > 0$, the blocks "
-            r"on the tangent "
-            r"space are $J_{il} = \frac{1}{m_i} P_{v_k}(\delta_{il} I + \alpha a_{il} V)$. The derivatives of the "
-            r"attention weights "
-            r"are all along $v_k$ and drop out, so the stability of a bipartite point depends on $M$ only through "
-            r"the number "
-            r"$s = v_k^{\top} M v_k$. (For $m_i < 0$ put $|m_i|$: PM-N4'.)"
+            r"At $x_i = \sigma_i v_k$ with $m_i = 1 + \alpha\lambda_k b_i \in \{m_1, m_2\}$, $m_i > 0$, the blocks on "
+            r"the tangent space are $J_{il} = \frac{1}{m_i} P_{v_k}(\delta_{il} I + \alpha a_{il} V)$. The "
+            r"derivatives of the attention weights are all along $v_k$ and drop out, so the stability of a bipartite "
+            r"point depends on $M$ only through the number $s = v_k^{\top} M v_k$. (For $m_i < 0$ put $|m_i|$: "
+            r"PM-N4'.)"
         ),
         depends=("PM-L9",),
         derive=derive,

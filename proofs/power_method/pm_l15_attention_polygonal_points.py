@@ -81,9 +81,8 @@ def derive() -> Derivation:
         (
             tensor(
                 "linearisation",
-                "At a state with $\\sum_ja_{ij}x_j = 0$ for all $i$ the push vanishes, $y_i = x_i$, and the "
-                "derivative of the push "
-                "keeps two terms with $M$, of the same order in $\\alpha$ as the others; $\\Sigma_i = "
+                "At a state with $\\sum_ja_{ij}x_j = 0$ for all $i$ the push vanishes, $y_i = x_i$, and the derivative "
+                "of the push keeps two terms with $M$, of the same order in $\\alpha$ as the others; $\\Sigma_i = "
                 "\\sum_ja_{ij}x_jx_j^{\\top}$.",
                 _polygonal,
                 _claimed(),
@@ -94,10 +93,9 @@ def derive() -> Derivation:
             grouped(
                 "pairs",
                 "Now $x_i = \\pm w$, half and half, $w^{\\top}Mw = 0$; $Vw = \\nu w + \\omega$, $\\rho = P_wMw$, "
-                "$\\rho' = P_wM^{\\top}w$ "
-                "(so $c_{21} = \\rho^{\\top}\\xi$, $c_{12} = \\rho'^{\\top}\\xi$). Two tokens at $w$ are moved "
-                "along $\\xi$ and $-\\xi$, any "
-                "unit $\\xi \\perp w$: the matrix is $I + \\alpha\\omega\\rho^{\\top}$.",
+                "$\\rho' = P_wM^{\\top}w$ (so $c_{21} = \\rho^{\\top}\\xi$, $c_{12} = \\rho'^{\\top}\\xi$). Two "
+                "tokens at $w$ are moved along $\\xi$ and $-\\xi$, any unit $\\xi \\perp w$: the matrix is $I + "
+                "\\alpha\\omega\\rho^{\\top}$.",
                 antipodal_slopes("attention-map", PAIR),
                 (*own, *minus, *still, *still),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right) = \xi + \alpha\,\omega\,\rho^{\top}\xi",
@@ -111,8 +109,7 @@ def derive() -> Derivation:
             ),
             grouped(
                 "together",
-                "Both halves are moved along $\\xi$: the matrix is $I + \\alpha(V|_{w^\\perp} + "
-                "\\omega\\rho^{\\top})$.",
+                "Both halves are moved along $\\xi$: the matrix is $I + \\alpha(V|_{w^\\perp} + \\omega\\rho^{\\top})$.",
                 antipodal_slopes("attention-map", TOGETHER),
                 (*together, *together),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right) = \xi + \alpha\,(V|_{w^\perp} + "
@@ -137,11 +134,9 @@ def derive() -> Derivation:
             Inequality(
                 name="scores stabilise",
                 says="In the plane, let $V|_{w^\\perp} = g$, $\\omega \\neq 0$ and choose $M$ with $\\omega\\rho = "
-                "-c$, $\\rho' = 0$: all "
-                "multipliers, $1 - \\alpha c$ and $1 + \\alpha(g - c)$, are inside the unit circle as soon as $c > "
-                "\\max(0, g)$ and the "
-                "step is small. So every antipodal state off the eigenvectors is linearly stable for some "
-                "scores and steps.",
+                "-c$, $\\rho' = 0$: all multipliers, $1 - \\alpha c$ and $1 + \\alpha(g - c)$, are inside the unit "
+                "circle as soon as $c > \\max(0, g)$ and the step is small. So every antipodal state off the "
+                "eigenvectors is linearly stable for some scores and steps.",
                 hypotheses=(c > 0, c > g, alpha * c < 2, alpha * (c - g) < 2),
                 conclusion=sp.And(sp.Abs(1 - alpha * c) < 1, sp.Abs(1 + alpha * (g - c)) < 1),
                 uses=("count",),
@@ -282,20 +277,17 @@ PM_L15 = register(
         title="Polygonal points of the attention map",
         systems=("attention-map",),
         text=(
-            r"Let $V = V^{\top}$. At a polygonal point ($\sum_ja_{ij}x_j = 0$ for all $i$) the linearisation is $\delta x_i^+ = "
-            r"P_i\big(\delta x_i + \alpha "
-            r"V[\sum_ja_{ij}(I + x_jx_i^{\top}M)\delta x_j + \Sigma_iM^{\top}\delta x_i]\big)$. At the antipodal "
-            r"ones, $x_i = \pm w$, "
-            r"$p = q$, $w^{\top}Mw = 0$, with $\omega = P_wVw$, $\rho = P_wMw$, $\rho' = P_wM^{\top}w$, the "
-            r"spectrum is that of "
-            r"$I + \alpha\omega\rho^{\top}$ ($n-2$ times), $I + \alpha(V|_{w^\perp} + \omega\rho^{\top})$ and "
-            r"$I + \alpha\omega(\rho + \rho')^{\top}$ on $w^\perp$. No general statement about instability holds: "
-            r"such points can be "
-            r"linearly asymptotically stable under Assumption 1. If $\omega = 0$, this spectrum is that of PM-L6, but only "
-            r"the spectrum: the antipodal states are kept by the map, $z^+$ is the direction of $(I + \alpha\tanh(s(z))V)z$ "
-            r"with $s(z) = z^{\top}Mz$, and if $w = v_1$ with $\lambda_1 > 0$ simple, $s(w) = 0$ and $v_1^{\top}(M + "
-            r"M^{\top})v_\ell \neq 0$ for some $\ell \geq 2$, then $(w, -w)$ is unstable for every $\alpha > 0$, also where "
-            r"no multiplier is outside the unit circle."
+            r"Let $V = V^{\top}$. At a polygonal point ($\sum_ja_{ij}x_j = 0$ for all $i$) the linearisation is "
+            r"$\delta x_i^+ = P_i\big(\delta x_i + \alpha V[\sum_ja_{ij}(I + x_jx_i^{\top}M)\delta x_j + "
+            r"\Sigma_iM^{\top}\delta x_i]\big)$. At the antipodal ones, $x_i = \pm w$, $p = q$, $w^{\top}Mw = 0$, "
+            r"with $\omega = P_wVw$, $\rho = P_wMw$, $\rho' = P_wM^{\top}w$, the spectrum is that of $I + "
+            r"\alpha\omega\rho^{\top}$ ($n-2$ times), $I + \alpha(V|_{w^\perp} + \omega\rho^{\top})$ and $I + "
+            r"\alpha\omega(\rho + \rho')^{\top}$ on $w^\perp$. No general statement about instability holds: such "
+            r"points can be linearly asymptotically stable under Assumption 1. If $\omega = 0$, this spectrum is that "
+            r"of PM-L6, but only the spectrum: the antipodal states are kept by the map, $z^+$ is the direction of "
+            r"$(I + \alpha\tanh(s(z))V)z$ with $s(z) = z^{\top}Mz$, and if $w = v_1$ with $\lambda_1 > 0$ simple, "
+            r"$s(w) = 0$ and $v_1^{\top}(M + M^{\top})v_\ell \neq 0$ for some $\ell \geq 2$, then $(w, -w)$ is "
+            r"unstable for every $\alpha > 0$, also where no multiplier is outside the unit circle."
         ),
         depends=("PM-L10",),
         derive=derive,
@@ -312,8 +304,7 @@ PM_L15 = register(
                     "TV10, n = 2",
                     r"$V = \big(\begin{smallmatrix}2&1\\1&2\end{smallmatrix}\big)$ ($\lambda = 3, 1$), $M = "
                     r"\big(\begin{smallmatrix}0&0\\-3&0\end{smallmatrix}\big)$, $\alpha = \frac1{10}$, $x = (e_1, "
-                    r"-e_1)$, $e_1$ no "
-                    r"eigenvector: multipliers $0.7$ and $0.9$, asymptotically stable.",
+                    r"-e_1)$, $e_1$ no eigenvector: multipliers $0.7$ and $0.9$, asymptotically stable.",
                     TV10,
                     lambda: point_is(TV10, "polygonal", stable="stable"),
                 ),

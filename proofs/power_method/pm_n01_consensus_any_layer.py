@@ -62,12 +62,10 @@ def _spectrum() -> tuple[Step, ...]:
     return (
         grouped(
             "blocks",
-            "Let $Fv_k = \\lambda_kv_k$ and let $\\xi \\perp v_k$, $F\\xi = f_1v_k + g_2\\xi + g_3\\xi'$ be "
-            "any vector, so that "
-            "$G\\xi = g_2\\xi + g_3\\xi'$ for the compression $G$ of $F$ to $v_k^\\perp$. One token is moved "
-            "along $\\xi$: with "
-            "$m = 1 + \\alpha\\lambda_k > 0$ and any scores, $J_{ij}\\xi = \\frac1m(\\delta_{ij}\\xi + "
-            "\\frac{\\alpha}{n}G\\xi)$.",
+            "Let $Fv_k = \\lambda_kv_k$ and let $\\xi \\perp v_k$, $F\\xi = f_1v_k + g_2\\xi + g_3\\xi'$ be any "
+            "vector, so that $G\\xi = g_2\\xi + g_3\\xi'$ for the compression $G$ of $F$ to $v_k^\\perp$. One token "
+            "is moved along $\\xi$: with $m = 1 + \\alpha\\lambda_k > 0$ and any scores, $J_{ij}\\xi = "
+            "\\frac1m(\\delta_{ij}\\xi + \\frac{\\alpha}{n}G\\xi)$.",
             _one_moved(n),
             blocks(n),
             r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right), \qquad J_{ji}\xi = \left(<4>,\ <5>,\ <6>\right)",
@@ -78,9 +76,8 @@ def _spectrum() -> tuple[Step, ...]:
         ),
         grouped(
             "causal rows",
-            "A token that sees $i$ equal tokens (itself among them) attends to each with weight $1/i$: the "
-            "same with $i$ "
-            "for $n$. With the causal mask the Jacobian is block triangular with diagonal blocks $\\frac1m(I + "
+            "A token that sees $i$ equal tokens (itself among them) attends to each with weight $1/i$: the same with "
+            "$i$ for $n$. With the causal mask the Jacobian is block triangular with diagonal blocks $\\frac1m(I + "
             "\\frac{\\alpha}{i}G)$; with any mask $A$ is the uniform row-stochastic matrix of the mask.",
             _one_moved(i),
             blocks(i),
@@ -97,8 +94,7 @@ def _spectrum() -> tuple[Step, ...]:
         ),
         Citation(
             name="eigenvalues of G",
-            says="In a basis that begins with $v_k$ the matrix $F$ has the diagonal blocks $\\lambda_k$ and $G$: "
-            "the "
+            says="In a basis that begins with $v_k$ the matrix $F$ has the diagonal blocks $\\lambda_k$ and $G$: the "
             "eigenvalues of $G$ are those of $F$ other than $\\lambda_k$.",
             theorem=BLOCK_TRIANGULAR,
             letters={"A": "F, in a basis that begins with v_k,"},
@@ -117,13 +113,10 @@ def _spectrum() -> tuple[Step, ...]:
         ),
         Inequality(
             name="spectrum",
-            says="For full attention all entries of $A$ are $a = 1/n$: a constant vector $x$ is kept, $nax = x$, "
-            "and a "
-            "vector with the sum $s = 0$ is sent to $as = 0$, so $A$ has the eigenvalues $1$ and $0$ ($n-1$ "
-            "times). The "
-            "multipliers are $\\frac{1+\\alpha\\lambda_\\ell}{m}$ and $\\frac1m$, $(n-1)(d-1)$ times; with the "
-            "causal mask "
-            "$\\frac{1+\\alpha\\lambda_\\ell/i}{m}$, $i \\leq n$.",
+            says="For full attention all entries of $A$ are $a = 1/n$: a constant vector $x$ is kept, $nax = x$, and a "
+            "vector with the sum $s = 0$ is sent to $as = 0$, so $A$ has the eigenvalues $1$ and $0$ ($n-1$ times). "
+            "The multipliers are $\\frac{1+\\alpha\\lambda_\\ell}{m}$ and $\\frac1m$, $(n-1)(d-1)$ times; with the "
+            "causal mask $\\frac{1+\\alpha\\lambda_\\ell/i}{m}$, $i \\leq n$.",
             hypotheses=(sp.Eq(entry * n, 1), sp.Eq(total, 0)),
             conclusion=sp.And(sp.Eq(n * entry * constant, constant), sp.Eq(entry * total, 0)),
             uses=("Kronecker product", "eigenvalues of G", "eigenvalues of the causal A"),
@@ -166,9 +159,8 @@ def _step_bound() -> tuple[Step, ...]:
         ),
         Inequality(
             name="step, converse",
-            says="Conversely it holds for every $\\alpha$ if $|\\lambda_\\ell| \\leq \\lambda_1$, and "
-            "otherwise iff $\\alpha < "
-            "2(\\lambda_1 - \\operatorname{Re}\\lambda_\\ell)/(|\\lambda_\\ell|^2 - \\lambda_1^2)$.",
+            says="Conversely it holds for every $\\alpha$ if $|\\lambda_\\ell| \\leq \\lambda_1$, and otherwise iff "
+            "$\\alpha < 2(\\lambda_1 - \\operatorname{Re}\\lambda_\\ell)/(|\\lambda_\\ell|^2 - \\lambda_1^2)$.",
             hypotheses=(top > 0, bound),
             conclusion=inside,
         ),
@@ -180,9 +172,8 @@ def _step_bound() -> tuple[Step, ...]:
         ),
         Inequality(
             name="causal rows follow",
-            says="For $\\lambda_k > 0$ the rows $i > 1$ of the causal mask follow: with $c = 1/i \\in (0, 1]$ "
-            "the number "
-            "$1 + \\alpha\\lambda_\\ell c$ lies between $1$ and $1 + \\alpha\\lambda_\\ell$.",
+            says="For $\\lambda_k > 0$ the rows $i > 1$ of the causal mask follow: with $c = 1/i \\in (0, 1]$ the "
+            "number $1 + \\alpha\\lambda_\\ell c$ lies between $1$ and $1 + \\alpha\\lambda_\\ell$.",
             hypotheses=(top > 0, inside, share > 0, share <= 1),
             conclusion=(1 + alpha * re * share) ** 2 + alpha**2 * im**2 * share**2 < (1 + alpha * top) ** 2,
         ),
@@ -257,21 +248,16 @@ PM_N1 = register(
         conditions=(SimpleTop(F), Relation(lam(F, 1) > 0), Relation(n >= 2)),
         claims=(When(NonPrincipalModulusBelow(F), Stable(ConsensusAt(F, 1))),),
         text=(
-            r"Let $Fv_k = \lambda_kv_k$ be a real eigenpair of any $F = \sum_hF_h$ and $m = 1 + \alpha\lambda_k > "
-            r"0$. The multipliers at "
-            r"consensus on $v_k$ are $(1 + \alpha\lambda_\ell)/m$ for the other $d-1$ (possibly complex) "
-            r"eigenvalues and $1/m$, "
-            r"$(n-1)(d-1)$ times. So for $n \geq 2$ it is linearly asymptotically "
-            r"stable iff $\lambda_k > 0$ and $|1 + \alpha\lambda_\ell| "
-            r"< 1 + \alpha\lambda_k$ for "
-            r"all $\ell \neq k$. If $\lambda_1 > 0$ has the largest real part and is simple, this holds iff "
-            r"$\alpha < \alpha^*(F) = \min_{|\lambda_\ell| > \lambda_1}\frac{2(\lambda_1 - "
-            r"\operatorname{Re}\lambda_\ell)}{|\lambda_\ell|^2 "
-            r"- \lambda_1^2}$ ($\min\emptyset = \infty$); $\lambda_1 > |\lambda_\ell|$ for all $\ell \geq 2$ "
-            r"suffices for every $\alpha$. With "
-            r"the causal mask the multipliers are $(1 + \alpha\lambda_\ell/i)/m$, $i \leq n$, and for $\lambda_k > "
-            r"0$ the same condition "
-            r"decides; with any mask $1/i$ is replaced by the eigenvalues of its uniform row-stochastic matrix."
+            r"Let $Fv_k = \lambda_kv_k$ be a real eigenpair of any $F = \sum_hF_h$ and $m = 1 + \alpha\lambda_k > 0$. "
+            r"The multipliers at consensus on $v_k$ are $(1 + \alpha\lambda_\ell)/m$ for the other $d-1$ (possibly "
+            r"complex) eigenvalues and $1/m$, $(n-1)(d-1)$ times. So for $n \geq 2$ it is linearly asymptotically "
+            r"stable iff $\lambda_k > 0$ and $|1 + \alpha\lambda_\ell| < 1 + \alpha\lambda_k$ for all $\ell \neq k$. "
+            r"If $\lambda_1 > 0$ has the largest real part and is simple, this holds iff $\alpha < \alpha^*(F) = "
+            r"\min_{|\lambda_\ell| > \lambda_1}\frac{2(\lambda_1 - \operatorname{Re}\lambda_\ell)}{|\lambda_\ell|^2 - "
+            r"\lambda_1^2}$ ($\min\emptyset = \infty$); $\lambda_1 > |\lambda_\ell|$ for all $\ell \geq 2$ suffices "
+            r"for every $\alpha$. With the causal mask the multipliers are $(1 + \alpha\lambda_\ell/i)/m$, $i \leq "
+            r"n$, and for $\lambda_k > 0$ the same condition decides; with any mask $1/i$ is replaced by the "
+            r"eigenvalues of its uniform row-stochastic matrix."
         ),
         depends=("PM-CM",),
         derive=derive,
@@ -279,23 +265,20 @@ PM_N1 = register(
         prose_from=("disagreement", "step", "step, converse", "causal rows follow"),
         printed=Printed(
             text=(
-                r"Convergence to the principal eigenvector holds for any $F$ with a strictly dominant real "
-                r"eigenvalue (ordered by "
-                r"real part), for any $\alpha$."
+                r"Convergence to the principal eigenvector holds for any $F$ with a strictly dominant real eigenvalue "
+                r"(ordered by real part), for any $\alpha$."
             ),
             wrong=(
-                r"Real-part dominance is not enough at a fixed step, and modulus dominance with $\lambda_1 < 0$ is "
-                r"not either: "
-                r"$|1 + \alpha\lambda_\ell| < 1 + \alpha\lambda_1$ is what is needed."
+                r"Real-part dominance is not enough at a fixed step, and modulus dominance with $\lambda_1 < 0$ is not "
+                r"either: $|1 + \alpha\lambda_\ell| < 1 + \alpha\lambda_1$ is what is needed."
             ),
             kind=SourceKind.FORMALISED,
             counterexamples=(
                 Counterexample(
                     "spiral",
-                    r"$F = 1 \oplus \big(\begin{smallmatrix}.9 & -3\\ 3 & .9\end{smallmatrix}\big)$ has $\lambda_1 "
-                    r"= 1 > .9 = "
-                    r"\operatorname{Re}\lambda_{2,3}$, and consensus on $v_1$ is unstable for $\alpha > \alpha^* = "
-                    r"0.0227\ldots$",
+                    r"$F = 1 \oplus \big(\begin{smallmatrix}.9 & -3\\ 3 & .9\end{smallmatrix}\big)$ has $\lambda_1 = 1 "
+                    r"> .9 = \operatorname{Re}\lambda_{2,3}$, and consensus on $v_1$ is unstable for $\alpha > "
+                    r"\alpha^* = 0.0227\ldots$",
                     _spiral("1"),
                     spiral,
                 ),
@@ -311,9 +294,8 @@ PM_N1 = register(
         vectors=(Vector("spiral", spiral_threshold, ("0.0227014755959", "1.77553")),),
         variants=(Variant("|lambda_l| < lambda_1", "the spiral at alpha = 1", spiral),),
         notes=(
-            "The sheet says that the same condition decides for the causal mask; this needs lambda_k > 0, which "
-            "the causal "
-            "spectrum, without the multiplier 1/m, does not imply by itself."
+            "The sheet says that the same condition decides for the causal mask; this needs lambda_k > 0, which the "
+            "causal spectrum, without the multiplier 1/m, does not imply by itself."
         ),
     )
 )

@@ -52,8 +52,7 @@ def derive() -> Derivation:
         (
             grouped(
                 "pairs",
-                "If $m_1, m_2 < 0$, the point is sent to its negative. Two tokens of the first side against each "
-                "other.",
+                "If $m_1, m_2 < 0$, the point is sent to its negative. Two tokens of the first side against each other.",
                 pairs_moved("attention-map", lengths, 1),
                 (0, -1 / M1, 0, 0, 1 / M1, 0, 0, 0, 0, 0, 0, 0),
                 r"\frac{1}{|m_1|} = <2>",
@@ -86,11 +85,9 @@ PM_N4_PRIME = register(
         systems=("attention-map",),
         conditions=(Symmetric(V),),
         text=(
-            r"If $m_1, m_2 < 0$ (large $\alpha$), a bipartite state on $v_k$ is sent to its negative: a 2-cycle, "
-            r"with the multipliers of PM-L14 in "
-            r"which $m_i$ is replaced by $|m_i|$. It can be asymptotically stable: $V = \operatorname{diag}(.1, "
-            r"-1)$, $M = \operatorname{diag}(0, 3)$, "
-            r"$\alpha = 3$, $x = (e_2, -e_2)$."
+            r"If $m_1, m_2 < 0$ (large $\alpha$), a bipartite state on $v_k$ is sent to its negative: a 2-cycle, with "
+            r"the multipliers of PM-L14 in which $m_i$ is replaced by $|m_i|$. It can be asymptotically stable: $V = "
+            r"\operatorname{diag}(.1, -1)$, $M = \operatorname{diag}(0, 3)$, $\alpha = 3$, $x = (e_2, -e_2)$."
         ),
         depends=("PM-L14", "PM-R7"),
         derive=derive,

@@ -89,9 +89,8 @@ def derive() -> Derivation:
             Computation(
                 name="ten tokens",
                 says="$V = \\operatorname{diag}(1, \\frac14, \\frac18)$, $M = (\\ln 20)I$, $\\alpha = \\frac12$, $n = "
-                "10$: "
-                "all nine splits on $v_1$ are asymptotically stable (those with $p < 5$ by "
-                "exchanging the sides), by exact classification.",
+                "10$: all nine splits on $v_1$ are asymptotically stable (those with $p < 5$ by exchanging the "
+                "sides), by exact classification.",
                 run=every_split,
                 formula=r"p = 5, \dots, 9",
                 scope="n = 10, d = 3, M = (ln 20) I",
@@ -129,13 +128,12 @@ PM_N6 = register(
         title="Basins of bipartite points are not small in general",
         systems=("attention-map",),
         text=(
-            r"Let $V = V^{\top}$, $\lambda_1 > 0$ simple, $\alpha\lVert V\rVert < 1$, $g = \max(\lambda_2, 0)/\lambda_1$ and "
-            r"$p \geq q \geq 1$. If $e^{2s} > \frac{2p}{q(1-g)}$, $s = v_1^{\top}Mv_1$, the split on $v_1$ is linearly "
-            r"stable by PM-N3: a large score stabilises every split. For $V = \operatorname{diag}(1, \frac14, \frac18)$, "
-            r"$\alpha = \frac12$, $n = 10$ and $M = (\ln 20)I$ all splits are linearly stable; of uniformly random starts most "
-            r"end "
-            r"bipartite "
-            r"(observed for $M = 10I$ by the property test of this statement)."
+            r"Let $V = V^{\top}$, $\lambda_1 > 0$ simple, $\alpha\lVert V\rVert < 1$, $g = \max(\lambda_2, "
+            r"0)/\lambda_1$ and $p \geq q \geq 1$. If $e^{2s} > \frac{2p}{q(1-g)}$, $s = v_1^{\top}Mv_1$, the split "
+            r"on $v_1$ is linearly stable by PM-N3: a large score stabilises every split. For $V = "
+            r"\operatorname{diag}(1, \frac14, \frac18)$, $\alpha = \frac12$, $n = 10$ and $M = (\ln 20)I$ all splits "
+            r"are linearly stable; of uniformly random starts most end bipartite (observed for $M = 10I$ by the "
+            r"property test of this statement)."
         ),
         depends=("PM-N3",),
         derive=derive,

@@ -113,11 +113,9 @@ PM_P1 = register(
         systems=("attention-map",),
         conditions=(Symmetric(V),),
         text=(
-            r"$x$ is a fixed point of the attention map iff $(A(x) \otimes V - \operatorname{diag}(c) \otimes "
-            r"I)\,x = 0$ for that same $x$, with "
-            r"$c_i = x_i^{\top}u_i > -1/\alpha$. The mere existence of scalars $c_i$ that make the matrix singular "
-            r"says nothing: "
-            r"$c_i = \lambda_1$ does it for every $x$."
+            r"$x$ is a fixed point of the attention map iff $(A(x) \otimes V - \operatorname{diag}(c) \otimes I)\,x = "
+            r"0$ for that same $x$, with $c_i = x_i^{\top}u_i > -1/\alpha$. The mere existence of scalars $c_i$ that "
+            r"make the matrix singular says nothing: $c_i = \lambda_1$ does it for every $x$."
         ),
         depends=("PM-L8", "PM-L10"),
         derive=derive,

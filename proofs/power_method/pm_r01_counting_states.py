@@ -70,8 +70,7 @@ PM_R1 = register(
         systems=("oja-map",),
         text=(
             r"For a simple spectrum there are $d\,2^n$ signed states $x_i = \sigma_iv_k$, $2d$ of them consensus, "
-            r"paired by the global sign. "
-            r"They are fixed points under the positivity conditions of PM-L1 only."
+            r"paired by the global sign. They are fixed points under the positivity conditions of PM-L1 only."
         ),
         depends=("PM-L1", "PM-R7"),
         derive=derive,

@@ -126,13 +126,11 @@ PM_R2 = register(
         title="Extrinsic eigenvalues at consensus",
         systems=("oja-map", "attention-map"),
         text=(
-            r"The map sends $(S^{d-1})^n$ to itself, so its Jacobian maps tangent vectors to tangent vectors and "
-            r"is block triangular; the "
-            r"$n(d-1)$ eigenvalues of the tangent block decide stability. The $n$ extrinsic ones depend on how $f$ "
-            r"is extended off the "
-            r"sphere: they are $0$ for $y_i/\lVert y_i\rVert$, and $\operatorname{sgn}(m)/m^2$ with $\lVert "
-            r"x_i\rVert = 1$ put in, "
-            r"$m = 1 + \alpha\lambda_k$, in both cases $n$ times."
+            r"The map sends $(S^{d-1})^n$ to itself, so its Jacobian maps tangent vectors to tangent vectors and is "
+            r"block triangular; the $n(d-1)$ eigenvalues of the tangent block decide stability. The $n$ extrinsic "
+            r"ones depend on how $f$ is extended off the sphere: they are $0$ for $y_i/\lVert y_i\rVert$, and "
+            r"$\operatorname{sgn}(m)/m^2$ with $\lVert x_i\rVert = 1$ put in, $m = 1 + \alpha\lambda_k$, in both "
+            r"cases $n$ times."
         ),
         depends=("PM-L3",),
         derive=derive,

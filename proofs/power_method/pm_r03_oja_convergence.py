@@ -53,8 +53,7 @@ def derive() -> Derivation:
                 "the increment of W is bounded by the squared steps",
                 "By PM-L7, $-\\Delta W \\geq \\frac{1}{2n}\\sum_i\\lVert\\Delta "
                 "x_i\\rVert^2\\big(\\frac{1+r_i}{\\alpha} - \\lambda_d^-\\big)$.",
-                r"\Delta W \leq -\frac{1}{2n}\sum_i\lVert\Delta x_i\rVert^2\Big(\frac{1+r_i}{\alpha} - "
-                r"\lambda_d^-\Big)",
+                r"\Delta W \leq -\frac{1}{2n}\sum_i\lVert\Delta x_i\rVert^2\Big(\frac{1+r_i}{\alpha} - \lambda_d^-\Big)",
             ),
             Inequality(
                 name="descent",
@@ -69,9 +68,8 @@ def derive() -> Derivation:
             analytic_step(
                 "gradient",
                 "The derivative of $W$ along tangent vectors $w_i$ is a polynomial, so $W$ is real analytic on the "
-                "product of "
-                "spheres, a compact analytic manifold; and the Riemannian gradient is $\\operatorname{grad}_iW = "
-                "-\\frac1nP_iu$.",
+                "product of spheres, a compact analytic manifold; and the Riemannian gradient is "
+                "$\\operatorname{grad}_iW = -\\frac1nP_iu$.",
                 derive=lambda: _gradient(rules),
                 claimed=_claimed_gradient(),
                 rules=rules,
@@ -115,9 +113,8 @@ def derive() -> Derivation:
             Inequality(
                 name="continuity",
                 says="So $r_i \\geq 1 - c$ with $c = \\alpha\\lVert V\\rVert$ at the limit; for other steps $r_i \\geq "
-                "\\rho > 0$ "
-                "is assumed along the orbit, and holds at its limit. In both cases $y_i \\neq 0$ there, and the map is "
-                "continuous.",
+                "\\rho > 0$ is assumed along the orbit, and holds at its limit. In both cases $y_i \\neq 0$ there, "
+                "and the map is continuous.",
                 hypotheses=(sp.Or(r >= 1 - c, r >= floor), c < 1, floor > 0),
                 conclusion=r > 0,
                 uses=("from PM-DOM",),
@@ -148,8 +145,7 @@ PM_R3 = register(
         text=(
             r"If $V \succeq 0$ (any $\alpha$) or $\alpha|\lambda_d| < 1$, and the orbit stays away from $y_i = 0$, "
             r"that is $\lVert y_i\rVert \geq \rho > 0$ along it (automatic for $\alpha\lVert V\rVert < 1$), every "
-            r"trajectory "
-            r"converges to a single fixed point."
+            r"trajectory converges to a single fixed point."
         ),
         depends=("PM-L7", "PM-DOM"),
         derive=derive,

@@ -54,9 +54,8 @@ PM_R4 = register(
         systems=("oja-map",),
         text=(
             r"The bound $\alpha < \frac{1}{2\lVert V\rVert}$ is sufficient for the local part of Theorem 2, not "
-            r"necessary: by PM-L4 a condition on "
-            r"$\alpha$ is needed only when $|\lambda_d| > \lambda_1$, and then it is $\alpha < 2/(|\lambda_d| - "
-            r"\lambda_1)$."
+            r"necessary: by PM-L4 a condition on $\alpha$ is needed only when $|\lambda_d| > \lambda_1$, and then it "
+            r"is $\alpha < 2/(|\lambda_d| - \lambda_1)$."
         ),
         depends=("PM-L4", "PM-T2"),
         derive=derive,

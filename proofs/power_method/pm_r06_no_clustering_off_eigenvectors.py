@@ -27,10 +27,9 @@ def derive() -> Derivation:
             *fixed_token()[:1],
             grouped(
                 "push",
-                "At $x_1 = \\dots = x_n = \\hat x$ with $V\\hat x = \\nu\\hat x + \\omega e$, $e \\perp \\hat x$, "
-                "the weights of a row sum to 1 and the push is "
-                "$V\\hat x$, for any $n$ and any scores. Its tangential part vanishes only for $\\omega = 0$: "
-                "$\\hat x$ is an eigenvector.",
+                "At $x_1 = \\dots = x_n = \\hat x$ with $V\\hat x = \\nu\\hat x + \\omega e$, $e \\perp \\hat x$, the "
+                "weights of a row sum to 1 and the push is $V\\hat x$, for any $n$ and any scores. Its tangential "
+                "part vanishes only for $\\omega = 0$: $\\hat x$ is an eigenvector.",
                 attention_push([(1, (1, 0)), (n - 1, (1, 0))], [[nu, omega], [omega, free]]),
                 (nu, omega, nu, omega),
                 r"u_i = <1>\,\hat x + <2>\,e",
@@ -65,8 +64,7 @@ PM_R6 = register(
         conditions=(Symmetric(V),),
         text=(
             r"A state $x_1 = \dots = x_n = \hat x$ is an equilibrium of the attention map only if $\hat x$ is an "
-            r"eigenvector of $V$: the rows of "
-            r"$A$ sum to 1, so $u_i = V\hat x$."
+            r"eigenvector of $V$: the rows of $A$ sum to 1, so $u_i = V\hat x$."
         ),
         depends=("PM-L8",),
         derive=derive,
@@ -74,8 +72,7 @@ PM_R6 = register(
         printed=Printed(
             text=(
                 r"A clustering equilibrium can be a consensus $x_i = \hat x$ with $\hat x$ not aligned with any "
-                r"eigenvector of $V$ "
-                r"(a 1-clustering)."
+                r"eigenvector of $V$ (a 1-clustering)."
             ),
             wrong=r"There are no such equilibria: the class is empty.",
             counterexamples=(

@@ -74,9 +74,8 @@ PM_R7 = register(
         title="Equilibria come in antipodal pairs",
         systems=("oja-map", "attention-map", "multihead-map"),
         text=(
-            r"$f(-x) = -f(x)$ for all the maps, because $a_{ij}(-x) = a_{ij}(x)$. Hence $-x$ is an equilibrium iff "
-            r"$x$ is, and $\{x, -x\}$ is a "
-            r"2-cycle of $f$ iff $x$ is a fixed point of $-f$."
+            r"$f(-x) = -f(x)$ for all the maps, because $a_{ij}(-x) = a_{ij}(x)$. Hence $-x$ is an equilibrium iff $x$ "
+            r"is, and $\{x, -x\}$ is a 2-cycle of $f$ iff $x$ is a fixed point of $-f$."
         ),
         derive=derive,
         prose_from=("multihead-map",),

@@ -28,9 +28,8 @@ def derive() -> Derivation:
             ),
             grouped(
                 "first side",
-                "With $\\lVert x_i\\rVert = 1$ put in and $m_i > 0$, $E = e^s$: the changes of the scores and of "
-                "the means drop out, and the radial "
-                "block is diagonal; on the first side",
+                "With $\\lVert x_i\\rVert = 1$ put in and $m_i > 0$, $E = e^s$: the changes of the scores and of the "
+                "means drop out, and the radial block is diagonal; on the first side",
                 bipartite("unit", first),
                 (1 / M1**2, 0, 0),
                 r"<1>,\ <2>,\ <3>",
@@ -55,9 +54,8 @@ PM_R8 = register(
         systems=("attention-map",),
         text=(
             r"At a bipartite point with $m_1, m_2 > 0$ the extrinsic class is $0$, $n$ times, for the extension "
-            r"$y_i/\lVert y_i\rVert$, and "
-            r"$1/m_1^2$ ($p$ times), $1/m_2^2$ ($q$ times) with $\lVert x_i\rVert = 1$ put in. Neither matters for "
-            r"stability."
+            r"$y_i/\lVert y_i\rVert$, and $1/m_1^2$ ($p$ times), $1/m_2^2$ ($q$ times) with $\lVert x_i\rVert = 1$ "
+            r"put in. Neither matters for stability."
         ),
         depends=("PM-R2", "PM-L12"),
         derive=derive,

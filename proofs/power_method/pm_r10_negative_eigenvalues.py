@@ -36,9 +36,8 @@ def derive() -> Derivation:
             ),
             Identity(
                 name="value at one",
-                says="As in PM-N3, up to $m_1m_2 > 0$ the characteristic polynomial of $B_1$ (direction $v_1$, "
-                "$\\mu = \\alpha\\lambda_1$) at 1 is the "
-                "determinant of $\\kappa\\operatorname{diag}(b_1,b_2) - \\mu S$.",
+                says="As in PM-N3, up to $m_1m_2 > 0$ the characteristic polynomial of $B_1$ (direction $v_1$, $\\mu = "
+                "\\alpha\\lambda_1$) at 1 is the determinant of $\\kappa\\operatorname{diag}(b_1,b_2) - \\mu S$.",
                 left=(1 - found.trace() + found.det()).subs(LENGTHS)
                 * (1 + kappa * b1)
                 * (1 + kappa * sp.Symbol("b_2", real=True)),
@@ -81,9 +80,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="a root above 1",
-                says="That is $1 - T + D < 0$ or $T > 2$, and then the "
-                "larger root $z \\geq T/2$ of "
-                "$z^2 - Tz + D$ (the roots are real by PM-L14) is above 1.",
+                says="That is $1 - T + D < 0$ or $T > 2$, and then the larger root $z \\geq T/2$ of $z^2 - Tz + D$ "
+                "(the roots are real by PM-L14) is above 1.",
                 hypotheses=(sp.Eq(z**2 - trace * z + det, 0), z >= trace / 2, sp.Or(1 - trace + det < 0, trace > 2)),
                 conclusion=z > 1,
                 uses=("not semidefinite", "from PM-L14"),
@@ -131,9 +129,8 @@ PM_R10 = register(
         ),
         text=(
             r"Let $\alpha\lVert V\rVert < 1$ and $p \geq q$. If $\lambda_k < 0$ and $s = v_k^{\top}Mv_k \geq 0$, or if "
-            r"$\lambda_k < 0$ and $|\lambda_k| \leq \lambda_1$, the bipartite points on $v_k$ are linearly unstable. With "
-            r"$s < 0$ and $|\lambda_d| > \lambda_1$ those on "
-            r"$v_d$ can be stable: PM-N3."
+            r"$\lambda_k < 0$ and $|\lambda_k| \leq \lambda_1$, the bipartite points on $v_k$ are linearly unstable. "
+            r"With $s < 0$ and $|\lambda_d| > \lambda_1$ those on $v_d$ can be stable: PM-N3."
         ),
         depends=("PM-L14", "PM-N3"),
         derive=derive,
@@ -144,9 +141,8 @@ PM_R10 = register(
             counterexamples=(
                 Counterexample(
                     "TV7a",
-                    r"$V = \operatorname{diag}(1, -2)$, $M = \operatorname{diag}(0, -\ln 3)$, $k = 2$, $p = q = "
-                    r"2$, $\alpha = \frac14$: multipliers "
-                    r"$\frac47, \frac57, \frac57, \frac{25}{28}$.",
+                    r"$V = \operatorname{diag}(1, -2)$, $M = \operatorname{diag}(0, -\ln 3)$, $k = 2$, $p = q = 2$, "
+                    r"$\alpha = \frac14$: multipliers $\frac47, \frac57, \frac57, \frac{25}{28}$.",
                     TV7A,
                     lambda: point_is(TV7A, "bipartite", stable="stable"),
                 ),

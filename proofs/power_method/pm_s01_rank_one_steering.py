@@ -62,8 +62,7 @@ def _rouche_steps() -> tuple[Step, ...]:
         ),
         Inequality(
             name="outside",
-            says="Let $\\mu \\geq 20B$. Every $\\zeta$ of modulus $r \\geq \\mu/2$ lies outside the disc of radius "
-            "$N$.",
+            says="Let $\\mu \\geq 20B$. Every $\\zeta$ of modulus $r \\geq \\mu/2$ lies outside the disc of radius $N$.",
             hypotheses=(*far, MU > 0),
             conclusion=radius > N,
             uses=("norms",),
@@ -88,9 +87,8 @@ def _rouche_steps() -> tuple[Step, ...]:
         Inequality(
             name="on the circle",
             says="The secular equation is $\\zeta - \\mu = \\mu\\, z^{\\top}F(\\zeta I - F)^{-1}w$. Its right side is "
-            "at "
-            "most $\\mu B/(r - N)$, which is below $\\mu/2$ for every $r \\geq \\mu/2$, hence on the circle $|\\zeta - "
-            "\\mu| = \\mu/2$ and wherever $|\\zeta| \\geq \\mu/2$ outside of it.",
+            "at most $\\mu B/(r - N)$, which is below $\\mu/2$ for every $r \\geq \\mu/2$, hence on the circle "
+            "$|\\zeta - \\mu| = \\mu/2$ and wherever $|\\zeta| \\geq \\mu/2$ outside of it.",
             hypotheses=(*far, MU > 0),
             conclusion=MU * B / (radius - N) < MU / 2,
             uses=("secular equation", "norms", "resolvent"),
@@ -100,8 +98,7 @@ def _rouche_steps() -> tuple[Step, ...]:
         Inequality(
             name="in the disc",
             says="In the disc $|\\zeta - \\mu| = t \\leq \\mu/2$, and on its circle, the modulus $r \\geq \\mu - t$ is "
-            "at least "
-            "$\\mu/2$: there $\\zeta - \\mu$ and $\\mu\\, z^{\\top}F(\\zeta I - F)^{-1}w$ are analytic.",
+            "at least $\\mu/2$: there $\\zeta - \\mu$ and $\\mu\\, z^{\\top}F(\\zeta I - F)^{-1}w$ are analytic.",
             hypotheses=(radius >= MU - distance, distance <= MU / 2),
             conclusion=radius >= MU / 2,
             uses=("resolvent",),
@@ -115,8 +112,7 @@ def _rouche_steps() -> tuple[Step, ...]:
             theorem=ROUCHE,
             letters={"f": "zeta - mu", "g": "the right side", "disc": "the disc"},
             formula=r"\#\{\zeta : \zeta - \mu = \mu\, z^{\top}F(\zeta I - F)^{-1}w,\ |\zeta - \mu| < \tfrac{\mu}{2}\} "
-            r"= "
-            r"\#\{\mu\}",
+            r"= \#\{\mu\}",
             uses=("in the disc", "on the circle"),
             establishes=("zeta - mu and its difference with the right side have equally many zeros in the disc",),
         ),
@@ -130,10 +126,8 @@ def _distance_steps() -> tuple[Step, ...]:
         Inequality(
             name="one root",
             says="That is one zero. Outside of the disc, where $|\\zeta| \\geq \\mu/2$, there is none: the right side "
-            "has a "
-            "modulus $s < \\mu/2$, and $t = |\\zeta - \\mu| \\geq \\mu/2$. The zero is real: its complex conjugate is "
-            "a zero in "
-            "the disc too, so its imaginary part is $y = -y$.",
+            "has a modulus $s < \\mu/2$, and $t = |\\zeta - \\mu| \\geq \\mu/2$. The zero is real: its complex "
+            "conjugate is a zero in the disc too, so its imaginary part is $y = -y$.",
             hypotheses=(smaller < MU / 2, distance >= MU / 2, sp.Eq(imaginary, -imaginary)),
             conclusion=sp.And(sp.Ne(distance, smaller), sp.Eq(imaginary, 0)),
             uses=("secular equation", "Rouche", "on the circle"),
@@ -274,8 +268,7 @@ def _angle_steps() -> tuple[Step, ...]:
             name="angle",
             says="So $\\zeta(\\zeta I - F)^{-1}w$ has the part $a = 1 + w^{\\top}F(\\zeta I - F)^{-1}w$ along $w$ and "
             "a part of length $A$ across, which differs from $\\tau = \\lVert P_wFw\\rVert/\\zeta \\leq N/\\zeta$ by "
-            "at "
-            "most $N^2/(\\zeta(\\zeta - N))$. The tangent of the angle to $w$ is $A/a$.",
+            "at most $N^2/(\\zeta(\\zeta - N))$. The tangent of the angle to $w$ is $A/a$.",
             hypotheses=(
                 N >= 0,
                 ROOT > 2 * N,
@@ -315,8 +308,7 @@ def derive() -> Derivation:
             Inequality(
                 name="secular equation",
                 says="So the new eigenvalues $\\zeta \\notin \\operatorname{spec}F$, where $D = \\det(\\zeta I - F) "
-                "\\neq 0$, are the "
-                "roots of the secular equation $1 = \\mu\\,z^{\\top}(\\zeta I - F)^{-1}w = q$.",
+                "\\neq 0$, are the roots of the secular equation $1 = \\mu\\,z^{\\top}(\\zeta I - F)^{-1}w = q$.",
                 hypotheses=(sp.Ne(determinant, 0), sp.Eq(determinant * (1 - quotient), 0)),
                 conclusion=sp.Eq(quotient, 1),
                 uses=("determinant",),
@@ -350,17 +342,16 @@ PM_S1 = register(
         title="Steering by a rank-one edit",
         systems=("multihead-map",),
         text=(
-            r"Let $V_{\rm cat}$ be invertible and $\widetilde U = U + \mu wz^{\top}V_{\rm cat}^{-1}$; then "
-            r"$\widetilde F = F + \mu wz^{\top}$. With "
-            r"$\lVert w\rVert = 1$ and $z^{\top}w = 1$ the large eigenvalue satisfies $1 = \mu z^{\top}(\zeta I - "
-            r"F)^{-1}w$ and is $\zeta = \mu + z^{\top}Fw + "
-            r"\frac1\mu z^{\top}F(I - wz^{\top})Fw$ up to an error of at most $8B^3/\mu^2$ if $\mu \geq 20B$, $B = "
-            r"\lVert F\rVert\lVert z\rVert$; it is then the only eigenvalue of modulus at least $\mu/2$, is real, and "
-            r"$|\zeta - \mu| \leq \frac65B$. The tangent of the angle of its eigenvector to $w$ differs from $\lVert "
-            r"P_wFw\rVert/\zeta$ by at most $2\lVert F\rVert^2/(\zeta(\zeta - 2\lVert F\rVert))$. For $z \perp w$, $f_1 = "
-            r"z^{\top}Fw \neq 0$ and $\eta = \sqrt{\mu|f_1|} \geq 6\lVert z\rVert\lVert F\rVert^2/|f_1|$ there are exactly "
-            r"two eigenvalues of modulus at least $\eta/2$, one within $2\lVert z\rVert\lVert F\rVert^2/|f_1|$ of each square "
-            r"root of $\mu f_1$, real for $f_1 > 0$: a gap of the order $\sqrt\mu$."
+            r"Let $V_{\rm cat}$ be invertible and $\widetilde U = U + \mu wz^{\top}V_{\rm cat}^{-1}$; then $\widetilde "
+            r"F = F + \mu wz^{\top}$. With $\lVert w\rVert = 1$ and $z^{\top}w = 1$ the large eigenvalue satisfies $1 "
+            r"= \mu z^{\top}(\zeta I - F)^{-1}w$ and is $\zeta = \mu + z^{\top}Fw + \frac1\mu z^{\top}F(I - "
+            r"wz^{\top})Fw$ up to an error of at most $8B^3/\mu^2$ if $\mu \geq 20B$, $B = \lVert F\rVert\lVert "
+            r"z\rVert$; it is then the only eigenvalue of modulus at least $\mu/2$, is real, and $|\zeta - \mu| \leq "
+            r"\frac65B$. The tangent of the angle of its eigenvector to $w$ differs from $\lVert P_wFw\rVert/\zeta$ "
+            r"by at most $2\lVert F\rVert^2/(\zeta(\zeta - 2\lVert F\rVert))$. For $z \perp w$, $f_1 = z^{\top}Fw "
+            r"\neq 0$ and $\eta = \sqrt{\mu|f_1|} \geq 6\lVert z\rVert\lVert F\rVert^2/|f_1|$ there are exactly two "
+            r"eigenvalues of modulus at least $\eta/2$, one within $2\lVert z\rVert\lVert F\rVert^2/|f_1|$ of each "
+            r"square root of $\mu f_1$, real for $f_1 > 0$: a gap of the order $\sqrt\mu$."
         ),
         derive=derive,
         prose_from=("large root", "angle", "orthogonal z: two roots"),

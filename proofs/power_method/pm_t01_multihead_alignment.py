@@ -58,11 +58,10 @@ def derive() -> Derivation:
             ),
             grouped(
                 "blocks",
-                "Two heads with arbitrary, different and non-symmetric $F_1$, $F_2$, $M_1$, $M_2$, of which only "
-                "the sum $F$ is symmetric: one token "
-                "at $v_k(F)$, $m = 1 + \\alpha\\lambda_k > 0$, is moved along $\\xi$, $F\\xi = g_2\\xi + "
-                "g_3\\xi'$. The push is a sum over "
-                "the heads, so any number of heads can be merged two at a time.",
+                "Two heads with arbitrary, different and non-symmetric $F_1$, $F_2$, $M_1$, $M_2$, of which only the "
+                "sum $F$ is symmetric: one token at $v_k(F)$, $m = 1 + \\alpha\\lambda_k > 0$, is moved along $\\xi$, "
+                "$F\\xi = g_2\\xi + g_3\\xi'$. The push is a sum over the heads, so any number of heads can be merged "
+                "two at a time.",
                 _two_heads([(1, E1, E2), (n - 1, E1, STILL)]),
                 (0, (1 + alpha * G2 / n) / m, alpha * G3 / n / m, 0, alpha * G2 / n / m, alpha * G3 / n / m),
                 r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right), \qquad J_{ji}\xi = \left(<4>,\ <5>,\ <6>\right)",
@@ -122,12 +121,11 @@ PM_T1 = register(
             ),
         ),
         text=(
-            r"Let $F = \sum_hF_h$, $F_h = U_hV_h$, be symmetric with simple $\lambda_1 > 0$. Consensus at $\pm v_1(F)$ is "
-            r"linearly asymptotically stable iff $\alpha(|\lambda_d| - \lambda_1) < 2$. Consensus at an eigenvector "
-            r"$v_k$, $\lambda_k < \lambda_1$, is linearly unstable for every $\alpha$ for which it is fixed, $1 + "
-            r"\alpha\lambda_k > 0$ (otherwise it is sent to its negative). "
-            r"The single heads need not be symmetric, may differ, and may have different scores: only $F$ enters. "
-            r"For causal masks and "
+            r"Let $F = \sum_hF_h$, $F_h = U_hV_h$, be symmetric with simple $\lambda_1 > 0$. Consensus at $\pm v_1(F)$ "
+            r"is linearly asymptotically stable iff $\alpha(|\lambda_d| - \lambda_1) < 2$. Consensus at an "
+            r"eigenvector $v_k$, $\lambda_k < \lambda_1$, is linearly unstable for every $\alpha$ for which it is "
+            r"fixed, $1 + \alpha\lambda_k > 0$ (otherwise it is sent to its negative). The single heads need not be "
+            r"symmetric, may differ, and may have different scores: only $F$ enters. For causal masks and "
             r"non-symmetric $F$ see PM-N1."
         ),
         depends=("PM-CM", "PM-L3", "PM-L4", "PM-N1"),
@@ -149,7 +147,6 @@ PM_T1 = register(
             Variant("F symmetric", "the spiral of PM-N1: real-part dominance does not decide at a fixed step", spiral),
         ),
         notes="The step with heads is checked for two heads; that more heads merge two at a time, because the push is "
-        "a sum "
-        "over the heads, is argued in words.",
+        "a sum over the heads, is argued in words.",
     )
 )

@@ -92,10 +92,8 @@ def _other_points() -> tuple[Step, ...]:
         Inequality(
             name="cases",
             says="Let $c = 0$ for principal consensus, $c = 1, 2, 3$ for these three kinds, $c = 4$ for polygonal "
-            "points "
-            "with half of the tokens at each of $\\pm w$, and let $m$ be the largest multiplier: it is above 1 "
-            "unless $c = "
-            "0$ or $c = 4$.",
+            "points with half of the tokens at each of $\\pm w$, and let $m$ be the largest multiplier: it is above 1 "
+            "unless $c = 0$ or $c = 4$.",
             hypotheses=(sp.Or(*(sp.Eq(case, each) for each in range(5))), *decided, sp.Ne(case, 0), sp.Ne(case, 4)),
             conclusion=largest > 1,
             uses=("other consensus points", "from PM-L5", "from PM-L6", "from PM-L1"),
@@ -143,9 +141,8 @@ def _almost_every_start() -> tuple[Step, ...]:
         ),
         Citation(
             name="almost every start, positive second eigenvalue",
-            says="The stable sets of the other fixed points are contained in countably many preimages of "
-            "centre-stable manifolds "
-            "of positive codimension.",
+            says="The stable sets of the other fixed points are contained in countably many preimages of centre-stable "
+            "manifolds of positive codimension.",
             theorem=CENTRE_STABLE_MAPS,
             letters={"S": PRINCIPAL},
             formula=r"\lambda_2 > 0 \implies x(\tau) \to \pm(v_1, \dots, v_1) \text{ for almost every } x(0)",
@@ -154,8 +151,7 @@ def _almost_every_start() -> tuple[Step, ...]:
         ),
         Citation(
             name="almost every start, up to collinear points",
-            says="For any $\\lambda_2$ the same argument leaves principal consensus and the collinear polygonal "
-            "points.",
+            says="For any $\\lambda_2$ the same argument leaves principal consensus and the collinear polygonal points.",
             theorem=CENTRE_STABLE_MAPS,
             letters={"S": COLLINEAR},
             formula=r"x(\tau) \to \pm(v_1, \dots, v_1) \text{ or } x(\tau) \to (\pm w, \dots, \pm w) \text{ for "
@@ -182,8 +178,7 @@ def _collinear_points() -> tuple[Step, ...]:
         Identity(
             name="codimension",
             says="Starts with two equal tokens, $x_i = x_j$, form manifolds of dimension $(n-1)(d-1)$ in one of "
-            "dimension "
-            "$n(d-1)$.",
+            "dimension $n(d-1)$.",
             left=sp.Add(n * (d - 1), -(n - 1) * (d - 1), evaluate=False),
             right=d - 1,
             uses=("collapse",),
@@ -200,9 +195,8 @@ def _collinear_points() -> tuple[Step, ...]:
         ),
         Inequality(
             name="almost every start, n >= 3",
-            says="For almost every start the limit is of the kind $c = 0$ or $c = 4$, and no two tokens are equal, "
-            "$e = 0$; "
-            "but $c = 4$ only for starts with $e = 1$. So $c = 0$: for $n \\geq 3$ no sign of $\\lambda_2$ is "
+            says="For almost every start the limit is of the kind $c = 0$ or $c = 4$, and no two tokens are equal, $e "
+            "= 0$; but $c = 4$ only for starts with $e = 1$. So $c = 0$: for $n \\geq 3$ no sign of $\\lambda_2$ is "
             "needed.",
             hypotheses=(
                 sp.Or(sp.Eq(case, 0), sp.Eq(case, 4)),
@@ -271,16 +265,14 @@ PM_T2 = register(
         printed=Printed(
             text=(
                 r"If $\alpha < \frac{1}{2\lVert V\rVert}$, principal consensus is asymptotically stable, all other "
-                r"equilibria are unstable, and almost "
-                r"all trajectories converge to $v_1$ or $-v_1$."
+                r"equilibria are unstable, and almost all trajectories converge to $v_1$ or $-v_1$."
             ),
             wrong=r"False for $n = 2$, $\lambda_2 < 0$: an open set of starts ends antipodal (PM-CX1).",
             counterexamples=(
                 Counterexample(
                     "TV9",
                     r"$n = d = 2$, $V = \operatorname{diag}(1, -\frac12)$, $\alpha = \frac14 < \frac{1}{2\lVert "
-                    r"V\rVert}$: the antipodal points "
-                    r"attract an open set.",
+                    r"V\rVert}$: the antipodal points attract an open set.",
                     TV9,
                     lambda: attracting(TV9, "7/8"),
                 ),

@@ -43,8 +43,7 @@ def projection_steps() -> tuple[Any, ...]:
         Inequality(
             name="range",
             says="It is symmetric, so $\\lVert x\\rVert^2 - \\lVert\\Pi_Sx\\rVert^2 = \\lVert x - \\Pi_Sx\\rVert^2 "
-            "\\geq 0$: with $X = \\lVert x\\rVert > 0$, $P = \\lVert\\Pi_Sx\\rVert$, the correlation lies in $[0, "
-            "1]$.",
+            "\\geq 0$: with $X = \\lVert x\\rVert > 0$, $P = \\lVert\\Pi_Sx\\rVert$, the correlation lies in $[0, 1]$.",
             hypotheses=(length > 0, shadow >= 0, length**2 - shadow**2 >= 0),
             conclusion=sp.And(shadow / length >= 0, shadow / length <= 1),
             uses=("projection",),
