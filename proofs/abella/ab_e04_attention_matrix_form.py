@@ -14,7 +14,23 @@ import sympy as sp
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import det_matrix, det_tokens, diagonal, identity, numbers
 from eigentoken.proofs.properties.flow_properties import order_of_factors, tangent_field
+from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_J, tensor_step
 from eigentoken.proofs.steps.tensor_reductions import EXACT, all_equal, matrix_of_symbols, tokens_of_symbols
+from eigentoken.theory.calculus import (
+    ALPHA,
+    DIMENSION,
+    SLOT,
+    Assumptions,
+    CalculusAlgebra,
+    Letter,
+    exponential,
+    factor,
+    one,
+    vector,
+)
+from eigentoken.theory.calculus import dot as inner
+from eigentoken.theory.calculus.algebra import COLUMN
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.observables import apply_matrix, dot
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import sign
@@ -85,23 +101,6 @@ def derive_matrix_form() -> Derivation:
 
 def derive_layer() -> Derivation:
     """The registered layer, for every number of tokens and heads and every dimension."""
-    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_J, tensor_step
-    from eigentoken.theory.calculus import (
-        ALPHA,
-        DIMENSION,
-        SLOT,
-        Assumptions,
-        CalculusAlgebra,
-        Letter,
-        exponential,
-        factor,
-        one,
-        vector,
-    )
-    from eigentoken.theory.calculus import dot as inner
-    from eigentoken.theory.calculus.algebra import COLUMN
-    from eigentoken.theory.calculus.expressions import row_sum
-
     chosen = system("ellipsoid-map")
     value, score, metric = Letter("U", False, (HEAD,)), Letter("P", False, (HEAD,)), Letter("W")
     rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})

@@ -13,8 +13,10 @@ from eigentoken.proofs.abella.ab_e04_attention_matrix_form import layer_data
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import numbers
 from eigentoken.proofs.properties.flow_properties import tangent_field
+from eigentoken.proofs.steps.calculus_steps import HEAD, field_of, tensor_step
 from eigentoken.proofs.steps.tensor_reductions import slope
 from eigentoken.proofs.steps.textbook import TAYLOR
+from eigentoken.theory.calculus import ALPHA, SLOT, Assumptions, CalculusAlgebra, Letter, dot, vector
 from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.statements.registry import register
@@ -27,9 +29,6 @@ W = matrix("W")
 
 def derive() -> Derivation:
     """The tangent part of the push is the derivative of the layer in its step."""
-    from eigentoken.proofs.steps.calculus_steps import HEAD, field_of, tensor_step
-    from eigentoken.theory.calculus import ALPHA, SLOT, Assumptions, CalculusAlgebra, Letter, dot, vector
-
     value, score, metric = Letter("U", False, (HEAD,)), Letter("P", False, (HEAD,)), Letter("W")
     rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})
     given = {"heads": [{"U": value, "P": score}], "W": metric}

@@ -13,7 +13,32 @@ import sympy as sp
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import det_spd, det_tokens, numbers
 from eigentoken.proofs.properties.flow_properties import gradient_identity, metric_is_positive, tangent_field
+from eigentoken.proofs.steps.calculus_steps import (
+    TOKEN_I,
+    TOKEN_J,
+    along_flow,
+    analytic_step,
+    field_of,
+    pair_exponential,
+    tensor_step,
+    token,
+)
 from eigentoken.proofs.steps.textbook_flows import LEVEL_SET
+from eigentoken.theory.calculus import (
+    DIMENSION,
+    SLOT,
+    Assumptions,
+    Letter,
+    differentiate,
+    direction,
+    dot,
+    exponential,
+    factor,
+    one,
+    vector,
+    zero,
+)
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.observables_attention import ellipsoid_potential
 from eigentoken.theory.language.terms import matrix
@@ -28,18 +53,6 @@ CONDITIONS = (Symmetric(P), PositiveDefinite(P))
 
 def _special_case() -> tuple[Step, ...]:
     """Model (8) is model (7) with one head, U = I and W = P; it stays on the ellipsoid and is smooth."""
-    from eigentoken.proofs.steps.calculus_steps import (
-        TOKEN_I,
-        TOKEN_J,
-        along_flow,
-        analytic_step,
-        field_of,
-        tensor_step,
-        token,
-    )
-    from eigentoken.theory.calculus import DIMENSION, SLOT, Assumptions, Letter, dot, exponential, factor, vector, zero
-    from eigentoken.theory.calculus.expressions import row_sum
-
     letter = Letter("P")
     rules = Assumptions(symmetric=frozenset({"P"}), unit={"y": (letter,)})
     field = field_of("ellipsoid-flow", {"P": letter}, rules)
@@ -84,9 +97,6 @@ def _special_case() -> tuple[Step, ...]:
 
 def _compact_manifold() -> tuple[Step, ...]:
     """The ellipsoid is a compact manifold."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, tensor_step, token
-    from eigentoken.theory.calculus import Assumptions, Letter, differentiate, dot, one
-
     letter = Letter("P")
     rules = Assumptions(symmetric=frozenset({"P"}), unit={"y": (letter,)})
     form, least, square = sp.symbols("q lambda N", real=True)
@@ -161,9 +171,6 @@ def derive_metric() -> Derivation:
 
 def derive_potential() -> Derivation:
     """The potential is symmetric in the tokens, and its derivative is computed by the calculus (see AB-L3.2)."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, pair_exponential, tensor_step
-    from eigentoken.theory.calculus import Assumptions, Letter, differentiate, direction, dot, vector
-
     letter = Letter("P")
     rules = Assumptions(symmetric=frozenset({"P"}))
     potential = (pair_exponential(letter, TOKEN_I, TOKEN_J, "x") * sp.Rational(-1, 2)).summed(TOKEN_I, TOKEN_J)

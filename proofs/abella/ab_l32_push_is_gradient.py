@@ -8,7 +8,18 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.flow_properties import gradient_identity
+from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, attention_sum, pair_exponential, tensor_step
 from eigentoken.proofs.steps.tensor_reductions import EXACT
+from eigentoken.theory.calculus import (
+    SLOT,
+    Assumptions,
+    CalculusAlgebra,
+    Letter,
+    differentiate,
+    direction,
+    instance,
+    vector,
+)
 from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.observables import apply_matrix, dot
 from eigentoken.theory.language.terms import matrix
@@ -23,24 +34,7 @@ P = matrix("P")
 
 def derive() -> Derivation:
     """``dV(x) X = g(-X_P, X)`` for every X: symbolic n and d."""
-    from eigentoken.proofs.steps.calculus_steps import (
-        TOKEN_I,
-        TOKEN_J,
-        attention_sum,
-        pair_exponential,
-        tensor_step,
-    )
-    from eigentoken.theory.calculus import (
-        SLOT,
-        Assumptions,
-        CalculusAlgebra,
-        Letter,
-        differentiate,
-        direction,
-        dot,
-        instance,
-        vector,
-    )
+    from eigentoken.theory.calculus import dot
     from eigentoken.theory.systems.catalogue import system
 
     letter = Letter("P")

@@ -14,7 +14,7 @@ from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import det_matrix, numbers, symmetric_eigenpairs, times, transposed
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.matrices import weight_of_a_later_token
-from eigentoken.proofs.steps.tensor_reductions import EXACT
+from eigentoken.proofs.steps.tensor_reductions import EXACT, all_equal
 from eigentoken.proofs.steps.textbook import CAUCHY_SCHWARZ
 from eigentoken.theory.language.conditions import BoundedInTime, PositiveDefinite, Symmetric
 from eigentoken.theory.language.terms import ell, matrix
@@ -81,7 +81,6 @@ def _scores() -> tuple[Step, ...]:
 
 def _bounds() -> tuple[Step, ...]:
     """All exponentials lie in [m, M] with m = e^{-K^2 b}, M = 1/m: the bounds, and that they are attained."""
-    from eigentoken.proofs.steps.tensor_reductions import all_equal
     from eigentoken.theory.statements.steps import Reduction
 
     b = sp.Symbol("b", positive=True)

@@ -11,9 +11,14 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.flow_properties import speed_is_bounded
+from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, analytic_step, field_of, token
 from eigentoken.proofs.steps.tensor_reductions import applied
 from eigentoken.proofs.steps.textbook import UNIFORMLY_CONTINUOUS_COMPOSITION
 from eigentoken.proofs.steps.textbook_flows import MEAN_VALUE
+from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, exponential, factor
+from eigentoken.theory.calculus import dot as inner
+from eigentoken.theory.calculus.atoms import Dot
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.conditions import (
     BoundedInTime,
     IsIdentity,
@@ -31,9 +36,6 @@ W, U = matrix("W"), matrix("U")
 
 
 def _height(index: Any) -> Any:
-    from eigentoken.theory.calculus import Base, factor
-    from eigentoken.theory.calculus.atoms import Dot
-
     return factor(Dot(Base("v"), (), Base("y", (index,))))
 
 
@@ -149,19 +151,6 @@ def _factors() -> tuple[Step, ...]:
 
 def _composition() -> tuple[Step, ...]:
     """The derivative of a height is a continuous function of them."""
-    from eigentoken.proofs.steps.calculus_steps import (
-        HEAD,
-        TOKEN_I,
-        TOKEN_J,
-        along_flow,
-        analytic_step,
-        field_of,
-        token,
-    )
-    from eigentoken.theory.calculus import DIMENSION, Assumptions, Letter, exponential, factor
-    from eigentoken.theory.calculus import dot as inner
-    from eigentoken.theory.calculus.expressions import row_sum
-
     metric, score = Letter("W"), Letter("P", False, (HEAD,))
     rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})
     field = field_of("ellipsoid-multihead-flow", {"heads": [{"U": None, "P": score}], "W": metric}, rules)

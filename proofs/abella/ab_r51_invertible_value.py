@@ -11,6 +11,8 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.flow_properties import sigma_cancels
+from eigentoken.proofs.steps.calculus_steps import TOKEN_J, tensor_step
+from eigentoken.theory.calculus import SLOT, Assumptions, Letter, dot, vector
 from eigentoken.theory.language.conditions import Nonsingular
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
@@ -24,9 +26,6 @@ U = matrix("U")
 
 def derive() -> Derivation:
     """The push is cancelled by the inverse; in ``z = U y`` it is the causal model on the sphere."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_J, tensor_step
-    from eigentoken.theory.calculus import SLOT, Assumptions, Letter, dot, vector
-
     value, back, metric = Letter("U"), Letter("S"), Letter("W")
     # S = U^{-1}: S U = U S = 1; W = U^T U is kept as a name, W S = U^T
     rules = Assumptions(

@@ -12,6 +12,16 @@ import sympy as sp
 from eigentoken.proofs.abella.ab_e08_gradient_case import data
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import numbers
+from eigentoken.proofs.steps.calculus_steps import (
+    TOKEN_I,
+    TOKEN_J,
+    along_flow,
+    attention_sum,
+    field_of,
+    pair_exponential,
+    tensor_step,
+)
+from eigentoken.theory.calculus import Assumptions, Letter, differentiate, direction, instance, vector
 from eigentoken.theory.language.claims import Decreases
 from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.observables import apply_matrix, dot
@@ -27,16 +37,7 @@ P = matrix("P")
 
 def derive() -> Derivation:
     """Both identities by the calculus from the registered system, then the sign."""
-    from eigentoken.proofs.steps.calculus_steps import (
-        TOKEN_I,
-        TOKEN_J,
-        along_flow,
-        attention_sum,
-        field_of,
-        pair_exponential,
-        tensor_step,
-    )
-    from eigentoken.theory.calculus import Assumptions, Letter, differentiate, direction, dot, instance, vector
+    from eigentoken.theory.calculus import dot
 
     letter = Letter("P")
     rules = Assumptions(symmetric=frozenset({"P"}), unit={"y": (letter,)}, tangent={("y", "Z"): (letter,)})

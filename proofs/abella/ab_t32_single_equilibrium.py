@@ -15,9 +15,20 @@ from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import FLOATS, as_floats
 from eigentoken.proofs.properties.flow_properties import potential_decreases
 from eigentoken.proofs.properties.trajectories import integrate
-from eigentoken.proofs.steps.tensor_reductions import velocity
+from eigentoken.proofs.steps.calculus_steps import (
+    TOKEN_I,
+    TOKEN_J,
+    analytic_step,
+    attention_sum,
+    field_of,
+    pair_exponential,
+    token,
+)
+from eigentoken.proofs.steps.tensor_reductions import EXACT, velocity
 from eigentoken.proofs.steps.textbook import LASALLE, LOJASIEWICZ
 from eigentoken.proofs.steps.textbook_flows import LIMIT_IS_EQUILIBRIUM
+from eigentoken.theory.calculus import Assumptions, Letter, differentiate, direction, instance, vector
+from eigentoken.theory.calculus import dot as inner
 from eigentoken.theory.language.claims import Converges
 from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.observables_attention import ellipsoid_potential
@@ -101,18 +112,6 @@ def derive_lasalle() -> Derivation:
 
 def derive_convergence() -> Derivation:
     """Lojasiewicz for an analytic gradient flow on a compact manifold."""
-    from eigentoken.proofs.steps.calculus_steps import (
-        TOKEN_I,
-        TOKEN_J,
-        analytic_step,
-        attention_sum,
-        field_of,
-        pair_exponential,
-        token,
-    )
-    from eigentoken.theory.calculus import Assumptions, Letter, differentiate, direction, instance, vector
-    from eigentoken.theory.calculus import dot as inner
-
     letter = Letter("P")
     rules = Assumptions(symmetric=frozenset({"P"}))
     field = field_of("ellipsoid-flow", {"P": letter}, rules)
@@ -192,8 +191,6 @@ def printed_inequality_fails() -> Verdict:
     unit = ((one, nil), (nil, one))
     tokens = ((one, nil), (one, nil))
     speed = [sp.simplify(entry) for row in velocity("ellipsoid-flow", {"P": unit}, tokens) for entry in row]
-    from eigentoken.proofs.steps.tensor_reductions import EXACT
-
     value = ellipsoid_potential(EXACT, system("ellipsoid-flow"), {"P": unit}, tokens)
     if any(entry != 0 for entry in speed):
         return fails("consensus is not an equilibrium")

@@ -25,9 +25,24 @@ from eigentoken.proofs.abella.causal_uniqueness import uniqueness_steps
 from eigentoken.proofs.abella.half_space import LOWEST, WHILE, kept_positive
 from eigentoken.proofs.abella.riccati import NEAR_ONE, riccati_steps
 from eigentoken.proofs.bibliography import ABELLA
+from eigentoken.proofs.steps.calculus_steps import (
+    HEAD,
+    TOKEN_I,
+    TOKEN_J,
+    along_flow,
+    analytic_step,
+    field_of,
+    tensor_step,
+    token,
+)
 from eigentoken.proofs.steps.tensor_reductions import applied
 from eigentoken.proofs.steps.textbook import CARATHEODORY
 from eigentoken.proofs.steps.textbook_flows import COMPACTNESS, FLOW_MAPS, OPEN_SETS
+from eigentoken.theory.calculus import DIMENSION, SLOT, Assumptions, Base, Letter, Mask, exponential, factor, zero
+from eigentoken.theory.calculus import dot as inner
+from eigentoken.theory.calculus import vector as vector_of
+from eigentoken.theory.calculus.atoms import Dot
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.claims import AlmostEveryConverges
 from eigentoken.theory.language.conditions import BoundedInTime, IsIdentity, Relation
 from eigentoken.theory.language.places import ConsensusSet
@@ -50,22 +65,6 @@ def derive() -> Derivation:
 
 def _flow_maps() -> Iterator[Step]:
     """The registered flow with heads on the sphere: heights, solutions, homeomorphisms."""
-    from eigentoken.proofs.steps.calculus_steps import (
-        HEAD,
-        TOKEN_I,
-        TOKEN_J,
-        along_flow,
-        analytic_step,
-        field_of,
-        tensor_step,
-        token,
-    )
-    from eigentoken.theory.calculus import DIMENSION, SLOT, Assumptions, Base, Letter, Mask, exponential, factor, zero
-    from eigentoken.theory.calculus import dot as inner
-    from eigentoken.theory.calculus import vector as vector_of
-    from eigentoken.theory.calculus.atoms import Dot
-    from eigentoken.theory.calculus.expressions import row_sum
-
     rules = Assumptions(unit={"y": ()})
     several = Letter("P", False, (HEAD,))
     flow = field_of("ellipsoid-multihead-flow", {"heads": [{"U": None, "P": several}], "W": None}, rules, mask="c")

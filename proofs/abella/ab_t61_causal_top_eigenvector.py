@@ -27,9 +27,22 @@ from eigentoken.proofs.properties.deterministic_data import (
     symmetric_eigenpairs,
 )
 from eigentoken.proofs.properties.trajectories import integrate
+from eigentoken.proofs.steps.calculus_steps import (
+    TOKEN_I,
+    TOKEN_J,
+    along_flow,
+    analytic_step,
+    field_of,
+    tensor_step,
+    token,
+)
 from eigentoken.proofs.steps.tensor_reductions import applied, velocity
 from eigentoken.proofs.steps.textbook import CARATHEODORY, RAYLEIGH
 from eigentoken.proofs.steps.textbook_flows import INDUCTION
+from eigentoken.theory.calculus import DIMENSION, SLOT, Assumptions, Base, Letter, Mask, exponential, factor, vector
+from eigentoken.theory.calculus import dot as inner
+from eigentoken.theory.calculus.atoms import Dot
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.claims import Converges, ForwardInvariant
 from eigentoken.theory.language.conditions import BoundedInTime, InHemisphere, Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.observables import dot
@@ -51,9 +64,6 @@ KEPT = "the hemisphere is forward invariant"
 
 
 def _height(at: Any) -> Any:
-    from eigentoken.theory.calculus import Base, factor
-    from eigentoken.theory.calculus.atoms import Dot
-
     return factor(Dot(Base("v"), (), Base("y", (at,))))
 
 
@@ -69,11 +79,6 @@ class _Flow:
 
 def _flow() -> _Flow:
     """From the registered system."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, field_of, token
-    from eigentoken.theory.calculus import DIMENSION, Assumptions, Letter, Mask, exponential, factor
-    from eigentoken.theory.calculus import dot as inner
-    from eigentoken.theory.calculus.expressions import row_sum
-
     value, letter = Letter("U"), Letter("P")
     rules = Assumptions(
         symmetric=frozenset({"U"}), unit={"y": ()}, eigen={("U", False, "v"): lam, ("U", True, "v"): lam}
@@ -87,11 +92,6 @@ def _flow() -> _Flow:
 
 def _heights(flow: _Flow) -> tuple[Step, ...]:
     """One solution for each start; how the heights against v move, and that they stay positive."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, along_flow, analytic_step, tensor_step, token
-    from eigentoken.theory.calculus import DIMENSION, SLOT, Letter, Mask, exponential, factor, vector
-    from eigentoken.theory.calculus import dot as inner
-    from eigentoken.theory.calculus.expressions import row_sum
-
     value = Letter("U")
     here = vector("y", SLOT)
     here_pair, here_mask = inner(here, token(TOKEN_J), (flow.letter,)), Mask("c", SLOT, TOKEN_J)

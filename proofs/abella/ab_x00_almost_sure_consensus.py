@@ -13,6 +13,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
+from eigentoken.proofs.steps.calculus_steps import TOKEN_J, tensor_step
 from eigentoken.proofs.steps.tensor_reductions import slope, velocity
 from eigentoken.proofs.steps.textbook import (
     CENTRE_STABLE,
@@ -24,6 +25,18 @@ from eigentoken.proofs.steps.textbook import (
 )
 from eigentoken.proofs.steps.textbook_flows import SMOOTH_FLOW
 from eigentoken.proofs.steps.textbook_maps import INERTIA_OF_PRODUCTS
+from eigentoken.theory.calculus import (
+    DIMENSION,
+    SLOT,
+    Assumptions,
+    CalculusAlgebra,
+    Letter,
+    dot,
+    exponential,
+    factor,
+    vector,
+)
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.claims import AlmostEveryConverges
 from eigentoken.theory.language.conditions import InHemisphere, PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.language.places import ConsensusSet
@@ -66,16 +79,12 @@ def averaged(polynomial: Any) -> Any:
 
 def _conjugacy() -> tuple[Step, ...]:
     """The flow with P is conjugate to the one with the identity."""
-    from eigentoken.proofs.steps.calculus_steps import tensor_step
-    from eigentoken.theory.calculus import SLOT, Assumptions, Letter, vector
-
     score, root, back = Letter("P"), Letter("R"), Letter("S")
     rules = Assumptions(
         symmetric=frozenset({"P", "R", "S"}), products={("R", "S"): (), ("P", "S"): (root,), ("S", "R"): ()}
     )
 
     def carried() -> Any:
-        from eigentoken.theory.calculus import CalculusAlgebra
         from eigentoken.theory.systems.catalogue import system
 
         state = vector("z", SLOT).applied((back,))
@@ -273,9 +282,6 @@ def _negative_eigenvalue() -> tuple[Step, ...]:
 
 def _unstable_direction() -> tuple[Step, ...]:
     """The linearisation in the metric of the flow has an unstable direction at every other equilibrium."""
-    from eigentoken.proofs.steps.calculus_steps import tensor_step
-    from eigentoken.theory.calculus import Assumptions, Letter, dot, vector
-
     H_ab, u_a = sp.symbols("H_ab u_a", real=True)
     nu, unstable, S_0, S_1 = sp.symbols("nu mu S_0 S_1", real=True)
     weigh, unweigh = Letter("G"), Letter("S")
@@ -435,10 +441,6 @@ def derive() -> Derivation:
 
 def _sphere_field() -> Any:
     """``(1/sqrt d) sum_j e^{z_i.z_j} (z_j - (z_i.z_j) z_i) / sum_k e^{z_i.z_k}``, written out."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_J
-    from eigentoken.theory.calculus import DIMENSION, SLOT, dot, exponential, factor, vector
-    from eigentoken.theory.calculus.expressions import row_sum
-
     here, other = vector("z", SLOT), vector("z", TOKEN_J)
     pair = dot(here, other)
     weight = exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)

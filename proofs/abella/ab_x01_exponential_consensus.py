@@ -22,9 +22,33 @@ from eigentoken.proofs.abella.hemisphere_examples import (
     unbounded_freezes,
 )
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.steps.calculus_steps import (
+    HEAD,
+    TOKEN_I,
+    TOKEN_J,
+    along_flow,
+    analytic_step,
+    field_of,
+    tensor_step,
+    token,
+)
 from eigentoken.proofs.steps.extremes import bound_almost_everywhere
 from eigentoken.proofs.steps.textbook import CANTOR, CARATHEODORY, CAUCHY_SCHWARZ
 from eigentoken.proofs.steps.textbook_flows import EXPONENTIAL_DECAY, SUPPORT_FUNCTIONS
+from eigentoken.theory.calculus import (
+    DIMENSION,
+    SLOT,
+    Assumptions,
+    Base,
+    Letter,
+    Mask,
+    dot,
+    exponential,
+    factor,
+    vector,
+)
+from eigentoken.theory.calculus.atoms import Dot
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.claims import Converges, ForwardInvariant
 from eigentoken.theory.language.conditions import BoundedInTime, InHemisphere, IsIdentity, PositiveDefinite, Symmetric
 from eigentoken.theory.language.places import ConsensusSet, Hemisphere
@@ -42,9 +66,6 @@ DISTANCE = "the largest squared distance to w_1"
 
 
 def _height(index: Any, power: int = 1) -> Any:
-    from eigentoken.theory.calculus import Base, factor
-    from eigentoken.theory.calculus.atoms import Dot
-
     return factor(Dot(Base("v"), (), Base("y", (index,))), power)
 
 
@@ -65,10 +86,6 @@ class _Flow:
 
 def _flow() -> _Flow:
     """From the registered system."""
-    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, field_of, token
-    from eigentoken.theory.calculus import DIMENSION, Assumptions, Letter, dot, exponential, factor
-    from eigentoken.theory.calculus.expressions import row_sum
-
     metric, score = Letter("W"), Letter("P", False, (HEAD,))
     rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})
     field = field_of("ellipsoid-multihead-flow", {"heads": [{"U": None, "P": score}], "W": metric}, rules)
@@ -84,10 +101,6 @@ def _flow() -> _Flow:
 
 def _solutions(flow: _Flow) -> tuple[Step, ...]:
     """One absolutely continuous solution for each start, for measurable and bounded P."""
-    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_J, analytic_step, token
-    from eigentoken.theory.calculus import DIMENSION, SLOT, dot, exponential, factor, vector
-    from eigentoken.theory.calculus.expressions import row_sum
-
     here = vector("y", SLOT)
     here_pair = dot(here, token(TOKEN_J), (flow.score,))
     here_weight = exponential(here_pair) * factor(row_sum(here_pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
@@ -119,9 +132,6 @@ def _solutions(flow: _Flow) -> tuple[Step, ...]:
 
 def _projected_flow(flow: _Flow) -> tuple[Step, ...]:
     """The projected tokens follow a linear consensus protocol; how the heights move."""
-    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, tensor_step, token
-    from eigentoken.theory.calculus import dot
-
     rate = flow.weight * _height(TOKEN_J) * _height(TOKEN_I, -1)
     claimed = (rate * flow.difference).summed(TOKEN_J, HEAD)
     return (
@@ -389,10 +399,6 @@ def _one_limit() -> tuple[Step, ...]:
 
 def _causal(flow: _Flow) -> tuple[Step, ...]:
     """The same identities with a mask, and the rate for causal attention."""
-    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, tensor_step, token
-    from eigentoken.theory.calculus import DIMENSION, Mask, dot, exponential, factor
-    from eigentoken.theory.calculus.expressions import row_sum
-
     mask = Mask("c", TOKEN_I, TOKEN_J)
     masked = (
         factor(mask) * exponential(flow.pair) * factor(row_sum(flow.pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)

@@ -21,10 +21,34 @@ from eigentoken.proofs.abella.dominant_examples import (
 )
 from eigentoken.proofs.abella.half_space import LOWEST, half_space_steps
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.steps.calculus_steps import (
+    HEAD,
+    TOKEN_I,
+    TOKEN_J,
+    along_flow,
+    analytic_step,
+    field_of,
+    tensor_step,
+    token,
+)
 from eigentoken.proofs.steps.extremes import bound_almost_everywhere
 from eigentoken.proofs.steps.tensor_reductions import applied
 from eigentoken.proofs.steps.textbook import ADAPTED_NORM, CARATHEODORY_BOUNDED, CAUCHY_SCHWARZ
 from eigentoken.proofs.steps.textbook_flows import EXPONENTIAL_DECAY
+from eigentoken.theory.calculus import (
+    DIMENSION,
+    SLOT,
+    Assumptions,
+    Base,
+    Letter,
+    Mask,
+    dot,
+    exponential,
+    factor,
+    vector,
+)
+from eigentoken.theory.calculus.atoms import Dot
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.claims import Converges, ForwardInvariant
 from eigentoken.theory.language.conditions import (
     InHemisphere,
@@ -45,9 +69,6 @@ LARGEST = "the largest squared deviation"
 
 
 def _height(index: Any, power: int = 1) -> Any:
-    from eigentoken.theory.calculus import Base, factor
-    from eigentoken.theory.calculus.atoms import Dot
-
     return factor(Dot(Base("u"), (), Base("y", (index,))), power)
 
 
@@ -70,11 +91,6 @@ class _Flow:
 
 def _flow() -> _Flow:
     """From the registered system."""
-    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, field_of, token
-    from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, dot, exponential, factor
-    from eigentoken.theory.calculus.atoms import Dot
-    from eigentoken.theory.calculus.expressions import row_sum
-
     value, score, metric = Letter("U", False, (HEAD,)), Letter("P", False, (HEAD,)), Letter("W")
     rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})
     field = field_of("ellipsoid-multihead-flow", {"heads": [{"U": value, "P": score}], "W": metric}, rules)
@@ -91,10 +107,6 @@ def _flow() -> _Flow:
 
 def _solutions(flow: _Flow) -> tuple[Step, ...]:
     """Absolutely continuous solutions, for measurable and bounded P."""
-    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_J, analytic_step, token
-    from eigentoken.theory.calculus import DIMENSION, SLOT, dot, exponential, factor, vector
-    from eigentoken.theory.calculus.expressions import row_sum
-
     here = vector("y", SLOT)
     here_pair = dot(here, token(TOKEN_J), (flow.score,))
     here_weight = exponential(here_pair) * factor(row_sum(here_pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
@@ -127,9 +139,6 @@ def _solutions(flow: _Flow) -> tuple[Step, ...]:
 
 def _projected_flow(flow: _Flow) -> tuple[Step, ...]:
     """The projected flow, the heights, and the deviation of a projected token from v."""
-    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, tensor_step, token
-    from eigentoken.theory.calculus import dot
-
     lam = sp.Symbol("lambda", real=True)
     claimed = (flow.weight * flow.difference).summed(TOKEN_J, HEAD)
     Uw_j, w_i, Ur_j, r, v = sp.symbols("Uw_j w_i Ur_j r_i v", real=True)
@@ -395,10 +404,6 @@ def _limit() -> tuple[Step, ...]:
 
 def _causal(flow: _Flow) -> tuple[Step, ...]:
     """The same identity with a mask."""
-    from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, tensor_step
-    from eigentoken.theory.calculus import DIMENSION, Mask, exponential, factor
-    from eigentoken.theory.calculus.expressions import row_sum
-
     mask = Mask("c", TOKEN_I, TOKEN_J)
     masked = (
         factor(mask) * exponential(flow.pair) * factor(row_sum(flow.pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)

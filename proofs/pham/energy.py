@@ -9,8 +9,12 @@ import sympy as sp
 
 from eigentoken.proofs.pham.ph_m_token_flow import calculus_rules, log_sum_exp_step, soft_average, token_field
 from eigentoken.proofs.pham.ph_t01_pair_forms import variance_steps
+from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, TOKEN_K, along_flow, analytic_step, tensor_step
 from eigentoken.proofs.steps.textbook import JENSEN
 from eigentoken.proofs.steps.textbook_flows import CONVEX_TANGENT
+from eigentoken.theory.calculus import SLOT, TOKENS, Assumptions, Letter, exponential, factor, vector
+from eigentoken.theory.calculus import dot as inner
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.statements.steps import Citation, Inequality, Step
 
 __all__ = ["energy_steps", "smooth_step"]
@@ -18,10 +22,6 @@ __all__ = ["energy_steps", "smooth_step"]
 
 def _energy_rate() -> tuple[Step, ...]:
     """The derivative of the energy, and the convexity of log-sum-exp along a line."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, along_flow, tensor_step
-    from eigentoken.theory.calculus import Letter, vector
-    from eigentoken.theory.calculus import dot as inner
-
     rules = calculus_rules()
     field = token_field(rules)
     score = (Letter("W"),)
@@ -70,10 +70,6 @@ def _energy_rate() -> tuple[Step, ...]:
 
 def _bounds() -> tuple[Step, ...]:
     """Its bound by log-mean-exp and by the mean token, and where it is attained."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, tensor_step
-    from eigentoken.theory.calculus import TOKENS, Letter, vector
-    from eigentoken.theory.calculus import dot as inner
-
     rules = calculus_rules()
     score = (Letter("W"),)
     mean = vector("x", TOKEN_J).summed(TOKEN_J) / TOKENS
@@ -163,11 +159,6 @@ def energy_steps() -> tuple[Any, ...]:
 
 def smooth_step() -> Any:
     """The field of the token flow, written out; analytic, so locally Lipschitz."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_K, analytic_step
-    from eigentoken.theory.calculus import SLOT, Assumptions, Letter, exponential, factor, vector
-    from eigentoken.theory.calculus import dot as inner
-    from eigentoken.theory.calculus.expressions import row_sum
-
     rules = Assumptions()
     pair = inner(vector("x", SLOT), vector("x", TOKEN_K), (Letter("W"),))
     weight = exponential(pair) * factor(row_sum(pair, TOKEN_K), -1)

@@ -12,9 +12,22 @@ import sympy as sp
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.properties.deterministic_data import as_numbers, det_tokens, numbers
 from eigentoken.proofs.properties.flow_properties import key_identity
+from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_K, field_of, tensor_step
 from eigentoken.proofs.steps.extremes import bound_by_slope
 from eigentoken.proofs.steps.tensor_reductions import EXACT, all_equal, matrix_of_symbols, tokens_of_symbols, velocity
 from eigentoken.proofs.steps.textbook_flows import CONTINUATION
+from eigentoken.theory.calculus import (
+    Assumptions,
+    Letter,
+    differentiate,
+    direction,
+    dot,
+    exponential,
+    factor,
+    instance,
+    vector,
+)
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.conditions import Nonsingular
 from eigentoken.theory.language.observables_attention import solve
 from eigentoken.theory.language.terms import matrix
@@ -31,25 +44,16 @@ LARGEST = "the largest squared norm"
 
 def calculus_rules(**more: Any) -> Any:
     """``A B = W`` with A symmetric, for the dimension-free calculus."""
-    from eigentoken.theory.calculus import Assumptions, Letter
-
     return Assumptions(symmetric=frozenset({"A"}), products={("A", "B"): (Letter("W"),)}, **more)
 
 
 def token_field(rules: Any, state: str = "x") -> Any:
     """The registered token flow in the calculus."""
-    from eigentoken.proofs.steps.calculus_steps import field_of
-    from eigentoken.theory.calculus import Letter
-
     return field_of("token-flow", {"B": Letter("B"), "W": Letter("W")}, rules, state)
 
 
 def soft_average(index: Any, values: Any) -> Any:
     """``sum_k p_ik values(k)`` with the weights of the token flow."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_K
-    from eigentoken.theory.calculus import Letter, dot, exponential, factor, vector
-    from eigentoken.theory.calculus.expressions import row_sum
-
     pair = dot(vector("x", index), vector("x", TOKEN_K), (Letter("W"),))
     weight = exponential(pair) * factor(row_sum(pair, TOKEN_K), -1)
     return (weight * values(TOKEN_K)).summed(TOKEN_K)
@@ -57,10 +61,6 @@ def soft_average(index: Any, values: Any) -> Any:
 
 def log_sum_exp_step(name: str, says: str, rules: Any, **options: Any) -> Reduction:
     """``d/dX ln sum_j exp(z^T W x_j) = sum_j softmax_j X^T W x_j``, for every number of tokens and every dimension."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_K, tensor_step
-    from eigentoken.theory.calculus import Letter, differentiate, direction, dot, exponential, factor, vector
-    from eigentoken.theory.calculus.expressions import row_sum
-
     pair = dot(vector("z"), vector("x", TOKEN_K), (Letter("W"),))
     total = row_sum(pair, TOKEN_K)
     weight = exponential(pair) * factor(total, -1)
@@ -77,9 +77,6 @@ def log_sum_exp_step(name: str, says: str, rules: Any, **options: Any) -> Reduct
 
 def _identities() -> tuple[Step, ...]:
     """Rows and columns, the key identity, and the gradient of the normaliser."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, tensor_step
-    from eigentoken.theory.calculus import Letter, dot, instance, vector
-
     rules = calculus_rules()
     field = token_field(rules)
     tokens, score, value = tokens_of_symbols(2, 2, "x"), matrix_of_symbols(2, "w"), matrix_of_symbols(2, "v")

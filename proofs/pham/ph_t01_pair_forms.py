@@ -14,8 +14,11 @@ from eigentoken.proofs.properties.deterministic_data import numbers
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.flow_properties import two_token_gap
 from eigentoken.proofs.properties.matrices import pair_form_stands_still
-from eigentoken.proofs.steps.tensor_reductions import from_system, velocity
+from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, along_flow, tensor_step
+from eigentoken.proofs.steps.tensor_reductions import EXACT, all_equal, from_system, velocity
 from eigentoken.proofs.steps.textbook_flows import MEAN_VALUE_DIFFERENCE
+from eigentoken.theory.calculus import Assumptions, Index, Letter, instance, vector
+from eigentoken.theory.calculus import dot as inner
 from eigentoken.theory.language.claims import Increases
 from eigentoken.theory.language.conditions import NegativeDefinite, Nonsingular, PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.language.observables import apply_matrix, dot
@@ -78,10 +81,6 @@ def variance_steps() -> tuple[Any, ...]:
 
 def _rate() -> tuple[Step, ...]:
     """The derivative of a pair form is a difference of softmax averages, and that is a variance."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, along_flow, tensor_step
-    from eigentoken.theory.calculus import Letter, vector
-    from eigentoken.theory.calculus import dot as inner
-
     rules = calculus_rules()
     field = token_field(rules)
     gap = vector("x", TOKEN_I) - vector("x", TOKEN_J)
@@ -159,10 +158,6 @@ def _rate() -> tuple[Step, ...]:
 
 def _monotone() -> tuple[Step, ...]:
     """So the form of a pair is monotone, strictly unless the tokens are equal."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, tensor_step
-    from eigentoken.theory.calculus import Assumptions, Letter, instance, vector
-    from eigentoken.theory.calculus import dot as inner
-
     rules = calculus_rules()
     field = token_field(rules)
     gap = vector("x", TOKEN_I) - vector("x", TOKEN_J)
@@ -235,8 +230,6 @@ def derive() -> Derivation:
 
 
 def _token_m() -> Any:
-    from eigentoken.theory.calculus import Index
-
     return Index("token", "m")
 
 
@@ -318,13 +311,11 @@ def euclidean_distance_grows() -> Verdict:
 
 def derive_growth() -> Derivation:
     """Two tokens: the gap moves by ``gamma B delta``."""
-    from eigentoken.proofs.steps.tensor_reductions import all_equal
     from eigentoken.theory.statements.steps import Reduction
 
     tokens = tuple(tuple(sp.Symbol(f"x_{i}{a}", real=True) for a in (1, 2)) for i in (1, 2))
     value = tuple(tuple(sp.Symbol(f"b_{a}{b}", real=True) for b in (1, 2)) for a in (1, 2))
     score = tuple(tuple(sp.Symbol(f"w_{a}{b}", real=True) for b in (1, 2)) for a in (1, 2))
-    from eigentoken.proofs.steps.tensor_reductions import EXACT
 
     def gap_speed() -> list[Any]:
         speed = velocity("token-flow", {"B": value, "W": score}, tokens)

@@ -18,9 +18,12 @@ from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.flow_properties import conserved_height, rotations_grow
 from eigentoken.proofs.properties.matrices import one_token_converges, positive_form_grows
 from eigentoken.proofs.properties.trajectories import integrate
+from eigentoken.proofs.steps.calculus_steps import TOKEN_I, along_flow, tensor_step
 from eigentoken.proofs.steps.tensor_reductions import applied, slope, velocity
 from eigentoken.proofs.steps.textbook import LASALLE, OSTROWSKI_SCHNEIDER, SPECTRAL
 from eigentoken.proofs.steps.textbook_flows import LINEAR_GROWTH
+from eigentoken.theory.calculus import Assumptions, Letter, vector, zero
+from eigentoken.theory.calculus import dot as inner
 from eigentoken.theory.language.claims import Converges, Decreases
 from eigentoken.theory.language.conditions import NegativeDefinite, PositiveDefinite, Symmetric
 from eigentoken.theory.language.observables import apply_matrix, dot
@@ -144,10 +147,6 @@ def _indefinite_scores() -> tuple[Step, ...]:
 
 def _negative_scores() -> tuple[Step, ...]:
     """Necessity: for negative W consensus states grow."""
-    from eigentoken.proofs.steps.calculus_steps import tensor_step
-    from eigentoken.theory.calculus import Letter, vector
-    from eigentoken.theory.calculus import dot as inner
-
     q, square, least = sp.symbols("q N mu", real=True)
     one = sp.Symbol("a", real=True)
     return (
@@ -299,10 +298,6 @@ def derive_rotation() -> Derivation:
 
 def derive_singular() -> Derivation:
     """A left kernel vector of B gives a conserved quantity for each token."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, along_flow, tensor_step
-    from eigentoken.theory.calculus import Assumptions, vector, zero
-    from eigentoken.theory.calculus import dot as inner
-
     rules = Assumptions(eigen={("B", True, "u"): sp.Integer(0)})
     field = token_field(rules)
     determinant_w, determinant_a, determinant_b = sp.symbols("w a b", real=True)

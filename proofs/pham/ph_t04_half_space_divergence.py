@@ -13,8 +13,11 @@ from eigentoken.proofs.pham.ph_m_token_flow import B, soft_average, token_field
 from eigentoken.proofs.pham.ph_t03_divergence import middle_token_stays, negative_form_decays
 from eigentoken.proofs.properties.deterministic_data import FLOATS, as_floats, as_numbers, numbers
 from eigentoken.proofs.properties.trajectories import integrate
+from eigentoken.proofs.steps.calculus_steps import TOKEN_I, along_flow, tensor_step
 from eigentoken.proofs.steps.extremes import bound_almost_everywhere
 from eigentoken.proofs.steps.tensor_reductions import velocity
+from eigentoken.theory.calculus import Assumptions, vector
+from eigentoken.theory.calculus import dot as inner
 from eigentoken.theory.language.claims import Diverges, ForwardInvariant
 from eigentoken.theory.language.conditions import InHemisphere, Relation, SimpleTop
 from eigentoken.theory.language.observables import dot
@@ -33,10 +36,6 @@ LOWER = f"{LOWEST} at time t is at most exp(lambda t) times {LOWEST} at the star
 
 def derive() -> Derivation:
     """Heights follow lambda times their own averages."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, along_flow, tensor_step
-    from eigentoken.theory.calculus import Assumptions, vector
-    from eigentoken.theory.calculus import dot as inner
-
     eigenvalue = sp.Symbol("lambda", real=True)
     rules = Assumptions(eigen={("B", True, "u"): eigenvalue})
     field = token_field(rules)

@@ -13,9 +13,11 @@ from eigentoken.proofs.pham.ph_m_token_flow import A, W, calculus_rules
 from eigentoken.proofs.properties.deterministic_data import as_numbers, eigenvalues
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.matrices import inertia_with_negative_scores, inertia_without_symmetry
+from eigentoken.proofs.steps.calculus_steps import tensor_step
 from eigentoken.proofs.steps.tensor_reductions import from_system, velocity
 from eigentoken.proofs.steps.textbook import OSTROWSKI_SCHNEIDER
 from eigentoken.proofs.steps.textbook_flows import LINEAR_GROWTH
+from eigentoken.theory.calculus import Letter, dot, vector
 from eigentoken.theory.language.conditions import Nonsingular, PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.language.terms import n
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
@@ -27,9 +29,6 @@ from eigentoken.theory.statements.steps import Citation, Derivation, Inequality,
 
 def _positive_scores() -> tuple[Step, ...]:
     """A B + B^T A = W + W^T with W > 0: A and B have the same inertia; the saddle."""
-    from eigentoken.proofs.steps.calculus_steps import tensor_step
-    from eigentoken.theory.calculus import Letter, dot, vector
-
     rules = calculus_rules()
     z = vector("z")
     least, square, form = sp.symbols("mu N q", real=True)
@@ -92,9 +91,6 @@ def _positive_scores() -> tuple[Step, ...]:
 
 def _negative_scores() -> tuple[Step, ...]:
     """For W < 0 the signs are opposite."""
-    from eigentoken.proofs.steps.calculus_steps import tensor_step
-    from eigentoken.theory.calculus import Letter, dot, vector
-
     rules = calculus_rules()
     z = vector("z")
     least, square, form = sp.symbols("mu N q", real=True)

@@ -9,6 +9,8 @@ import sympy as sp
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.pham.ph_m_token_flow import A, W
 from eigentoken.proofs.properties.flow_properties import encoded_is_shifted
+from eigentoken.proofs.steps.calculus_steps import tensor_step
+from eigentoken.theory.calculus import SLOT, Assumptions, CalculusAlgebra, Letter, vector
 from eigentoken.theory.language.conditions import NegativeDefinite, PositiveDefinite, Symmetric
 from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
@@ -18,8 +20,6 @@ from eigentoken.theory.statements.steps import Derivation, Identity
 
 def derive() -> Derivation:
     """``y_l = x_l + p_l`` satisfies the plain model."""
-    from eigentoken.proofs.steps.calculus_steps import tensor_step
-    from eigentoken.theory.calculus import SLOT, Assumptions, CalculusAlgebra, Letter, vector
     from eigentoken.theory.systems.catalogue import system
 
     rules = Assumptions()

@@ -28,9 +28,12 @@ from eigentoken.proofs.properties.rotary_rings import (
     shrinking_example,
     small_average,
 )
+from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_K, along_flow, tensor_step
 from eigentoken.proofs.steps.tensor_reductions import all_equal, slope
 from eigentoken.proofs.steps.textbook import LASALLE, LASALLE_BOUNDED
 from eigentoken.proofs.steps.textbook_flows import UNBOUNDED_MONOTONE
+from eigentoken.theory.calculus import SLOT, Assumptions, CalculusAlgebra, Letter, dot, exponential, factor, vector
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.conditions import (
     InHemisphere,
     NegativeDefinite,
@@ -59,10 +62,6 @@ from eigentoken.theory.systems.catalogue import system
 
 def _what_stays() -> tuple[Step, ...]:
     """(a) Half spaces, consensus states and the linearisation at zero are those without encodings."""
-    from eigentoken.proofs.steps.calculus_steps import TOKEN_I, along_flow, tensor_step
-    from eigentoken.theory.calculus import SLOT, Assumptions, CalculusAlgebra, Letter, dot, exponential, factor, vector
-    from eigentoken.theory.calculus.expressions import row_sum
-
     eigenvalue = sp.Symbol("lambda", real=True)
     rules = Assumptions(eigen={("B", True, "u"): eigenvalue})
     pair_letter = lambda l, i: Letter("W", False, (l, i))  # noqa: E731
@@ -71,8 +70,6 @@ def _what_stays() -> tuple[Step, ...]:
     )
 
     def averaged(index: Any) -> Any:
-        from eigentoken.proofs.steps.calculus_steps import TOKEN_K
-
         pair = dot(vector("x", index), vector("x", TOKEN_K), (Letter("W", False, (index, TOKEN_K)),))
         weight = exponential(pair) * factor(row_sum(pair, TOKEN_K), -1)
         return (weight * dot(vector("u"), vector("x", TOKEN_K))).summed(TOKEN_K) * eigenvalue

@@ -15,6 +15,19 @@ import sympy as sp
 from eigentoken.proofs.power_method.symbols import alpha
 from eigentoken.proofs.steps.reductions import recalled, tensor
 from eigentoken.proofs.steps.textbook_maps import INFINITE_PRODUCTS
+from eigentoken.theory.calculus import (
+    ALPHA,
+    SLOT,
+    TOKENS,
+    Assumptions,
+    CalculusAlgebra,
+    Index,
+    Letter,
+    dot,
+    matrix,
+    vector,
+)
+from eigentoken.theory.calculus import instance as at
 from eigentoken.theory.statements.steps import Citation, Identity, Inequality, Step
 
 __all__ = ["ONLY_EQUAL_TOKENS", "cross_ratio_steps"]
@@ -24,8 +37,6 @@ ONLY_EQUAL_TOKENS = "only starts with two equal tokens converge to a collinear p
 
 def _raw_steps() -> tuple[Any, Any, Any]:
     """``y_i``, ``y_j`` of the Oja map on unit tokens, and the assumptions."""
-    from eigentoken.theory.calculus import ALPHA, SLOT, Assumptions, CalculusAlgebra, Index, Letter, vector
-    from eigentoken.theory.calculus import instance as at
     from eigentoken.theory.systems.catalogue import system
 
     algebra = CalculusAlgebra(Assumptions(unit={"x": ()}))
@@ -39,22 +50,16 @@ def _difference() -> tuple[Any, Any]:
 
 
 def _lengths() -> tuple[Any, Any]:
-    from eigentoken.theory.calculus import dot
-
     one, two, rules = _raw_steps()
     return dot(one, one) - dot(two, two), rules
 
 
 def _tokens_apart() -> Any:
-    from eigentoken.theory.calculus import Index, vector
-
     return vector("x", Index("token", "i")) - vector("x", Index("token", "j"))
 
 
 def _twice_the_height() -> Any:
     """``2 alpha u^T (x_i - x_j)`` with ``u = (1/n) sum_l V x_l``."""
-    from eigentoken.theory.calculus import ALPHA, TOKENS, Index, dot, matrix, vector
-
     other = Index("token", "l")
     push = vector("x", other).applied(matrix("V")).summed(other) / TOKENS
     return dot(push, _tokens_apart()) * (2 * ALPHA)

@@ -14,6 +14,8 @@ from eigentoken.proofs.properties.first_failures import (
     antipodal_uneven_in_the_flow,
 )
 from eigentoken.proofs.steps.reductions import grouped, tensor
+from eigentoken.theory.calculus import SLOT, Assumptions, CalculusAlgebra, Index, Letter, dot, vector
+from eigentoken.theory.calculus import instance as at
 from eigentoken.theory.language.claims import Equilibrium
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
@@ -34,8 +36,6 @@ def _velocity(name: str, groups: list[Any], value: Any) -> Any:
 
 def _first_order(name: str) -> tuple[Any, Any]:
     """The derivative of the map in the step size, at alpha = 0, as a vector in x_i and u_i with |x_i| = 1."""
-    from eigentoken.theory.calculus import SLOT, Assumptions, CalculusAlgebra, Index, Letter, vector
-    from eigentoken.theory.calculus import instance as at
     from eigentoken.theory.systems.catalogue import system
 
     algebra = CalculusAlgebra(Assumptions(unit={"x": ()}))
@@ -45,18 +45,6 @@ def _first_order(name: str) -> tuple[Any, Any]:
 
 def _projected(name: str) -> Any:
     """``u_i - (x_i^T u_i) x_i`` with the push of the map."""
-    from eigentoken.theory.calculus import (
-        SLOT,
-        Assumptions,
-        CalculusAlgebra,
-        Index,
-        Letter,
-        dot,
-        vector,
-    )
-    from eigentoken.theory.calculus import (
-        instance as at,
-    )
     from eigentoken.theory.systems.catalogue import system
 
     algebra = CalculusAlgebra(Assumptions())

@@ -13,6 +13,20 @@ from eigentoken.proofs.properties.exact_points import decimals, instance, multip
 from eigentoken.proofs.properties.first_failures import FirstFailure, polygon_of_the_flow
 from eigentoken.proofs.steps.reductions import grouped, tensor
 from eigentoken.proofs.steps.textbook_maps import PRODUCT_SPECTRA
+from eigentoken.theory.calculus import (
+    SLOT,
+    TOKENS,
+    Assumptions,
+    CalculusAlgebra,
+    Index,
+    Letter,
+    differentiate,
+    direction,
+    dot,
+    matrix,
+    vector,
+)
+from eigentoken.theory.calculus import instance as at
 from eigentoken.theory.language.claims import Decreases
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.observables import oja_potential
@@ -23,17 +37,6 @@ from eigentoken.theory.statements.steps import Citation, Derivation
 
 def _setting() -> tuple[Any, Any, Any]:
     """The Oja flow at token i, its assumptions, and the potential W."""
-    from eigentoken.theory.calculus import (
-        SLOT,
-        TOKENS,
-        Assumptions,
-        CalculusAlgebra,
-        Index,
-        Letter,
-        dot,
-        matrix,
-        vector,
-    )
     from eigentoken.theory.systems.catalogue import system
 
     algebra = CalculusAlgebra(Assumptions(symmetric=frozenset({"V"}), unit={"x": ()}))
@@ -45,17 +48,12 @@ def _setting() -> tuple[Any, Any, Any]:
 
 def _decay() -> tuple[Any, Any]:
     """dW/dt along the flow."""
-    from eigentoken.theory.calculus import differentiate
-    from eigentoken.theory.calculus import instance as at
-
     flow, rules, potential = _setting()
     return differentiate(potential, {"x": lambda index: at(flow, index)}, rules), rules
 
 
 def _claimed_decay() -> Any:
     """``-(1/n) sum_i |P_i V xbar|^2``."""
-    from eigentoken.theory.calculus import TOKENS, Index, dot, matrix, vector
-
     i, j, l = (Index("token", name) for name in "ijl")
 
     def tangential(index: Any) -> Any:
@@ -67,8 +65,6 @@ def _claimed_decay() -> Any:
 
 def _gradient() -> tuple[Any, Any]:
     """``-n dW(w)`` for tangent w: the inner product of w with -n grad W."""
-    from eigentoken.theory.calculus import TOKENS, differentiate, direction
-
     _, rules, potential = _setting()
     rules = rules.extended(tangent={("x", "w"): ()})
     return differentiate(potential, direction("x", "w"), rules) * (-TOKENS), rules
@@ -76,9 +72,6 @@ def _gradient() -> tuple[Any, Any]:
 
 def _along() -> Any:
     """``sum_i w_i^T xdot_i``."""
-    from eigentoken.theory.calculus import Index, dot, vector
-    from eigentoken.theory.calculus import instance as at
-
     flow, _, _ = _setting()
     i = Index("token", "i")
     return dot(vector("w", i), at(flow, i)).summed(i)
@@ -86,19 +79,6 @@ def _along() -> Any:
 
 def _linearised() -> tuple[Any, Any]:
     """The derivative of the flow along tangent w at a state whose tokens sum to zero."""
-    from eigentoken.theory.calculus import (
-        SLOT,
-        Assumptions,
-        CalculusAlgebra,
-        Index,
-        Letter,
-        differentiate,
-        direction,
-        vector,
-    )
-    from eigentoken.theory.calculus import (
-        instance as at,
-    )
     from eigentoken.theory.systems.catalogue import system
 
     algebra = CalculusAlgebra(Assumptions(zero_sums=frozenset({"x"}), unit={"x": ()}, tangent={("x", "w"): ()}))
@@ -108,8 +88,6 @@ def _linearised() -> tuple[Any, Any]:
 
 def _product() -> Any:
     """``P_i V wbar``."""
-    from eigentoken.theory.calculus import TOKENS, Index, dot, matrix, vector
-
     i, j = Index("token", "i"), Index("token", "j")
     push = vector("w", j).applied(matrix("V")).summed(j) / TOKENS
     return push - dot(vector("x", i), push) * vector("x", i)

@@ -11,6 +11,21 @@ from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import instance, point_is
 from eigentoken.proofs.properties.point_checks import energy_rate
 from eigentoken.proofs.steps.reductions import tensor
+from eigentoken.theory.calculus import (
+    SLOT,
+    Assumptions,
+    CalculusAlgebra,
+    Index,
+    Letter,
+    differentiate,
+    dot,
+    exponential,
+    factor,
+    matrix,
+    vector,
+)
+from eigentoken.theory.calculus import instance as at
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.verdicts import Verdict, all_of
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
@@ -21,17 +36,6 @@ C = sp.Symbol("c", nonzero=True, real=True)
 
 def _setting() -> tuple[Any, Any, Any]:
     """The flow with M = cV, its assumptions, and E = (1/2c) sum_ij exp(c x_i^T V x_j)."""
-    from eigentoken.theory.calculus import (
-        SLOT,
-        Assumptions,
-        CalculusAlgebra,
-        Index,
-        Letter,
-        dot,
-        exponential,
-        matrix,
-        vector,
-    )
     from eigentoken.theory.systems.catalogue import system
 
     rules = Assumptions(symmetric=frozenset({"V"}), unit={"x": ()}, replaced={"M": (C, matrix("V"))})
@@ -44,19 +48,12 @@ def _setting() -> tuple[Any, Any, Any]:
 
 def _rate() -> tuple[Any, Any]:
     """dE/dt along the flow."""
-    from eigentoken.theory.calculus import differentiate
-    from eigentoken.theory.calculus import instance as at
-
     flow, rules, energy = _setting()
     return differentiate(energy, {"x": lambda index: at(flow, index)}, rules), rules
 
 
 def _claimed() -> Any:
     """``sum_i Z_i |xdot_i|^2``, ``Z_i = sum_j exp(c x_i^T V x_j)``."""
-    from eigentoken.theory.calculus import Index, dot, factor, matrix, vector
-    from eigentoken.theory.calculus import instance as at
-    from eigentoken.theory.calculus.expressions import row_sum
-
     flow, _, _ = _setting()
     i, j = Index("token", "i"), Index("token", "j")
     exponent = dot(vector("x", i), vector("x", j), matrix("V")) * C

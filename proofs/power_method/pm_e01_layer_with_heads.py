@@ -8,6 +8,21 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.map_checks import layer
 from eigentoken.proofs.steps.reductions import tensor
+from eigentoken.theory.calculus import (
+    ALPHA,
+    HEAD,
+    SLOT,
+    Assumptions,
+    CalculusAlgebra,
+    Index,
+    Letter,
+    dot,
+    exponential,
+    factor,
+    vector,
+)
+from eigentoken.theory.calculus import instance as at
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import Derivation
@@ -15,19 +30,6 @@ from eigentoken.theory.statements.steps import Derivation
 
 def _layer() -> tuple[Any, Any]:
     """``y_i`` of the multi-head map with F_h = U_h V_h, from the system."""
-    from eigentoken.theory.calculus import (
-        ALPHA,
-        HEAD,
-        SLOT,
-        Assumptions,
-        CalculusAlgebra,
-        Index,
-        Letter,
-        vector,
-    )
-    from eigentoken.theory.calculus import (
-        instance as at,
-    )
     from eigentoken.theory.systems.catalogue import system
 
     algebra = CalculusAlgebra(Assumptions(products={("U", "V"): (Letter("F", False, (HEAD,)),)}))
@@ -38,9 +40,6 @@ def _layer() -> tuple[Any, Any]:
 
 def _printed() -> Any:
     """``x_i + alpha sum_h F_h sum_j a^h_ij x_j`` with the softmax of x_i^T M_h x_j written out."""
-    from eigentoken.theory.calculus import ALPHA, HEAD, Index, Letter, dot, exponential, factor, vector
-    from eigentoken.theory.calculus.expressions import row_sum
-
     i, j = Index("token", "i"), Index("token", "j")
     exponent = dot(vector("x", i), vector("x", j), (Letter("M", False, (HEAD,)),))
     weight = exponential(exponent) * factor(row_sum(exponent, j), -1)

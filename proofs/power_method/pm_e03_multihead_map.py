@@ -7,6 +7,8 @@ from eigentoken.proofs.power_method.pm_e01_layer_with_heads import layer_step
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.map_checks import multihead_map
 from eigentoken.proofs.steps.reductions import tensor
+from eigentoken.theory.calculus import ALPHA, HEAD, SLOT, Assumptions, CalculusAlgebra, Index, Letter, dot, one, vector
+from eigentoken.theory.calculus import instance as at
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import Derivation
@@ -14,20 +16,6 @@ from eigentoken.theory.statements.steps import Derivation
 
 def _next() -> tuple[object, object]:
     """The next state of the multi-head map, from the system."""
-    from eigentoken.theory.calculus import (
-        ALPHA,
-        HEAD,
-        SLOT,
-        Assumptions,
-        CalculusAlgebra,
-        Index,
-        Letter,
-        dot,
-        vector,
-    )  # fmt: skip
-    from eigentoken.theory.calculus import (
-        instance as at,
-    )
     from eigentoken.theory.systems.catalogue import system
 
     algebra = CalculusAlgebra(Assumptions())
@@ -38,8 +26,6 @@ def _next() -> tuple[object, object]:
 
 
 def _unit() -> object:
-    from eigentoken.theory.calculus import one
-
     return one()
 
 

@@ -10,6 +10,21 @@ from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import image
 from eigentoken.proofs.properties.map_checks import attention_map
 from eigentoken.proofs.steps.reductions import tensor
+from eigentoken.theory.calculus import (
+    ALPHA,
+    SLOT,
+    Assumptions,
+    CalculusAlgebra,
+    Index,
+    Letter,
+    dot,
+    exponential,
+    factor,
+    matrix,
+    vector,
+)
+from eigentoken.theory.calculus import instance as at
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
 from eigentoken.theory.statements.steps import Derivation
@@ -17,18 +32,6 @@ from eigentoken.theory.statements.steps import Derivation
 
 def raw(name: str, scores: bool) -> tuple[Any, Any]:
     """``y_i`` of a registered map, M = 0 where ``scores`` is false."""
-    from eigentoken.theory.calculus import (
-        ALPHA,
-        SLOT,
-        Assumptions,
-        CalculusAlgebra,
-        Index,
-        Letter,
-        vector,
-    )
-    from eigentoken.theory.calculus import (
-        instance as at,
-    )
     from eigentoken.theory.systems.catalogue import system
 
     rules = Assumptions() if scores else Assumptions(replaced={"M": (0, None)})
@@ -39,9 +42,6 @@ def raw(name: str, scores: bool) -> tuple[Any, Any]:
 
 def _printed() -> Any:
     """``x_i + alpha sum_j a_ij V x_j``."""
-    from eigentoken.theory.calculus import ALPHA, Index, Letter, dot, exponential, factor, matrix, vector
-    from eigentoken.theory.calculus.expressions import row_sum
-
     i, j = Index("token", "i"), Index("token", "j")
     exponent = dot(vector("x", i), vector("x", j), (Letter("M"),))
     weight = exponential(exponent) * factor(row_sum(exponent, j), -1)

@@ -11,6 +11,7 @@ from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import image
 from eigentoken.proofs.properties.map_checks import oja_map
 from eigentoken.proofs.steps.reductions import tensor
+from eigentoken.theory.calculus import ALPHA, TOKENS, Index, matrix, vector
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
 from eigentoken.theory.statements.steps import Derivation, Reduction
@@ -24,8 +25,6 @@ TV14_IMAGE = Vector(
 
 def _printed() -> Any:
     """``x_i + (alpha/n) sum_j V x_j``."""
-    from eigentoken.theory.calculus import ALPHA, TOKENS, Index, matrix, vector
-
     i, j = Index("token", "i"), Index("token", "j")
     return vector("x", i) + vector("x", j).applied(matrix("V")).summed(j) * (ALPHA / TOKENS)
 

@@ -17,6 +17,23 @@ from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import image, instance, state_jacobian
 from eigentoken.proofs.properties.map_checks import oja_jacobian
 from eigentoken.proofs.steps.reductions import tensor
+from eigentoken.theory.calculus import (
+    ALPHA,
+    SLOT,
+    TOKENS,
+    Assumptions,
+    CalculusAlgebra,
+    Index,
+    Letter,
+    Norm,
+    differentiate,
+    direction,
+    dot,
+    factor,
+    matrix,
+    vector,
+)
+from eigentoken.theory.calculus import instance as at
 from eigentoken.theory.language.verdicts import Verdict, all_of
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Vector
@@ -28,20 +45,6 @@ TV14 = instance("oja-map", GENERIC_TOKENS, V=GENERIC_V, alpha="1/3")
 
 def _jacobian() -> tuple[Any, Any]:
     """The derivative of the Oja map at token i along w = (w_1, ..., w_n)."""
-    from eigentoken.theory.calculus import (
-        ALPHA,
-        SLOT,
-        Assumptions,
-        CalculusAlgebra,
-        Index,
-        Letter,
-        differentiate,
-        direction,
-        vector,
-    )  # fmt: skip
-    from eigentoken.theory.calculus import (
-        instance as at,
-    )
     from eigentoken.theory.systems.catalogue import system
 
     algebra = CalculusAlgebra(Assumptions())
@@ -52,8 +55,6 @@ def _jacobian() -> tuple[Any, Any]:
 
 def _claimed() -> Any:
     """``(1/r_i)(I - yhat_i yhat_i^T)(w_i + (alpha/n) V sum_j w_j)``."""
-    from eigentoken.theory.calculus import ALPHA, TOKENS, Index, Norm, dot, factor, matrix, vector
-
     i, j = Index("token", "i"), Index("token", "j")
     push = vector("w", i) + vector("w", j).applied(matrix("V")).summed(j) * (ALPHA / TOKENS)
     y, r = vector("y", i), Norm("r", (i,))

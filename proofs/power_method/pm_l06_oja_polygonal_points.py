@@ -21,6 +21,19 @@ from eigentoken.proofs.properties.exact_points import decimals, instance, multip
 from eigentoken.proofs.steps.reductions import grouped, recalled, tensor
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
 from eigentoken.proofs.steps.textbook_maps import INERTIA_OF_PRODUCTS, INTERLACING, INVARIANCE_OF_MAPS, PRODUCT_SPECTRA
+from eigentoken.theory.calculus import (
+    ALPHA,
+    SLOT,
+    TOKENS,
+    Assumptions,
+    CalculusAlgebra,
+    Index,
+    Letter,
+    dot,
+    matrix,
+    vector,
+)
+from eigentoken.theory.calculus import instance as at
 from eigentoken.theory.language.claims import Unstable, When
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.places import AntipodalAt
@@ -33,18 +46,6 @@ TRAPPED = "an orbit that stays in the closed ball has a fixed point there as a l
 
 def _raw_step() -> tuple[Any, Any]:
     """``y_i`` at a state whose tokens sum to zero."""
-    from eigentoken.theory.calculus import (
-        ALPHA,
-        SLOT,
-        Assumptions,
-        CalculusAlgebra,
-        Index,
-        Letter,
-        vector,
-    )  # fmt: skip
-    from eigentoken.theory.calculus import (
-        instance as at,
-    )
     from eigentoken.theory.systems.catalogue import system
 
     algebra = CalculusAlgebra(Assumptions(zero_sums=frozenset({"x"})))
@@ -53,15 +54,11 @@ def _raw_step() -> tuple[Any, Any]:
 
 
 def _token() -> Any:
-    from eigentoken.theory.calculus import Index, vector
-
     return vector("x", Index("token", "i"))
 
 
 def _composed() -> tuple[Any, Any]:
     """C B z: the mean over i of ``P_i V z``."""
-    from eigentoken.theory.calculus import TOKENS, Assumptions, Index, dot, matrix, vector
-
     i = Index("token", "i")
     moved, token = vector("z").applied(matrix("V")), vector("x", i)
     return (moved - dot(token, moved) * token).summed(i) / TOKENS, Assumptions()
@@ -69,8 +66,6 @@ def _composed() -> tuple[Any, Any]:
 
 def _mean_projection() -> Any:
     """``Pbar V z = V z - (1/n) sum_i x_i x_i^T V z``."""
-    from eigentoken.theory.calculus import TOKENS, Index, dot, matrix, vector
-
     i = Index("token", "i")
     moved, token = vector("z").applied(matrix("V")), vector("x", i)
     return moved - (dot(token, moved) * token).summed(i) / TOKENS

@@ -17,6 +17,7 @@ from eigentoken.proofs.power_method.symbols import V, alpha, d, lam
 from eigentoken.proofs.properties.exact_points import instance, observed
 from eigentoken.proofs.steps.reductions import grouped, tensor
 from eigentoken.proofs.steps.textbook import RAYLEIGH
+from eigentoken.theory.calculus import TOKENS, Assumptions, Index, dot, matrix, vector
 from eigentoken.theory.language.claims import Decreases
 from eigentoken.theory.language.conditions import AnyOf, PositiveSemidefinite, Relation, Symmetric
 from eigentoken.theory.language.observables import oja_potential
@@ -52,7 +53,6 @@ def _increment() -> list[Any]:
 
 def _difference() -> tuple[Any, Any]:
     """``W(xbar + e) - W(xbar)`` with the mean m and its increment e."""
-    from eigentoken.theory.calculus import Assumptions, dot, matrix, vector
 
     def potential(centre: Any) -> Any:
         return dot(centre, centre, matrix("V")) * sp.Rational(-1, 2)
@@ -62,16 +62,12 @@ def _difference() -> tuple[Any, Any]:
 
 
 def _claimed_difference() -> Any:
-    from eigentoken.theory.calculus import dot, matrix, vector
-
     mean, step = vector("m"), vector("e")
     return dot(mean.applied(matrix("V")), step) * -1 - dot(step, step, matrix("V")) * sp.Rational(1, 2)
 
 
 def _variance() -> tuple[Any, Any]:
     """``(1/n) sum_i |e_i|^2 - |(1/n) sum_i e_i|^2``."""
-    from eigentoken.theory.calculus import TOKENS, Assumptions, Index, dot, vector
-
     i = Index("token", "i")
     mean = vector("e", i).summed(i) / TOKENS
     return dot(vector("e", i), vector("e", i)).summed(i) / TOKENS - dot(mean, mean), Assumptions()
@@ -79,8 +75,6 @@ def _variance() -> tuple[Any, Any]:
 
 def _claimed_variance() -> Any:
     """``(1/2n^2) sum_ij |e_i - e_j|^2``."""
-    from eigentoken.theory.calculus import TOKENS, Index, dot, vector
-
     i, j = Index("token", "i"), Index("token", "j")
     apart = vector("e", i) - vector("e", j)
     return dot(apart, apart).summed(i, j) / (2 * TOKENS**2)

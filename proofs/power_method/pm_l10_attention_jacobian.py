@@ -14,6 +14,25 @@ from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import DIGITS, image, instance, state_jacobian
 from eigentoken.proofs.properties.map_checks import attention_jacobian
 from eigentoken.proofs.steps.reductions import tensor
+from eigentoken.theory.calculus import (
+    ALPHA,
+    HEAD,
+    SLOT,
+    Assumptions,
+    CalculusAlgebra,
+    Index,
+    Letter,
+    Mask,
+    Norm,
+    differentiate,
+    direction,
+    dot,
+    exponential,
+    factor,
+    vector,
+)
+from eigentoken.theory.calculus import instance as at
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.statements.layer_systems import ANY, Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Printed, Source, Statement, Vector
@@ -24,20 +43,6 @@ TV13 = instance("attention-map", GENERIC_TOKENS, V=GENERIC_V, M=[["1/2", "-1"], 
 
 def _parts(heads: bool, mask: str | None) -> tuple[Any, Any]:
     """The derivative of the push u_i along w, from the system."""
-    from eigentoken.theory.calculus import (
-        HEAD,
-        SLOT,
-        Assumptions,
-        CalculusAlgebra,
-        Index,
-        Letter,
-        differentiate,
-        direction,
-        vector,
-    )  # fmt: skip
-    from eigentoken.theory.calculus import (
-        instance as at,
-    )
     from eigentoken.theory.systems.catalogue import system
 
     algebra = CalculusAlgebra(Assumptions())
@@ -53,9 +58,6 @@ def _parts(heads: bool, mask: str | None) -> tuple[Any, Any]:
 
 def _claimed(heads: bool, mask: str | None) -> Any:
     """``V [ sum_l a_il (w_l + (x_l - xbar_i) x_i^T M w_l) + C_i M^T w_i ]``."""
-    from eigentoken.theory.calculus import HEAD, Index, Letter, Mask, dot, exponential, factor, vector
-    from eigentoken.theory.calculus.expressions import row_sum
-
     i, l, j = (Index("token", name) for name in "ilj")
     value = (Letter("F", False, (HEAD,)),) if heads else (Letter("V"),)
     score = (Letter("M", False, (HEAD,)),) if heads else (Letter("M"),)
@@ -82,19 +84,6 @@ def _claimed(heads: bool, mask: str | None) -> Any:
 
 def _whole() -> tuple[Any, Any]:
     """The derivative of the map at token i, with dy_i left as a named vector."""
-    from eigentoken.theory.calculus import (
-        ALPHA,
-        SLOT,
-        Assumptions,
-        CalculusAlgebra,
-        Index,
-        Letter,
-        differentiate,
-        vector,
-    )  # fmt: skip
-    from eigentoken.theory.calculus import (
-        instance as at,
-    )
     from eigentoken.theory.systems.catalogue import system
 
     algebra = CalculusAlgebra(Assumptions())
@@ -105,8 +94,6 @@ def _whole() -> tuple[Any, Any]:
 
 
 def _normalised() -> Any:
-    from eigentoken.theory.calculus import Index, Norm, dot, factor, vector
-
     i = Index("token", "i")
     y, dy, r = vector("y", i), vector("dy", i), Norm("r", (i,))
     return factor(r, -1) * (dy - factor(r, -2) * dot(y, dy) * y)

@@ -27,6 +27,21 @@ from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import agree, decimals, instance, multipliers, point_is
 from eigentoken.proofs.properties.point_checks import antipodal_points
 from eigentoken.proofs.steps.reductions import grouped, tensor
+from eigentoken.theory.calculus import (
+    SLOT,
+    Assumptions,
+    CalculusAlgebra,
+    Index,
+    Letter,
+    differentiate,
+    direction,
+    dot,
+    exponential,
+    factor,
+    vector,
+)
+from eigentoken.theory.calculus import instance as at
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.verdicts import Verdict, all_of, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
@@ -35,19 +50,6 @@ from eigentoken.theory.statements.steps import Derivation, Identity, Inequality,
 
 def _polygonal() -> tuple[Any, Any]:
     """The derivative of the push at a state where every weighted mean vanishes."""
-    from eigentoken.theory.calculus import (
-        SLOT,
-        Assumptions,
-        CalculusAlgebra,
-        Index,
-        Letter,
-        differentiate,
-        direction,
-        vector,
-    )  # fmt: skip
-    from eigentoken.theory.calculus import (
-        instance as at,
-    )
     from eigentoken.theory.systems.catalogue import system
 
     algebra = CalculusAlgebra(Assumptions(zero_averages=frozenset({"x"})))
@@ -57,9 +59,6 @@ def _polygonal() -> tuple[Any, Any]:
 
 def _claimed() -> Any:
     """``V [ sum_j a_ij (w_j + x_j x_i^T M w_j) + Sigma_i M^T w_i ]``."""
-    from eigentoken.theory.calculus import Index, Letter, dot, exponential, factor, vector
-    from eigentoken.theory.calculus.expressions import row_sum
-
     i, j = Index("token", "i"), Index("token", "j")
     score, x_i, x_j, w_i, w_j = (Letter("M"),), vector("x", i), vector("x", j), vector("w", i), vector("w", j)
     exponent = dot(x_i, x_j, score)

@@ -15,6 +15,20 @@ from eigentoken.proofs.properties.exact_points import image
 from eigentoken.proofs.properties.first_failures import FirstFailure, kernel_without_sign
 from eigentoken.proofs.properties.point_checks import kernel_condition
 from eigentoken.proofs.steps.reductions import tensor
+from eigentoken.theory.calculus import (
+    SLOT,
+    Assumptions,
+    CalculusAlgebra,
+    Index,
+    Letter,
+    dot,
+    exponential,
+    factor,
+    matrix,
+    vector,
+)
+from eigentoken.theory.calculus import instance as at
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.verdicts import Verdict, all_of, fails, holds
 from eigentoken.theory.statements.registry import register
@@ -24,9 +38,6 @@ from eigentoken.theory.statements.steps import Derivation
 
 def _rows(vectors: str) -> tuple[Any, Any]:
     """``((A(x) x V) z)_i = sum_j a_ij V z_j``; with ``z_j = v`` for all j, V v = lambda_1 v."""
-    from eigentoken.theory.calculus import Assumptions, Index, Letter, dot, exponential, factor, matrix, vector
-    from eigentoken.theory.calculus.expressions import row_sum
-
     i, j = Index("token", "i"), Index("token", "j")
     top = sp.Symbol("lambda_1", real=True)
     rules = Assumptions(eigen={("V", False, "v"): top})
@@ -38,8 +49,6 @@ def _rows(vectors: str) -> tuple[Any, Any]:
 
 def _push() -> tuple[Any, Any]:
     """``u_i`` from the attention map."""
-    from eigentoken.theory.calculus import SLOT, Assumptions, CalculusAlgebra, Index, Letter, vector
-    from eigentoken.theory.calculus import instance as at
     from eigentoken.theory.systems.catalogue import system
 
     algebra = CalculusAlgebra(Assumptions())
@@ -48,8 +57,6 @@ def _push() -> tuple[Any, Any]:
 
 
 def _eigen() -> Any:
-    from eigentoken.theory.calculus import vector
-
     return vector("v") * sp.Symbol("lambda_1", real=True)
 
 

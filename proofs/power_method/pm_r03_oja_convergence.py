@@ -9,8 +9,10 @@ import sympy as sp
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import flipped
 from eigentoken.proofs.power_method.symbols import V, alpha
+from eigentoken.proofs.steps.calculus_steps import analytic_step
 from eigentoken.proofs.steps.reductions import recalled
 from eigentoken.proofs.steps.textbook_maps import DESCENT_SEQUENCES, LIMIT_IS_FIXED
+from eigentoken.theory.calculus import TOKENS, Assumptions, Index, differentiate, direction, dot, matrix, vector
 from eigentoken.theory.language.claims import Converges
 from eigentoken.theory.language.conditions import Relation, Symmetric
 from eigentoken.theory.language.places import SomeEquilibrium
@@ -22,8 +24,6 @@ from eigentoken.theory.statements.steps import Citation, Derivation, Inequality
 
 def _gradient(rules: Any) -> Any:
     """The derivative of W along w, from its definition."""
-    from eigentoken.theory.calculus import TOKENS, Index, differentiate, direction, dot, matrix, vector
-
     j = Index("token", "j")
     mean = vector("x", j).summed(j) / TOKENS
     return differentiate(dot(mean, mean, matrix("V")) * sp.Rational(-1, 2), direction("x", "w"), rules)
@@ -31,8 +31,6 @@ def _gradient(rules: Any) -> Any:
 
 def _claimed_gradient() -> Any:
     """``-(1/n) sum_i u^T w_i`` with u = V xbar."""
-    from eigentoken.theory.calculus import TOKENS, Index, dot, matrix, vector
-
     i, j = Index("token", "i"), Index("token", "j")
     push = vector("x", j).applied(matrix("V")).summed(j) / TOKENS
     return dot(push, vector("w", i)).summed(i) * (-1 / TOKENS)
@@ -40,9 +38,6 @@ def _claimed_gradient() -> Any:
 
 def derive() -> Derivation:
     """Descent, gradient bound, analyticity; then the theorem on descent sequences, and continuity at the limit."""
-    from eigentoken.proofs.steps.calculus_steps import analytic_step
-    from eigentoken.theory.calculus import Assumptions
-
     a, r, low, norm = sp.symbols("a r lambda_d^- N", real=True)
     tangential, step, c, floor = sp.symbols("omega D c rho", real=True)
     rules = Assumptions(symmetric=frozenset({"V"}))

@@ -9,6 +9,8 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.point_checks import odd
 from eigentoken.proofs.steps.reductions import tensor
+from eigentoken.theory.calculus import ALPHA, HEAD, SLOT, Assumptions, CalculusAlgebra, Index, Letter, vector
+from eigentoken.theory.calculus import instance as at
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import Derivation
@@ -16,19 +18,6 @@ from eigentoken.theory.statements.steps import Derivation
 
 def _steps(name: str, sign: int) -> Any:
     """``y_i`` (map) at the state x, or minus that at -x, from the system."""
-    from eigentoken.theory.calculus import (
-        ALPHA,
-        HEAD,
-        SLOT,
-        Assumptions,
-        CalculusAlgebra,
-        Index,
-        Letter,
-        vector,
-    )  # fmt: skip
-    from eigentoken.theory.calculus import (
-        instance as at,
-    )
     from eigentoken.theory.systems.catalogue import system
 
     algebra = CalculusAlgebra(Assumptions())

@@ -17,6 +17,7 @@ from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.steering_checks import no_gap, steering
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.proofs.steps.textbook_maps import DETERMINANT_LEMMA, NEUMANN, ROUCHE
+from eigentoken.theory.calculus import Assumptions, dot, matrix, vector
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
@@ -33,8 +34,6 @@ RESOLVENT = "the resolvent is analytic there and at most 1/(|zeta| - |F|)"
 
 def _edited() -> tuple[Any, Any]:
     """``(U + mu w z^T C) V_cat x`` with ``C V_cat = I``."""
-    from eigentoken.theory.calculus import Assumptions, dot, matrix, vector
-
     rules = Assumptions(products={("C", "K"): (), ("U", "K"): matrix("F")})
     values = vector("x").applied(matrix("K"))
     edit = dot(vector("z"), values, matrix("C")) * vector("w") * MU
@@ -42,8 +41,6 @@ def _edited() -> tuple[Any, Any]:
 
 
 def _sum() -> Any:
-    from eigentoken.theory.calculus import dot, matrix, vector
-
     return vector("x").applied(matrix("F")) + dot(vector("z"), vector("x")) * vector("w") * MU
 
 

@@ -14,6 +14,7 @@ from eigentoken.proofs.properties.matrices import edit_not_normalised, edit_with
 from eigentoken.proofs.properties.point_checks import shifted_spectrum
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.proofs.steps.textbook_maps import DETERMINANT_LEMMA
+from eigentoken.theory.calculus import Assumptions, dot, matrix, vector
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
@@ -27,8 +28,6 @@ FACTOR = "the characteristic polynomial is multiplied by 1 - mu z^T (zeta I - F)
 
 def _resolvent(side: str) -> tuple[Any, Any]:
     """``(zeta I - F) w`` for F w = lambda_k w; ``(zeta I - F^T) z`` for z^T F = lambda_k z^T."""
-    from eigentoken.theory.calculus import Assumptions, matrix, vector
-
     if side == "right":
         rules = Assumptions(eigen={("F", False, "w"): LK})
         return vector("w") * ZETA - vector("w").applied(matrix("F")), rules
@@ -37,15 +36,11 @@ def _resolvent(side: str) -> tuple[Any, Any]:
 
 
 def _scaled(name: str) -> Any:
-    from eigentoken.theory.calculus import vector
-
     return vector(name) * (ZETA - LK)
 
 
 def _acted(side: str) -> tuple[Any, Any]:
     """``(F + mu w z^T) x`` for F x = lambda x; ``(F + mu w z^T)^T y`` for y^T F = lambda y^T."""
-    from eigentoken.theory.calculus import Assumptions, dot, matrix, vector
-
     if side == "right":
         rules = Assumptions(eigen={("F", False, "x"): LAM})
         return vector("x").applied(matrix("F")) + dot(vector("z"), vector("x")) * vector("w") * MU, rules
@@ -54,8 +49,6 @@ def _acted(side: str) -> tuple[Any, Any]:
 
 
 def _moved(side: str) -> Any:
-    from eigentoken.theory.calculus import dot, vector
-
     if side == "right":
         return vector("x") * LAM + dot(vector("z"), vector("x")) * vector("w") * MU
     return vector("y") * LAM + dot(vector("w"), vector("y")) * vector("z") * MU

@@ -13,6 +13,7 @@ from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.matrices import unsteered_token
 from eigentoken.proofs.properties.point_checks import steered_layer
 from eigentoken.proofs.steps.reductions import tensor
+from eigentoken.theory.calculus import ALPHA, Assumptions, dot, matrix, vector
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
@@ -23,15 +24,11 @@ MU = sp.Symbol("mu", real=True)
 
 def _moved() -> tuple[Any, Any]:
     """``x + alpha (U + mu w z^T C) o`` for the concatenated outputs o of the heads."""
-    from eigentoken.theory.calculus import ALPHA, Assumptions, dot, matrix, vector
-
     edit = dot(vector("z"), vector("o"), matrix("C")) * vector("w") * MU
     return vector("x") + (vector("o").applied(matrix("U")) + edit) * ALPHA, Assumptions()
 
 
 def _claimed() -> Any:
-    from eigentoken.theory.calculus import ALPHA, dot, matrix, vector
-
     height = dot(vector("z"), vector("o"), matrix("C"))
     return vector("x") + vector("o").applied(matrix("U")) * ALPHA + vector("w") * height * (ALPHA * MU)
 

@@ -9,6 +9,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.properties.checks import Case, OnInstances
 from eigentoken.proofs.steps.reductions import tensor
+from eigentoken.theory.calculus import Assumptions, matrix, vector
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import Derivation, Inequality
 
@@ -17,15 +18,11 @@ __all__ = ["plane_correlation", "projection_steps"]
 
 def _twice() -> tuple[Any, Any]:
     """``Pi Pi x`` with ``Pi = S G S^T`` and ``G S^T S = I``: words over the letters S, G, T = S^T."""
-    from eigentoken.theory.calculus import Assumptions, matrix, vector
-
     rules = Assumptions(products={("T", "S"): matrix("K"), ("G", "K"): ()})
     return vector("x").applied(matrix("S", "G", "T")).applied(matrix("S", "G", "T")), rules
 
 
 def _once() -> Any:
-    from eigentoken.theory.calculus import matrix, vector
-
     return vector("x").applied(matrix("S", "G", "T"))
 
 
