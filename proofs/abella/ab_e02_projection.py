@@ -62,8 +62,8 @@ def derive_differential() -> Derivation:
         (
             slope(
                 "differential",
-                "Along $x + sX$ the form is $q + 2sm + s^2 r$ with $q = x^{\\top}Wx$, $m = x^{\\top}WX$, "
-                "$r = X^{\\top}WX$. The derivative at $s = 0$, in each coordinate:",
+                "Along $x + sX$ the form is $q + 2sm + s^2 r$ with $q = x^{\\top}Wx$, $m = x^{\\top}WX$, $r = "
+                "X^{\\top}WX$. The derivative at $s = 0$, in each coordinate:",
                 curve,
                 step,
                 PROJECTED,

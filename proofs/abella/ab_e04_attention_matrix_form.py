@@ -11,6 +11,7 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.heads_flow import attention_weight
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import det_matrix, det_tokens, diagonal, identity, numbers
 from eigentoken.proofs.properties.flow_properties import order_of_factors, tangent_field
@@ -23,14 +24,10 @@ from eigentoken.theory.calculus import (
     Assumptions,
     CalculusAlgebra,
     Letter,
-    exponential,
-    factor,
     one,
     vector,
 )
-from eigentoken.theory.calculus import dot as inner
 from eigentoken.theory.calculus.algebra import COLUMN
-from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.observables import apply_matrix, dot
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import sign
@@ -105,8 +102,6 @@ def derive_layer() -> Derivation:
     value, score, metric = Letter("U", False, (HEAD,)), Letter("P", False, (HEAD,)), Letter("W")
     rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})
     here, other = vector("y", SLOT), vector("y", TOKEN_J)
-    pair = inner(here, other, (score,))
-    weight = exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
 
     def row_sums() -> Any:
         weights = CalculusAlgebra(rules).attention(here, score, None, chosen.over_root_d)
@@ -130,7 +125,7 @@ def derive_layer() -> Derivation:
                 "componentwise",
                 "Before normalisation the registered layer, with values scaled by $\\alpha$, is the sum of (6).",
                 derive=pushed,
-                claimed=here + (weight * other).applied((value,)).summed(TOKEN_J, HEAD) * ALPHA,
+                claimed=here + (attention_weight(score, SLOT) * other).applied((value,)).summed(TOKEN_J, HEAD) * ALPHA,
                 rules=rules,
                 left="y_i + \\alpha\\,u_i",
             ),
@@ -197,8 +192,8 @@ AB_E4 = register(
         source=Source(ABELLA, "eq. (4)"),
         title="Self-attention in matrix form",
         systems=("ellipsoid-map",),
-        text="$z = V x \\exp(x^{\\top}K^{\\top}Qx)\\, D$ with $D$ diagonal, "
-        "$D_{ii}^{-1} = \\sqrt{d}\\,\\sum_j \\exp(x_j^{\\top}K^{\\top}Qx_i)$: the normaliser stands on the right.",
+        text="$z = V x \\exp(x^{\\top}K^{\\top}Qx)\\, D$ with $D$ diagonal, $D_{ii}^{-1} = \\sqrt{d}\\,\\sum_j "
+        "\\exp(x_j^{\\top}K^{\\top}Qx_i)$: the normaliser stands on the right.",
         derive=derive_matrix_form,
         prose_from=("row sums", "order of the factors"),
         printed=Printed(
@@ -223,8 +218,8 @@ AB_E5 = register(
         title="The multi-head layer in matrix form",
         systems=("ellipsoid-map",),
         text="$y^{+} = \\pi_W\\bigl(y + \\sum_{\\eta=1}^{h} W_{\\eta} V_{\\eta}\\, y "
-        "\\exp(y^{\\top}K_{\\eta}^{\\top}Q_{\\eta}y)\\,"
-        " D_{\\eta}\\bigr)$, with one output matrix $W_{\\eta}$ for each head $\\eta = 1, \\dots, h$.",
+        "\\exp(y^{\\top}K_{\\eta}^{\\top}Q_{\\eta}y)\\, D_{\\eta}\\bigr)$, with one output matrix $W_{\\eta}$ for "
+        "each head $\\eta = 1, \\dots, h$.",
         depends=("AB-E2", "AB-E4"),
         derive=derive_matrix_form,
         prose_from=("row sums", "order of the factors"),

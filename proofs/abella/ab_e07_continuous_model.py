@@ -47,9 +47,9 @@ def derive() -> Derivation:
         (
             slope(
                 "first order in the step",
-                "Put $V_{\\eta} \\to \\tau V_{\\eta}$ in (6): the token moves to $\\pi_W(y + \\tau u)$ with "
-                "$u = \\sum \\alpha U y_j$. On the ellipsoid the form along the curve is $1 + 2\\tau m + \\tau^2 r$, "
-                "$m = y^{\\top}Wu$; its derivative at $\\tau = 0$, in each coordinate, is the field of (7).",
+                "Put $V_{\\eta} \\to \\tau V_{\\eta}$ in (6): the token moves to $\\pi_W(y + \\tau u)$ with $u = \\sum "
+                "\\alpha U y_j$. On the ellipsoid the form along the curve is $1 + 2\\tau m + \\tau^2 r$, $m = "
+                "y^{\\top}Wu$; its derivative at $\\tau = 0$, in each coordinate, is the field of (7).",
                 curve,
                 tau,
                 u - m * y,
@@ -120,8 +120,8 @@ AB_E7 = register(
         systems=("ellipsoid-multihead-flow", "ellipsoid-map"),
         conditions=(Symmetric(W), PositiveDefinite(W)),
         text="$\\dot y_i = \\sum_{\\eta}\\sum_j \\alpha^{\\eta}_{ij}(t, y)\\bigl(U_{\\eta}y_j - "
-        "(y_i^{\\top}WU_{\\eta}y_j)\\,y_i\\bigr)$"
-        " on $\\mathcal{E}_W$. With $V_{\\eta} \\to \\tau V_{\\eta}$ the layer (6) is a first-order step of this flow.",
+        "(y_i^{\\top}WU_{\\eta}y_j)\\,y_i\\bigr)$ on $\\mathcal{E}_W$. With $V_{\\eta} \\to \\tau V_{\\eta}$ the "
+        "layer (6) is a first-order step of this flow.",
         depends=("AB-E3", "AB-E6"),
         derive=derive,
         prose_from=("the two registered systems", "second order error", "off the ellipsoid"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.heads_flow import attention_weight
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import det_spd, det_tokens, numbers
 from eigentoken.proofs.properties.flow_properties import gradient_identity, metric_is_positive, tangent_field
@@ -25,20 +26,16 @@ from eigentoken.proofs.steps.calculus_steps import (
 )
 from eigentoken.proofs.steps.textbook_flows import LEVEL_SET
 from eigentoken.theory.calculus import (
-    DIMENSION,
     SLOT,
     Assumptions,
     Letter,
     differentiate,
     direction,
     dot,
-    exponential,
-    factor,
     one,
     vector,
     zero,
 )
-from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.observables_attention import ellipsoid_potential
 from eigentoken.theory.language.terms import matrix
@@ -57,8 +54,7 @@ def _special_case() -> tuple[Step, ...]:
     rules = Assumptions(symmetric=frozenset({"P"}), unit={"y": (letter,)})
     field = field_of("ellipsoid-flow", {"P": letter}, rules)
     pair = dot(vector("y", SLOT), token(TOKEN_J), (letter,))
-    weight = exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
-    written = (weight * (token(TOKEN_J) - pair * vector("y", SLOT))).summed(TOKEN_J)
+    written = (attention_weight(letter, SLOT) * (token(TOKEN_J) - pair * vector("y", SLOT))).summed(TOKEN_J)
 
     def general() -> Any:
         return field_of("ellipsoid-multihead-flow", {"heads": [{"U": None, "P": letter}], "W": letter}, rules)
@@ -83,9 +79,9 @@ def _special_case() -> tuple[Step, ...]:
         ),
         analytic_step(
             "smooth field",
-            "Written out, the field of the registered system is a sum of products of inner products and "
-            "exponentials, divided by sums of exponentials, which have no zero: it is real analytic, and $P$ does "
-            "not depend on time.",
+            "Written out, the field of the registered system is a sum of products of inner products and exponentials, "
+            "divided by sums of exponentials, which have no zero: it is real analytic, and $P$ does not depend on "
+            "time.",
             derive=lambda: field,
             claimed=written,
             rules=rules,
@@ -242,8 +238,8 @@ AB_E9 = register(
         systems=("ellipsoid-flow",),
         conditions=CONDITIONS,
         text="$g_x(X, Y) = \\sum_i Z_i(x)\\, X_i^{\\top}PY_i$ with $Z_i(x) = \\sqrt d\\,\\sum_k e^{x_i^{\\top}Px_k}$ "
-        "is a Riemannian "
-        "metric on $(\\mathbb{R}^d \\setminus 0)^{\\ell}$, and so is its restriction to $(\\mathcal{E}_P)^{\\ell}$.",
+        "is a Riemannian metric on $(\\mathbb{R}^d \\setminus 0)^{\\ell}$, and so is its restriction to "
+        "$(\\mathcal{E}_P)^{\\ell}$.",
         derive=derive_metric,
         prose_from=("positive definite",),
         property_tests=(metric_is_positive,),

@@ -48,8 +48,8 @@ def derive() -> Derivation:
             tensor_step(
                 "gradient",
                 "The differential of $V$ along an arbitrary $X$, against $g(-X_P, X) = -\\sum_i "
-                "Z_i\\,(X_P)_i^{\\top}PX_i$ with "
-                "$X_P$ the push of the registered system before projection: the normalisers cancel.",
+                "Z_i\\,(X_P)_i^{\\top}PX_i$ with $X_P$ the push of the registered system before projection: the "
+                "normalisers cancel.",
                 derive=lambda: differentiate(potential, direction("x", "X"), rules),
                 claimed=claimed,
                 rules=rules,
@@ -89,8 +89,8 @@ AB_L32 = register(
         title="The push is a gradient",
         systems=("ellipsoid-flow",),
         conditions=(Symmetric(P), PositiveDefinite(P)),
-        text="$\\operatorname{grad}_g V = -X_P$ on $(\\mathbb{R}^d \\setminus 0)^{\\ell}$, "
-        "$X_P(x)_i = \\sum_j \\alpha_{ij}(x)\\,x_j$.",
+        text="$\\operatorname{grad}_g V = -X_P$ on $(\\mathbb{R}^d \\setminus 0)^{\\ell}$, $X_P(x)_i = \\sum_j "
+        "\\alpha_{ij}(x)\\,x_j$.",
         depends=("AB-E9", "AB-E10"),
         derive=derive,
         prose_from=("gradient",),

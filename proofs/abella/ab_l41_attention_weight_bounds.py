@@ -95,8 +95,8 @@ def _bounds() -> tuple[Step, ...]:
     return (
         _step(
             "sharp lower bound",
-            "Write $x$ for the exponential of the pair $(i, j)$, $S$ for the sum of the other $\\ell - 1$ ones, "
-            "$r = \\sqrt d$. The weight is smallest at $x = m$, $S = (\\ell - 1)M$; $M/m = M^2 = e^{2K^2b}$.",
+            "Write $x$ for the exponential of the pair $(i, j)$, $S$ for the sum of the other $\\ell - 1$ ones, $r = "
+            "\\sqrt d$. The weight is smallest at $x = m$, $S = (\\ell - 1)M$; $M/m = M^2 = e^{2K^2b}$.",
             1 / (root * (1 + (ell - 1) * high**2)) <= WEIGHT,
         ),
         _step(
@@ -106,8 +106,8 @@ def _bounds() -> tuple[Step, ...]:
         ),
         Inequality(
             name="printed lower bound",
-            says="The printed $c_1 = 1/(\\sqrt d\\,\\ell\\,e^{2K^2b})$ is weaker. It needs only that there are "
-            "at most $\\ell - 1$ others, so it holds under a mask, too, for the tokens that token $i$ sees.",
+            says="The printed $c_1 = 1/(\\sqrt d\\,\\ell\\,e^{2K^2b})$ is weaker. It needs only that there are at most "
+            "$\\ell - 1$ others, so it holds under a mask, too, for the tokens that token $i$ sees.",
             hypotheses=(
                 sp.Eq(low * high, 1),
                 low <= 1,

@@ -5,20 +5,16 @@ A composition argument; AB-X1 does not need it.  Reference: Lemma 4.2.
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
+from eigentoken.proofs.abella.heads_flow import attention_weight, heads_flow, height
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.flow_properties import speed_is_bounded
-from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, analytic_step, field_of, token
+from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, analytic_step, token
 from eigentoken.proofs.steps.tensor_reductions import applied
 from eigentoken.proofs.steps.textbook import UNIFORMLY_CONTINUOUS_COMPOSITION
 from eigentoken.proofs.steps.textbook_flows import MEAN_VALUE
-from eigentoken.theory.calculus import DIMENSION, Assumptions, Base, Letter, exponential, factor
 from eigentoken.theory.calculus import dot as inner
-from eigentoken.theory.calculus.atoms import Dot
-from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.conditions import (
     BoundedInTime,
     IsIdentity,
@@ -33,10 +29,6 @@ from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 
 W, U = matrix("W"), matrix("U")
-
-
-def _height(index: Any) -> Any:
-    return factor(Dot(Base("v"), (), Base("y", (index,))))
 
 
 def _speed() -> tuple[Step, ...]:
@@ -97,18 +89,18 @@ def _factors() -> tuple[Step, ...]:
         ),
         Identity(
             name="change of a product",
-            says="Between two times let $f$ and $g$ change by $u = f_1 - f_2$ and $w = g_1 - g_2$. The product "
-            "changes by",
+            says="Between two times let $f$ and $g$ change by $u = f_1 - f_2$ and $w = g_1 - g_2$. The product changes "
+            "by",
             left=f_1 * g_1 - f_2 * g_2,
             right=f_1 * w + u * g_2,
             where={u: f_1 - f_2, w: g_1 - g_2},
         ),
         Inequality(
             name="factors",
-            says="The factors $v^{\\top}y_j$, $y_i^{\\top}Wy_j$ and $y_i^{\\top}P_{\\eta}(t)y_j$ are sums of "
-            "products of bounded functions that are uniformly continuous in time. With $|f| \\le M$, $|g| \\le "
-            "N$, $|u| \\le \\alpha$ and $|w| \\le \\beta$ the product is bounded by $MN$ and changes by at "
-            "most $M\\beta + N\\alpha$.",
+            says="The factors $v^{\\top}y_j$, $y_i^{\\top}Wy_j$ and $y_i^{\\top}P_{\\eta}(t)y_j$ are sums of products "
+            "of bounded functions that are uniformly continuous in time. With $|f| \\le M$, $|g| \\le N$, $|u| \\le "
+            "\\alpha$ and $|w| \\le \\beta$ the product is bounded by $MN$ and changes by at most $M\\beta + "
+            "N\\alpha$.",
             hypotheses=(
                 f_1 <= big,
                 -big <= f_1,
@@ -135,8 +127,8 @@ def _factors() -> tuple[Step, ...]:
         ),
         Inequality(
             name="compact range",
-            says="A score $x \\in [-k, k]$, $k = K^2b$, has its exponential in the compact interval $[e^{-k}, "
-            "e^k]$, and every summand of the normaliser is at least $e^{-k} > 0$.",
+            says="A score $x \\in [-k, k]$, $k = K^2b$, has its exponential in the compact interval $[e^{-k}, e^k]$, "
+            "and every summand of the normaliser is at least $e^{-k} > 0$.",
             hypotheses=(score_value >= -limit, score_value <= limit),
             conclusion=sp.And(
                 sp.exp(score_value) >= sp.exp(-limit),
@@ -151,21 +143,18 @@ def _factors() -> tuple[Step, ...]:
 
 def _composition() -> tuple[Step, ...]:
     """The derivative of a height is a continuous function of them."""
-    metric, score = Letter("W"), Letter("P", False, (HEAD,))
-    rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})
-    field = field_of("ellipsoid-multihead-flow", {"heads": [{"U": None, "P": score}], "W": metric}, rules)
-    pair = inner(token(TOKEN_I), token(TOKEN_J), (score,))
-    masses = exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
+    flow = heads_flow()
     return (
         analytic_step(
             "the function",
-            "Along the registered flow the derivative of a height is $f_i$, an analytic function of the "
-            "factors where the normalisers have no zero.",
-            derive=lambda: along_flow(_height(TOKEN_I), field, rules),
+            "Along the registered flow the derivative of a height is $f_i$, an analytic function of the factors where "
+            "the normalisers have no zero.",
+            derive=lambda: along_flow(height(TOKEN_I), flow.field, flow.rules),
             claimed=(
-                masses * (_height(TOKEN_J) - inner(token(TOKEN_I), token(TOKEN_J), (metric,)) * _height(TOKEN_I))
+                attention_weight(flow.score)
+                * (height(TOKEN_J) - inner(token(TOKEN_I), token(TOKEN_J), (flow.metric,)) * height(TOKEN_I))
             ).summed(TOKEN_J, HEAD),
-            rules=rules,
+            rules=flow.rules,
             left="f_i = \\tfrac{d}{dt}\\,v^{\\top}y_i",
             uses=("compact range",),
             establishes=("the composition is continuous on a compact set",),

@@ -86,8 +86,8 @@ def _closed_form() -> tuple[Step, ...]:
     return (
         applied(
             "scalar equation",
-            "Let $a = y^{\\top}y_0$ (here $\\bar\\alpha$ is alphabar). Apply $y_0^{\\top}$ to the field: $y_0 "
-            "\\mapsto 1$, $y \\mapsto a$.",
+            "Let $a = y^{\\top}y_0$ (here $\\bar\\alpha$ is alphabar). Apply $y_0^{\\top}$ to the field: $y_0 \\mapsto "
+            "1$, $y \\mapsto a$.",
             FIELD,
             {target: sp.Integer(1), y: a},
             rate * (1 - a**2),
@@ -96,8 +96,8 @@ def _closed_form() -> tuple[Step, ...]:
         ),
         Identity(
             name="decrease",
-            says="The function (17), $V(a) = \\tfrac23 - a + \\tfrac{a^3}{3}$, has $V'(a) = a^2 - 1$ and "
-            "$\\dot V = -\\bar\\alpha\\,V'(a)^2$.",
+            says="The function (17), $V(a) = \\tfrac23 - a + \\tfrac{a^3}{3}$, has $V'(a) = a^2 - 1$ and $\\dot V = "
+            "-\\bar\\alpha\\,V'(a)^2$.",
             left=sp.diff(POTENTIAL, a) * growth,
             right=-rate * (a**2 - 1) ** 2,
             uses=("scalar equation",),
@@ -235,8 +235,8 @@ AB_E15 = register(
         systems=("causal-flow",),
         covers=Covers(heads=()),
         text="As AB-E7 with $\\alpha^{\\eta}_{ij} = 0$ for $j > i$ and $Z^{\\eta}_i = \\sqrt d\\,\\sum_{j \\le i} "
-        "e^{y_i^{\\top}P_{\\eta}y_j}$, on the "
-        "sphere. With $U = I$ token 1 is fixed, and token $i$ depends on tokens $j \\le i$ only.",
+        "e^{y_i^{\\top}P_{\\eta}y_j}$, on the sphere. With $U = I$ token 1 is fixed, and token $i$ depends on tokens "
+        "$j \\le i$ only.",
         depends=("AB-E7",),
         derive=derive_model,
         prose_from=("first token", "triangular"),

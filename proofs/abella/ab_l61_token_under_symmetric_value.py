@@ -51,26 +51,26 @@ def _coordinates() -> tuple[Step, ...]:
         ),
         Identity(
             name="ratios",
-            says="Against the top coordinate every other one decays at the rate $\\lambda - \\mu$: the "
-            "normalisation cancels.",
+            says="Against the top coordinate every other one decays at the rate $\\lambda - \\mu$: the normalisation "
+            "cancels.",
             left=(start * sp.exp(mu * s) / sp.sqrt(size)) / (top * sp.exp(lam * s) / sp.sqrt(size)),
             right=start / top * sp.exp(mu * s - lam * s),
             uses=("closed form",),
         ),
         Inequality(
             name="decay",
-            says="For $\\mu < \\lambda$ and $s > 0$ the exponential factor $E = e^{-(\\lambda-\\mu)s}$ is below "
-            "one, and it tends to zero.",
+            says="For $\\mu < \\lambda$ and $s > 0$ the exponential factor $E = e^{-(\\lambda-\\mu)s}$ is below one, "
+            "and it tends to zero.",
             hypotheses=(lam > mu, s > 0),
             conclusion=sp.exp(-(lam - mu) * s) < 1,
             uses=("ratios",),
         ),
         Inequality(
             name="coordinates",
-            says="Let $v^{\\top}y_0 > 0$, $b = v^{\\top}y$ and $\\delta$ the gap between $\\lambda$ and the "
-            "next eigenvalue. A coordinate $y_{\\mu} = q\\,b$ is $q$ times the top one, $q^2 = k^2 E$ with $k "
-            "= c_{\\mu}/c_{\\lambda}$ and $E = e^{-2(\\lambda-\\mu)s} \\le D = e^{-2\\delta s}$; since $b^2 "
-            "\\le 1$, $0 \\le y_{\\mu}^2 \\le k^2 D$.",
+            says="Let $v^{\\top}y_0 > 0$, $b = v^{\\top}y$ and $\\delta$ the gap between $\\lambda$ and the next "
+            "eigenvalue. A coordinate $y_{\\mu} = q\\,b$ is $q$ times the top one, $q^2 = k^2 E$ with $k = "
+            "c_{\\mu}/c_{\\lambda}$ and $E = e^{-2(\\lambda-\\mu)s} \\le D = e^{-2\\delta s}$; since $b^2 \\le 1$, $0 "
+            "\\le y_{\\mu}^2 \\le k^2 D$.",
             hypotheses=(
                 sp.Eq(coordinate_mu, quotient * height),
                 height**2 <= 1,
@@ -125,9 +125,9 @@ def _attraction() -> tuple[Step, ...]:
         ),
         Inequality(
             name="exactly the hemisphere",
-            says="If $v^{\\top}y_0 = c_{\\lambda} \\le 0$, then $b = c_{\\lambda}f$ with a positive factor $f "
-            "= e^{\\lambda s}/\\sqrt N$ is never positive, and $|y - v|^2 = 2(1 - b) \\ge 2$: $v$ attracts "
-            "exactly $\\{v^{\\top}y > 0\\}$.",
+            says="If $v^{\\top}y_0 = c_{\\lambda} \\le 0$, then $b = c_{\\lambda}f$ with a positive factor $f = "
+            "e^{\\lambda s}/\\sqrt N$ is never positive, and $|y - v|^2 = 2(1 - b) \\ge 2$: $v$ attracts exactly "
+            "$\\{v^{\\top}y > 0\\}$.",
             hypotheses=(sp.Eq(height, top * scale), scale > 0, top <= 0),
             conclusion=2 * (1 - height) >= 2,
             uses=("closed form", "attraction"),
@@ -179,8 +179,8 @@ def _other_eigenvectors() -> tuple[Step, ...]:
         ),
         Inequality(
             name="instability of the others",
-            says="At an equilibrium in $L_{\\mu}$, $\\mu < \\lambda$, the height $b = v^{\\top}y > 0$ grows: "
-            "$\\dot b = \\bar\\alpha(\\lambda - \\rho)\\,b$ with $\\rho = y^{\\top}Uy$ near $\\mu$.",
+            says="At an equilibrium in $L_{\\mu}$, $\\mu < \\lambda$, the height $b = v^{\\top}y > 0$ grows: $\\dot b "
+            "= \\bar\\alpha(\\lambda - \\rho)\\,b$ with $\\rho = y^{\\top}Uy$ near $\\mu$.",
             hypotheses=(height > 0, rayleigh < lam),
             conclusion=(lam - rayleigh) * height > 0,
             uses=("Rayleigh",),

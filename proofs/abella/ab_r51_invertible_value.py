@@ -103,8 +103,8 @@ AB_R51 = register(
         conditions=(Nonsingular(U),),
         text="Let $W = U^{\\top}U$ and $\\sigma_y X = U^{-1}(I - Uyy^{\\top}U^{\\top})X$. Then "
         "$\\sum_j\\alpha_{ij}\\,\\sigma_{y_i}(Uy_j) = \\sum_j\\alpha_{ij}\\bigl(y_j - "
-        "(y_i^{\\top}Wy_j)\\,y_i\\bigr)$, and $z_i = Uy_i \\in S^n$ follows "
-        "(15) with weights $\\alpha_{ij}(t, U^{-1}z)$: Theorem AB-T5.1 applies, in its corrected form.",
+        "(y_i^{\\top}Wy_j)\\,y_i\\bigr)$, and $z_i = Uy_i \\in S^n$ follows (15) with weights $\\alpha_{ij}(t, "
+        "U^{-1}z)$: Theorem AB-T5.1 applies, in its corrected form.",
         depends=("AB-E15", "AB-T5.1"),
         derive=derive,
         prose_from=("change of variables", "not a projection"),

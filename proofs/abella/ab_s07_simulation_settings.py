@@ -89,8 +89,8 @@ def derive() -> Derivation:
         (
             Computation(
                 name="7.1",
-                says="The matrix $P$ of Section 7.1 satisfies the hypotheses of AB-T3.2 (and AB-X0 gives consensus "
-                "for almost every start).",
+                says="The matrix $P$ of Section 7.1 satisfies the hypotheses of AB-T3.2 (and AB-X0 gives consensus for "
+                "almost every start).",
                 scope="the printed matrix",
                 run=gradient_setting,
                 formula="P = P^{\\top} \\succ 0",

@@ -61,8 +61,8 @@ def derive() -> Derivation:
             ),
             tensor_step(
                 "derivative along the flow",
-                "Along the flow itself, the normal form of $\\dot V_P$ and of $-g(Y_P, Y_P) = "
-                "-\\sum_i Z_i\\,Y_i^{\\top}PY_i$ agree.",
+                "Along the flow itself, the normal form of $\\dot V_P$ and of $-g(Y_P, Y_P) = -\\sum_i "
+                "Z_i\\,Y_i^{\\top}PY_i$ agree.",
                 derive=lambda: along_flow(potential, field, rules),
                 claimed=squared,
                 rules=rules,

@@ -166,8 +166,8 @@ def derive_convergence() -> Derivation:
             Citation(
                 name="Lojasiewicz",
                 says="Near each limit point the inequality $|V_P(y) - V_P(y^*)|^{\\theta} \\le "
-                "C\\,|{\\operatorname{grad} V_P}|$ "
-                "holds with some $\\theta \\in [\\tfrac12, 1)$, so the trajectory has finite length and one limit.",
+                "C\\,|{\\operatorname{grad} V_P}|$ holds with some $\\theta \\in [\\tfrac12, 1)$, so the trajectory "
+                "has finite length and one limit.",
                 theorem=LOJASIEWICZ,
                 uses=("compactness", "from AB-T3.1", "analytic metric", "speed"),
                 formula="y(t) \\to y^*",

@@ -71,8 +71,8 @@ def derive() -> Derivation:
             recalled(
                 "AB-X1",
                 "all tokens tend to one point",
-                "In the central projection the tokens converge exponentially to one point, for bounded measurable "
-                "$P$. The limit lies in the cone of the initial tokens, so in the hemisphere: the consensus set is "
+                "In the central projection the tokens converge exponentially to one point, for bounded measurable $P$. "
+                "The limit lies in the cone of the initial tokens, so in the hemisphere: the consensus set is "
                 "attractive from $H^+(v)^{\\ell}$.",
                 "y_i(t) \\to y^* \\quad\\text{for all } i",
                 name="convergence",
@@ -169,8 +169,8 @@ AB_T41 = register(
                 Counterexample(
                     name="the Dini derivative jumps",
                     says="$S^1$, $P = 0$, $v = e_1$, $y = (\\tfrac12, \\tfrac{\\sqrt3}2), (\\tfrac12, "
-                    "-\\tfrac{\\sqrt3}2), (\\tfrac35, \\tfrac45)$: "
-                    "the heights of tokens 1 and 2 tie at $\\tfrac12$ and move with different slopes.",
+                    "-\\tfrac{\\sqrt3}2), (\\tfrac35, \\tfrac45)$: the heights of tokens 1 and 2 tie at $\\tfrac12$ "
+                    "and move with different slopes.",
                     instance={
                         "system": "ellipsoid-multihead-flow",
                         "heads": [{"P": [["0", "0"], ["0", "0"]]}],

@@ -7,7 +7,6 @@ one bad start of token i, and for i >= 3 it is not ``-y_1``.  Reference: Theorem
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import sympy as sp
 
@@ -23,6 +22,7 @@ from eigentoken.proofs.abella.causal_measure import measure_steps, stability_ste
 from eigentoken.proofs.abella.causal_position import position_steps
 from eigentoken.proofs.abella.causal_uniqueness import uniqueness_steps
 from eigentoken.proofs.abella.half_space import LOWEST, WHILE, kept_positive
+from eigentoken.proofs.abella.heads_flow import attention_weight, height
 from eigentoken.proofs.abella.riccati import NEAR_ONE, riccati_steps
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.steps.calculus_steps import (
@@ -38,11 +38,9 @@ from eigentoken.proofs.steps.calculus_steps import (
 from eigentoken.proofs.steps.tensor_reductions import applied
 from eigentoken.proofs.steps.textbook import CARATHEODORY
 from eigentoken.proofs.steps.textbook_flows import COMPACTNESS, FLOW_MAPS, OPEN_SETS
-from eigentoken.theory.calculus import DIMENSION, SLOT, Assumptions, Base, Letter, Mask, exponential, factor, zero
+from eigentoken.theory.calculus import SLOT, Assumptions, Letter, zero
 from eigentoken.theory.calculus import dot as inner
 from eigentoken.theory.calculus import vector as vector_of
-from eigentoken.theory.calculus.atoms import Dot
-from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.claims import AlmostEveryConverges
 from eigentoken.theory.language.conditions import BoundedInTime, IsIdentity, Relation
 from eigentoken.theory.language.places import ConsensusSet
@@ -69,21 +67,16 @@ def _flow_maps() -> Iterator[Step]:
     several = Letter("P", False, (HEAD,))
     flow = field_of("ellipsoid-multihead-flow", {"heads": [{"U": None, "P": several}], "W": None}, rules, mask="c")
 
-    def masked(at: Any, score: Any = several) -> Any:
-        pair, mask = inner(vector_of("y", at), token(TOKEN_J), (score,)), Mask("c", at, TOKEN_J)
-        return factor(mask) * exponential(pair) * factor(row_sum(pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
-
-    def height(at: Any) -> Any:
-        return factor(Dot(Base("v"), (), Base("y", (at,))))
-
     here = vector_of("y", SLOT)
     yield tensor_step(
         "one head",
         "The registered causal flow with $U = I$ (mask $c_{ij} = 1$ for $j \\le i$). It has one head; below it is "
-        "taken with any "
-        "number of heads $P_{\\eta}$, as the masked flow of the registered system with heads, on the sphere.",
+        "taken with any number of heads $P_{\\eta}$, as the masked flow of the registered system with heads, on the "
+        "sphere.",
         derive=lambda: field_of("causal-flow", {"U": None, "P": Letter("P")}, rules),
-        claimed=(masked(SLOT, Letter("P")) * (token(TOKEN_J) - inner(here, token(TOKEN_J)) * here)).summed(TOKEN_J),
+        claimed=(
+            attention_weight(Letter("P"), SLOT, mask="c") * (token(TOKEN_J) - inner(here, token(TOKEN_J)) * here)
+        ).summed(TOKEN_J),
         rules=rules,
         left="\\dot y_i",
     )
@@ -92,9 +85,10 @@ def _flow_maps() -> Iterator[Step]:
         "For a fixed vector $v$ (it will be $y_1$, which does not move, AB-E15), along this flow, for every number of "
         "tokens and heads and every dimension:",
         derive=lambda: along_flow(height(TOKEN_I), flow, rules),
-        claimed=(masked(TOKEN_I) * (height(TOKEN_J) - inner(token(TOKEN_I), token(TOKEN_J)) * height(TOKEN_I))).summed(
-            TOKEN_J, HEAD
-        ),
+        claimed=(
+            attention_weight(several, mask="c")
+            * (height(TOKEN_J) - inner(token(TOKEN_I), token(TOKEN_J)) * height(TOKEN_I))
+        ).summed(TOKEN_J, HEAD),
         rules=rules,
         left="\\tfrac{d}{dt}\\,v^{\\top}y_i",
         uses=("one head",),
@@ -110,10 +104,12 @@ def _flow_maps() -> Iterator[Step]:
     )
     yield analytic_step(
         "Lipschitz field",
-        "Written out, the field is analytic in the tokens (a causal normaliser contains the own term and has no "
-        "zero), with derivatives that are bounded while $P$ is.",
+        "Written out, the field is analytic in the tokens (a causal normaliser contains the own term and has no zero), "
+        "with derivatives that are bounded while $P$ is.",
         derive=lambda: flow,
-        claimed=(masked(SLOT) * (token(TOKEN_J) - inner(here, token(TOKEN_J)) * here)).summed(TOKEN_J, HEAD),
+        claimed=(
+            attention_weight(several, SLOT, mask="c") * (token(TOKEN_J) - inner(here, token(TOKEN_J)) * here)
+        ).summed(TOKEN_J, HEAD),
         rules=rules,
         left="\\dot y_i",
         needs=("P is measurable and bounded in time",),
@@ -128,8 +124,8 @@ def _flow_maps() -> Iterator[Step]:
     )
     yield Citation(
         name="flow maps",
-        says="So the maps from the start to the state at time $T$ are homeomorphisms; those of the first $i$ "
-        "tokens too, since token $i$ depends on tokens $j \\le i$ only.",
+        says="So the maps from the start to the state at time $T$ are homeomorphisms; those of the first $i$ tokens "
+        "too, since token $i$ depends on tokens $j \\le i$ only.",
         theorem=FLOW_MAPS,
         uses=("sphere", "Lipschitz field"),
         establishes=("the time-T maps are homeomorphisms of the state space",),
@@ -147,8 +143,8 @@ def _riccati() -> Iterator[Step]:
     yield applied(
         "heights",
         "Let $a = y_1^{\\top}y_i$ and $e_j = y_j - y_1$, $p = e_j^{\\top}y_1$, $q = e_j^{\\top}y_i$. Apply "
-        "$y_1^{\\top}$ to the summand $\\alpha_{ij}\\bigl(y_j - (y_i^{\\top}y_j)\\,y_i\\bigr)$, where "
-        "$y_i^{\\top}y_j = a + q$: the main part and a part that vanishes with $e_j$.",
+        "$y_1^{\\top}$ to the summand $\\alpha_{ij}\\bigl(y_j - (y_i^{\\top}y_j)\\,y_i\\bigr)$, where $y_i^{\\top}y_j "
+        "= a + q$: the main part and a part that vanishes with $e_j$.",
         weight * (y_j - (a + q) * y_i),
         {y_j: 1 + p, y_i: a},
         weight * (1 - a**2) + weight * (p - q * a),
@@ -165,8 +161,8 @@ def _riccati() -> Iterator[Step]:
     )
     yield Inequality(
         name="perturbation",
-        says="Where the earlier tokens are within $\\epsilon$ of $y_1$, $|p|, |q| \\le \\epsilon$, and with a "
-        "weight in $[0, 1]$ and $|a| \\le 1$ the second part is at most $2\\epsilon$ in modulus.",
+        says="Where the earlier tokens are within $\\epsilon$ of $y_1$, $|p|, |q| \\le \\epsilon$, and with a weight "
+        "in $[0, 1]$ and $|a| \\le 1$ the second part is at most $2\\epsilon$ in modulus.",
         hypotheses=(
             weight >= 0,
             weight <= 1,
@@ -192,10 +188,10 @@ def _riccati() -> Iterator[Step]:
     yield from riccati_steps("y_1^{\\top}y_i", uses=("perturbation", "weights"))
     yield Inequality(
         name="dichotomy",
-        says="Let the earlier tokens converge to $y_1$, and let $l \\le L$ be the limits inferior and superior of "
-        "the height. For every $\\eta$, either the height is above $-\\rho$ at some late time, and then $l \\ge "
-        "\\rho$; or $L \\le -\\rho$. The same case holds for any two values $\\rho_1, \\rho_2 > 0$, so that the "
-        "limit is $1$ or $-1$ as they tend to one.",
+        says="Let the earlier tokens converge to $y_1$, and let $l \\le L$ be the limits inferior and superior of the "
+        "height. For every $\\eta$, either the height is above $-\\rho$ at some late time, and then $l \\ge \\rho$; "
+        "or $L \\le -\\rho$. The same case holds for any two values $\\rho_1, \\rho_2 > 0$, so that the limit is $1$ "
+        "or $-1$ as they tend to one.",
         hypotheses=(
             low <= high,
             rho_1 > 0,
@@ -368,14 +364,14 @@ AB_T51 = register(
         printed=Printed(
             text="The domain of attraction contains $\\{(y_1, \\dots, y_{\\ell}) : y_j \\neq -y_1,\\ 2 \\le j \\le "
             "\\ell\\}$.",
-            wrong="False for every $\\ell \\ge 3$ and $n \\ge 1$ (true for $\\ell = 2$). The printed estimate "
-            "$\\dot V \\le -cV'(a)^2 + C|e|$ is not an input-to-state estimate on $(-1, 1]$, because $V'(-1) = 0$.",
+            wrong="False for every $\\ell \\ge 3$ and $n \\ge 1$ (true for $\\ell = 2$). The printed estimate $\\dot V "
+            "\\le -cV'(a)^2 + C|e|$ is not an input-to-state estimate on $(-1, 1]$, because $V'(-1) = 0$.",
             counterexamples=(
                 Counterexample(
                     name="three tokens on the circle",
-                    says="$S^1$, $P = 0$, angles $\\theta_1 = 0$, $\\theta_2 = \\tfrac{\\pi}{2}$: some $\\theta_3 "
-                    "\\in [3.5994, 3.5995]$, which is not "
-                    "$\\pi$, does not reach consensus ($\\theta_3^* = 3.599405655\\ldots$).",
+                    says="$S^1$, $P = 0$, angles $\\theta_1 = 0$, $\\theta_2 = \\tfrac{\\pi}{2}$: some $\\theta_3 \\in "
+                    "[3.5994, 3.5995]$, which is not $\\pi$, does not reach consensus ($\\theta_3^* = "
+                    "3.599405655\\ldots$).",
                     instance={
                         "system": "causal-flow",
                         "P": [["0", "0"], ["0", "0"]],

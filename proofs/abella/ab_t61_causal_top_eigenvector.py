@@ -6,13 +6,13 @@ Reference: Theorem 6.1.  The printed estimate needs the forward invariance of th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 
 from eigentoken.proofs.abella.ab_l61_token_under_symmetric_value import VALUE
 from eigentoken.proofs.abella.half_space import LOWEST, half_space_steps
+from eigentoken.proofs.abella.heads_flow import attention_weight, height
 from eigentoken.proofs.abella.local_stability import local_stability_steps
 from eigentoken.proofs.abella.riccati import NEAR_ONE, riccati_steps
 from eigentoken.proofs.bibliography import ABELLA
@@ -39,10 +39,8 @@ from eigentoken.proofs.steps.calculus_steps import (
 from eigentoken.proofs.steps.tensor_reductions import applied, velocity
 from eigentoken.proofs.steps.textbook import CARATHEODORY, RAYLEIGH
 from eigentoken.proofs.steps.textbook_flows import INDUCTION
-from eigentoken.theory.calculus import DIMENSION, SLOT, Assumptions, Base, Letter, Mask, exponential, factor, vector
+from eigentoken.theory.calculus import SLOT, Assumptions, Letter, vector
 from eigentoken.theory.calculus import dot as inner
-from eigentoken.theory.calculus.atoms import Dot
-from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.claims import Converges, ForwardInvariant
 from eigentoken.theory.language.conditions import BoundedInTime, InHemisphere, Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.observables import dot
@@ -63,39 +61,13 @@ MULTIPLIER = (mu / index - lam) / root
 KEPT = "the hemisphere is forward invariant"
 
 
-def _height(at: Any) -> Any:
-    return factor(Dot(Base("v"), (), Base("y", (at,))))
-
-
-@dataclass(frozen=True)
-class _Flow:
-    """The registered causal flow, and its weights."""
-
-    letter: Any
-    rules: Any
-    field: Any
-    masked: Any
-
-
-def _flow() -> _Flow:
-    """From the registered system."""
-    value, letter = Letter("U"), Letter("P")
+def _heights() -> tuple[Step, ...]:
+    """One solution for each start; how the heights against v move, and that they stay positive."""
+    value, score, here = Letter("U"), Letter("P"), vector("y", SLOT)
     rules = Assumptions(
         symmetric=frozenset({"U"}), unit={"y": ()}, eigen={("U", False, "v"): lam, ("U", True, "v"): lam}
     )
-    field = field_of("causal-flow", {"U": value, "P": letter}, rules)
-    pair = inner(token(TOKEN_I), token(TOKEN_J), (letter,))
-    mask = Mask("c", TOKEN_I, TOKEN_J)
-    masked = factor(mask) * exponential(pair) * factor(row_sum(pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
-    return _Flow(letter, rules, field, masked)
-
-
-def _heights(flow: _Flow) -> tuple[Step, ...]:
-    """One solution for each start; how the heights against v move, and that they stay positive."""
-    value = Letter("U")
-    here = vector("y", SLOT)
-    here_pair, here_mask = inner(here, token(TOKEN_J), (flow.letter,)), Mask("c", SLOT, TOKEN_J)
-    here_weight = factor(here_mask) * exponential(here_pair) * factor(row_sum(here_pair, TOKEN_J, (here_mask,)), -1)
+    field = field_of("causal-flow", {"U": value, "P": score}, rules)
     y_i, Uy_j = sp.symbols("y_i Uy_j", real=True)
     b_i, b_j, s, weight = sp.symbols("b_i b_j s alpha_ij", real=True)
     return (
@@ -104,13 +76,12 @@ def _heights(flow: _Flow) -> tuple[Step, ...]:
             "Written out, the field is analytic in the tokens (a causal normaliser contains the own term and has no "
             "zero), with derivatives that are bounded on the compact sphere while $P$ is; and it is measurable in "
             "time with $P$.",
-            derive=lambda: flow.field,
+            derive=lambda: field,
             claimed=(
-                here_weight
-                / sp.sqrt(DIMENSION)
+                attention_weight(score, SLOT, mask="c")
                 * (token(TOKEN_J).applied((value,)) - inner(here, token(TOKEN_J), (value,)) * here)
             ).summed(TOKEN_J),
-            rules=flow.rules,
+            rules=rules,
             left="\\dot y_i",
             needs=("P is measurable and bounded in time",),
             establishes=("the field is measurable in time and Lipschitz in the state with an integrable bound",),
@@ -126,12 +97,12 @@ def _heights(flow: _Flow) -> tuple[Step, ...]:
             "heights from the system",
             "Let $b_i = v^{\\top}y_i$ with $Uv = \\lambda v$, $U$ symmetric. Along the registered causal flow (mask "
             "$c_{ij} = 1$ for $j \\le i$), for every number of tokens and every dimension:",
-            derive=lambda: along_flow(_height(TOKEN_I), flow.field, flow.rules),
+            derive=lambda: along_flow(height(TOKEN_I), field, rules),
             claimed=(
-                flow.masked
-                * (_height(TOKEN_J) * lam - inner(token(TOKEN_I), token(TOKEN_J), (value,)) * _height(TOKEN_I))
+                attention_weight(score, mask="c")
+                * (height(TOKEN_J) * lam - inner(token(TOKEN_I), token(TOKEN_J), (value,)) * height(TOKEN_I))
             ).summed(TOKEN_J),
-            rules=flow.rules,
+            rules=rules,
             left="\\dot b_i",
             needs=("solutions exist, are unique and absolutely continuous",),
             establishes=(LOWEST,),
@@ -208,8 +179,8 @@ def _induction() -> tuple[Step, ...]:
         ),
         Inequality(
             name="first token",
-            says="Its own time tends to infinity: $s \\ge c_1t$ exceeds any $N$ once $t > N/c_1$. So token 1 "
-            "converges to $v$.",
+            says="Its own time tends to infinity: $s \\ge c_1t$ exceeds any $N$ once $t > N/c_1$. So token 1 converges "
+            "to $v$.",
             hypotheses=(c_1 > 0, own_time >= c_1 * time, time > number / c_1),
             conclusion=own_time > number,
             uses=("weights", "one token"),
@@ -219,10 +190,10 @@ def _induction() -> tuple[Step, ...]:
         *riccati_steps("b_i", uses=("lower estimate", "weights"), needs=(KEPT,)),
         Inequality(
             name="next token",
-            says="Suppose tokens $1, \\dots, i - 1$ converge to $v$, so that for each $\\eta > 0$ the "
-            "perturbation is below $\\eta$ at late times; here $k = \\lambda(i-1)c_1$. Since $b_i > 0 > "
-            "-\\rho$, the limit inferior $l$ of $b_i$ is at least $\\rho$, hence above $1 - \\epsilon$ for "
-            "$\\eta < k\\epsilon$, for every $\\epsilon > 0$; and $|y_i - v|^2 = 2(1 - b_i)$.",
+            says="Suppose tokens $1, \\dots, i - 1$ converge to $v$, so that for each $\\eta > 0$ the perturbation is "
+            "below $\\eta$ at late times; here $k = \\lambda(i-1)c_1$. Since $b_i > 0 > -\\rho$, the limit inferior "
+            "$l$ of $b_i$ is at least $\\rho$, hence above $1 - \\epsilon$ for $\\eta < k\\epsilon$, for every "
+            "$\\epsilon > 0$; and $|y_i - v|^2 = 2(1 - b_i)$.",
             hypotheses=(low >= radius, 1 - radius <= eta / least, least > 0, eps > 0, eta < least * eps),
             conclusion=low > 1 - eps,
             uses=("radius", "the half space is kept"),
@@ -308,10 +279,9 @@ def _bipartite() -> tuple[Step, ...]:
 
 def derive() -> Derivation:
     """Heights against v, invariance, induction over the tokens, and the local spectrum."""
-    flow = _flow()
     return Derivation(
         (
-            *_heights(flow),
+            *_heights(),
             *_lower_estimate(),
             *_induction(),
             *_local_spectrum(),

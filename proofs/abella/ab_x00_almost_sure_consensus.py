@@ -12,6 +12,7 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.heads_flow import attention_weight
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.steps.calculus_steps import TOKEN_J, tensor_step
 from eigentoken.proofs.steps.tensor_reductions import slope, velocity
@@ -26,17 +27,13 @@ from eigentoken.proofs.steps.textbook import (
 from eigentoken.proofs.steps.textbook_flows import SMOOTH_FLOW
 from eigentoken.proofs.steps.textbook_maps import INERTIA_OF_PRODUCTS
 from eigentoken.theory.calculus import (
-    DIMENSION,
     SLOT,
     Assumptions,
     CalculusAlgebra,
     Letter,
     dot,
-    exponential,
-    factor,
     vector,
 )
-from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.claims import AlmostEveryConverges
 from eigentoken.theory.language.conditions import InHemisphere, PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.language.places import ConsensusSet
@@ -152,9 +149,9 @@ def _hessian() -> tuple[Step, ...]:
     return (
         slope(
             "variation along a curve",
-            "In coordinates, along $x_a = u_a\\varepsilon + \\tfrac12w_a\\varepsilon^2$, a first derivative "
-            "$g_a$ and a second one $H_{ab}$ of $V$ contribute as follows; at a critical point $g_a = 0$, and "
-            "what is left is the Hessian of the velocity.",
+            "In coordinates, along $x_a = u_a\\varepsilon + \\tfrac12w_a\\varepsilon^2$, a first derivative $g_a$ and "
+            "a second one $H_{ab}$ of $V$ contribute as follows; at a critical point $g_a = 0$, and what is left is "
+            "the Hessian of the velocity.",
             g_a * x_a + H_ab * x_a * x_b / 2,
             eps,
             g_a * w_a + H_ab * u_a * u_b,
@@ -443,7 +440,7 @@ def _sphere_field() -> Any:
     """``(1/sqrt d) sum_j e^{z_i.z_j} (z_j - (z_i.z_j) z_i) / sum_k e^{z_i.z_k}``, written out."""
     here, other = vector("z", SLOT), vector("z", TOKEN_J)
     pair = dot(here, other)
-    weight = exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
+    weight = attention_weight(None, SLOT, state="z")
     return (weight * other).summed(TOKEN_J) - (weight * pair).summed(TOKEN_J) * here
 
 

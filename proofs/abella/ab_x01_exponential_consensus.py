@@ -6,13 +6,13 @@ with ``a_ij = (h_j / h_i) sum_h alpha^h_ij > 0``: the hull of the w_i shrinks, e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import sympy as sp
 
 from eigentoken.proofs.abella.central_projection import limit_of_tokens
 from eigentoken.proofs.abella.half_space import LOWEST, WHILE, kept_positive
+from eigentoken.proofs.abella.heads_flow import HeadsFlow, attention_weight, heads_flow, height
 from eigentoken.proofs.abella.hemisphere_examples import (
     antipodal_pair_stays,
     end_example,
@@ -28,7 +28,6 @@ from eigentoken.proofs.steps.calculus_steps import (
     TOKEN_J,
     along_flow,
     analytic_step,
-    field_of,
     tensor_step,
     token,
 )
@@ -36,19 +35,12 @@ from eigentoken.proofs.steps.extremes import bound_almost_everywhere
 from eigentoken.proofs.steps.textbook import CANTOR, CARATHEODORY, CAUCHY_SCHWARZ
 from eigentoken.proofs.steps.textbook_flows import EXPONENTIAL_DECAY, SUPPORT_FUNCTIONS
 from eigentoken.theory.calculus import (
-    DIMENSION,
     SLOT,
-    Assumptions,
-    Base,
-    Letter,
-    Mask,
+    Expression,
+    Index,
     dot,
-    exponential,
-    factor,
     vector,
 )
-from eigentoken.theory.calculus.atoms import Dot
-from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.claims import Converges, ForwardInvariant
 from eigentoken.theory.language.conditions import BoundedInTime, InHemisphere, IsIdentity, PositiveDefinite, Symmetric
 from eigentoken.theory.language.places import ConsensusSet, Hemisphere
@@ -65,45 +57,15 @@ SPREAD = "the spread at time t is at most exp(-kappa t) times the spread at the 
 DISTANCE = "the largest squared distance to w_1"
 
 
-def _height(index: Any, power: int = 1) -> Any:
-    return factor(Dot(Base("v"), (), Base("y", (index,))), power)
+def _projected(index: Index) -> Expression:
+    """``w_i = y_i / h_i``."""
+    return token(index) * height(index, -1)
 
 
-@dataclass(frozen=True)
-class _Flow:
-    """The registered flow, without and with a mask, and the projected token."""
-
-    metric: Any
-    score: Any
-    rules: Any
-    field: Any
-    masked_field: Any
-    pair: Any
-    weight: Any
-    projected: Any
-    difference: Any
-
-
-def _flow() -> _Flow:
-    """From the registered system."""
-    metric, score = Letter("W"), Letter("P", False, (HEAD,))
-    rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})
-    field = field_of("ellipsoid-multihead-flow", {"heads": [{"U": None, "P": score}], "W": metric}, rules)
-    projected = token(TOKEN_I) * _height(TOKEN_I, -1)
-    pair = dot(token(TOKEN_I), token(TOKEN_J), (score,))
-    weight = exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
-    difference = token(TOKEN_J) * _height(TOKEN_J, -1) - projected
-    masked_field = field_of(
-        "ellipsoid-multihead-flow", {"heads": [{"U": None, "P": score}], "W": metric}, rules, mask="c"
-    )
-    return _Flow(metric, score, rules, field, masked_field, pair, weight, projected, difference)
-
-
-def _solutions(flow: _Flow) -> tuple[Step, ...]:
+def _solutions(flow: HeadsFlow) -> tuple[Step, ...]:
     """One absolutely continuous solution for each start, for measurable and bounded P."""
     here = vector("y", SLOT)
-    here_pair = dot(here, token(TOKEN_J), (flow.score,))
-    here_weight = exponential(here_pair) * factor(row_sum(here_pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
+    weight = attention_weight(flow.score, SLOT)
     return (
         analytic_step(
             "Lipschitz field",
@@ -111,7 +73,7 @@ def _solutions(flow: _Flow) -> tuple[Step, ...]:
             "zero), with derivatives that are bounded on the compact $\\mathcal{E}_W$ while $P$ is; and it is "
             "measurable in time with $P$.",
             derive=lambda: flow.field,
-            claimed=(here_weight * (token(TOKEN_J) - dot(here, token(TOKEN_J), (flow.metric,)) * here)).summed(
+            claimed=(weight * (token(TOKEN_J) - dot(here, token(TOKEN_J), (flow.metric,)) * here)).summed(
                 TOKEN_J, HEAD
             ),
             rules=flow.rules,
@@ -130,30 +92,29 @@ def _solutions(flow: _Flow) -> tuple[Step, ...]:
     )
 
 
-def _projected_flow(flow: _Flow) -> tuple[Step, ...]:
+def _projected_flow(flow: HeadsFlow) -> tuple[Step, ...]:
     """The projected tokens follow a linear consensus protocol; how the heights move."""
-    rate = flow.weight * _height(TOKEN_J) * _height(TOKEN_I, -1)
-    claimed = (rate * flow.difference).summed(TOKEN_J, HEAD)
+    projected, weight = _projected(TOKEN_I), attention_weight(flow.score)
+    rate = weight * height(TOKEN_J) * height(TOKEN_I, -1)
     return (
         tensor_step(
             "central projection",
             "Let $h_i = v^{\\top}y_i > 0$ and $w_i = y_i/h_i$. Differentiated along the registered flow (11), for "
             "every number of tokens and heads and every dimension: the terms $y_i^{\\top}Wy_j$ cancel, and $\\dot w_i "
             "= \\sum_j a_{ij}(w_j - w_i)$ with $a_{ij} = (h_j/h_i)\\sum_{\\eta}\\alpha^{\\eta}_{ij}$.",
-            derive=lambda: along_flow(flow.projected, flow.field, flow.rules),
-            claimed=claimed,
+            derive=lambda: along_flow(projected, flow.field, flow.rules),
+            claimed=(rate * (_projected(TOKEN_J) - projected)).summed(TOKEN_J, HEAD),
             rules=flow.rules,
             left="\\dot w_i",
             establishes=("the projected tokens follow a linear consensus protocol",),
         ),
         tensor_step(
             "heights",
-            "The heights themselves move by $\\dot h_i = \\sum_{\\eta,j}\\alpha^{\\eta}_{ij}(h_j - s_{ij}h_i)$ "
-            "with $s_{ij} = y_i^{\\top}Wy_j$.",
-            derive=lambda: along_flow(_height(TOKEN_I), flow.field, flow.rules),
+            "The heights themselves move by $\\dot h_i = \\sum_{\\eta,j}\\alpha^{\\eta}_{ij}(h_j - s_{ij}h_i)$ with "
+            "$s_{ij} = y_i^{\\top}Wy_j$.",
+            derive=lambda: along_flow(height(TOKEN_I), flow.field, flow.rules),
             claimed=(
-                flow.weight
-                * (_height(TOKEN_J) - dot(token(TOKEN_I), token(TOKEN_J), (flow.metric,)) * _height(TOKEN_I))
+                weight * (height(TOKEN_J) - dot(token(TOKEN_I), token(TOKEN_J), (flow.metric,)) * height(TOKEN_I))
             ).summed(TOKEN_J, HEAD),
             rules=flow.rules,
             left="\\dot h_i",
@@ -220,8 +181,8 @@ def _rates() -> tuple[Step, ...]:
         recalled(
             "AB-L4.1",
             "the weights are bounded below",
-            "For bounded $P_{\\eta}$ each weight is at least $c_1$, so that $A = h\\,c_1$ bounds their sum "
-            "over the heads.",
+            "For bounded $P_{\\eta}$ each weight is at least $c_1$, so that $A = h\\,c_1$ bounds their sum over the "
+            "heads.",
             "\\alpha^{\\eta}_{ij} \\ge c_1 = \\frac{1}{\\sqrt d\\,\\ell\\,e^{2K^2b}}",
             name="weights",
         ),
@@ -275,8 +236,8 @@ def _spread_decays() -> tuple[Step, ...]:
         Identity(
             name="the rate",
             says="Summed over $\\ell$ tokens with $a = h\\,c_1\\,\\delta$ and $c_1 = 1/(r\\,\\ell\\,E)$, $E = "
-            "e^{2K^2b}$, $r = \\sqrt d$, "
-            "the spread $M - m$ decays at the rate $\\kappa = a\\,\\ell$ (here $\\eta$ is the number of heads):",
+            "e^{2K^2b}$, $r = \\sqrt d$, the spread $M - m$ decays at the rate $\\kappa = a\\,\\ell$ (here $\\eta$ is "
+            "the number of heads):",
             left=a * ell,
             right=heads * delta / (root * e2),
             where={a: heads * c_1 * delta, c_1: 1 / (root * ell * e2)},
@@ -296,8 +257,8 @@ def _spread_decays() -> tuple[Step, ...]:
             ),
             formulas=(
                 "\\tfrac{d}{dt}(M - m) \\le -\\kappa\\,(M - m) \\quad\\text{for almost every } t",
-                "(M - m)(t) \\le e^{-\\kappa t}\\,(M - m)(0), \\qquad "
-                "\\kappa = \\frac{h\\,\\delta\\,e^{-2K^2b}}{\\sqrt d}",
+                "(M - m)(t) \\le e^{-\\kappa t}\\,(M - m)(0), \\qquad \\kappa = "
+                "\\frac{h\\,\\delta\\,e^{-2K^2b}}{\\sqrt d}",
             ),
             uses=("largest projection", "the rate"),
         ),
@@ -397,22 +358,20 @@ def _one_limit() -> tuple[Step, ...]:
     )
 
 
-def _causal(flow: _Flow) -> tuple[Step, ...]:
+def _causal(flow: HeadsFlow) -> tuple[Step, ...]:
     """The same identities with a mask, and the rate for causal attention."""
-    mask = Mask("c", TOKEN_I, TOKEN_J)
-    masked = (
-        factor(mask) * exponential(flow.pair) * factor(row_sum(flow.pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
-    )
+    projected, masked = _projected(TOKEN_I), attention_weight(flow.score, mask="c")
+    rate = masked * height(TOKEN_J) * height(TOKEN_I, -1)
     a, a_ij = sp.symbols("a a_ij", real=True)
     r_i, r_j = sp.symbols("rho_i rho_j", nonnegative=True)
     product = sp.Symbol("x", real=True)
     return (
         tensor_step(
             "causal projection",
-            "With a mask ($c_{ij} = 1$ where token $i$ sees token $j$) the identity is the same, with the "
-            "masked weights.",
-            derive=lambda: along_flow(flow.projected, flow.masked_field, flow.rules),
-            claimed=(masked * _height(TOKEN_J) * _height(TOKEN_I, -1) * flow.difference).summed(TOKEN_J, HEAD),
+            "With a mask ($c_{ij} = 1$ where token $i$ sees token $j$) the identity is the same, with the masked "
+            "weights.",
+            derive=lambda: along_flow(projected, flow.masked_field, flow.rules),
+            claimed=(rate * (_projected(TOKEN_J) - projected)).summed(TOKEN_J, HEAD),
             rules=flow.rules,
             left="\\dot w_i",
         ),
@@ -420,9 +379,9 @@ def _causal(flow: _Flow) -> tuple[Step, ...]:
             "causal heights",
             "And so is the equation of the heights; what was said of the lowest height asks of the weights only that "
             "they are not negative.",
-            derive=lambda: along_flow(_height(TOKEN_I), flow.masked_field, flow.rules),
+            derive=lambda: along_flow(height(TOKEN_I), flow.masked_field, flow.rules),
             claimed=(
-                masked * (_height(TOKEN_J) - dot(token(TOKEN_I), token(TOKEN_J), (flow.metric,)) * _height(TOKEN_I))
+                masked * (height(TOKEN_J) - dot(token(TOKEN_I), token(TOKEN_J), (flow.metric,)) * height(TOKEN_I))
             ).summed(TOKEN_J, HEAD),
             rules=flow.rules,
             left="\\dot h_i",
@@ -500,7 +459,7 @@ def _one_layer() -> tuple[Step, ...]:
 
 def derive() -> Derivation:
     """The identity from the registered system, then extremal heights and extremal projections."""
-    flow = _flow()
+    flow = heads_flow()
     return Derivation(
         (
             *_solutions(flow),

@@ -7,9 +7,6 @@ are carried by the same steps where they share u, v and one norm.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import sympy as sp
 
 from eigentoken.proofs.abella.central_projection import limit_of_tokens
@@ -20,6 +17,7 @@ from eigentoken.proofs.abella.dominant_examples import (
     threshold,
 )
 from eigentoken.proofs.abella.half_space import LOWEST, half_space_steps
+from eigentoken.proofs.abella.heads_flow import HeadsFlow, attention_weight, heads_flow, height
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.steps.calculus_steps import (
     HEAD,
@@ -27,7 +25,6 @@ from eigentoken.proofs.steps.calculus_steps import (
     TOKEN_J,
     along_flow,
     analytic_step,
-    field_of,
     tensor_step,
     token,
 )
@@ -36,19 +33,16 @@ from eigentoken.proofs.steps.tensor_reductions import applied
 from eigentoken.proofs.steps.textbook import ADAPTED_NORM, CARATHEODORY_BOUNDED, CAUCHY_SCHWARZ
 from eigentoken.proofs.steps.textbook_flows import EXPONENTIAL_DECAY
 from eigentoken.theory.calculus import (
-    DIMENSION,
     SLOT,
-    Assumptions,
     Base,
+    Expression,
+    Index,
     Letter,
-    Mask,
     dot,
-    exponential,
     factor,
     vector,
 )
 from eigentoken.theory.calculus.atoms import Dot
-from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.language.claims import Converges, ForwardInvariant
 from eigentoken.theory.language.conditions import (
     InHemisphere,
@@ -66,50 +60,33 @@ from eigentoken.theory.statements.steps import Citation, Derivation, Identity, I
 
 V = matrix("V")
 LARGEST = "the largest squared deviation"
+#: the value matrix of a head
+VALUE = Letter("U", False, (HEAD,))
 
 
-def _height(index: Any, power: int = 1) -> Any:
-    return factor(Dot(Base("u"), (), Base("y", (index,))), power)
+def _height(index: Index, power: int = 1) -> Expression:
+    """``h_i = u^T y_i``."""
+    return height(index, power, against="u")
 
 
-@dataclass(frozen=True)
-class _Flow:
-    """The registered flow with heads, without and with a mask, and the projected token."""
-
-    value: Any
-    score: Any
-    metric: Any
-    rules: Any
-    field: Any
-    masked_field: Any
-    pair: Any
-    weight: Any
-    moved: Any
-    projected: Any
-    difference: Any
+def _moved() -> Expression:
+    """``u^T U y_j``."""
+    return factor(Dot(Base("u"), (VALUE,), Base("y", (TOKEN_J,))))
 
 
-def _flow() -> _Flow:
-    """From the registered system."""
-    value, score, metric = Letter("U", False, (HEAD,)), Letter("P", False, (HEAD,)), Letter("W")
-    rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})
-    field = field_of("ellipsoid-multihead-flow", {"heads": [{"U": value, "P": score}], "W": metric}, rules)
-    pair = dot(token(TOKEN_I), token(TOKEN_J), (score,))
-    weight = exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
-    moved = factor(Dot(Base("u"), (value,), Base("y", (TOKEN_J,))))
-    projected = token(TOKEN_I) * _height(TOKEN_I, -1)
-    difference = (token(TOKEN_J).applied((value,)) - moved * projected) * _height(TOKEN_I, -1)
-    masked_field = field_of(
-        "ellipsoid-multihead-flow", {"heads": [{"U": value, "P": score}], "W": metric}, rules, mask="c"
-    )
-    return _Flow(value, score, metric, rules, field, masked_field, pair, weight, moved, projected, difference)
+def _projected() -> Expression:
+    """``w_i = y_i / h_i``."""
+    return token(TOKEN_I) * _height(TOKEN_I, -1)
 
 
-def _solutions(flow: _Flow) -> tuple[Step, ...]:
+def _difference() -> Expression:
+    """``(U y_j - (u^T U y_j) w_i) / h_i``."""
+    return (token(TOKEN_J).applied((VALUE,)) - _moved() * _projected()) * _height(TOKEN_I, -1)
+
+
+def _solutions(flow: HeadsFlow) -> tuple[Step, ...]:
     """Absolutely continuous solutions, for measurable and bounded P."""
     here = vector("y", SLOT)
-    here_pair = dot(here, token(TOKEN_J), (flow.score,))
-    here_weight = exponential(here_pair) * factor(row_sum(here_pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
     return (
         analytic_step(
             "bounded field",
@@ -118,8 +95,8 @@ def _solutions(flow: _Flow) -> tuple[Step, ...]:
             "is.",
             derive=lambda: flow.field,
             claimed=(
-                here_weight
-                * (token(TOKEN_J).applied((flow.value,)) - dot(here, token(TOKEN_J), (flow.metric, flow.value)) * here)
+                attention_weight(flow.score, SLOT)
+                * (token(TOKEN_J).applied((VALUE,)) - dot(here, token(TOKEN_J), (flow.metric, VALUE)) * here)
             ).summed(TOKEN_J, HEAD),
             rules=flow.rules,
             left="\\dot y_i",
@@ -137,20 +114,20 @@ def _solutions(flow: _Flow) -> tuple[Step, ...]:
     )
 
 
-def _projected_flow(flow: _Flow) -> tuple[Step, ...]:
+def _projected_flow(flow: HeadsFlow) -> tuple[Step, ...]:
     """The projected flow, the heights, and the deviation of a projected token from v."""
     lam = sp.Symbol("lambda", real=True)
-    claimed = (flow.weight * flow.difference).summed(TOKEN_J, HEAD)
+    weight = attention_weight(flow.score)
     Uw_j, w_i, Ur_j, r, v = sp.symbols("Uw_j w_i Ur_j r_i v", real=True)
     h_i, h_j = sp.symbols("h_i h_j", positive=True)
     Uy_j, uUy_j = sp.symbols("Uy_j g_j", real=True)
     return (
         tensor_step(
             "projected flow",
-            "Let $h_i = u^{\\top}y_i > 0$ and $w_i = y_i/h_i$. Differentiated along the registered flow, for "
-            "every number of tokens and heads and every dimension:",
-            derive=lambda: along_flow(flow.projected, flow.field, flow.rules),
-            claimed=claimed,
+            "Let $h_i = u^{\\top}y_i > 0$ and $w_i = y_i/h_i$. Differentiated along the registered flow, for every "
+            "number of tokens and heads and every dimension:",
+            derive=lambda: along_flow(_projected(), flow.field, flow.rules),
+            claimed=(weight * _difference()).summed(TOKEN_J, HEAD),
             rules=flow.rules,
             left="\\dot w_i",
         ),
@@ -174,8 +151,7 @@ def _projected_flow(flow: _Flow) -> tuple[Step, ...]:
             "y_i^{\\top}WU_{\\eta}y_j$.",
             derive=lambda: along_flow(_height(TOKEN_I), flow.field, flow.rules),
             claimed=(
-                flow.weight
-                * (flow.moved - dot(token(TOKEN_I), token(TOKEN_J), (flow.metric, flow.value)) * _height(TOKEN_I))
+                weight * (_moved() - dot(token(TOKEN_I), token(TOKEN_J), (flow.metric, VALUE)) * _height(TOKEN_I))
             ).summed(TOKEN_J, HEAD),
             rules=flow.rules,
             left="\\dot h_i",
@@ -402,19 +378,15 @@ def _limit() -> tuple[Step, ...]:
     )
 
 
-def _causal(flow: _Flow) -> tuple[Step, ...]:
+def _causal(flow: HeadsFlow) -> tuple[Step, ...]:
     """The same identity with a mask."""
-    mask = Mask("c", TOKEN_I, TOKEN_J)
-    masked = (
-        factor(mask) * exponential(flow.pair) * factor(row_sum(flow.pair, TOKEN_J, (mask,)), -1) / sp.sqrt(DIMENSION)
-    )
     return (
         tensor_step(
             "causal attention",
-            "With a mask ($c_{ij} = 1$ where token $i$ sees token $j$) the projected flow is the same with the "
-            "masked weights, which again sum to $1/\\sqrt d$: the argument is unchanged.",
-            derive=lambda: along_flow(flow.projected, flow.masked_field, flow.rules),
-            claimed=(masked * flow.difference).summed(TOKEN_J, HEAD),
+            "With a mask ($c_{ij} = 1$ where token $i$ sees token $j$) the projected flow is the same with the masked "
+            "weights, which again sum to $1/\\sqrt d$: the argument is unchanged.",
+            derive=lambda: along_flow(_projected(), flow.masked_field, flow.rules),
+            claimed=(attention_weight(flow.score, mask="c") * _difference()).summed(TOKEN_J, HEAD),
             rules=flow.rules,
             left="\\dot w_i",
         ),
@@ -423,7 +395,7 @@ def _causal(flow: _Flow) -> tuple[Step, ...]:
 
 def derive() -> Derivation:
     """The projected flow from the registered system, its deviation from v, and a norm in which U contracts."""
-    flow = _flow()
+    flow = heads_flow(VALUE)
     return Derivation(
         (
             *_solutions(flow),
@@ -474,8 +446,8 @@ AB_X2 = register(
         variants=(
             Variant(
                 "NonPrincipalModulusBelow(U)",
-                "$U = \\operatorname{diag}(1, -5)$, $P = -I$, $\\ell = 2$, full attention: beyond the angle with "
-                "$1 - \\cos 2\\theta = \\ln\\tfrac32$ a symmetric pair goes to $\\pm e_2$.",
+                "$U = \\operatorname{diag}(1, -5)$, $P = -I$, $\\ell = 2$, full attention: beyond the angle with $1 - "
+                "\\cos 2\\theta = \\ln\\tfrac32$ a symmetric pair goes to $\\pm e_2$.",
                 modulus_needed,
             ),
             Variant(

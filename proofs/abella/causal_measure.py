@@ -157,8 +157,8 @@ def stability_steps() -> Iterator[Step]:
     )
     yield Inequality(
         name="stability",
-        says="So near the consensus set $d(t) \\le x(t) \\le E\\,x(0) \\le 4E\\,d(0)$ with a factor $E \\le 1$ "
-        "that decays exponentially: the consensus set is asymptotically stable.",
+        says="So near the consensus set $d(t) \\le x(t) \\le E\\,x(0) \\le 4E\\,d(0)$ with a factor $E \\le 1$ that "
+        "decays exponentially: the consensus set is asymptotically stable.",
         hypotheses=(near <= far, far <= factor * far_0, far_0 <= 4 * start, factor >= 0),
         conclusion=near <= 4 * factor * start,
         uses=("comparable distances", "decay in the hemisphere"),

@@ -87,8 +87,8 @@ def _from_above() -> Iterator[Step]:
     )
     yield Inequality(
         name="room below",
-        says="It starts at $\\pi$: as long as the room $\\pi + \\delta - u$ is positive, $u \\le \\pi$ and the room "
-        "is at least $\\delta$.",
+        says="It starts at $\\pi$: as long as the room $\\pi + \\delta - u$ is positive, $u \\le \\pi$ and the room is "
+        "at least $\\delta$.",
         hypotheses=(larger <= pi, delta > 0),
         conclusion=sp.And(pi + delta - larger >= delta, delta > 0),
         uses=("the larger angle",),

@@ -28,9 +28,9 @@ def _lipschitz_weights() -> Iterator[Step]:
     yield applied(
         "two solutions",
         "Let $y, \\tilde y$ be two solutions of token $i$ for the same earlier tokens, and $g_j(y) = y_j - "
-        "(y^{\\top}y_j)\\,y$ with $a = y^{\\top}y_j$, $\\tilde a = \\tilde y^{\\top}y_j$, $c = y^{\\top}\\tilde "
-        "y$. Apply $(y - \\tilde y)^{\\top}$ to $g_j(y) - g_j(\\tilde y)$: it sends $y_j \\mapsto a - \\tilde a$, "
-        "$y \\mapsto 1 - c$, $\\tilde y \\mapsto c - 1$, and $|y - \\tilde y|^2 = 2(1 - c)$.",
+        "(y^{\\top}y_j)\\,y$ with $a = y^{\\top}y_j$, $\\tilde a = \\tilde y^{\\top}y_j$, $c = y^{\\top}\\tilde y$. "
+        "Apply $(y - \\tilde y)^{\\top}$ to $g_j(y) - g_j(\\tilde y)$: it sends $y_j \\mapsto a - \\tilde a$, $y "
+        "\\mapsto 1 - c$, $\\tilde y \\mapsto c - 1$, and $|y - \\tilde y|^2 = 2(1 - c)$.",
         (target - a * y) - (target - b * z),
         {target: a - b, y: 1 - c, z: c - 1},
         -(a + b) / 2 * (2 * (1 - c)),
@@ -38,9 +38,9 @@ def _lipschitz_weights() -> Iterator[Step]:
     )
     yield from_system(
         "slope of a weight",
-        "The weights differ too. On the line from $\\tilde y$ to $y$ a score moves at the rate $\\delta = (y - "
-        "\\tilde y)^{\\top}Py_j$, and the normaliser by $Z' = Zm$ with the mean $m$ of these rates (written for "
-        "the exponential of one score, up to a constant factor); the weight $w$ moves by $w(\\delta - m)$.",
+        "The weights differ too. On the line from $\\tilde y$ to $y$ a score moves at the rate $\\delta = (y - \\tilde "
+        "y)^{\\top}Py_j$, and the normaliser by $Z' = Zm$ with the mean $m$ of these rates (written for the "
+        "exponential of one score, up to a constant factor); the weight $w$ moves by $w(\\delta - m)$.",
         lambda: [sp.diff(share, s).subs(sp.Derivative(total, s), total * mean).subs(total, size)],
         lambda: [sp.exp(s * delta) / size * (delta - mean)],
         "\\frac{d}{ds}\\,\\frac{e^{s\\delta}}{Z} = <0>",
@@ -48,8 +48,8 @@ def _lipschitz_weights() -> Iterator[Step]:
     )
     yield Inequality(
         name="bounded slope",
-        says="$|\\delta|, |m| \\le \\Delta = b\\,|y - \\tilde y|$, since $\\lVert P\\rVert \\le b$, and $0 \\le w "
-        "\\le 1$: the slope is at most $2\\Delta$.",
+        says="$|\\delta|, |m| \\le \\Delta = b\\,|y - \\tilde y|$, since $\\lVert P\\rVert \\le b$, and $0 \\le w \\le "
+        "1$: the slope is at most $2\\Delta$.",
         hypotheses=(
             weight >= 0,
             weight <= 1,
@@ -98,10 +98,10 @@ def _separation() -> Iterator[Step]:
     )
     yield Inequality(
         name="separation",
-        says="Let both tend to $-y_1$: at late times $m = -(a + \\tilde a)/2 \\ge \\tfrac34$, and $Kg \\le c_1/4$ "
-        "for $g = |g_j(\\tilde y)|$. With $r = |y - \\tilde y|$, $\\alpha = \\alpha_{ij}(y) \\ge c_1$ and the "
-        "difference $\\beta$ of the weights, $|\\beta| \\le Kr$, each summand of $\\tfrac12\\tfrac{d}{dt}r^2$ is "
-        "$\\alpha mr^2 + x$ with $|x| \\le |\\beta|gr$:",
+        says="Let both tend to $-y_1$: at late times $m = -(a + \\tilde a)/2 \\ge \\tfrac34$, and $Kg \\le c_1/4$ for "
+        "$g = |g_j(\\tilde y)|$. With $r = |y - \\tilde y|$, $\\alpha = \\alpha_{ij}(y) \\ge c_1$ and the difference "
+        "$\\beta$ of the weights, $|\\beta| \\le Kr$, each summand of $\\tfrac12\\tfrac{d}{dt}r^2$ is $\\alpha mr^2 + "
+        "x$ with $|x| \\le |\\beta|gr$:",
         hypotheses=(
             floor > 0,
             alpha >= floor,
@@ -123,8 +123,8 @@ def _separation() -> Iterator[Step]:
     yield Inequality(
         name="all summands",
         says="There are $k$ pairs of an earlier token and a head: if each of them gives at least $\\tfrac12c_1r^2$, "
-        "that is, "
-        "if their mean $x$ is at least that, the squared distance $D = r^2$ grows at the rate $\\dot D = 2kx$ or more.",
+        "that is, if their mean $x$ is at least that, the squared distance $D = r^2$ grows at the rate $\\dot D = "
+        "2kx$ or more.",
         hypotheses=(count >= 1, error >= floor / 2 * gap),
         conclusion=-2 * count * error <= count * floor * (-gap),
         uses=("separation",),

@@ -21,8 +21,8 @@ def limit_of_tokens(
     return (
         Identity(
             name="distances on the ellipsoid",
-            says="Let $w^*$ be the limit, $n = |w|_W$, $m = |w^*|_W$ and $c$ the $W$-product of $y = w/n$ and $y^* "
-            "= w^*/m$. Then $|y - y^*|_W^2 = 2(1 - c)$, and",
+            says="Let $w^*$ be the limit, $n = |w|_W$, $m = |w^*|_W$ and $c$ the $W$-product of $y = w/n$ and $y^* = "
+            "w^*/m$. Then $|y - y^*|_W^2 = 2(1 - c)$, and",
             left=long**2 + short**2 - 2 * long * short * product,
             right=(long - short) ** 2 + long * short * (2 * (1 - product)),
         ),

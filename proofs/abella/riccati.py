@@ -43,8 +43,8 @@ def riccati_steps(height: str, *, uses: tuple[str, ...], needs: tuple[str, ...] 
         ),
         slope(
             "comparison solution",
-            "The equation $\\dot u = k(\\rho^2 - u^2)$ has the solutions $u = \\rho\\tanh(k\\rho t + z)$ for "
-            "starts in $(-\\rho, \\rho)$.",
+            "The equation $\\dot u = k(\\rho^2 - u^2)$ has the solutions $u = \\rho\\tanh(k\\rho t + z)$ for starts in "
+            "$(-\\rho, \\rho)$.",
             solution,
             t,
             least * (rho**2 - solution**2),
@@ -54,8 +54,8 @@ def riccati_steps(height: str, *, uses: tuple[str, ...], needs: tuple[str, ...] 
         Inequality(
             name="start of the solution",
             says="If the height $a$ is above $-\\rho$ at some late time, there is a start $b \\in (-\\rho, \\rho)$ "
-            "that is "
-            "not above it, and $e^{2z} = E = \\frac{\\rho + b}{\\rho - b}$ gives the solution that starts there.",
+            "that is not above it, and $e^{2z} = E = \\frac{\\rho + b}{\\rho - b}$ gives the solution that starts "
+            "there.",
             hypotheses=(rho > 0, b > -rho, b < rho, b <= a, sp.Eq(grown, (rho + b) / (rho - b))),
             conclusion=sp.And(grown > 0, rho * (grown - 1) / (grown + 1) <= a),
             uses=("comparison solution",),
@@ -78,8 +78,8 @@ def riccati_steps(height: str, *, uses: tuple[str, ...], needs: tuple[str, ...] 
         ),
         Inequality(
             name="gap of the solution",
-            says="With $E = e^{2(k\\rho t + z)}$ the gap $\\rho - u$ lies between zero and $2\\rho/E$, a multiple "
-            "of $e^{-ct}$ with $c = 2k\\rho > 0$.",
+            says="With $E = e^{2(k\\rho t + z)}$ the gap $\\rho - u$ lies between zero and $2\\rho/E$, a multiple of "
+            "$e^{-ct}$ with $c = 2k\\rho > 0$.",
             hypotheses=(
                 rho > 0,
                 least > 0,

@@ -31,8 +31,8 @@ def _energy_rate() -> tuple[Step, ...]:
     return (
         tensor_step(
             "derivative of the energy",
-            "Let $\\mathcal{E} = -\\tfrac12\\sum_l x_l^{\\top}Ax_l$. Along the registered flow, since $A$ is "
-            "symmetric and $AB = W$:",
+            "Let $\\mathcal{E} = -\\tfrac12\\sum_l x_l^{\\top}Ax_l$. Along the registered flow, since $A$ is symmetric "
+            "and $AB = W$:",
             derive=lambda: along_flow(energy, field, rules, "x"),
             claimed=claimed,
             rules=rules,
@@ -42,8 +42,8 @@ def _energy_rate() -> tuple[Step, ...]:
         log_sum_exp_step(
             "log-sum-exp",
             "Fix $l$ and put $c_i = x_l^{\\top}Wx_i$, $g(s) = \\ln Z(sx_l)$, $Z(z) = \\sum_i e^{z^{\\top}Wx_i}$. Then "
-            "$g'(s)$, the derivative along $X = x_l$, is the softmax "
-            "average of the $c_i$ at scores $sc_i$; at $s = 1$ it is the summand of $-\\dot{\\mathcal{E}}$.",
+            "$g'(s)$, the derivative along $X = x_l$, is the softmax average of the $c_i$ at scores $sc_i$; at $s = "
+            "1$ it is the summand of $-\\dot{\\mathcal{E}}$.",
             rules,
             uses=("derivative of the energy",),
         ),

@@ -91,8 +91,8 @@ def _identities() -> tuple[Step, ...]:
     return (
         Reduction(
             name="rows and columns",
-            says="The row form $\\dot X = \\operatorname{softmax}(XWX^{\\top})XV$ is the registered column form "
-            "with $B = V^{\\top}$.",
+            says="The row form $\\dot X = \\operatorname{softmax}(XWX^{\\top})XV$ is the registered column form with "
+            "$B = V^{\\top}$.",
             scope="2 tokens, d = 2",
             derive=rows,
             claimed=tuple(

@@ -115,9 +115,9 @@ def _rate() -> tuple[Step, ...]:
         *variance_steps(),
         Citation(
             name="from slopes to differences",
-            says="Let $\\varphi(s) = E_1(s)/E_0(s)$ be the softmax average of the $c_m$ at the scores "
-            "$x_j^{\\top}Wx_m + sc_m$: $\\varphi(1) = \\sum_m p_{im}c_m$ and $\\varphi(0) = \\sum_m "
-            "p_{jm}c_m$. For some $s^* \\in (0, 1)$",
+            says="Let $\\varphi(s) = E_1(s)/E_0(s)$ be the softmax average of the $c_m$ at the scores $x_j^{\\top}Wx_m "
+            "+ sc_m$: $\\varphi(1) = \\sum_m p_{im}c_m$ and $\\varphi(0) = \\sum_m p_{jm}c_m$. For some $s^* \\in (0, "
+            "1)$",
             theorem=MEAN_VALUE_DIFFERENCE,
             letters={"f": "the softmax average along a line"},
             uses=("scores differ by c", "variance is nonnegative"),
@@ -172,8 +172,8 @@ def _monotone() -> tuple[Step, ...]:
     return (
         Citation(
             name="along a trajectory",
-            says="The pair form $Q$ is differentiable in time: between two times its difference is a value of its "
-            "rate times the step.",
+            says="The pair form $Q$ is differentiable in time: between two times its difference is a value of its rate "
+            "times the step.",
             theorem=MEAN_VALUE_DIFFERENCE,
             letters={"f": "a pair form"},
             uses=("sign of the rate",),
@@ -197,8 +197,8 @@ def _monotone() -> tuple[Step, ...]:
         Inequality(
             name="strictness",
             says="If $\\operatorname{sym} W$ is definite and $x_l \\neq x_k$, then $c_l - c_k = "
-            "\\delta^{\\top}W\\delta = q \\neq 0$: not all $c_m$ are equal, so the rate is not zero, and the "
-            "form grows strictly.",
+            "\\delta^{\\top}W\\delta = q \\neq 0$: not all $c_m$ are equal, so the rate is not zero, and the form "
+            "grows strictly.",
             hypotheses=(sp.Eq(c_l - c_k, form), sp.Ne(form, 0)),
             conclusion=sp.Ne(c_l, c_k),
             uses=("equality", "monotone"),
@@ -208,8 +208,8 @@ def _monotone() -> tuple[Step, ...]:
         tensor_step(
             "any A",
             "Without symmetry of $A$, with $AB = W$ only, the same difference of averages is "
-            "$\\delta^{\\top}A\\dot\\delta$, so that this is not negative; it is half the derivative of the form "
-            "only for symmetric $A$.",
+            "$\\delta^{\\top}A\\dot\\delta$, so that this is not negative; it is half the derivative of the form only "
+            "for symmetric $A$.",
             derive=lambda: inner(gap, instance(field, TOKEN_I) - instance(field, TOKEN_J), (Letter("A"),)),
             claimed=soft_average(TOKEN_I, projected) - soft_average(TOKEN_J, projected),
             rules=any_form,
@@ -411,9 +411,9 @@ PH_C1 = register(
         systems=("token-flow",),
         conditions=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W)),
         covers=Covers(example="its own A = -diag(1, 10) and W"),
-        text="$A = -\\operatorname{diag}(1, 10)$, $W = \\begin{pmatrix}1&2\\\\-2&1\\end{pmatrix}$, $L = 2$, $x_{1,2} "
-        "= \\pm\\tfrac12 q$ with $q$ the top unit eigenvector of "
-        "$\\operatorname{sym} B$: the Euclidean distance grows. Distances are monotone in the $|A|$-norm only.",
+        text="$A = -\\operatorname{diag}(1, 10)$, $W = \\begin{pmatrix}1&2\\\\-2&1\\end{pmatrix}$, $L = 2$, $x_{1,2} = "
+        "\\pm\\tfrac12 q$ with $q$ the top unit eigenvector of $\\operatorname{sym} B$: the Euclidean distance grows. "
+        "Distances are monotone in the $|A|$-norm only.",
         depends=("PH-T1",),
         derive=derive_growth,
         prose_from=("growth",),

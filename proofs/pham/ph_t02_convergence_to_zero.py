@@ -60,8 +60,8 @@ def _convergence() -> tuple[Step, ...]:
         smooth_step(),
         Inequality(
             name="sign",
-            says="With $\\operatorname{sym} W \\succ 0$, $q = \\bar x^{\\top}W\\bar x \\ge 0$: "
-            "$\\dot{\\mathcal{E}} \\le -L\\,q \\le 0$.",
+            says="With $\\operatorname{sym} W \\succ 0$, $q = \\bar x^{\\top}W\\bar x \\ge 0$: $\\dot{\\mathcal{E}} "
+            "\\le -L\\,q \\le 0$.",
             hypotheses=(q >= 0, n >= 1),
             conclusion=-n * q <= 0,
             uses=("chain",),
@@ -70,8 +70,8 @@ def _convergence() -> tuple[Step, ...]:
         ),
         Inequality(
             name="radially unbounded",
-            says="$\\mathcal{E} \\ge \\tfrac12\\mu N$ with $N = \\sum_l|x_l|^2$ and $\\mu = \\lambda_{\\min}(-A) "
-            "> 0$, so trajectories are bounded: $N \\le 2\\mathcal{E}(0)/\\mu$.",
+            says="$\\mathcal{E} \\ge \\tfrac12\\mu N$ with $N = \\sum_l|x_l|^2$ and $\\mu = \\lambda_{\\min}(-A) > 0$, "
+            "so trajectories are bounded: $N \\le 2\\mathcal{E}(0)/\\mu$.",
             hypotheses=(least > 0, q >= least * square / 2),
             conclusion=square <= 2 * q / least,
             uses=("sign",),
@@ -87,8 +87,8 @@ def _convergence() -> tuple[Step, ...]:
         ),
         Inequality(
             name="the limit",
-            says="That set is the origin, where all tokens are zero; and with the distance to it, "
-            "$\\sum_l|x_l|^2 = N + R$, each part $N = |x_l|^2$ becomes smaller than any $\\epsilon$.",
+            says="That set is the origin, where all tokens are zero; and with the distance to it, $\\sum_l|x_l|^2 = N "
+            "+ R$, each part $N = |x_l|^2$ becomes smaller than any $\\epsilon$.",
             hypotheses=(square >= 0, rest >= 0, square + rest < small),
             conclusion=sp.And(square < small, small > 0),
             uses=("LaSalle", "equality"),
@@ -152,8 +152,8 @@ def _negative_scores() -> tuple[Step, ...]:
     return (
         tensor_step(
             "negative W",
-            "If $\\operatorname{sym} W \\prec 0$, take $H = -A \\succ 0$: for every $z$ the form of $HB + "
-            "B^{\\top}H$ is $-2z^{\\top}Wz$.",
+            "If $\\operatorname{sym} W \\prec 0$, take $H = -A \\succ 0$: for every $z$ the form of $HB + B^{\\top}H$ "
+            "is $-2z^{\\top}Wz$.",
             derive=lambda: (
                 -(
                     inner(vector("z"), vector("z"), (Letter("A"), Letter("B")))
@@ -313,8 +313,8 @@ def derive_singular() -> Derivation:
             ),
             Inequality(
                 name="W = AB forces B invertible",
-                says="With determinants $w = ab$: if $\\operatorname{sym} W \\succ 0$ then $w \\neq 0$, hence $b "
-                "\\neq 0$.",
+                says="With determinants $w = ab$: if $\\operatorname{sym} W \\succ 0$ then $w \\neq 0$, hence $b \\neq "
+                "0$.",
                 hypotheses=(sp.Eq(determinant_w, determinant_a * determinant_b), sp.Ne(determinant_w, 0)),
                 conclusion=sp.Ne(determinant_b, 0),
             ),
@@ -358,8 +358,8 @@ def decay_example() -> list[float]:
 
 ROTATED = Counterexample(
     name="PH-C2",
-    says="$A = -R(-60^{\\circ})$, $W = R(60^{\\circ})$: $\\operatorname{sym} A = -\\tfrac12 I$, $\\operatorname{sym} "
-    "W = \\tfrac12 I$, and consensus tokens grow like $e^{t/2}$.",
+    says="$A = -R(-60^{\\circ})$, $W = R(60^{\\circ})$: $\\operatorname{sym} A = -\\tfrac12 I$, $\\operatorname{sym} W "
+    "= \\tfrac12 I$, and consensus tokens grow like $e^{t/2}$.",
     instance={
         "system": "token-flow",
         "W": [["1/2", "-sqrt(3)/2"], ["sqrt(3)/2", "1/2"]],
@@ -417,8 +417,8 @@ PH_T2 = register(
                 "energy at t = 10; scalar pair at t = 100", decay_example, ("0.215186377970416", "0.070591595260111")
             ),
             Vector(
-                "W = 1, B = -1 from (1, 0.2, -0.9): tokens and mean at t = 10; mean, skewness, mean over "
-                "-(1/2) kappa_2 kappa_3 at t = 100",
+                "W = 1, B = -1 from (1, 0.2, -0.9): tokens and mean at t = 10; mean, skewness, mean over -(1/2) "
+                "kappa_2 kappa_3 at t = 100",
                 three_tokens_example,
                 (
                     "0.252731447446",
@@ -496,8 +496,8 @@ PH_C4 = register(
         title="A singular value matrix conserves",
         systems=("token-flow",),
         text="If $Vu = 0$ in the row convention ($B^{\\top}u = 0$), then $A$ is undefined and $u^{\\top}x_l(t) = "
-        "u^{\\top}x_l(0)$ for each token: neither convergence to 0 nor "
-        "divergence along $u$. $\\operatorname{sym} W \\succ 0$ with $W = AB$ forces $B$ invertible.",
+        "u^{\\top}x_l(0)$ for each token: neither convergence to 0 nor divergence along $u$. $\\operatorname{sym} W "
+        "\\succ 0$ with $W = AB$ forces $B$ invertible.",
         depends=("PH-M",),
         derive=derive_singular,
         prose_from=("conservation", "W = AB forces B invertible"),

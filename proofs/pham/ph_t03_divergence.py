@@ -51,9 +51,9 @@ def _growing_energy() -> tuple[Step, ...]:
         smooth_step(),
         Inequality(
             name="(a) growth",
-            says="With $A \\succ 0$ the energy that grows is $-\\mathcal{E} = \\tfrac12\\sum_l x_l^{\\top}Ax_l$, "
-            "at a rate of at least $L\\,q$, $q = \\bar x^{\\top}W\\bar x \\ge 0$; as in PH-T2 the rate "
-            "vanishes only if all tokens are 0.",
+            says="With $A \\succ 0$ the energy that grows is $-\\mathcal{E} = \\tfrac12\\sum_l x_l^{\\top}Ax_l$, at a "
+            "rate of at least $L\\,q$, $q = \\bar x^{\\top}W\\bar x \\ge 0$; as in PH-T2 the rate vanishes only if "
+            "all tokens are 0.",
             hypotheses=(slope >= n * q, q >= 0),
             conclusion=slope >= 0,
             uses=("chain",),
@@ -102,8 +102,8 @@ def _one_token_diverges() -> tuple[Step, ...]:
     return (
         Inequality(
             name="(a) unbounded energy",
-            says="With the trajectory the energy is unbounded: $e \\ge \\tfrac12\\mu N$ exceeds any $K$ once "
-            "$N > 2K/\\mu$.",
+            says="With the trajectory the energy is unbounded: $e \\ge \\tfrac12\\mu N$ exceeds any $K$ once $N > "
+            "2K/\\mu$.",
             hypotheses=(least > 0, energy >= least * square / 2, square > 2 * number / least),
             conclusion=energy > number,
             uses=("(a) unbounded",),
@@ -201,16 +201,16 @@ def _threshold() -> tuple[Step, ...]:
     return (
         Inequality(
             name="(c) one term of the sum",
-            says="$F(x_l) = \\ln Z$ with $Z = z + R$, $z = e^{w_l}$ the own term, $w_l = x_l^{\\top}Wx_l$: so "
-            "$F(x_l) \\ge w_l$.",
+            says="$F(x_l) = \\ln Z$ with $Z = z + R$, $z = e^{w_l}$ the own term, $w_l = x_l^{\\top}Wx_l$: so $F(x_l) "
+            "\\ge w_l$.",
             hypotheses=(sp.Eq(total, part + rest), sp.Eq(sp.exp(log_total), total), sp.Eq(sp.exp(log_part), part)),
             conclusion=log_total >= log_part,
         ),
         Inequality(
             name="(c) rate of one token",
-            says="For $e = \\tfrac12 x_l^{\\top}Ax_l$: $\\dot e = x_l^{\\top}\\nabla F(x_l) \\ge F(x_l) - F(0) "
-            "\\ge w - \\Lambda$, $\\Lambda = \\ln L$, and $w = x_l^{\\top}Wx_l \\ge 2\\kappa e$ with "
-            "$\\kappa = \\lambda_{\\min}(\\operatorname{sym} W, A)$.",
+            says="For $e = \\tfrac12 x_l^{\\top}Ax_l$: $\\dot e = x_l^{\\top}\\nabla F(x_l) \\ge F(x_l) - F(0) \\ge w "
+            "- \\Lambda$, $\\Lambda = \\ln L$, and $w = x_l^{\\top}Wx_l \\ge 2\\kappa e$ with $\\kappa = "
+            "\\lambda_{\\min}(\\operatorname{sym} W, A)$.",
             hypotheses=(slope >= own - logarithm, own >= 2 * kappa * energy),
             conclusion=slope >= 2 * kappa * energy - logarithm,
             uses=("tangent from the end", "(c) one term of the sum"),
@@ -247,8 +247,8 @@ def _threshold() -> tuple[Step, ...]:
         Inequality(
             name="(c) threshold",
             says="If $x_l(0)^{\\top}Ax_l(0) = 2e_0 > \\Lambda/\\kappa$, the factor of $E = e^{2\\kappa t}$ is "
-            "positive, and "
-            "the energy exceeds any $K$ once $E$ is large: the token diverges, at least like $e^{\\kappa t}$.",
+            "positive, and the energy exceeds any $K$ once $E$ is large: the token diverges, at least like "
+            "$e^{\\kappa t}$.",
             hypotheses=(
                 kappa > 0,
                 logarithm >= 0,

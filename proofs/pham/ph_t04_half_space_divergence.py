@@ -77,8 +77,8 @@ def derive() -> Derivation:
                 names=("lowest height", "lower bound"),
                 says=("For $-\\min_l h_l = \\max_l(-h_l)$:", "So the lowest height grows at least exponentially,"),
                 formulas=(
-                    "\\tfrac{d}{dt}\\bigl(-\\min_l h_l\\bigr) \\le -\\lambda\\min_l h_l \\quad\\text{for almost "
-                    "every } t",
+                    "\\tfrac{d}{dt}\\bigl(-\\min_l h_l\\bigr) \\le -\\lambda\\min_l h_l \\quad\\text{for almost every "
+                    "} t",
                     "u^{\\top}x_l(t) \\ge e^{\\lambda t}\\min_k u^{\\top}x_k(0)",
                 ),
                 uses=("averages lie between the extremes",),

@@ -36,8 +36,8 @@ def _positive_scores() -> tuple[Step, ...]:
     return (
         tensor_step(
             "Lyapunov form",
-            "For every $z$, since $A$ is symmetric and $AB = W$: $z^{\\top}(AB + B^{\\top}A)z = 2z^{\\top}Wz$, "
-            "the form of $W + W^{\\top} \\succ 0$.",
+            "For every $z$, since $A$ is symmetric and $AB = W$: $z^{\\top}(AB + B^{\\top}A)z = 2z^{\\top}Wz$, the "
+            "form of $W + W^{\\top} \\succ 0$.",
             derive=lambda: dot(z, z, (Letter("A"), Letter("B"))) + dot(z, z, (Letter("B", True), Letter("A"))),
             claimed=dot(z, z, (Letter("W"),)) * 2,
             rules=rules,
@@ -45,8 +45,8 @@ def _positive_scores() -> tuple[Step, ...]:
         ),
         Inequality(
             name="hypotheses",
-            says="With $\\mu = \\lambda_{\\min}(\\operatorname{sym} W) > 0$ the form $q = z^{\\top}Wz \\ge "
-            "\\mu N$, $N = |z|^2 > 0$, is positive.",
+            says="With $\\mu = \\lambda_{\\min}(\\operatorname{sym} W) > 0$ the form $q = z^{\\top}Wz \\ge \\mu N$, $N "
+            "= |z|^2 > 0$, is positive.",
             hypotheses=(least > 0, square > 0, form >= least * square),
             conclusion=2 * form > 0,
             uses=("Lyapunov form",),

@@ -36,8 +36,8 @@ def derive() -> Derivation:
             tensor_step(
                 "substitution",
                 "With the encoding $p_l$ added in every layer, $\\dot x_l = \\sum_i p_{li}B(x_i + p_i)$ with the "
-                "scores of $x_l + p_l$: the velocity of $x$ is the plain velocity of the registered "
-                "system at $y = x + p$, and $\\dot y = \\dot x$.",
+                "scores of $x_l + p_l$: the velocity of $x$ is the plain velocity of the registered system at $y = x "
+                "+ p$, and $\\dot y = \\dot x$.",
                 derive=encoded,
                 claimed=plain,
                 rules=rules,
@@ -47,8 +47,8 @@ def derive() -> Derivation:
             recalled(
                 "PH-T2",
                 "all tokens tend to zero",
-                "So every statement of the chapter holds for $y$; in the convergence regime $y_l \\to 0$. An "
-                "encoding added once, at the input, only changes the start.",
+                "So every statement of the chapter holds for $y$; in the convergence regime $y_l \\to 0$. An encoding "
+                "added once, at the input, only changes the start.",
                 "y_l(t) \\to 0",
                 name="the plain model",
                 uses=("substitution",),

@@ -87,8 +87,8 @@ def _what_stays() -> tuple[Step, ...]:
         ),
         tensor_step(
             "(a) half spaces",
-            "With scores $x_l^{\\top}W_{li}x_i$ the heights along a left eigenvector of $B$ obey the equation of "
-            "PH-T4 unchanged: its conclusion stays.",
+            "With scores $x_l^{\\top}W_{li}x_i$ the heights along a left eigenvector of $B$ obey the equation of PH-T4 "
+            "unchanged: its conclusion stays.",
             derive=lambda: along_flow(dot(vector("u"), vector("x", TOKEN_I)), field, rules, "x"),
             claimed=averaged(TOKEN_I),
             rules=rules,
@@ -103,9 +103,9 @@ def _what_stays() -> tuple[Step, ...]:
         ),
         slope(
             "(a) linearisation at zero",
-            "At $x_i = \\epsilon z_i$ all scores are $\\epsilon^2c_i$, whatever the matrices $W_{li}$ are: "
-            "the softmax average of the $z_i$ (coordinatewise) has the plain mean as its first order, so "
-            "$\\dot x_l = B\\bar x$ to first order, and the next term is cubic.",
+            "At $x_i = \\epsilon z_i$ all scores are $\\epsilon^2c_i$, whatever the matrices $W_{li}$ are: the softmax "
+            "average of the $z_i$ (coordinatewise) has the plain mean as its first order, so $\\dot x_l = B\\bar x$ "
+            "to first order, and the next term is cubic.",
             small_average(),
             SMALL,
             sum(sp.symbols("z_1 z_2 z_3", real=True)) / 3,
@@ -145,8 +145,8 @@ def _rings() -> tuple[Step, ...]:
         ),
         Identity(
             name="(b) rings: equal weights",
-            says="So all exponentials of scores are the same number $E$, the normaliser is $Z = LE$, and the "
-            "velocity is minus the mean token: every weight is",
+            says="So all exponentials of scores are the same number $E$, the normaliser is $Z = LE$, and the velocity "
+            "is minus the mean token: every weight is",
             left=common / total,
             right=1 / count,
             where={total: count * common},
@@ -191,8 +191,8 @@ def _rings() -> tuple[Step, ...]:
         ),
         Computation(
             name="(b) rings in the registered system",
-            says="In the registered system with the rotated scores, in exact arithmetic, at $x_0 = (1, 0)$ and "
-            "$(2, -1)$:",
+            says="In the registered system with the rotated scores, in exact arithmetic, at $x_0 = (1, 0)$ and $(2, "
+            "-1)$:",
             scope="L = 2, 3, 4, 6 tokens, d = 2",
             run=rings_are_equilibria,
             formula="\\dot x_l = 0 \\quad\\text{at } x_l = R(l\\theta)x_0",
@@ -208,10 +208,10 @@ def _exact_example() -> tuple[Step, ...]:
     return (
         Reduction(
             name="(c) the exact example",
-            says="$L = 4$, $\\theta = \\pi/2$, $Q = \\operatorname{diag}(a, a^{-1})$, $K = Q^{-1}$, so $W = I$, "
-            "and $B = A = -I$. The states $x_l = (-1)^{l+1}\\tfrac{r}{\\sqrt2}(1, 1)$ are invariant under "
-            "the registered flow with rotated scores: both coordinates of all four tokens give one equation for "
-            "$r$ (smooth, since $\\cosh > 0$), with $c = \\tfrac12(a^2 - a^{-2})$.",
+            says="$L = 4$, $\\theta = \\pi/2$, $Q = \\operatorname{diag}(a, a^{-1})$, $K = Q^{-1}$, so $W = I$, and $B "
+            "= A = -I$. The states $x_l = (-1)^{l+1}\\tfrac{r}{\\sqrt2}(1, 1)$ are invariant under the registered "
+            "flow with rotated scores: both coordinates of all four tokens give one equation for $r$ (smooth, since "
+            "$\\cosh > 0$), with $c = \\tfrac12(a^2 - a^{-2})$.",
             scope="4 tokens, d = 2, every a",
             derive=radial_speed,
             claimed=(claimed_speed(),) * 8,
@@ -264,8 +264,8 @@ def _growing_radius() -> tuple[Step, ...]:
     return (
         Inequality(
             name="(c) growth",
-            says="So for $|c| > 1$ the radius grows at every $r > 0$, and its rate vanishes only at $r = 0$, "
-            "below $r(0)$.",
+            says="So for $|c| > 1$ the radius grows at every $r > 0$, and its rate vanishes only at $r = 0$, below "
+            "$r(0)$.",
             hypotheses=(small > big, big > 1),
             conclusion=(small - big) * (small * big - 1) / (2 * small * big) > 0,
             uses=("(c) three cases",),
@@ -389,8 +389,8 @@ def _not_forced() -> tuple[Step, ...]:
     return (
         Computation(
             name="(d) not forced",
-            says="Consensus starts still move by $\\dot x = Bx$ and decay in the same diverging system: "
-            "divergence is possible and not forced.",
+            says="Consensus starts still move by $\\dot x = Bx$ and decay in the same diverging system: divergence is "
+            "possible and not forced.",
             scope="4 tokens, d = 2, a = 2",
             run=consensus_still_decays,
             formula="\\dot x_l = -x \\quad\\text{at } x_1 = \\dots = x_4 = x",

@@ -33,9 +33,9 @@ def derive_diagonal() -> Derivation:
         (
             slope(
                 "the form of A",
-                "Adding $\\lambda I$ to the scores with $V$ fixed: $(W + \\lambda I)B^{-1} = A + \\lambda "
-                "B^{-1}$. On a vector $z$, with $w = z^{\\top}Az$ and $b = z^{\\top}B^{-1}z$, the form is $w + tb$ at "
-                "$\\lambda = t$, and its slope is",
+                "Adding $\\lambda I$ to the scores with $V$ fixed: $(W + \\lambda I)B^{-1} = A + \\lambda B^{-1}$. On "
+                "a vector $z$, with $w = z^{\\top}Az$ and $b = z^{\\top}B^{-1}z$, the form is $w + tb$ at $\\lambda = "
+                "t$, and its slope is",
                 moved,
                 t,
                 inverse_form,

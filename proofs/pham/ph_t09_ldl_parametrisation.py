@@ -167,9 +167,9 @@ PH_T9 = register(
         systems=("token-flow",),
         text="$S = L\\operatorname{diag}(\\epsilon\\odot\\operatorname{softplus}(\\theta))L^{\\top}$ with $L$ unit "
         "lower triangular and $\\epsilon \\in \\{\\pm1\\}^D$ has the inertia of $\\epsilon$. Definiteness of "
-        "$\\operatorname{sym} W$ need not be kept when $W$ is carried by $K = (Q^{-1}W)^{\\top}$ and used through linear "
-        "layers "
-        "with a $Q$ that is not orthogonal, nor that of $A$ when $V = (W^{-1}A)^{\\top}$ is stored for $A^{-1}W$.",
+        "$\\operatorname{sym} W$ need not be kept when $W$ is carried by $K = (Q^{-1}W)^{\\top}$ and used through "
+        "linear layers with a $Q$ that is not orthogonal, nor that of $A$ when $V = (W^{-1}A)^{\\top}$ is stored for "
+        "$A^{-1}W$.",
         depends=("PH-M", "PH-T2"),
         derive=derive,
         prose_from=("signs", "linear layers", "swapped value matrix"),

@@ -35,8 +35,8 @@ def _below_the_identity() -> tuple[Step, ...]:
     return (
         from_system(
             "one-dimensional pair",
-            "How slow the decay is: for $D = 1$, $L = 2$, $W = 1$, $B = -1$ and tokens $x, -x$ the registered "
-            "system gives",
+            "How slow the decay is: for $D = 1$, $L = 2$, $W = 1$, $B = -1$ and tokens $x, -x$ the registered system "
+            "gives",
             lambda: velocity("token-flow", {"B": _MINUS, "W": _ONE}, ((x,), (-x,)))[0],
             lambda: [-x * sp.tanh(x**2)],
             "\\dot x = <0>",
@@ -125,8 +125,8 @@ def _moving_mean() -> tuple[Step, ...]:
     return (
         from_system(
             "a mean that is zero",
-            "For three tokens the mean is not a quantity of its own: with $D = 1$, $W = 1$, $B = -1$ and tokens "
-            "$2s, -s, -s$ the mean is zero, and moves with the velocity (in $w = e^{-3s^2}$)",
+            "For three tokens the mean is not a quantity of its own: with $D = 1$, $W = 1$, $B = -1$ and tokens $2s, "
+            "-s, -s$ the mean is zero, and moves with the velocity (in $w = e^{-3s^2}$)",
             lambda: [
                 sum(
                     row[0]

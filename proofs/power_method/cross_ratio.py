@@ -106,8 +106,8 @@ def _one_step() -> tuple[Step, ...]:
         ),
         Identity(
             name="loss",
-            says="This is $D_{ab}(1 - \\epsilon_{ab})/(r_ar_b)$ with the loss $\\epsilon_{ab} = "
-            "4\\alpha^2q^2/((r_a + r_b)^2D_{ab})$.",
+            says="This is $D_{ab}(1 - \\epsilon_{ab})/(r_ar_b)$ with the loss $\\epsilon_{ab} = 4\\alpha^2q^2/((r_a + "
+            "r_b)^2D_{ab})$.",
             left=dab - (ra - rb) ** 2,
             right=dab * (1 - loss),
             where={q: (ra**2 - rb**2) / (2 * alpha)},
@@ -192,8 +192,8 @@ def _summable_losses() -> tuple[Step, ...]:
         Inequality(
             name="one more step",
             says="By induction over the steps, $W_1 \\leq W_0 - \\rho S$ for the sum $S$ of the numbers "
-            "$\\sum_i\\lVert P_iu\\rVert^2$ of the steps so far: it holds with $S = 0$ at the start, and one step more "
-            "adds its number $g$.",
+            "$\\sum_i\\lVert P_iu\\rVert^2$ of the steps so far: it holds with $S = 0$ at the start, and one step "
+            "more adds its number $g$.",
             hypotheses=(end <= start - rate * total, last <= end - rate * grown),
             conclusion=last <= start - rate * (total + grown),
             uses=("from PM-L7",),
@@ -233,9 +233,9 @@ def _stays_apart() -> tuple[Step, ...]:
         ),
         Inequality(
             name="one more factor",
-            says="By induction over the steps the cross-ratio is at least $\\chi_0$ times the product of the factors so far, "
-            "$\\chi \\geq \\chi_0q$: with the factor $f = (1 - \\epsilon_{ab})(1 - \\epsilon_{cd})$ of the next step, "
-            "$\\chi^{+} \\geq \\chi f$. The products fall to their limit $p \\leq q$.",
+            says="By induction over the steps the cross-ratio is at least $\\chi_0$ times the product of the factors "
+            "so far, $\\chi \\geq \\chi_0q$: with the factor $f = (1 - \\epsilon_{ab})(1 - \\epsilon_{cd})$ of the "
+            "next step, $\\chi^{+} \\geq \\chi f$. The products fall to their limit $p \\leq q$.",
             hypotheses=(
                 chi >= first * so_far,
                 after >= chi * factor,
@@ -249,8 +249,8 @@ def _stays_apart() -> tuple[Step, ...]:
         Inequality(
             name="stays apart",
             says="Along an orbit on which $a, b \\to w$ and $c, d \\to -w$ the cross-ratio is therefore at least "
-            "$\\chi_0p = \\kappa "
-            "> 0$, with the infinite product $p$, if $\\chi_0 > 0$, that is, if $a \\neq b$ and $c \\neq d$ at the start.",
+            "$\\chi_0p = \\kappa > 0$, with the infinite product $p$, if $\\chi_0 > 0$, that is, if $a \\neq b$ and "
+            "$c \\neq d$ at the start.",
             hypotheses=(chi >= first * factors, first > 0, factors > 0, sp.Eq(floor, first * factors)),
             conclusion=sp.And(floor > 0, chi >= floor),
             uses=("one more factor",),

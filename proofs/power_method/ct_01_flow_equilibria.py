@@ -74,16 +74,16 @@ def derive() -> Derivation:
         (
             tensor(
                 "flow",
-                "The attention flow moves each token along the tangential part of the push of the attention map "
-                "(and so does the Oja flow).",
+                "The attention flow moves each token along the tangential part of the push of the attention map (and "
+                "so does the Oja flow).",
                 lambda: _first_order("attention-flow"),
                 _projected("attention-map"),
                 r"\dot x_i = P_iu_i",
             ),
             grouped(
                 "first order",
-                "It is the first-order part of the map: with $u_i = cx_i + \\omega e$, the derivative of "
-                "$y_i/\\lVert y_i\\rVert$ in $\\alpha$ at $0$ has the coordinates",
+                "It is the first-order part of the map: with $u_i = cx_i + \\omega e$, the derivative of $y_i/\\lVert "
+                "y_i\\rVert$ in $\\alpha$ at $0$ has the coordinates",
                 _in_the_step,
                 (0, sp.Symbol("omega", real=True)),
                 r"\frac{\mathrm d}{\mathrm d\alpha}f_i\Big|_{\alpha=0} = \left(<1>,\ <2>\right)",
@@ -112,8 +112,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="off the eigenvectors",
-                says="For $\\omega \\neq 0$ they vanish iff $b_1 = b_2 = 0$, which forces $p = q$ and $w^{\\top}Mw "
-                "= 0$.",
+                says="For $\\omega \\neq 0$ they vanish iff $b_1 = b_2 = 0$, which forces $p = q$ and $w^{\\top}Mw = "
+                "0$.",
                 hypotheses=(heights,),
                 conclusion=sp.And(sp.Eq(size, 1), sp.Eq(p, q)),
                 uses=("two groups, attention",),

@@ -56,8 +56,8 @@ def derive() -> Derivation:
             grouped(
                 "blocks",
                 "Two heads with any values and scores, $F = F_1 + F_2$, $Fv_k = \\lambda_kv_k$, $F\\xi = f_1v_k + "
-                "g_2\\xi + g_3\\xi'$: one token moved along $\\xi$ gives $J_{ij}\\xi = "
-                "-\\lambda_k\\delta_{ij}\\xi + \\frac1nG\\xi$.",
+                "g_2\\xi + g_3\\xi'$: one token moved along $\\xi$ gives $J_{ij}\\xi = -\\lambda_k\\delta_{ij}\\xi + "
+                "\\frac1nG\\xi$.",
                 _slopes([(1, _AT, _MOVE), (n - 1, _AT, _STILL)], consensus_value()),
                 (0, -LK + G2 / n, G3 / n, 0, G2 / n, G3 / n),
                 r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right), \qquad J_{ji}\xi = \left(<4>,\ <5>,\ <6>\right)",
@@ -86,8 +86,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="stable",
-                says="For $n \\geq 2$ all are negative iff $\\lambda_k > 0$ and $\\lambda_\\ell < \\lambda_k$ for "
-                "all $\\ell \\neq k$: $k = 1$, $\\lambda_1 > 0$ simple.",
+                says="For $n \\geq 2$ all are negative iff $\\lambda_k > 0$ and $\\lambda_\\ell < \\lambda_k$ for all "
+                "$\\ell \\neq k$: $k = 1$, $\\lambda_1 > 0$ simple.",
                 hypotheses=(-LK < 0, LL - LK < 0),
                 conclusion=sp.And(LK > 0, LL < LK),
                 uses=("count",),

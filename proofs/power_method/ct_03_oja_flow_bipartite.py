@@ -58,8 +58,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="k = 1",
-                says="For $p \\neq q$ and $k = 1$ the determinant is negative: one eigenvalue is positive. With "
-                "$z$ the larger root,",
+                says="For $p \\neq q$ and $k = 1$ the determinant is negative: one eigenvalue is positive. With $z$ "
+                "the larger root,",
                 hypotheses=(LK > 0, LL < LK, sp.Ne(bal, 0), root, z >= LL / 2),
                 conclusion=z > 0,
                 uses=("trace", "determinant", "real"),
@@ -111,11 +111,11 @@ CT_3 = register(
             ),
         ),
         text=(
-            r"For each $\ell \neq k$: $-\lambda_k\delta$ ($p-1$ times), $\lambda_k\delta$ ($q-1$ times), and a "
-            r"block with trace $\lambda_\ell$ and determinant $\delta^2\lambda_k(\lambda_\ell - "
-            r"\lambda_k)$; all are real. Linearly unstable for $p \neq q$. For $p = q$ the spectrum is $0$, $(n-1)(d-1)$ "
-            r"times, and $\lambda_\ell$: linearly unstable if $k \neq 1$ or $\lambda_2 > 0$; for $k = 1$ and $\lambda_2 < 0$ "
-            r"the linearisation is silent."
+            r"For each $\ell \neq k$: $-\lambda_k\delta$ ($p-1$ times), $\lambda_k\delta$ ($q-1$ times), and a block "
+            r"with trace $\lambda_\ell$ and determinant $\delta^2\lambda_k(\lambda_\ell - \lambda_k)$; all are real. "
+            r"Linearly unstable for $p \neq q$. For $p = q$ the spectrum is $0$, $(n-1)(d-1)$ times, and "
+            r"$\lambda_\ell$: linearly unstable if $k \neq 1$ or $\lambda_2 > 0$; for $k = 1$ and $\lambda_2 < 0$ the "
+            r"linearisation is silent."
         ),
         depends=("PM-A1", "CT-1"),
         derive=derive,

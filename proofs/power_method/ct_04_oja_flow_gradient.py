@@ -100,8 +100,8 @@ def derive() -> Derivation:
         (
             tensor(
                 "gradient",
-                "For tangent vectors $w_i$, $-n\\,\\mathrm dW(w) = \\sum_iw_i^{\\top}\\dot x_i$: the flow is "
-                "gradient descent of $nW$, for all $n$ and $d$.",
+                "For tangent vectors $w_i$, $-n\\,\\mathrm dW(w) = \\sum_iw_i^{\\top}\\dot x_i$: the flow is gradient "
+                "descent of $nW$, for all $n$ and $d$.",
                 _gradient,
                 _along(),
                 r"\dot x_i = -n\operatorname{grad}_iW",
@@ -164,9 +164,9 @@ CT_4 = register(
         conditions=(Symmetric(V),),
         claims=(Decreases(oja_potential, strict=True),),
         text=(
-            r"The Oja flow is the gradient descent $\dot x_i = -n\operatorname{grad}_iW$ of $nW$, $W = "
-            r"-\frac12\bar x^{\top}V\bar x$, and $\dot W = -\frac1n\sum_i\lVert P_iV\bar x\rVert^2$. At polygonal "
-            r"points the spectrum is $\operatorname{spec}(\bar PV)$ and $0$."
+            r"The Oja flow is the gradient descent $\dot x_i = -n\operatorname{grad}_iW$ of $nW$, $W = -\frac12\bar "
+            r"x^{\top}V\bar x$, and $\dot W = -\frac1n\sum_i\lVert P_iV\bar x\rVert^2$. At polygonal points the "
+            r"spectrum is $\operatorname{spec}(\bar PV)$ and $0$."
         ),
         depends=("CT-1", "PM-L6"),
         derive=derive,

@@ -72,8 +72,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="definite",
-                says="With $D = d_1d_2 - o$, $o \\geq 0$, this says that the form is positive definite: the "
-                "condition of PM-N3, which does not contain $\\alpha$.",
+                says="With $D = d_1d_2 - o$, $o \\geq 0$, this says that the form is positive definite: the condition "
+                "of PM-N3, which does not contain $\\alpha$.",
                 hypotheses=(off >= 0, sp.Eq(det, one * two - off), det > 0, one + two > 0),
                 conclusion=sp.And(one > 0, two > 0),
                 uses=("negative roots",),
@@ -103,18 +103,18 @@ def _mirror_steps() -> tuple[Step, ...]:
     return (
         grouped(
             "mirror states",
-            "Let $p = q = 1$ and $M = \\operatorname{diag}(s, 0)$ on $\\operatorname{span}(v_1, v_2)$. Two tokens at angles "
-            "$\\theta$ and $\\pi - \\theta$, $\\tau = \\tan\\frac\\theta2$, have opposite angular velocities, so they "
-            "stay mirror images; with $E = e^{s\\cos^2\\theta}$, $\\tanh(s\\cos^2\\theta) = (E^2-1)/(E^2+1)$:",
+            "Let $p = q = 1$ and $M = \\operatorname{diag}(s, 0)$ on $\\operatorname{span}(v_1, v_2)$. Two tokens at "
+            "angles $\\theta$ and $\\pi - \\theta$, $\\tau = \\tan\\frac\\theta2$, have opposite angular velocities, "
+            "so they stay mirror images; with $E = e^{s\\cos^2\\theta}$, $\\tanh(s\\cos^2\\theta) = (E^2-1)/(E^2+1)$:",
             _mirror,
             (speed, speed),
             r"\dot\theta = \sin\theta\cos\theta\Big(\lambda_2 - \lambda_1\frac{E^2-1}{E^2+1}\Big)",
         ),
         Inequality(
             name="they leave",
-            says="If $\\lambda_2 = \\lambda_1\\tanh s$ with $s > 0$, then for $0 < \\theta < \\frac\\pi2$ the number $T = "
-            "\\tanh(s\\cos^2\\theta)$ is below $T_0 = \\tanh s$, and $\\dot\\theta > 0$: the angle increases as long "
-            "as it is below $\\frac\\pi2$ ($S = \\sin\\theta$, $C = \\cos\\theta$).",
+            says="If $\\lambda_2 = \\lambda_1\\tanh s$ with $s > 0$, then for $0 < \\theta < \\frac\\pi2$ the number "
+            "$T = \\tanh(s\\cos^2\\theta)$ is below $T_0 = \\tanh s$, and $\\dot\\theta > 0$: the angle increases as "
+            "long as it is below $\\frac\\pi2$ ($S = \\sin\\theta$, $C = \\cos\\theta$).",
             hypotheses=(l1 > 0, sp.Eq(l2, l1 * least), t < least, sine > 0, cosine > 0),
             conclusion=sine * cosine * (l2 - l1 * t) > 0,
             uses=("mirror states",),
@@ -160,13 +160,13 @@ CT_6 = register(
             When(Relation(sp.And(lam(V, k) < lam(V, 1), lam(V, k) > lam(V, d))), Unstable(BipartiteAt(V, k))),
         ),
         text=(
-            r"The criterion for \emph{linear} asymptotic stability (all eigenvalues with negative real part) is exactly that "
-            r"of PM-N3, $k = 1$ or $k = d$. For $\alpha\lVert V\rVert < 1$ the map and the flow have the same linearly "
-            r"stable bipartite points. The only alternative to the principal eigenvector is the most negative eigenvalue, "
-            r"with $|\lambda_d| > \lambda_1$ and $s < 0$. On the boundary, $\lambda_2 = \lambda_1h$, an eigenvalue is 0 and "
-            r"in general nothing is decided here; for $p = q = 1$ the states $(\pm\cos\theta, \sin\theta)$ move by $\dot\theta = "
-            r"\sin\theta\cos\theta\,(\lambda_2 - \lambda_1\tanh(s\cos^2\theta))$ if $v_2^{\top}Mv_2 = v_1^{\top}Mv_2 = "
-            r"v_2^{\top}Mv_1 = 0$, and leave."
+            r"The criterion for \emph{linear} asymptotic stability (all eigenvalues with negative real part) is "
+            r"exactly that of PM-N3, $k = 1$ or $k = d$. For $\alpha\lVert V\rVert < 1$ the map and the flow have the "
+            r"same linearly stable bipartite points. The only alternative to the principal eigenvector is the most "
+            r"negative eigenvalue, with $|\lambda_d| > \lambda_1$ and $s < 0$. On the boundary, $\lambda_2 = "
+            r"\lambda_1h$, an eigenvalue is 0 and in general nothing is decided here; for $p = q = 1$ the states "
+            r"$(\pm\cos\theta, \sin\theta)$ move by $\dot\theta = \sin\theta\cos\theta\,(\lambda_2 - "
+            r"\lambda_1\tanh(s\cos^2\theta))$ if $v_2^{\top}Mv_2 = v_1^{\top}Mv_2 = v_2^{\top}Mv_1 = 0$, and leave."
         ),
         depends=("CT-5", "PM-N3"),
         derive=derive,

@@ -31,8 +31,8 @@ def derive() -> Derivation:
         (
             grouped(
                 "pairs",
-                "As in PM-L15, with $c_{21} = \\rho^{\\top}\\xi$, $c_{12} = \\rho'^{\\top}\\xi$: two tokens of a "
-                "half against each other.",
+                "As in PM-L15, with $c_{21} = \\rho^{\\top}\\xi$, $c_{12} = \\rho'^{\\top}\\xi$: two tokens of a half "
+                "against each other.",
                 antipodal_slopes("attention-flow", PAIR),
                 (*own, *(-each for each in own), *(0,) * 8),
                 r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right) = \omega\rho^{\top}\xi",
@@ -70,9 +70,9 @@ CT_7 = register(
         title="Polygonal points of the attention flow",
         systems=("attention-flow",),
         text=(
-            r"At antipodal polygonal points of the attention flow the spectrum is that of $\omega\rho^{\top}$ "
-            r"($n-2$ times), $V|_{w^\perp} + \omega\rho^{\top}$ and $\omega(\rho + \rho')^{\top}$ on $w^\perp$ "
-            r"(notation of PM-L15). They are not always unstable: TV10 has the spectrum $\{-3, -1\}$."
+            r"At antipodal polygonal points of the attention flow the spectrum is that of $\omega\rho^{\top}$ ($n-2$ "
+            r"times), $V|_{w^\perp} + \omega\rho^{\top}$ and $\omega(\rho + \rho')^{\top}$ on $w^\perp$ (notation of "
+            r"PM-L15). They are not always unstable: TV10 has the spectrum $\{-3, -1\}$."
         ),
         depends=("PM-L15", "CT-1"),
         derive=derive,

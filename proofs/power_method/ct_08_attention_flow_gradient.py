@@ -83,8 +83,8 @@ def derive() -> Derivation:
         (
             tensor(
                 "energy",
-                "For symmetric $V$ and $M = cV$, $E = \\frac{1}{2c}\\sum_{i,j}e^{cx_i^{\\top}Vx_j}$, for all $n$ "
-                "and $d$: along the flow, with $Z_i = \\sum_je^{cx_i^{\\top}Vx_j} > 0$,",
+                "For symmetric $V$ and $M = cV$, $E = \\frac{1}{2c}\\sum_{i,j}e^{cx_i^{\\top}Vx_j}$, for all $n$ and "
+                "$d$: along the flow, with $Z_i = \\sum_je^{cx_i^{\\top}Vx_j} > 0$,",
                 _rate,
                 _claimed(),
                 r"\dot E = \sum_iZ_i\,\lVert\dot x_i\rVert^2 \geq 0",
@@ -92,8 +92,8 @@ def derive() -> Derivation:
             ),
             Computation(
                 name="both ends",
-                says="Here $s = c\\lambda_k$: for $c > 0$ the criterion of CT-6 allows $k = 1$ and, if $\\lambda_d "
-                "< -\\lambda_1$, $k = d$.",
+                says="Here $s = c\\lambda_k$: for $c > 0$ the criterion of CT-6 allows $k = 1$ and, if $\\lambda_d < "
+                "-\\lambda_1$, $k = d$.",
                 run=both_ends,
                 formula=r"M = V = \operatorname{diag}(2, \tfrac14)\ (k = 1), \qquad M = V = \operatorname{diag}(1, "
                 r"-3)\ (k = 2)",

@@ -45,9 +45,9 @@ def orthogonal_steps() -> tuple[Step, ...]:
     return (
         Inequality(
             name="orthogonal z: sizes",
-            says="Now $z^{\\top}w = 0$, $f = |z^{\\top}Fw| > 0$, $f \\leq ZN$, and $\\eta = \\sqrt{\\mu f}$ with $\\eta f \\geq "
-            "6ZN^2$. Then $N \\leq \\eta/6$, so that $|\\zeta| = \\rho \\geq \\eta/2$ gives $\\rho - N \\geq \\eta/3 > 0$: there "
-            "the resolvent exists, is analytic and at most $3/\\eta$.",
+            says="Now $z^{\\top}w = 0$, $f = |z^{\\top}Fw| > 0$, $f \\leq ZN$, and $\\eta = \\sqrt{\\mu f}$ with "
+            "$\\eta f \\geq 6ZN^2$. Then $N \\leq \\eta/6$, so that $|\\zeta| = \\rho \\geq \\eta/2$ gives $\\rho - N "
+            "\\geq \\eta/3 > 0$: there the resolvent exists, is analytic and at most $3/\\eta$.",
             hypotheses=(*SETTING, RADIUS >= ETA / 2),
             conclusion=sp.And(N <= ETA / 6, RADIUS - N >= ETA / 3),
             uses=("secular equation",),
@@ -55,8 +55,8 @@ def orthogonal_steps() -> tuple[Step, ...]:
         ),
         Identity(
             name="orthogonal z: equation",
-            says="In the algebra of $F$, as before; with $z^{\\top}w = 0$ the secular equation is $\\zeta^2 - \\mu z^{\\top}Fw = "
-            "\\mu z^{\\top}F^2(\\zeta I - F)^{-1}w$.",
+            says="In the algebra of $F$, as before; with $z^{\\top}w = 0$ the secular equation is $\\zeta^2 - \\mu "
+            "z^{\\top}Fw = \\mu z^{\\top}F^2(\\zeta I - F)^{-1}w$.",
             left=1 / (zeta - f),
             right=1 / zeta + f / zeta**2 + f**2 / (zeta**2 * (zeta - f)),
             uses=("secular equation",),
@@ -71,10 +71,10 @@ def orthogonal_steps() -> tuple[Step, ...]:
         ),
         Inequality(
             name="orthogonal z: on the circles",
-            says="Let $r^2 = \\mu z^{\\top}Fw$, $|r| = \\eta$, $a = |\\zeta - r|$, $b = |\\zeta + r|$, $a + b \\geq 2\\eta$. On "
-            "the circle $a = \\frac\\eta2$ (or $b = \\frac\\eta2$), and wherever $a, b \\geq \\frac\\eta2$, "
-            "the left side $ab$ is at least $\\frac34\\eta^2$, above the right side. In the discs, "
-            "and on their circles, $\\rho \\geq \\frac\\eta2$.",
+            says="Let $r^2 = \\mu z^{\\top}Fw$, $|r| = \\eta$, $a = |\\zeta - r|$, $b = |\\zeta + r|$, $a + b \\geq "
+            "2\\eta$. On the circle $a = \\frac\\eta2$ (or $b = \\frac\\eta2$), and wherever $a, b \\geq "
+            "\\frac\\eta2$, the left side $ab$ is at least $\\frac34\\eta^2$, above the right side. In the discs, and "
+            "on their circles, $\\rho \\geq \\frac\\eta2$.",
             hypotheses=(ETA > 0, near >= ETA / 2, far >= ETA / 2, near + far >= 2 * ETA, size <= ETA**2 / 2),
             conclusion=sp.And(near * far >= sp.Rational(3, 4) * ETA**2, near * far > size),
             uses=("orthogonal z: right side",),

@@ -48,10 +48,10 @@ def derive() -> Derivation:
             Identity(
                 name="scaled rotation",
                 says="In the basis $\\operatorname{Re}v_1, \\operatorname{Im}v_1$ of the plane, $F$ acts as "
-                "$\\big(\\begin{smallmatrix}a & b\\\\ -b & a\\end{smallmatrix}\\big)$, $\\lambda_1 = a + "
-                "\\mathrm ib$, and $I + \\alpha F$ multiplies the quadratic form $x_1^2 + x_2^2$ of the "
-                "coordinates by $|1 + \\alpha\\lambda_1|^2$: it is a rotation by "
-                "$\\arg(1 + \\alpha\\lambda_1)$ times $|1 + \\alpha\\lambda_1|$.",
+                "$\\big(\\begin{smallmatrix}a & b\\\\ -b & a\\end{smallmatrix}\\big)$, $\\lambda_1 = a + \\mathrm "
+                "ib$, and $I + \\alpha F$ multiplies the quadratic form $x_1^2 + x_2^2$ of the coordinates by $|1 + "
+                "\\alpha\\lambda_1|^2$: it is a rotation by $\\arg(1 + \\alpha\\lambda_1)$ times $|1 + "
+                "\\alpha\\lambda_1|$.",
                 left=((1 + alpha * A) * x + alpha * B * y) ** 2 + (-alpha * B * x + (1 + alpha * A) * y) ** 2,
                 right=((1 + alpha * A) ** 2 + (alpha * B) ** 2) * (x**2 + y**2),
                 uses=("from PM-CM",),
@@ -68,10 +68,10 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="growth on the plane",
-                says="The form $q = x_1^2 + x_2^2$ lies between $c\\lVert z\\rVert^2$ and $C\\lVert z\\rVert^2$, $0 < c "
-                "\\leq C$. $T$ steps multiply it by $g = \\sigma^{2T}$, $\\sigma = |1 + \\alpha\\lambda_1|$: so the "
-                "squared norm $Y$ of $(I + \\alpha F)^Tz$, the square of the product of the $r(\\tau)$, is $g$ for a unit "
-                "$z$, up to a bounded factor.",
+                says="The form $q = x_1^2 + x_2^2$ lies between $c\\lVert z\\rVert^2$ and $C\\lVert z\\rVert^2$, $0 < "
+                "c \\leq C$. $T$ steps multiply it by $g = \\sigma^{2T}$, $\\sigma = |1 + \\alpha\\lambda_1|$: so the "
+                "squared norm $Y$ of $(I + \\alpha F)^Tz$, the square of the product of the $r(\\tau)$, is $g$ for a "
+                "unit $z$, up to a bounded factor.",
                 hypotheses=(
                     low > 0,
                     low <= high,
@@ -88,10 +88,10 @@ def derive() -> Derivation:
             Inequality(
                 name="normal directions",
                 says="After $T$ steps disagreements are divided by that product (PM-CM), so multiplied by at most "
-                "$K\\sigma^{-T}$ with $K = \\sqrt{C/c}$; consensus perturbations across the plane are multiplied by at most "
-                "$K'(\\rho/\\sigma)^T$ for a $\\rho < \\sigma$ above all other $|1 + \\alpha\\lambda_\\ell|$. Either is "
-                "$K/p$ with $p = a^T$, $a > 1$, and $p \\geq 1 + T(a - 1)$: it is below 1 for a large $T$, the same for all "
-                "starts on the circle.",
+                "$K\\sigma^{-T}$ with $K = \\sqrt{C/c}$; consensus perturbations across the plane are multiplied by "
+                "at most $K'(\\rho/\\sigma)^T$ for a $\\rho < \\sigma$ above all other $|1 + \\alpha\\lambda_\\ell|$. "
+                "Either is $K/p$ with $p = a^T$, $a > 1$, and $p \\geq 1 + T(a - 1)$: it is below 1 for a large $T$, "
+                "the same for all starts on the circle.",
                 hypotheses=(bound >= 0, ratio > 1, power >= 1 + count * (ratio - 1), count * (ratio - 1) >= bound),
                 conclusion=bound / power < 1,
                 uses=("from PM-CM", "growth on the plane"),
@@ -141,8 +141,8 @@ PM_C2 = register(
         derive=derive,
         prose_from=("attraction",),
         vectors=(Vector("angle per layer", rotation, ("0.432407775571",)),),
-        notes="That consensus perturbations across the plane are multiplied by at most a constant times $(\\rho/\\sigma)^T$ "
-        "is said in words.",
+        notes="That consensus perturbations across the plane are multiplied by at most a constant times "
+        "$(\\rho/\\sigma)^T$ is said in words.",
         property_tests=(OnInstances(rotating_consensus),),
     )
 )

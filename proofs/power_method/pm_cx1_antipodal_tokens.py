@@ -82,8 +82,8 @@ def _multipliers() -> tuple[Step, ...]:
     return (
         grouped(
             "fixed",
-            "For $n = 2$ the push vanishes at $(w, -w)$ for every unit $w$: a manifold of fixed points of "
-            "dimension $d - 1$.",
+            "For $n = 2$ the push vanishes at $(w, -w)$ for every unit $w$: a manifold of fixed points of dimension $d "
+            "- 1$.",
             _push,
             (0,) * 8,
             r"u = 0",
@@ -98,8 +98,8 @@ def _multipliers() -> tuple[Step, ...]:
         ),
         grouped(
             "transverse",
-            "Moving them together has the matrix $I + \\alpha V|_{w^\\perp}$, $V|_{w^\\perp}\\xi = g_2\\xi "
-            "+ g_3e_3 + g_4e_4$.",
+            "Moving them together has the matrix $I + \\alpha V|_{w^\\perp}$, $V|_{w^\\perp}\\xi = g_2\\xi + g_3e_3 + "
+            "g_4e_4$.",
             antipodal_slopes("oja-map", ONE_EACH_TOGETHER),
             (*together, *together),
             r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right)",
@@ -135,8 +135,8 @@ def _attraction() -> tuple[Step, ...]:
         Inequality(
             name="inside",
             says="If $V|_{w^\\perp} \\prec 0$ and $\\alpha < 2/|\\lambda_d|$, each transverse multiplier $1 + "
-            "\\alpha\\nu$, $\\lambda_d \\leq \\nu < 0$, lies in $(-1, 1)$. "
-            "For $w = v_1$ the $\\nu$ are the eigenvalues $\\lambda_2, \\dots, \\lambda_d$.",
+            "\\alpha\\nu$, $\\lambda_d \\leq \\nu < 0$, lies in $(-1, 1)$. For $w = v_1$ the $\\nu$ are the "
+            "eigenvalues $\\lambda_2, \\dots, \\lambda_d$.",
             hypotheses=(still < 0, still >= last, alpha * sp.Abs(last) < 2),
             conclusion=sp.Abs(1 + alpha * still) < 1,
             uses=("transverse", "interlacing"),
@@ -158,8 +158,8 @@ def _attraction() -> tuple[Step, ...]:
         Inequality(
             name="off the eigenvectors",
             says="In the plane with $V = \\operatorname{diag}(1, -\\frac12)$ and $w = (c, s)$ the number "
-            "$V|_{w^\\perp} = s^2 - \\frac12c^2$ is "
-            "negative iff $\\tan^2\\theta < \\frac12$: an interval of directions, not only the eigenvector.",
+            "$V|_{w^\\perp} = s^2 - \\frac12c^2$ is negative iff $\\tan^2\\theta < \\frac12$: an interval of "
+            "directions, not only the eigenvector.",
             hypotheses=(sp.Eq(cosine**2 + sine**2, 1), sp.Ne(cosine, 0), sine**2 / cosine**2 < sp.Rational(1, 2)),
             conclusion=sine**2 - cosine**2 / 2 < 0,
         ),
@@ -171,8 +171,8 @@ def _instance() -> tuple[Step, ...]:
     return (
         Computation(
             name="TV9",
-            says="The exact multipliers for $V = \\operatorname{diag}(1, -\\frac12)$, $\\alpha = \\frac14$ at "
-            "$(e_1, -e_1)$.",
+            says="The exact multipliers for $V = \\operatorname{diag}(1, -\\frac12)$, $\\alpha = \\frac14$ at $(e_1, "
+            "-e_1)$.",
             run=lambda: attracting(TV9, "7/8"),
             formula=r"\{\tfrac78,\ 1\}",
             uses=("inside",),

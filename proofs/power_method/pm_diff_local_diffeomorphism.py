@@ -40,25 +40,25 @@ def derive() -> Derivation:
             ),
             Identity(
                 name="oblique projection",
-                says="Since $x_i^{\\top}\\delta_i = 0$, $\\delta_i = -\\Pi_i\\alpha V\\delta\\bar x$ with $\\Pi_i "
-                "= I - y_ix_i^{\\top}/(x_i^{\\top}y_i)$. In a basis "
-                "with $x_i = (1,0,0)$, $y_i \\propto (1, T, 0)$: $\\Pi_i(z_1,z_2,z_3) = (0, z_2 - Tz_1, z_3)$, and",
+                says="Since $x_i^{\\top}\\delta_i = 0$, $\\delta_i = -\\Pi_i\\alpha V\\delta\\bar x$ with $\\Pi_i = I "
+                "- y_ix_i^{\\top}/(x_i^{\\top}y_i)$. In a basis with $x_i = (1,0,0)$, $y_i \\propto (1, T, 0)$: "
+                "$\\Pi_i(z_1,z_2,z_3) = (0, z_2 - Tz_1, z_3)$, and",
                 left=(1 + tan**2) * (z1**2 + z2**2 + z3**2) - ((z2 - tan * z1) ** 2 + z3**2),
                 right=(z1 + tan * z2) ** 2 + tan**2 * z3**2,
                 establishes=("the oblique projection has norm 1/cos",),
             ),
             Inequality(
                 name="norm of the projection",
-                says="So $\\lVert\\Pi_iz\\rVert^2 \\leq (1 + T^2)\\lVert z\\rVert^2$, $1 + T^2 = "
-                "1/\\cos^2\\angle(x_i, y_i)$.",
+                says="So $\\lVert\\Pi_iz\\rVert^2 \\leq (1 + T^2)\\lVert z\\rVert^2$, $1 + T^2 = 1/\\cos^2\\angle(x_i, "
+                "y_i)$.",
                 hypotheses=(),
                 conclusion=(z2 - tan * z1) ** 2 + z3**2 <= (1 + tan**2) * (z1**2 + z2**2 + z3**2),
                 uses=("oblique projection",),
             ),
             Inequality(
                 name="angle",
-                says="With $\\alpha u = (g, \\omega)$, $g^2 + \\omega^2 \\leq c^2$, $c = \\alpha\\lVert V\\rVert < "
-                "1$: $\\cos^2\\angle(x_i, y_i) \\geq 1 - c^2$.",
+                says="With $\\alpha u = (g, \\omega)$, $g^2 + \\omega^2 \\leq c^2$, $c = \\alpha\\lVert V\\rVert < 1$: "
+                "$\\cos^2\\angle(x_i, y_i) \\geq 1 - c^2$.",
                 hypotheses=(g**2 + w**2 <= c**2, c >= 0, c < 1),
                 conclusion=(1 + g) ** 2 >= (1 - c**2) * ((1 + g) ** 2 + w**2),
             ),
@@ -79,8 +79,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="no kernel",
-                says="Then $\\delta_i = -\\Pi_i\\alpha V\\delta\\bar x = 0$ for every $i$: its norm $h$ is at "
-                "most $fD = 0$.",
+                says="Then $\\delta_i = -\\Pi_i\\alpha V\\delta\\bar x = 0$ for every $i$: its norm $h$ is at most $fD "
+                "= 0$.",
                 hypotheses=(height >= 0, height <= factor * mean, sp.Eq(mean, 0)),
                 conclusion=sp.Eq(height, 0),
                 uses=("contraction", "from PM-L2"),
@@ -91,8 +91,8 @@ def derive() -> Derivation:
                 says="The map is analytic by PM-DOM.",
                 theorem=INVERSE_FUNCTION,
                 establishes=("the map is a local diffeomorphism",),
-                formula=r"\alpha\lVert V\rVert < \tfrac{1}{\sqrt2} \implies f \text{ is a local diffeomorphism of "
-                r"} (S^{d-1})^n",
+                formula=r"\alpha\lVert V\rVert < \tfrac{1}{\sqrt2} \implies f \text{ is a local diffeomorphism of } "
+                r"(S^{d-1})^n",
                 uses=("no kernel", "from PM-DOM"),
             ),
         )

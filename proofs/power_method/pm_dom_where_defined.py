@@ -44,9 +44,9 @@ def derive() -> Derivation:
         (
             Inequality(
                 name="lower bound",
-                says="A convex combination of unit vectors has norm at most 1, so $c = \\alpha\\lVert u_i\\rVert "
-                "\\leq \\alpha\\lVert V\\rVert$. "
-                "With $\\gamma = \\alpha x_i^{\\top}u_i$, $|\\gamma| \\leq c$, and $r^2 = 1 + 2\\gamma + c^2$:",
+                says="A convex combination of unit vectors has norm at most 1, so $c = \\alpha\\lVert u_i\\rVert \\leq "
+                "\\alpha\\lVert V\\rVert$. With $\\gamma = \\alpha x_i^{\\top}u_i$, $|\\gamma| \\leq c$, and $r^2 = 1 "
+                "+ 2\\gamma + c^2$:",
                 hypotheses=(r >= 0, sp.Eq(r**2, 1 + 2 * g + c**2), c >= 0, c < 1, sp.Abs(g) <= c),
                 conclusion=sp.And(r >= 1 - c, r > 0),
                 establishes=("the map is defined and analytic everywhere",),

@@ -52,8 +52,8 @@ def layer_step(name: str) -> Any:
     return tensor(
         name,
         "The registered multi-head map before normalisation is the printed formula with $F_h = U_hV_h$ and $M_h = "
-        "Q_h^{\\top}K_h/\\sqrt{d_h}$, for all $n$, $d$ and $H$ "
-        "(the paper's eq. (1) has $\\alpha = 1$ and the layer norm $\\mathcal N$ in place of the $\\ell_2$ norm).",
+        "Q_h^{\\top}K_h/\\sqrt{d_h}$, for all $n$, $d$ and $H$ (the paper's eq. (1) has $\\alpha = 1$ and the layer "
+        "norm $\\mathcal N$ in place of the $\\ell_2$ norm).",
         _layer,
         _printed(),
         r"y_i = x_i + \alpha\sum_hU_h\sum_ja^h_{ij}(x)\,V_hx_j",
@@ -70,10 +70,10 @@ PM_E1 = register(
         text=(
             r"$x_i(\tau+1) = \mathcal N\big(x_i(\tau) + "
             r"\sum_{h=1}^HU_h(\tau)\sum_{j=1}^na^h_{ij}(x(\tau))\,V_h(\tau)\,x_j(\tau)\big)$ with $U_h \in \mathbb "
-            r"R^{d \times d_h}$, $V_h \in \mathbb R^{d_h \times d}$, "
-            r"$a^h$ the softmax of $x_i^{\top}Q_h^{\top}K_hx_j/\sqrt{d_h}$, and $\mathcal N$ the layer norm. In "
-            r"the row notation of machine learning $V_h = W_V^{h\top}$, $Q_h = W_Q^{h\top}$, "
-            r"$K_h = W_K^{h\top}$ and $U = [U_1 \cdots U_H] = W_O^{\top}$."
+            r"R^{d \times d_h}$, $V_h \in \mathbb R^{d_h \times d}$, $a^h$ the softmax of "
+            r"$x_i^{\top}Q_h^{\top}K_hx_j/\sqrt{d_h}$, and $\mathcal N$ the layer norm. In the row notation of "
+            r"machine learning $V_h = W_V^{h\top}$, $Q_h = W_Q^{h\top}$, $K_h = W_K^{h\top}$ and $U = [U_1 \cdots "
+            r"U_H] = W_O^{\top}$."
         ),
         derive=lambda: Derivation((layer_step("layer"),)),
         prose_from=("layer",),

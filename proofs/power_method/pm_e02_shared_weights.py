@@ -39,8 +39,8 @@ def derive() -> Derivation:
         (
             grouped(
                 "autonomous",
-                "With weights that do not depend on $\\tau$ the push does not depend on $\\tau$ (here two tokens "
-                "in the plane, symbolic weights).",
+                "With weights that do not depend on $\\tau$ the push does not depend on $\\tau$ (here two tokens in "
+                "the plane, symbolic weights).",
                 lambda: _push(False),
                 (0, 0, 0, 0),
                 r"\partial_\tau u = \left(<1>,\ <2>;\ <3>,\ <4>\right)",

@@ -39,9 +39,9 @@ PM_E5 = register(
         systems=("multihead-map",),
         text=(
             r"$\Pi(\tau) = \frac1N\#\{i : |\operatorname{corr}(x_i(\tau+1), v_1(\tau))| > "
-            r"|\operatorname{corr}(x_i(\tau), v_1(\tau))|\}$; alignment means $\Pi > \frac12$. Under the "
-            r"hypotheses of PM-E4, with strict dominance, "
-            r"every token that is neither at $\pm v_1$ nor orthogonal to it aligns further: $\Pi = 1$."
+            r"|\operatorname{corr}(x_i(\tau), v_1(\tau))|\}$; alignment means $\Pi > \frac12$. Under the hypotheses "
+            r"of PM-E4, with strict dominance, every token that is neither at $\pm v_1$ nor orthogonal to it aligns "
+            r"further: $\Pi = 1$."
         ),
         depends=("PM-E4",),
         derive=derive,

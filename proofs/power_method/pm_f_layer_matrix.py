@@ -39,8 +39,8 @@ def derive() -> Derivation:
         (
             Reduction(
                 name="one more head",
-                says="Let $U_1$, $V_1$ be the concatenation of any number of heads and $U_2$, $V_2$ one more head, "
-                "for any sizes: the block product adds $U_2V_2$. By induction $UV_{\\rm cat} = \\sum_hU_hV_h$.",
+                says="Let $U_1$, $V_1$ be the concatenation of any number of heads and $U_2$, $V_2$ one more head, for "
+                "any sizes: the block product adds $U_2V_2$. By induction $UV_{\\rm cat} = \\sum_hU_hV_h$.",
                 derive=_concatenated,
                 claimed=_sum(),
                 agrees=_same,
@@ -86,9 +86,9 @@ PM_F = register(
         systems=("multihead-map",),
         covers=Covers(masks=(ANY,), positions=(ANY,)),
         text=(
-            r"$F = \sum_hU_hV_h = UV_{\rm cat}$ with $U = [U_1 \cdots U_H]$ and $V_{\rm cat} = [V_1; \dots; V_H]$. "
-            r"For a PyTorch multi-head attention without biases $F$ is the output weight times the last third of "
-            r"the input weight."
+            r"$F = \sum_hU_hV_h = UV_{\rm cat}$ with $U = [U_1 \cdots U_H]$ and $V_{\rm cat} = [V_1; \dots; V_H]$. For "
+            r"a PyTorch multi-head attention without biases $F$ is the output weight times the last third of the "
+            r"input weight."
         ),
         depends=("PM-E1",),
         derive=derive,

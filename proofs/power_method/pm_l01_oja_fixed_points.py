@@ -72,8 +72,8 @@ def derive() -> Derivation:
             *fixed_token(),
             grouped(
                 "consensus push",
-                "At $x_i = v_k$ the push is $\\lambda_k v_k$: the height is $\\lambda_k$ and the point is fixed iff "
-                "$1 + \\alpha\\lambda_k > 0$.",
+                "At $x_i = v_k$ the push is $\\lambda_k v_k$: the height is $\\lambda_k$ and the point is fixed iff $1 "
+                "+ \\alpha\\lambda_k > 0$.",
                 _push("oja-map", [(n, (1, 0))], on_axis),
                 (LK, 0),
                 r"u = <1>\, v_k",
@@ -187,15 +187,15 @@ PM_L1 = register(
                 ),
                 Counterexample(
                     "one group flips",
-                    r"$V = \operatorname{diag}(2, \frac12, -1)$, $n = 3$, $p = 2$, $q = 1$, $\alpha = 2$: "
-                    r"$f(v_1, v_1, -v_1) = (v_1, v_1, v_1)$.",
+                    r"$V = \operatorname{diag}(2, \frac12, -1)$, $n = 3$, $p = 2$, $q = 1$, $\alpha = 2$: $f(v_1, v_1, "
+                    r"-v_1) = (v_1, v_1, v_1)$.",
                     ONE_GROUP_FLIPS,
                     one_group_flips,
                 ),
                 Counterexample(
                     "half and half off the eigenvectors",
-                    r"$V = \operatorname{diag}(1, \frac12)$, $w = (\frac35, \frac45)$ is no eigenvector, and $(w, "
-                    r"-w)$ is fixed.",
+                    r"$V = \operatorname{diag}(1, \frac12)$, $w = (\frac35, \frac45)$ is no eigenvector, and $(w, -w)$ "
+                    r"is fixed.",
                     HALF_HALF,
                     lambda: point_is(HALF_HALF, "polygonal"),
                 ),

@@ -74,8 +74,8 @@ def derive() -> Derivation:
                 "along $w = (w_1, \\dots, w_n)$, for all $n$ and $d$.",
                 _jacobian,
                 _claimed(),
-                r"\mathrm{d} f_i(w) = \frac{1}{r_i}\Big(I - \frac{y_i y_i^{\top}}{r_i^2}\Big)"
-                r"\Big(w_i + \frac{\alpha}{n} \sum_j V w_j\Big)",
+                r"\mathrm{d} f_i(w) = \frac{1}{r_i}\Big(I - \frac{y_i y_i^{\top}}{r_i^2}\Big)\Big(w_i + "
+                r"\frac{\alpha}{n} \sum_j V w_j\Big)",
                 establishes=("the exact Jacobian of the Oja map",),
             ),
             Identity(

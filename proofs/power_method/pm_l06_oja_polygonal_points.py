@@ -192,17 +192,17 @@ def _collinear() -> tuple[Step, ...]:
         ),
         grouped(
             "collinear: pairs",
-            "Two tokens of one half are moved against each other. So the multipliers are $1 + \\alpha\\nu$, $\\nu "
-            "\\in \\operatorname{spec}(V|_{w^\\perp})$, and $1$.",
+            "Two tokens of one half are moved against each other. So the multipliers are $1 + \\alpha\\nu$, $\\nu \\in "
+            "\\operatorname{spec}(V|_{w^\\perp})$, and $1$.",
             antipodal_slopes("oja-map", PAIR),
             (*against, *(-each for each in against), 0, 0, 0, 0, 0, 0, 0, 0),
             r"\xi \mapsto \left(<1>,\ <2>,\ <3>,\ <4>\right)",
         ),
         Inequality(
             name="collinear: outside",
-            says="With the extreme eigenvalues $\\nu_{\\min} \\leq \\nu \\leq \\nu_{\\max}$ of "
-            "$V|_{w^\\perp}$: some multiplier has modulus above 1 iff $\\nu_{\\max} > 0$ or "
-            "$\\alpha\\nu_{\\min} < -2$. If neither, none has.",
+            says="With the extreme eigenvalues $\\nu_{\\min} \\leq \\nu \\leq \\nu_{\\max}$ of $V|_{w^\\perp}$: some "
+            "multiplier has modulus above 1 iff $\\nu_{\\max} > 0$ or $\\alpha\\nu_{\\min} < -2$. If neither, none "
+            "has.",
             hypotheses=(low <= nu, nu <= high, high <= 0, alpha * low >= -2),
             conclusion=sp.Abs(1 + alpha * nu) <= 1,
             uses=("collinear: together", "collinear: against", "collinear: pairs"),
@@ -232,8 +232,8 @@ def _second_eigenvalue() -> tuple[Step, ...]:
         ),
         Inequality(
             name="positive second eigenvalue",
-            says="So if $\\lambda_2 > 0$ the multiplier with the largest eigenvalue $\\nu$ of $V|_{w^\\perp}$ is "
-            "above 1.",
+            says="So if $\\lambda_2 > 0$ the multiplier with the largest eigenvalue $\\nu$ of $V|_{w^\\perp}$ is above "
+            "1.",
             hypotheses=(nu >= l2, l2 > 0),
             conclusion=1 + alpha * nu > 1,
             uses=("interlacing", "collinear: outside, converse"),
@@ -275,8 +275,8 @@ def _lower_starts() -> tuple[Step, ...]:
         ),
         Inequality(
             name="lower W",
-            says="There $\\bar x = -\\frac{\\epsilon}{n}v_1$ and $W = "
-            "-\\frac{\\lambda_1}{2}\\frac{\\epsilon^2}{n^2} < 0$.",
+            says="There $\\bar x = -\\frac{\\epsilon}{n}v_1$ and $W = -\\frac{\\lambda_1}{2}\\frac{\\epsilon^2}{n^2} < "
+            "0$.",
             hypotheses=(eps > 0, l1 > 0),
             conclusion=-l1 / 2 * eps**2 / count**2 < 0,
             uses=("room", "nearby"),
@@ -300,8 +300,8 @@ def _escape() -> tuple[Step, ...]:
             name="fixed points near by",
             says="Within $\\eta$ of a state with half of the tokens at each of $\\pm w$ the mean has $\\lVert\\bar "
             "x\\rVert \\leq \\eta$. At consensus, and at bipartite points with $p \\neq q$, it has $\\lVert\\bar "
-            "x\\rVert "
-            "\\geq 1/n$. So for $\\eta < 1/n$ only polygonal points are near, where $\\bar x = 0$ and $W = 0$.",
+            "x\\rVert \\geq 1/n$. So for $\\eta < 1/n$ only polygonal points are near, where $\\bar x = 0$ and $W = "
+            "0$.",
             hypotheses=(mean <= near, mean >= 1 / count),
             conclusion=near >= 1 / count,
             uses=("from PM-L1",),

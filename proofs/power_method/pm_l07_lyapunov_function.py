@@ -185,8 +185,8 @@ def _decrease() -> tuple[Step, ...]:
         Inequality(
             name="rate",
             says="If $c = \\alpha\\lVert V\\rVert < 1$, then $1 - c \\leq r_i \\leq 1 + c$ and, since "
-            "$\\alpha^2\\lVert P_iu\\rVert^2 = r_i^2 - "
-            "a_i^2$, each token contributes at least $\\alpha(1+c)^{-2}\\lVert P_iu\\rVert^2$:",
+            "$\\alpha^2\\lVert P_iu\\rVert^2 = r_i^2 - a_i^2$, each token contributes at least "
+            "$\\alpha(1+c)^{-2}\\lVert P_iu\\rVert^2$:",
             hypotheses=(*token, c >= 0, c < 1, r >= 1 - c, r <= 1 + c, alpha * low <= c, low >= 0),
             conclusion=moved / 2 * weight >= (r**2 - a**2) / (alpha * (1 + c) ** 2),
             uses=("collected",),

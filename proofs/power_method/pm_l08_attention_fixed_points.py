@@ -69,8 +69,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="off the eigenvectors",
-                says="If $\\omega \\neq 0$, the tangential parts vanish iff $b_1 = b_2 = 0$, and this forces $E = "
-                "1$ and $p = q$: $w^{\\top}Mw = 0$.",
+                says="If $\\omega \\neq 0$, the tangential parts vanish iff $b_1 = b_2 = 0$, and this forces $E = 1$ "
+                "and $p = q$: $w^{\\top}Mw = 0$.",
                 hypotheses=(heights,),
                 conclusion=sp.And(sp.Eq(size, 1), sp.Eq(p, q)),
                 uses=("two groups",),
@@ -129,8 +129,8 @@ PM_L8 = register(
             counterexamples=(
                 Counterexample(
                     "flip",
-                    r"$V = \operatorname{diag}(\frac1{10}, -1)$, $M = \operatorname{diag}(0, \ln 3)$, $\alpha = "
-                    r"3$: $f(e_2, -e_2) = (-e_2, e_2)$.",
+                    r"$V = \operatorname{diag}(\frac1{10}, -1)$, $M = \operatorname{diag}(0, \ln 3)$, $\alpha = 3$: "
+                    r"$f(e_2, -e_2) = (-e_2, e_2)$.",
                     LARGE_STEP,
                     lambda: agree(image(LARGE_STEP), ("0", "-1", "0", "1")),
                 ),

@@ -60,8 +60,8 @@ def derive() -> Derivation:
         (
             grouped(
                 "consensus",
-                "All tokens equal: whatever the scores, a token pays the total attention 1 to the $n$ tokens, "
-                "$1/n$ to each.",
+                "All tokens equal: whatever the scores, a token pays the total attention 1 to the $n$ tokens, $1/n$ to "
+                "each.",
                 _weights([(1, (1, 0)), (n - 1, (1, 0))], S),
                 (1 / n, (n - 1) / n, 1 / n, (n - 1) / n),
                 r"a_{ij} = <1>",
@@ -92,8 +92,8 @@ def derive() -> Derivation:
             Identity(
                 name="trace",
                 says="The quotient matrix $\\big(\\begin{smallmatrix}(1+b_1)/2 & (1-b_1)/2 \\\\ (1-b_2)/2 & "
-                "(1+b_2)/2\\end{smallmatrix}"
-                "\\big)$ has the eigenvalues $1$ and $\\bar b = (b_1+b_2)/2$: this is the trace.",
+                "(1+b_2)/2\\end{smallmatrix}\\big)$ has the eigenvalues $1$ and $\\bar b = (b_1+b_2)/2$: this is the "
+                "trace.",
                 left=written_trace(rows),
                 right=1 + bbar,
             ),

@@ -176,8 +176,8 @@ PM_L10 = register(
         prose_from=("push, masked", "push, many heads", "normalisation"),
         printed=Printed(
             text=r"The Jacobian is given up to second order in $\alpha$.",
-            wrong=r"As for PM-L2, the truncation has the wrong stability for $\alpha\lambda_1 \geq 1$; the exact "
-            r"form is as short.",
+            wrong=r"As for PM-L2, the truncation has the wrong stability for $\alpha\lambda_1 \geq 1$; the exact form "
+            r"is as short.",
             false=False,
         ),
         vectors=(

@@ -17,8 +17,8 @@ from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import Derivation
 
 FORMULA = (
-    r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right),\quad J_{ji}\xi = \left(<4>,\ <5>,\ <6>\right)\ (\text{same side}),"
-    r"\quad J_{ji}\xi = \left(<7>,\ <8>,\ <9>\right)\ (\text{other side})"
+    r"J_{ii}\xi = \left(<1>,\ <2>,\ <3>\right),\quad J_{ji}\xi = \left(<4>,\ <5>,\ <6>\right)\ (\text{same "
+    r"side}),\quad J_{ji}\xi = \left(<7>,\ <8>,\ <9>\right)\ (\text{other side})"
 )
 
 

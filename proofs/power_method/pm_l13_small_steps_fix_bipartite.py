@@ -26,15 +26,15 @@ def derive() -> Derivation:
         (
             Inequality(
                 name="heights",
-                says="A difference of two positive weights that sum to 1 is inside $(-1, 1)$; here $b_1 = "
-                "\\frac{pE^2 - q}{pE^2 + q}$, $E = e^s$, and $b_2$ is the same with $p$ and $q$ exchanged.",
+                says="A difference of two positive weights that sum to 1 is inside $(-1, 1)$; here $b_1 = \\frac{pE^2 "
+                "- q}{pE^2 + q}$, $E = e^s$, and $b_2$ is the same with $p$ and $q$ exchanged.",
                 hypotheses=(),
                 conclusion=sp.And(height > -1, height < 1),
             ),
             Inequality(
                 name="positive",
-                says="With $N = \\lVert V\\rVert = \\max(\\lambda_1, |\\lambda_d|) \\geq |\\lambda_k|$ and "
-                "$\\alpha N < 1$.",
+                says="With $N = \\lVert V\\rVert = \\max(\\lambda_1, |\\lambda_d|) \\geq |\\lambda_k|$ and $\\alpha N "
+                "< 1$.",
                 hypotheses=(b > -1, b < 1, sp.Abs(LK) <= norm, alpha * norm < 1),
                 conclusion=1 + alpha * LK * b > 0,
                 uses=("heights",),
@@ -68,9 +68,9 @@ PM_L13 = register(
         conditions=(Symmetric(V), Relation(alpha * NORM < 1)),
         claims=(Equilibrium(BipartiteAt(V, k)),),
         text=(
-            r"If $\alpha < 1/\max(\lambda_1, |\lambda_d|)$ then $m_i = 1 + \alpha\lambda_k b_i > 0$ for $i = 1, "
-            r"2$, since $|b_i| < 1$. "
-            r"Precisely, $\alpha|\lambda_k||b_i| < 1$ is needed only for those $i$ with $\lambda_k b_i < 0$."
+            r"If $\alpha < 1/\max(\lambda_1, |\lambda_d|)$ then $m_i = 1 + \alpha\lambda_k b_i > 0$ for $i = 1, 2$, "
+            r"since $|b_i| < 1$. Precisely, $\alpha|\lambda_k||b_i| < 1$ is needed only for those $i$ with $\lambda_k "
+            r"b_i < 0$."
         ),
         depends=("PM-L9",),
         derive=derive,

@@ -166,17 +166,17 @@ def _antipodal_steps() -> tuple[Step, ...]:
     return (
         grouped(
             "antipodal states",
-            "Now half of the tokens at $z$ and half at $-z$ for any unit $z$, $E = e^{s(z)}$, $s(z) = z^{\\top}Mz$, so that "
-            "$\\tanh s = (E^2 - 1)/(E^2 + 1)$; $Vz = \\nu z + \\omega$, $\\omega = (\\omega_2, \\omega_3)$: the pushes "
-            "are $\\pm\\tanh(s)Vz$, so that the map keeps the set of these states.",
+            "Now half of the tokens at $z$ and half at $-z$ for any unit $z$, $E = e^{s(z)}$, $s(z) = z^{\\top}Mz$, so "
+            "that $\\tanh s = (E^2 - 1)/(E^2 + 1)$; $Vz = \\nu z + \\omega$, $\\omega = (\\omega_2, \\omega_3)$: the "
+            "pushes are $\\pm\\tanh(s)Vz$, so that the map keeps the set of these states.",
             _kept,
             (*push, *(-each for each in push)),
             r"u = \pm\left(<1>,\ <2>,\ <3>,\ <4>\right)",
         ),
         Identity(
             name="ratio",
-            says="In an eigenbasis, with $T = \\tanh s$, the ratio $t = z_\\ell/z_1$ is multiplied by a factor; ratios that "
-            "are 0 stay 0, so that the circle through $v_1$ and $v_\\ell$ is kept.",
+            says="In an eigenbasis, with $T = \\tanh s$, the ratio $t = z_\\ell/z_1$ is multiplied by a factor; ratios "
+            "that are 0 stay 0, so that the circle through $v_1$ and $v_\\ell$ is kept.",
             left=(two + alpha * tau * other * two) / (one + alpha * tau * first * one),
             right=two / one * factor,
             uses=("antipodal states",),
@@ -191,8 +191,8 @@ def _antipodal_steps() -> tuple[Step, ...]:
         ),
         Inequality(
             name="away from v_1",
-            says="Where $T \\leq T_0 < 0$ and $1 + \\alpha\\lambda_1T > 0$ (as near $v_1$), the factor is at least its value "
-            "$f > 1$ at $T_0$.",
+            says="Where $T \\leq T_0 < 0$ and $1 + \\alpha\\lambda_1T > 0$ (as near $v_1$), the factor is at least its "
+            "value $f > 1$ at $T_0$.",
             hypotheses=(
                 first > 0,
                 other < first,
@@ -295,8 +295,8 @@ PM_L15 = register(
             text=r"The polygonal equilibria are all unstable for the attention map.",
             wrong=(
                 r"The proof bounds the terms with $M$ as if they were of higher order; they are of first order in "
-                r"$\delta x$ and of "
-                r"the same order in $\alpha$ as the others, and can reverse the sign of every multiplier."
+                r"$\delta x$ and of the same order in $\alpha$ as the others, and can reverse the sign of every "
+                r"multiplier."
             ),
             counterexamples=(
                 Counterexample(
@@ -347,8 +347,8 @@ PM_L15 = register(
         variants=(
             Variant(
                 "M = 0",
-                "V = diag(1, -1/2), M = (0 1; 0 0), alpha = 1/4, w = e_1: omega = 0 and the multipliers 7/8 and 1 are those of "
-                "PM-L6 (d), where the point is stable; here a start at the angle -1/10 leaves",
+                "V = diag(1, -1/2), M = (0 1; 0 0), alpha = 1/4, w = e_1: omega = 0 and the multipliers 7/8 and 1 are "
+                "those of PM-L6 (d), where the point is stable; here a start at the angle -1/10 leaves",
                 semistable,
             ),
         ),

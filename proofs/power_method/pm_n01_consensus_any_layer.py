@@ -284,8 +284,8 @@ PM_N1 = register(
                 ),
                 Counterexample(
                     "negative dominant eigenvalue",
-                    r"$F = \operatorname{diag}(-2, 1)$, $\alpha = 1$: the eigenvector of $-2$ is not fixed, and "
-                    r"its 2-cycle repels.",
+                    r"$F = \operatorname{diag}(-2, 1)$, $\alpha = 1$: the eigenvector of $-2$ is not fixed, and its "
+                    r"2-cycle repels.",
                     NEGATIVE_TOP,
                     negative_top,
                 ),

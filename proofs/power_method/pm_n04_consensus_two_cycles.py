@@ -50,9 +50,9 @@ def derive() -> Derivation:
         (
             grouped(
                 "flip",
-                "If $m = 1 + \\alpha\\lambda_k < 0$, then $\\lVert y_i\\rVert = -m$ and consensus on $v_k$ is sent "
-                "to its negative; by oddness this is a 2-cycle, "
-                "with multipliers per step of moduli $|1 + \\alpha\\lambda_\\ell|/|m|$ and $1/|m|$ (PM-L3).",
+                "If $m = 1 + \\alpha\\lambda_k < 0$, then $\\lVert y_i\\rVert = -m$ and consensus on $v_k$ is sent to "
+                "its negative; by oddness this is a 2-cycle, with multipliers per step of moduli $|1 + "
+                "\\alpha\\lambda_\\ell|/|m|$ and $1/|m|$ (PM-L3).",
                 _image,
                 (-1, 0),
                 r"f(v_k) = <1>\,v_k",
@@ -74,17 +74,17 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="necessary: last",
-                says="An eigenvalue $\\lambda_\\ell \\leq \\lambda_k$ other than $\\lambda_k$ gives a modulus "
-                "of at least 1: $k = d$, and $\\lambda_d$ is simple.",
+                says="An eigenvalue $\\lambda_\\ell \\leq \\lambda_k$ other than $\\lambda_k$ gives a modulus of at "
+                "least 1: $k = d$, and $\\lambda_d$ is simple.",
                 hypotheses=(size > 0, other <= LK),
                 conclusion=sp.Abs(1 + alpha * other) >= size,
                 uses=("flip",),
             ),
             Inequality(
                 name="no others",
-                says="A state with $f(x) = -x$ has $u = c_ix_i$ with $1 + \\alpha c_i < 0$ for all $i$, so all "
-                "tokens are $\\pm u/\\lVert u\\rVert$; tokens on both "
-                "sides would have the heights $\\pm\\lambda_k\\delta$, which cannot both be below $-1/\\alpha$.",
+                says="A state with $f(x) = -x$ has $u = c_ix_i$ with $1 + \\alpha c_i < 0$ for all $i$, so all tokens "
+                "are $\\pm u/\\lVert u\\rVert$; tokens on both sides would have the heights $\\pm\\lambda_k\\delta$, "
+                "which cannot both be below $-1/\\alpha$.",
                 hypotheses=(1 + alpha * LK * bal < 0, 1 - alpha * LK * bal < 0),
                 conclusion=sp.false,
             ),
@@ -136,8 +136,8 @@ PM_N4 = register(
             counterexamples=(
                 Counterexample(
                     "TV17",
-                    r"$\lambda = (\frac12, -1)$, threshold 4: stable at $\alpha = 3.9$, a 2-cycle on $v_2$ instead "
-                    r"at $\alpha = 4.1$.",
+                    r"$\lambda = (\frac12, -1)$, threshold 4: stable at $\alpha = 3.9$, a 2-cycle on $v_2$ instead at "
+                    r"$\alpha = 4.1$.",
                     _state("41/10"),
                     complementary,
                 ),

@@ -66,8 +66,8 @@ def derive() -> Derivation:
             ),
             Computation(
                 name="example",
-                says="For $V = \\operatorname{diag}(.1, -1)$, $M = \\operatorname{diag}(0, 3)$, $\\alpha = 3$, $x "
-                "= (e_2, -e_2)$ all multipliers are inside the unit circle.",
+                says="For $V = \\operatorname{diag}(.1, -1)$, $M = \\operatorname{diag}(0, 3)$, $\\alpha = 3$, $x = "
+                "(e_2, -e_2)$ all multipliers are inside the unit circle.",
                 run=stable_cycle,
                 formula=r"f(x) = -x",
                 uses=("sides",),

@@ -80,8 +80,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="the criterion",
-                says="So $\\lambda_2 < \\lambda_1h$, and these are the conditions of PM-N3 for linear stability on $v_1$, "
-                "where $\\alpha\\lVert V\\rVert < 1$.",
+                says="So $\\lambda_2 < \\lambda_1h$, and these are the conditions of PM-N3 for linear stability on "
+                "$v_1$, where $\\alpha\\lVert V\\rVert < 1$.",
                 hypotheses=(top > 0, height > gap, sp.Eq(gap, sp.Max(second, 0) / top)),
                 conclusion=second < top * height,
                 uses=("large scores", "heights"),
@@ -140,8 +140,8 @@ PM_N6 = register(
         prose_from=("the criterion", "ten tokens"),
         printed=Printed(
             text=r"Stable bipartite points appear to be rare, and their basin of attraction is very small.",
-            wrong=r"Not in general: for $M = (\ln 20)I$ every split of ten tokens is linearly stable; for $M = "
-            r"10I$ most random starts were seen to end bipartite.",
+            wrong=r"Not in general: for $M = (\ln 20)I$ every split of ten tokens is linearly stable; for $M = 10I$ "
+            r"most random starts were seen to end bipartite.",
             kind=SourceKind.FORMALISED,
             counterexamples=(
                 Counterexample(

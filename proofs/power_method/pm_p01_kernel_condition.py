@@ -67,9 +67,9 @@ def derive() -> Derivation:
             *fixed_token(),
             tensor(
                 "kernel",
-                "The push is the $i$-th row of $(A(x) \\otimes V)\\,x$: with $c_i = x_i^{\\top}u_i$ the condition "
-                "$u_i = c_ix_i$ for all $i$ reads "
-                "$(A(x) \\otimes V - \\operatorname{diag}(c) \\otimes I)\\,x = 0$, for that same $x$.",
+                "The push is the $i$-th row of $(A(x) \\otimes V)\\,x$: with $c_i = x_i^{\\top}u_i$ the condition $u_i "
+                "= c_ix_i$ for all $i$ reads $(A(x) \\otimes V - \\operatorname{diag}(c) \\otimes I)\\,x = 0$, for "
+                "that same $x$.",
                 _push,
                 _rows("x")[0],
                 r"u_i = \sum_ja_{ij}(x)\,Vx_j",
@@ -78,8 +78,8 @@ def derive() -> Derivation:
             tensor(
                 "always singular",
                 "For every state, $\\mathbf 1 \\otimes v_1$ is an eigenvector of $A(x) \\otimes V$ with eigenvalue "
-                "$\\lambda_1$, because the rows of $A$ sum "
-                "to 1: with $c_i = \\lambda_1$ the matrix is singular whatever $x$ is.",
+                "$\\lambda_1$, because the rows of $A$ sum to 1: with $c_i = \\lambda_1$ the matrix is singular "
+                "whatever $x$ is.",
                 lambda: _rows("v"),
                 _eigen(),
                 r"\big((A(x) \otimes V)(\mathbf 1 \otimes v_1)\big)_i = \lambda_1v_1",
@@ -129,8 +129,8 @@ PM_P1 = register(
         prose_from=("kernel", "always singular"),
         printed=Printed(
             text=(
-                r"The system has a clustering equilibrium iff there are scalars $c_1, \dots, c_n$ such that "
-                r"$A \otimes V - \operatorname{diag}(c) \otimes I$ is singular."
+                r"The system has a clustering equilibrium iff there are scalars $c_1, \dots, c_n$ such that $A \otimes "
+                r"V - \operatorname{diag}(c) \otimes I$ is singular."
             ),
             wrong=r"The \emph{if} is false: the kernel vector need not be the state that $A$ was computed at.",
             counterexamples=(

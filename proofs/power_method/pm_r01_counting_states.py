@@ -82,8 +82,8 @@ PM_R1 = register(
             counterexamples=(
                 Counterexample(
                     "2-cycle",
-                    r"$V = \operatorname{diag}(\frac12, -1)$, $\alpha = 4.1$: neither $(v_2, v_2)$ nor $(-v_2, "
-                    r"-v_2)$ is fixed.",
+                    r"$V = \operatorname{diag}(\frac12, -1)$, $\alpha = 4.1$: neither $(v_2, v_2)$ nor $(-v_2, -v_2)$ "
+                    r"is fixed.",
                     FLIPPED,
                     flipped,
                 ),

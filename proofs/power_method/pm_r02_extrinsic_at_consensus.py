@@ -86,8 +86,8 @@ def derive() -> Derivation:
             grouped(
                 "unit, all",
                 "Extension with $\\lVert x_i\\rVert = 1$ put in, $r_i^2 = 1 + 2\\alpha x_i^{\\top}u_i + "
-                "\\alpha^2\\lVert u_i\\rVert^2$, $m = 1 + \\alpha\\lambda_k > 0$: a "
-                "common radial move has the multiplier",
+                "\\alpha^2\\lVert u_i\\rVert^2$, $m = 1 + \\alpha\\lambda_k > 0$: a common radial move has the "
+                "multiplier",
                 consensus("unit", 1, everyone),
                 (1 / m**2,),
                 r"<1>",

@@ -52,8 +52,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="descent",
-                says="If $\\alpha\\lambda_d^- < 1$ (in particular if $V \\succeq 0$) the weight is bounded below "
-                "by a positive constant.",
+                says="If $\\alpha\\lambda_d^- < 1$ (in particular if $V \\succeq 0$) the weight is bounded below by a "
+                "positive constant.",
                 hypotheses=(r > 0, low >= 0, alpha * low < 1),
                 conclusion=sp.And((1 + r) / alpha - low >= (1 - alpha * low) / alpha, (1 - alpha * low) / alpha > 0),
                 uses=("from PM-L7",),
@@ -73,9 +73,9 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="gradient bound",
-                says="With $\\omega = \\lVert P_iu\\rVert$ and $D = \\lVert\\Delta x_i\\rVert$, $D^2 = 2(r-a)/r$ "
-                "and $\\alpha^2\\omega^2 = r^2 - a^2$ (PM-L7), "
-                "$r \\leq 1 + \\alpha N$, $N = \\lVert V\\rVert$: the gradient is at most a multiple of the step.",
+                says="With $\\omega = \\lVert P_iu\\rVert$ and $D = \\lVert\\Delta x_i\\rVert$, $D^2 = 2(r-a)/r$ and "
+                "$\\alpha^2\\omega^2 = r^2 - a^2$ (PM-L7), $r \\leq 1 + \\alpha N$, $N = \\lVert V\\rVert$: the "
+                "gradient is at most a multiple of the step.",
                 hypotheses=(
                     r > 0,
                     a <= r,

@@ -35,8 +35,8 @@ def derive() -> Derivation:
             ),
             Computation(
                 name="large step",
-                says="For $V = \\operatorname{diag}(1, -\\frac12)$ consensus on $v_1$ is stable at $\\alpha = 10 = "
-                "20 \\cdot \\frac{1}{2\\lVert V\\rVert}$.",
+                says="For $V = \\operatorname{diag}(1, -\\frac12)$ consensus on $v_1$ is stable at $\\alpha = 10 = 20 "
+                "\\cdot \\frac{1}{2\\lVert V\\rVert}$.",
                 run=lambda: point_is(LARGE, "consensus", stable="stable"),
                 formula=r"\Big\{-\tfrac{4}{11},\ \tfrac{1}{11},\ \tfrac{1}{11}\Big\}",
                 uses=("no bound needed",),

@@ -45,22 +45,22 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="nonnegative scores",
-                says="If $s \\geq 0$ and $p \\geq q$, then $b_1 \\geq 0$, and $\\lambda_k < 0 < \\lambda_1$ makes "
-                "the first diagonal entry negative.",
+                says="If $s \\geq 0$ and $p \\geq q$, then $b_1 \\geq 0$, and $\\lambda_k < 0 < \\lambda_1$ makes the "
+                "first diagonal entry negative.",
                 hypotheses=(*RANGE, kappa < 0, mu > 0, b1 >= 0),
                 conclusion=D1 < 0,
             ),
             Inequality(
                 name="small modulus",
-                says="If $|\\lambda_k| \\leq \\lambda_1$, one of the three numbers is negative whatever the "
-                "heights are.",
+                says="If $|\\lambda_k| \\leq \\lambda_1$, one of the three numbers is negative whatever the heights "
+                "are.",
                 hypotheses=(*RANGE, kappa < 0, mu > 0, -kappa <= mu),
                 conclusion=negative,
             ),
             Identity(
                 name="trace",
-                says="With the diagonal entries $d_i = \\kappa b_i - \\mu\\frac{1+b_i}2$ of that form and the trace $T$ "
-                "of $B_1$, $2 - T$ is a sum of both over $m_i$.",
+                says="With the diagonal entries $d_i = \\kappa b_i - \\mu\\frac{1+b_i}2$ of that form and the trace "
+                "$T$ of $B_1$, $2 - T$ is a sum of both over $m_i$.",
                 left=2 - found.trace().subs(LENGTHS),
                 right=D1 / (1 + kappa * b1) + D2 / (1 + kappa * sp.Symbol("b_2", real=True)),
             ),

@@ -61,8 +61,8 @@ def derive() -> Derivation:
         (
             tensor(
                 "right eigenvector",
-                "If $Fw = \\lambda_kw$, then $(\\zeta I - F)w = (\\zeta - \\lambda_k)w$, so $(\\zeta I - F)^{-1}w "
-                "= w/(\\zeta - \\lambda_k)$.",
+                "If $Fw = \\lambda_kw$, then $(\\zeta I - F)w = (\\zeta - \\lambda_k)w$, so $(\\zeta I - F)^{-1}w = "
+                "w/(\\zeta - \\lambda_k)$.",
                 lambda: _resolvent("right"),
                 _scaled("w"),
                 r"(\zeta I - F)w = (\zeta - \lambda_k)w",
@@ -70,8 +70,8 @@ def derive() -> Derivation:
             ),
             tensor(
                 "left eigenvector",
-                "If $z^{\\top}F = \\lambda_kz^{\\top}$, likewise from the left. Either way $z^{\\top}(\\zeta I "
-                "- F)^{-1}w = z^{\\top}w/(\\zeta - \\lambda_k) = 1/(\\zeta - \\lambda_k)$.",
+                "If $z^{\\top}F = \\lambda_kz^{\\top}$, likewise from the left. Either way $z^{\\top}(\\zeta I - "
+                "F)^{-1}w = z^{\\top}w/(\\zeta - \\lambda_k) = 1/(\\zeta - \\lambda_k)$.",
                 lambda: _resolvent("left"),
                 _scaled("z"),
                 r"(\zeta I - F^{\top})z = (\zeta - \lambda_k)z",
@@ -110,8 +110,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="kept",
-                says="So $x$ stays an eigenvector with its eigenvalue iff $\\mu cw = 0$, $c = z^{\\top}x$, that is (at an "
-                "entry $w_j \\neq 0$) iff $c = 0$; and likewise $y$ with $c = y^{\\top}w$.",
+                says="So $x$ stays an eigenvector with its eigenvalue iff $\\mu cw = 0$, $c = z^{\\top}x$, that is (at "
+                "an entry $w_j \\neq 0$) iff $c = 0$; and likewise $y$ with $c = y^{\\top}w$.",
                 hypotheses=(sp.Ne(MU, 0), sp.Ne(entry, 0)),
                 conclusion=sp.Equivalent(sp.Eq(MU * c * entry, 0), sp.Eq(c, 0)),
                 uses=("on a right eigenvector", "on a left eigenvector"),
@@ -167,25 +167,25 @@ PM_S2 = register(
         title="Shifting one eigenvalue",
         systems=("multihead-map",),
         text=(
-            r"Let $z^{\top}w = 1$ and $Fw = \lambda_kw$ or $z^{\top}F = \lambda_kz^{\top}$. Then the spectrum of "
-            r"$F + \mu wz^{\top}$ is that of $F$ with one $\lambda_k$ replaced by "
-            r"$\lambda_k + \mu$. Let $\mu \neq 0$. A right eigenvector $x$ stays an eigenvector with its eigenvalue iff "
-            r"$z^{\top}x = 0$. If $z^{\top}F = \lambda_kz^{\top}$, all right eigenvectors for eigenvalues other than "
-            r"$\lambda_k$ are kept, with these; if $Fw = \lambda_kw$, all left ones. So the left condition alone keeps the "
-            r"other right eigenvectors, and both conditions keep the left ones, too."
+            r"Let $z^{\top}w = 1$ and $Fw = \lambda_kw$ or $z^{\top}F = \lambda_kz^{\top}$. Then the spectrum of $F + "
+            r"\mu wz^{\top}$ is that of $F$ with one $\lambda_k$ replaced by $\lambda_k + \mu$. Let $\mu \neq 0$. A "
+            r"right eigenvector $x$ stays an eigenvector with its eigenvalue iff $z^{\top}x = 0$. If $z^{\top}F = "
+            r"\lambda_kz^{\top}$, all right eigenvectors for eigenvalues other than $\lambda_k$ are kept, with these; "
+            r"if $Fw = \lambda_kw$, all left ones. So the left condition alone keeps the other right eigenvectors, "
+            r"and both conditions keep the left ones, too."
         ),
         depends=("PM-S1",),
         derive=derive,
         prose_from=("shift", "kept", "the left condition keeps right eigenvectors"),
         printed=Printed(
-            text=r"If $w$ and $z$ are the right and left eigenvector of $\lambda_k$, the spectrum is unchanged "
-            r"except $\lambda_k \to \lambda_k + \mu$.",
+            text=r"If $w$ and $z$ are the right and left eigenvector of $\lambda_k$, the spectrum is unchanged except "
+            r"$\lambda_k \to \lambda_k + \mu$.",
             wrong=r"True, but one of the two eigenvector conditions is enough.",
             counterexamples=(
                 Counterexample(
                     "right eigenvector only",
-                    r"$F = \big(\begin{smallmatrix}1&1\\0&2\end{smallmatrix}\big)$, $w = z = e_1$, $\mu = 5$: $z$ "
-                    r"is no left eigenvector, and the spectrum is $\{6, 2\}$.",
+                    r"$F = \big(\begin{smallmatrix}1&1\\0&2\end{smallmatrix}\big)$, $w = z = e_1$, $\mu = 5$: $z$ is "
+                    r"no left eigenvector, and the spectrum is $\{6, 2\}$.",
                     {"F": [["1", "1"], ["0", "2"]], "w": ["1", "0"], "z": ["1", "0"], "mu": "5"},
                     one_suffices,
                 ),

@@ -52,9 +52,9 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="along",
-                says="$x_i + \\alpha u_i$ has norm at most $1 + \\alpha\\lVert u_i\\rVert$ ($u = \\lVert "
-                "u_i\\rVert$); its part $e$ along $w$, of length $l = \\lVert w\\rVert$, is no longer than that, so "
-                "the part $a = \\alpha\\mu\\kappa_il + e$ of $y_i$ along $w/l$ is at least",
+                says="$x_i + \\alpha u_i$ has norm at most $1 + \\alpha\\lVert u_i\\rVert$ ($u = \\lVert u_i\\rVert$); "
+                "its part $e$ along $w$, of length $l = \\lVert w\\rVert$, is no longer than that, so the part $a = "
+                "\\alpha\\mu\\kappa_il + e$ of $y_i$ along $w/l$ is at least",
                 hypotheses=(
                     push >= 0,
                     length > 0,
@@ -66,8 +66,8 @@ def derive() -> Derivation:
             ),
             Inequality(
                 name="tangent",
-                says="The part $c$ across is at most $1 + \\alpha\\lVert u_i\\rVert$: the tangent of the angle "
-                "to $\\pm w$ is bounded when the denominator is positive.",
+                says="The part $c$ across is at most $1 + \\alpha\\lVert u_i\\rVert$: the tangent of the angle to "
+                "$\\pm w$ is bounded when the denominator is positive.",
                 hypotheses=(
                     push >= 0,
                     length > 0,
@@ -119,10 +119,10 @@ PM_S3 = register(
         title="A one-layer guarantee for steering",
         systems=("multihead-map",),
         text=(
-            r"Let $V_{\rm cat} = [V_1; \dots; V_H]$ be square and invertible, and let the layer have $\widetilde U = U + "
-            r"\mu wz^{\top}V_{\rm cat}^{-1}$ for $U$, $\lVert w\rVert = 1$ (PM-S1). Let $o_i = [V_1\bar x_i^{a,1}; \dots; "
-            r"V_H\bar x_i^{a,H}]$, $u_i = Uo_i$, $\kappa_i = z^{\top}V_{\rm cat}^{-1}o_i$. Then $y_i = x_i + \alpha u_i + "
-            r"\alpha\mu\kappa_iw$ and $\tan\angle(x_i^+, \pm w) \leq \frac{1 + \alpha\lVert "
+            r"Let $V_{\rm cat} = [V_1; \dots; V_H]$ be square and invertible, and let the layer have $\widetilde U = U "
+            r"+ \mu wz^{\top}V_{\rm cat}^{-1}$ for $U$, $\lVert w\rVert = 1$ (PM-S1). Let $o_i = [V_1\bar x_i^{a,1}; "
+            r"\dots; V_H\bar x_i^{a,H}]$, $u_i = Uo_i$, $\kappa_i = z^{\top}V_{\rm cat}^{-1}o_i$. Then $y_i = x_i + "
+            r"\alpha u_i + \alpha\mu\kappa_iw$ and $\tan\angle(x_i^+, \pm w) \leq \frac{1 + \alpha\lVert "
             r"u_i\rVert}{\alpha|\mu\kappa_i| - 1 - \alpha\lVert u_i\rVert}$ when the denominator is positive; for a "
             r"$w$ of another length read $|\mu\kappa_i|\,\lVert w\rVert$. The sign of the alignment is then that of "
             r"$\mu\kappa_i$. A token with $\kappa_i = 0$ is not moved by the edit, however large $\mu$ is."

@@ -44,8 +44,8 @@ def _consensus() -> tuple[Step, ...]:
     return (
         Inequality(
             name="step",
-            says="With $N = \\lVert V\\rVert = \\max(\\lambda_1, |\\lambda_d|)$ the bound $\\alpha N < "
-            "\\frac12$ is below the threshold of PM-L4.",
+            says="With $N = \\lVert V\\rVert = \\max(\\lambda_1, |\\lambda_d|)$ the bound $\\alpha N < \\frac12$ is "
+            "below the threshold of PM-L4.",
             hypotheses=(top > 0, sp.Abs(last) <= norm, top <= norm, *small),
             conclusion=alpha * (sp.Abs(last) - top) < 2,
         ),
@@ -154,8 +154,8 @@ def _almost_every_start() -> tuple[Step, ...]:
             says="For any $\\lambda_2$ the same argument leaves principal consensus and the collinear polygonal points.",
             theorem=CENTRE_STABLE_MAPS,
             letters={"S": COLLINEAR},
-            formula=r"x(\tau) \to \pm(v_1, \dots, v_1) \text{ or } x(\tau) \to (\pm w, \dots, \pm w) \text{ for "
-            r"almost every } x(0)",
+            formula=r"x(\tau) \to \pm(v_1, \dots, v_1) \text{ or } x(\tau) \to (\pm w, \dots, \pm w) \text{ for almost "
+            r"every } x(0)",
             uses=("cases", "from PM-R3", "from PM-DIFF"),
             establishes=(f"almost every start has its limit in {COLLINEAR}",),
         ),
@@ -251,9 +251,9 @@ PM_T2 = register(
         text=(
             r"Let $n, d \geq 2$. Under Assumption 1 and $\alpha < \frac{1}{2\lVert V\rVert}$ principal consensus is "
             r"linearly asymptotically stable and all other consensus points are linearly unstable; so are bipartite "
-            r"points with $p \neq q$, and polygonal points with tokens that are not collinear. Almost every trajectory "
-            r"converges to $(v_1, \dots, v_1)$ or to $-(v_1, \dots, v_1)$ \emph{if $n \geq 3$ or $\lambda_2 > 0$}. For "
-            r"$n = 2$, $\lambda_2 < 0$ this is false (PM-CX1)."
+            r"points with $p \neq q$, and polygonal points with tokens that are not collinear. Almost every "
+            r"trajectory converges to $(v_1, \dots, v_1)$ or to $-(v_1, \dots, v_1)$ \emph{if $n \geq 3$ or "
+            r"$\lambda_2 > 0$}. For $n = 2$, $\lambda_2 < 0$ this is false (PM-CX1)."
         ),
         depends=("PM-A1", "PM-L1", "PM-L4", "PM-L5", "PM-L6", "PM-L7", "PM-R3", "PM-DIFF", "PM-CX1"),
         derive=derive,

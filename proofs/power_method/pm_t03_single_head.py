@@ -53,8 +53,8 @@ def derive() -> Derivation:
             recalled(
                 "PM-L14",
                 "the eigenvalues of B_l are real",
-                "At a bipartite point with $\\alpha\\lVert V\\rVert < 1$ the multipliers are $1/m_1$, $1/m_2$ and "
-                "the real eigenvalues of $B_\\ell$ (PM-L14).",
+                "At a bipartite point with $\\alpha\\lVert V\\rVert < 1$ the multipliers are $1/m_1$, $1/m_2$ and the "
+                "real eigenvalues of $B_\\ell$ (PM-L14).",
                 r"z^2 - (\operatorname{tr}B_\ell)\,z + \det B_\ell = 0",
                 assuming=(Relation(alpha * SpectralNorm(V) < 1),),
             ),
@@ -144,8 +144,8 @@ PM_T3 = register(
                 Counterexample(
                     "TV10",
                     r"$V = \big(\begin{smallmatrix}2&1\\1&2\end{smallmatrix}\big)$, $M = "
-                    r"\big(\begin{smallmatrix}0&0\\-3&0\end{smallmatrix}\big)$, "
-                    r"$\alpha = \frac1{10}$: a stable polygonal point.",
+                    r"\big(\begin{smallmatrix}0&0\\-3&0\end{smallmatrix}\big)$, $\alpha = \frac1{10}$: a stable "
+                    r"polygonal point.",
                     TV10,
                     lambda: point_is(TV10, "polygonal", stable="stable"),
                 ),

@@ -380,7 +380,7 @@ CIRCLE_LANDSCAPE = Theorem(
     conclusions=(
         "on the circle every critical point of {V} that is no consensus has a direction of negative curvature",
     ),
-    reference="Criscitiello, Rebjock, McRae, Boumal, Synchronization on circles and spheres with nonlinear interactions, "
-    "arXiv:2405.18273",
+    reference="Criscitiello, Rebjock, McRae, Boumal, Synchronization on circles and spheres with nonlinear "
+    "interactions, arXiv:2405.18273",
     bibtex=bibtex("Criscitiello-et-al"),
 )

@@ -186,8 +186,8 @@ TAYLOR_UNIFORM = Theorem(
         "{f} vanishes at the point, with the linear part {J}, for all parameters",
     ),
     conclusions=("near the point {f} is {J} up to a constant times the squared distance, for all parameters",),
-    reference="Rudin, Principles of Mathematical Analysis, chapters on functions of several variables and on continuity "
-    "(continuous functions on compact sets)",
+    reference="Rudin, Principles of Mathematical Analysis, chapters on functions of several variables and on "
+    "continuity (continuous functions on compact sets)",
     bibtex=bibtex("Rudin-Principles"),
 )
 

@@ -36,13 +36,13 @@ def of_book(statements: Iterable[Statement]) -> Document:
     blocks: list[Block] = [
         Heading(1, "How to read this book"),
         Paragraph(
-            "Every formula below is printed from the object that `eigentoken verify` checks. After the number of a step "
-            "stands how it is known: an identity by normal form, an inequality by a decision procedure for the reals, a "
-            "computation in exact or ball arithmetic, a derivation from the system itself, a theorem that is cited with "
-            "its hypotheses, or an argument in words, which no machine has checked. Where a source is false or imprecise "
-            "as printed, its form and the counterexample stand before the derivation; they are collected in the errata. "
-            "A paper that was not read has no errata here: where only a summary of it was at hand, the statement says "
-            "what is imprecise in the summary, and no more."
+            "Every formula below is printed from the object that `eigentoken verify` checks. After the number of a "
+            "step stands how it is known: an identity by normal form, an inequality by a decision procedure for the "
+            "reals, a computation in exact or ball arithmetic, a derivation from the system itself, a theorem that is "
+            "cited with its hypotheses, or an argument in words, which no machine has checked. Where a source is "
+            "false or imprecise as printed, its form and the counterexample stand before the derivation; they are "
+            "collected in the errata. A paper that was not read has no errata here: where only a summary of it was at "
+            "hand, the statement says what is imprecise in the summary, and no more."
         ),
         Figure(GRAPH, "Which statement leans on which: what is needed stands to the left."),
     ]

@@ -1,0 +1,63 @@
+"""What the chapter shares in the calculus: attention weights, heights, and the registered flow with heads on the ellipsoid.
+
+All of it for symbolic numbers of tokens, heads and dimensions (:mod:`eigentoken.theory.calculus`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy as sp
+
+from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, field_of
+from eigentoken.theory.calculus import (
+    DIMENSION,
+    Assumptions,
+    Base,
+    Expression,
+    Index,
+    Letter,
+    Mask,
+    dot,
+    exponential,
+    factor,
+    vector,
+)
+from eigentoken.theory.calculus.atoms import Dot
+from eigentoken.theory.calculus.expressions import row_sum
+
+__all__ = ["HeadsFlow", "attention_weight", "heads_flow", "height"]
+
+
+def attention_weight(score: Letter | None, at: Index = TOKEN_I, *, mask: str = "", state: str = "y") -> Expression:
+    """``alpha_ij = c_ij e^{y_i^T P y_j} / (sqrt(d) sum_k c_ik e^{y_i^T P y_k})``; all c are 1 without a mask."""
+    pair = dot(vector(state, at), vector(state, TOKEN_J), () if score is None else (score,))
+    seen = (Mask(mask, at, TOKEN_J),) if mask else ()
+    weight = exponential(pair) * factor(row_sum(pair, TOKEN_J, seen), -1) / sp.sqrt(DIMENSION)
+    return factor(seen[0]) * weight if mask else weight
+
+
+def height(index: Index, power: int = 1, *, against: str = "v") -> Expression:
+    """``(v^T y_i)^power``."""
+    return factor(Dot(Base(against), (), Base("y", (index,))), power)
+
+
+@dataclass(frozen=True)
+class HeadsFlow:
+    """The flow with heads ``U_h, P_h`` on the ellipsoid of W, without and with a mask c; ``value = None`` is U = I."""
+
+    value: Letter | None
+    score: Letter
+    metric: Letter
+    rules: Assumptions
+    field: Expression
+    masked_field: Expression
+
+
+def heads_flow(value: Letter | None = None) -> HeadsFlow:
+    """From the registered system, with ``W = W^T`` and ``y^T W y = 1``."""
+    score, metric = Letter("P", False, (HEAD,)), Letter("W")
+    rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})
+    given = {"heads": [{"U": value, "P": score}], "W": metric}
+    plain, masked = (field_of("ellipsoid-multihead-flow", given, rules, mask=each) for each in (None, "c"))
+    return HeadsFlow(value, score, metric, rules, plain, masked)
