@@ -7,12 +7,23 @@ circle a theorem of Criscitiello, Rebjock, McRae and Boumal on the critical poin
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import sympy as sp
 
 from eigentoken.proofs.abella.heads_flow import attention_weight
+from eigentoken.proofs.abella.second_variation import (
+    AVERAGE,
+    CURVATURE,
+    a_i,
+    a_j,
+    antipodal_pair_hessian,
+    average_on_instances,
+    averaged,
+    c,
+    eps,
+    second_variation,
+)
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.steps.calculus_steps import TOKEN_J, tensor_step
 from eigentoken.proofs.steps.tensor_reductions import slope, velocity
@@ -45,33 +56,6 @@ from eigentoken.theory.statements.statement import Counterexample, Kind, Printed
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 
 P = matrix("P")
-
-c = sp.Symbol("c", real=True)
-a_i, a_j, eps = sp.symbols("a_i a_j epsilon", real=True)
-
-#: Inner product of the tokens i, j after pushing all tokens along a common v, with a_i = z_i^T v.
-PUSHED = (c + eps * (a_i + a_j) + eps**2) / sp.sqrt((1 + 2 * eps * a_i + eps**2) * (1 + 2 * eps * a_j + eps**2))
-#: The second derivative of that inner product at eps = 0.
-CURVATURE = 2 * (1 - c) + (3 * c - 2) * (a_i**2 + a_j**2) + (2 * c - 4) * a_i * a_j
-#: The second variation of a pair, divided by e^c, averaged over v.
-AVERAGE = 2 * (1 - c) ** 2 * (1 + c) / d + 2 * (1 - c) * (1 - (2 + c) / d)
-
-
-def second_variation() -> Any:
-    """``e^{-c} d^2/d eps^2 e^{c(eps)}`` at 0, a polynomial in a_i, a_j."""
-    first = sp.diff(PUSHED, eps).subs(eps, 0)
-    second = sp.diff(PUSHED, eps, 2).subs(eps, 0)
-    return sp.expand(first**2 + second)
-
-
-def averaged(polynomial: Any) -> Any:
-    """Replace the moments of ``a = z^T v`` for v uniform on the sphere: ``E a_i a_j = c/d``, ``E a_i^2 = 1/d``."""
-    table = sp.Poly(polynomial, a_i, a_j)
-    moments = {(0, 0): sp.Integer(1), (2, 0): 1 / d, (0, 2): 1 / d, (1, 1): c / d}
-    unknown = [power for power in table.as_dict() if power not in moments and power not in {(1, 0), (0, 1)}]
-    if unknown:
-        raise ValueError(f"moments {unknown} are not second moments: only quadratic polynomials can be averaged here")
-    return sum(value * moments.get(power, 0) for power, value in table.as_dict().items())
 
 
 def _conjugacy() -> tuple[Step, ...]:
@@ -453,36 +437,6 @@ def consensus_points_not_asymptotically_stable() -> Verdict:
     if all(entry == 0 for entry in speed):
         return holds("P = I: the consensus at angle phi is an equilibrium for every phi, so none is isolated")
     return fails("a consensus is not an equilibrium")
-
-
-def antipodal_pair_hessian() -> list[Any]:
-    """The smallest Hessian eigenvalue of V at an antipodal pair on the circle: -2/e."""
-    theta = sp.Symbol("theta", real=True)
-    return [sp.diff(-sp.exp(sp.cos(theta)) - sp.E, theta, 2).subs(theta, sp.pi) * 2]
-
-
-def _rational_sphere_point(source: random.Random, size: int) -> list[Any]:
-    flat = [sp.Rational(source.randint(-9, 9), 10) for _ in range(size - 1)]
-    square = sum(each * each for each in flat)
-    return [*(2 * each / (1 + square) for each in flat), (1 - square) / (1 + square)]
-
-
-def average_on_instances(instances: int, seed: int) -> Verdict:
-    """The averaged formula, exactly, at random rational points of the sphere: the d axes average quadratics as v "
-    "does."""
-    source = random.Random(seed)
-    value, formula = sp.Poly(second_variation(), a_i, a_j, c), sp.lambdify((c, d), AVERAGE)
-    for _ in range(instances):
-        size = source.choice((2, 3, 4))
-        first, second = (_rational_sphere_point(source, size) for _ in range(2))
-        pair = sum(x * y for x, y in zip(first, second, strict=True))
-        mean = sum(value(first[k], second[k], pair) for k in range(size)) / size
-        claimed = formula(pair, sp.Integer(size))
-        if mean != claimed:
-            return fails(f"the average is {mean}, the formula gives {claimed} at {first}, {second}")
-        if size >= 3 and pair != 1 and not claimed > 0:
-            return fails(f"the average {claimed} is not positive at {first}, {second}")
-    return holds(f"{instances} exact instances agree, with the right sign for d >= 3")
 
 
 AB_X0 = register(
