@@ -32,9 +32,10 @@ __all__ = ["HeadsFlow", "attention_weight", "heads_flow", "height"]
 def attention_weight(score: Letter | None, at: Index = TOKEN_I, *, mask: str = "", state: str = "y") -> Expression:
     """``alpha_ij = c_ij e^{y_i^T P y_j} / (sqrt(d) sum_k c_ik e^{y_i^T P y_k})``; all c are 1 without a mask."""
     pair = dot(vector(state, at), vector(state, TOKEN_J), () if score is None else (score,))
-    seen = (Mask(mask, at, TOKEN_J),) if mask else ()
-    weight = exponential(pair) * factor(row_sum(pair, TOKEN_J, seen), -1) / sp.sqrt(DIMENSION)
-    return factor(seen[0]) * weight if mask else weight
+    if not mask:
+        return exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
+    seen = Mask(mask, at, TOKEN_J)
+    return factor(seen) * exponential(pair) * factor(row_sum(pair, TOKEN_J, (seen,)), -1) / sp.sqrt(DIMENSION)
 
 
 def height(index: Index, power: int = 1, *, against: str = "v") -> Expression:

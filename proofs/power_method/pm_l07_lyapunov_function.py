@@ -80,7 +80,7 @@ def _claimed_variance() -> Any:
     return dot(apart, apart).summed(i, j) / (2 * TOKENS**2)
 
 
-def _increment() -> tuple[Step, ...]:
+def _increment_of_w() -> tuple[Step, ...]:
     """The step of one token, and the increment of W, exactly."""
     low = sp.Symbol("lambda_d^-", real=True)
     form, least, square, squares, spread = sp.symbols("q lambda_d M S v", real=True)
@@ -208,7 +208,7 @@ def derive() -> Derivation:
     """Two exact identities for one token; the increment of W; then real arithmetic."""
     return Derivation(
         (
-            *_increment(),
+            *_increment_of_w(),
             *_decrease(),
         )
     )
