@@ -1,6 +1,7 @@
 """AB-L3.1: ``T pi_P`` is the g-orthogonal projection onto the tangent space of the product of ellipsoids.
 
-Reference: Lemma 3.1.
+The differential is that of the calculus's own normalisation; X and Y are vectors of every token, n and d are symbols.
+Reference: Abella, Silvestre, Tabuada, Lemma 3.1.
 """
 
 from __future__ import annotations
@@ -11,62 +12,106 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
-from eigentoken.proofs.steps.tensor_reductions import applied
+from eigentoken.proofs.steps.calculus_steps import TOKEN_I, attention_sum, tensor_step
+from eigentoken.theory.calculus import (
+    SLOT,
+    Assumptions,
+    CalculusAlgebra,
+    Expression,
+    Letter,
+    differentiate,
+    direction,
+    dot,
+    instance,
+    vector,
+    zero,
+)
+from eigentoken.theory.calculus.derivative import expand_definitions, substitute
+from eigentoken.theory.calculus.groups import with_norms
 from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
-from eigentoken.theory.language.observables import apply_matrix, dot
+from eigentoken.theory.language.observables import apply_matrix
+from eigentoken.theory.language.observables import dot as inner
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
-from eigentoken.theory.statements.steps import Derivation, Identity
+from eigentoken.theory.statements.steps import Derivation
 
 P = matrix("P")
+LETTER = Letter("P")
+
+
+def differential() -> Expression:
+    """``T_x pi_P X`` at a state x on the ellipsoids: the projection of the calculus, differentiated along X, at norms one."""
+    algebra = CalculusAlgebra(Assumptions(symmetric=frozenset({"P"})))
+    projected = algebra.normalise(vector("x", SLOT), LETTER)
+    moved = differentiate(projected, direction("x", "X"), algebra.assumptions)
+    return with_norms(expand_definitions(moved, algebra.assumptions), {("r", SLOT.kind): sp.Integer(1)})
 
 
 def derive() -> Derivation:
-    """The residual is a multiple of ``y_i``, which is orthogonal to every tangent vector."""
-    X, y = sp.symbols("X_i y_i", real=True)
-    m, c, s = sp.symbols("m c s", real=True)
-    Z = sp.Symbol("Z_i", positive=True)
-    image = X - m * y
-    again = sp.Symbol("m'", real=True)
+    """Into the tangent space, the identity on it, and a residual that is orthogonal to it: for symbolic n and d."""
+    on_the_ellipsoid = Assumptions(symmetric=frozenset({"P"}), unit={"x": (LETTER,)})
+    tangent = on_the_ellipsoid.extended(tangent={("x", "Y"): (LETTER,)})
+    moved, x, any_vector, tangent_vector = differential(), *(vector(name, SLOT) for name in ("x", "X", "Y"))
+
+    def paired() -> Expression:
+        residual = instance(any_vector - moved, TOKEN_I)
+        pairing = dot(residual, vector("Y", TOKEN_I), (LETTER,))
+        return (attention_sum(LETTER, TOKEN_I, "x") * pairing).summed(TOKEN_I)
+
     return Derivation(
         (
-            applied(
+            tensor_step(
+                "differential",
+                "The projection $\\pi_P(x)_i = x_i/\\lvert x_i\\rvert_P$, differentiated along $X$, at a state of "
+                "$(\\mathcal{E}_P)^{\\ell}$, where the norms are one (AB-E3).",
+                derive=lambda: moved,
+                claimed=any_vector - dot(x, any_vector, (LETTER,)) * x,
+                rules=on_the_ellipsoid,
+                left="(T\\pi_PX)_i",
+            ),
+            tensor_step(
                 "image is tangent",
-                "On $\\mathcal{E}_P$ the differential is $X_i - m\\,y_i$ with $m = y_i^{\\top}PX_i$ (AB-E3). Apply "
-                "$y_i^{\\top}P$: $X_i \\mapsto m$, $y_i \\mapsto 1$.",
-                image,
-                {X: m, y: sp.Integer(1)},
-                sp.Integer(0),
-                by="(Py_i)^{\\top}",
+                "The image of every $X$ is in the tangent space $\\{Y : x_i^{\\top}PY_i = 0\\}$.",
+                derive=lambda: dot(x, moved, (LETTER,)),
+                claimed=zero(),
+                rules=on_the_ellipsoid,
+                left="x_i^{\\top}P\\,(T\\pi_PX)_i",
+                uses=("differential",),
                 establishes=("the image is tangent",),
             ),
-            Identity(
-                name="idempotent",
-                says="Applied twice: the second coefficient is $m' = y_i^{\\top}P(X_i - m\\,y_i) = m - m$, so nothing "
-                "is subtracted again.",
-                left=image - again * y,
-                right=image,
-                where={again: m - m * s, s: sp.Integer(1)},
-                uses=("image is tangent",),
+            tensor_step(
+                "tangent vectors are fixed",
+                "On the tangent space, $x_i^{\\top}PY_i = 0$ for all $i$, it is the identity. So it is a projection, "
+                "and its image is the whole tangent space.",
+                derive=lambda: substitute(moved, {"X": lambda *at: vector("Y", *at)}),
+                claimed=tangent_vector,
+                rules=tangent,
+                left="(T\\pi_PY)_i",
+                uses=("differential",),
+                establishes=("tangent vectors are fixed",),
             ),
-            applied(
+            tensor_step(
                 "residual is orthogonal",
-                "The residual $X_i - (X_i - m\\,y_i) = m\\,y_i$, paired with a tangent vector $Y_i$ in the metric $g$ "
-                "($y_i^{\\top}PY_i = c = 0$), gives $Z_i\\,m\\,c$.",
-                Z * m * y,
-                {y: c, c: sp.Integer(0)},
-                sp.Integer(0),
-                uses=("image is tangent",),
+                "The residual of every $X$ is orthogonal to every tangent $Y$ in the metric $g_x(X, Y) = \\sum_i "
+                "Z_i\\,X_i^{\\top}PY_i$ (AB-E9), with the normalisers $Z_i$ of the registered flow.",
+                derive=paired,
+                claimed=zero(),
+                rules=tangent,
+                left="g_x(X - T\\pi_PX,\\ Y)",
+                uses=("image is tangent", "tangent vectors are fixed"),
                 establishes=("the residual is orthogonal to the tangent space",),
             ),
         )
     )
 
 
-def orthogonality_on_instances(instances: int, seed: int) -> Verdict:
-    """``g(X - T pi X, Y) = 0`` for random rational data and tangent Y, exactly."""
+def projection_on_instances(instances: int, seed: int) -> Verdict:
+    """Image, tangent vectors and residual, coordinate by coordinate, for random rational data, exactly.
+
+    At ``y = x/|x|_P`` with rational x: ``T pi X = X - (x^T P X) x / |x|_P^2`` needs no root.
+    """
     source = random.Random(seed)
 
     def number() -> Any:
@@ -76,14 +121,19 @@ def orthogonality_on_instances(instances: int, seed: int) -> Verdict:
         d = source.choice((2, 3))
         root = [[number() + (5 if a == b else 0) for b in range(d)] for a in range(d)]
         spd = [[sum(root[a][k] * root[b][k] for k in range(d)) for b in range(d)] for a in range(d)]
-        y, X, Y = ([number() + sp.Rational(1, 11) for _ in range(d)] for _ in range(3))
-        size = dot(y, apply_matrix(spd, y))
-        mixed, along = dot(y, apply_matrix(spd, X)), dot(y, apply_matrix(spd, Y))
-        tangent = [b - along / size * a for a, b in zip(y, Y, strict=True)]
-        residual = [mixed / size * a for a in y]  # X - T pi X at y / |y|_P
-        if dot(residual, apply_matrix(spd, tangent)) != 0:
-            return fails(f"the residual is not orthogonal at P = {spd}, y = {y}")
-    return holds(f"{instances} exact instances, none violates the orthogonality")
+        x, X, Y = ([number() + sp.Rational(1, 11) for _ in range(d)] for _ in range(3))
+
+        def moved(along: list[Any], x: list[Any] = x, spd: list[list[Any]] = spd) -> list[Any]:
+            part = inner(x, apply_matrix(spd, along)) / inner(x, apply_matrix(spd, x))
+            return [b - part * a for a, b in zip(x, along, strict=True)]
+
+        image, tangent = moved(X), moved(Y)
+        residual = [a - b for a, b in zip(X, image, strict=True)]
+        if inner(x, apply_matrix(spd, image)) != 0 or moved(tangent) != tangent:
+            return fails(f"no projection onto the tangent space at P = {spd}, x = {x}")
+        if inner(residual, apply_matrix(spd, tangent)) != 0:
+            return fails(f"the residual is not orthogonal at P = {spd}, x = {x}")
+    return holds(f"{instances} exact instances: image, tangent vectors and residual are as stated")
 
 
 AB_L31 = register(
@@ -98,7 +148,7 @@ AB_L31 = register(
         "$T(\\mathcal{E}_P)^{\\ell}$.",
         depends=("AB-E3", "AB-E9"),
         derive=derive,
-        prose_from=("idempotent", "residual is orthogonal"),
-        property_tests=(orthogonality_on_instances,),
+        prose_from=("image is tangent", "tangent vectors are fixed", "residual is orthogonal"),
+        property_tests=(projection_on_instances,),
     )
 )

@@ -11,6 +11,7 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eigentoken.proofs.abella import ab_l31_projection_differential as ab_l31
 from eigentoken.proofs.abella.ab_r42_wendel_probability import probability
 from eigentoken.proofs.abella.causal_examples import bad_start_between
 from eigentoken.proofs.properties.deterministic_data import det_matrix, det_spd, det_tokens, symmetric_eigenpairs
@@ -28,7 +29,7 @@ from eigentoken.proofs.steps.calculus_steps import (
 )
 from eigentoken.proofs.steps.reductions import all_agree
 from eigentoken.proofs.steps.tensor_reductions import all_equal, applied, functional
-from eigentoken.theory.calculus import Assumptions, Expression, Letter, Norm, dot, exponential, factor, vector
+from eigentoken.theory.calculus import SLOT, Assumptions, Expression, Letter, Norm, dot, exponential, factor, vector
 from eigentoken.theory.language.conditions import IsIdentity
 from eigentoken.theory.language.observables_attention import solve
 from eigentoken.theory.language.readings import LATEX, SYMBOLIC
@@ -98,6 +99,26 @@ def test_tensor_steps_reject_a_changed_sign_in_the_system() -> None:
     assert right.check(frozenset()).is_holds
     assert not wrong.check(frozenset()).is_holds
     assert "y_{" in right.display()
+
+
+def test_the_lemma_on_the_projection_is_about_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AB-L3.1: every step compares vectors of symbolic dimension, and a spoiled differential fails where it should."""
+    right = ab_l31.differential()
+    names = ("differential", "image is tangent", "tangent vectors are fixed", "residual is orthogonal")
+    x, any_vector, letter = vector("x", SLOT), vector("X", SLOT), Letter("P")
+    spoiled = {
+        "no projection at all": (any_vector, {*names[:2]}),
+        "twice the part along x": (any_vector + (right - any_vector) * 2, {*names[:2]}),
+        "without the metric": (any_vector - dot(x, any_vector) * x, {*names[:3]}),
+        "another metric": (any_vector - dot(x, any_vector, (Letter("Q"),)) * x, {*names[:3]}),
+        "half": (right / 2, {names[0], *names[2:]}),
+        "away from x": (any_vector - dot(x, any_vector, (letter,)) * vector("z", SLOT), {*names[:2], names[3]}),
+    }
+    assert {step.name: step.check(frozenset()).is_holds for step in ab_l31.derive().steps} == dict.fromkeys(names, True)
+    for word, (wrong, noticed) in spoiled.items():
+        monkeypatch.setattr(ab_l31, "differential", lambda wrong=wrong: wrong)
+        failing = {step.name for step in ab_l31.derive().steps if not step.check(frozenset()).is_holds}
+        assert failing == noticed, word
 
 
 def test_what_is_not_analytic_is_not_called_so() -> None:
