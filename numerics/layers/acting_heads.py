@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
 from eigentoken.numerics.certified.exact_matrices import ExactMatrix
+from eigentoken.numerics.certified.rounding import Array
 
 __all__ = ["acting_groups", "has_no_scores", "is_identity", "product_is_zero", "same_scores"]
 
@@ -23,7 +24,26 @@ __all__ = ["acting_groups", "has_no_scores", "is_identity", "product_is_zero", "
 LARGEST = 512
 
 
-def product_is_zero(left: Any, right: Any) -> bool:
+class StoredHead(Protocol):
+    """What is read of a head here: its stored matrices, biases and scale."""
+
+    @property
+    def Q(self) -> Array: ...
+    @property
+    def K(self) -> Array: ...
+    @property
+    def V(self) -> Array: ...
+    @property
+    def O(self) -> Array: ...  # noqa: E743 - the letter of the papers
+    @property
+    def scale(self) -> float: ...
+    @property
+    def q_bias(self) -> Array | None: ...
+    @property
+    def k_bias(self) -> Array | None: ...
+
+
+def product_is_zero(left: Array, right: Array) -> bool:
     """Is ``left @ right`` (d, r) (r, d) certified to be the zero matrix?  ``False`` where it is not, or is too large.
 
     >>> product_is_zero(np.array([[1.0, -1.0]]), np.array([[0.5], [0.5]]))
@@ -43,12 +63,12 @@ def product_is_zero(left: Any, right: Any) -> bool:
     return not any(entry != 0 for entry in exact.entries())
 
 
-def _entry(row: Any, column: Any) -> Fraction:
+def _entry(row: Array, column: Array) -> Fraction:
     """The exact inner product of two float vectors."""
     return sum((Fraction(float(a)) * Fraction(float(b)) for a, b in zip(row, column, strict=True)), Fraction(0))
 
 
-def is_identity(left: Any, right: Any, scale: float = 1.0) -> bool:
+def is_identity(left: Array, right: Array, scale: float = 1.0) -> bool:
     """Is ``left @ right / scale`` certified to be the identity?"""
     d, r = np.shape(left)
     if r < d:
@@ -57,7 +77,7 @@ def is_identity(left: Any, right: Any, scale: float = 1.0) -> bool:
     return product_is_zero(np.hstack([left, -scale * one]), np.vstack([right, one]))
 
 
-def same_scores(head: Any, other: Any, turned: bool) -> bool:
+def same_scores(head: StoredHead, other: StoredHead, turned: bool) -> bool:
     """Have two heads certainly the same weights?  With rotary positions only where Q, K and their biases are the same numbers.
 
     ``(Q x_i + b_Q)^T (K x_j + b_K)`` is ``x_i^T Q^T K x_j + b_Q^T K x_j`` up to what is the same for all keys j, which softmax
@@ -74,23 +94,23 @@ def same_scores(head: Any, other: Any, turned: bool) -> bool:
     return product_is_zero(np.hstack([_queries(head), -_queries(other)]), np.vstack([head.K, other.K]))
 
 
-def has_no_scores(head: Any, turned: bool = False) -> bool:
+def has_no_scores(head: StoredHead, turned: bool = False) -> bool:
     """Are the scores of the head certainly zero, so that it averages evenly?"""
     if turned:  # (Q x + b_Q)^T R (K y + b_K) is zero for every rotation only where a factor is
         return not _queries(head).any() or not (np.any(head.K) or np.any(_bias(head.k_bias, head)))
     return product_is_zero(_queries(head), head.K)
 
 
-def _queries(head: Any) -> Any:
+def _queries(head: StoredHead) -> Array:
     """``[Q^T; b_Q^T]`` (d + 1, d_h)."""
     return np.vstack([np.asarray(head.Q, dtype=np.float64).T, _bias(head.q_bias, head)])
 
 
-def _bias(stored: Any, head: Any) -> Any:
+def _bias(stored: Array | None, head: StoredHead) -> Array:
     return np.zeros(head.Q.shape[0]) if stored is None else np.asarray(stored, dtype=np.float64)
 
 
-def acting_groups(heads: Sequence[Any], turned: bool = False, alike: bool = True) -> tuple[tuple[int, ...], ...]:
+def acting_groups(heads: Sequence[StoredHead], turned: bool = False, alike: bool = True) -> tuple[tuple[int, ...], ...]:
     """The heads by equal scores, without the groups whose values add to zero: as many heads as the layer acts with.
 
     ``heads`` have Q, K, V, O and ``scale``; ``turned``: the scores depend on rotary positions.  Not ``alike``: positions add
@@ -110,7 +130,7 @@ def acting_groups(heads: Sequence[Any], turned: bool = False, alike: bool = True
     return tuple(tuple(group) for group in groups if not _no_values([heads[index] for index in group]))
 
 
-def _one_score(head: Any, first: Any) -> Fraction | None:
+def _one_score(head: StoredHead, first: StoredHead) -> Fraction | None:
     """One entry of ``Q^T K / scale``, exact, at the place where that of the first head is likely large: no two heads with
     different entries have the same scores."""
     row = int(np.argmax(np.abs(first.Q).sum(axis=0)))
@@ -121,5 +141,5 @@ def _one_score(head: Any, first: Any) -> Fraction | None:
     return _entry(query, key) / Fraction(head.scale)
 
 
-def _no_values(heads: Sequence[Any]) -> bool:
+def _no_values(heads: Sequence[StoredHead]) -> bool:
     return product_is_zero(np.hstack([head.O for head in heads]), np.vstack([head.V for head in heads]))

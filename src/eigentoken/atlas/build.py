@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eigentoken.atlas.graph import colours_html, graph_svg, page_name
 from eigentoken.atlas.playground import playground
 from eigentoken.files.writing import write_text
 from eigentoken.pages import RENDER, asset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from eigentoken.theory.statements.registry import Registry
+    from eigentoken.theory.statements.statement import Statement
 
 __all__ = ["build"]
 
@@ -64,7 +70,7 @@ def _navigation() -> str:
     return '<nav><a href="index.html">Atlas</a> · <a href="errata.html">Errata</a></nav>'
 
 
-def _index(registry: Any, words: dict[str, str]) -> str:
+def _index(registry: Registry, words: dict[str, str]) -> str:
     titles = {each.id: each.title for each in registry}
     counts = ", ".join(f"{list(words.values()).count(word)} {word}" for word in sorted(set(words.values())))
     rows = "".join(
@@ -87,7 +93,7 @@ def _index(registry: Any, words: dict[str, str]) -> str:
     )
 
 
-def _statement(told: Any, registry: Any, words: dict[str, str]) -> str:
+def _statement(told: Statement, registry: Registry, words: dict[str, str]) -> str:
     from eigentoken.proofs.typeset.document import of_statement
     from eigentoken.proofs.typeset.html import to_html_body
     from eigentoken.proofs.verify import evidence_of
@@ -114,7 +120,7 @@ def _statement(told: Any, registry: Any, words: dict[str, str]) -> str:
     return _navigation() + body.replace("</h1>", "</h1>" + "".join(lines) + sphere, 1)
 
 
-def _with_headings(body: str, registry: Any) -> str:
+def _with_headings(body: str, registry: Registry) -> str:
     """Each erratum, which begins with its id in bold, under a heading that links to the statement's page."""
     for each in registry:
         name = escape(each.id, quote=False)
@@ -132,5 +138,5 @@ SPHERE = (
 )
 
 
-def _links(names: Any) -> str:
+def _links(names: Iterable[str]) -> str:
     return ", ".join(f'<a href="{page_name(name)}">{escape(name)}</a>' for name in names)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["colours_html", "graph_svg", "layout", "page_name"]
 
@@ -35,7 +38,7 @@ def colours_html() -> str:
     return f'<ul class="colours" aria-label="colours of the graph">{items}</ul>'
 
 
-def layout(graph: Any) -> dict[str, tuple[int, int]]:
+def layout(graph: nx.DiGraph) -> dict[str, tuple[int, int]]:
     """(column, row) of each node: what depends on nothing stands left; rows follow the mean row of what it needs."""
     import networkx as nx
 
@@ -51,7 +54,7 @@ def layout(graph: Any) -> dict[str, tuple[int, int]]:
     return places
 
 
-def graph_svg(graph: Any, words: Mapping[str, str], titles: Mapping[str, str]) -> str:
+def graph_svg(graph: nx.DiGraph, words: Mapping[str, str], titles: Mapping[str, str]) -> str:
     """The graph with links to ``ID.html``; ``words`` are the statuses, shown by colour and in the tooltip."""
     places = layout(graph)
     columns = 1 + max((column for column, _ in places.values()), default=0)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eigentoken.theory.statements.statement import Statement
 
 __all__ = ["numeric_instance", "playground"]
 
@@ -27,7 +30,7 @@ def playground(statement: Any) -> list[dict[str, Any]] | None:
     return None
 
 
-def _examples(statement: Any) -> list[Any]:
+def _examples(statement: Statement) -> list[Any]:
     return list(statement.printed.counterexamples) if statement.printed is not None else []
 
 

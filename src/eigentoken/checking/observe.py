@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eigentoken.models.convention.head_and_layer import Layer
+    from eigentoken.models.convention.rotary import Array
+    from eigentoken.models.loading.model import Model
 
 __all__ = ["observe", "starting_tokens"]
 
 
 def observe(
-    model: Any, sequences: int, tokens: int, seed: int, principal: Mapping[int, Any] | None = None
+    model: Model, sequences: int, tokens: int, seed: int, principal: Mapping[int, Any] | None = None
 ) -> list[dict[str, Any]]:
     """One record a layer: distances, E, correlation with the principal direction, sizes of what is left out.
 
@@ -33,7 +38,7 @@ def observe(
     return found
 
 
-def with_even_gain(layer: Any) -> Any:
+def with_even_gain(layer: Layer) -> Layer:
     """The layer whose attention norm has one gain for all coordinates, the mean of the stored ones: a change of length only."""
     from dataclasses import replace
 
@@ -43,7 +48,7 @@ def with_even_gain(layer: Any) -> Any:
     return replace(layer, attention_norm=replace(norm, gain=full_like(norm.gain, norm.gain.mean())))
 
 
-def _normed(layer: Any, x: Any) -> Any:
+def _normed(layer: Layer, x: Array) -> Array:
     """The rows normalised, without gain and bias."""
     from dataclasses import replace
 
@@ -53,7 +58,7 @@ def _normed(layer: Any, x: Any) -> Any:
     return replace(norm, gain=ones_like(norm.gain), bias=None).apply(x)
 
 
-def _own_step(layer: Any, x: Any) -> float | None:
+def _own_step(layer: Layer, x: Array) -> float | None:
     """``|norm(x)| / |x|``, gains included and the bias not, where the norm stands before the attention, else 1."""
     from dataclasses import replace
 
@@ -62,7 +67,7 @@ def _own_step(layer: Any, x: Any) -> float | None:
     return relative_size(replace(layer.attention_norm, bias=None).apply(x), x) if layer.placement == "pre" else 1.0
 
 
-def _centred_away(layer: Any) -> float | None:
+def _centred_away(layer: Layer) -> float | None:
     """``|F - Pi F Pi| / |F|`` with ``Pi = I - 1 1^T / d`` where the norm subtracts the mean, else 0."""
     from numpy import asarray, float64
 
@@ -107,7 +112,7 @@ def _observed(layer: Any, state: Any, bare: Any, even: Any, principal: Mapping[i
     return observe_layer(layer.index, state.input, state.output, basis, left_out).as_dict()
 
 
-def starting_tokens(model: Any, sequences: int, tokens: int, seed: int) -> Any:
+def starting_tokens(model: Model, sequences: int, tokens: int, seed: int) -> Array:
     """Random token ids where the model has a vocabulary, random hidden states of unit variance otherwise."""
     import numpy as np
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eigentoken.checking.idealisations import idealisations
+
+if TYPE_CHECKING:
+    from eigentoken.models.loading.model import Model
 
 __all__ = ["Report", "assemble", "rotary_shares", "statement_over_layers", "warnings_of"]
 
@@ -50,7 +53,7 @@ class Report:
 
 
 def assemble(
-    model: Any,
+    model: Model,
     records: Mapping[int, dict[str, Any]],
     observed: list[dict[str, Any]],
     ids: Sequence[str],

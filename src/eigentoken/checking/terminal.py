@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eigentoken.checking.idealisations import size_text
 from eigentoken.checking.intervals import interval
@@ -17,6 +17,9 @@ from eigentoken.checking.summary import (
     systems_of,
 )
 from eigentoken.output import say, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
 
 __all__ = ["show"]
 
@@ -55,7 +58,7 @@ def show(report: Report) -> None:
     _observed(report)
 
 
-def _statements(report: Report, plain_text: Any) -> None:
+def _statements(report: Report, plain_text: Callable[[str], str]) -> None:
     found = groups(report)
     count = len(report.layers)
     say(
@@ -82,7 +85,7 @@ def _statements(report: Report, plain_text: Any) -> None:
     _idealisations(report, found)
 
 
-def _ids(listed: Any) -> str:
+def _ids(listed: Iterable[Mapping[str, Any]]) -> str:
     return ", ".join(each["id"] for each in listed)
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from eigentoken.commands import names
 from eigentoken.files.writing import write_text
 from eigentoken.output import progress, say, say_hanging, show_json, styled, table
+
+if TYPE_CHECKING:
+    from eigentoken.proofs.verify import Verified
 
 __all__ = ["add_to"]
 
@@ -233,7 +236,7 @@ def _document(name: str | None, every: bool) -> tuple[Any, dict[str, Any], list[
     return of_statement(registry.get(chosen[0])), {}, bad
 
 
-def _verify_table(results: list[Any], bad: list[Any]) -> None:
+def _verify_table(results: list[Verified], bad: list[Verified]) -> None:
     columns = ("id", "checked", "cited", "argued", "2nd", "vectors", "c.-ex.", "tested", "verdict")
     rows = []
     for each in results:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
+
+if TYPE_CHECKING:
+    from eigentoken.proofs.verify import Verified
 
 __all__ = ["to_junit"]
 
 
-def to_junit(results: Sequence[Any]) -> str:
+def to_junit(results: Sequence[Verified]) -> str:
     """The XML of a list of :class:`eigentoken.proofs.verify.Verified`."""
     root = ElementTree.Element("testsuites", name="eigentoken verify")
     for each in results:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from eigentoken.files.writing import write_text
 from eigentoken.output import say, show_json
+
+if TYPE_CHECKING:
+    from eigentoken.numerics.lab.report import Progress
 
 __all__ = ["add_to"]
 
@@ -75,7 +78,7 @@ def _watch() -> Any:
     if not sys.stderr.isatty():
         return None
 
-    def line(progress: Any) -> None:
+    def line(progress: Progress) -> None:
         print(f"\r\x1b[2K{progress}", end="", file=sys.stderr, flush=True)
 
     return line

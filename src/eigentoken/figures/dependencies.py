@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eigentoken.files.writing import write_bytes
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from eigentoken.theory.statements.registry import Registry
 
 __all__ = ["draw_dependencies"]
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#8a5fa8", "#666666")
 
 
-def draw_dependencies(registry: Any, target: Path) -> Path:
+def draw_dependencies(registry: Registry, target: Path) -> Path:
     """Draw the graph of all statements that depend on, or are needed by, another; colour is the source."""
     import matplotlib
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
@@ -53,7 +58,7 @@ def draw_dependencies(registry: Any, target: Path) -> Path:
     return target
 
 
-def _places(graph: Any) -> tuple[dict[str, tuple[float, float]], float]:
+def _places(graph: nx.DiGraph) -> tuple[dict[str, tuple[float, float]], float]:
     """Where each node stands: one component under the other, each laid out in columns by depth."""
     import networkx as nx
 
