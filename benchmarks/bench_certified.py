@@ -29,18 +29,17 @@ from typing import Any
 import flint
 import numpy as np
 import scipy.linalg
-import torch
 from scipy.linalg.lapack import dgeev, dgeev_lwork, dpotrf
 
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.definiteness import cholesky_bound
 from eigentoken.numerics.certified.enclosures import Enclosure
-from eigentoken.numerics.certified.heads import batch_core_spectra, batch_inertia
-from eigentoken.numerics.certified.probe import probe_numpy, probe_torch
+from eigentoken.numerics.certified.probe import probe_numpy
 from eigentoken.numerics.certified.spectra import eigenvalue_discs
+from eigentoken.numerics.layers.head_findings import examine_head
+from eigentoken.numerics.layers.head_inertia import head_inertia
+from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.numerics.recheck import recheck
-
-torch.set_num_threads(1)
 
 
 @dataclass(frozen=True)
@@ -201,20 +200,38 @@ def recomputed(d: int, a: np.ndarray) -> list[Row]:
 
 
 def heads(rng: np.random.Generator) -> list[Row]:
-    count, d, d_h = 144, 768, 64
-    query, key, value = (torch.from_numpy(rng.standard_normal((count, d_h, d)).astype(np.float32)) for _ in range(3))
-    output = torch.from_numpy(rng.standard_normal((count, d, d_h)).astype(np.float32))
+    """What ``check`` finds of the heads of one layer, from their stored factors."""
+    count, d, d_h = 12, 768, 64
+    shapes = {"Q": (d_h, d), "K": (d_h, d), "V": (d_h, d), "O": (d, d_h)}
+    stored = [
+        {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()} for _ in range(count)
+    ]
     s = rng.standard_normal((d, d))
     s = s + s.T
 
-    def ours() -> None:
-        decided = [h for h in batch_inertia(query, key) if h.inertia is not None]
-        found = [c for c in batch_core_spectra(output, value) if c.discs is not None]
-        if len(decided) != count or len(found) != count:
-            raise SystemExit("not all heads were decided")
+    def peer() -> None:
+        for _ in range(count):
+            np.linalg.eigvalsh(s)
 
-    found = alternate(lambda: np.linalg.eigvalsh(s), ours, 3).times(count)
-    return [at_least("144 heads: one eigvalsh each / inertia and core spectrum", "d = 768, d_h = 64", found, 10)]
+    def layer() -> Any:
+        return LayerWeights.from_arrays(0, [{**head, "scale": float(np.sqrt(d_h))} for head in stored]).heads
+
+    def spectra() -> None:
+        for head in layer():
+            found = head_inertia(head.score_factors(), head.prefix)
+            if not found.is_holds or head.low_rank("value").core_parts is None:
+                raise SystemExit("not all heads were decided")
+
+    def everything() -> None:
+        for index, head in enumerate(layer()):
+            if examine_head(index, head).score_inertia.is_undecided:
+                raise SystemExit("not all heads were decided")
+
+    size = "12 heads, d = 768, d_h = 64"
+    return [
+        at_most("inertia of the scores and core spectrum / one eigvalsh", size, alternate(peer, spectra, 3), None),
+        at_most("all that check finds of a head / one eigvalsh", size, alternate(peer, everything, 3), None),
+    ]
 
 
 def against_flint(d: int, rng: np.random.Generator) -> list[Row]:
@@ -241,7 +258,6 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     rng = np.random.default_rng(0)
     probe_numpy().require()
-    probe_torch().require()
     scipy.linalg.cholesky(np.eye(4))
     sizes = [384] if options.quick else [384, 768, 1600] + ([4096] if options.slow else [])
     sizes = [options.only] if options.only else sizes

@@ -1,4 +1,4 @@
-"""``certify_pair`` (a condition on ``A = W B^-1`` without an inverse) and batches of heads, against the exact inverse."""
+"""Conditions on ``A = W B^-1`` as ``check`` reads them (without an inverse), and the inertia of heads, against exact answers."""
 
 from __future__ import annotations
 
@@ -7,36 +7,46 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
-from eigentoken.numerics.certified.heads import batch_inertia
-from eigentoken.numerics.certified.pairs import PAIR_CONDITIONS, certify_pair
+from eigentoken.numerics.certified.matrices import as_enclosure
+from eigentoken.numerics.layers.head_inertia import head_inertia
+from eigentoken.numerics.layers.symbol_values import Environment
+from eigentoken.theory.language.terms import matrix
 
 from . import exact
 from .exact import Rows
 from .judging import Case, Domain, judge
 from .signs import sign_truth
 
+PAIR_CONDITIONS = (
+    "symmetric",
+    "positive-definite",
+    "negative-definite",
+    "positive-semidefinite",
+    "negative-semidefinite",
+    "indefinite",
+    "nonsingular",
+)
+QUOTIENT = sp.MatMul(matrix("W"), sp.Inverse(matrix("B")))
+
 
 def _ask(rng: Any, w: Rows, b: Rows) -> Iterator[Case]:
     inverse = exact.inverse(b)
     a = None if inverse is None else exact.times(w, inverse)
     counts = None if a is None else exact.inertia(exact.symmetric_part(a))
-    given = exact.given(rng, w), exact.given(rng, b)
+    letters = {"W": as_enclosure(exact.given(rng, w), name="W"), "B": as_enclosure(exact.given(rng, b), name="B")}
+    environment = Environment("pair", letters)
     for condition in PAIR_CONDITIONS:
-        options: dict[str, Any] = {}
         if a is None or counts is None:
             truth = False  # A is not defined: nothing holds of it
         elif condition == "symmetric":
             truth = a == exact.transpose(a)
         elif condition == "nonsingular":
             truth = exact.rank(a) == len(a)
-        elif condition == "inertia":
-            options["expected"], truth = counts, True
         else:
             truth = sign_truth(condition, counts)
-        if condition == "inertia" and a is None:
-            continue
-        yield judge(certify_pair(condition, *given, **options), truth, f"{condition} of W = {w}, B = {b}")
+        yield judge(environment.answer(condition, QUOTIENT), truth, f"{condition} of W = {w}, B = {b}")
 
 
 def small_integers(rng: Any) -> Iterator[Case]:
@@ -61,7 +71,7 @@ def built(rng: Any) -> Iterator[Case]:
 
 
 def heads(rng: Any) -> Iterator[Case]:
-    """The inertia of sym(Q^T K) for a batch of heads, some with dependent rows."""
+    """The inertia of sym(Q^T K) for eight heads, some with dependent rows."""
     batch, rows, d = 8, int(rng.integers(1, 4)), int(rng.integers(2, 8))
     q = rng.integers(-2, 3, (batch, rows, d)).astype(np.float64)
     k = rng.integers(-2, 3, (batch, rows, d)).astype(np.float64)
@@ -69,10 +79,11 @@ def heads(rng: Any) -> Iterator[Case]:
         k[::2] = q[::2] * rng.choice([-1.0, 1.0, 2.0**-50])
     if rng.random() < 0.3:
         k += rng.standard_normal(k.shape) * 2.0**-30
-    for found, left, right in zip(batch_inertia(q, k), q, k, strict=True):
+    for left, right in zip(q, k, strict=True):
+        found = head_inertia(np.vstack([left, right]), "head")
         w = exact.times(exact.transpose(exact.fractions(left)), exact.fractions(right))
         true = exact.inertia(exact.symmetric_part(w))
-        told = found.inertia
+        told = found.details["inertia"] if found.is_holds else None
         word = "undecided" if told is None else "holds"
         yield Case(
             word,
@@ -84,7 +95,7 @@ def heads(rng: Any) -> Iterator[Case]:
 
 DOMAIN = Domain(
     "pairs",
-    "W B^-1 without an inverse; batches of heads",
+    "W B^-1 without an inverse; inertia of heads",
     120_000,
-    {"small integers": small_integers, "built (2^-60)": built, "heads in batches": heads},
+    {"small integers": small_integers, "built (2^-60)": built, "heads": heads},
 )

@@ -233,14 +233,22 @@ def _unit(array: Array) -> float:
 
 
 def _product_is_exact(a: Array, b: Array) -> bool:
-    """Do all partial sums of ``a @ b`` fit 53 bits?  (units multiply; moduli of the sums are at most k max max)"""
-    unit_a, unit_b = _unit(a), _unit(b)
-    if unit_a == 0.0 or unit_b == 0.0:
-        return True
-    if unit_a < 2.0**-400 or unit_b < 2.0**-400:
+    """Do all partial sums of ``a @ b`` fit 53 bits?  (units multiply; moduli of the sums are at most k max max)
+
+    A few entries are looked at first: the unit of all is at most theirs, so where these do not fit, all do not.
+    """
+    sizes = float(np.abs(a).max()), float(np.abs(b).max())
+    few = _unit(a.ravel()[:64]), _unit(b.ravel()[:64])
+    if 0.0 not in few and not _fits(sizes, few, a.shape[1]):
         return False
-    bits = math.log2(float(np.abs(a).max()) / unit_a) + math.log2(float(np.abs(b).max()) / unit_b)
-    return bits + math.log2(a.shape[1]) < 52.9
+    units = _unit(a), _unit(b)
+    return 0.0 in units or _fits(sizes, units, a.shape[1])
+
+
+def _fits(sizes: tuple[float, float], units: tuple[float, float], k: int) -> bool:
+    if min(units) < 2.0**-400:
+        return False
+    return math.log2(sizes[0] / units[0]) + math.log2(sizes[1] / units[1]) + math.log2(k) < 52.9
 
 
 def product(*factors: Enclosure) -> Enclosure:

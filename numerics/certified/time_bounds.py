@@ -8,6 +8,7 @@ times of the interval; ``fails`` names one time at which the condition is certif
 
 The certificate lists the pieces: for each its times, the certificate of the enclosure there, and (for a formula) the
 enclosure's center; a re-check evaluates the formula again, or compares the slack with ``L max |t - t_k|``.
+:func:`certify_at_all_times` is the door (``certify --over``): it takes either, or a file that holds it.
 """
 
 from __future__ import annotations
@@ -22,18 +23,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import flint
 import numpy as np
 
+from eigentoken.files.documents import read_json
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.matrices import as_enclosure, exact_number
 from eigentoken.numerics.certified.rounding import frobenius_above, up
+from eigentoken.theory.language.reasons import formula_reason, samples_reason
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, undecided
 
-__all__ = ["certify_formula", "certify_samples"]
+__all__ = ["certify_at_all_times", "certify_formula", "certify_samples"]
 
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -41,6 +45,9 @@ _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
+#: Conditions that answer with a number unless this option makes them a question.
+ASKED_WITH = {"inertia": "expected", "rank": "expected", "norm-bound": "bound"}
+SAMPLED = {"times", "matrices", "lipschitz"}
 _FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "atan")
 
 
@@ -205,6 +212,36 @@ class _Formula:
         return self.answer(f"at {at}: {piece.found.reason}", [piece])
 
 
+def certify_at_all_times(condition: str, given: Any, interval: tuple[Any, Any], **options: Any) -> Verdict:
+    """The condition for P(t) at all t of a closed interval.
+
+    ``given``: rows of formulas in t; or ``{"times": ..., "matrices": ..., "lipschitz": ...}``, samples and a Lipschitz
+    constant of P in the spectral norm; or the name of a JSON file that holds one of these (its numbers as written).
+
+    >>> certify_at_all_times("norm-bound", [["sin(t)", "cos(t)"]], (0, 3), bound="1.05").word.value
+    'holds'
+    """
+    if condition == "spectrum" or (condition in ASKED_WITH and options.get(ASKED_WITH[condition]) is None):
+        asked = f"give {ASKED_WITH[condition]}" if condition in ASKED_WITH else "ask for a property of it"
+        raise MatrixError(f"{condition} answers with numbers, which depend on the time: {asked}")
+    if isinstance(given, str | Path):
+        given = read_json(given, error=MatrixError, parse_float=str, parse_int=str)
+    if isinstance(given, Mapping):
+        if set(given) != SAMPLED:
+            raise MatrixError(
+                f"samples of P(t) are given by {', '.join(sorted(SAMPLED))}, got {', '.join(sorted(given))}"
+            )
+        times, matrices = given["times"], given["matrices"]
+        if not isinstance(times, list | tuple) or not isinstance(matrices, list | tuple):
+            raise MatrixError("times and matrices of P(t) are two lists of one length")
+        return certify_samples(condition, times, matrices, given["lipschitz"], interval, **options)
+    if not isinstance(given, list | tuple) or not all(isinstance(row, list | tuple) for row in given):
+        raise MatrixError(
+            'P(t) is given by rows of formulas in t, such as [["2 + sin(t)", "1/4"], ["1/4", "1"]], or by samples'
+        )
+    return certify_formula(condition, given, interval, **options)
+
+
 def certify_formula(
     condition: str,
     formula: Sequence[Sequence[Any]],
@@ -248,7 +285,7 @@ def certify_formula(
                 f"{condition} on [{float(a):.6g}, {float(b):.6g}] after {done} pieces: {piece.found.reason}"
             )
         queue += [(a, (a + b) / 2), ((a + b) / 2, b)]
-    return question.answer(f"{condition} at all times of [{low}, {high}], on {len(settled)} pieces", settled)
+    return question.answer(formula_reason(condition, str(low), str(high), len(settled)), settled)
 
 
 def certify_samples(
@@ -303,4 +340,4 @@ def certify_samples(
             open_times.append(f"near t = {mark} (radius {float(reach):.3g}): {found.reason}")
     if open_times:
         return undecided(f"{condition} on [{low}, {high}]: " + "; ".join(open_times[:3]))
-    return answer(f"{condition} at all times of [{low}, {high}], from {len(marks)} samples", pieces)
+    return answer(samples_reason(condition, str(low), str(high), len(marks)), pieces)

@@ -7,15 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from eigentoken.numerics.certified.certify import certify
-from eigentoken.numerics.certified.enclosures import Enclosure, product
-from eigentoken.numerics.certified.matrices import as_enclosure
+from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.norms import distance_to_identity, distance_to_symmetric
+from eigentoken.numerics.layers.head_inertia import head_inertia
 from eigentoken.numerics.layers.layer_readings import AsIf
 from eigentoken.numerics.layers.quantities import (
     Interval,
@@ -31,7 +29,7 @@ from eigentoken.numerics.layers.weights import HeadWeights
 from eigentoken.theory.language.verdicts import Verdict
 from eigentoken.theory.statements.layer_systems import LayerSystem
 
-__all__ = ["HeadFindings", "MatrixSizes", "examine_head", "low_rank_inertia"]
+__all__ = ["HeadFindings", "MatrixSizes", "examine_head"]
 
 TIME_LIMIT = 1.0
 
@@ -170,8 +168,8 @@ def examine_head(
         sizes = [MatrixSizes.of(each) for each in (head.score, head.value)]
     return HeadFindings(
         index=index,
-        score_inertia=low_rank_inertia(head.score_factors(), f"{head.prefix}.QK", time_limit),
-        value_inertia=low_rank_inertia(head.value_factors(), f"{head.prefix}.OV", time_limit),
+        score_inertia=head_inertia(head.score_factors(), f"{head.prefix}.QK", time_limit),
+        value_inertia=head_inertia(head.value_factors(), f"{head.prefix}.OV", time_limit),
         value_leader=leader,
         score=sizes[0].divided(head.scale),
         value=sizes[1],
@@ -179,23 +177,3 @@ def examine_head(
         hypotheses=tuple(hypotheses),
         rotary=tuple(rotary_change(head, pairs)) if pairs is not None else (),
     )
-
-
-def low_rank_inertia(factors: Any, name: str, time_limit: float = TIME_LIMIT) -> Verdict:
-    """Inertia of ``sym(L^T R)`` for ``Z = [L; R]`` of shape (2r, d): (r, r, d - 2r) when Z has full row rank.
-
-    ``sym(L^T R) = Z^T J Z / 2`` with ``J = [[0, I], [I, 0]]`` of inertia (r, r, 0), and a congruence by a Z of full row
-    rank adds d - 2r zeros (Sylvester).  Full rank is certified by the definiteness of ``Z Z^T``, which is the
-    certificate of the verdict.
-    """
-    stacked = np.asarray(factors, dtype=np.float64)
-    r, d = stacked.shape[0] // 2, stacked.shape[1]
-    if 2 * r <= d:
-        z = as_enclosure(stacked, name=name)
-        full = certify("positive-definite", product(z, z.transpose), time_limit=time_limit)
-        if full.is_holds:
-            text = f"inertia ({r}, {r}, {d - 2 * r}): [L; R] has full row rank, so sym(L^T R) is congruent to J + 0"
-            details = {"inertia": [r, r, d - 2 * r], "certified": "full row rank of [L; R]"}
-            return replace(full, reason=text, details=details)
-    left, right = as_enclosure(stacked[:r], name=f"{name}.first"), as_enclosure(stacked[r:], name=f"{name}.second")
-    return certify("inertia", product(left.transpose, right), time_limit=time_limit)

@@ -27,9 +27,9 @@ from eigentoken.numerics.recheck.matrices.gaps import confirm_gap
 from eigentoken.numerics.recheck.matrices.leaders import confirm_leader
 from eigentoken.numerics.recheck.matrices.meaning import implied, restated
 from eigentoken.numerics.recheck.matrices.signs import at_least, direction_below, symmetric_exact
-from eigentoken.numerics.recheck.matrices.times import confirm_times
+from eigentoken.numerics.recheck.matrices.times import KINDS, confirm_times, recheck_times_beside
 from eigentoken.numerics.recheck.matrices.vectors import confirm_eigenvector
-from eigentoken.numerics.recheck.matrices.verdict_documents import Parts, arrays_shown, recheck_beside
+from eigentoken.numerics.recheck.matrices.verdict_documents import Parts, arrays_shown, recheck_beside, recheck_word
 from eigentoken.numerics.recheck.points.classified import confirm_classification
 from eigentoken.numerics.recheck.points.equilibria import confirm_equilibrium
 from eigentoken.numerics.recheck.points.hemispheres import confirm_hemisphere
@@ -107,6 +107,11 @@ def recheck_verdict(source: Mapping[str, Any], inputs: Any, *, time_limit: float
         whole = {**source, "array_values": arrays_shown(source["certificate"], source["details"])}
         document = read_document(whole)
         why = _confirm(document, inputs, until, _margin(source))
+        if document.kind in KINDS:
+            shown.judge(("certificate",), why, UNCONFIRMED)
+            recheck_word(shown, document)
+            recheck_times_beside(shown, document)
+            return shown
         if len(document.inputs) != 1 or document.data["terms"] != [[[next(iter(document.inputs)), False]]]:
             why = "the certificate is not about the matrix itself"
         shown.judge(("certificate",), why, UNCONFIRMED)
@@ -139,7 +144,7 @@ def _summed_up(shown: Shown) -> Verdict:
 
 
 def _confirm(document: Document, inputs: Any, until: float, margin: float | None) -> str | None:
-    if document.kind in ("time-formula", "time-samples"):
+    if document.kind in KINDS:
         return confirm_times(document, inputs, until, _confirm_matrix)
     if document.kind == "hemisphere":
         return confirm_hemisphere(document, inputs, margin)

@@ -17,11 +17,11 @@ import torch
 
 from eigentoken.numerics.certified.certificates import document_of, save, schema
 from eigentoken.numerics.certified.certify import certify
-from eigentoken.numerics.certified.heads import certify_head_inertia
 from eigentoken.numerics.certified.time_bounds import certify_formula, certify_samples
 from eigentoken.numerics.dynamics.equilibria import certify_equilibrium
 from eigentoken.numerics.dynamics.hemisphere import in_open_hemisphere
 from eigentoken.numerics.dynamics.problem import Problem
+from eigentoken.numerics.layers.head_inertia import head_inertia
 from eigentoken.numerics.recheck import recheck
 from eigentoken.theory.language.verdicts import Certificate, Verdict
 from eigentoken.theory.systems.catalogue import system
@@ -32,7 +32,7 @@ DEFINITE = GENERAL @ GENERAL.T + np.eye(4)
 WIDE = RNG.standard_normal((70, 70)) / 8 + 0.05
 BENT = WIDE + WIDE.T
 PAIR = np.array([[1.0, 3.0, 0.0], [-3.0, 1.0, 0.0], [0.0, 0.0, -1.0]])
-Q, K = RNG.standard_normal((2, 2, 6))
+Q, _ = RNG.standard_normal((2, 2, 6))  # a head whose keys are its queries: dependent rows
 FORMULA = [["2 + sin(t)", "1/4"], ["1/4", "1"]]
 SAMPLES = [np.diag([2.0 + k / 8, 1.0]) for k in range(5)]
 TOKENS = [["1", "0", "1/3"], ["0", "1", "0"], ["1/3", "-1/4", "1"]]
@@ -67,7 +67,7 @@ def _made() -> dict[str, tuple[Any, Any]]:
         "rank": (lambda: certify("rank", GENERAL, expected=4), GENERAL),
         "deficient": (lambda: certify("nonsingular", np.ones((3, 3))), np.ones((3, 3))),
         "discs": (lambda: certify("spectrum", GENERAL, radius=Fraction(1, 1000)), GENERAL),
-        "core-inertia": (lambda: certify_head_inertia(Q, K), {"Q": Q, "K": K}),
+        "core-inertia": (lambda: head_inertia(np.vstack([Q, Q]), "head"), {"head.first": Q, "head.second": Q}),
         "time-formula": (lambda: certify_formula("positive-definite", FORMULA, (0, 2)), FORMULA),
         "time-samples": (lambda: certify_samples("positive-definite", range(5), SAMPLES, "1/8", (0, 4)), SAMPLES),
         "hemisphere": (lambda: in_open_hemisphere(TOKENS), TOKENS),
@@ -172,7 +172,7 @@ def test_every_array_is_under_its_hash(name: str, tmp_path: Path) -> None:
 def test_other_inputs_are_noticed(name: str) -> None:
     inputs = copy.deepcopy(MADE[name][1])
     if isinstance(inputs, dict):
-        inputs["K"][0, 0] = np.nextafter(inputs["K"][0, 0], np.inf)
+        inputs["head.second"][0, 0] = np.nextafter(inputs["head.second"][0, 0], np.inf)
     elif isinstance(inputs, np.ndarray):
         inputs[-1, -1] = np.nextafter(inputs[-1, -1], np.inf)
     elif isinstance(inputs[0], np.ndarray):
@@ -349,7 +349,7 @@ def shown(condition: str, matrix: np.ndarray, **options: Any) -> dict[str, Any]:
     """What ``certify --json`` prints."""
     verdict = certify(condition, matrix, **options).as_dict()
     document: dict[str, Any] = json.loads(
-        json.dumps({"schema": "eigentoken/verdict/2", "condition": condition, "matrix": "m.npy", **verdict})
+        json.dumps({"schema": "eigentoken/verdict/3", "condition": condition, "matrix": "m.npy", **verdict})
     )
     return document
 

@@ -20,11 +20,11 @@ from eigentoken.numerics.dynamics import observables as measure
 from eigentoken.numerics.dynamics.ball_derivatives import positive_definite
 from eigentoken.numerics.dynamics.basins import basin_fractions, clopper_pearson, layer_exponents, random_tokens, wilson
 from eigentoken.numerics.dynamics.equilibria import certify_equilibrium
-from eigentoken.numerics.dynamics.equilibrium_recheck import recheck_equilibrium
 from eigentoken.numerics.dynamics.flows import follow
 from eigentoken.numerics.dynamics.limits import LimitClass, name_limit, name_limits
 from eigentoken.numerics.dynamics.maps import iterate
 from eigentoken.numerics.dynamics.problem import Problem, problem
+from eigentoken.numerics.recheck import recheck
 
 LN3 = math.log(3)
 
@@ -329,7 +329,8 @@ def test_certified_equilibria_of_the_sheets(p: Problem, x: Any, stable: str) -> 
     assert np.abs(np.array(found.centre) - np.array(x)).max() < 1e-12
     assert found.exists.certificate is not None
     assert found.stable.certificate is not None
-    assert recheck_equilibrium(found.exists.certificate, found.stable.certificate)
+    assert recheck(found.exists.certificate).is_holds
+    assert recheck(found.stable.certificate).is_holds
 
 
 def test_the_second_opinion_says_no_to_changed_certificates() -> None:
@@ -341,11 +342,11 @@ def test_the_second_opinion_says_no_to_changed_certificates() -> None:
     data = dict(exists.data)
     moved = [str(float(data["centre"][0]) + 1e-3), *data["centre"][1:]]
     weaker = {**data["parameters"], "V": [["0x1p+0", "0x0p+0"], ["0x0p+0", (0.9).hex()]]}
-    assert not recheck_equilibrium(replace(exists, data={**data, "centre": moved}))
-    assert not recheck_equilibrium(replace(exists, data={**data, "cycle": True}))
-    assert not recheck_equilibrium(replace(exists, data={**data, "parameters": weaker}), stable)
+    assert not recheck(replace(exists, data={**data, "centre": moved})).is_holds
+    assert not recheck(replace(exists, data={**data, "cycle": True})).is_holds
+    assert not recheck(replace(stable, data={**stable.data, "equilibrium": {**data, "parameters": weaker}})).is_holds
     flipped = [[-entry for entry in row] for row in stable.data["form"]]
-    assert not recheck_equilibrium(exists, replace(stable, data={**stable.data, "form": flipped}))
+    assert not recheck(replace(stable, data={**stable.data, "form": flipped})).is_holds
 
 
 def test_two_cycle_and_what_cannot_be_decided() -> None:

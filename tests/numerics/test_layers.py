@@ -16,7 +16,7 @@ from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.bindings import bind
 from eigentoken.numerics.layers.certified_attention import exact
 from eigentoken.numerics.layers.findings import examine
-from eigentoken.numerics.layers.head_findings import low_rank_inertia
+from eigentoken.numerics.layers.head_inertia import head_inertia
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
 from eigentoken.numerics.layers.layer_readings import read_layer
 from eigentoken.numerics.layers.observe import observe_layer, principal_subspace, wilson_interval
@@ -115,7 +115,7 @@ def test_low_rank_inertia_is_the_inertia(r: int, more: int, seed: int) -> None:
     factors = np.random.default_rng(seed).integers(-3, 4, size=(2 * r, size)).astype(float)
     product = factors[:r].T @ factors[r:]
     exact = sp.Matrix((product + product.T).astype(int))
-    verdict = low_rank_inertia(factors, "Z")
+    verdict = head_inertia(factors, "Z")
     if verdict.is_holds:
         polynomial = exact.charpoly().as_expr()
         symbol = exact.charpoly().gen
@@ -131,7 +131,7 @@ def test_low_rank_inertia_is_the_inertia(r: int, more: int, seed: int) -> None:
 
 def test_degenerate_heads_are_not_called_full() -> None:
     factors = np.array([[1.0, 0, 0, 0], [1.0, 0, 0, 0]])  # Q = K: sym is rank one and positive
-    verdict = low_rank_inertia(factors, "Z")
+    verdict = head_inertia(factors, "Z")
     assert verdict.is_holds
     assert verdict.details["inertia"] == [1, 0, 3]
 

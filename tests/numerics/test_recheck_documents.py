@@ -96,7 +96,7 @@ def test_a_point_that_moves_is_not_made_stable(tmp_path: Path) -> None:
     stable["certificate"]["data"].update(claim="inside", at_least=(0.0).hex())
     stable["margin"] = 0.0
     assert answer(resealed(document), tmp_path / "c.json")[0] == "fails"
-    wrapped = {"schema": "eigentoken/verdict/2", "condition": "stable", "matrix": "m.npy", **stable}
+    wrapped = {"schema": "eigentoken/verdict/3", "condition": "stable", "matrix": "m.npy", **stable}
     assert answer(wrapped, tmp_path / "v.json")[0] == "refused"
 
 
@@ -215,12 +215,12 @@ BAD = {
     "older": '{"schema": "eigentoken/classification/1"}',
     "check alone": '{"schema": "eigentoken/check/2"}',
     "a number for a result": '{"schema": "eigentoken/refutation/2", "file": "x.py", "results": [3]}',
-    "longer name": '{"schema": "eigentoken/verdict/2X"}',
-    "twice": '{"schema": "eigentoken/verdict/2", "schema": "eigentoken/verdict/2"}',
+    "longer name": '{"schema": "eigentoken/verdict/3X"}',
+    "twice": '{"schema": "eigentoken/verdict/3", "schema": "eigentoken/verdict/3"}',
     "deep": "[" * 100000,
     "number": '{"schema": 3}',
-    "not a number": '{"schema": "eigentoken/verdict/2", "margin": NaN}',
-    "beyond floats": '{"schema": "eigentoken/verdict/2", "margin": 1e999}',
+    "not a number": '{"schema": "eigentoken/verdict/3", "margin": NaN}',
+    "beyond floats": '{"schema": "eigentoken/verdict/3", "margin": 1e999}',
 }
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "discs_reason",
     "distance_reason",
     "equal_reason",
+    "formula_reason",
     "gap_reason",
     "inertia_reason",
     "invertible_reason",
@@ -21,6 +22,7 @@ __all__ = [
     "norm_reason",
     "partial_inertia_reason",
     "rank_reason",
+    "samples_reason",
     "sign_reason",
     "too_high_rank_reason",
     "undercut_reason",
@@ -114,3 +116,13 @@ def too_high_rank_reason(low: int, expected: int) -> str:
 
 def invertible_reason(rank: int, size: int, rung: str) -> str:
     return f"M is invertible ({rung})" if rank == size else f"M has rank {rank} of {size} ({rung})"
+
+
+def formula_reason(condition: str, low: str, high: str, pieces: int) -> str:
+    """What is said of a formula in t where the condition holds on every piece of the interval."""
+    return f"{condition} at all times of [{low}, {high}], on {pieces} piece{'' if pieces == 1 else 's'}"
+
+
+def samples_reason(condition: str, low: str, high: str, samples: int) -> str:
+    """What is said of samples with a Lipschitz constant where the condition holds on the whole interval."""
+    return f"{condition} at all times of [{low}, {high}], from {samples} sample{'' if samples == 1 else 's'}"

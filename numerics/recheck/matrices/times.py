@@ -3,7 +3,7 @@
 *A formula*: on each piece the balls of the formula must lie within the slack of the piece's center (Frobenius norm), and
 the certificate of the piece must hold for that center and slack.  *Samples* ``P(t_k)`` with a Lipschitz constant L: the slack
 must be at least ``L max |t - t_k|`` over the piece.  ``holds`` needs pieces that cover the interval without a gap; ``fails``
-needs one piece inside it.
+needs one piece inside it.  What is given may be the name of the file that was certified.
 """
 
 from __future__ import annotations
@@ -17,14 +17,18 @@ from typing import Any
 import flint
 import numpy as np
 
+from eigentoken.files.documents import read_json
 from eigentoken.numerics.recheck.documents.reading import Document, RecheckError, exact_input, fraction_of, unconfirmed
+from eigentoken.numerics.recheck.documents.shown import Shown
 from eigentoken.numerics.recheck.matrices.formulas import evaluate
 from eigentoken.numerics.recheck.matrices.locating import arb_of
+from eigentoken.theory.language.reasons import formula_reason, samples_reason
 
-__all__ = ["confirm_times"]
+__all__ = ["KINDS", "confirm_times", "recheck_times_beside"]
 
 Confirm = Callable[[Document, Any, float], str | None]
 PRECISION = 128
+KINDS = ("time-formula", "time-samples")
 
 
 def confirm_times(document: Document, inputs: Any, until: float, confirm: Confirm) -> str | None:
@@ -105,7 +109,8 @@ def _agrees(document: Document, inner: Document) -> str | None:
 
 def _formula(document: Document, inputs: Any) -> list[list[str]]:
     rows = [[str(entry) for entry in row] for row in document.data["formula"]]
-    given = inputs.get("formula") if isinstance(inputs, Mapping) else inputs
+    read = _read(inputs) if isinstance(inputs, str) else inputs
+    given = read.get("formula") if isinstance(read, Mapping) else read
     if given is not None and [[str(e).replace("^", "**").strip() for e in row] for row in given] != rows:
         raise RecheckError("the formula is not the one that was certified")
     text = json.dumps(rows, separators=(",", ":"))
@@ -116,6 +121,13 @@ def _formula(document: Document, inputs: Any) -> list[list[str]]:
 
 def _samples(document: Document, inputs: Any) -> list[Any]:
     count = len(document.data["times"])
+    if isinstance(inputs, str):
+        read = _read(inputs)
+        inputs = read["matrices"]
+        marks = [fraction_of(mark) for mark in document.data["times"]]
+        same = marks == [fraction_of(mark) for mark in read["times"]]
+        if not same or fraction_of(document.data["lipschitz"]) != fraction_of(read["lipschitz"]):
+            raise RecheckError("the times or the Lipschitz constant are not those of the file")
     if isinstance(inputs, Mapping):
         inputs = [inputs[f"sample {k}"] for k in range(count)]
     matrices = list(inputs)
@@ -125,6 +137,33 @@ def _samples(document: Document, inputs: Any) -> list[Any]:
         if exact_input(matrix).digest != document.inputs.get(f"sample {k}"):
             raise RecheckError(f"the content of sample {k} is not what was certified: its hash differs")
     return matrices
+
+
+def _read(path: str) -> Any:
+    """The file that was certified, its numbers as they are written."""
+    return read_json(path, error=RecheckError, parse_float=str, parse_int=str)
+
+
+def recheck_times_beside(shown: Shown, document: Document) -> None:
+    """What a verdict document shows beside its certificate: details and, where it holds, the reason.
+
+    The reason of a failure quotes that of its one piece, which is not formed again: it is left as not covered.
+    """
+    data, pieces = document.data, list(document.data["pieces"])
+    if document.verdict == "holds":
+        details: dict[str, Any] = {"pieces": len(pieces), "interval": list(data["interval"])}
+        low, high = data["interval"]
+        formula = document.kind == "time-formula"
+        reason = (
+            formula_reason(document.condition, low, high, len(pieces))
+            if formula
+            else samples_reason(document.condition, low, high, len(data["times"]))
+        )
+        shown.same(("reason",), reason, "the reason is not the one that the certificate supports")
+    else:
+        first, last = pieces[0]["from"], pieces[0]["to"]
+        details = {"time": first if first == last else [first, last]}
+    shown.same(("details",), details, "the details are not those of the certificate")
 
 
 def _center(piece: Mapping[str, Any]) -> Any:

@@ -20,7 +20,7 @@ from eigentoken.numerics.recheck.matrices.details import extreme_differs, leader
 from eigentoken.numerics.recheck.matrices.signs import symmetric_exact
 from eigentoken.theory.language import reasons
 
-__all__ = ["Parts", "arrays_shown", "recheck_beside"]
+__all__ = ["Parts", "arrays_shown", "recheck_beside", "recheck_word"]
 
 FORMS = {"symmetric": "skew-part", "identity": "minus-identity", "norm-bound": "itself"}
 Answer = str | None
@@ -48,9 +48,8 @@ class Parts:
         self.matrix, self.part, self.gram, self.until = matrix, part, gram, until
 
 
-def recheck_beside(shown: Shown, document: Document, parts: Parts) -> None:
-    """Everything of a verdict document that is not its certificate."""
-    stated = shown.document
+def recheck_word(shown: Shown, document: Document) -> None:
+    """Condition, word, margin and unit of a verdict document: those of its certificate."""
     data = document.data
     shown.same(("condition",), document.condition, "the condition is not the one that the certificate supports")
     shown.same(("verdict",), document.verdict, "the verdict is not the one that the certificate supports")
@@ -59,7 +58,12 @@ def recheck_beside(shown: Shown, document: Document, parts: Parts) -> None:
         ("margin",), None if math.isinf(kept) else kept, "the margin is not the one that the certificate supports"
     )
     shown.same(("unit",), data["unit"], "the unit of the margin is not the one that the certificate supports")
-    beside = _Beside(shown, document, parts, stated["details"])
+
+
+def recheck_beside(shown: Shown, document: Document, parts: Parts) -> None:
+    """Everything of a verdict document that is not its certificate."""
+    recheck_word(shown, document)
+    beside = _Beside(shown, document, parts, shown.document["details"])
     beside.details()
     beside.reason()
 

@@ -31,6 +31,10 @@ def certify(
         str | None, typer.Argument(metavar="MATRIX", help="A file: .npy, .json or .safetensors::name.")
     ] = None,
     radius: Annotated[str, typer.Option(help="Spectral-norm radius around the matrix.")] = "0",
+    over: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="All times of [A, B]: MATRIX is a .json of formulas in t, or of samples."),
+    ] = None,
     alpha: Annotated[str | None, typer.Option(help="Step of dominant-step.")] = None,
     expected: Annotated[str | None, typer.Option(help="The rank, or the inertia as three counts with commas.")] = None,
     bound: Annotated[str | None, typer.Option(help="The bound of norm-bound.")] = None,
@@ -59,17 +63,16 @@ def certify(
     if matrix is None:
         raise ValueError("certify needs a CONDITION and a MATRIX file: eigentoken certify positive-definite matrix.npy")
     wanted = None if expected is None else expected.split(",") if "," in expected else expected
-    verdict = decide(
-        condition,
-        matrix,
-        radius=radius,
-        alpha=alpha,
-        expected=wanted,
-        bound=bound,
-        within=within,
-        by=by,
-        time_limit=seconds,
-    )
+    options = {"alpha": alpha, "expected": wanted, "bound": bound, "within": within, "by": by, "time_limit": seconds}
+    if over is None:
+        verdict = decide(condition, matrix, radius=radius, **options)
+    else:
+        from eigentoken.numerics.certified.time_bounds import certify_at_all_times
+
+        ends = tuple(over.split(","))
+        if len(ends) != 2 or radius != "0":
+            raise ValueError(f"--over needs two times such as 0,10 (and no --radius), got {over!r}")
+        verdict = certify_at_all_times(condition, matrix, ends, **options)
     if save is not None and verdict.certificate is not None:
         from eigentoken.numerics.certified.certificates import save as store
 

@@ -1,4 +1,4 @@
-"""``eigentoken/verdict/2``: certify --json."""
+"""``eigentoken/verdict/3``: certify --json."""
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
@@ -42,12 +42,15 @@ class Details(TypedDict):
     largest_radius: NotRequired[NonNegative]
     distance: NotRequired[Annotated[list[float | None], Limit(min_items=2, max_items=2)]]
     norm: NotRequired[Literal["spectral"] | Annotated[list[float | None], Limit(min_items=2, max_items=2)]]
+    pieces: NotRequired[Annotated[int, Limit(minimum=1)]]
+    interval: NotRequired[Annotated[list[Text], Limit(min_items=2, max_items=2)]]
+    time: NotRequired[Text | Annotated[list[Text], Limit(min_items=2, max_items=2)]]
     rank: NotRequired[Natural | Annotated[list[Natural], Limit(min_items=2, max_items=2)]]
 
 
-@document("eigentoken/verdict/2", "certify --json")
+@document("eigentoken/verdict/3", "certify --json")
 class VerdictDocument(TypedDict):
-    schema: Literal["eigentoken/verdict/2"]
+    schema: Literal["eigentoken/verdict/3"]
     condition: Literal[
         "symmetric",
         "identity",
@@ -80,7 +83,19 @@ class VerdictDocument(TypedDict):
                 {
                     "required": ["digest"],
                     "properties": {
-                        "kind": {"enum": ["signs", "leader", "eigenvector", "equality", "norm", "rank", "discs"]}
+                        "kind": {
+                            "enum": [
+                                "signs",
+                                "leader",
+                                "eigenvector",
+                                "equality",
+                                "norm",
+                                "rank",
+                                "discs",
+                                "time-formula",
+                                "time-samples",
+                            ]
+                        }
                     },
                 }
             ),

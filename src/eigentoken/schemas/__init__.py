@@ -19,6 +19,6 @@ def schema(name: str) -> dict[str, Any]:
     """The schema of a document, by the middle part of its ``schema`` field.
 
     >>> schema("verdict")["$id"]
-    'eigentoken/verdict/2'
+    'eigentoken/verdict/3'
     """
     return dict(json.loads((files(__name__) / f"{name}.json").read_text(encoding="utf-8")))
