@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -63,7 +63,14 @@ def certify(
     if matrix is None:
         raise ValueError("certify needs a CONDITION and a MATRIX file: eigentoken certify positive-definite matrix.npy")
     wanted = None if expected is None else expected.split(",") if "," in expected else expected
-    options = {"alpha": alpha, "expected": wanted, "bound": bound, "within": within, "by": by, "time_limit": seconds}
+    options: dict[str, Any] = {
+        "alpha": alpha,
+        "expected": wanted,
+        "bound": bound,
+        "within": within,
+        "by": by,
+        "time_limit": seconds,
+    }
     if over is None:
         verdict = decide(condition, matrix, radius=radius, **options)
     else:
