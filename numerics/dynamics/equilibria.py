@@ -8,6 +8,7 @@ inertia theorem for instability).  Parameters are taken as exact binary numbers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +16,20 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 from torch import Tensor
 
-from eigentoken.numerics.dynamics.ball_derivatives import Dual, dual_algebra, inverse_of_midpoint, positive_definite
 from eigentoken.numerics.dynamics.matrices import dense
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import mask_tensor
+from eigentoken.theory.classification.certified_zeros import rest_equations, values_and_slopes
+from eigentoken.theory.classification.jacobians import Jet, jet_algebra
+from eigentoken.theory.exactness.krawczyk import box_around, newton, positive_definite, zero_in_box
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
 from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["CertifiedEquilibrium", "certify_equilibrium"]
+
+JETS = jet_algebra(arb.exp, arb.sqrt, arb(1))
+DRIFT = 0.01
+"how far a certified equilibrium may be from the state that was given"
 
 
 @dataclass(frozen=True)
@@ -79,54 +86,28 @@ class _BallSystem:
         metric = problem.metric()
         self.metric = None if metric is None else _as_balls(metric)
 
-    def tokens(self, z: arb_mat, width: int) -> tuple[tuple[Dual, ...], ...]:
-        return tuple(
-            tuple(Dual.variable(z[i * self.d + k, 0], i * self.d + k, width) for k in range(self.d))
-            for i in range(self.n)
-        )
+    def linearized(self, z: Sequence[arb]) -> tuple[list[arb], arb_mat]:
+        """Values and Jacobian of ``u_i = c_i x_i``, ``x_i^T W x_i = 1`` at the balls ``z``."""
+        jets = [Jet(value, {index: arb(1)}) for index, value in enumerate(z)]
+        rows = rest_equations(self.problem.system, JETS, self.parameters, jets, self.n, self.d, self.mask)
+        return values_and_slopes(rows, self.size)
 
-    def equations(self, z: arb_mat) -> tuple[arb_mat, arb_mat]:
-        """Values and Jacobian of the square system at the balls ``z``."""
-        x = self.tokens(z, self.size)
-        push = self.problem.system.influence(dual_algebra(self.size), self.parameters, x, self.mask)
-        rows: list[Dual] = []
-        if self.euclidean:
-            rows = [entry for token in push for entry in token]
-        else:
-            for i in range(self.n):
-                c = Dual.variable(z[self.n * self.d + i, 0], self.n * self.d + i, self.size)
-                rows.extend(push[i][k] - c * x[i][k] for k in range(self.d))
-            rows.extend(self.squared_norm(x[i]) - 1 for i in range(self.n))
-        values = arb_mat(self.size, 1, [row.value for row in rows])
-        jacobian = arb_mat(self.size, self.size, [row.slope[0, k] for row in rows for k in range(self.size)])
-        return values, jacobian
-
-    def squared_norm(self, token: tuple[Dual, ...]) -> Dual:
-        total = Dual.constant(arb(0), self.size)
-        for a in range(self.d):
-            for b in range(self.d):
-                if self.metric is None and a != b:
-                    continue
-                weight = arb(1) if self.metric is None else self.metric[a][b]
-                total = total + token[a] * token[b] * weight
-        return total
-
-    def linearization(self, z: arb_mat) -> arb_mat:
+    def linearization(self, z: Sequence[arb]) -> arb_mat:
         """The ambient Jacobian of ``f(pi(x))`` at the balls ``z``: its tangent block is the intrinsic one.
 
         Normal directions are sent to 0 by a map; for a flow ``x_i x_i^T W`` is subtracted, so that they decay: in both
         cases they do not touch the stability of the tangent block (the ambient matrix is block triangular).
         """
         width = self.n * self.d
-        algebra = dual_algebra(width)
-        x = self.tokens(z, width)
-        on = x if self.euclidean else algebra.normalise(x, self.metric)
-        moved = self.problem.system.advance(algebra, self.parameters, on, self.mask)
-        J = arb_mat(width, width, [entry.slope[0, k] for token in moved for entry in token for k in range(width)])
+        jets = [Jet(value, {index: arb(1)}) for index, value in enumerate(z[:width])]
+        x = tuple(tuple(jets[i * self.d : (i + 1) * self.d]) for i in range(self.n))
+        on = x if self.euclidean else JETS.normalise(x, self.metric)
+        moved = self.problem.system.advance(JETS, self.parameters, on, self.mask)
+        _, J = values_and_slopes([entry for token in moved for entry in token], width)
         if self.euclidean or self.is_map:
             return J
         for i in range(self.n):
-            block = [z[i * self.d + k, 0] for k in range(self.d)]
+            block = list(z[i * self.d : (i + 1) * self.d])
             weighted = [
                 sum((self.metric[a][b] * block[b] for b in range(self.d)), arb(0)) if self.metric else block[a]
                 for a in range(self.d)
@@ -138,67 +119,36 @@ class _BallSystem:
 
 
 def _certify(balls: _BallSystem, x: Tensor, centre: list[list[float]], radius: float | None) -> CertifiedEquilibrium:
-    z = _newton(balls, x)
+    z = _settled(balls, x)
     if z is None:
         nothing = undecided("Newton's iteration did not settle: no isolated equilibrium nearby, or a singular one")
         return CertifiedEquilibrium(nothing, undecided(nothing.reason), centre, 0.0)
     for size in [radius] if radius is not None else [1e-25, 1e-18, 1e-12, 1e-8]:
-        box = _krawczyk(balls, z, size)
-        if box is not None:
-            return _conclude(balls, box, size)
+        if zero_in_box(balls.linearized, z, size) is not None:
+            return _conclude(balls, box_around(z, size), size)
     nothing = undecided("the Krawczyk operator does not map a box into itself: the equilibrium may not be isolated")
     return CertifiedEquilibrium(nothing, undecided(nothing.reason), centre, 0.0)
 
 
-def _newton(balls: _BallSystem, x: Tensor, rounds: int = 12) -> arb_mat | None:
-    push = balls.problem.influence(x)
-    entries = [arb(float(entry)) for entry in x.flatten().tolist()]
+def _settled(balls: _BallSystem, x: Tensor) -> list[arb] | None:
+    """Newton's iterate from the state, where it stays near it."""
+    start = [arb(float(entry)) for entry in x.flatten().tolist()]
     if not balls.euclidean:
+        push = balls.problem.influence(x)
         weighted = x if balls.problem.metric() is None else x @ dense(balls.problem.metric(), x).mT
-        entries += [arb(float(c)) for c in (weighted * push).sum(-1).tolist()]
-    z = arb_mat(balls.size, 1, entries)
-    for _ in range(rounds):
-        values, jacobian = balls.equations(z)
-        inverse = inverse_of_midpoint(jacobian)
-        if inverse is None:
-            return None
-        step = inverse * values
-        z = _middle(z - step)
-        moved = max(abs(float(step[k, 0].mid())) for k in range(balls.size))
-        if not np.isfinite(moved) or moved > 10:
-            return None
-        if moved < 1e-30:
-            break
-    start = np.array([float(e.mid()) for e in entries])
-    drift = max(abs(float(z[k, 0].mid()) - start[k]) for k in range(balls.n * balls.d))
-    return z if drift < 1e-2 else None
+        start += [arb(float(c)) for c in (weighted * push).sum(-1).tolist()]
+    z = newton(balls.linearized, start)
+    near = z is not None and all(abs(z[k] - start[k]) < DRIFT for k in range(balls.n * balls.d))
+    return z if near else None
 
 
-def _middle(z: arb_mat) -> arb_mat:
-    return arb_mat(z.nrows(), z.ncols(), [z[r, c].mid() for r in range(z.nrows()) for c in range(z.ncols())])
-
-
-def _krawczyk(balls: _BallSystem, z: arb_mat, size: float) -> arb_mat | None:
-    """The box ``z +- size`` if K(box) lies in its interior, else ``None``."""
-    box = arb_mat(balls.size, 1, [arb(z[k, 0].mid(), size) for k in range(balls.size)])
-    values, _ = balls.equations(z)
-    _, slopes = balls.equations(box)
-    inverse = inverse_of_midpoint(slopes)
-    if inverse is None:
-        return None
-    identity = arb_mat(balls.size, balls.size, [arb(int(r == c)) for r in range(balls.size) for c in range(balls.size)])
-    image = z - inverse * values + (identity - inverse * slopes) * (box - z)
-    inside = all(box[k, 0].contains_interior(image[k, 0]) for k in range(balls.size))
-    return box if inside else None
-
-
-def _conclude(balls: _BallSystem, box: arb_mat, size: float) -> CertifiedEquilibrium:
+def _conclude(balls: _BallSystem, box: list[arb], size: float) -> CertifiedEquilibrium:
     n, d = balls.n, balls.d
-    centre = [[float(box[i * d + k, 0].mid()) for k in range(d)] for i in range(n)]
+    centre = [[float(box[i * d + k].mid()) for k in range(d)] for i in range(n)]
     cycle = False
     if balls.is_map and not balls.euclidean:
         alpha = _as_balls(balls.problem.parameters["alpha"])
-        factors = [1 + alpha * box[n * d + i, 0] for i in range(n)]
+        factors = [1 + alpha * box[n * d + i] for i in range(n)]
         if all(factor < 0 for factor in factors) and balls.problem.system.standard:
             cycle = True
         elif not all(factor > 0 for factor in factors):
@@ -214,7 +164,7 @@ def _conclude(balls: _BallSystem, box: arb_mat, size: float) -> CertifiedEquilib
         "d": d,
         "parameters": _hexadecimal(balls.problem.parameters),
         "mask": balls.mask,
-        "centre": [box[k, 0].mid().str(40, radius=False) for k in range(balls.size)],
+        "centre": [box[k].mid().str(40, radius=False) for k in range(balls.size)],
         "radius": repr(size),
         "cycle": cycle,
     }
@@ -224,7 +174,7 @@ def _conclude(balls: _BallSystem, box: arb_mat, size: float) -> CertifiedEquilib
     return CertifiedEquilibrium(exists, _stability(balls, box, data), centre, size, cycle)
 
 
-def _stability(balls: _BallSystem, box: arb_mat, found: dict[str, Any]) -> Verdict:
+def _stability(balls: _BallSystem, box: list[arb], found: dict[str, Any]) -> Verdict:
     """Lyapunov (flow) or Stein (map): S with ``-(J^T S + S J) > 0``, resp. ``S - J^T S J > 0``, and the inertia of S.
 
     For a 2-cycle x -> -x oddness makes x a fixed point of -f, and the sign of J does not matter.  ``found`` is the data

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from flint import arb, fmpq, fmpq_mat
+from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from eigentoken.numerics.instances.exact_values import BITS, Case, zero
 from eigentoken.numerics.readings.bracketed_starts import bracketing_arc, turn
@@ -32,6 +32,7 @@ from eigentoken.numerics.readings.exact_places import at_place, same_tokens
 from eigentoken.numerics.readings.starts_in_a_basin import capture
 from eigentoken.theory.classification.jacobians import ball_setting, jacobian
 from eigentoken.theory.exactness.balls import precision
+from eigentoken.theory.exactness.krawczyk import positive_definite
 from eigentoken.theory.language import claims, terms
 from eigentoken.theory.language.places import (
     AntipodalAt,
@@ -179,24 +180,11 @@ def _ball(value: Fraction, radius: Any = 0) -> arb:
     return middle + arb(0, radius) if radius else middle
 
 
-def _positive_definite(matrix: list[list[Any]]) -> bool:
-    """All pivots of the elimination of a symmetric ball matrix are certainly positive."""
-    rows = [list(row) for row in matrix]
-    for k in range(len(rows)):
-        if not rows[k][k] > 0:
-            return False
-        for i in range(k + 1, len(rows)):
-            ratio = rows[i][k] / rows[k][k]
-            for j in range(k, len(rows)):
-                rows[i][j] = rows[i][j] - ratio * rows[k][j]
-    return True
-
-
 def is_contraction(case: Case, region: Region) -> bool:
     """Check the region in ball arithmetic: the definition in the head of this module, nothing else."""
     with precision(BITS_HERE):
         shape = [[_ball(a) for a in row] for row in region.shape]
-        if not _positive_definite(shape):
+        if not positive_definite(arb_mat(shape)):
             return False
         widths = region.half_widths()
         if not _box_holds_ellipsoid(region, shape, widths):
@@ -232,7 +220,7 @@ def is_contraction(case: Case, region: Region) -> bool:
             ]
             room = rate * eps
         symmetric = [[(gap[i][j] + gap[j][i]) / 2 for j in range(size)] for i in range(size)]
-        if not _positive_definite(symmetric):
+        if not positive_definite(arb_mat(symmetric)):
             return False
         square = sum((moved[i] * shape[i][j] * moved[j] for i in range(size) for j in range(size)), arb(0))
         return bool(square < room * room)
@@ -246,7 +234,7 @@ def _box_holds_ellipsoid(region: Region, shape: list[list[Any]], widths: list[fl
         corner = (arb(widths[a]) / eps) ** 2
         bordered = [[*row, arb(int(i == a))] for i, row in enumerate(shape)]
         bordered.append([*(arb(int(i == a)) for i in range(size)), corner])
-        if not _positive_definite(bordered):
+        if not positive_definite(arb_mat(bordered)):
             return False
     return True
 

@@ -17,7 +17,6 @@ from torch import Tensor
 
 from eigentoken.numerics.dynamics import hemisphere
 from eigentoken.numerics.dynamics import observables as measure
-from eigentoken.numerics.dynamics.ball_derivatives import positive_definite
 from eigentoken.numerics.dynamics.basins import basin_fractions, clopper_pearson, layer_exponents, random_tokens, wilson
 from eigentoken.numerics.dynamics.equilibria import certify_equilibrium
 from eigentoken.numerics.dynamics.flows import follow
@@ -25,6 +24,7 @@ from eigentoken.numerics.dynamics.limits import LimitClass, name_limit, name_lim
 from eigentoken.numerics.dynamics.maps import iterate
 from eigentoken.numerics.dynamics.problem import Problem, problem
 from eigentoken.numerics.recheck import recheck
+from eigentoken.theory.exactness.krawczyk import positive_definite
 
 LN3 = math.log(3)
 

@@ -10,19 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from flint import arb, arb_mat
 
 from eigentoken.theory.classification.instances import Instance
-from eigentoken.theory.classification.jacobians import Jet, Setting, ball_setting
+from eigentoken.theory.classification.jacobians import Jet, Setting, ball_setting, sum_products
 from eigentoken.theory.exactness.balls import precision
-from eigentoken.theory.systems.system import Space, Time
+from eigentoken.theory.exactness.krawczyk import newton, zero_in_box
+from eigentoken.theory.systems.algebra import LoopAlgebra
+from eigentoken.theory.systems.system import Space, System, Time
 
-__all__ = ["CertifiedZero", "certify_near"]
+__all__ = ["CertifiedZero", "certify_near", "rest_equations", "values_and_slopes"]
 
 BITS = 192
-NEWTON_STEPS = 12
 RADIUS = -80
 "the box has half-width 2^RADIUS around the Newton iterate"
 
@@ -36,25 +38,38 @@ class CertifiedZero:
     radius: float
 
 
-def _equations(setting: Setting, unknowns: Sequence[Any]) -> list[Any]:
-    instance = setting.instance
-    n, d = instance.n, instance.d
+def rest_equations(
+    system: System, algebra: LoopAlgebra, parameters: Any, unknowns: Sequence[Any], n: int, d: int, mask: Any
+) -> list[Any]:
+    """``u_i - c_i x_i`` and ``x_i^T W x_i - 1``, or ``u_i`` in Euclidean space: zero at an equilibrium.
+
+    The unknowns are the coordinates of the tokens, then the multipliers c_i.
+    """
     tokens = tuple(tuple(unknowns[i * d : (i + 1) * d]) for i in range(n))
-    push = instance.system.influence(setting.algebra(), setting.parameters, tokens, instance.mask)
-    if instance.system.space is Space.EUCLIDEAN:
+    push = system.influence(algebra, parameters, tokens, mask)
+    if system.space is Space.EUCLIDEAN:
         return [entry for token in push for entry in token]
+    metric = parameters[system.metric] if system.metric else None
     values = []
-    for i in range(n):
-        values += [u - unknowns[n * d + i] * x for u, x in zip(push[i], tokens[i], strict=True)]
-        values.append(setting.pair(tokens[i], tokens[i]) - 1)
+    for i, x in enumerate(tokens):
+        values += [u - unknowns[n * d + i] * entry for u, entry in zip(push[i], x, strict=True)]
+        turned = x if metric is None else [sum_products(row, x) for row in metric]
+        values.append(sum_products(turned, x) - 1)
     return values
 
 
+def values_and_slopes(rows: Sequence[Jet], size: int) -> tuple[list[Any], arb_mat]:
+    """The values of jets, and the matrix of their derivatives by ``size`` variables."""
+    return [row.value for row in rows], arb_mat([[row.slopes.get(c, arb(0)) for c in range(size)] for row in rows])
+
+
 def _linearized(setting: Setting, unknowns: Sequence[Any]) -> tuple[list[Any], arb_mat]:
+    instance = setting.instance
     jets = [Jet(value, {index: arb(1)}) for index, value in enumerate(unknowns)]
-    values = _equations(setting, jets)
-    size = len(unknowns)
-    return [v.value for v in values], arb_mat([[v.slopes.get(c, arb(0)) for c in range(size)] for v in values])
+    rows = rest_equations(
+        instance.system, setting.algebra(), setting.parameters, jets, instance.n, instance.d, instance.mask
+    )
+    return values_and_slopes(rows, len(unknowns))
 
 
 def certify_near(instance: Instance, approximate: Sequence[Sequence[float]]) -> CertifiedZero | None:
@@ -67,26 +82,13 @@ def certify_near(instance: Instance, approximate: Sequence[Sequence[float]]) -> 
         return None
     with precision(BITS):
         setting = ball_setting(instance, BITS)
-        try:
-            centre = _newton(setting, approximate)
-            if centre is None:
-                return None
-            centre = _symmetrised(instance, centre, approximate) if instance.system.standard else centre
-            width = arb(0, arb(2) ** RADIUS)
-            box = [value + width for value in centre]
-            values, _ = _linearized(setting, centre)
-            _, slopes = _linearized(setting, box)
-            inverse = arb_mat([[e.mid() for e in row] for row in _linearized(setting, centre)[1].inv().tolist()])
-        except (ZeroDivisionError, ValueError, ArithmeticError):
+        linearized = partial(_linearized, setting)
+        centre = newton(linearized, _start(setting, approximate))
+        if centre is None:
             return None
-        size = len(centre)
-        unit = arb_mat([[int(i == j) for j in range(size)] for i in range(size)])
-        shift = inverse * arb_mat([[value] for value in values])
-        spread = (unit - inverse * slopes) * arb_mat([[width] for _ in range(size)])
-        images = [centre[i] - shift[i, 0] + spread[i, 0] for i in range(size)]
-        if not all(box[i].contains_interior(images[i]) for i in range(size)):
-            return None
-        return _checked(setting, images)
+        centre = _symmetrised(instance, centre, approximate) if instance.system.standard else centre
+        images = zero_in_box(linearized, centre, arb(2) ** RADIUS)
+        return None if images is None else _checked(setting, images)
 
 
 def _symmetrised(instance: Instance, centre: list[Any], approximate: Sequence[Sequence[float]]) -> list[Any]:
@@ -105,19 +107,14 @@ def _symmetrised(instance: Instance, centre: list[Any], approximate: Sequence[Se
     return result
 
 
-def _newton(setting: Setting, approximate: Sequence[Sequence[float]]) -> list[Any] | None:
+def _start(setting: Setting, approximate: Sequence[Sequence[float]]) -> list[Any]:
+    """The tokens and, where there are multipliers, ``c_i = x_i^T W u_i``."""
     unknowns: list[Any] = [arb(float(entry)) for token in approximate for entry in token]
     if setting.instance.system.space is not Space.EUCLIDEAN:
         tokens = tuple(tuple(arb(float(entry)) for entry in token) for token in approximate)
         push = setting.influence(tokens)
         unknowns += [setting.pair(x, u).mid() for x, u in zip(tokens, push, strict=True)]
-    for _ in range(NEWTON_STEPS):
-        values, slopes = _linearized(setting, unknowns)
-        correction = slopes.solve(arb_mat([[value] for value in values]))
-        unknowns = [(x - correction[i, 0]).mid() for i, x in enumerate(unknowns)]
-        if all(abs(correction[i, 0]) < arb(2) ** (RADIUS - 20) for i in range(len(unknowns))):
-            return unknowns
-    return None
+    return unknowns
 
 
 def _checked(setting: Setting, images: list[Any]) -> CertifiedZero | None:

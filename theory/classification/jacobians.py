@@ -23,7 +23,16 @@ from eigentoken.theory.systems.algebra import LoopAlgebra
 from eigentoken.theory.systems.system import Normalisation, Space
 from eigentoken.theory.systems.values import mapped
 
-__all__ = ["Jet", "Setting", "ball_setting", "exact_setting", "grouped_blocks", "intrinsic_jacobian", "jacobian"]
+__all__ = [
+    "Jet",
+    "Setting",
+    "ball_setting",
+    "exact_setting",
+    "grouped_blocks",
+    "intrinsic_jacobian",
+    "jacobian",
+    "jet_algebra",
+]
 
 State = tuple[tuple[Any, ...], ...]
 Matrix = list[list[Any]]
@@ -91,6 +100,11 @@ def _lifted(function: Callable[[Any], Any], slope: Callable[[Any], Any]) -> Call
         return Jet(value, argument._scaled(slope(value)))
 
     return lifted
+
+
+def jet_algebra(exp: Callable[[Any], Any], sqrt: Callable[[Any], Any], one: Any) -> LoopAlgebra:
+    """The loop algebra on numbers and jets of one arithmetic."""
+    return LoopAlgebra(_lifted(exp, lambda value: value), _lifted(sqrt, lambda value: 1 / (2 * value)), one)
 
 
 @dataclass(frozen=True)
