@@ -16,7 +16,8 @@ from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import det_matrix, det_tokens, diagonal, identity, numbers
 from eigentoken.proofs.properties.flow_properties import order_of_factors, tangent_field
 from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_J, tensor_step
-from eigentoken.proofs.steps.tensor_reductions import EXACT, all_equal, matrix_of_symbols, tokens_of_symbols
+from eigentoken.proofs.steps.reductions import all_agree
+from eigentoken.proofs.steps.tensor_reductions import EXACT, matrix_of_symbols, tokens_of_symbols
 from eigentoken.theory.calculus import (
     ALPHA,
     DIMENSION,
@@ -85,7 +86,7 @@ def derive_matrix_form() -> Derivation:
                 scope=SIZES,
                 derive=lambda: [entry for column in matrix_form(tokens, scores, value, right=True) for entry in column],
                 claimed=tuple(componentwise),
-                agrees=all_equal,
+                agrees=all_agree,
                 entrywise=True,
                 shows=lambda _: (
                     "z_i = \\bigl[V x \\exp(x^{\\top}K^{\\top}Qx)\\,D\\bigr]_i = \\sum_j "

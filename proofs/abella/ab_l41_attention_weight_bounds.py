@@ -14,7 +14,8 @@ from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import det_matrix, numbers, symmetric_eigenpairs, times, transposed
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.matrices import weight_of_a_later_token
-from eigentoken.proofs.steps.tensor_reductions import EXACT, all_equal
+from eigentoken.proofs.steps.reductions import all_agree
+from eigentoken.proofs.steps.tensor_reductions import EXACT
 from eigentoken.proofs.steps.textbook import CAUCHY_SCHWARZ
 from eigentoken.theory.language.conditions import BoundedInTime, PositiveDefinite, Symmetric
 from eigentoken.theory.language.terms import ell, matrix
@@ -135,7 +136,7 @@ def _bounds() -> tuple[Step, ...]:
             scope="3 tokens",
             derive=attained,
             claimed=(1 / (1 + 2 * sp.exp(2 * b)), 1 / (1 + 2 * sp.exp(-2 * b))),
-            agrees=all_equal,
+            agrees=all_agree,
             entrywise=True,
             shows=lambda claimed: (
                 f"\\alpha_{{12}} = {sp.latex(claimed[0])}, \\qquad \\alpha_{{11}} = {sp.latex(claimed[1])}"

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from eigentoken.proofs.steps.tensor_reductions import applied, from_system
+from eigentoken.proofs.steps.reductions import grouped
+from eigentoken.proofs.steps.tensor_reductions import applied
 from eigentoken.proofs.steps.textbook import ALMOST_EVERYWHERE_GRONWALL
 from eigentoken.proofs.steps.textbook_flows import EXPONENTIAL_GROWTH, MEAN_VALUE
-from eigentoken.theory.statements.steps import ALL_SIZES, Citation, Inequality, Step
+from eigentoken.theory.statements.steps import Citation, Inequality, Step
 
 __all__ = ["uniqueness_steps"]
 
@@ -36,15 +37,14 @@ def _lipschitz_weights() -> Iterator[Step]:
         -(a + b) / 2 * (2 * (1 - c)),
         by="(y - \\tilde y)^{\\top}",
     )
-    yield from_system(
+    yield grouped(
         "slope of a weight",
         "The weights differ too. On the line from $\\tilde y$ to $y$ a score moves at the rate $\\delta = (y - \\tilde "
         "y)^{\\top}Py_j$, and the normaliser by $Z' = Zm$ with the mean $m$ of these rates (written for the "
         "exponential of one score, up to a constant factor); the weight $w$ moves by $w(\\delta - m)$.",
         lambda: [sp.diff(share, s).subs(sp.Derivative(total, s), total * mean).subs(total, size)],
-        lambda: [sp.exp(s * delta) / size * (delta - mean)],
-        "\\frac{d}{ds}\\,\\frac{e^{s\\delta}}{Z} = <0>",
-        ALL_SIZES,
+        [sp.exp(s * delta) / size * (delta - mean)],
+        "\\frac{d}{ds}\\,\\frac{e^{s\\delta}}{Z} = <1>",
     )
     yield Inequality(
         name="bounded slope",

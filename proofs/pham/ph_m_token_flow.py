@@ -14,7 +14,8 @@ from eigentoken.proofs.properties.deterministic_data import as_numbers, det_toke
 from eigentoken.proofs.properties.flow_properties import key_identity
 from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_K, field_of, tensor_step
 from eigentoken.proofs.steps.extremes import bound_by_slope
-from eigentoken.proofs.steps.tensor_reductions import EXACT, all_equal, matrix_of_symbols, tokens_of_symbols, velocity
+from eigentoken.proofs.steps.reductions import all_agree
+from eigentoken.proofs.steps.tensor_reductions import EXACT, matrix_of_symbols, tokens_of_symbols, velocity
 from eigentoken.proofs.steps.textbook_flows import CONTINUATION
 from eigentoken.theory.calculus import (
     Assumptions,
@@ -98,7 +99,7 @@ def _identities() -> tuple[Step, ...]:
             claimed=tuple(
                 entry for row in velocity("token-flow", {"B": transposed, "W": score}, tokens) for entry in row
             ),
-            agrees=all_equal,
+            agrees=all_agree,
             entrywise=True,
             shows=lambda _: "\\dot x_l = \\sum_i p_{li}\\,B x_i, \\qquad B = V^{\\top}",
         ),

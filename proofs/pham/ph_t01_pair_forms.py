@@ -15,7 +15,8 @@ from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.flow_properties import two_token_gap
 from eigentoken.proofs.properties.matrices import pair_form_stands_still
 from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, along_flow, tensor_step
-from eigentoken.proofs.steps.tensor_reductions import EXACT, all_equal, from_system, velocity
+from eigentoken.proofs.steps.reductions import all_agree, grouped
+from eigentoken.proofs.steps.tensor_reductions import EXACT, velocity
 from eigentoken.proofs.steps.textbook_flows import MEAN_VALUE_DIFFERENCE
 from eigentoken.theory.calculus import Assumptions, Index, Letter, instance, vector
 from eigentoken.theory.calculus import dot as inner
@@ -29,7 +30,7 @@ from eigentoken.theory.proving.ball_evaluation import evaluate, sign
 from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
-from eigentoken.theory.statements.steps import ALL_SIZES, Citation, Computation, Derivation, Identity, Inequality, Step
+from eigentoken.theory.statements.steps import Citation, Computation, Derivation, Identity, Inequality, Step
 from eigentoken.theory.systems.catalogue import system
 
 
@@ -46,14 +47,13 @@ def variance_steps() -> tuple[Any, ...]:
     p_i, p_j = sp.symbols("p_i p_j", real=True)
     c_i, c_j = sp.symbols("c_i c_j", real=True)
     return (
-        from_system(
+        grouped(
             "slope of a softmax average",
             "Let $E_m(s) = \\sum_i c_i^m e^{b_i + s c_i}$, so that $E_0' = E_1$ and $E_1' = E_2$. The average "
             "$E_1/E_0$ of the $c_i$ has the slope $\\operatorname{Var} = E_2/E_0 - (E_1/E_0)^2$.",
             lambda: [slope],
-            lambda: [e_2 / e_0 - (e_1 / e_0) ** 2],
-            "\\frac{d}{ds}\\,\\frac{E_1}{E_0} = <0>",
-            ALL_SIZES,
+            [e_2 / e_0 - (e_1 / e_0) ** 2],
+            "\\frac{d}{ds}\\,\\frac{E_1}{E_0} = <1>",
         ),
         Identity(
             name="variance as a sum of squares",
@@ -335,7 +335,7 @@ def derive_growth() -> Derivation:
                 scope="2 tokens, d = 2",
                 derive=gap_speed,
                 claimed=tuple(claimed),
-                agrees=all_equal,
+                agrees=all_agree,
                 entrywise=True,
                 shows=lambda _: "\\dot\\delta = (p_{11} - p_{21})\\,B\\delta",
             ),

@@ -14,7 +14,8 @@ from eigentoken.proofs.properties.deterministic_data import as_numbers, eigenval
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.matrices import inertia_with_negative_scores, inertia_without_symmetry
 from eigentoken.proofs.steps.calculus_steps import tensor_step
-from eigentoken.proofs.steps.tensor_reductions import from_system, velocity
+from eigentoken.proofs.steps.reductions import grouped
+from eigentoken.proofs.steps.tensor_reductions import velocity
 from eigentoken.proofs.steps.textbook import OSTROWSKI_SCHNEIDER
 from eigentoken.proofs.steps.textbook_flows import LINEAR_GROWTH
 from eigentoken.theory.calculus import Letter, dot, vector
@@ -162,7 +163,7 @@ def _two_negative_signs() -> tuple[Step, ...]:
             needs=("consensus states are invariant",),
             establishes=("some solution of the linear flow of B is unbounded",),
         ),
-        from_system(
+        grouped(
             "a mean that stays",
             "But not every start grows: for $D = 1$, $A = W = -1$, $B = 1$ and tokens $x, -x$ the mean is zero, and "
             "stays zero (the two velocities are opposite).",
@@ -174,9 +175,9 @@ def _two_negative_signs() -> tuple[Step, ...]:
                     )
                 )
             ],
-            lambda: [sp.Integer(0)],
-            "\\dot x_1 + \\dot x_2 = <0>",
-            "2 tokens, d = 1",
+            [sp.Integer(0)],
+            "\\dot x_1 + \\dot x_2 = <1>",
+            scope="2 tokens, d = 1",
         ),
     )
 

@@ -29,7 +29,8 @@ from eigentoken.proofs.properties.rotary_rings import (
     small_average,
 )
 from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_K, along_flow, tensor_step
-from eigentoken.proofs.steps.tensor_reductions import all_equal, slope
+from eigentoken.proofs.steps.reductions import all_agree
+from eigentoken.proofs.steps.tensor_reductions import slope
 from eigentoken.proofs.steps.textbook import LASALLE, LASALLE_BOUNDED
 from eigentoken.proofs.steps.textbook_flows import UNBOUNDED_MONOTONE
 from eigentoken.theory.calculus import SLOT, Assumptions, CalculusAlgebra, Letter, dot, exponential, factor, vector
@@ -215,7 +216,7 @@ def _exact_example() -> tuple[Step, ...]:
             scope="4 tokens, d = 2, every a",
             derive=radial_speed,
             claimed=(claimed_speed(),) * 8,
-            agrees=all_equal,
+            agrees=all_agree,
             entrywise=True,
             shows=lambda _: (
                 "\\dot r = r\\,\\frac{\\cosh(cr^2) - \\cosh(r^2)}{\\cosh(cr^2) + \\cosh(r^2)}, \\qquad c = "

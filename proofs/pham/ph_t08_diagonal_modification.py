@@ -13,7 +13,8 @@ from eigentoken.proofs.properties.deterministic_data import FLOATS
 from eigentoken.proofs.properties.flow_properties import modified_form
 from eigentoken.proofs.properties.rotary_rings import a, claimed_speed, quarter_scores, r, radial_speed, states
 from eigentoken.proofs.properties.trajectories import integrate
-from eigentoken.proofs.steps.tensor_reductions import all_equal, slope
+from eigentoken.proofs.steps.reductions import all_agree
+from eigentoken.proofs.steps.tensor_reductions import slope
 from eigentoken.theory.language.conditions import Nonsingular
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import sign
@@ -63,7 +64,7 @@ def derive_diagonal() -> Derivation:
                 scope="4 tokens, d = 2, every a and lambda",
                 derive=lambda: radial_speed(shift),
                 claimed=(claimed_speed(shift),) * 8,
-                agrees=all_equal,
+                agrees=all_agree,
                 entrywise=True,
                 shows=lambda _: (
                     "\\dot r = r\\,\\frac{e^{-\\lambda r^2}\\cosh(cr^2) - e^{\\lambda r^2}\\cosh(r^2)}{e^{-\\lambda "

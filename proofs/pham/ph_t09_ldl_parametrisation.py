@@ -13,7 +13,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.properties.deterministic_data import as_numbers, numbers, symmetric_eigenpairs
-from eigentoken.proofs.steps.tensor_reductions import from_system
+from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.proofs.steps.textbook import SYLVESTER
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import evaluate, sign
@@ -34,15 +34,15 @@ def derive() -> Derivation:
                 hypotheses=(e > 0, sp.Eq(sp.exp(soft), 1 + e)),
                 conclusion=soft > 0,
             ),
-            from_system(
+            grouped(
                 "unit triangular",
                 "A unit lower triangular matrix has determinant 1, so $S = L\\,\\operatorname{diag}(\\epsilon\\odot "
                 "s)\\,L^{\\top}$ is congruent to $\\operatorname{diag}(\\epsilon\\odot s)$ (written for $D = 3$; in "
                 "general the determinant of a triangular matrix is the product of its diagonal).",
                 lambda: [lower.det()],
-                lambda: [sp.Integer(1)],
-                "\\det L = <0>",
-                "d = 3",
+                [sp.Integer(1)],
+                "\\det L = <1>",
+                scope="d = 3",
                 establishes=("S and the diagonal are symmetric and congruent by an invertible matrix",),
             ),
             Citation(

@@ -12,7 +12,8 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.properties.trajectories import integrate
-from eigentoken.proofs.steps.tensor_reductions import from_system, slope, velocity
+from eigentoken.proofs.steps.reductions import grouped
+from eigentoken.proofs.steps.tensor_reductions import slope, velocity
 from eigentoken.proofs.steps.textbook_flows import MEAN_VALUE_DIFFERENCE
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import sign
@@ -33,14 +34,14 @@ def _below_the_identity() -> tuple[Step, ...]:
     x, s, middle = sp.symbols("x s z", real=True)
     square = sp.Symbol("g", real=True)
     return (
-        from_system(
+        grouped(
             "one-dimensional pair",
             "How slow the decay is: for $D = 1$, $L = 2$, $W = 1$, $B = -1$ and tokens $x, -x$ the registered system "
             "gives",
             lambda: velocity("token-flow", {"B": _MINUS, "W": _ONE}, ((x,), (-x,)))[0],
-            lambda: [-x * sp.tanh(x**2)],
-            "\\dot x = <0>",
-            "2 tokens, d = 1",
+            [-x * sp.tanh(x**2)],
+            "\\dot x = <1>",
+            scope="2 tokens, d = 1",
         ),
         slope(
             "slope of s - tanh s",
@@ -123,7 +124,7 @@ def _moving_mean() -> tuple[Step, ...]:
     power = sp.exp(-3 * size**2)
     push = -2 * size * small * (1 - small) ** 2 / ((1 + 2 * small**2) * (2 + small))
     return (
-        from_system(
+        grouped(
             "a mean that is zero",
             "For three tokens the mean is not a quantity of its own: with $D = 1$, $W = 1$, $B = -1$ and tokens $2s, "
             "-s, -s$ the mean is zero, and moves with the velocity (in $w = e^{-3s^2}$)",
@@ -134,9 +135,9 @@ def _moving_mean() -> tuple[Step, ...]:
                 )
                 / 3
             ],
-            lambda: [push.subs(small, power)],
+            [push.subs(small, power)],
             "\\dot{\\bar x} = -\\frac{2s\\,w\\,(1 - w)^2}{(1 + 2w^2)(2 + w)}",
-            "3 tokens, d = 1",
+            scope="3 tokens, d = 1",
         ),
         Inequality(
             name="the mean is pushed",

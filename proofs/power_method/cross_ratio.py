@@ -13,7 +13,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.power_method.symbols import alpha
-from eigentoken.proofs.steps.reductions import recalled, tensor
+from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.proofs.steps.textbook_maps import INFINITE_PRODUCTS
 from eigentoken.theory.calculus import (
     ALPHA,
@@ -28,6 +28,7 @@ from eigentoken.theory.calculus import (
     vector,
 )
 from eigentoken.theory.calculus import instance as at
+from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.steps import Citation, Identity, Inequality, Step
 
 __all__ = ["ONLY_EQUAL_TOKENS", "cross_ratio_steps"]

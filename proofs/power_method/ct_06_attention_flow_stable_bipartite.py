@@ -23,10 +23,11 @@ from eigentoken.proofs.power_method.pm_n03_stable_bipartite_criterion import (
 from eigentoken.proofs.power_method.symbols import LK, LL, E, V, b1, b2, d, k, kappa, lam, mu, p, q
 from eigentoken.proofs.properties.exact_points import instance, point_is
 from eigentoken.proofs.properties.first_failures import FirstFailure, map_beyond_the_flow
-from eigentoken.proofs.steps.reductions import grouped, recalled
+from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import BipartiteAt
+from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Derivation, Identity, Inequality, Step

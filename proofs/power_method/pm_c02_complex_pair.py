@@ -11,8 +11,9 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import alpha, any_score, n
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.point_checks import rotating_consensus
-from eigentoken.proofs.steps.reductions import grouped, recalled
+from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.proofs.steps.textbook_maps import NORMALLY_HYPERBOLIC_CIRCLE
+from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality

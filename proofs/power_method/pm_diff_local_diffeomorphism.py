@@ -8,10 +8,10 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import V, alpha
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.map_checks import local_diffeomorphism
-from eigentoken.proofs.steps.reductions import recalled
 from eigentoken.proofs.steps.textbook_maps import INVERSE_FUNCTION
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.terms import SpectralNorm
+from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality

@@ -18,7 +18,7 @@ from eigentoken.proofs.power_method.pm_l05_oja_bipartite_points import LONG_STEP
 from eigentoken.proofs.power_method.pm_l07_lyapunov_function import SHORT_OR_POSITIVE
 from eigentoken.proofs.power_method.symbols import V, alpha, d, lam, n
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
-from eigentoken.proofs.steps.reductions import grouped, recalled, tensor
+from eigentoken.proofs.steps.reductions import grouped, tensor
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
 from eigentoken.proofs.steps.textbook_maps import INERTIA_OF_PRODUCTS, INTERLACING, INVARIANCE_OF_MAPS, PRODUCT_SPECTRA
 from eigentoken.theory.calculus import (
@@ -37,6 +37,7 @@ from eigentoken.theory.calculus import instance as at
 from eigentoken.theory.language.claims import Unstable, When
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.places import AntipodalAt
+from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step

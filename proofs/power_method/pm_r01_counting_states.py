@@ -7,8 +7,8 @@ from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import FLIPPED, flip
 from eigentoken.proofs.power_method.symbols import d, n
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.point_checks import signed_states
-from eigentoken.proofs.steps.reductions import recalled
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement
 from eigentoken.theory.statements.steps import Computation, Derivation, Identity

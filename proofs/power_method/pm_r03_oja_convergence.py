@@ -10,13 +10,13 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import flipped
 from eigentoken.proofs.power_method.symbols import V, alpha
 from eigentoken.proofs.steps.calculus_steps import analytic_step
-from eigentoken.proofs.steps.reductions import recalled
 from eigentoken.proofs.steps.textbook_maps import DESCENT_SEQUENCES, LIMIT_IS_FIXED
 from eigentoken.theory.calculus import TOKENS, Assumptions, Index, differentiate, direction, dot, matrix, vector
 from eigentoken.theory.language.claims import Converges
 from eigentoken.theory.language.conditions import Relation, Symmetric
 from eigentoken.theory.language.places import SomeEquilibrium
 from eigentoken.theory.language.terms import SpectralNorm
+from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Printed, Source, Statement, Variant
 from eigentoken.theory.statements.steps import Citation, Derivation, Inequality

@@ -16,11 +16,12 @@ from eigentoken.proofs.power_method.pm_l04_consensus_stability import consensus_
 from eigentoken.proofs.power_method.pm_n01_consensus_any_layer import spiral
 from eigentoken.proofs.power_method.symbols import G2, G3, LK, LL, F, alpha, any_score, d, k, lam, n, symmetric_value
 from eigentoken.proofs.properties.exact_points import agree, image, instance, point_is
-from eigentoken.proofs.steps.reductions import grouped, recalled
+from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.verdicts import Verdict
+from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant
 from eigentoken.theory.statements.steps import Derivation

@@ -14,7 +14,6 @@ from eigentoken.proofs.power_method.pm_cx1_antipodal_tokens import TV9, attracti
 from eigentoken.proofs.power_method.symbols import V, alpha, d, k, lam, n
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.cross_ratio_checks import cross_ratio
-from eigentoken.proofs.steps.reductions import recalled
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
 from eigentoken.proofs.steps.textbook_flows import NULL_SUBMANIFOLDS
 from eigentoken.proofs.steps.textbook_maps import CENTRE_STABLE_MAPS
@@ -22,6 +21,7 @@ from eigentoken.theory.language.claims import AlmostEveryConverges, Stable, Unst
 from eigentoken.theory.language.conditions import AnyOf, Relation
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import SpectralNorm
+from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step

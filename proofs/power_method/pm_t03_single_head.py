@@ -18,13 +18,13 @@ from eigentoken.proofs.power_method.pm_l15_attention_polygonal_points import TV1
 from eigentoken.proofs.power_method.symbols import B1, B2, V, alpha, b1, b2, bbar, d, k, kappa, lam, mu, n, p, q
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
 from eigentoken.proofs.properties.first_failures import FirstFailure, block_that_expands, side_that_expands
-from eigentoken.proofs.steps.reductions import recalled
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
 from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import SpectralNorm
 from eigentoken.theory.language.verdicts import Verdict, all_of, fails, holds
+from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Derivation, Identity, Inequality

@@ -7,6 +7,8 @@ time the functions are absolutely continuous, and the same two steps are made fo
 
 from __future__ import annotations
 
+from typing import TypedDict, Unpack
+
 from eigentoken.proofs.steps.textbook import (
     ALMOST_EVERYWHERE_GRONWALL,
     ALMOST_EVERYWHERE_LARGEST,
@@ -14,20 +16,34 @@ from eigentoken.proofs.steps.textbook import (
     DANSKIN,
     GRONWALL,
 )
-from eigentoken.theory.statements.steps import Citation
+from eigentoken.theory.statements.steps import Citation, Theorem
 
 __all__ = ["bound_almost_everywhere", "bound_by_slope"]
 
 
-def bound_by_slope(
-    largest: str,
-    rate: str,
-    *,
-    names: tuple[str, str],
-    says: tuple[str, str],
-    formulas: tuple[str, str],
-    uses: tuple[str, ...],
-) -> tuple[Citation, Citation]:
+class Told(TypedDict):
+    """The two steps in words: their names, what they say, their formulas, and what the first one uses."""
+
+    names: tuple[str, str]
+    says: tuple[str, str]
+    formulas: tuple[str, str]
+    uses: tuple[str, ...]
+
+
+def _cited(theorem: Theorem, part: int, told: Told, **letters: str) -> Citation:
+    """The theorem, of these objects, for all that it concludes; the second step uses the first."""
+    return Citation(
+        name=told["names"][part],
+        says=told["says"][part],
+        theorem=theorem,
+        letters=letters,
+        uses=(told["names"][0],) if part else told["uses"],
+        formula=told["formulas"][part],
+        establishes=theorem.of(**letters).conclusions,
+    )
+
+
+def bound_by_slope(largest: str, rate: str, **told: Unpack[Told]) -> tuple[Citation, Citation]:
     """``D+ M <= k M`` and ``M(t) <= e^{kt} M(0)`` with the ``rate`` k.
 
     Needed are the facts that ``largest`` is the largest of finitely many differentiable functions of time, and that where
@@ -37,37 +53,13 @@ def bound_by_slope(
     >>> steps[1].establishes
     ('the spread at time t is at most exp(-2c t) times the spread at the start',)
     """
-    slope = f"{rate} times {largest}"
-    danskin = Citation(
-        name=names[0],
-        says=says[0],
-        theorem=DANSKIN,
-        letters={"M": largest, "rate": slope},
-        uses=uses,
-        formula=formulas[0],
-        establishes=(f"the upper Dini derivative of {largest} is at most {slope}",),
+    return (
+        _cited(DANSKIN, 0, told, M=largest, rate=f"{rate} times {largest}"),
+        _cited(GRONWALL, 1, told, u=largest, k=rate),
     )
-    comparison = Citation(
-        name=names[1],
-        says=says[1],
-        theorem=GRONWALL,
-        letters={"u": largest, "k": rate},
-        uses=(names[0],),
-        formula=formulas[1],
-        establishes=(f"{largest} at time t is at most exp({rate} t) times {largest} at the start",),
-    )
-    return danskin, comparison
 
 
-def bound_almost_everywhere(
-    largest: str,
-    rate: str = "",
-    *,
-    names: tuple[str, str],
-    says: tuple[str, str],
-    formulas: tuple[str, str],
-    uses: tuple[str, ...],
-) -> tuple[Citation, Citation]:
+def bound_almost_everywhere(largest: str, rate: str = "", **told: Unpack[Told]) -> tuple[Citation, Citation]:
     """As :func:`bound_by_slope` for absolutely continuous functions, whose slopes are known for almost every time.
 
     Without a rate, ``M' <= 0`` for almost every time, and M does not increase.
@@ -77,23 +69,7 @@ def bound_almost_everywhere(
     ('the spread does not increase',)
     """
     slope = f"{rate} times {largest}" if rate else "zero"
-    largest_step = Citation(
-        name=names[0],
-        says=says[0],
-        theorem=ALMOST_EVERYWHERE_LARGEST,
-        letters={"M": largest, "rate": slope},
-        uses=uses,
-        formula=formulas[0],
-        establishes=(f"{largest} is absolutely continuous, with a derivative of at most {slope} almost everywhere",),
-    )
-    bound = f"{largest} at time t is at most exp({rate} t) times {largest} at the start"
-    comparison = Citation(
-        name=names[1],
-        says=says[1],
-        theorem=ALMOST_EVERYWHERE_GRONWALL if rate else ALMOST_EVERYWHERE_MONOTONE,
-        letters={"u": largest, "k": rate} if rate else {"u": largest},
-        uses=(names[0],),
-        formula=formulas[1],
-        establishes=(bound if rate else f"{largest} does not increase",),
-    )
-    return largest_step, comparison
+    first = _cited(ALMOST_EVERYWHERE_LARGEST, 0, told, M=largest, rate=slope)
+    if rate:
+        return first, _cited(ALMOST_EVERYWHERE_GRONWALL, 1, told, u=largest, k=rate)
+    return first, _cited(ALMOST_EVERYWHERE_MONOTONE, 1, told, u=largest)

@@ -8,7 +8,7 @@ sums of any length.  The claim is data that is written in the statement's file; 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import sympy as sp
 
@@ -16,10 +16,24 @@ from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.language.word_latex import scalar_latex
 from eigentoken.theory.proving.normal_form import identity_verdict
-from eigentoken.theory.statements.from_statement import established, recalled
-from eigentoken.theory.statements.steps import ALL_SIZES, Reduction
+from eigentoken.theory.statements.steps import Reduction
 
-__all__ = ["all_agree", "established", "grouped", "recalled", "tensor"]
+__all__ = ["Relations", "all_agree", "grouped", "tensor"]
+
+
+class Relations(TypedDict, total=False):
+    """How a step stands in a derivation: the fields of :class:`~eigentoken.theory.statements.steps.Step` beside its words.
+
+    Every builder of steps takes them by keyword and hands them on.
+    """
+
+    uses: tuple[str, ...]
+    needs: tuple[str, ...]
+    establishes: tuple[str, ...]
+    scope: str
+    assuming: tuple[Condition, ...]
+    discharges: tuple[Condition, ...]
+    about: tuple[str, ...]
 
 
 def all_agree(derived: Iterable[Any], claimed: Iterable[Any]) -> Verdict:
@@ -27,10 +41,14 @@ def all_agree(derived: Iterable[Any], claimed: Iterable[Any]) -> Verdict:
     left, right = list(derived), list(claimed)
     if not right or len(left) != len(right):
         return fails(f"{len(left)} expressions were derived, {len(right)} are claimed")
-    for index, (one, other) in enumerate(zip(left, right, strict=True)):
-        if sp.sympify(one).has(sp.Float) or sp.sympify(other).has(sp.Float):
+    seen: set[tuple[Any, Any]] = set()
+    for index, pair in enumerate(zip(left, right, strict=True)):
+        if pair in seen:
+            continue
+        seen.add(pair)
+        if any(sp.sympify(each).has(sp.Float) for each in pair):
             return fails(f"entry {index + 1} holds a floating-point number: a derivation is exact")
-        verdict = identity_verdict(one, other)
+        verdict = identity_verdict(*pair)
         if not verdict.is_holds:
             return Verdict(verdict.word, f"entry {index + 1}: {verdict.reason}")
     return holds(f"{len(right)} derived expressions agree with the claim by normal form")
@@ -42,15 +60,9 @@ def grouped(
     derive: Callable[[], Iterable[Any]],
     claimed: Sequence[Any],
     formula: str,
-    *,
-    uses: tuple[str, ...] = (),
-    needs: tuple[str, ...] = (),
-    establishes: tuple[str, ...] = (),
-    scope: str = ALL_SIZES,
-    assuming: tuple[Condition, ...] = (),
+    **relations: Unpack[Relations],
 ) -> Reduction:
     """Compare scalar expressions.  ``formula`` holds ``<1>``, ``<2>``, ... where the claimed expressions are printed."""
-    wanted = tuple(sp.sympify(each) for each in claimed)
 
     def shows(expressions: Sequence[Any]) -> str:
         text = formula
@@ -61,16 +73,12 @@ def grouped(
     return Reduction(
         name=name,
         says=says,
-        uses=uses,
-        needs=needs,
-        establishes=establishes,
-        scope=scope,
-        assuming=assuming,
         derive=lambda: tuple(derive()),
-        claimed=wanted,
+        claimed=tuple(sp.sympify(each) for each in claimed),
         agrees=all_agree,
         entrywise=True,
         shows=shows,
+        **relations,
     )
 
 
@@ -80,10 +88,7 @@ def tensor(
     derive: Callable[[], tuple[Any, Any]],
     claimed: Any,
     formula: str,
-    *,
-    uses: tuple[str, ...] = (),
-    needs: tuple[str, ...] = (),
-    establishes: tuple[str, ...] = (),
+    **relations: Unpack[Relations],
 ) -> Reduction:
     """Compare expressions of the dimension-free calculus: ``derive`` gives the expression and the assumptions.
 
@@ -101,13 +106,5 @@ def tensor(
         return fails(f"{len(rest.terms)} terms of the difference remain: {rest!s:.200}")
 
     return Reduction(
-        name=name,
-        says=says,
-        uses=uses,
-        needs=needs,
-        establishes=establishes,
-        derive=derive,
-        claimed=claimed,
-        agrees=agrees,
-        shows=lambda _: formula,
+        name=name, says=says, derive=derive, claimed=claimed, agrees=agrees, shows=lambda _: formula, **relations
     )

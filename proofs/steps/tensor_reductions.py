@@ -12,25 +12,22 @@ the derivations; these reductions are for listed sizes and say so, unless the di
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import sympy as sp
 
-from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.proofs.steps.reductions import Relations, grouped
 from eigentoken.theory.language.word_latex import scalar_latex
-from eigentoken.theory.proving.normal_form import identity_verdict
-from eigentoken.theory.statements.steps import ALL_SIZES, Identity, Reduction
+from eigentoken.theory.statements.steps import Identity, Reduction
 from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask
 from eigentoken.theory.systems.catalogue import system
 
 __all__ = [
     "EXACT",
-    "all_equal",
     "applied",
     "circle_point",
-    "from_system",
     "functional",
     "matrix_of_symbols",
     "slope",
@@ -105,60 +102,6 @@ def velocity(name: str, parameters: Mapping[str, Any], x: Sequence[Sequence[Any]
     return chosen.advance(EXACT, parameters, tuple(tuple(token) for token in x), mask)
 
 
-def all_equal(derived: Iterable[Any], claimed: Iterable[Any]) -> Verdict:
-    """Every derived expression equals the claimed one, by normal form; the first that does not decides."""
-    pairs = list(zip(list(derived), list(claimed), strict=True))
-    if not pairs:
-        return fails("there is nothing to compare")
-    for index, (left, right) in enumerate(dict.fromkeys(pairs)):
-        if sp.sympify(left).has(sp.Float) or sp.sympify(right).has(sp.Float):
-            return fails(f"entry {index} holds a floating-point number: a derivation is exact")
-        verdict = identity_verdict(left, right)
-        if not verdict.is_holds:
-            return verdict if verdict.is_undecided else fails(f"entry {index}: {verdict.reason}")
-    return holds(f"{len(pairs)} expressions agree by normal form")
-
-
-def from_system(
-    name: str,
-    says: str,
-    derive: Callable[[], Iterable[Any]],
-    claimed: Callable[[], Iterable[Any]],
-    formula: str,
-    scope: str,
-    *,
-    uses: tuple[str, ...] = (),
-    needs: tuple[str, ...] = (),
-    establishes: tuple[str, ...] = (),
-) -> Reduction:
-    """A reduction that compares what the registered system gives with a claimed list of expressions.
-
-    ``claimed`` is called when the step is made, so that the claim is data; ``formula`` may hold ``<0>``, ``<1>``, ...,
-    which are filled with the LaTeX of the claimed expressions.
-    """
-    wanted = tuple(sp.sympify(each) for each in claimed())
-
-    def shows(expressions: Sequence[Any]) -> str:
-        text = formula
-        for index, each in enumerate(expressions):
-            text = text.replace(f"<{index}>", scalar_latex(each))
-        return text
-
-    return Reduction(
-        name=name,
-        says=says,
-        uses=uses,
-        needs=needs,
-        establishes=establishes,
-        scope=scope,
-        derive=derive,
-        claimed=wanted,
-        agrees=all_equal,
-        entrywise=True,
-        shows=shows,
-    )
-
-
 def applied(
     name: str,
     says: str,
@@ -167,26 +110,14 @@ def applied(
     right: Any,
     *,
     by: str = "",
-    uses: tuple[str, ...] = (),
-    needs: tuple[str, ...] = (),
-    establishes: tuple[str, ...] = (),
+    **relations: Unpack[Relations],
 ) -> Identity:
     """``u^T (expression) = right``, where ``products`` gives the product of u with each vector: an identity for every d.
 
     ``by`` names the functional (``u^{\\top}``) in print.
     """
     functional(expression, products)  # refuses what is not linear in the vectors
-    return Functional(
-        by=by,
-        name=name,
-        says=says,
-        left=expression,
-        right=right,
-        where=dict(products),
-        uses=uses,
-        needs=needs,
-        establishes=establishes,
-    )
+    return Functional(by=by, name=name, says=says, left=expression, right=right, where=dict(products), **relations)
 
 
 def slope(
@@ -198,10 +129,7 @@ def slope(
     *,
     at: Any = None,
     order: int = 1,
-    scope: str = ALL_SIZES,
-    uses: tuple[str, ...] = (),
-    needs: tuple[str, ...] = (),
-    establishes: tuple[str, ...] = (),
+    **relations: Unpack[Relations],
 ) -> Reduction:
     """``d/ds (of) = claimed`` (at ``s = at``, where given): the derivative is computed, the claim is data, both are printed."""
 
@@ -212,7 +140,5 @@ def slope(
     mark = f"d^{order}" if order > 1 else "d"
     below = f"d{scalar_latex(by)}" + (f"^{order}" if order > 1 else "")
     where = "" if at is None else rf"\bigg|_{{{scalar_latex(by)} = {scalar_latex(at)}}}"
-    text = rf"\frac{{{mark}}}{{{below}}}\left[{scalar_latex(of)}\right]{where} = <0>"
-    return from_system(
-        name, says, derived, lambda: [claimed], text, scope, uses=uses, needs=needs, establishes=establishes
-    )
+    text = rf"\frac{{{mark}}}{{{below}}}\left[{scalar_latex(of)}\right]{where} = <1>"
+    return grouped(name, says, derived, [claimed], text, **relations)
