@@ -28,11 +28,10 @@ from eigentoken.theory.calculus import (
     normal_form,
     vector,
 )
-from eigentoken.theory.calculus.atoms import Base, Delta, Dot, Exp, Mask, Named, Norm, SumExp
-from eigentoken.theory.calculus.expressions import Monomial, row_sum, thawed
-from eigentoken.theory.calculus.normal_form import least_spelling
+from eigentoken.theory.calculus.atoms import Delta, Dot, Exp, Mask, SumExp
+from eigentoken.theory.calculus.expressions import row_sum, thawed
+from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.language.verdicts import Verdict, holds, undecided
-from eigentoken.theory.language.word_latex import scalar_latex
 from eigentoken.theory.statements.steps import Reduction
 from eigentoken.theory.systems.catalogue import system
 
@@ -45,7 +44,6 @@ __all__ = [
     "along_flow",
     "analytic_step",
     "attention_sum",
-    "expression_latex",
     "field_of",
     "tensor_step",
     "token",
@@ -174,88 +172,3 @@ def analytic_step(
         return holds(f"{verdict.reason}; all its factors are analytic") if verdict.is_holds else verdict
 
     return replace(plain, agrees=agrees)
-
-
-# -- LaTeX of expressions ---------------------------------------------------------------------------------------------
-
-_BOUND_NAMES = "jklmpqr"
-
-
-def expression_latex(expression: Expression) -> str:
-    """The terms of an expression, bound indices named j, k, l, ...: none of them like an index that is free in any term."""
-    spelled = [(least_spelling(monomial, Assumptions()), value) for monomial, value in expression.terms.items()]
-    if not spelled:
-        return "0"
-    text = ""
-    free = {_index(index, {}) for index in expression.free_indices}
-    for monomial, value in sorted(spelled, key=repr):
-        term = _term(monomial, value, free)
-        text += term if not text or term.startswith("-") else f" + {term}"
-    return text
-
-
-def _term(monomial: Monomial, value: Any, free: set[str]) -> str:
-    fresh = iter(each for each in _BOUND_NAMES if each not in free)
-    heads = iter(("h", "g"))
-    names = {index: next(heads) if index.kind == "head" else next(fresh) for index in monomial.bound}
-    sums = "".join(rf"\sum_{{{names[index]}}} " for index in monomial.bound)
-    top = " ".join(_power(_atom(atom, names), power) for atom, power in monomial.factors if power > 0)
-    bottom = " ".join(_power(_atom(atom, names), -power) for atom, power in monomial.factors if power < 0)
-    body = rf"\frac{{{top or 1}}}{{{bottom}}}" if bottom else top
-    arrow = ""
-    if monomial.arrow is not None:
-        word, base = monomial.arrow
-        arrow = " ".join([*(_letter(each, names) for each in word), _base(base, names)])
-    scale = "" if value == 1 else "-" if value == -1 else scalar_latex(value)
-    parts = " ".join(part for part in (scale, sums, body, arrow) if part)
-    return parts if (body or arrow or scale not in ("", "-")) else f"{parts}1"
-
-
-def _power(text: str, power: int) -> str:
-    if power == 1:
-        return text
-    return rf"{text}^{{{power}}}" if text.startswith("(") else rf"\left({text}\right)^{{{power}}}"
-
-
-def _index(index: Index, names: dict[Index, str]) -> str:
-    return names.get(index, {"*": "m", "slot": "i"}.get(index.name, index.name))
-
-
-def _indices(indices: tuple[Index, ...], names: dict[Index, str]) -> str:
-    return rf"_{{{''.join(_index(each, names) for each in indices)}}}" if indices else ""
-
-
-def _letter(letter: Letter, names: dict[Index, str]) -> str:
-    mark = r"^{\top}" if letter.transposed else ""
-    return f"{letter.name}{_indices(letter.indices, names)}{mark}"
-
-
-def _base(base: Base, names: dict[Index, str]) -> str:
-    return f"{base.name}{_indices(base.indices, names)}"
-
-
-def _atom(atom: Any, names: dict[Index, str]) -> str:
-    if isinstance(atom, Dot):
-        middle = "".join(f"{_letter(each, names)} " for each in atom.word)
-        return rf"({_base(atom.left, names)}^{{\top}} {middle}{_base(atom.right, names)})"
-    if isinstance(atom, Exp):
-        return rf"e^{{{_inner(atom.exponent, names)}}}"
-    if isinstance(atom, SumExp):
-        inner = {**names, atom.bound: "m"}
-        masks = "".join(rf"{each.name}{_indices((each.query, each.key), inner)} " for each in atom.masks)
-        return rf"\Big(\sum_{{m}} {masks}e^{{{_inner(atom.exponent, inner)}}}\Big)"
-    if isinstance(atom, Norm | Named):
-        return f"{atom.name}{_indices(atom.indices, names)}"
-    if isinstance(atom, Delta):
-        return rf"\delta{_indices((atom.first, atom.second), names)}"
-    if isinstance(atom, Mask):
-        return rf"{atom.name}{_indices((atom.query, atom.key), names)}"
-    raise TypeError(f"no LaTeX for {type(atom).__name__}: teach expression_latex")
-
-
-def _inner(frozen: Any, names: dict[Index, str]) -> str:
-    parts = []
-    for monomial, value in thawed(frozen).terms.items():
-        factors = " ".join(_power(_atom(atom, names), power) for atom, power in monomial.factors)
-        parts.append(factors if value == 1 else f"{scalar_latex(value)} {factors}")
-    return " + ".join(parts) or "0"

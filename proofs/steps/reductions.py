@@ -14,7 +14,7 @@ import sympy as sp
 
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
-from eigentoken.theory.language.word_latex import scalar_latex
+from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.proving.normal_form import identity_verdict
 from eigentoken.theory.statements.steps import Reduction
 

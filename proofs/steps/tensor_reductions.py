@@ -19,7 +19,7 @@ from typing import Any, Unpack
 import sympy as sp
 
 from eigentoken.proofs.steps.reductions import Relations, grouped
-from eigentoken.theory.language.word_latex import scalar_latex
+from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.statements.steps import Identity, Reduction
 from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask
 from eigentoken.theory.systems.catalogue import system

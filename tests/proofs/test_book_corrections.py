@@ -10,9 +10,10 @@ import sympy as sp
 
 from eigentoken.proofs.pham.slow_decay import mean_moves, three_tokens_example
 from eigentoken.proofs.properties.rotary_rings import C, a, r, radial_speed
-from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, TOKEN_K, expression_latex
+from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, TOKEN_K
 from eigentoken.proofs.steps.tensor_reductions import velocity
 from eigentoken.theory.calculus import dot, vector
+from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.proving.ball_evaluation import sign
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Statement

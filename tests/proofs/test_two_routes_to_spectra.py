@@ -16,7 +16,7 @@ from eigentoken.theory.systems.catalogue import system
 
 n, p, q = (sp.Symbol(name, integer=True, positive=True) for name in "npq")
 alpha = sp.Symbol("alpha", positive=True)
-k, l, s = (sp.Symbol(name, real=True) for name in ("lambda_k", "lambda_l", "s"))
+k, l, s = (sp.Symbol(name, real=True) for name in ("lambda_k", "lambda_ell", "s"))
 m12, m21, m22 = sp.symbols("m_12 m_21 m_22", real=True)
 V = ((k, sp.Integer(0)), (sp.Integer(0), l))
 M = ((s, m12), (m21, m22))

@@ -85,7 +85,7 @@ def check_instance(name, draw):
     matrix = numeric.tangent_restriction(numeric.jacobian(name, parameters, tokens, mask), tokens)
     listed = []
     for l in range(1, d):
-        here = {f"lambda_l{label}": eigenvalues[h][l] for label, h in number.items()}
+        here = {f"lambda_ell{label}": eigenvalues[h][l] for label, h in number.items()}
         listed += found.at(values | here, {key: [value] for key, value in here.items()}, numeric.number)
     numeric.assert_spectrum(matrix, listed, mp.mpf(10) ** -36)
     return True
@@ -128,7 +128,7 @@ def test_the_ellipsoid_and_the_causal_flow():
     causal = [[int(j <= i) for j in range(3)] for i in range(3)]
     values = {"lambda_k": eigenvalues[0], "s": sp.Float(str((v.T * root * v)[0]), 85), "d": 3}
     found = signed_spectrum(system("causal-flow"), signs, causal)
-    numeric.assert_spectrum(matrix, found.at(values, {"lambda_l": eigenvalues[1:]}, numeric.number))
+    numeric.assert_spectrum(matrix, found.at(values, {"lambda_ell": eigenvalues[1:]}, numeric.number))
 
 
 @pytest.mark.parametrize(("name", "heads"), [*((name, None) for name in SYSTEMS_HERE[:4]), ("multihead-map", 2)])
@@ -145,7 +145,7 @@ def test_full_attention_is_one_complete_part(name, heads):
     for p, q in ((1, 1), (4, 2)):
         table = {name: sp.Float(str(mp.mpf(draw.randint(1, 40)) / draw.randint(30, 60)), 85) for name in sorted(names)}
         table |= {"p": p, "q": q, "P": p, "Q": q, "n": p + q, "d": 3}
-        runs = {name: [table[name]] for name in names if name.startswith("lambda_l")}
+        runs = {name: [table[name]] for name in names if name.startswith("lambda_ell")}
         listed = [each.at(table, runs, numeric.number) for each in (part, full)]
         assert len(listed[0]) == len(listed[1]) >= 2
         for (left, count), (right, same) in zip(*listed, strict=True):
@@ -159,7 +159,7 @@ def test_the_parts_of_a_block_triangular_mask():
     signs = [1, -1, -1, 1, -1]
     mask = [[1, 1, 1, 0, 0]] * 3 + [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
     values = {"alpha": R(1, 3), "lambda_k": R(3, 2), "s": sp.Float("0.2", 85), "d": 2}
-    runs = {"lambda_l": [R(-4, 5)]}
+    runs = {"lambda_ell": [R(-4, 5)]}
     whole = signed_spectrum(system(name), signs, mask).at(values, runs, numeric.number)
     part = complete_part_spectrum(system(name)).at(values | {"p": 1, "q": 2, "P": 1, "Q": 2}, runs, numeric.number)
     single = masked_bipartite_spectrum(system(name), "triangular")
@@ -180,7 +180,7 @@ def test_consensus_under_a_mask_is_the_spectrum_of_the_attention_matrix():
         given = signed_spectrum(system(name), [1] * 4, mask)
         kappas = list(sp.Matrix([[R(e, sum(row)) for e in row] for row in mask]).eigenvals(multiple=True))
         values = {"alpha": R(1, 3), "lambda_k": R(2), "n": 4, "d": 3}
-        runs = {"lambda_l": [R(1, 2), R(-3)], "kappa": kappas}
+        runs = {"lambda_ell": [R(1, 2), R(-3)], "kappa": kappas}
         one, two = general.at(values, runs, numeric.number), given.at(values, runs, numeric.number)
         for z in (mp.mpc(3, 1), mp.mpc(-2, 5)):
             products = []
@@ -205,12 +205,12 @@ def test_counts_in_symbols(name):
 
 
 def test_a_repeated_eigenvalue_turns_the_point():
-    """Direction with lambda_l = lambda_k: the sign vector is an eigenvector of eigenvalue 1 (map) or 0 (flow)."""
+    """Direction with lambda_ell = lambda_k: the sign vector is an eigenvector of eigenvalue 1 (map) or 0 (flow)."""
     signs, mask = [1, -1, 1], [[1, 1, 0], [0, 1, 1], [1, 1, 0]]
     for name, expected in (("attention-map", 1), ("attention-flow", 0)):
         _, response = signed_response(system(name), "given")
         matrix = token_matrix(response, signs, mask)
-        k, l = sp.Symbol("lambda_k", real=True), sp.Symbol("lambda_l", real=True)
+        k, l = sp.Symbol("lambda_k", real=True), sp.Symbol("lambda_ell", real=True)
         image = matrix.subs(l, k) * sp.Matrix(signs) - expected * sp.Matrix(signs)
         assert image.applyfunc(sp.simplify) == sp.zeros(3, 1)
 

@@ -86,7 +86,7 @@ def test_consensus_on_random_instances(derived, name, mask):
         others = [value for place, value in enumerate(eigenvalues) if place != k]
         found = spectrum.at(
             {"alpha": step, "lambda_k": eigenvalues[k], "n": n, "d": d},
-            {"lambda_l": others, "i": range(1, n + 1)},
+            {"lambda_ell": others, "i": range(1, n + 1)},
             numeric.number,
         )
         numeric.assert_spectrum(matrix, found)
@@ -121,7 +121,7 @@ def test_bipartite_on_random_instances(derived, name):
             continue
         matrix = numeric.tangent_restriction(numeric.jacobian(name, parameters, tokens), tokens)
         others = [value for place, value in enumerate(eigenvalues) if place != k]
-        numeric.assert_spectrum(matrix, spectrum.at(values, {"lambda_l": others}, numeric.number))
+        numeric.assert_spectrum(matrix, spectrum.at(values, {"lambda_ell": others}, numeric.number))
         done += 1
 
 
@@ -143,7 +143,7 @@ def test_multihead_consensus_only_knows_the_sum(derived):
                 numeric.jacobian(name, {"heads": heads, "alpha": mp.mpf(1) / 3}, tokens), tokens
             )
             values = {"alpha": R(1, 3), "lambda_k": eigenvalues[0], "n": n, "d": d}
-            numeric.assert_spectrum(matrix, spectrum.at(values, {"lambda_l": eigenvalues[1:]}, numeric.number))
+            numeric.assert_spectrum(matrix, spectrum.at(values, {"lambda_ell": eigenvalues[1:]}, numeric.number))
 
 
 def test_multihead_bipartite(derived):
@@ -160,9 +160,9 @@ def test_multihead_bipartite(derived):
     matrix = numeric.tangent_restriction(numeric.jacobian("multihead-flow", {"heads": heads}, tokens), tokens)
     found = []
     for l in (1, 2):
-        values = {"lambda_k1": 2, "lambda_k2": 1, "lambda_l1": diagonals[0][l], "lambda_l2": diagonals[1][l]}
+        values = {"lambda_k1": 2, "lambda_k2": 1, "lambda_ell1": diagonals[0][l], "lambda_ell2": diagonals[1][l]}
         values |= {"s_1": R(1, 2), "s_2": R(-1, 3), "p": 2, "q": 1, "d": 2}
-        found += spectrum.at(values, {"lambda_l1": [diagonals[0][l]]}, numeric.number)
+        found += spectrum.at(values, {"lambda_ell1": [diagonals[0][l]]}, numeric.number)
     numeric.assert_spectrum(matrix, found)
 
 
@@ -185,7 +185,9 @@ def test_the_abella_and_pham_systems(derived):
     matrix = numeric.tangent_restriction(numeric.jacobian("causal-flow", parameters, tokens), tokens)
     spectrum = derived(consensus_spectrum, "causal-flow")
     values = {"n": n, "d": d, "lambda_k": R(-1)}
-    numeric.assert_spectrum(matrix, spectrum.at(values, {"lambda_l": eigenvalues[1:], "i": [1, 2, 3]}, numeric.number))
+    numeric.assert_spectrum(
+        matrix, spectrum.at(values, {"lambda_ell": eigenvalues[1:], "i": [1, 2, 3]}, numeric.number)
+    )
     assert (
         sp.simplify(
             spectrum.tangent[0].value
@@ -196,7 +198,7 @@ def test_the_abella_and_pham_systems(derived):
 
     B = numeric.from_eigenvalues(eigenvalues, basis)
     matrix = numeric.jacobian("token-flow", {"B": numeric.rows(B), "W": numeric.rows(root)}, [[mp.mpf(0)] * d] * n)
-    found = derived(zero_spectrum, "token-flow").at({"n": n, "d": d}, {"lambda_l": eigenvalues}, numeric.number)
+    found = derived(zero_spectrum, "token-flow").at({"n": n, "d": d}, {"lambda_ell": eigenvalues}, numeric.number)
     numeric.assert_spectrum(matrix, found)
     common = numeric.jacobian("token-flow", {"B": numeric.rows(B), "W": numeric.rows(root)}, [[mp.mpf(2), 1, -3]] * n)
     numeric.assert_spectrum(common, found)
@@ -228,7 +230,7 @@ def test_masked_bipartite(derived):
                 "d": 3,
                 "n": 4,
             }
-            found += spectrum.at(values, {"lambda_l": eigenvalues[1:], "i": [i + 1]}, numeric.number)
+            found += spectrum.at(values, {"lambda_ell": eigenvalues[1:], "i": [i + 1]}, numeric.number)
         numeric.assert_spectrum(matrix, found)
 
 
@@ -304,7 +306,7 @@ def test_circle_of_a_complex_pair():
 
     matrix = frame(angle).T * (full * frame(0))
     found = spectrum.at(
-        {"alpha": step, "a": real, "b": imaginary, "n": n, "d": 4}, {"lambda_l": others}, numeric.number
+        {"alpha": step, "a": real, "b": imaginary, "n": n, "d": 4}, {"lambda_ell": others}, numeric.number
     )
     numeric.assert_spectrum(matrix, found)
 
@@ -345,7 +347,7 @@ def test_TV1(derived):
         for k, expected in printed.items():
             others = [value for place, value in enumerate(lam) if place != k]
             found = spectrum.at(
-                {"alpha": R(1, 4), "lambda_k": lam[k], "n": 3, "d": 3}, {"lambda_l": others}, numeric.number
+                {"alpha": R(1, 4), "lambda_k": lam[k], "n": 3, "d": 3}, {"lambda_ell": others}, numeric.number
             )
             assert_printed(found, expected)
 
@@ -361,9 +363,9 @@ def test_TV2(derived):
     for k, expected in printed.items():
         others = [value for place, value in enumerate(lam) if place != k]
         values = {"alpha": R(1, 4), "lambda_k": lam[k], "p": 2, "q": 1, "d": 3}
-        assert_printed(spectrum.at(values, {"lambda_l": others}, numeric.number), expected)
+        assert_printed(spectrum.at(values, {"lambda_ell": others}, numeric.number), expected)
     block = spectrum.tangent[-1].block
-    point = {"alpha": R(1, 4), "lambda_k": R(2), "lambda_l": R(1, 2), "p": 2, "q": 1, "n": 3}
+    point = {"alpha": R(1, 4), "lambda_k": R(2), "lambda_ell": R(1, 2), "p": 2, "q": 1, "n": 3}
     exact = spectrum.expanded(block.trace()), spectrum.expanded(block.det())
     trace, det = (value.subs({sym: point[sym.name] for sym in value.free_symbols}) for value in exact)
     assert (trace, det, 1 - trace + det) == (R(61, 28), R(81, 70), R(-3, 140))
@@ -392,7 +394,7 @@ def test_attention_bipartite_vectors(derived, lam, k, s, p, q, step, expected):
     spectrum = derived(bipartite_spectrum, "attention-map")
     others = [value for place, value in enumerate(lam) if place != k]
     values = {"alpha": step, "lambda_k": lam[k], "p": p, "q": q, "s": s, "d": len(lam)}
-    assert_printed(spectrum.at(values, {"lambda_l": others}, numeric.number), expected)
+    assert_printed(spectrum.at(values, {"lambda_ell": others}, numeric.number), expected)
 
 
 def test_TV8_TV9(derived):
@@ -401,7 +403,7 @@ def test_TV8_TV9(derived):
     assert_printed(found, [R(15, 16), 1, R(9, 8)])
     pair = derived(bipartite_spectrum, "oja-map")
     values = {"alpha": R(1, 4), "lambda_k": 1, "p": 1, "q": 1, "d": 2}
-    assert_printed(pair.at(values, {"lambda_l": [R(-1, 2)]}, numeric.number), [R(7, 8), 1])
+    assert_printed(pair.at(values, {"lambda_ell": [R(-1, 2)]}, numeric.number), [R(7, 8), 1])
 
 
 def test_TV10(derived):
@@ -475,10 +477,10 @@ def test_same_as_sees_differences(derived):
 
 def test_missing_values_are_named(derived):
     spectrum = derived(consensus_spectrum, "oja-map")
-    with pytest.raises(ValueError, match="lambda_l"):
+    with pytest.raises(ValueError, match="lambda_ell"):
         spectrum.at({"alpha": 1, "lambda_k": 1, "n": 2, "d": 2}, {})
     with pytest.raises(ValueError, match="alpha"):
-        spectrum.at({"lambda_k": 1, "n": 2, "d": 2}, {"lambda_l": [1]})
+        spectrum.at({"lambda_k": 1, "n": 2, "d": 2}, {"lambda_ell": [1]})
 
 
 def test_wrong_requests_are_refused():

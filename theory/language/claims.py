@@ -220,7 +220,7 @@ def latex_two_cycle(claim: TwoCycle) -> str:
 
 @LATEX.register(SpectrumIs)
 def latex_spectrum_is(claim: SpectrumIs) -> str:
-    from eigentoken.theory.language.word_latex import spectrum_latex
+    from eigentoken.theory.language.spectrum_latex import spectrum_latex
 
     return rf"\text{{the spectrum at }} {LATEX(claim.place)} \text{{ is }} {spectrum_latex(claim.classes)}"
 
@@ -301,6 +301,6 @@ def latex_diverges(claim: Diverges) -> str:
 
 @LATEX.register(AttentionRank)
 def latex_attention_rank(claim: AttentionRank) -> str:
-    from eigentoken.theory.language.word_latex import scalar_latex
+    from eigentoken.theory.printing.scalars import scalar_latex
 
     return rf"\operatorname{{rank}} A = {scalar_latex(claim.rank)} \text{{ at }} {LATEX(claim.place)}"

@@ -16,7 +16,7 @@ from sympy.logic.boolalg import Boolean
 
 from eigentoken.theory.language.readings import LATEX, SYMBOLIC, word
 from eigentoken.theory.language.terms import Eigenvalue, d, ell
-from eigentoken.theory.language.word_latex import matrix_latex, scalar_latex
+from eigentoken.theory.printing.scalars import matrix_latex, scalar_latex
 
 __all__ = [
     "CONDITION",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eigentoken.theory.language.readings import LATEX
-from eigentoken.theory.language.word_latex import matrix_latex, scalar_latex
+from eigentoken.theory.printing.scalars import matrix_latex, scalar_latex
 
 __all__ = [
     "AntipodalAt",

@@ -113,7 +113,7 @@ def spectrum(
 
     >>> found = spectrum("oja-flow")
     >>> [(entry.value, entry.multiplicity) for entry in found.tangent]
-    [(-lambda_k + lambda_l, 1), (-lambda_k, (d - 1)*(n - 1))]
+    [(-lambda_k + lambda_ell, 1), (-lambda_k, (d - 1)*(n - 1))]
     >>> found.criteria[0].condition
     lambda_1 > 0
     """
@@ -170,9 +170,9 @@ def _instead(listed: System, at: str) -> str:
     own = closed_forms(listed)
     if not own:
         return f"closed forms exist for {', '.join(SYSTEMS)} (classify gives the spectrum of one exact point)"
-    told = ", ".join(
-        place if masks == ("full",) else f"{place} (masks {', '.join(masks)})" for place, masks in own.items()
-    )
+    told = ", ".join(own)
+    if at in own:
+        return f"at {at} it has one under {' and '.join(own[at])} attention"
     others = [each.name for each in SYSTEMS.values() if at not in own and at in closed_forms(each)]
     return f"it has one at {told}" + (f"; at {at} there is one for {', '.join(others)}" if others else "")
 

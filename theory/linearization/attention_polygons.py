@@ -174,19 +174,19 @@ def uniform_polygon_spectrum(system: System) -> Spectrum:
     mean = EigenvalueFamily(
         NU,
         DIMENSION,
-        rf"\nu\in\operatorname{{spec}}({projection}{value}(I+{moment}))",
+        rf"\nu \in \operatorname{{spec}}({projection}{value}(I+{moment}))",
         "eigenvalues on the mean perturbation",
     )
     apart = EigenvalueFamily(
         KAPPA,
         DIMENSION - RANK,
-        rf"\kappa\in\operatorname{{spec}}(P_F{value}{moment}|_F)",
+        rf"\kappa \in \operatorname{{spec}}(P_F{value}{moment}|_F)",
         "eigenvalues on the complement of the tokens",
     )
     turning = EigenvalueFamily(
         TAU,
         RANK * (DIMENSION - RANK),
-        rf"\tau\in\operatorname{{spec}}(\Psi\mapsto P_F{value}S(\Psi^\top {score}^\top+{score}^\top\Psi))",
+        rf"\tau \in \operatorname{{spec}}(\Psi\mapsto P_F{value}S(\Psi^\top {score}^\top+{score}^\top\Psi))",
         "eigenvalues on Hom(E, F)",
     )
     rest = RANK * (TOKENS - 1) if euclidean else TOKENS * (RANK - 1) - RANK

@@ -38,7 +38,7 @@ __all__ = [
 
 B1, B2 = sp.symbols("b_1 b_2", real=True)
 T = sp.Symbol("t", real=True, nonnegative=True)
-#: kappa = alpha lambda_k, mu = alpha lambda_l, and mu for the extreme eigenvalues.
+#: kappa = alpha lambda_k, mu = alpha lambda_ell, and mu for the extreme eigenvalues.
 KAPPA, MU, MU_1, MU_2 = sp.symbols("kappa mu mu_1 mu_2", real=True)
 BETWEEN = (B1 < 1, B2 > -1, B2 <= B1)
 _FACTORS = (KAPPA - MU) * (KAPPA * B1 * B2 - MU * (B1 + B2) / 2)
@@ -131,7 +131,7 @@ class BipartiteLetters:
 
 #: Largest, second, any and smallest eigenvalue.
 L1, L2, LD = (sp.Symbol(f"lambda_{name}", real=True) for name in "12d")
-SPLIT = "p tokens are at v and q at -v, s = v^T M v, t = ln(p/q)/2"
+SPLIT = "there are p tokens at v and q at -v, s = v^T M v, t = ln(p/q)/2"
 ORDER = "the value matrix has real eigenvalues lambda_1 > lambda_2 >= ... >= lambda_d, d >= 2"
 
 
@@ -186,7 +186,7 @@ def bipartite_criterion(chosen: System) -> Criterion:
         proof,
         "Below 1 iff G is Hurwitz in every direction; with kappa > mu this is b_1 + b_2 > 0 and mu (b_1+b_2)/2 < kappa b_1 b_2, "
         "monotone in mu, so that lambda_2 decides; disagreement adds b_2 > 0 where the smaller group has two tokens. Here "
-        "kappa = alpha lambda_1 and mu = alpha lambda_l; a flow has no lower bound to meet.",
+        "kappa = alpha lambda_1 and mu = alpha lambda_ell; a flow has no lower bound to meet.",
         assumes=(ORDER, SPLIT, "v is the eigenvector of lambda_1"),
     )
 
@@ -221,7 +221,7 @@ def bipartite_last(chosen: System) -> Criterion:
         sp.And(S < -T, sp.Abs(LD) * sp.Abs(harmonic_mean(S, T)) > L1),
         proof,
         "In the direction of lambda_1 > 0 > lambda_d, G is Hurwitz iff b_1 < 0 and mu |b_1+b_2|/2 < |kappa| b_1 b_2; the other "
-        "directions and disagreement follow. Here kappa = alpha lambda_d and mu = alpha lambda_l.",
+        "directions and disagreement follow. Here kappa = alpha lambda_d and mu = alpha lambda_ell.",
         assumes=(
             "the value matrix has real eigenvalues lambda_1 >= ... >= lambda_{d-1} > lambda_d, d >= 2",
             SPLIT,
@@ -254,8 +254,11 @@ def bipartite_other(chosen: System) -> Criterion:
         sp.false,
         proof,
         "Stability in the direction of lambda_1 forces lambda_k < 0 and b_1, b_2 < 0; then a direction with "
-        "lambda_l <= lambda_k, l != k, is not stable. So k is last and simple.",
-        assumes=("the value matrix has real eigenvalues, lambda_1 the largest, lambda_l another than lambda_k", SPLIT),
+        "lambda_ell <= lambda_k, l != k, is not stable. So k is last and simple.",
+        assumes=(
+            "the value matrix has real eigenvalues, lambda_1 the largest, lambda_ell another than lambda_k",
+            SPLIT,
+        ),
     )
 
 
@@ -281,7 +284,7 @@ def oja_bipartite(chosen: System) -> Criterion:
         proof,
         "b_1 = -b_2 = delta; on the principal eigenvector every direction has 1 - T + D < 0, on any other that of "
         "lambda_1 fails.",
-        assumes=(ORDER, "p tokens are at v and q at -v, v any eigenvector"),
+        assumes=(ORDER, "there are p tokens at v and q at -v, v any eigenvector"),
     )
 
 

@@ -76,7 +76,7 @@ def _closed(system: System) -> Expression:
 def circle_spectrum(system: System) -> Spectrum:
     """The multipliers, in the frame that turns with the circle, of consensus on the circle of a complex pair ``a + i b``.
 
-    F is normal on the plane (``F z = a z + b J z``); ``lambda_l`` runs over the d - 2 other eigenvalues, with left eigenvectors
+    F is normal on the plane (``F z = a z + b J z``); ``lambda_ell`` runs over the d - 2 other eigenvalues, with left eigenvectors
     orthogonal to the plane.  One multiplier is 1 (motion along the circle); the circle attracts where all others are
     inside the unit disc.
     """
@@ -115,7 +115,7 @@ def circle_spectrum(system: System) -> Spectrum:
     }
     test = vector("u")
     across = {"common": response(test, vector("xi"), vector("xi")), "apart": response(test, vector("xi"), zero())}
-    run = EigenvalueFamily(LAMBDA_L, DIMENSION - 2, r"\ell\ge3", "the other eigenvalues of the layer matrix")
+    run = EigenvalueFamily(LAMBDA_L, DIMENSION - 2, r"\ell \geq 3", "the other eigenvalues of the layer matrix")
 
     def tidy(value: sp.Expr) -> sp.Expr:
         return sp.simplify(value)
@@ -143,6 +143,11 @@ def circle_spectrum(system: System) -> Spectrum:
         ),
         dimension=TOKENS * (DIMENSION - 1),
         flow=False,
+        notes=(
+            "the value matrix (of several heads: their sum) acts on the plane as a + b J, J the quarter turn",
+            "multipliers in the frame that turns with the circle: the circle attracts where all but the first are inside the "
+            "unit disc",
+        ),
     )
 
 

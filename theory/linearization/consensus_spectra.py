@@ -1,7 +1,7 @@
 """Spectra at consensus, bipartite consensus and zero, derived from the linearization by the symmetry of the point.
 
 Let the tokens sit at an eigenvector v of the value matrix (or at +v and -v), and let u be a left eigenvector of another
-eigenvalue: ``u^T V = lambda_l u^T``, ``u^T v = 0`` (u = v_l when V is symmetric).  Tested with u, the derivative maps
+eigenvalue: ``u^T V = lambda_ell u^T``, ``u^T v = 0`` (u = v_l when V is symmetric).  Tested with u, the derivative maps
 ``eta_i = u^T w_i`` of a token in group g to ``a_g eta_i + sum_h b_gh mean_h(eta)``
 (:mod:`eigentoken.theory.linearization.group_response`).  So the zero-sum parts of a group have the eigenvalue ``a_g``
 (multiplicity: size - 1), and the means follow the small matrix ``a_g delta_gh + b_gh``.  All numbers are read off the
@@ -45,7 +45,7 @@ __all__ = [
 
 #: The eigenvalue of the point, another eigenvalue, ``s = v^T M v``, and the sizes of the two groups.
 LAMBDA_K = sp.Symbol("lambda_k", real=True)
-LAMBDA_L = sp.Symbol("lambda_l", real=True)
+LAMBDA_L = sp.Symbol("lambda_ell", real=True)
 S = sp.Symbol("s", real=True)
 P = sp.Symbol("p", integer=True, positive=True)
 Q = sp.Symbol("q", integer=True, positive=True)
@@ -70,7 +70,7 @@ def consensus_spectrum(
 
     >>> from eigentoken.theory.systems.catalogue import system
     >>> [(entry.value, entry.multiplicity) for entry in consensus_spectrum(system("oja-flow")).tangent]
-    [(-lambda_k + lambda_l, 1), (-lambda_k, (d - 1)*(n - 1))]
+    [(-lambda_k + lambda_ell, 1), (-lambda_k, (d - 1)*(n - 1))]
     """
     found = linearize(system, mask=mask, heads=heads, tangent=False, extension=extension)
     point = GroupPoint((Group("token", TOKENS, 1),), _relations_at(found, heads, each_head=False))
@@ -84,7 +84,7 @@ def bipartite_spectrum(
     """The spectrum where p tokens sit at v and q at -v, ``n = p + q``, full attention.
 
     ``s = v^T M v``.  With several heads (their number must be given) v and u are eigenvectors of each of them, with
-    eigenvalues ``lambda_kh``, ``lambda_lh`` and ``s_h = v^T M_h v``.  For masks see
+    eigenvalues ``lambda_k__h``, ``lambda_ell__h`` and ``s__h = v^T M_h v``.  For masks see
     :func:`eigentoken.theory.linearization.masked_spectra.masked_bipartite_spectrum`.
 
     >>> from eigentoken.theory.systems.catalogue import system
@@ -111,14 +111,19 @@ def _score_names(system: System, heads: int | None) -> list[str]:
     return [system.score] if heads is None else [f"{system.score}_{h}" for h in range(1, heads + 1)]
 
 
+def of_head(name: str, head: str = "") -> sp.Symbol:
+    """The letter, or that of one of several heads: ``lambda_k__2`` is ``lambda_k`` of head 2."""
+    return sp.Symbol(f"{name}__{head}" if head else name, real=True)
+
+
 def balance_symbol(group: str, head: str = "") -> sp.Symbol:
     """``b_1`` or ``b_2``: how much more weight a token of the group puts on its own group than on the other."""
-    return sp.Symbol(f"b_{group}{head}", real=True)
+    return of_head(f"b_{group}", head)
 
 
 def score_symbol(head: str = "") -> sp.Symbol:
     """``s = v^T M v``, or ``s_h`` for one of several heads."""
-    return S if not head else sp.Symbol(f"s_{head}", real=True)
+    return of_head("s", head)
 
 
 def zero_spectrum(system: System) -> Spectrum:
@@ -126,7 +131,7 @@ def zero_spectrum(system: System) -> Spectrum:
 
     >>> from eigentoken.theory.systems.catalogue import system
     >>> [(entry.value, entry.multiplicity) for entry in zero_spectrum(system("token-flow")).tangent]
-    [(lambda_l, 1), (0, d*(n - 1))]
+    [(lambda_ell, 1), (0, d*(n - 1))]
     """
     if system.space is not Space.EUCLIDEAN:
         raise ValueError(f"{system.name} lives on a {system.space}, which does not contain 0: use consensus_spectrum")
@@ -161,8 +166,7 @@ def _eigenvalues(system: System, heads: int | None, each_head: bool) -> list[tup
     if not each_head:
         raise ValueError("at consensus only the sum of the heads matters: leave heads out (a symbolic number)")
     return [
-        (f"{system.value}_{h}", sp.Symbol(f"lambda_k{h}", real=True), sp.Symbol(f"lambda_l{h}", real=True))
-        for h in range(1, heads + 1)
+        (f"{system.value}_{h}", of_head("lambda_k", str(h)), of_head("lambda_ell", str(h))) for h in range(1, heads + 1)
     ]
 
 
@@ -239,7 +243,7 @@ class _Letters:
                 listed.append((balance_symbol(NUMBER[kind]), (own - other) / (own + other)))
             for (group, _), b in self.point.balances.items():
                 if group == kind:
-                    e = sp.exp(2 * score_symbol(str(b.name)[3:]))
+                    e = sp.exp(2 * score_symbol(str(b.name).partition("__")[2]))
                     listed.append((b, (own * e - other) / (own * e + other)))
         return tuple(listed)
 
@@ -257,11 +261,11 @@ def _entry(found: Linearization, value: sp.Expr, multiplicity: sp.Expr, *more: E
     """The entry for each direction u; where the value does not depend on u, the directions go into the multiplicity."""
     euclidean = found.system.space is Space.EUCLIDEAN
     count = DIMENSION if euclidean else DIMENSION - 1
-    symbols = sorted((s for s in value.free_symbols if s.name.startswith("lambda_l")), key=lambda s: str(s.name))
+    symbols = sorted((s for s in value.free_symbols if s.name.startswith("lambda_ell")), key=lambda s: str(s.name))
     if not symbols:
         return Entry(value, sp.factor(multiplicity * count), more, **parts)
     meaning = "the eigenvalues of the value matrix" if euclidean else "the other eigenvalues of the value matrix"
-    run = EigenvalueFamily(symbols[0], count, r"\ell=1,\dots,d" if euclidean else r"\ell\neq k", meaning)
+    run = EigenvalueFamily(symbols[0], count, r"\ell = 1,\dots,d" if euclidean else r"\ell \neq k", meaning)
     return Entry(value, multiplicity, (run, *more), **parts)
 
 
@@ -285,13 +289,13 @@ def _one_group(found: Linearization, response: Response, letters: _Letters) -> l
 def _masked(found: Linearization, response: Response, letters: _Letters) -> Entry:
     """One eigenvalue for each eigenvalue of the matrix uniform on the mask; the causal one is triangular: 1/i."""
     if found.mask == "causal":
-        run = EigenvalueFamily(TOKEN, TOKENS, r"i=1,\dots,n", "the tokens")
+        run = EigenvalueFamily(TOKEN, TOKENS, r"i = 1,\dots,n", "the tokens")
         value = letters.clean(response.own + response.over_mask / TOKEN, "token")
         return _entry(
             found, value, sp.Integer(1), run, title="token i", eigenvectors=r"\text{triangular in the tokens}"
         )
     run = EigenvalueFamily(
-        KAPPA, TOKENS, r"\kappa\in\operatorname{spec}(A)", "eigenvalues of the matrix uniform on the mask"
+        KAPPA, TOKENS, r"\kappa \in \operatorname{spec}(A)", "eigenvalues of the matrix uniform on the mask"
     )
     value = letters.clean(response.own + response.over_mask * KAPPA, "token")
     return _entry(

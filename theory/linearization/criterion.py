@@ -16,8 +16,8 @@ import sympy as sp
 
 from eigentoken.theory.language.verdicts import Verdict, all_of
 from eigentoken.theory.linearization.spectrum import Spectrum, shown
-from eigentoken.theory.printing.formulas import formula, ordered
 from eigentoken.theory.printing.plain_text import plain_text
+from eigentoken.theory.printing.scalars import formula, ordered
 from eigentoken.theory.proving.normal_form import identity_verdict
 from eigentoken.theory.proving.real_arithmetic import Lemma
 
@@ -82,14 +82,19 @@ class Criterion:
         """The criterion as one display, with what is assumed before it."""
         return criterion_latex(self)
 
-    @property
-    def says(self) -> str:
-        """The criterion as one plain sentence."""
-        return plain_text(self.latex.replace("\\[", "").replace("\\]", ""))
+    def sentences(self) -> list[str]:
+        """The criterion in plain lines: let, if, then, where."""
+        lines = [f"let    {plain_text(_words('; '.join(self.assumes)))}"] if self.assumes else []
+        if self.hypotheses:
+            lines.append(f"if     {', '.join(plain_text(formula(each)) for each in self.hypotheses)}")
+        lines.append(f"then   {plain_text(_claim_latex(self))}")
+        if self.letters:
+            meanings = [f"{plain_text(formula(name))} = {plain_text(formula(value))}" for name, value in self.letters]
+            lines.append(f"where  {', '.join(meanings)}")
+        return lines
 
     def as_dict(self) -> dict[str, Any]:
         """The part of a ``spectrum`` document: formulas as texts that sympy reads and as LaTeX, and the checked proof."""
-        verdicts = self.verdicts
         return {
             "name": self.name,
             "assumes": list(self.assumes),
@@ -98,20 +103,32 @@ class Criterion:
             "letters": [{"letter": shown(name), "meaning": shown(meaning)} for name, meaning in self.letters],
             "exact": self.exact,
             "unstable": self.unstable,
-            "proof": [
-                {"name": each.name, "latex": lemma_latex(each), **verdicts[each.name].as_dict()} for each in self.proof
-            ],
+            "proof": [_step(each, self.verdicts[each.name]) for each in self.proof],
             "words": self.words,
             "verdict": str(self.check().word),
         }
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.says} [{self.check().word}, {len(self.proof)} lemmas]"
+        known = f"checked: {self.check().word}" if "verdicts" in self.__dict__ else "not yet checked here: .check()"
+        proof = f"  proof  {len(self.proof)} steps, {known}"
+        return "\n".join([self.name, *(f"  {line}" for line in self.sentences()), proof])
 
     __repr__ = __str__
 
     def _repr_latex_(self) -> str:
         return self.latex
+
+
+def _step(lemma: Lemma | Equality, verdict: Verdict) -> dict[str, Any]:
+    """One lemma of a document: as it is printed, its verdict, and the question to a solver where there is one."""
+    asked = None if verdict.certificate is None else verdict.certificate.data.get("smtlib")
+    return {
+        "name": lemma.name,
+        "latex": lemma_latex(lemma),
+        "verdict": str(verdict.word),
+        "reason": verdict.reason,
+        "smtlib": asked,
+    }
 
 
 # -- LaTeX ------------------------------------------------------------------------------------------------------------
@@ -152,16 +169,19 @@ def _aligned(lines: Sequence[str]) -> str:
     return "\\begin{aligned}\n" + " \\\\\n".join(f"&{line}" for line in lines) + "\n\\end{aligned}"
 
 
+def _claim_latex(criterion: Criterion) -> str:
+    if criterion.condition is sp.false:
+        return rf"\text{{the point is {'unstable' if criterion.unstable else 'not asymptotically stable'}}}"
+    if criterion.condition is sp.true:
+        return r"\text{the point is stable}"
+    arrow = r"\iff" if criterion.exact else r"\impliedby"
+    return rf"\text{{the point is stable}}\ {arrow}\ {formula(criterion.condition)}"
+
+
 def criterion_latex(criterion: Criterion) -> str:
     """What is assumed in words, then the criterion as one display."""
     given = ",\\ ".join(formula(each) for each in criterion.hypotheses)
-    arrow = r"\iff" if criterion.exact else r"\impliedby"
-    if criterion.condition is sp.false:
-        claim = rf"\text{{the point is {'unstable' if criterion.unstable else 'not asymptotically stable'}}}"
-    elif criterion.condition is sp.true:
-        claim = r"\text{the point is stable}"
-    else:
-        claim = rf"\text{{the point is stable}}\ {arrow}\ {formula(criterion.condition)}"
+    claim = _claim_latex(criterion)
     lines = [given, rf"\Longrightarrow\ {claim}"] if given else [claim]
     where = ",\\ ".join(f"{formula(name)}={formula(meaning)}" for name, meaning in criterion.letters)
     if where:
@@ -184,22 +204,25 @@ def proof_latex(criterion: Criterion) -> str:
     return "\\begin{enumerate}\n" + "\n".join(items) + "\n\\end{enumerate}\n" + _words(criterion.words)
 
 
+#: Letters of formulas in plain words: greek ones, those with an index, and covectors such as ``v^T``.
+_GREEK = re.compile(r"\b(lambda|kappa|mu|alpha|delta)(_\{[^}]*\}|_\w+)?(?!\w)")
+_INDEXED = re.compile(r"(?<![\w$])([bvmGTD]_\w+)")
+_SINGLE = re.compile(r"(?<![\w$\\{])([pqstdvnziMJB])(?![\w$^'])")
+_COVECTOR = re.compile(r"\b([a-z])\^T\b")
+_SIGNS = {"<=": r"$\le$", ">=": r"$\ge$", "!=": r"$\ne$", "<": "$<$", ">": "$>$", "|": "$|$", "^": r"\^{}"}
+
+
 def _words(text: str) -> str:
     """Plain words with the letters of the formulas in mathematics."""
-    text = re.sub(r"\b(lambda|kappa|mu|alpha|delta)(_\w+)?\b", lambda m: f"${_letter(m.group(0))}$", text)
-    text = re.sub(r"(?<![\w$])([bvmGTD]_\w+)", r"$\1$", text)
-    return (
-        text.replace("<=", r"$\le$")
-        .replace(">=", r"$\ge$")
-        .replace("!=", r"$\ne$")
-        .replace("<", "$<$")
-        .replace(">", "$>$")
-        .replace("|", "$|$")
-        .replace("^", r"\^{}")
-    )
+    text = _GREEK.sub(lambda found: f"${_letter(found.group(0))}$", text)
+    text = _COVECTOR.sub(r"$\1$\0T", _INDEXED.sub(r"$\1$", text))
+    text = _SINGLE.sub(r"$\1$", text)
+    for sign, shown_sign in _SIGNS.items():
+        text = re.sub(rf"(?<!\$){re.escape(sign)}(?!\$)", shown_sign.replace("\\", "\\\\"), text)
+    return text.replace("\0T", r"$^{\top}$")
 
 
 def _letter(word: str) -> str:
     stem, _, index = word.partition("_")
-    index = {"l": r"\ell"}.get(index, index)
+    index = {"l": r"\ell", "ell": r"\ell"}.get(index, index)
     return f"\\{stem}" + (f"_{index}" if index else "")

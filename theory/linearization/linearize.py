@@ -31,7 +31,7 @@ from eigentoken.theory.calculus import (
 )
 from eigentoken.theory.calculus.atoms import Base, Dot, Norm
 from eigentoken.theory.calculus.expressions import Monomial
-from eigentoken.theory.printing.expressions import expression_latex
+from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.systems.catalogue import system as system_named
 from eigentoken.theory.systems.system import Space, System, Time
@@ -107,7 +107,9 @@ class Linearization:
 
     def __repr__(self) -> str:
         masked = f", {self.mask} mask" if self.mask else ""
-        return f"linearization of {self.system.name}{masked}:\n{plain_text(self.latex)}"
+        inside = self.latex.removeprefix("\\begin{aligned}\n").removesuffix("\n\\end{aligned}")
+        rows = inside.split(", \\\\\n")
+        return "\n".join([f"linearization of {self.system.name}{masked}:", *(f"  {plain_text(row)}" for row in rows)])
 
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex}\n$$"
@@ -256,9 +258,9 @@ def jacobian_latex(found: Linearization) -> str:
         raise ValueError(
             f"{system.name}: the structured Jacobian is not the derived one (extension {found.extension!r})"
         )
-    influence = expression_latex(normal_form(inner, rules), operator="xi", line_width=130)
+    influence = expression_latex(normal_form(inner, rules), weights=True, operator="xi", line_width=130)
     lines = [rf"\frac{{\partial f_i}}{{\partial x_l}}&={shown}", rf"{name}&={influence}"]
     if r"\bar x" in influence:
-        head = "^h" if system.multihead else ""
-        lines.append(rf"\bar x{head}_i&=\sum_j a{head}_{{ij}}x_j")
+        head = "^{h}" if system.multihead else ""
+        lines.append(rf"\bar x{head}_{{i}}&=\sum_{{j}} a{head}_{{ij}} x_{{j}}")
     return "\\begin{aligned}\n" + ", \\\\\n".join(lines) + ".\n\\end{aligned}"

@@ -4,7 +4,7 @@ Tested with a left eigenvector u of another eigenvalue, the derivative maps ``et
 ``own_i eta_i + sum_h spread^h_i sum_j a^h_ij eta_j``, where ``a^h_ij`` are the attention weights at the point.  So the
 spectrum is, for each direction l != k, that of one n x n matrix in the tokens,
 
-    map ``diag(m)^-1 (I + alpha lambda_l A)``,  flow ``lambda_l A - lambda_k diag(b)``,
+    map ``diag(m)^-1 (I + alpha lambda_ell A)``,  flow ``lambda_ell A - lambda_k diag(b)``,
 
 A row-stochastic on the mask, ``b_i = sum_j a_ij sigma_i sigma_j``, ``m_i = 1 + alpha lambda_k b_i`` (with several heads
 ``sum_h lambda^h A_h``).  Up to an order of the tokens the matrix is block triangular along the strongly connected
@@ -36,7 +36,7 @@ from eigentoken.theory.calculus import (
 from eigentoken.theory.calculus.atoms import Dot, Exp, Index, Mask, Norm, SumExp
 from eigentoken.theory.calculus.derivative import SLOT, substitute
 from eigentoken.theory.calculus.expressions import Monomial
-from eigentoken.theory.linearization.consensus_spectra import KAPPA, TOKEN, P, Q, balance_symbol, score_symbol
+from eigentoken.theory.linearization.consensus_spectra import KAPPA, TOKEN, P, Q, balance_symbol, of_head, score_symbol
 from eigentoken.theory.linearization.linearize import PERTURBATION, Linearization, linearize
 from eigentoken.theory.linearization.spectrum import EigenvalueFamily, Entry, Spectrum
 from eigentoken.theory.systems.system import Space, System, Time
@@ -90,7 +90,7 @@ class SignedResponse:
 
     def matrix_latex(self) -> str:
         """The n x n matrix in the tokens of direction l."""
-        from eigentoken.theory.printing.formulas import formula
+        from eigentoken.theory.printing.scalars import formula
 
         heads = [""] if len(self.spreads) == 1 else [f"^{{({h})}}" for h in range(1, len(self.spreads) + 1)]
         parts = [_diagonal(formula(self.own), self.own)]
@@ -119,7 +119,7 @@ def signed_response(system: System, mask: str | None, heads: int | None = None) 
     >>> from eigentoken.theory.systems.catalogue import system
     >>> found = signed_response(system("attention-map"), "anything")[1]
     >>> found.own, found.spread, found.raw
-    (1/m_i, alpha*lambda_l/m_i, alpha*b_i*lambda_k + 1)
+    (1/m_i, alpha*lambda_ell/m_i, alpha*b_i*lambda_k + 1)
     """
     if system.space is Space.EUCLIDEAN:
         raise ValueError(f"{system.name}: signed points belong to the sphere and the ellipsoid")
@@ -141,8 +141,8 @@ def signed_response(system: System, mask: str | None, heads: int | None = None) 
     eigen: dict[Any, sp.Expr] = {}
     for number in numbers if system.value else ():
         name = f"{system.value}_{number}" if number else system.value
-        eigen[name, False, "v"] = sp.Symbol(f"lambda_k{number}", real=True)
-        eigen[name, True, "u"] = sp.Symbol(f"lambda_l{number}", real=True)
+        eigen[name, False, "v"] = of_head("lambda_k", number)
+        eigen[name, True, "u"] = of_head("lambda_ell", number)
     rules = found.assumptions.extended(
         eigen=eigen, gram=gram, orthogonal={("v", PERTURBATION): metric}, signs=frozenset({SIGN})
     )
@@ -250,15 +250,15 @@ def _score(exponent: Any, key: Index) -> sp.Expr | None:
 
 def _names(symbol: str, response: SignedResponse) -> list[sp.Symbol]:
     many = len(response.spreads) > 1
-    return [sp.Symbol(f"{symbol}{h + 1 if many else ''}", real=True) for h in range(len(response.spreads))]
+    return [of_head(symbol, str(h + 1) if many else "") for h in range(len(response.spreads))]
 
 
 def directions(value: sp.Expr, response: SignedResponse) -> EigenvalueFamily | None:
     """The run over the other eigendirections, where the value depends on it."""
-    first = next((each for each in _names("lambda_l", response) if each in value.free_symbols), None)
+    first = next((each for each in _names("lambda_ell", response) if each in value.free_symbols), None)
     if first is None:
         return None
-    return EigenvalueFamily(first, DIMENSION - 1, r"\ell\neq k", "the other eigenvalues of the value matrix")
+    return EigenvalueFamily(first, DIMENSION - 1, r"\ell \neq k", "the other eigenvalues of the value matrix")
 
 
 def _conditions(raw: sp.Expr | None) -> tuple[sp.Basic, ...]:
@@ -282,7 +282,7 @@ def masked_bipartite_spectrum(system: System, mask: str = "causal", heads: int |
     if mask in {"causal", "triangular"}:
         shares = [spread * response.share(h, SAME, OTHER) for h, spread in enumerate(response.spreads)]
         value = response.own + sp.Add(*shares)
-        tokens = EigenvalueFamily(TOKEN, TOKENS, r"i=1,\dots,n", "the tokens")
+        tokens = EigenvalueFamily(TOKEN, TOKENS, r"i = 1,\dots,n", "the tokens")
         run = directions(value, response)
         entry = Entry(
             value,
@@ -295,7 +295,7 @@ def masked_bipartite_spectrum(system: System, mask: str = "causal", heads: int |
         counted = EigenvalueFamily(
             KAPPA,
             sp.expand(TOKENS * (DIMENSION - 1)),
-            rf"\kappa\in\operatorname{{spec}}\Bigl({response.matrix_latex()}\Bigr),\ \ell\neq k",
+            rf"\kappa \in \operatorname{{spec}}\Bigl({response.matrix_latex()}\Bigr),\ \ell \neq k",
             "eigenvalues of the n x n matrices in the tokens, one matrix for each other direction",
         )
         entry = Entry(KAPPA, sp.Integer(1), (counted,), "token matrix", r"\eta\otimes v_\ell,\ B_\ell\eta=\kappa\eta")

@@ -1,14 +1,14 @@
 """Stability under any mask: consensus by the eigenvalues of the mask, bipartite points by the rows of attention.
 
-Consensus: the multipliers are ``(1 + alpha lambda_l kappa) / (1 + alpha lambda_1)`` with kappa in the spectrum of the
+Consensus: the multipliers are ``(1 + alpha lambda_ell kappa) / (1 + alpha lambda_1)`` with kappa in the spectrum of the
 row-stochastic matrix that is uniform on the mask (``|kappa| <= 1``, and kappa = 1 is one of them), so that the criterion
-for a nonsymmetric layer applies to the numbers ``lambda_l kappa``.  A mask with eigenvalues outside [0, 1] (tokens that do not
+for a nonsymmetric layer applies to the numbers ``lambda_ell kappa``.  A mask with eigenvalues outside [0, 1] (tokens that do not
 see themselves) can be less stable than full attention.
 
-Bipartite: for direction l the matrix in the tokens is ``diag(m)^-1 (I + alpha lambda_l A)``.  Its rows have absolute sums
-``(1 + alpha |lambda_l|) / m_i``, which gives a sufficient condition for every mask and every step; and for
-``lambda_l >= 0`` stability does not depend on alpha, because ``diag(m) - (I + alpha lambda_l A) = alpha (lambda_k diag(b) -
-lambda_l A)`` must be a nonsingular M-matrix, as for the flow (Berman and Plemmons, Nonnegative Matrices in the
+Bipartite: for direction l the matrix in the tokens is ``diag(m)^-1 (I + alpha lambda_ell A)``.  Its rows have absolute sums
+``(1 + alpha |lambda_ell|) / m_i``, which gives a sufficient condition for every mask and every step; and for
+``lambda_ell >= 0`` stability does not depend on alpha, because ``diag(m) - (I + alpha lambda_ell A) = alpha (lambda_k diag(b) -
+lambda_ell A)`` must be a nonsingular M-matrix, as for the flow (Berman and Plemmons, Nonnegative Matrices in the
 Mathematical Sciences, 1979, chapter 6).
 """
 
@@ -33,14 +33,15 @@ __all__ = ["masked_bipartite_criterion", "masked_consensus_criterion"]
 
 #: Real and imaginary part of an eigenvalue kappa of the mask.
 A, B = sp.symbols("a b", real=True)
-EVERY = "the condition is for every other eigenvalue lambda_l and every eigenvalue kappa = a + i b of the mask"
+EVERY = "the condition is for every other eigenvalue lambda_ell and every eigenvalue kappa = a + i b of the mask"
 
 
 def masked_consensus_criterion(system: System) -> Criterion:
-    """Principal consensus under any mask, for one eigenvalue ``kappa = a + i b`` of the mask and one other ``lambda_l``.
+    """Principal consensus under any mask, for one eigenvalue ``kappa = a + i b`` of the mask and one other ``lambda_ell``.
 
-    Map: stable iff ``|lambda_l kappa| <= lambda_1`` or ``alpha (|lambda_l kappa|^2 - lambda_1^2) < 2 (lambda_1 - lambda_l a)``
-    for all l and kappa.  Flow: iff ``lambda_l a < lambda_1``.
+    Map: stable iff ``|lambda_ell kappa| <= lambda_1`` or
+    ``alpha (|lambda_ell kappa|^2 - lambda_1^2) < 2 (lambda_1 - lambda_ell a)``, for all l and kappa.
+    Flow: iff ``lambda_ell a < lambda_1``.
     """
     original = consensus_spectrum(system, mask="any")
     spectrum = effective_step(system, original)
@@ -102,9 +103,9 @@ def masked_consensus_criterion(system: System) -> Criterion:
 
 
 def masked_bipartite_criterion(system: System) -> Criterion:
-    """Bipartite points under any mask: ``|lambda_l| < lambda_k b_i`` for all l != k and all tokens i suffices.
+    """Bipartite points under any mask: ``|lambda_ell| < lambda_k b_i`` for all l != k and all tokens i suffices.
 
-    For every step at which the point is fixed; and no direction with ``lambda_l >= max(0, lambda_k b_i)`` for all i is stable.
+    For every step at which the point is fixed; and no direction with ``lambda_ell >= max(0, lambda_k b_i)`` for all i is stable.
     """
     _, response = signed_response(system, "any")
     spectrum = masked_bipartite_spectrum(system, "any")
@@ -141,11 +142,11 @@ def masked_bipartite_criterion(system: System) -> Criterion:
         condition,
         proof,
         "The spectral radius is at most the largest absolute row "
-        "sum (for the flow: the discs of Gershgorin), and for lambda_l >= 0, where the matrix is nonnegative off its "
+        "sum (for the flow: the discs of Gershgorin), and for lambda_ell >= 0, where the matrix is nonnegative off its "
         "diagonal, at least the smallest row sum (Perron and Frobenius).",
         exact=False,
         assumes=(
             "the value matrix has real eigenvalues",
-            "the condition is for every other eigenvalue lambda_l and every token i",
+            "the condition is for every other eigenvalue lambda_ell and every token i",
         ),
     )

@@ -105,7 +105,7 @@ def polygonal_spectrum(system: System) -> Spectrum:
         raise ValueError(f"{system.name}: the mean of the projections is not what acts on the mean perturbation")
     base = sp.Integer(1) if is_map else sp.Integer(0)
     run = EigenvalueFamily(
-        NU, DIMENSION, r"\nu\in\operatorname{spec}(\bar PV)", "eigenvalues of the mean projection times V"
+        NU, DIMENSION, r"\nu \in \operatorname{spec}(\bar PV)", "eigenvalues of the mean projection times V"
     )
     dimension = TOKENS * (DIMENSION - 1)
     return Spectrum(
@@ -205,7 +205,7 @@ def antipodal_spectrum(system: System) -> Spectrum:
     base = sp.Integer(1) if is_map else sp.Integer(0)
     along, across = sp.Symbol("rho_omega", real=True), sp.Symbol("rhoprime_omega", real=True)
     run = EigenvalueFamily(
-        NU, DIMENSION - 1, r"\nu\in\operatorname{spec}((V+\omega\rho^\top)|_{z^\perp})", "block of the common motion"
+        NU, DIMENSION - 1, r"\nu \in \operatorname{spec}((V+\omega\rho^\top)|_{z^\perp})", "block of the common motion"
     )
     return Spectrum(
         system=system.name,

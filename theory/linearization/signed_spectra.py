@@ -105,7 +105,7 @@ def signed_spectrum(
 
     >>> from eigentoken.theory.systems.catalogue import system
     >>> [entry.value for entry in signed_spectrum(system("oja-flow"), [1, 1], [[0, 1], [1, 0]]).tangent]
-    [-lambda_k - lambda_l, -lambda_k + lambda_l]
+    [-lambda_k - lambda_ell, -lambda_k + lambda_ell]
     """
     rows = _checked(signs, mask)
     found, response = signed_response(system, None if mask is None else "given", heads)
@@ -164,7 +164,7 @@ def _block_entries(response: SignedResponse, block: sp.ImmutableMatrix, count: i
         return [entry((trace + turn * root) / 2, block) for turn in (1, -1)]
     run = directions(sp.Add(*block), response)
     roots = EigenvalueFamily(
-        KAPPA, sp.Integer(size), r"\kappa\in\operatorname{spec}(B_\ell)", "eigenvalues of the block"
+        KAPPA, sp.Integer(size), r"\kappa \in \operatorname{spec}(B_\ell)", "eigenvalues of the block"
     )
     runs = (roots,) if run is None else (run, roots)
     total = sp.Integer(count) if run else count * (DIMENSION - 1)
@@ -174,12 +174,12 @@ def _block_entries(response: SignedResponse, block: sp.ImmutableMatrix, count: i
 def _through_attention(response: SignedResponse, block: sp.ImmutableMatrix) -> list[sp.Expr] | None:
     """``own + spread kappa`` where the block is ``own I + spread A`` with a rational matrix A; else ``None``.
 
-    own is the block at ``lambda_l = 0``; a common factor of the rest that is free of the tokens is the spread.
+    own is the block at ``lambda_ell = 0``; a common factor of the rest that is free of the tokens is the spread.
     """
     if len(response.spreads) != 1:
         return None
     size = block.rows
-    letters = [symbol for symbol in block.free_symbols if symbol.name.startswith("lambda_l")]
+    letters = [symbol for symbol in block.free_symbols if symbol.name.startswith("lambda_ell")]
     own = block.subs(dict.fromkeys(letters, 0)) if letters else sp.zeros(size)
     base = own[0, 0]
     if any(sp.cancel(own[i, j] - (base if i == j else 0)) != 0 for i in range(size) for j in range(size)):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
-from eigentoken.theory.printing.formulas import formula
 from eigentoken.theory.printing.plain_text import plain_text
+from eigentoken.theory.printing.scalars import formula
 
 if TYPE_CHECKING:
     from eigentoken.theory.linearization.criterion import Criterion
@@ -25,7 +25,7 @@ def shown(value: sp.Basic) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class EigenvalueFamily:
-    """A symbol of an entry that runs over several values: ``lambda_l`` over other eigenvalues, i over tokens."""
+    """A symbol of an entry that runs over several values: ``lambda_ell`` over other eigenvalues, i over tokens."""
 
     symbol: sp.Symbol
     count: sp.Expr
@@ -194,25 +194,52 @@ class Spectrum:
     def __str__(self) -> str:
         """One line a family, at most ten lines."""
         lines = [f"spectrum of {self.system} at {self.point}: {plain_text(formula(self.dimension))} eigenvalues"]
-        for value, runs, count in self.rows()[:5]:
-            lines.append(f"  {value}" + (f"  ({runs})" if runs else "") + f"  x {count}")
-        if self.abbreviations:
-            lines.append("  where " + ", ".join(f"{a} = {b}" for a, b in map(_plain_pair, self.abbreviations)))
+        lines += [
+            f"  {value}" + (f"  ({runs})" if runs else "") + f"  x {count}" for value, runs, count in self.rows()[:5]
+        ]
+        where = [f"{name} = {meaning}" for name, meaning in self.letters()]
+        if where:
+            lines.append("  where " + ", ".join(where))
         if self.conditions:
-            lines.append("  if " + ", ".join(plain_text(formula(each)) for each in self.conditions))
+            lines.append("  if " + ", ".join(self.plain_conditions()))
         if self.criteria:
-            lines.append(f"  {len(self.criteria)} criteria of stability: see .criteria")
+            lines.append(f"  stability: .criteria has {len(self.criteria)}")
         return "\n".join(line if len(line) <= 160 else f"{line[:157]}..." for line in lines)
 
     __repr__ = __str__
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Value, what its letters run over, and multiplicity of each tangent family, in plain text."""
+        """Value, what its letters run over, and multiplicity of each tangent family, in plain text; a block is named."""
         listed = []
+        names = self.blocks()
         for entry in self.tangent:
-            runs = ", ".join(plain_text(run.latex) for run in entry.runs)
-            listed.append((plain_text(formula(entry.value)), runs, plain_text(formula(entry.multiplicity))))
+            runs = [run for run in entry.runs if entry.block is None or run.symbol != entry.value]
+            value = plain_text(formula(entry.value))
+            count = plain_text(formula(entry.multiplicity))
+            if entry.block is not None:
+                value, count = f"eigenvalues of {plain_text(names[entry.block])}", f"{count} each"
+            row = (value, ", ".join(plain_text(run.latex) for run in runs), count)
+            if row not in listed or entry.block is None:
+                listed.append(row)
         return listed
+
+    def plain_conditions(self) -> list[str]:
+        """Where the formulas are valid, in plain text."""
+        return [plain_text(formula(each)) for each in self.conditions]
+
+    def blocks(self) -> dict[sp.ImmutableMatrix, str]:
+        """The blocks whose eigenvalues are families, with their names."""
+        found = list(dict.fromkeys(entry.block for entry in self.entries if entry.block is not None))
+        names = [r"B_\ell"] if len(found) == 1 else [rf"B_\ell^{{({place})}}" for place in range(1, len(found) + 1)]
+        return dict(zip(found, names, strict=True))
+
+    def letters(self) -> list[tuple[str, str]]:
+        """Blocks and abbreviations with what they stand for, in plain text."""
+        listed = []
+        for block, name in self.blocks().items():
+            rows = [", ".join(plain_text(formula(each)) for each in row) for row in block.tolist()]
+            listed.append((plain_text(name), f"[{'; '.join(rows)}]"))
+        return listed + [(plain_text(formula(a)), plain_text(formula(b))) for a, b in self.abbreviations]
 
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex}\n$$"
@@ -265,10 +292,6 @@ def _keys(spectrum: Spectrum) -> list[str]:
     )
 
 
-def _plain_pair(pair: tuple[sp.Symbol, sp.Expr]) -> tuple[str, str]:
-    return plain_text(formula(pair[0])), plain_text(formula(pair[1]))
-
-
 # -- LaTeX ------------------------------------------------------------------------------------------------------------
 
 
@@ -282,24 +305,20 @@ def entry_latex(entry: Entry) -> tuple[str, str]:
 def spectrum_latex(spectrum: Spectrum) -> str:
     """The spectrum as a table: class, value, multiplicity, eigenvectors; then the block and the abbreviations."""
     rows = []
-    blocks: list[sp.ImmutableMatrix] = []
-    listed = dict.fromkeys(entry.block for entry in spectrum.entries if entry.block is not None)
-    names = [r"B_\ell"] if len(listed) == 1 else [rf"B_\ell^{{({place})}}" for place in range(1, len(listed) + 1)]
+    blocks = spectrum.blocks()
+    told: set[sp.ImmutableMatrix] = set()
     for entry in spectrum.entries:
-        if entry.block is not None:
-            if entry.block in blocks:
-                continue
-            blocks.append(entry.block)
+        if entry.block is None:
+            value, multiplicity = entry_latex(entry)
+        elif entry.block in told:
+            continue
+        else:
+            told.add(entry.block)
             size = entry.block.rows
             runs = ",\\ ".join(run.latex for run in entry.runs if run.symbol != entry.value)
-            which = "two" if size == 2 else str(size)
-            value = rf"\text{{the {which} eigenvalues of }}{names[len(blocks) - 1]}" + (
-                rf"\quad({runs})" if runs else ""
-            )
-            each = formula(entry.multiplicity)
-            multiplicity = rf"{each}\text{{ each}}"
-        else:
-            value, multiplicity = entry_latex(entry)
+            which = rf"\text{{the {'two' if size == 2 else size} eigenvalues of }}{blocks[entry.block]}"
+            value = which + (rf"\quad({runs})" if runs else "")
+            multiplicity = rf"{formula(entry.multiplicity)}\text{{ each}}"
         title = entry.title.replace("+v_k", "$+v_k$").replace("-v_k", "$-v_k$").replace(r"\rho", r"$\rho$")
         if not entry.tangent:
             title += f" ({entry.extension} extension)"
@@ -307,20 +326,14 @@ def spectrum_latex(spectrum: Spectrum) -> str:
     header = r"\text{class} & \text{eigenvalue} & \text{multiplicity} & \text{eigenvectors} \\ \hline\rule{0pt}{16pt}"
     gap = " \\\\[7pt]\n"
     table = f"\\begin{{array}}{{llll}}\n{header}\n{gap.join(rows)}\n\\end{{array}}"
-    after = []
-    after += [rf"{name}&={_matrix(block)}" for name, block in zip(names, blocks, strict=True)]
+    after = [rf"{name}&={_matrix(block)}" for block, name in blocks.items()]
     after += [rf"{formula(letter)}&={formula(meaning)}" for letter, meaning in spectrum.abbreviations]
     if spectrum.conditions:
         after.append(r"&\text{where }" + ",\\quad ".join(formula(condition) for condition in spectrum.conditions))
     if not after:
         return table
-    return (
-        "\\begin{gathered}\n"
-        + table
-        + " \\\\[6pt]\n\\begin{aligned}\n"
-        + " \\\\\n".join(after)
-        + "\n\\end{aligned}\n\\end{gathered}"
-    )
+    below = " \\\\\n".join(after)
+    return f"\\begin{{gathered}}\n{table} \\\\[6pt]\n\\begin{{aligned}}\n{below}\n\\end{{aligned}}\n\\end{{gathered}}"
 
 
 def _matrix(block: sp.ImmutableMatrix) -> str:

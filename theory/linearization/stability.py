@@ -49,7 +49,7 @@ EFFECTIVE = sp.Symbol("gamma", positive=True)
 A, B = sp.symbols("a b", real=True)
 
 REAL = "the value matrix (of several heads: their sum) has real eigenvalues lambda_1 > lambda_2 >= ... >= lambda_d"
-EVERY_TOKEN = "the condition is for every token i and every other eigenvalue lambda_l"
+EVERY_TOKEN = "the condition is for every token i and every other eigenvalue lambda_ell"
 
 
 def effective_step(system: System, spectrum: Spectrum) -> Spectrum:
@@ -126,11 +126,11 @@ def consensus_criterion(system: System, *, mask: str | None = None) -> Criterion
 
 def _full_criterion(system: System, spectrum: Spectrum) -> Criterion:
     common, apart = _consensus_entries(spectrum)
-    other = sp.Symbol("lambda_l", real=True)
+    other = sp.Symbol("lambda_ell", real=True)
     order = (other < LAMBDA_1, other >= LAMBDA_D, LAMBDA_D < LAMBDA_1)
 
     def stable(entry: Entry, l: sp.Symbol) -> sp.Basic:
-        return entry_is_stable(entry, spectrum.flow, lambda_k=LAMBDA_1, lambda_l=l)
+        return entry_is_stable(entry, spectrum.flow, lambda_k=LAMBDA_1, lambda_ell=l)
 
     if system.time is Time.FLOW:
         proof: tuple[Lemma | Equality, ...] = (
@@ -155,7 +155,7 @@ def _full_criterion(system: System, spectrum: Spectrum) -> Criterion:
             "the others follow",
             (LAMBDA_1 > 0, *order, plain),
             stable(common, other),
-            "1 + alpha lambda_l lies between its values at lambda_d and lambda_1",
+            "1 + alpha lambda_ell lies between its values at lambda_d and lambda_1",
         ),
         Lemma("the absolute value", (LAMBDA_1 > 0, LAMBDA_D < LAMBDA_1), sp.Equivalent(plain, closed)),
         Equality(
@@ -178,7 +178,7 @@ def _full_criterion(system: System, spectrum: Spectrum) -> Criterion:
 
 def _causal_criterion(system: System, spectrum: Spectrum) -> Criterion:
     (entry,) = spectrum.tangent
-    other, i = sp.Symbol("lambda_l", real=True), sp.Symbol("i", real=True)
+    other, i = sp.Symbol("lambda_ell", real=True), sp.Symbol("i", real=True)
 
     def stable(l: sp.Expr, token: sp.Expr) -> sp.Basic:
         value = entry.value.subs({LAMBDA_K: LAMBDA_1, LAMBDA_L: l, TOKEN: token})
@@ -197,7 +197,7 @@ def _causal_criterion(system: System, spectrum: Spectrum) -> Criterion:
             hypotheses,
             other < i * LAMBDA_1,
             proof,
-            "The linearization is triangular; token i is stable iff lambda_l < i lambda_1 for every other eigenvalue.",
+            "The linearization is triangular; token i is stable iff lambda_ell < i lambda_1 for every other eigenvalue.",
             assumes=(REAL, EVERY_TOKEN),
         )
     step = _full_criterion(system, effective_step(system, consensus_spectrum(system))).proof[1:4]
@@ -257,7 +257,7 @@ def two_cycle_criterion(system: System) -> Criterion:
     original = consensus_spectrum(system, fixed_point=False)
     spectrum = effective_step(system, original)
     common, apart = _consensus_entries(spectrum)
-    other = sp.Symbol("lambda_l", real=True)
+    other = sp.Symbol("lambda_ell", real=True)
     cycle = 1 + ALPHA * LAMBDA_K < 0
     closed = ALPHA * (sp.Abs(LAMBDA_D) - LAMBDA_1) > 2
 
@@ -313,7 +313,7 @@ def nonsymmetric_criterion(system: System) -> Criterion:
         "n >= 2, and the condition is for every other eigenvalue a + i b",
     )
     value = sp.together(common.value.subs({LAMBDA_K: LAMBDA_1}))
-    plain_l = sp.Symbol("lambda_l", real=True)
+    plain_l = sp.Symbol("lambda_ell", real=True)
     top, bottom = sp.fraction(value.subs(plain_l, sp.Symbol("z")))
     polynomial = sp.Poly(top, sp.Symbol("z"))
     slope, constant = polynomial.coeff_monomial(sp.Symbol("z")), polynomial.coeff_monomial(1)
@@ -400,11 +400,11 @@ def euclidean_criterion(system: System, spectrum: Spectrum) -> Criterion:
     given: tuple[sp.Basic, ...] = ()
     if TOKEN in entry.value.free_symbols:
         value, given, condition = entry.value.subs(TOKEN, i), (i >= 1,), l < 0
-        assumes = ("the condition is for every eigenvalue lambda_l of the value matrix, all of them real",)
+        assumes = ("the condition is for every eigenvalue lambda_ell of the value matrix, all of them real",)
     else:
         value, condition = entry.value.subs(KAPPA, A), l * A < 0
         assumes = (
-            "the condition is for every eigenvalue lambda_l of the value matrix, all of them real, and every eigenvalue "
+            "the condition is for every eigenvalue lambda_ell of the value matrix, all of them real, and every eigenvalue "
             "kappa = a + i b of the mask",
         )
     proof = (Lemma("one eigenvalue", given, sp.Equivalent(value < 0, condition)),)

@@ -14,8 +14,8 @@ _SYMBOLS = {
     "varphi": "φ", "omega": "ω", "Omega": "Ω", "Lambda": "Λ", "zeta": "ζ", "psi": "ψ", "Psi": "Ψ", "chi": "χ",
     "ell": "ℓ", "leq": "≤", "le": "≤", "leqslant": "≤", "geq": "≥", "ge": "≥", "neq": "≠", "ne": "≠", "succeq": "⪰",
     "succ": "≻", "prec": "≺", "preceq": "⪯", "gg": "≫", "ll": "≪", "iff": "⇔", "Leftrightarrow": "⇔", "implies": "⇒",
-    "Rightarrow": "⇒", "Longrightarrow": "⇒", "to": "→", "rightarrow": "→", "longrightarrow": "→", "mapsto": "↦",
-    "infty": "∞", "sum": "Σ", "prod": "Π", "int": "∫", "in": "∈", "notin": "∉", "subset": "⊂", "subseteq": "⊆",
+    "impliedby": "⇐", "Rightarrow": "⇒", "Longrightarrow": "⇒", "to": "→", "rightarrow": "→", "longrightarrow": "→",
+    "mapsto": "↦", "infty": "∞", "sum": "Σ", "prod": "Π", "int": "∫", "in": "∈", "notin": "∉", "subset": "⊂", "subseteq": "⊆",
     "cap": "∩", "cup": "∪", "bigcap": "⋂", "bigcup": "⋃", "setminus": "∖", "emptyset": "∅", "exists": "∃",
     "forall": "∀", "wedge": "and", "vee": "or", "lor": "or", "land": "and", "neg": "not ", "pm": "±", "mp": "∓",
     "cdot": "·", "times": "×", "otimes": "⊗", "oplus": "⊕", "circ": "∘", "dots": "…", "ldots": "…", "cdots": "…",
@@ -176,7 +176,7 @@ def _script(inside: str, sign: str) -> str:
     moved = digits(inside)
     if moved and all(letter in _RAISED for letter in moved):
         return moved
-    plain = r"[^\W_]+" if sign == "_" else r"[^\W_]"
+    plain = r"[^\W_]+" if sign == "_" else r"[^\W_]|\([^()]*\)"
     return f"{sign}{inside}" if re.fullmatch(plain, inside) else f"{sign}({inside})"
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
-from eigentoken.theory.language.word_latex import scalar_latex
+from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.proving.polynomial_form import (
     Translation,
     as_condition,

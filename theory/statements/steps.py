@@ -19,7 +19,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
-from eigentoken.theory.language.word_latex import scalar_latex
+from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.proving.normal_form import identity_verdict
 from eigentoken.theory.proving.real_arithmetic import assumed_latex, unprinted_assumptions
 

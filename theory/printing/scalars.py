@@ -1,17 +1,22 @@
-"""LaTeX of terms and scalar relations in the papers' letters, for amsmath alone."""
+"""The one printer of sympy expressions: scalars, relations and matrix terms in the papers' letters, for amsmath alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from typing import Any
 
-from sympy import And, Implies, Or, Symbol, sympify
-from sympy.functions.elementary.hyperbolic import HyperbolicFunction, sinh, tanh
+from sympy import Add, And, Expr, Implies, Mul, Or, default_sort_key, denom, sqrt, sympify, together
 from sympy.printing.latex import LatexPrinter
 
-__all__ = ["matrix_latex", "scalar_latex", "spectrum_latex"]
+__all__ = ["formula", "matrix_latex", "ordered", "scalar_latex"]
 
-LETTERS = {"ell": r"\ell"}
+LETTERS = {
+    "ell": r"\ell",
+    "rho_omega": r"\rho^{\top}\omega",
+    "rhoprime_omega": r"\rho'^{\top}\omega",
+}
+#: ``lambda_k__2`` belongs to the second head.
+OF_HEAD = re.compile(r"(.+)__(\d+)")
 
 
 class PaperPrinter(LatexPrinter):  # type: ignore[misc]
@@ -31,6 +36,9 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
         name = str(expr.name)
         if name.startswith("[") and name.endswith("]"):
             return name[1:-1]
+        of_head = OF_HEAD.fullmatch(name)
+        if of_head is not None:
+            return rf"{super()._print_Symbol(expr.func(of_head[1]), style)}^{{({of_head[2]})}}"
         return LETTERS.get(name) or str(super()._print_Symbol(expr, style))
 
     def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
@@ -54,6 +62,9 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
         ]
         return rf" \ \text{{{word}}}\ ".join(inner)
 
+    def _print_Not(self, e: Any) -> str:
+        return rf"\text{{not }}\left({self._print(e.args[0])}\right)"
+
     def _print_Implies(self, e: Any, altchar: Any = None) -> str:
         return rf"{self._print(e.args[0])} \Rightarrow {self._print(e.args[1])}"
 
@@ -72,44 +83,40 @@ def matrix_latex(term: Any) -> str:
     return str(PaperPrinter().doprint(term))
 
 
-def _turned(function: Any) -> bool:
-    """``tanh(t - s)``, s a number of the matrices: sympy's order of ``-tanh(s - t)``, which the statements write."""
-    from eigentoken.theory.language.terms import MatrixNumber
-
-    terms = function.args[0].as_coefficients_dict()
-    numbers = [value for term, value in terms.items() if isinstance(term, MatrixNumber)]
-    return isinstance(function, tanh | sinh) and any(value < 0 for value in numbers)
+def ordered(expression: Any) -> list[Any]:
+    """The arguments in the order of sympy, so that a formula prints the same each time."""
+    return sorted(expression.args, key=default_sort_key)
 
 
-def _as_written(function: Any) -> str:
-    if not _turned(function):
-        return scalar_latex(function)
-    return rf"\{function.func.__name__}\left({scalar_latex(-function.args[0])}\right)"
+def formula(expression: Any) -> str:
+    r"""A derived scalar, relation or Boolean, put in order for print: one fraction, ``1 - b`` rather than ``-(b - 1)``.
 
-
-def spectrum_latex(classes: Sequence[tuple[Any, Any]]) -> str:
-    """Eigenvalues with multiplicities; hyperbolic functions that occur again and again get a letter, ``where b_1 = ...``.
-
-    >>> from sympy import Symbol, tanh
-    >>> x = Symbol("x")
-    >>> print(spectrum_latex([(1 + tanh(x), 1), (1 / tanh(x), 3)])[:44])
-    1 + b_{1},\\quad \\frac{1}{b_{1}}\\ [3\\text{ ti
+    >>> from sympy import symbols
+    >>> alpha, b = symbols("alpha b")
+    >>> formula(-alpha * (b - 1) / 2)
+    '\\frac{\\alpha \\left(1 - b\\right)}{2}'
     """
-    values = [sympify(value) for value, _ in classes]
-    repeated = [
-        each
-        for each in sorted(set().union(*(value.atoms(HyperbolicFunction) for value in values)), key=str)
-        if sum(value.count(each) for value in values) > 1
-    ]
-    names = {each: Symbol(f"b_{index}", real=True) for index, each in enumerate(repeated, 1)}
-    letters = {each: -name if _turned(each) else name for each, name in names.items()}
-    rows = [
-        f"{scalar_latex(value.xreplace(letters))}"
-        + ("" if count == 1 else rf"\ [{scalar_latex(count)}\text{{ times}}]")
-        for value, (_, count) in zip(values, classes, strict=True)
-    ]
-    text = r",\quad ".join(rows)
-    if names:
-        given = r",\quad ".join(f"{scalar_latex(name)} = {_as_written(each)}" for each, name in names.items())
-        text += rf",\qquad \text{{where }} {given}"
-    return text
+    return scalar_latex(_presented(sympify(expression)))
+
+
+def _presented(expression: Any) -> Any:
+    """The same value, in the form in which it is read."""
+    if not isinstance(expression, Expr):
+        return expression.func(*map(_presented, expression.args), evaluate=False) if expression.args else expression
+    if expression.is_Add and not expression.has(sqrt(2)):
+        whole = together(expression)
+        expression = whole if denom(whole) != 1 else expression
+    return _without_minus(expression) if expression.is_Mul else expression
+
+
+def _without_minus(product: Any) -> Any:
+    """``-a (b - 1)`` as ``a (1 - b)``: the sign goes into the first sum that it turns positive at zero."""
+    number, factors = product.as_coeff_mul()
+    if not number.is_negative:
+        return product
+    for place, each in enumerate(factors):
+        base, power = each.as_base_exp()
+        if base.is_Add and abs(power) == 1 and (-base).subs(dict.fromkeys(base.free_symbols, 0)).is_positive:
+            turned = Add(*(-term for term in base.args)) ** power
+            return Mul(-number, *factors[:place], turned, *factors[place + 1 :])
+    return product

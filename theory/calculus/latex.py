@@ -1,0 +1,251 @@
+"""LaTeX of the expressions of the calculus: sums over tokens and heads, inner products, attention, dyads.
+
+``weights`` writes rows of attention as ``a_ij`` and averages as means, as the papers do for a Jacobian; without it the
+exponentials are written out, as the proofs need them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.calculus.assumptions import Assumptions
+from eigentoken.theory.calculus.atoms import (
+    Base,
+    Delta,
+    Dot,
+    Exp,
+    Index,
+    Letter,
+    Mask,
+    Named,
+    Norm,
+    SumExp,
+    Word,
+    indices_of,
+    map_indices,
+    transpose,
+)
+from eigentoken.theory.calculus.derivative import SLOT
+from eigentoken.theory.calculus.expressions import Expression, Monomial, thawed
+from eigentoken.theory.calculus.spelling import least_spelling
+from eigentoken.theory.printing.scalars import scalar_latex
+
+__all__ = ["expression_latex"]
+
+_BOUND_NAMES = "jklmpqr"
+_VECTORS = {"xi": r"\xi", "eta": r"\eta", "ybar": r"\bar y", "xbar": r"\bar x", "wbar": r"\bar w"}
+
+Names = Mapping[Index, str]
+
+
+@dataclass(frozen=True)
+class _Weight:
+    """``a_ij``, of the head that the letter belongs to."""
+
+    query: Index
+    key: Index
+    letter: Letter
+
+
+@dataclass
+class _Term:
+    """One term taken apart for print."""
+
+    coefficient: sp.Expr
+    bound: list[Index]
+    factors: list[tuple[Any, int]] = field(default_factory=list)
+    arrow: tuple[Word, Base] | None = None
+
+
+def expression_latex(
+    expression: Expression, *, weights: bool = False, operator: str | None = None, line_width: int = 0
+) -> str:
+    """The sum of terms; bound indices are named j, k, l, ..., none of them like an index that is free in any term.
+
+    With ``operator`` the vector of that name is left out: a matrix is printed.  ``line_width`` breaks the sum into lines of an
+    ``aligned`` block after about so many characters.
+    """
+    if weights:
+        terms = [_with_weights(monomial, value) for monomial, value in expression.terms.items()]
+    else:
+        spelled = [(least_spelling(monomial, Assumptions()), value) for monomial, value in expression.terms.items()]
+        terms = [_Term(value, list(m.bound), list(m.factors), m.arrow) for m, value in sorted(spelled, key=repr)]
+    free = {_index(index, {}) for index in expression.free_indices}
+    shown = [_term(term, free, operator) for term in terms]
+    if weights:
+        shown.sort(key=lambda text: (text.startswith("-"), len(text), text))
+    return _sum(shown, line_width)
+
+
+def _sum(shown: list[str], line_width: int) -> str:
+    text, width = "", 0
+    for term in shown:
+        joined = term if not text else f" {term}" if term.startswith("-") else f" + {term}"
+        if line_width and text and width + len(term) > line_width:
+            text, width = rf"{text} \\ &\qquad ", 0
+        text, width = text + joined, width + len(term)
+    return text or "0"
+
+
+# -- rows of attention ------------------------------------------------------------------------------------------------
+
+
+def _with_weights(monomial: Monomial, value: sp.Expr) -> _Term:
+    """Exponentials over their sums as weights, and averages folded into means."""
+    for atom, _ in monomial.factors:
+        if isinstance(atom, Delta) and SLOT in (atom.first, atom.second):
+            other = atom.second if atom.first == SLOT else atom.first
+            rest = map_indices(tuple(pair for pair in monomial.factors if pair[0] != atom), {other: SLOT})
+            kept = ((Delta(SLOT, other), 1), *rest)
+            monomial = Monomial(monomial.bound, kept, map_indices(monomial.arrow, {other: SLOT}))
+    term = _Term(value, list(monomial.bound), arrow=monomial.arrow)
+    sums: dict[tuple[Index, Letter], int] = {}
+    found: list[_Weight] = []
+    for atom, power in monomial.factors:
+        score = _score(atom.exponent) if isinstance(atom, SumExp) else None
+        parts = [_score((part,)) for part in atom.exponent] if isinstance(atom, Exp) and power == 1 else [None]
+        if score is not None:
+            sums[score.query, score.letter] = -power
+        elif None not in parts:
+            found += [part for part in parts if part is not None]
+        elif not isinstance(atom, Mask):
+            term.factors.append((atom, power))
+    counted: dict[tuple[Index, Letter], int] = {}
+    for each in found:
+        counted[each.query, each.letter] = counted.get((each.query, each.letter), 0) + 1
+    if counted != sums:
+        return _Term(value, list(monomial.bound), list(monomial.factors), monomial.arrow)
+    for index in list(term.bound):
+        _fold(term, found, index)
+    term.factors += [(each, 1) for each in found]
+    return term
+
+
+def _score(exponent: Any) -> _Weight | None:
+    """The row of an exponent ``x_i^T M x_j``, the query first."""
+    if len(exponent) != 1 or exponent[0][1] != 1 or len(exponent[0][0].factors) != 1:
+        return None
+    atom, power = exponent[0][0].factors[0]
+    if power != 1 or not isinstance(atom, Dot) or len(atom.word) != 1:
+        return None
+    if not atom.left.indices or not atom.right.indices:
+        return None
+    first, second = atom.left.indices[0], atom.right.indices[0]
+    turned = atom.word[0].transposed or second == SLOT
+    letter = Letter(atom.word[0].name, False, atom.word[0].indices)
+    return _Weight(second, first, letter) if turned else _Weight(first, second, letter)
+
+
+def _fold(term: _Term, found: list[_Weight], index: Index) -> None:
+    """``sum_j a_ij x_j`` with j nowhere else becomes the mean ``xbar_i``."""
+    rows = [weight for weight in found if weight.key == index]
+    places = [atom for atom, _ in term.factors if index in indices_of(atom)]
+    in_arrow = term.arrow is not None and index in indices_of(term.arrow)
+    if len(rows) != 1 or any(weight.query == index for weight in found) or len(places) + in_arrow != 1:
+        return
+    old = Base("x", (index,))
+    new = Base("xbar", (rows[0].query, *rows[0].letter.indices))
+    if in_arrow and term.arrow is not None and term.arrow[1] == old and index not in indices_of(term.arrow[0]):
+        term.arrow = (term.arrow[0], new)
+    elif places and isinstance(places[0], Dot) and (places[0].left == old) != (places[0].right == old):
+        atom = places[0]
+        swapped = Dot(new if atom.left == old else atom.left, atom.word, new if atom.right == old else atom.right)
+        term.factors = [(swapped if each == atom else each, power) for each, power in term.factors]
+    else:
+        return
+    found.remove(rows[0])
+    term.bound.remove(index)
+
+
+# -- terms and atoms --------------------------------------------------------------------------------------------------
+
+
+def _term(term: _Term, free: set[str], operator: str | None) -> str:
+    fresh = iter(each for each in _BOUND_NAMES if each not in free)
+    heads = iter(("h", "g"))
+    names = {index: next(heads) if index.kind == "head" else next(fresh) for index in term.bound}
+    sums = "".join(rf"\sum_{{{names[index]}}} " for index in term.bound)
+    covector, factors = "", []
+    for atom, power in term.factors:
+        if isinstance(atom, Dot) and operator is not None and operator in (atom.left.name, atom.right.name):
+            other, word = (atom.left, atom.word) if atom.right.name == operator else (atom.right, transpose(atom.word))
+            covector = " ".join([_row(other, names), *(_letter(each, names) for each in word)])
+        else:
+            factors.append((atom, power))
+    top = " ".join(_power(_atom(atom, names), power) for atom, power in factors if power > 0)
+    bottom = " ".join(_power(_atom(atom, names), -power) for atom, power in factors if power < 0)
+    body = rf"\frac{{{top or 1}}}{{{bottom}}}" if bottom else top
+    arrow = ""
+    if term.arrow is not None:
+        word, base = term.arrow
+        letters = [_letter(each, names) for each in word]
+        arrow = " ".join(letters or ["I"]) if base.name == operator else " ".join([*letters, _base(base, names)])
+    scale = "" if term.coefficient == 1 else "-" if term.coefficient == -1 else scalar_latex(term.coefficient)
+    parts = " ".join(part for part in (scale, sums, body, arrow, covector) if part)
+    return parts if (body or arrow or covector or scale not in ("", "-")) else f"{parts}1"
+
+
+def _power(text: str, power: int) -> str:
+    if power == 1:
+        return text
+    return rf"{text}^{{{power}}}" if text.startswith("(") else rf"\left({text}\right)^{{{power}}}"
+
+
+def _index(index: Index, names: Names) -> str:
+    return names.get(index, {"*": "m", "slot": "i"}.get(index.name, index.name))
+
+
+def _indices(indices: tuple[Index, ...], names: Names) -> str:
+    return rf"_{{{''.join(_index(each, names) for each in indices)}}}" if indices else ""
+
+
+def _letter(letter: Letter, names: Names) -> str:
+    mark = r"^{\top}" if letter.transposed else ""
+    return f"{letter.name}{_indices(letter.indices, names)}{mark}"
+
+
+def _base(base: Base, names: Names) -> str:
+    """A vector; the head of a mean is written above."""
+    heads = [each for each in base.indices if each.kind == "head"] if base.name in _VECTORS else []
+    above = f"^{{{''.join(_index(each, names) for each in heads)}}}" if heads else ""
+    tokens = tuple(each for each in base.indices if each not in heads)
+    return f"{_VECTORS.get(base.name, base.name)}{above}{_indices(tokens, names)}"
+
+
+def _row(base: Base, names: Names) -> str:
+    shown = _base(base, names)
+    return rf"({shown})^{{\top}}" if "^" in shown else rf"{shown}^{{\top}}"
+
+
+def _atom(atom: Any, names: Names) -> str:
+    if isinstance(atom, Dot):
+        middle = "".join(f"{_letter(each, names)} " for each in atom.word)
+        return rf"({_row(atom.left, names)} {middle}{_base(atom.right, names)})"
+    if isinstance(atom, _Weight):
+        head = f"^{{{''.join(_index(each, names) for each in atom.letter.indices)}}}" if atom.letter.indices else ""
+        return rf"a{head}{_indices((atom.query, atom.key), names)}"
+    if isinstance(atom, Exp):
+        return rf"e^{{{_inner(atom.exponent, names)}}}"
+    if isinstance(atom, SumExp):
+        inner = {**names, atom.bound: "m"}
+        masks = "".join(rf"{each.name}{_indices((each.query, each.key), inner)} " for each in atom.masks)
+        return rf"\Big(\sum_{{m}} {masks}e^{{{_inner(atom.exponent, inner)}}}\Big)"
+    if isinstance(atom, Norm | Named):
+        return f"{atom.name}{_indices(atom.indices, names)}"
+    if isinstance(atom, Delta):
+        return rf"\delta{_indices((atom.first, atom.second), names)}"
+    if isinstance(atom, Mask):
+        return rf"{atom.name}{_indices((atom.query, atom.key), names)}"
+    raise TypeError(f"no LaTeX for {type(atom).__name__}: teach expression_latex")
+
+
+def _inner(frozen: Any, names: Names) -> str:
+    parts = []
+    for monomial, value in thawed(frozen).terms.items():
+        factors = " ".join(_power(_atom(atom, names), power) for atom, power in monomial.factors)
+        parts.append(factors if value == 1 else f"{scalar_latex(value)} {factors}")
+    return " + ".join(parts) or "0"
