@@ -42,7 +42,7 @@ from eigentoken.theory.linearization.stability import (
 from eigentoken.theory.systems.algebra import causal_mask
 from eigentoken.theory.systems.catalogue import SYSTEMS
 from eigentoken.theory.systems.suggestions import meant
-from eigentoken.theory.systems.system import Space, System, Time
+from eigentoken.theory.systems.system import Normalisation, Space, System, Time
 
 __all__ = ["MASKS", "PLACES", "closed_forms", "criteria", "spectrum"]
 
@@ -181,6 +181,13 @@ def _obstacle(listed: System, at: str, mask: str) -> str | None:
     """Why there is no closed form; ``None`` where there is one."""
     if listed.rotary is not None:
         return "its scores depend on the positions of the tokens"
+    if listed.positions != "none" or listed.further:
+        what = "knows the positions of the tokens" if listed.positions != "none" else "has parameters beside F, M and W"
+        return f"its equation {what}"
+    if listed.space is Space.EUCLIDEAN and listed.time is Time.MAP:
+        return "maps are derived on the sphere and the ellipsoid"
+    if listed.normalisation is Normalisation.BEFORE:
+        return "it normalises before the sublayer"
     if listed.mask != "full" and mask != listed.mask:
         return f"its mask is {listed.mask} by definition"
     if mask not in _MASKED.get(at, (listed.mask if at in _MASKED else "full",)):

@@ -179,6 +179,8 @@ def _assemble(found: Linearization, point: GroupPoint, fixed_point: bool, title:
     tangent = rules.extended(orthogonal={("v", PERTURBATION): metric, ("v", MEAN): metric})
     if system.space is Space.EUCLIDEAN:
         tangent = rules
+    if system.time is Time.FLOW and system.space is not Space.EUCLIDEAN:
+        _check_rest(found, point)
     responses = {group.kind: read_response(found, point, group, "u", (), tangent) for group in point.groups}
     heights = {group.kind: height(found, point, group) for group in point.groups} if system.time is Time.MAP else {}
     letters = _Letters(found, point, heights, fixed_point)
@@ -196,6 +198,14 @@ def _assemble(found: Linearization, point: GroupPoint, fixed_point: bool, title:
         relations=() if one_group else ((TOKENS, P + Q),),
         abbreviations=letters.abbreviations(),
     )
+
+
+def _check_rest(found: Linearization, point: GroupPoint) -> None:
+    """A flow does not move the tokens of the point; a map is checked by its heights."""
+    for group in point.groups:
+        velocity = point.value(found.step, group)
+        if any(tidy(value) != 0 for value in velocity.terms.values()):
+            raise ValueError(f"the point is not an equilibrium: the velocity of group {group.kind} is {velocity!r}")
 
 
 @dataclass(frozen=True)
