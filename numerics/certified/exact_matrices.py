@@ -151,9 +151,6 @@ class ExactMatrix:
         """``(M + M^T) / 2``."""
         return ExactMatrix(self.numerators + self.numerators.transpose(), self.denominator * 2)
 
-    def skew_part(self) -> ExactMatrix:
-        return ExactMatrix(self.numerators - self.numerators.transpose(), self.denominator * 2)
-
     def shifted(self, shift: Fraction) -> ExactMatrix:
         """``M + shift I``."""
         n = self.shape[0]

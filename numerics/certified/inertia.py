@@ -35,7 +35,7 @@ from eigentoken.numerics.certified.exact_matrices import (
     sign_counts_of_polynomial,
 )
 from eigentoken.numerics.certified.probe import probe_numpy
-from eigentoken.numerics.certified.rounding import Array, down, scale_down
+from eigentoken.numerics.certified.rounding import Array
 
 __all__ = ["Signs", "exact_signs", "float_below", "signs_of"]
 
@@ -256,8 +256,3 @@ def _float_rungs(enclosure: Enclosure, goal: Goal, known: Signs, *, refine: bool
             found = _from_intervals(again[0], again[1], "sliced congruence", scaled=True)
             known = known.joined(found if scaled is not None else replace(found, transform=transform))
     return known
-
-
-def margin_in_units(enclosure: Enclosure, value: float) -> float:
-    """A certified lower bound, in the units of the input."""
-    return scale_down(down(value), enclosure.exponent)

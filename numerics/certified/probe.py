@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import flint
 import numpy as np
@@ -24,11 +23,8 @@ from eigentoken.numerics.certified.rounding import UNIT, Array
 __all__ = [
     "BackendRefused",
     "Probe",
-    "forget_probes",
     "probe_arithmetic",
     "probe_numpy",
-    "probe_torch",
-    "require_numpy",
 ]
 
 _CACHE: dict[str, Probe] = {}
@@ -142,36 +138,3 @@ def probe_numpy() -> Probe:
     if "numpy" not in _CACHE:
         _CACHE["numpy"] = probe_arithmetic("numpy", np.matmul, _lapack_factor)
     return _CACHE["numpy"]
-
-
-def require_numpy() -> Probe:
-    """The numpy probe, which must have passed."""
-    return probe_numpy().require()
-
-
-def probe_torch(device: str = "cpu", dtype: Any = None) -> Probe:
-    """The probe of one torch device and dtype (float64 unless told), once a process."""
-    import torch
-
-    kind = torch.float64 if dtype is None else dtype
-    name = f"torch:{device}:{kind}"
-    if name not in _CACHE:
-
-        def matmul(a: Array, b: Array) -> Array:
-            left, right = (torch.from_numpy(np.ascontiguousarray(m)).to(device=device, dtype=kind) for m in (a, b))
-            return np.asarray((left[None] @ right[None])[0].to("cpu", torch.float64).numpy())
-
-        def cholesky(m: Array) -> Array:
-            tensor = torch.from_numpy(np.ascontiguousarray(m)).to(device=device, dtype=kind)
-            factor, info = torch.linalg.cholesky_ex(tensor[None])
-            if int(info[0]) != 0:
-                return np.full(m.shape, np.nan)
-            return np.asarray(factor[0].to("cpu", torch.float64).numpy())
-
-        _CACHE[name] = probe_arithmetic(name, matmul, cholesky)
-    return _CACHE[name]
-
-
-def forget_probes() -> None:
-    """Empty the cache (a device was reconfigured)."""
-    _CACHE.clear()

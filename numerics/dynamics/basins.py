@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["Fraction95", "basin_fractions", "clopper_pearson", "layer_exponents", "random_tokens", "wilson"]
+__all__ = ["Fraction95", "basin_fractions", "clopper_pearson", "layer_exponents", "random_tokens"]
 
 
 @dataclass(frozen=True)
@@ -47,18 +46,6 @@ def clopper_pearson(count: int, total: int, confidence: float = 0.95) -> Fractio
     low = 0.0 if count == 0 else float(betaincinv(count, total - count + 1, tail))
     high = 1.0 if count == total else float(betaincinv(count + 1, total - count, 1 - tail))
     return Fraction95(count, total, low, high, confidence)
-
-
-def wilson(count: int, total: int, confidence: float = 0.95) -> Fraction95:
-    """Wilson's score interval: shorter than Clopper-Pearson, covers on average only."""
-    from scipy.special import ndtri
-
-    _check_counts(count, total, confidence)
-    z = float(ndtri(0.5 + confidence / 2))
-    share = count / total
-    centre = (share + z * z / (2 * total)) / (1 + z * z / total)
-    half = z / (1 + z * z / total) * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
-    return Fraction95(count, total, max(0.0, centre - half), min(1.0, centre + half), confidence)
 
 
 def _check_counts(count: int, total: int, confidence: float) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
 
-__all__ = ["in_open_hemisphere", "recheck_hemisphere", "wendel_probability"]
+__all__ = ["in_open_hemisphere"]
 
 Rows = list[list[Fraction]]
 
@@ -53,25 +53,6 @@ def in_open_hemisphere(tokens: Any, *, exact_limit: int = 20_000) -> Verdict:
     return _outside(w, inputs, "nonnegative weights combine the tokens to zero")
 
 
-def recheck_hemisphere(certificate: Certificate) -> bool:
-    """Re-verifies a certificate of :func:`in_open_hemisphere` from its data alone, in rational arithmetic."""
-    rows = [[Fraction(entry) for entry in row] for row in certificate.data["tokens"]]
-    if certificate.verdict is VerdictWord.HOLDS:
-        v = [Fraction(entry) for entry in certificate.data["vector"]]
-        return len(v) == len(rows[0]) and all(height > 0 for height in _heights(rows, v))
-    w = [Fraction(entry) for entry in certificate.data["weights"]]
-    return len(w) == len(rows) and min(w) >= 0 and any(w) and not any(_combination(rows, w))
-
-
-def wendel_probability(tokens: int, dimension: int) -> Fraction:
-    """``2^-(l-1) sum_{k<d} C(l-1, k)``: the chance that l uniform tokens on the sphere of R^d share a hemisphere.
-
-    >>> wendel_probability(5, 3), wendel_probability(8, 4)
-    (Fraction(11, 16), Fraction(1, 2))
-    """
-    return Fraction(sum(math.comb(tokens - 1, k) for k in range(dimension)), 2 ** (tokens - 1))
-
-
 def _exact_rows(tokens: Any) -> Rows:
     listed = tokens.tolist() if hasattr(tokens, "tolist") else tokens
     rows = [[Fraction(entry) for entry in row] for row in listed]
@@ -82,10 +63,6 @@ def _exact_rows(tokens: Any) -> Rows:
 
 def _heights(rows: Rows, v: Sequence[Fraction]) -> list[Fraction]:
     return [sum((a * b for a, b in zip(row, v, strict=True)), Fraction(0)) for row in rows]
-
-
-def _combination(rows: Rows, w: Sequence[Fraction]) -> list[Fraction]:
-    return [sum((c * row[k] for c, row in zip(w, rows, strict=True) if c), Fraction(0)) for k in range(len(rows[0]))]
 
 
 def _inside(v: Sequence[Fraction], rows: Rows, inputs: list[list[str]]) -> Verdict:

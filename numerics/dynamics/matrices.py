@@ -7,7 +7,6 @@ a real attention head (rank d_head) or a modulated score ``P(t) = D(t) P'`` need
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ import torch
 from torch import Tensor
 
 __all__ = [
-    "Factored",
     "RotaryMatrix",
     "RowScaled",
     "StructuredMatrix",
@@ -25,7 +23,6 @@ __all__ = [
     "compress",
     "dense",
     "pair_scores",
-    "rotary_frequencies",
 ]
 
 
@@ -47,26 +44,6 @@ class StructuredMatrix(ABC):
     @abstractmethod
     def compress(self, basis: Tensor) -> Tensor | StructuredMatrix:
         """``Q^T M Q`` for a basis Q of shape ``(..., d, r)``."""
-
-
-@dataclass(frozen=True)
-class Factored(StructuredMatrix):
-    """``M = left right`` with ``left`` (..., d, r) and ``right`` (..., r, d): a head's ``Q^T K`` or ``O V``."""
-
-    left: Tensor
-    right: Tensor
-
-    def act(self, x: Tensor) -> Tensor:
-        return (x @ self.right.mT) @ self.left.mT
-
-    def pair_scores(self, x: Tensor) -> Tensor:
-        return (x @ self.left) @ (x @ self.right.mT).mT
-
-    def dense(self) -> Tensor:
-        return self.left @ self.right
-
-    def compress(self, basis: Tensor) -> Tensor:
-        return (basis.mT @ self.left) @ (self.right @ basis)
 
 
 @dataclass(frozen=True)
@@ -184,8 +161,3 @@ def _scores_by_pair(score: Any, x: Tensor) -> Tensor:
         for i in range(n)
     ]
     return torch.stack(rows, dim=-2)
-
-
-def rotary_frequencies(r: int, base: float = 10_000.0) -> Tensor:
-    """The usual angles ``base^(-2m/r)``, m = 0 .. r/2 - 1."""
-    return torch.tensor([math.pow(base, -2 * m / r) for m in range(r // 2)], dtype=torch.float64)

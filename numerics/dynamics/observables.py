@@ -13,23 +13,17 @@ from eigentoken.numerics.dynamics.matrices import act, pair_scores
 
 __all__ = [
     "alignment_increment",
-    "attention_potential",
-    "central_diameter",
-    "consensus_gap",
     "cosine_gap",
     "diameter",
     "effective_rank",
     "ellipsoid_potential",
     "energy",
     "height_deficit",
-    "logistic_potential",
     "mean_distance",
     "norms",
     "oja_potential",
     "pair_form",
     "pairwise_distances",
-    "planar_first_integral",
-    "stable_rank",
     "subspace_correlation",
     "vector_correlation",
 ]
@@ -53,11 +47,6 @@ def mean_distance(x: Tensor) -> Tensor:
     return pairwise_distances(x).sum((-2, -1)) / max(1, n * (n - 1))
 
 
-def consensus_gap(x: Tensor) -> Tensor:
-    """``max_i |x_i - x_1|``."""
-    return torch.linalg.vector_norm(x - x[..., :1, :], dim=-1).amax(-1)
-
-
 def norms(x: Tensor) -> Tensor:
     """``|x_i|``, one number a token."""
     return torch.linalg.vector_norm(x, dim=-1)
@@ -79,11 +68,6 @@ def ellipsoid_potential(x: Tensor, P: Tensor) -> Tensor:
     return -0.5 * pair_scores(P, x).exp().sum((-2, -1))
 
 
-def attention_potential(x: Tensor, V: Tensor, c: float) -> Tensor:
-    """``E = 1/(2c) sum_ij exp(c x_i^T V x_j)``: grows along the attention flow with M = cV (CT-8)."""
-    return (c * pair_scores(V, x)).exp().sum((-2, -1)) / (2 * c)
-
-
 def oja_potential(x: Tensor, V: Tensor) -> Tensor:
     """``W = -1/2 xbar^T V xbar``: decreases along the Oja flow, and the map if ``alpha <= 1/|lambda_d|`` (PM-L7)."""
     mean = x.mean(-2, keepdim=True)
@@ -96,30 +80,6 @@ def height_deficit(x: Tensor, v: Tensor, metric: Tensor | None = None) -> Tensor
     The paper writes ``1 - v^T x_i``; on an ellipsoid that can be negative, hence the metric (AB-T4.1, point 1).
     """
     return (1 - act(metric, x) @ v).amax(-1)
-
-
-def logistic_potential(a: Tensor) -> Tensor:
-    """Eq. (17): ``2/3 - a + a^3/3`` of the cosine a to the first token (AB-L5.1)."""
-    return 2 / 3 - a + a**3 / 3
-
-
-def central_diameter(x: Tensor, v: Tensor) -> Tensor:
-    """Diameter of the central projections ``w_i = x_i / v^T x_i``: shrinks exponentially in a hemisphere (AB-X1)."""
-    return diameter(x / (x @ v).unsqueeze(-1))
-
-
-def planar_first_integral(x: Tensor, lambda_1: float, lambda_2: float) -> Tensor:
-    """Conserved by the two-token planar Oja flow with V = diag(lambda_1, lambda_2), lambda_1 > 0 > lambda_2 (PM-CX1).
-
-    ``sin^2(D/2) / (sin^2 T)^k (cos^2 T)^(1-k)`` with T the mean angle, D their difference and
-    ``k = lambda_1 / (lambda_1 - lambda_2)``; it does not depend on the choice of angles modulo 2 pi up to the symmetry
-    (T, D) -> (T + pi, D + 2 pi).
-    """
-    angle = torch.atan2(x[..., 1], x[..., 0])
-    mean, half = (angle[..., 0] + angle[..., 1]) / 2, (angle[..., 0] - angle[..., 1]) / 2
-    kappa = lambda_1 / (lambda_1 - lambda_2)
-    phi = torch.sin(mean).square() ** kappa * torch.cos(mean).square() ** (1 - kappa)
-    return torch.sin(half).square() / phi
 
 
 def energy(x: Tensor, A: Tensor) -> Tensor:
@@ -155,9 +115,3 @@ def effective_rank(x: Tensor) -> Tensor:
     singular = torch.linalg.svdvals(x)
     share = singular / singular.sum(-1, keepdim=True).clamp_min(torch.finfo(x.dtype).tiny)
     return torch.exp(-torch.special.xlogy(share, share).sum(-1))
-
-
-def stable_rank(x: Tensor) -> Tensor:
-    """``|X|_F^2 / |X|_2^2``: 1 at consensus."""
-    squares = torch.linalg.svdvals(x).square()
-    return squares.sum(-1) / squares.amax(-1).clamp_min(torch.finfo(x.dtype).tiny)

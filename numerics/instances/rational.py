@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-__all__ = ["LADDER", "cayley_orthogonal", "rounded", "sphere_point", "weight"]
+__all__ = ["LADDER", "rounded", "sphere_point", "weight"]
 
 #: Denominators that are tried in turn, coarse first.
 LADDER = (1, 2, 3, 4, 5, 8, 10, 20, 50, 100, 1000, 10**5, 10**8)
@@ -36,23 +36,6 @@ def sphere_point(x: Sequence[float], denominator: int) -> tuple[Fraction, ...]:
     point = [2 * a / (1 + square) for a in y]
     point.insert(axis, sign * (1 - square) / (1 + square))
     return tuple(point)
-
-
-def cayley_orthogonal(entries: Sequence[Fraction], d: int) -> tuple[tuple[Fraction, ...], ...]:
-    """``(I - S)(I + S)^-1`` for the skew matrix S with these entries above the diagonal: orthogonal and rational."""
-    from sympy import Matrix, Rational, eye
-
-    if len(entries) != d * (d - 1) // 2:
-        raise ValueError(f"a {d} x {d} skew matrix has {d * (d - 1) // 2} free entries, got {len(entries)}")
-    skew = Matrix.zeros(d, d)
-    numbers = iter(entries)
-    for i in range(d):
-        for j in range(i + 1, d):
-            value = next(numbers)
-            skew[i, j] = Rational(value.numerator, value.denominator)
-            skew[j, i] = -skew[i, j]
-    matrix = (eye(d) - skew) * (eye(d) + skew).inv()
-    return tuple(tuple(Fraction(int(a.p), int(a.q)) for a in matrix.row(i)) for i in range(d))
 
 
 def weight(value: Fraction) -> int:

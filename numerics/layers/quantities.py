@@ -28,7 +28,6 @@ __all__ = [
     "as_json",
     "ball",
     "divided_interval",
-    "eigenvalue_interval",
     "in_units",
     "norm_of",
     "principal_basis",
@@ -87,12 +86,6 @@ def _scaled(value: float, exponent: int, *, below: bool) -> float:
     grow = (value > 0) != below
     moved = scale_up(abs(value), exponent) if grow else scale_down(abs(value), exponent)
     return math.copysign(moved, value)
-
-
-def eigenvalue_interval(enclosure: Enclosure, index: int) -> Interval | None:
-    """The interval of the real part of the eigenvalue with this rank from the top (1-based)."""
-    parts = real_parts(enclosure)
-    return None if parts is None else (parts[0][index - 1], parts[1][index - 1])
 
 
 def norm_of(enclosure: Enclosure, divided_by: float = 1.0) -> Interval:

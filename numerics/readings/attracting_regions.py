@@ -78,15 +78,6 @@ class Region:
             "pull": str(self.pull),
         }
 
-    @classmethod
-    def from_data(cls, data: Any) -> Region:
-        def rows(value: Any) -> tuple[tuple[Fraction, ...], ...]:
-            return tuple(tuple(Fraction(a) for a in row) for row in value)
-
-        return cls(
-            rows(data["centre"]), rows(data["shape"]), *(Fraction(data[each]) for each in ("eps", "rate", "pull"))
-        )
-
     def half_widths(self) -> list[float]:
         """Upper bounds of ``eps sqrt((P^-1)_aa)``, by the exact inverse; a box of these holds the ellipsoid.
 

@@ -17,7 +17,7 @@ import sympy
 import torch
 from torch import Tensor
 
-from eigentoken.numerics.dynamics.matrices import Factored, RotaryMatrix, RowScaled
+from eigentoken.numerics.dynamics.matrices import RotaryMatrix, RowScaled
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, UniformWeights, mask_tensor
 from eigentoken.theory.systems import registry
 from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask, full_mask
@@ -214,15 +214,14 @@ def test_parameters_may_depend_on_time() -> None:
 
 def test_structured_matrices_equal_their_dense_form() -> None:
     generator = torch.Generator().manual_seed(9)
-    left, right = (torch.randn(5, 2, generator=generator, dtype=torch.float64) for _ in range(2))
     scale, square = torch.randn(5, generator=generator, dtype=torch.float64), spd(generator, 5)
     x = torch.randn(2, 6, 5, generator=generator, dtype=torch.float64)
     basis = torch.linalg.qr(torch.randn(5, 3, generator=generator, dtype=torch.float64)).Q
-    for structured in (Factored(left, right.mT), RowScaled(scale, square)):
-        full = structured.dense()
-        assert torch.allclose(structured.act(x), x @ full.mT, atol=1e-12)
-        assert torch.allclose(structured.pair_scores(x), x @ full @ x.mT, atol=1e-12)
-        assert torch.allclose(structured.compress(basis), basis.mT @ full @ basis, atol=1e-12)
+    structured = RowScaled(scale, square)
+    full = structured.dense()
+    assert torch.allclose(structured.act(x), x @ full.mT, atol=1e-12)
+    assert torch.allclose(structured.pair_scores(x), x @ full @ x.mT, atol=1e-12)
+    assert torch.allclose(structured.compress(basis), basis.mT @ full @ basis, atol=1e-12)
 
 
 def test_rotary_scores_equal_the_pairwise_matrices() -> None:

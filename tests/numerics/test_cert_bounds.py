@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from eigentoken.numerics.certified import probe
 from eigentoken.numerics.certified.certify import certify
@@ -189,11 +188,8 @@ def strassen(a: Any, b: Any) -> Any:
     return multiply(x, y)[: a.shape[0], : b.shape[1]]
 
 
-def test_the_probe_accepts_numpy_and_every_torch_device() -> None:
-    assert probe.require_numpy().passed
-    devices = ["cpu"] + [f"cuda:{k}" for k in range(torch.cuda.device_count())]
-    for device in devices:
-        assert probe.probe_torch(device).require().passed
+def test_the_probe_accepts_numpy() -> None:
+    assert probe.probe_numpy().require().passed
 
 
 def test_the_probe_refuses_bad_arithmetic() -> None:
@@ -210,8 +206,6 @@ def test_the_probe_refuses_bad_arithmetic() -> None:
     for bad in (single, fast, rounded, flushed, loose):
         with pytest.raises(probe.BackendRefused, match="may not issue"):
             bad.require()
-    with np.errstate(all="ignore"):
-        assert not probe.probe_torch("cpu", torch.float32).passed
 
 
 def test_without_a_probed_backend_only_exact_arithmetic_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,12 +245,9 @@ def test_the_probe_factors_with_the_routine_that_the_bounds_use(monkeypatch: pyt
     def sloppy(a: np.ndarray, **options: int) -> tuple[np.ndarray, int]:
         return np.linalg.cholesky(a) * (1 + 2.0**-30), 0
 
-    probe.forget_probes()
+    monkeypatch.setattr(probe, "_CACHE", {})
     monkeypatch.setattr("scipy.linalg.lapack.dpotrf", sloppy)
-    try:
-        assert probe.probe_numpy().factor_ratio > 1
-    finally:
-        probe.forget_probes()
+    assert probe.probe_numpy().factor_ratio > 1
 
 
 def test_the_time_limit_is_honest() -> None:

@@ -16,9 +16,11 @@ from eigentoken.numerics.dynamics.flows import follow, tableau
 from eigentoken.numerics.dynamics.fused import lagrange, product
 from eigentoken.numerics.dynamics.maps import CHUNK, iterate
 from eigentoken.numerics.dynamics.matrices import RowScaled
-from eigentoken.numerics.dynamics.observables import ellipsoid_potential, planar_first_integral
+from eigentoken.numerics.dynamics.observables import ellipsoid_potential
 from eigentoken.numerics.dynamics.problem import Problem, problem
 from eigentoken.theory.systems.system import Space
+
+from ..tools.functions_of_theorems import planar_first_integral
 
 
 def tensor(values: Any) -> Tensor:

@@ -14,7 +14,6 @@ import pytest
 import torch
 
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves
-from eigentoken.numerics.dynamics.matrices import Factored
 from eigentoken.numerics.dynamics.observables import cosine_gap
 from eigentoken.numerics.dynamics.problem import problem
 from eigentoken.numerics.experiments import registry
@@ -157,10 +156,10 @@ def test_the_l2_layer_is_the_multihead_map() -> None:
     for h in range(2):
         rows = slice(h * per_head, (h + 1) * per_head)
         q, k, v = (block.qkv[s * width : (s + 1) * width][rows] for s in range(3))
-        heads.append({"F": Factored(block.out[:, rows], v), "M": Factored(q.mT / block.scale, k)})
+        heads.append({"F": block.out[:, rows] @ v, "M": q.mT @ k / block.scale})
     theory = problem("multihead-map", {"heads": heads, "alpha": 1.0}, "causal")
     assert torch.allclose(run_block(block, x, ATTENTION_ONLY), theory.advance(x), atol=1e-12)
-    F = sum(head["F"].dense() for head in heads)
+    F = sum(head["F"] for head in heads)
     assert torch.allclose(block.layer_matrix(), F, atol=1e-12)
 
 

@@ -14,7 +14,7 @@ from eigentoken.numerics.instances.exact_values import Case, relation_truth
 from eigentoken.numerics.instances.plans import Contradiction, Plan, plan_for
 from eigentoken.numerics.instances.sampling import condition_violation, sample
 from eigentoken.numerics.readings import load
-from eigentoken.numerics.readings.attracting_regions import Region, contraction_region, is_contraction
+from eigentoken.numerics.readings.attracting_regions import contraction_region, is_contraction
 from eigentoken.numerics.readings.batched_jacobians import jacobian_rows, spectrum
 from eigentoken.numerics.readings.trajectories import problem_of
 from eigentoken.theory.classification.instances import Instance
@@ -215,7 +215,6 @@ def test_contraction_regions_are_checked() -> None:
     assert not is_contraction(case, replace(region, rate=region.rate / 2))
     moved = ((region.centre[0][0], region.centre[0][1] + region.eps), region.centre[1])
     assert not is_contraction(case, replace(region, centre=moved))
-    assert Region.from_data(region.as_data()) == region
 
 
 def test_observables_agree_in_both_arithmetics() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from eigentoken.numerics.instances import strategies
 from eigentoken.numerics.instances.plans import plan_for
-from eigentoken.numerics.instances.rational import cayley_orthogonal, sphere_point
+from eigentoken.numerics.instances.rational import sphere_point
 from eigentoken.numerics.instances.sampling import condition_violation
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.terms import Eigenvalue, matrix
@@ -126,11 +126,5 @@ def test_options_are_keywords() -> None:
 
 
 def test_rational_points_are_exact() -> None:
-    from fractions import Fraction
-
     point = sphere_point([0.3, -0.5, 0.8], 7)
     assert sum(a * a for a in point) == 1
-    Q = cayley_orthogonal([Fraction(1, 2), Fraction(-1, 3), Fraction(2)], 3)
-    for i in range(3):
-        for j in range(3):
-            assert sum(Q[i][c] * Q[j][c] for c in range(3)) == int(i == j)

@@ -28,7 +28,7 @@ from eigentoken.theory.proving.polynomial_form import (
     free_symbols,
 )
 
-__all__ = ["Lemma", "assumed_latex", "equivalent", "prove", "satisfiable", "unprinted_assumptions"]
+__all__ = ["Lemma", "assumed_latex", "prove", "satisfiable", "unprinted_assumptions"]
 
 _SIGNS = {
     sp.StrictGreaterThan: ">",
@@ -156,18 +156,6 @@ def satisfiable(statements: Iterable[Any], *, seconds: float = DEFAULT_SECONDS) 
     if verdict.is_holds:
         return fails("the statements contradict each other", details=verdict.details)
     return verdict
-
-
-def equivalent(first: Any, second: Any, hypotheses: Iterable[Any] = (), *, seconds: float = DEFAULT_SECONDS) -> Verdict:
-    """Both implications under the hypotheses; the one that fails is named."""
-    given, one, two = list(hypotheses), as_condition(first), as_condition(second)
-    for name, verdict in (
-        ("=>", prove([*given, one], two, seconds=seconds, vacuous_allowed=True)),
-        ("<=", prove([*given, two], one, seconds=seconds, vacuous_allowed=True)),
-    ):
-        if not verdict.is_holds:
-            return Verdict(verdict.word, f"{name}: {verdict.reason}", details=verdict.details)
-    return holds("both implications were proved")
 
 
 @dataclass(frozen=True)
