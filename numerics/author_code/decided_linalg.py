@@ -15,6 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from eigentoken.numerics.author_code.decided_arrays import DecidedArray, decided_array, each, enter
 from eigentoken.numerics.author_code.decided_numbers import DecidedNumber, NotDecided, decided, enclosure
 from eigentoken.numerics.author_code.decided_order import ascending, root
+from eigentoken.theory.exactness.eigenvalues import enclosed_eigenvalues, exact_eigenvalues
 
 __all__: list[str] = []
 
@@ -50,17 +51,11 @@ def _balls(rows: Sequence[Sequence[DecidedNumber]]) -> Any:
 def _spectrum(rows: Sequence[Sequence[DecidedNumber]]) -> list[Any]:
     """All eigenvalues with multiplicity: rational ones exact, others in balls, in no order."""
     exact = _exact(rows)
-    if exact is None:
-        try:
-            return list(acb_mat(_balls(rows)).eig(multiple=True))
-        except (ValueError, ArithmeticError):
-            raise NotDecided("the eigenvalues could not be enclosed") from None
-    found: list[Any] = []
-    for factor, multiplicity in exact.charpoly().factor()[1]:
-        if factor.degree() == 1:
-            found += [-factor[0] / factor[1]] * int(multiplicity)
-        else:
-            found += [root for root, _ in factor.complex_roots()] * int(multiplicity)
+    if exact is not None:
+        return [root for root, multiplicity in exact_eigenvalues(exact) for _ in range(multiplicity)]
+    found = enclosed_eigenvalues(acb_mat(_balls(rows)))
+    if found is None:
+        raise NotDecided("the eigenvalues could not be enclosed")
     return found
 
 

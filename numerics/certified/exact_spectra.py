@@ -24,6 +24,7 @@ from typing import Any
 import flint
 
 from eigentoken.numerics.certified.exact_matrices import Deadline, DeadlinePassed, ExactMatrix
+from eigentoken.theory.exactness.eigenvalues import real_or_not
 
 __all__ = ["Leader", "Root", "exact_roots", "leading_eigenvalue", "score_of", "score_polynomial"]
 
@@ -79,12 +80,7 @@ def _factor_balls(factor: flint.fmpz_poly, precision: int) -> list[tuple[Any, bo
             raise
         return [found for part, _ in parts for found in _factor_balls(part, precision)]
     flint.ctx.prec = 2 * precision + 64
-    found = []
-    for ball in balls:
-        mirrored = ball.conjugate()
-        alone = sum(1 for other in balls if other.overlaps(mirrored)) == 1 and ball.overlaps(mirrored)
-        found.append((flint.acb(ball.real), True) if alone else (ball, False))
-    return found
+    return real_or_not(balls)
 
 
 def _isolated(factor: flint.fmpz_poly, precision: int) -> list[Any]:

@@ -5,5 +5,5 @@ a command that needs no torch does not pay for it.
 
 For: simulating, equilibria, limits, basins.
 Enters: a system, parameters and tokens as arrays.  Leaves: trajectories, observables, certified zeros.
-Below it: theory.systems, theory.language (the verdicts), theory.exactness (balls).
+Below it: theory.systems, theory.language (the verdicts), theory.exactness (balls, Krawczyk), theory.classification (jets).
 """

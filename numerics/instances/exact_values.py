@@ -19,6 +19,7 @@ from flint import acb, acb_mat, arb, fmpq, fmpq_mat
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.balls import PRECISIONS, expression_ball, precision
 from eigentoken.theory.exactness.decisions import sign_of_expression
+from eigentoken.theory.exactness.eigenvalues import enclosed_eigenvalues, exact_eigenvalues
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.language import terms
 from eigentoken.theory.language.readings import ENCLOSURE, EXACT
@@ -313,28 +314,21 @@ def _rational_eigenvalues(value: sp.Matrix) -> dict[sp.Rational, int] | None:
     exact = _rational(value)
     if exact is None:
         return None
-    _, factors = exact.charpoly().factor()
-    found: dict[sp.Rational, int] = {}
-    for factor, multiplicity in factors:
-        if factor.degree() != 1:
-            return None
-        root = -factor[0] / factor[1]
-        found[sp.Rational(int(root.p), int(root.q))] = multiplicity
-    return found
+    found = exact_eigenvalues(exact)
+    if not all(isinstance(root, fmpq) for root, _ in found):
+        return None
+    return {sp.Rational(int(root.p), int(root.q)): multiplicity for root, multiplicity in found}
 
 
 def _eigenvalues(value: sp.Matrix, bits: int) -> list[Any]:
     exact = _rational(value)
     if exact is not None:
-        found = []
-        for root, multiplicity in exact.charpoly().complex_roots():
-            found += [acb(root)] * int(multiplicity)
-        return found
+        return [acb(root) for root, multiplicity in exact_eigenvalues(exact) for _ in range(multiplicity)]
     entries = [[acb(expression_ball(value[i, j], bits)) for j in range(value.cols)] for i in range(value.rows)]
-    try:
-        return list(acb_mat(entries).eig(multiple=True))
-    except (ValueError, ArithmeticError):
-        raise NoValue("the eigenvalues could not be enclosed") from None
+    found = enclosed_eigenvalues(acb_mat(entries))
+    if found is None:
+        raise NoValue("the eigenvalues could not be enclosed")
+    return found
 
 
 def _evaluate(expression: Any, leaves: Mapping[Any, Any], bits: int) -> arb:

@@ -17,6 +17,7 @@ from flint import Ordering, acb, acb_poly, arb, fmpq, fmpq_mat, fmpq_mpoly_ctx, 
 
 from eigentoken.theory.exactness.balls import PRECISIONS, precision
 from eigentoken.theory.exactness.decisions import ball, sign
+from eigentoken.theory.exactness.eigenvalues import real_or_not
 from eigentoken.theory.exactness.elements import MOST_TERMS, Element, ExactnessLimit, reduce_polynomial
 from eigentoken.theory.exactness.fields import Field
 
@@ -294,14 +295,10 @@ def roots(factor: Polynomial) -> list[Root]:
         found = root_balls(factor, bits)
         if found is None:
             continue
-        listed = []
-        for index, enclosure in enumerate(found):
-            mirrored = [other for other in found if other.overlaps(enclosure.conjugate())]
-            if len(mirrored) != 1:
-                break
-            real = mirrored[0] is enclosure
-            listed.append(Root(tuple(factor), index, acb(enclosure.real) if real else enclosure, real))
-        if len(listed) == len(found) and all(_narrow(root.enclosure) for root in listed):
+        if any(sum(other.overlaps(ball.conjugate()) for other in found) != 1 for ball in found):
+            continue
+        listed = [Root(tuple(factor), index, *each) for index, each in enumerate(real_or_not(found))]
+        if all(_narrow(root.enclosure) for root in listed):
             return listed
     raise ArithmeticError(f"the roots of a factor of degree {len(factor) - 1} were not isolated")
 
