@@ -26,7 +26,8 @@ from eigentoken.numerics.instances.plans import MatrixPlan, Plan
 from eigentoken.numerics.instances.rational import rounded, sphere_point
 from eigentoken.theory.classification.instances import Instance, InstanceError
 from eigentoken.theory.language import terms
-from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, Clustering, ConsensusAt, Polygonal, Zero
+from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, Clustering, ConsensusAt, Place, Polygonal, Zero
+from eigentoken.theory.language.readings import PLACED_EXACTLY
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.system import Space
 
@@ -359,26 +360,60 @@ def _diagonal_name(plan: Plan, batch: Batch) -> str | None:
     return term.name if asked.symmetric and term.name in batch.parameters else None
 
 
-def _tokens(plan: Plan, batch: Batch, denominator: int, diagonal: bool) -> tuple[tuple[Any, ...], ...] | None:
-    place, n, d = plan.place, batch.n, batch.d
+Tokens = tuple[tuple[Any, ...], ...]
 
-    def axis(index: int, sign: int = 1) -> tuple[Fraction, ...]:
-        return tuple(Fraction(sign if i == index else 0) for i in range(d))
 
-    if isinstance(place, ConsensusAt | BipartiteAt):
-        index = batch.integer(place.index) - 1 if diagonal else 0
-        split = batch.p if isinstance(place, BipartiteAt) else n
-        return tuple(axis(index, 1 if i < split else -1) for i in range(n))
-    if isinstance(place, AntipodalAt) or (isinstance(place, Polygonal) and n % 2 == 0):
-        return tuple(axis(0, 1 if i < n // 2 else -1) for i in range(n))
-    if isinstance(place, Polygonal):
-        if n != 3 or d < 2:
-            return None
-        rest = ("0",) * (d - 2)
-        return (("1", "0", *rest), ("-1/2", "sqrt(3)/2", *rest), ("-1/2", "-sqrt(3)/2", *rest))
-    if isinstance(place, Zero):
-        return tuple(tuple(Fraction(0) for _ in range(d)) for _ in range(n))
+def _tokens(plan: Plan, batch: Batch, denominator: int, diagonal: bool) -> Tokens | None:
+    """Exact tokens at the place of the plan, or those of the batch, rounded; ``None`` where there are none."""
+    if plan.place is not None:
+        found: Tokens | None = PLACED_EXACTLY(plan.place, batch, denominator, diagonal)
+        return found
+    return _rounded(batch, denominator)
+
+
+def _rounded(batch: Batch, denominator: int) -> Tokens:
     x = batch.tokens[0].tolist()
     if batch.system.space is Space.EUCLIDEAN:
         return tuple(tuple(rounded(a, denominator) for a in token) for token in x)
     return tuple(sphere_point(token, denominator) for token in x)
+
+
+def _on_axis(batch: Batch, index: int, split: int) -> Tokens:
+    """The first tokens at a coordinate vector, the others at its negative."""
+    unit = tuple(Fraction(int(i == index)) for i in range(batch.d))
+    return tuple(unit if i < split else tuple(-a for a in unit) for i in range(batch.n))
+
+
+@PLACED_EXACTLY.register(Place)
+def placed_exactly_by_rounding(place: Place, batch: Batch, denominator: int, diagonal: bool) -> Tokens:
+    return _rounded(batch, denominator)
+
+
+@PLACED_EXACTLY.register(ConsensusAt)
+def placed_exactly_consensus_at(place: ConsensusAt, batch: Batch, denominator: int, diagonal: bool) -> Tokens:
+    return _on_axis(batch, batch.integer(place.index) - 1 if diagonal else 0, batch.n)
+
+
+@PLACED_EXACTLY.register(BipartiteAt)
+def placed_exactly_bipartite_at(place: BipartiteAt, batch: Batch, denominator: int, diagonal: bool) -> Tokens:
+    return _on_axis(batch, batch.integer(place.index) - 1 if diagonal else 0, batch.p)
+
+
+@PLACED_EXACTLY.register(AntipodalAt)
+def placed_exactly_antipodal_at(place: AntipodalAt, batch: Batch, denominator: int, diagonal: bool) -> Tokens:
+    return _on_axis(batch, 0, batch.n // 2)
+
+
+@PLACED_EXACTLY.register(Polygonal)
+def placed_exactly_polygonal(place: Polygonal, batch: Batch, denominator: int, diagonal: bool) -> Tokens | None:
+    if batch.n % 2 == 0:
+        return _on_axis(batch, 0, batch.n // 2)
+    if batch.n != 3 or batch.d < 2:
+        return None
+    rest = ("0",) * (batch.d - 2)
+    return (("1", "0", *rest), ("-1/2", "sqrt(3)/2", *rest), ("-1/2", "-sqrt(3)/2", *rest))
+
+
+@PLACED_EXACTLY.register(Zero)
+def placed_exactly_zero(place: Zero, batch: Batch, denominator: int, diagonal: bool) -> Tokens:
+    return tuple(tuple(Fraction(0) for _ in range(batch.d)) for _ in range(batch.n))

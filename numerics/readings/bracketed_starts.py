@@ -21,8 +21,8 @@ from eigentoken.numerics.dynamics.enclosed_trajectories import precision as digi
 from eigentoken.numerics.instances.exact_values import Case, zero
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.language import conditions, terms
-from eigentoken.theory.language.conditions import NoneOpposite, NotAllZero
 from eigentoken.theory.language.places import ConsensusSet, Place
+from eigentoken.theory.language.readings import ON_ARC
 from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["Arc", "bracketing_arc", "holds_on_arc", "is_circle_flow", "lifted_angles", "turn"]
@@ -192,7 +192,7 @@ def bracketing_arc(place: Place, case: Case) -> Arc | None:
     if not isinstance(place, ConsensusSet) or not is_circle_flow(instance):
         return None
     for m in TURNS:
-        if holds_on_arc(NoneOpposite(), case, m) is not True:
+        if holds_on_arc(conditions.NoneOpposite(), case, m) is not True:
             continue  # an arc that holds the antipode of the first token shows nothing new
         starts = [lifted_angles(instance, m, sign, _float_angle) for sign in (1, -1)]
         time, differ = _float_run(instance, starts)
@@ -227,25 +227,50 @@ def _scored(value: Any) -> Any:
     return expression_ball(value, 160)
 
 
-def holds_on_arc(condition: Any, case: Case, m: int) -> bool | None:
-    """Is a condition that holds at the case true for every last token of the arc?  ``None``: not known.
+def holds_on_arc(condition: conditions.Condition, case: Case, m: int) -> bool | None:
+    """Is a condition that holds at the case true for every last token of the arc?  ``None``: not known."""
+    return ON_ARC(condition, case, m)
 
-    Conditions on the parameters do not see the arc.
-    """
-    tokens = [sp.Matrix(list(token)) for token in case.instance.tokens]
-    if isinstance(condition, NoneOpposite):
-        reach = sp.Rational(m * m - 1, m * m + 1)  # the cosine of the half width
-        product = (tokens[0].T * tokens[-1])[0, 0]
-        if not product.is_Rational:
-            return None
-        return bool(-product < reach)
-    if isinstance(condition, conditions.NotAllEqual):
-        return True if any(token != tokens[0] for token in tokens[1:-1]) else None
-    if isinstance(condition, conditions.AllOf):
-        parts = [holds_on_arc(part, case, m) for part in condition.parts]
-        return True if all(parts) else None
-    if isinstance(condition, conditions.AnyOf | conditions.Not | conditions.InHemisphere | NotAllZero):
-        return None
-    if isinstance(condition, conditions.Relation):
-        return None if condition.relation.atoms(terms.Angle) else True
+
+@ON_ARC.register(conditions.Condition)
+def on_arc_unknown(condition: conditions.Condition, case: Case, m: int) -> None:
+    """Words about the tokens that have no method here."""
+    return
+
+
+@ON_ARC.register(
+    conditions.OfOneMatrix,
+    conditions.NonPrincipalModulusBelow,
+    conditions.BoundedInTime,
+    conditions.UniformlyContinuous,
+    conditions.Commute,
+    conditions.SharesTopEigenvector,
+    conditions.ShareDominantPair,
+)
+def on_arc_of_parameters(condition: conditions.Condition, case: Case, m: int) -> bool:
+    """Conditions on the parameters do not see the arc."""
     return True
+
+
+@ON_ARC.register(conditions.Relation)
+def on_arc_relation(condition: conditions.Relation, case: Case, m: int) -> bool | None:
+    return None if condition.relation.atoms(terms.Angle) else True
+
+
+@ON_ARC.register(conditions.NoneOpposite)
+def on_arc_none_opposite(condition: conditions.NoneOpposite, case: Case, m: int) -> bool | None:
+    tokens = case.tokens()
+    product = (tokens[0].T * tokens[-1])[0, 0]
+    reach = sp.Rational(m * m - 1, m * m + 1)  # the cosine of the half width
+    return bool(-product < reach) if product.is_Rational else None
+
+
+@ON_ARC.register(conditions.NotAllEqual)
+def on_arc_not_all_equal(condition: conditions.NotAllEqual, case: Case, m: int) -> bool | None:
+    tokens = case.tokens()
+    return True if any(token != tokens[0] for token in tokens[1:-1]) else None
+
+
+@ON_ARC.register(conditions.AllOf)
+def on_arc_all_of(condition: conditions.AllOf, case: Case, m: int) -> bool | None:
+    return True if all(ON_ARC(part, case, m) for part in condition.parts) else None

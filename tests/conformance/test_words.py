@@ -35,8 +35,9 @@ OF_THEIR_KIND: list[tuple[Reading[Any], list[type]]] = [
     *((reading, list(WORDS.values())) for reading in READINGS),
     (readings.ON_WEIGHTS, CONDITIONS),
     (readings.ASKED, CONDITIONS),
-    *((reading, _below(places.Place)) for reading in (readings.LATEX, readings.PLACED, readings.DISTANCE)),
-    (readings.MEMBERSHIP, _below(places.Place)),
+    (readings.ON_ARC, CONDITIONS),
+    *((reading, _below(places.Place)) for reading in (readings.LATEX, readings.PLACED, readings.PLACED_EXACTLY)),
+    *((reading, _below(places.Place)) for reading in (readings.DISTANCE, readings.MEMBERSHIP)),
     *((reading, _below(terms.MatrixNumber)) for reading in (readings.VALUE, readings.EXACT, readings.ENCLOSURE)),
 ]
 
@@ -85,6 +86,23 @@ def test_no_function_is_called_underscore() -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.strip("_")
     ]
     assert nameless == []
+
+
+def test_no_function_is_a_ladder_over_words() -> None:
+    """A function that asks words for their types seven times is a reading that has not been written as one."""
+    words = {each.__name__ for each in (*WORDS.values(), *_below(places.Place), *_below(terms.MatrixNumber))}
+    ladders = []
+    for path, tree in _sources():
+        for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+            asked = [
+                node
+                for node in ast.walk(function)
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
+                if words & {getattr(part, "attr", getattr(part, "id", "")) for part in ast.walk(node.args[1])}
+            ]
+            if len(asked) >= 7:
+                ladders.append(f"{path.relative_to(ROOT)}: {function.name}")
+    assert ladders == []
 
 
 def test_the_readings_are_the_only_tables_keyed_by_a_word() -> None:

@@ -34,7 +34,7 @@ LANGUAGE = {
     "eigentoken.theory.classification.instances": "an instance from JSON, in exact numbers",
     "eigentoken.theory.language.places": "words",
     "eigentoken.theory.language.readings": "words as LaTeX, and the class of a table; the re-check's tables are its own",
-    "eigentoken.theory.systems.catalogue": "the names of the systems and their parameters",
+    "eigentoken.theory.systems.system": "what a system is: space, time, the names of its parameters",
     "eigentoken.theory.language.terms": "words",
 }
 
@@ -84,6 +84,12 @@ def test_the_language_knows_no_answer(module: str) -> None:
         seen.add(name)
         waiting += imported(path)
     assert all(name.startswith(("eigentoken.theory.", "eigentoken.files.")) for name in seen), sorted(seen)
+
+
+def test_what_is_allowed_is_used() -> None:
+    """The lists of the wall are no longer than what the re-check imports."""
+    used = {name for path in RECHECK for name in imported(path)}
+    assert set(NEUTRAL) | set(LANGUAGE) <= used
 
 
 def test_the_recheck_reads_words_by_its_own_tables() -> None:

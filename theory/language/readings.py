@@ -3,23 +3,25 @@
 Conditions and claims, places and quantities are the words of the toolkit.  Each word is a frozen class that says nothing
 about how it is used; each *reading* is a table from word types to functions, filled by whoever knows how:
 
-=========== ====================== ========================================================== ===================
-reading     of                     answers                                                    filled in
-=========== ====================== ========================================================== ===================
-LATEX       every word and place   how is it printed?                                         theory.language
-SYMBOLIC    conditions, claims     what does it say about the symbols?                        theory.language
-CERTIFIED   conditions, claims     is it true of this instance?  (a verdict)                  numerics.readings
-GENERATED   conditions, claims     how are instances made that satisfy it, or just miss?      numerics.instances
-OBSERVED    conditions, claims     what is seen of it along trajectories?                     numerics.readings
-ON_WEIGHTS  conditions             is it true of the weights of this layer?  (a verdict)      numerics.layers
-ASKED       conditions             how much does it ask of the weights?                       numerics.layers
-PLACED      places                 how are tokens put there?                                  numerics.instances
-DISTANCE    places                 how far are these states from it?                          numerics.readings
-MEMBERSHIP  places                 is this exact state there?                                 numerics.readings
-VALUE       quantities             what is it, in floating point, on a batch?                 numerics.instances
-EXACT       quantities             what is it, exactly, on an exact instance?                 numerics.instances
-ENCLOSURE   quantities             in which ball does it lie, on an exact instance?           numerics.instances
-=========== ====================== ========================================================== ===================
+============== ====================== ========================================================== ===================
+reading        of                     answers                                                    filled in
+============== ====================== ========================================================== ===================
+LATEX          every word and place   how is it printed?                                         theory.language
+SYMBOLIC       conditions, claims     what does it say about the symbols?                        theory.language
+CERTIFIED      conditions, claims     is it true of this instance?  (a verdict)                  numerics.readings
+GENERATED      conditions, claims     how are instances made that satisfy it, or just miss?      numerics.instances
+OBSERVED       conditions, claims     what is seen of it along trajectories?                     numerics.readings
+ON_ARC         conditions             is it true for every last token on an arc?                 numerics.readings
+ON_WEIGHTS     conditions             is it true of the weights of this layer?  (a verdict)      numerics.layers
+ASKED          conditions             how much does it ask of the weights?                       numerics.layers
+PLACED         places                 how are tokens put there?                                  numerics.instances
+PLACED_EXACTLY places                 how are exact tokens put there?                            numerics.instances
+DISTANCE       places                 how far are these states from it?                          numerics.readings
+MEMBERSHIP     places                 is this exact state there?                                 numerics.readings
+VALUE          quantities             what is it, in floating point, on a batch?                 numerics.instances
+EXACT          quantities             what is it, exactly, on an exact instance?                 numerics.instances
+ENCLOSURE      quantities             in which ball does it lie, on an exact instance?           numerics.instances
+============== ====================== ========================================================== ===================
 
 A test asks every word for each reading of its kind, so that a word without a reading cannot be registered.  The re-check
 keeps tables of its own, of the same class (:mod:`eigentoken.numerics.recheck.refutations`).
@@ -43,8 +45,10 @@ __all__ = [
     "LATEX",
     "MEMBERSHIP",
     "OBSERVED",
+    "ON_ARC",
     "ON_WEIGHTS",
     "PLACED",
+    "PLACED_EXACTLY",
     "READINGS",
     "SYMBOLIC",
     "VALUE",
@@ -127,10 +131,12 @@ OBSERVED: Reading[Any] = Reading("observed", "what is seen of it along trajector
 #: The five that every condition and every claim has.
 READINGS = (LATEX, SYMBOLIC, CERTIFIED, GENERATED, OBSERVED)
 
+ON_ARC: Reading[bool | None] = Reading("on_arc", "is it true for every last token on an arc?")
 ON_WEIGHTS: Reading[Verdict | None] = Reading("on_weights", "is it true of the weights of this layer?")
 ASKED: Reading[int] = Reading("asked", "how much does it ask of the weights?")
 
 PLACED: Reading[Any] = Reading("placed", "how are tokens put there?")
+PLACED_EXACTLY: Reading[Any] = Reading("placed_exactly", "how are exact tokens put there?")
 DISTANCE: Reading[Any] = Reading("distance", "how far are these states from it?")
 MEMBERSHIP: Reading[bool | None] = Reading("membership", "is this exact state there?")
 

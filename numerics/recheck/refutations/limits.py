@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import sympy as sp
 from mpmath import iv
 
 from eigentoken.numerics.recheck.refutations.flows import arc_is_opposed, second_end
+from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.interval_recheck import (
     EXACT,
     counts_outside,
@@ -19,13 +20,10 @@ from eigentoken.numerics.recheck.refutations.interval_recheck import (
     intrinsic_charpoly,
     is_definite,
 )
+from eigentoken.numerics.recheck.refutations.place_truths import NOT_AT
 from eigentoken.theory.language import claims
 from eigentoken.theory.language import places as points
-from eigentoken.theory.systems.algebra import LoopAlgebra
 from eigentoken.theory.systems.system import Space, Time
-
-if TYPE_CHECKING:
-    from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 
 __all__ = ["left_region", "limit_truth", "stays_bounded"]
 
@@ -39,11 +37,11 @@ def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
         return False if _contracts(look, inner) and _far(look, word.place, inner) else None
     if kind == "limit/exact-start":
         stays = look.at_rest() or (isinstance(word, claims.Converges) and look.two_cycle())
-        return False if stays and _not_at(look, word.place) else None
+        return False if stays and NOT_AT(word.place, look) else None
     if kind == "limit/stable-cycle":
-        return False if _turns_stably(look) and _not_at(look, word.place) else None
+        return False if _turns_stably(look) and NOT_AT(word.place, look) else None
     if kind == "limit/attracting-manifold":
-        return False if _manifold(look) and _not_at(look, word.place) else None
+        return False if _manifold(look) and NOT_AT(word.place, look) else None
     if kind == "limit/captured-start":
         return False if _contracts(look, inner) and _far(look, word.place, inner) and _caught(look, inner) else None
     if kind == "limit/bracketed-start":
@@ -180,51 +178,6 @@ def _box(look: IndependentInstance, data: Mapping[str, Any]) -> list[list[Any]]:
         [_fraction(x) + iv.mpf([-float(widths[i * d + a]), float(widths[i * d + a])]) for a, x in enumerate(token)]
         for i, token in enumerate(data["centre"])
     ]
-
-
-def _not_at(look: IndependentInstance, place: Any) -> bool:
-    tokens = [sp.Matrix(token) for token in look.instance.tokens]
-    equal = all(token == tokens[0] for token in tokens)
-    if isinstance(place, points.SomeEquilibrium):
-        return look.at_rest() is False
-    if isinstance(place, points.ConsensusSet):
-        return not equal
-    if isinstance(place, points.Zero):
-        return any(token != sp.zeros(look.instance.d, 1) for token in tokens)
-    if isinstance(place, points.Polygonal):
-        return not look.instance.system.multihead and any(a.a > 0 or a.b < 0 for mean in _means(look) for a in mean)
-    if isinstance(place, points.AntipodalAt):
-        return bool(look.instance.n % 2) or _unlike(tokens, look.instance.n // 2)
-    if isinstance(place, points.ConsensusAt | points.BipartiteAt):
-        whole = isinstance(place, points.ConsensusAt)
-        if (whole and not equal) or (not whole and (not 1 <= look.p < look.instance.n or _unlike(tokens, look.p))):
-            return True
-        vector = look.eigenvector(look.matrix(place.term), int(sp.sympify(place.index).subs(look.sizes())))
-        return vector is not None and _spread([vector, tokens[0]])
-    return False
-
-
-def _unlike(tokens: list[sp.Matrix], p: int) -> bool:
-    """Not p equal tokens and their negatives after them."""
-    return any((token if i < p else -token) != tokens[0] for i, token in enumerate(tokens))
-
-
-def _means(look: IndependentInstance) -> Any:
-    """``sum_j a_ij x_j`` in intervals, for one head."""
-    loops = LoopAlgebra(iv.exp, iv.sqrt, iv.mpf(1))
-    instance = look.instance
-    tokens = [[interval(entry) for entry in token] for token in instance.tokens]
-    name = instance.system.score
-    score = None if name is None else [[interval(sp.sympify(e)) for e in row] for row in instance.parameters[name]]
-    return loops.average(loops.attention(tokens, score, instance.mask, instance.system.over_root_d), tokens)
-
-
-def _spread(vectors: list[sp.Matrix]) -> bool:
-    """Certainly not all on one line: a minor with the first of them does not vanish, in interval arithmetic."""
-    rows = [[interval(entry) for entry in vector] for vector in vectors]
-    first = rows[0]
-    minors = (first[a] * y[b] - first[b] * y[a] for y in rows[1:] for a in range(len(first)) for b in range(a))
-    return any(minor.a > 0 or minor.b < 0 for minor in minors)
 
 
 def _turns_stably(look: IndependentInstance) -> bool:

@@ -1,0 +1,94 @@
+"""The re-check's own table of places: is the exact state of an instance certainly not there?  ``False``: not certain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+from mpmath import iv
+
+from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
+from eigentoken.numerics.recheck.refutations.interval_recheck import interval
+from eigentoken.theory.language import places
+from eigentoken.theory.language.readings import Reading
+from eigentoken.theory.systems.algebra import LoopAlgebra
+
+__all__ = ["NOT_AT"]
+
+NOT_AT: Reading[bool] = Reading("not_at", "is this exact state certainly elsewhere, by the second arithmetic?")
+
+
+def _tokens(look: IndependentInstance) -> list[sp.Matrix]:
+    return [sp.Matrix(token) for token in look.instance.tokens]
+
+
+@NOT_AT.register(places.Place)
+def not_at_unknown(place: places.Place, look: IndependentInstance) -> bool:
+    """No method: not certain."""
+    return False
+
+
+@NOT_AT.register(places.SomeEquilibrium)
+def not_at_some_equilibrium(place: places.SomeEquilibrium, look: IndependentInstance) -> bool:
+    return look.at_rest() is False
+
+
+@NOT_AT.register(places.ConsensusSet)
+def not_at_consensus_set(place: places.ConsensusSet, look: IndependentInstance) -> bool:
+    return _unlike(_tokens(look), look.instance.n)
+
+
+@NOT_AT.register(places.Zero)
+def not_at_zero(place: places.Zero, look: IndependentInstance) -> bool:
+    return any(token != sp.zeros(look.instance.d, 1) for token in _tokens(look))
+
+
+@NOT_AT.register(places.Polygonal)
+def not_at_polygonal(place: places.Polygonal, look: IndependentInstance) -> bool:
+    return not look.instance.system.multihead and any(a.a > 0 or a.b < 0 for mean in _means(look) for a in mean)
+
+
+@NOT_AT.register(places.AntipodalAt)
+def not_at_antipodal_at(place: places.AntipodalAt, look: IndependentInstance) -> bool:
+    return bool(look.instance.n % 2) or _unlike(_tokens(look), look.instance.n // 2)
+
+
+@NOT_AT.register(places.ConsensusAt)
+def not_at_consensus_at(place: places.ConsensusAt, look: IndependentInstance) -> bool:
+    return _unlike(_tokens(look), look.instance.n) or _off_eigenvector(place, look)
+
+
+@NOT_AT.register(places.BipartiteAt)
+def not_at_bipartite_at(place: places.BipartiteAt, look: IndependentInstance) -> bool:
+    if not 1 <= look.p < look.instance.n or _unlike(_tokens(look), look.p):
+        return True
+    return _off_eigenvector(place, look)
+
+
+def _off_eigenvector(place: places.ConsensusAt | places.BipartiteAt, look: IndependentInstance) -> bool:
+    """The first token is certainly not on the line of the eigenvector."""
+    vector = look.eigenvector(look.matrix(place.term), int(sp.sympify(place.index).subs(look.sizes())))
+    return vector is not None and _spread([vector, _tokens(look)[0]])
+
+
+def _unlike(tokens: list[sp.Matrix], p: int) -> bool:
+    """Not p equal tokens and their negatives after them."""
+    return any((token if i < p else -token) != tokens[0] for i, token in enumerate(tokens))
+
+
+def _means(look: IndependentInstance) -> Any:
+    """``sum_j a_ij x_j`` in intervals, for one head."""
+    loops = LoopAlgebra(iv.exp, iv.sqrt, iv.mpf(1))
+    instance = look.instance
+    tokens = [[interval(entry) for entry in token] for token in instance.tokens]
+    name = instance.system.score
+    score = None if name is None else [[interval(sp.sympify(e)) for e in row] for row in instance.parameters[name]]
+    return loops.average(loops.attention(tokens, score, instance.mask, instance.system.over_root_d), tokens)
+
+
+def _spread(vectors: list[sp.Matrix]) -> bool:
+    """Certainly not all on one line: a minor with the first of them does not vanish, in interval arithmetic."""
+    rows = [[interval(entry) for entry in vector] for vector in vectors]
+    first = rows[0]
+    minors = (first[a] * y[b] - first[b] * y[a] for y in rows[1:] for a in range(len(first)) for b in range(a))
+    return any(minor.a > 0 or minor.b < 0 for minor in minors)
