@@ -1,7 +1,8 @@
 """AB-E2, AB-E3: the projection to an ellipsoid and its differential.
 
 ``pi_W(x) = x / |x|_W`` and ``T_x pi_W X = |x|_W^{-1} (I - x x^T W / |x|_W^2) X``.  Vectors are read coordinatewise
-(:mod:`eigentoken.proofs.steps.tensor_reductions`), so the identities hold for every d.  Reference: eqs. (2), (3).
+(:mod:`eigentoken.proofs.steps.tensor_reductions`), so the identities hold for every d.
+Reference: Abella-Silvestre-Tabuada, eqs. (2), (3).
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 ``y_i^+ = pi_W(y_i + sum_h sum_j alpha^h_ij U_h y_j)``, ``alpha^h_ij = exp(y_i^T P_h y_j) / Z^h_i``, ``Z^h_i = sqrt(d) sum_k
 exp(y_i^T P_h y_k)``: rows of alpha sum to ``1/sqrt(d)``.  The printed matrix forms (4), (5) multiply by the diagonal
-normaliser from the left of the exponential, which normalises over the wrong index.  Reference: eqs. (4)-(6).
+normaliser from the left of the exponential, which normalises over the wrong index.
+Reference: Abella-Silvestre-Tabuada, eqs. (4)-(6).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """AB-E7: the continuous model, and why the layer is a first-order step of it.
 
-``dy_i/dt = sum_h sum_j alpha^h_ij (U_h y_j - (y_i^T W U_h y_j) y_i)``.  Reference: eq. (7).
+``dy_i/dt = sum_h sum_j alpha^h_ij (U_h y_j - (y_i^T W U_h y_j) y_i)``.  Reference: Abella-Silvestre-Tabuada, eq. (7).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """AB-E8, AB-E9, AB-E10: the gradient case: single head, U = I, W = P; the metric g and the potential V.
 
 ``dy_i/dt = sum_j alpha_ij (y_j - (y_i^T P y_j) y_i)``, ``g_x(X, Y) = sum_i Z_i(x) X_i^T P Y_i``,
-``V(x) = -1/2 sum_ij exp(x_i^T P x_j)``.  Reference: eqs. (8)-(10).
+``V(x) = -1/2 sum_ij exp(x_i^T P x_j)``.  Reference: Abella-Silvestre-Tabuada, eqs. (8)-(10).
 """
 
 from __future__ import annotations

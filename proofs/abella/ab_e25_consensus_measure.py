@@ -1,4 +1,7 @@
-"""AB-E25: the function (25) that is plotted: it vanishes only at consensus when the cosine is signed.  Reference: eq. (25)."""
+"""AB-E25: the function (25) that is plotted: it vanishes only at consensus when the cosine is signed.
+
+Reference: Abella-Silvestre-Tabuada, eq. (25).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """AB-L3.1: ``T pi_P`` is the g-orthogonal projection onto the tangent space of the product of ellipsoids.
 
 The differential is that of the calculus's own normalisation; X and Y are vectors of every token, n and d are symbols.
-Reference: Abella, Silvestre, Tabuada, Lemma 3.1.
+Reference: Abella-Silvestre-Tabuada, Lemma 3.1.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""AB-L3.2: ``grad_g V = -X_P`` with ``X_P(x)_i = sum_j alpha_ij(x) x_j``, off the ellipsoid too.  Reference: Lemma 3.2."""
+"""AB-L3.2: ``grad_g V = -X_P`` with ``X_P(x)_i = sum_j alpha_ij(x) x_j``, off the ellipsoid too.
+
+Reference: Abella-Silvestre-Tabuada, Lemma 3.2.
+"""
 
 from __future__ import annotations
 

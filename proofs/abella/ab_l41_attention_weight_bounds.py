@@ -1,6 +1,7 @@
 """AB-L4.1: bounds on the attention weights, and the sharp ones.
 
-``|P| <= b``, ``K^2 = 1/lambda_min(W)``: all scores lie in ``[-K^2 b, K^2 b]``.  Reference: Lemma 4.1.
+``|P| <= b``, ``K^2 = 1/lambda_min(W)``: all scores lie in ``[-K^2 b, K^2 b]``.
+Reference: Abella-Silvestre-Tabuada, Lemma 4.1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """AB-L4.2: heights have bounded, uniformly continuous derivatives when P is bounded and uniformly continuous.
 
-A composition argument; AB-X1 does not need it.  Reference: Lemma 4.2.
+A composition argument; AB-X1 does not need it.  Reference: Abella-Silvestre-Tabuada, Lemma 4.2.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """AB-E15 and AB-L5.1: the causal model, and one token attracted by a fixed one.
 
 ``dy/dt = abar(t) (y0 - (y^T y0) y)`` on the sphere: ``a = y^T y0`` solves ``a' = abar (1 - a^2)``.  Continuity of abar is not
-needed.  Reference: eq. (15), Lemma 5.1.
+needed.  Reference: Abella-Silvestre-Tabuada, eq. (15), Lemma 5.1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """AB-L6.1: one token under a symmetric value matrix: Oja's flow in its own time.
 
 ``y(t) = e^{sU} y_0 / |e^{sU} y_0|``, ``s = int abar``.  The equilibria of smaller eigenvalues are unstable, but their domain of
-attraction is not empty.  Reference: Lemma 6.1.
+attraction is not empty.  Reference: Abella-Silvestre-Tabuada, Lemma 6.1.
 """
 
 from __future__ import annotations

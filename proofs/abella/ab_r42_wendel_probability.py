@@ -1,6 +1,7 @@
 """AB-R4.2: Wendel's probability that random tokens lie in one open hemisphere.
 
-``P = 2^{-(l-1)} sum_{k=0}^{n} C(l-1, k)`` for l uniform tokens on S^n: equal to 1 iff ``l <= n + 1``.  Reference: Remark 4.2.
+``P = 2^{-(l-1)} sum_{k=0}^{n} C(l-1, k)`` for l uniform tokens on S^n: equal to 1 iff ``l <= n + 1``.
+Reference: Abella-Silvestre-Tabuada, Remark 4.2.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """AB-R5.1: an invertible value matrix with ``W = U^T U`` and the modified map ``sigma_y X = U^{-1} (I - U y y^T U^T) X``.
 
-The modified map cancels U and is not a projection.  Reference: Remark 5.1.
+The modified map cancels U and is not a projection.  Reference: Abella-Silvestre-Tabuada, Remark 5.1.
 """
 
 from __future__ import annotations

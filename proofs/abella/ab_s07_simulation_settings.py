@@ -1,6 +1,7 @@
 """AB-S7: the settings of the paper's simulations, and which hypotheses they satisfy: decided exactly, on the printed numbers.
 
-The experiments with GPT-2 XL (Section 7.5) are claims of the paper; nothing here proves or reruns them.  Reference: Section 7.
+The experiments with GPT-2 XL (Section 7.5) are claims of the paper; nothing here proves or reruns them.
+Reference: Abella-Silvestre-Tabuada, Section 7.
 """
 
 from __future__ import annotations

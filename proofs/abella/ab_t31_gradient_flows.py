@@ -1,6 +1,6 @@
 """AB-T3.1: the transformer flow is minus the gradient of ``V_P`` on the product of ellipsoids; ``dV_P/dt = -|Y_P|_g^2``.
 
-Reference: Theorem 3.1.
+Reference: Abella-Silvestre-Tabuada, Theorem 3.1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """AB-L3.3 and AB-T3.2: every trajectory of the gradient case converges to a single equilibrium.
 
 The printed Lojasiewicz inequality ``|V_P| <= lambda |grad V_P|`` is false at every equilibrium; the local form around the
-limit value holds by analyticity and gives the conclusion.  Reference: Lemma 3.3, Theorem 3.2.
+limit value holds by analyticity and gives the conclusion.
+Reference: Abella-Silvestre-Tabuada, Lemma 3.3, Theorem 3.2.
 """
 
 from __future__ import annotations

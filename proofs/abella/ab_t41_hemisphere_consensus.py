@@ -1,7 +1,8 @@
 """AB-T4.1: consensus from an open hemisphere, and what is wrong with the printed proof.
 
 The conclusion is true, with an exponential rate and without uniform continuity (AB-X1).  The printed Lyapunov function is not
-nonnegative when W != I, does not vanish on the consensus set, and its Dini derivative jumps.  Reference: Theorem 4.1.
+nonnegative when W != I, does not vanish on the consensus set, and its Dini derivative jumps.
+Reference: Abella-Silvestre-Tabuada, Theorem 4.1.
 """
 
 from __future__ import annotations

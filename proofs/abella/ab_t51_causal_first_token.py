@@ -1,7 +1,7 @@
 """AB-T5.1: causal consensus at the first token, for almost every start, and the domain claim that is false.
 
 For l >= 3 the domain of attraction does not contain ``{y_j != -y_1}``: for each admissible y_1, ..., y_{i-1} there is exactly
-one bad start of token i, and for i >= 3 it is not ``-y_1``.  Reference: Theorem 5.1.
+one bad start of token i, and for i >= 3 it is not ``-y_1``.  Reference: Abella-Silvestre-Tabuada, Theorem 5.1.
 """
 
 from __future__ import annotations
@@ -332,8 +332,8 @@ def _left_out() -> Iterator[Step]:
 
 
 def _existence() -> Iterator[Step]:
-    """Starts that are in the hemisphere of the first token at time T form open, increasing sets, none of them "
-    "everything."""
+    """Starts that are in the hemisphere of the first token at time T form open, increasing sets, none of them
+    everything."""
     yield from _growing_sets()
     yield from _left_out()
 

@@ -1,6 +1,7 @@
 """AB-T6.1: causal consensus at the top eigenvector of a symmetric value matrix, and the boundary of its hypotheses.
 
-Reference: Theorem 6.1.  The printed estimate needs the forward invariance of the hemisphere, which is proved first here.
+The printed estimate needs the forward invariance of the hemisphere, which is proved first here.
+Reference: Abella-Silvestre-Tabuada, Theorem 6.1.
 """
 
 from __future__ import annotations
@@ -312,8 +313,8 @@ def bipartite_multiplier() -> Any:
 
 
 def outside_hemisphere_fails() -> Verdict:
-    """With U = diag(1, 0), P = I the bipartite state (v, -v) attracts: tokens outside the hemisphere do not reach "
-    "consensus."""
+    """With U = diag(1, 0), P = I the bipartite state (v, -v) attracts: tokens outside the hemisphere do not reach
+    consensus."""
     value = bipartite_multiplier()
     first = MULTIPLIER.subs({lam: 1, mu: 0, index: 1, root: sp.sqrt(2)})
     if sign(value) == -1 and sign(first) == -1:

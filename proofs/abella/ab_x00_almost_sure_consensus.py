@@ -3,6 +3,7 @@
 ``z_i = P^{1/2} y_i`` maps (8) on the ellipsoid exactly onto (8) with P = I on the sphere.  For d >= 3 every critical point
 that is not a consensus has a direction of negative second variation, found by averaging over a common push of all tokens; on the
 circle a theorem of Criscitiello, Rebjock, McRae and Boumal on the critical points is cited.  The rest is one argument for all d.
+Reference: Abella-Silvestre-Tabuada, end of Section 3.
 """
 
 from __future__ import annotations

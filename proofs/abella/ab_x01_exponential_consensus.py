@@ -2,6 +2,7 @@
 
 For v != 0 with ``h_i = v^T y_i > 0`` put ``w_i = y_i / h_i``.  Then (11) is exactly ``dw_i/dt = sum_j a_ij (w_j - w_i)``
 with ``a_ij = (h_j / h_i) sum_h alpha^h_ij > 0``: the hull of the w_i shrinks, exponentially when P is bounded.
+New here.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 ``u^T U = lambda u^T``, ``U v = lambda v``, ``u^T v > 0``: in the central projection ``w_i = y_i / u^T y_i`` the flow is exactly
 ``dw_i/dt = sum_j a_ij (U w_j - lambda w_i)``, and all tokens converge to ``v / |v|_W``.  No bound on P is needed.  Several heads
 are carried by the same steps where they share u, v and one norm.
+New here.
 """
 
 from __future__ import annotations

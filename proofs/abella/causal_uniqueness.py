@@ -1,5 +1,5 @@
-"""AB-T5.1, the uniqueness of the bad start: two solutions that both tend to the antipode of the first token "
-"separate."""
+"""AB-T5.1, the uniqueness of the bad start: two solutions that both tend to the antipode of the first token
+separate."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ def kept_positive(
         "the half space is kept",
     ),
 ) -> tuple[Step, ...]:
-    """From the slope of minus the lowest height, while that is positive (the ``rate``, or zero), to a bound for all "
-    "times."""
+    """From the slope of minus the lowest height, while that is positive (the ``rate``, or zero), to a bound for all
+    times."""
     now, first, factor = sp.symbols("h h_0 E", real=True)
     shown = "e^{-St}\\min_i h_i(0)" if rate else "\\min_i h_i(0)"
     bound = (

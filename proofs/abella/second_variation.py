@@ -53,8 +53,8 @@ def _rational_sphere_point(source: random.Random, size: int) -> list[Any]:
 
 
 def average_on_instances(instances: int, seed: int) -> Verdict:
-    """The averaged formula, exactly, at random rational points of the sphere: the d axes average quadratics as v "
-    "does."""
+    """The averaged formula, exactly, at random rational points of the sphere: the d axes average quadratics as v
+    does."""
     source = random.Random(seed)
     value, formula = sp.Poly(second_variation(), a_i, a_j, c), sp.lambdify((c, d), AVERAGE)
     for _ in range(instances):

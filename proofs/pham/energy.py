@@ -1,5 +1,5 @@
-"""Steps that the regimes of convergence and divergence share: the rate of the energy, and the smoothness of the "
-"field."""
+"""Steps that the regimes of convergence and divergence share: the rate of the energy, and the smoothness of the
+field."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """PH-M: the unnormalised token flow, in columns: ``dx_l/dt = sum_i p_li B x_i``, ``p_li = softmax_i(x_l^T W x_i)``.
 
 ``B = V^T``, ``A = W B^{-1}``, ``W = A B``.  The paper's row convention is ``dX/dt = softmax(X W X^T) X V`` with ``W = Q K^T``.
+Reference: Pham-et-al, the model; column convention.
 """
 
 from __future__ import annotations

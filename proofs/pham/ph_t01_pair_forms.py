@@ -1,5 +1,8 @@
-"""PH-T1: the pair forms ``(x_l - x_k)^T A (x_l - x_k)`` never decrease.  PH-C1: Euclidean distances may grow all "
-"the same."""
+"""PH-T1: the pair forms ``(x_l - x_k)^T A (x_l - x_k)`` never decrease.  PH-C1: Euclidean distances may grow all the
+same.
+
+Reference: Pham-et-al, distances move one way; derived here.
+"""
 
 from __future__ import annotations
 
@@ -243,8 +246,8 @@ def pair_example() -> list[Any]:
 
 
 def nonsymmetric_decreases() -> Verdict:
-    """W = I, B = [[0, -1], [2, 0]]: A = W B^{-1} is not symmetric, and the pair form of (1/2, 0), (-1/2, 0) "
-    "decreases."""
+    """W = I, B = [[0, -1], [2, 0]]: A = W B^{-1} is not symmetric, and the pair form of (1/2, 0), (-1/2, 0)
+    decreases."""
     value = ((sp.Integer(0), sp.Integer(-1)), (sp.Integer(2), sp.Integer(0)))
     score = ((sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(1)))
     half = sp.Rational(1, 2)

@@ -1,6 +1,7 @@
 """PH-T2: with A symmetric negative definite, all tokens tend to zero iff ``sym W`` is positive definite.  PH-C2, PH-C4: why.
 
 The summary's hypothesis "sym A < 0 and sym W > 0" is not enough without symmetry of A (PH-C2).
+Reference: Pham-et-al, convergence regime; derived here.
 """
 
 from __future__ import annotations

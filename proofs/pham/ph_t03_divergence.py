@@ -1,4 +1,7 @@
-"""PH-T3: the divergence regime, A symmetric positive definite: some token diverges; gaps may stay bounded."""
+"""PH-T3: the divergence regime, A symmetric positive definite: some token diverges; gaps may stay bounded.
+
+Reference: Pham-et-al, divergence regime; derived here.
+"""
 
 from __future__ import annotations
 
@@ -309,8 +312,8 @@ def negative_scores_decay() -> Verdict:
 
 
 def _pair_field(exp: Any) -> Any:
-    """First token and gap of two tokens on the line, W = B = 1: ``x' = x + g - g/(1 + e^{xg})`` and the gap's own "
-    "rate."""
+    """First token and gap of two tokens on the line, W = B = 1: ``x' = x + g - g/(1 + e^{xg})`` and the gap's own
+    rate."""
 
     def field(_: Any, state: Any) -> list[Any]:
         first, gap = state

@@ -1,5 +1,8 @@
-"""PH-T4: the half-space condition: a positive eigenvalue of V and tokens on one side of its eigenvector diverge "
-"together."""
+"""PH-T4: the half-space condition: a positive eigenvalue of V and tokens on one side of its eigenvector diverge
+together.
+
+Reference: Pham-et-al, divergence from a positive eigenvalue of V; derived here.
+"""
 
 from __future__ import annotations
 
@@ -138,8 +141,8 @@ def later_example() -> list[float]:
 
 
 def negative_value_leaves() -> Verdict:
-    """B = -1, W = 1: at tokens (0, y), y > 0, on the boundary of the half space, the first height moves with -y/2: "
-    "out of it."""
+    """B = -1, W = 1: at tokens (0, y), y > 0, on the boundary of the half space, the first height moves with -y/2: out
+    of it."""
     y = sp.Symbol("y", positive=True)
     minus, one = ((sp.Integer(-1),),), ((sp.Integer(1),),)
     speed = velocity("token-flow", {"B": minus, "W": one}, ((sp.Integer(0),), (y,)))[0][0]
@@ -151,8 +154,8 @@ def negative_value_leaves() -> Verdict:
 
 
 def negative_example() -> list[float]:
-    """Two tokens 1, 3 with B = -1: at t = 3 for W = 1, at t = 10 for W = -1 (exponents are capped where a weight is "
-    "zero)."""
+    """Two tokens 1, 3 with B = -1: at t = 3 for W = 1, at t = 10 for W = -1 (exponents are capped where a weight is
+    zero)."""
 
     def field(score: float) -> Any:
         def speed(_: float, x: Any) -> list[float]:

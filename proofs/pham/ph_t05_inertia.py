@@ -1,4 +1,7 @@
-"""PH-T5: inertia: with A symmetric and ``sym W`` definite, B has as many eigenvalues on the right as A, or as -A."""
+"""PH-T5: inertia: with A symmetric and ``sym W`` definite, B has as many eigenvalues on the right as A, or as -A.
+
+Reference: Pham-et-al, intermediate regime; derived here.
+"""
 
 from __future__ import annotations
 
@@ -183,8 +186,8 @@ def _two_negative_signs() -> tuple[Step, ...]:
 
 
 def derive() -> Derivation:
-    """``A B + B^T A = W + W^T`` and the inertia theorem, for both signs of W; the saddle; the regime of two "
-    "negative signs."""
+    """``A B + B^T A = W + W^T`` and the inertia theorem, for both signs of W; the saddle; the regime of two negative
+    signs."""
     return Derivation(
         (
             *_positive_scores(),

@@ -1,4 +1,7 @@
-"""PH-T6: absolute positional encoding shifts the equilibrium and changes nothing else."""
+"""PH-T6: absolute positional encoding shifts the equilibrium and changes nothing else.
+
+Reference: Pham-et-al, absolute positional encoding; derived here.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """PH-T7: rotary encoding can destroy convergence and does not force divergence.
 
 ``W_li = Q R_{l-i} K^T``.  Exactly solvable example: four tokens, quarter turns, ``Q = diag(a, 1/a) = K^{-1}``.
+Reference: Pham-et-al, rotary positional encoding; derived here.
 """
 
 from __future__ import annotations

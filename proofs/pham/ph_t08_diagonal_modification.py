@@ -1,4 +1,7 @@
-"""PH-T8: a diagonal modification of the scores moves A in a direction that depends on the sign of V."""
+"""PH-T8: a diagonal modification of the scores moves A in a direction that depends on the sign of V.
+
+Reference: Pham-et-al, diagonal modification; derived here.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """PH-T9: the LDL parametrisation fixes the inertia; two ways in which definiteness is lost on the way to the layer.
 
 ``S = L diag(eps * softplus(theta)) L^T`` with L unit lower triangular: the inertia of S is that of the signs eps (Sylvester).
+Reference: Pham-et-al, LDL parametrisation; derived here.
 """
 
 from __future__ import annotations

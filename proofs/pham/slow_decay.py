@@ -188,8 +188,8 @@ def _run(times: tuple[float, ...], unit: float) -> list[tuple[float, list[float]
 
 
 def three_tokens_example() -> list[float]:
-    """Tokens and mean at t = 10; mean, skewness, and mean over minus half the product of the central moments at t = "
-    "100."""
+    """Tokens and mean at t = 10; mean, skewness, and mean over minus half the product of the central moments at t =
+    100."""
     (mean, tokens), (late, spread) = _run((10.0, 100.0), 1e-7)
     apart = [each - late for each in spread]
     second, third = (sum(each**k for each in apart) / 3 for k in (2, 3))

@@ -22,6 +22,7 @@ from eigentoken.proofs.bibliography import (
 )
 from eigentoken.proofs.steps import textbook, textbook_flows, textbook_maps
 from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.statements.steps import Citation, Theorem
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,3 +98,27 @@ def test_an_unknown_key_is_refused_by_name() -> None:
         bibtex("Kalil")
     with pytest.raises(ValueError, match="something stands behind the entry"):
         parse(ENTRY + ENTRY)
+
+
+def _letters(text: str) -> str:
+    """``PM-L4``, ``pm_l04``: pml4."""
+    return re.sub(r"0*(\d+)", r"\1", re.sub(r"[^a-z0-9]", "", text.lower()))
+
+
+def test_a_file_carries_the_id_of_its_statement_and_names_its_reference() -> None:
+    """``pm_l04_consensus_stability.py`` states PM-L4; its docstring says where that stands in print, or that it is new."""
+    files: dict[Path, list[Statement]] = {}
+    for told in statements():
+        origin = statements().origin(told)
+        if origin is not None and "proofs" in origin.parts:
+            files.setdefault(origin, []).append(told)
+    assert len(files) >= 80
+    for path, stated in files.items():
+        chapter, number, *subject = path.stem.split("_")
+        ids = {_letters(told.id) for told in stated}
+        assert _letters(chapter + number) in ids and subject, f"{path.name} states {sorted(ids)}"
+        said = " ".join((ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split())
+        for paper in {told.source.paper for told in stated}:
+            wanted = ("New here", "Own derivation") if paper == HERE else (f"Reference: {paper}, ",)
+            assert any(each in said for each in wanted), f"{path.name}: expected {' or '.join(wanted)}"
+            assert any(told.id in said for told in stated), path.name
