@@ -7,7 +7,8 @@ system; ``exactly`` tells whether closed forms agree, by exact arithmetic.  Verd
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -28,6 +29,7 @@ __all__ = [
 
 #: Digits that are computed, beyond those printed.
 DIGITS = 60
+BITS = int(DIGITS * 3.33)
 
 
 def instance(system: str, tokens: Any, **parameters: Any) -> dict[str, Any]:
@@ -55,20 +57,29 @@ def decimals(*texts: str, digits: int = 20) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def _bits() -> int:
-    return int(DIGITS * 3.33)
+@contextmanager
+def _working(bits: int = BITS) -> Iterator[None]:
+    """Balls of that precision inside the block."""
+    from flint import ctx
+
+    before = ctx.prec
+    ctx.prec = bits
+    try:
+        yield
+    finally:
+        ctx.prec = before
 
 
 def _setting(document: dict[str, Any]) -> Any:
     from eigentoken.theory.classification.instances import read_instance
     from eigentoken.theory.classification.jacobians import ball_setting
 
-    return ball_setting(read_instance(document), _bits())
+    return ball_setting(read_instance(document), BITS)
 
 
 def multipliers(document: dict[str, Any], sign: int = 1) -> list[Any]:
     """The eigenvalues of the intrinsic Jacobian as balls, in ascending order of the real part; ``sign`` -1 for 2-cycles."""
-    from flint import acb_mat, ctx
+    from flint import acb_mat
 
     from eigentoken.theory.classification.jacobian_spectrum import symmetric_blocks
     from eigentoken.theory.classification.jacobians import intrinsic_jacobian, jacobian, tangent_pivots
@@ -76,80 +87,54 @@ def multipliers(document: dict[str, Any], sign: int = 1) -> list[Any]:
     groups: dict[str, list[int]] = {}
     for place, token in enumerate(document["tokens"]):
         groups.setdefault(str(token), []).append(place)
-    before = ctx.prec
-    ctx.prec = _bits()
-    try:
+    with _working():
         setting = _setting(document)
         pivots = tangent_pivots(setting)
         matrix = intrinsic_jacobian(setting, jacobian(setting), pivots, pivots)
         found: list[Any] = []
         for block, count in symmetric_blocks(matrix, list(groups.values()), len(document["tokens"][0]) - 1):
             found += acb_mat([[sign * entry for entry in row] for row in block]).eig(multiple=True) * count
-    finally:
-        ctx.prec = before
     ordered = sorted(found, key=lambda each: (float(each.real.mid()), float(each.imag.mid())))
     return [each.real if each.imag.contains(0) else each for each in ordered]
 
 
 def image(document: dict[str, Any]) -> list[Any]:
     """The next state of a map (or the velocity of a flow), coordinates in order, as balls."""
-    from flint import ctx
-
-    before = ctx.prec
-    ctx.prec = _bits()
-    try:
+    with _working():
         return [entry for token in _setting(document).advance() for entry in token]
-    finally:
-        ctx.prec = before
 
 
 def state_jacobian(document: dict[str, Any]) -> list[Any]:
     """The extrinsic Jacobian of the homogeneous extension, row by row, as balls."""
-    from flint import ctx
-
     from eigentoken.theory.classification.jacobians import jacobian
 
-    before = ctx.prec
-    ctx.prec = _bits()
-    try:
+    with _working():
         return [entry for row in jacobian(_setting(document)) for entry in row]
-    finally:
-        ctx.prec = before
 
 
 def observed(observable: Any, document: dict[str, Any], *, steps: int = 0) -> Any:
     """The value of an observable at the state, or after some steps of the map, as a ball."""
-    from flint import ctx
-
-    before = ctx.prec
-    ctx.prec = _bits()
-    try:
+    with _working():
         setting = _setting(document)
         tokens = setting.tokens
         for _ in range(steps):
             tokens = setting.advance(tokens)
         return observable(setting.algebra(), setting.instance.system, setting.parameters, tokens, setting.instance.mask)
-    finally:
-        ctx.prec = before
 
 
 def agree(found: Sequence[Any], wanted: Sequence[Any]) -> Verdict:
     """Balls against exact rational numbers: each ball contains its number and is narrower than 10^-30."""
-    from flint import arb, ctx, fmpq
+    from flint import arb, fmpq
 
     if len(found) != len(wanted):
         return fails(f"{len(found)} numbers were computed, {len(wanted)} are claimed")
-    before = ctx.prec
-    ctx.prec = 2 * _bits()
-    try:
+    with _working(2 * BITS):
         for ball, number in zip(found, wanted, strict=True):
             exact = Fraction(str(number))
             if not hasattr(ball, "rad") or not (ball.rad() < arb("1e-30")):
                 return undecided(f"a ball is too wide: {ball}")
             if not ball.overlaps(arb(fmpq(exact.numerator, exact.denominator))):
                 return fails(f"{ball.str(15)} is not {number}")
-    finally:
-        ctx.prec = before
     return holds(f"{len(wanted)} numbers agree to 30 digits: {', '.join(map(str, wanted))}")
 
 

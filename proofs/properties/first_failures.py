@@ -245,26 +245,27 @@ def block_that_expands(source: Random) -> Verdict:
     return point_is(document, "bipartite", stable="unstable")
 
 
-def side_that_expands(source: Random) -> Verdict:
-    """PM-T3 with ``lambda_1 b_2 < 0`` for a side of two tokens, the block inside: ``1/m_2 > 1``."""
+def _side_that_expands(source: Random, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> Verdict:
+    """``lambda_1 b_2 < 0`` for a side of two or more tokens, the block inside: the point, as it is changed, is unstable."""
     second, ratio = -Fraction(source.randint(5, 9), 10), Fraction(source.randint(21, 40), 20)
     document, _, b2, inside = _split(*source.choice(((3, 2), (4, 3), (5, 4))), second, ratio)
     if not inside or b2 >= 0:
         return fails("not an instance")
-    return point_is(document, "bipartite", stable="unstable")
+    return point_is(changed(document), "bipartite", stable="unstable")
+
+
+def side_that_expands(source: Random) -> Verdict:
+    """PM-T3 with ``lambda_1 b_2 < 0`` for a side of two tokens, the block inside: ``1/m_2 > 1``."""
+    return _side_that_expands(source, lambda document: document)
 
 
 def side_that_expands_in_the_flow(source: Random) -> Verdict:
     """CT-6 with q >= 2 and 0 < s < t: the flow expands along the second side, the block is inside."""
-    second, ratio = -Fraction(source.randint(5, 9), 10), Fraction(source.randint(21, 40), 20)
-    document, _, b2, inside = _split(*source.choice(((3, 2), (4, 3), (5, 4))), second, ratio)
-    if not inside or b2 >= 0:
-        return fails("not an instance")
-    return point_is(
-        {**{name: each for name, each in document.items() if name != "alpha"}, "system": "attention-flow"},
-        "bipartite",
-        stable="unstable",
-    )
+
+    def flow(document: dict[str, Any]) -> dict[str, Any]:
+        return {name: each for name, each in document.items() if name != "alpha"} | {"system": "attention-flow"}
+
+    return _side_that_expands(source, flow)
 
 
 def split_that_flips(source: Random) -> Verdict:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from typing import Any
 
 from eigentoken.proofs.properties.deterministic_data import BALLS, times, transposed
@@ -42,43 +43,45 @@ __all__ = [
 ]
 
 Test = Callable[[int, int], Verdict]
-Residual = Callable[[random.Random], Iterable[Any]]
+Numbers = Callable[[random.Random], Iterable[Any]]
 
 
-def _vanishes(residual: Residual) -> Test:
+def _on_instances(numbers: Numbers, judge: Callable[[Any], Verdict]) -> Test:
+    """A property test: the first number of which the judge does not say that it holds decides."""
+
+    @wraps(numbers)
+    def test(instances: int, seed: int) -> Verdict:
+        source = random.Random(seed)
+        with precision(40):
+            for number in range(instances):
+                for verdict in map(judge, numbers(source)):
+                    if not verdict.is_holds:
+                        return Verdict(verdict.word, f"instance {number}: {verdict.reason}")
+        return holds(f"{instances} random rational instances, none violates")
+
+    return test
+
+
+def _vanishes(residual: Numbers) -> Test:
     """A property test of ``residual = 0``."""
 
-    def test(instances: int, seed: int) -> Verdict:
-        source = random.Random(seed)
-        with precision(40):
-            for number in range(instances):
-                for value in residual(source):
-                    if not value.contains(0):
-                        return fails(f"instance {number}: the residual is {value.str(5)}")
-                    if not value.rad() < 1e-20:
-                        return undecided(f"instance {number}: the residual ball is too wide, {value.str(5)}")
-        return holds(f"{instances} random rational instances, none violates")
+    def judge(value: Any) -> Verdict:
+        if not value.contains(0):
+            return fails(f"the residual is {value.str(5)}")
+        return holds("zero") if value.rad() < 1e-20 else undecided(f"the residual ball is too wide, {value.str(5)}")
 
-    test.__doc__ = residual.__doc__
-    return test
+    return _on_instances(residual, judge)
 
 
-def _positive(numbers: Residual) -> Test:
+def _positive(numbers: Numbers) -> Test:
     """A property test of ``numbers > 0``."""
 
-    def test(instances: int, seed: int) -> Verdict:
-        source = random.Random(seed)
-        with precision(40):
-            for number in range(instances):
-                for value in numbers(source):
-                    if value < 0:
-                        return fails(f"instance {number}: {value.str(5)} is negative")
-                    if not value > 0:
-                        return undecided(f"instance {number}: balls cannot decide the sign of {value.str(5)}")
-        return holds(f"{instances} random rational instances, none violates")
+    def judge(value: Any) -> Verdict:
+        if value < 0:
+            return fails(f"{value.str(5)} is negative")
+        return holds("positive") if value > 0 else undecided(f"balls cannot decide the sign of {value.str(5)}")
 
-    test.__doc__ = numbers.__doc__
-    return test
+    return _on_instances(numbers, judge)
 
 
 # -- random data -------------------------------------------------------------------------------------------------------
@@ -122,6 +125,11 @@ SERIES = LoopAlgebra(lambda z: z.exp(), lambda z: z.sqrt(), 1)
 
 def _potential(scalars: LoopAlgebra, score: Any, x: Any) -> Any:
     return -sum(scalars.exp(dot(a, apply_matrix(score, b))) for a in x for b in x) / 2
+
+
+def _normaliser(score: Any, tokens: Any, token: Any) -> Any:
+    """``Z_i = sqrt(d) sum_k e^{x_i^T P x_k}``."""
+    return ball(len(score)).sqrt() * sum((dot(token, apply_matrix(score, other)).exp() for other in tokens), ball(0))
 
 
 # -- ellipsoids --------------------------------------------------------------------------------------------------------
@@ -171,8 +179,7 @@ def metric_is_positive(source: random.Random) -> Iterable[Any]:
     total = ball(0)
     for token in tokens:
         along = _vector(source, d)
-        weight = ball(d).sqrt() * sum((dot(token, apply_matrix(score, other)).exp() for other in tokens), ball(0))
-        total += weight * dot(along, apply_matrix(score, along))
+        total += _normaliser(score, tokens, token) * dot(along, apply_matrix(score, along))
     yield total
 
 
@@ -187,8 +194,7 @@ def gradient_identity(source: random.Random) -> Iterable[Any]:
     push = system("ellipsoid-flow").influence(BALLS, {"P": score}, tokens)
     right = ball(0)
     for i, token in enumerate(tokens):
-        weight = ball(d).sqrt() * sum((dot(token, apply_matrix(score, other)).exp() for other in tokens), ball(0))
-        right -= weight * dot(push[i], apply_matrix(score, along[i]))
+        right -= _normaliser(score, tokens, token) * dot(push[i], apply_matrix(score, along[i]))
     yield left - right
 
 

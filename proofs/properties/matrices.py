@@ -13,7 +13,10 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.properties.first_failures import small, unit_vector
+from eigentoken.proofs.steps.tensor_reductions import EXACT, velocity
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.proving.ball_evaluation import sign
+from eigentoken.theory.systems.algebra import causal_mask
 
 ZETA = sp.Symbol("zeta")
 
@@ -28,6 +31,10 @@ def _vector(source: Random, size: int) -> sp.Matrix:
 
 def _shown(matrix: sp.Matrix) -> str:
     return str(matrix.tolist())
+
+
+def _rows(matrix: sp.Matrix) -> tuple[tuple[Any, ...], ...]:
+    return tuple(map(tuple, matrix.tolist()))
 
 
 # -- steering --------------------------------------------------------------------------------------------------------
@@ -76,9 +83,12 @@ def edit_that_moves_eigenvectors(source: Random) -> Verdict:
 
 
 def steering_by_a_short_w(source: Random) -> Verdict:
-    """PM-S3 with ``|w| < 1``, u = 0, x across w, alpha = kappa = 1: the tangent 1/(mu |w|) exceeds the bound 1/(mu - 1)."""
+    """PM-S3 with ``|w| < 1``, u = 0, x across w, alpha = kappa = 1: the step x + mu w is further from w than the bound."""
     mu, length = sp.Integer(source.randint(2, 9)), sp.Rational(1, source.randint(2, 20))
-    tangent, bound = 1 / (mu * length), 1 / (mu - 1)
+    direction = sp.Matrix([sp.Rational(each) for each in unit_vector(source)])
+    across, w = sp.Matrix([-direction[1], direction[0]]), length * direction
+    after = across + mu * w
+    tangent, bound = abs((after.T * across)[0]) / abs((after.T * direction)[0]), 1 / (mu - 1)
     return holds(f"mu = {mu}, |w| = {length}: {tangent} > {bound}") if tangent > bound else fails("within the bound")
 
 
@@ -147,13 +157,10 @@ def unsteered_token(source: Random) -> Verdict:
 
 def weight_of_a_later_token(source: Random) -> Verdict:
     """AB-L4.1 for causal attention and ``j > i``: the weight is zero, below every positive bound."""
-    from eigentoken.proofs.steps.tensor_reductions import EXACT
-    from eigentoken.theory.systems.algebra import causal_mask
-
     count = source.randint(2, 4)
     state = tuple(tuple(sp.Rational(each) for each in unit_vector(source)) for _ in range(count))
     score = _matrix(source, 2)
-    weights = EXACT.attention(state, tuple(map(tuple, score.tolist())), causal_mask(count), True)
+    weights = EXACT.attention(state, _rows(score), causal_mask(count), True)
     later = [weights[i][j] for i in range(count) for j in range(i + 1, count)]
     if later and all(each == 0 for each in later):
         return holds(f"{count} tokens, P = {_shown(score)}: all {len(later)} causal weights with j > i are 0")
@@ -245,16 +252,12 @@ def inertia_with_negative_scores(source: Random) -> Verdict:
 
 def pair_form_stands_still(source: Random) -> Verdict:
     """PH-T1, strictness, with sym W = 0 (not definite): two different tokens, and the pair form is constant."""
-    from eigentoken.proofs.steps.tensor_reductions import velocity
-
     entry = sp.Rational(small(source))
     score = sp.Matrix([[0, entry], [-entry, 0]])
     form = sp.diag(sp.Rational(small(source)), sp.Rational(small(source)))
     value = form.inv() * score
     tokens = tuple(tuple(sp.Rational(small(source)) for _ in range(2)) for _ in range(2))
-    speed = velocity(
-        "token-flow", {"B": tuple(map(tuple, value.tolist())), "W": tuple(map(tuple, score.tolist()))}, tokens
-    )
+    speed = velocity("token-flow", {"B": _rows(value), "W": _rows(score)}, tokens)
     gap, change = (sp.Matrix([a - b for a, b in zip(*each, strict=True)]) for each in (tokens, speed))
     if any(gap) and sp.simplify((gap.T * form * change)[0]) == 0:
         return holds(f"A = {_shown(form)}, W = {_shown(score)}, tokens {tokens}: the pair form has derivative 0")
@@ -287,28 +290,29 @@ def positive_form_grows(source: Random) -> Verdict:
     return fails("B is Hurwitz")
 
 
+def _radial_direction(source: Random, stretches: tuple[int, int], radii: tuple[int, int]) -> tuple[Any, ...]:
+    """A stretch a and a radius r in tenths, ``c = (a^2 - a^{-2})/2``, and the sign of the registered flow's radial speed."""
+    from eigentoken.proofs.properties.rotary_rings import a, r, radial_speed
+
+    stretch, radius = (sp.Rational(source.randint(*each), 10) for each in (stretches, radii))
+    return (stretch**2 - 1 / stretch**2) / 2, stretch, radius, sign(radial_speed()[0].subs({a: stretch, r: radius}))
+
+
 def rotary_without_divergence(source: Random) -> Verdict:
     """PH-T7(c) with ``|c| <= 1``: the radius does not grow."""
-    a, r = Fraction(source.randint(8, 19), 10), Fraction(source.randint(1, 20), 10)
-    c = (a**2 - 1 / a**2) / 2
-    if abs(c) > 1:
-        return fails("|c| > 1")
-    if abs(c) < 1:
-        return holds(f"a = {a}, c = {c}, r = {r}: the velocity has the sign of cosh(c r^2) - cosh(r^2) < 0, as |c| < 1")
-    return fails("the radius grows")
+    c, stretch, radius, direction = _radial_direction(source, (8, 19), (1, 20))
+    if abs(c) <= 1 and direction == -1:
+        return holds(f"a = {stretch}, c = {c}, r = {radius}: the radius shrinks")
+    return fails("|c| > 1")
 
 
 def equal_tokens_at_rest(source: Random) -> Verdict:
     """PH-T3 with equal tokens, all of them 0: an equilibrium, for any A > 0 and sym W > 0."""
-    from eigentoken.proofs.steps.tensor_reductions import velocity
-
     form = sp.diag(abs(sp.Rational(small(source))), abs(sp.Rational(small(source))))
     score = _rotated(source)
     value = form.inv() * score
     zero = tuple((sp.Integer(0), sp.Integer(0)) for _ in range(source.randint(2, 4)))
-    speed = velocity(
-        "token-flow", {"B": tuple(map(tuple, value.tolist())), "W": tuple(map(tuple, score.tolist()))}, zero
-    )
+    speed = velocity("token-flow", {"B": _rows(value), "W": _rows(score)}, zero)
     if _definite(score) == 1 and not any(entry for row in speed for entry in row):
         return holds(f"A = {_shown(form)}, W = {_shown(score)}: tokens at 0 stay there")
     return fails("they move")
@@ -316,9 +320,6 @@ def equal_tokens_at_rest(source: Random) -> Verdict:
 
 def mean_that_moves(source: Random) -> Verdict:
     """PH-T2 with three tokens: a mean that is zero moves, for W > 0 and B < 0 on the line."""
-    from eigentoken.proofs.steps.tensor_reductions import velocity
-    from eigentoken.theory.proving.ball_evaluation import sign
-
     one, other = (sp.Rational(small(source)) for _ in range(2))
     weight, value = (sp.Integer(source.randint(1, 3)) for _ in range(2))
     tokens = ((one,), (other,), (-one - other,))
@@ -330,8 +331,6 @@ def mean_that_moves(source: Random) -> Verdict:
 
 def negative_scores_decay(source: Random) -> Verdict:
     """PH-T3(c) with kappa < 0: A > 0, W = AB < 0 on the line; consensus states decay, above ln L/kappa as all are."""
-    from eigentoken.proofs.steps.tensor_reductions import velocity
-
     value, form, token = (sp.Integer(source.randint(1, 4)) for _ in range(3))
     speed = velocity("token-flow", {"B": ((-value,),), "W": ((-form * value,),)}, ((token,), (token,)))
     if all(row[0] == -value * token for row in speed):
@@ -343,9 +342,6 @@ def negative_scores_decay(source: Random) -> Verdict:
 
 def negative_values_leave(source: Random) -> Verdict:
     """PH-T4 with lambda < 0: at heights (0, y, ...), all others positive, the first one becomes negative."""
-    from eigentoken.proofs.steps.tensor_reductions import velocity
-    from eigentoken.theory.proving.ball_evaluation import sign
-
     value, weight = sp.Integer(source.randint(1, 4)), sp.Rational(small(source))
     tokens = ((sp.Integer(0),), *((sp.Integer(source.randint(1, 5)),) for _ in range(source.randint(1, 3))))
     speed = velocity("token-flow", {"B": ((-value,),), "W": ((weight,),)}, tokens)[0][0]
@@ -356,11 +352,7 @@ def negative_values_leave(source: Random) -> Verdict:
 
 def rotary_with_negative_c(source: Random) -> Verdict:
     """PH-T7(c) with ``c < -1``: the radius grows, although c > 1 fails."""
-    from eigentoken.proofs.properties.rotary_rings import a, r, radial_speed
-    from eigentoken.theory.proving.ball_evaluation import sign
-
-    stretch, radius = (sp.Rational(source.randint(low, high), 10) for low, high in ((2, 6), (1, 12)))
-    c = (stretch**2 - 1 / stretch**2) / 2
-    if c < -1 and sign(radial_speed()[0].subs({a: stretch, r: radius})) == 1:
+    c, stretch, radius, direction = _radial_direction(source, (2, 6), (1, 12))
+    if c < -1 and direction == 1:
         return holds(f"a = {stretch}, c = {c} < -1, r = {radius}: the radius grows")
     return fails("c >= -1")
