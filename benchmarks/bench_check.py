@@ -59,11 +59,11 @@ def certified(layer: Any) -> None:
 
 def layer_matrices(layer: Any) -> list[Any]:
     scores = sum(head.Q.astype(np.float64).T @ head.K.astype(np.float64) for head in layer.heads)
-    return [layer.update_matrix(), scores]
+    return [layer.F, scores]
 
 
 def head_matrices(layer: Any) -> list[Any]:
-    found = [matrix for head in layer.heads for matrix in (head.update_matrix(), head.score_matrix())]
+    found = [matrix for head in layer.heads for matrix in (head.U, head.P)]
     if layer.rotary is not None:
         turned = [(head, offset) for head in layer.heads for offset in OFFSETS]
         found += [matrix for head, at in turned for matrix in (head.score_matrix(at), head.rotary_change(at))]

@@ -19,13 +19,13 @@ def _tiny_report() -> dict[str, Any]:
     import torch
     import transformers
 
-    from eigentoken.checking import CheckOptions, check
+    from eigentoken.checking import check
 
     torch.manual_seed(1)
     config = transformers.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=30, n_positions=16)
     with tempfile.TemporaryDirectory() as folder:
         transformers.GPT2LMHeadModel(config).save_pretrained(folder)
-        report = check(folder, CheckOptions(work=Path(folder) / "work", sequences=1, tokens=4))
+        report = check(folder, work=Path(folder) / "work", sequences=1, tokens=4)
     return copy.deepcopy(report.document)
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from eigentoken.checking import CheckOptions, check
+from eigentoken.checking import check
 from eigentoken.checking.idealisations import size_text
 from eigentoken.checking.summary import groups, heads_of, met_as_one_head, systems_of
 from eigentoken.models.loading.samples import SAMPLES
@@ -32,7 +32,7 @@ COLUMNS = (
 
 def row(name: str) -> list[str]:
     """One sample."""
-    report = check(f"sample:{name}", CheckOptions())
+    report = check(f"sample:{name}")
     found, layers = groups(report), len(report.layers)
 
     def ids(listed: Any) -> str:

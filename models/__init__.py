@@ -1,6 +1,6 @@
 """eigentoken.models: checkpoints on disk or hub, to heads and layers in one stated convention.
 
-``load(source)`` gives a ``Model``; ``model.layers()`` gives ``Layer`` objects with their ``Head``s, one at a time.
+``load(source)`` gives a ``Model``; ``model.layers`` gives ``Layer`` objects with their ``Head``s, one at a time.
 
 For: reading weights without executing anything and without guessing a convention.
 Enters: checkpoints.  Leaves: heads with P and U, layers with F and S, in exact stored numbers.

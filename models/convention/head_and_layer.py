@@ -5,7 +5,7 @@ Head h has Q_h, K_h, V_h of shape (d_head, d) and O_h of shape (d, d_head), and
 
     score_ij = (Q_h x_i + b_Q)^T R_{j-i} (K_h x_j + b_K) / scale        (R = I without rotary positions)
     update_i = sum_h O_h sum_j softmax_j(score_ij) (V_h x_j + b_V) + b_O
-    P_h = Q_h^T K_h / scale,   U_h = O_h V_h,   F = sum_h U_h.
+    P_h = Q_h^T K_h / scale,   U_h = O_h V_h,   F = sum_h U_h,   S = sum_h Q_h^T K_h.
 
 Nothing is folded unless the layer says so in ``folded``: not the norm's gain, not a bias, not the scale.
 float16, float32 and float64 keep their dtype; bfloat16 and dequantised blocks have no numpy dtype and are given as
@@ -141,9 +141,21 @@ class Head:
         turn = self.rotary.rotation(delta) - np.eye(self.d_head)
         return np.asarray(self.Q.astype(np.float64).T @ turn @ self.K.astype(np.float64) / self.scale)
 
-    def update_matrix(self) -> Array:
-        """U = O V, float64 (d, d); a float product, see ``score_matrix``."""
+    @property
+    def P(self) -> Array:
+        """P = Q^T K / scale, float64 (d, d); with rotary positions, that of one position (``score_matrix`` for others).
+
+        A rounded product: a certified answer about P is in the report of ``eigentoken.check``.
+        """
+        return self.score_matrix()
+
+    @property
+    def U(self) -> Array:
+        """U = O V, float64 (d, d); a rounded product, see ``P``."""
         return np.asarray(self.O.astype(np.float64) @ self.V.astype(np.float64))
+
+    def __repr__(self) -> str:
+        return f"<Head: {self.describe()}>"
 
     def describe(self) -> str:
         """One line for reports."""
@@ -210,9 +222,19 @@ class Layer:
         """[V_1; ...; V_H], shape (H d_head, d), values as stored (a grouped value head appears once per query head)."""
         return np.concatenate([head.V for head in self.heads], axis=0)
 
-    def update_matrix(self) -> Array:
-        """F = sum_h O_h V_h, float64 (d, d); a float product, see ``Head.score_matrix``."""
+    @property
+    def F(self) -> Array:
+        """F = sum_h O_h V_h, float64 (d, d); a rounded product, see ``Head.P``."""
         return np.asarray(self.output_matrix().astype(np.float64) @ self.value_matrix().astype(np.float64))
+
+    @property
+    def S(self) -> Array:
+        """S = sum_h Q_h^T K_h, float64 (d, d), not divided by the scale; a rounded product, see ``Head.P``."""
+        queries, keys = (np.concatenate([getattr(head, part) for head in self.heads]) for part in "QK")
+        return np.asarray(queries.astype(np.float64).T @ keys.astype(np.float64))
+
+    def __repr__(self) -> str:
+        return f"<Layer: {self.describe()}>"
 
     def stamp(self) -> str:
         """What was and was not folded into the matrices."""

@@ -62,6 +62,7 @@ class Family(ABC):
     signature: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """A tensor that only this family has, and the prefixes under which it is stored: for configurations that name none."""
     takes_pixels: ClassVar[bool] = False
+    has_embedding: ClassVar[bool] = True
 
     n_layers: int
     n_heads: int

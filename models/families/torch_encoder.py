@@ -18,6 +18,7 @@ class TorchEncoder(Family):
 
     name = "torch-encoder"
     model_types = ("torch-encoder",)
+    has_embedding = False
     about = "torch.nn.TransformerEncoder in memory: LayerNorm before or after, no positions, full attention"
 
     def __init__(self, config: Config, weights: WeightReader) -> None:

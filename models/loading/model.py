@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.display import table
@@ -18,6 +18,48 @@ from eigentoken.models.families.family import Family, family_of
 
 if TYPE_CHECKING:
     from eigentoken.models.loading.left_out import LeftOut
+
+
+@dataclass(frozen=True, eq=False)
+class Layers(Sequence[Layer]):
+    """The layers of a model, read when asked for and not kept."""
+
+    model: Model
+
+    def __len__(self) -> int:
+        return self.model.n_layers
+
+    @overload
+    def __getitem__(self, index: int) -> Layer: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Layer]: ...
+
+    def __getitem__(self, index: int | slice) -> Layer | list[Layer]:
+        if isinstance(index, slice):
+            return [self.model.layer(each) for each in range(len(self))[index]]
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"layer must be in 0..{len(self) - 1}, got {index}")
+        return self.model.layer(index)
+
+    def __iter__(self) -> Iterator[Layer]:
+        return self()
+
+    def __call__(self, start: int = 0, stop: int | None = None) -> Iterator[Layer]:
+        """The layers from ``start`` to before ``stop``; weights that the last one had are not read again."""
+        model = self.model
+        last: Layer | None = None
+        for index in range(start, len(self) if stop is None else min(stop, len(self))):
+            if last is not None and model.reading.weights_of(index) == last.weights_of:
+                heads = tuple(replace(head, layer=index) for head in last.heads)
+                last = replace(last, index=index, heads=heads)
+            else:
+                last = None
+                last = model.layer(index)
+            yield last
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} layers of {self.model.source}, each read when asked for>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,17 +127,10 @@ class Model:
         finally:
             self.store.release()
 
-    def layers(self, start: int = 0, stop: int | None = None) -> Iterator[Layer]:
-        """The layers in order, each read when it is reached; weights that the last one had are not read again."""
-        last: Layer | None = None
-        for index in range(start, self.n_layers if stop is None else min(stop, self.n_layers)):
-            if last is not None and self.reading.weights_of(index) == last.weights_of:
-                heads = tuple(replace(head, layer=index) for head in last.heads)
-                last = replace(last, index=index, heads=heads)
-            else:
-                last = None
-                last = self.layer(index)
-            yield last
+    @property
+    def layers(self) -> Layers:
+        """The layers in order, each read when it is reached: ``model.layers[0]``, ``for layer in model.layers``."""
+        return Layers(self)
 
     @cached_property
     def left_out(self) -> LeftOut:
@@ -122,6 +157,9 @@ class Model:
             f"{self.source}: {self.family}, {self.n_layers} layers, {self.n_heads}{kv} heads, d={self.d}, "
             f"d_head={self.d_head}, {self.format}"
         )
+
+    def __repr__(self) -> str:
+        return f"<Model {self.describe()}>"
 
     def _repr_html_(self) -> str:
         files = ", ".join(f"{file.path.name} ({file.size} bytes)" for file in self.files) or "in memory"

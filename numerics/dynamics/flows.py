@@ -116,10 +116,12 @@ def follow(
     One step size serves the batch: the local error of every token of every instance is kept below
     ``atol + rtol |x_i|`` in norm, a criterion that no rotation changes.  With ``step`` the size is fixed.  ``at`` lists
     output times (dense output, retracted); ``stop_speed`` ends the run once every token of every instance is slower.
+    The arithmetic is that of ``x``: its dtype, on its device.
     Memory is that of the state unless ``keep`` and ``at`` ask for more.  ``reduce`` uses the span of the tokens where
     that is invariant and smaller (exact; see :meth:`Problem.span_reduction`).
     """
     _check(problem, x, method, step)
+    problem = problem.like(x)
     reduction = problem.span_reduction(x) if reduce and not _metric_moves(problem) else None
     if reduction is None:
         return _Stepper(problem, tableau(method), lambda y: y).run(

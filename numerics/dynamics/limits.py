@@ -46,6 +46,7 @@ def name_limits(
     problem: Problem, x: Tensor, *, tolerance: float = 1e-4, still: float | None = None, t: float = 0.0
 ) -> list[Limit]:
     """Name each instance of a batch (B, n, d)."""
+    problem = problem.like(x)
     with torch.no_grad():
         flat = x.reshape(-1, *x.shape[-2:])
         after = problem.advance(flat, t)

@@ -51,11 +51,13 @@ def iterate(
 ) -> Orbit:
     """``x(k+1) = f_k(x(k))`` for ``layers`` layers; ``every`` asks for the states at multiples of it.
 
+    The arithmetic is that of ``x``: its dtype, on its device.
     Functions among the parameters are called with the layer number.  A token that meets ``y_i = 0``, where the map is
     undefined, becomes not-a-number and its instance is reported as not finite.
     """
     if problem.system.time is not Time.MAP:
         raise ValueError(f"{problem.system.name} is a flow: follow it (eigentoken.numerics.dynamics.flows.follow)")
+    problem = problem.like(x)
     if every is None and observe is None and x.ndim == 3 and x.numel() > 2 * CHUNK and not problem.batched:
         size = max(1, CHUNK // (x.shape[-2] * x.shape[-1]))
         runs = [

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import torch
@@ -21,7 +22,7 @@ from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, mask_tensor
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.system import Parameter, Space, System, Time
 
-__all__ = ["Problem", "SpanReduction", "problem"]
+__all__ = ["Problem", "SpanReduction", "arithmetic", "problem"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,14 @@ class Problem:
         values = [value for group in groups for name, value in group.items() if name != "heads" and value is not None]
         plain = (float, int, str)
         return any(not (isinstance(v, plain) or (isinstance(v, Tensor) and v.ndim in (0, 2))) for v in values)
+
+    def like(self, x: Tensor) -> Problem:
+        """The same problem in the arithmetic of ``x``: parameters in its dtype, on its device."""
+        if self.fused is not None or (x.dtype, x.device) == arithmetic(self.parameters, x.dtype, x.device):
+            return self
+        moved = _all_converted(self.parameters, x.dtype, x.device)
+        mask = self.mask.to(x.device) if isinstance(self.mask, Tensor) else self.mask
+        return replace(self, parameters=moved, mask=mask)
 
     def advance(self, x: Tensor, t: Any = None) -> Tensor:
         if self.fused is not None and self.system.time is Time.FLOW:
@@ -121,17 +130,20 @@ def problem(
     parameters: Mapping[str, Any],
     mask: Any = "default",
     *,
-    dtype: torch.dtype = torch.float64,
-    device: Any = "cpu",
+    dtype: torch.dtype | None = None,
+    device: Any = None,
     n: int | None = None,
 ) -> Problem:
     """A system by name with parameters given as numbers, arrays or functions of time.
 
-    ``mask`` "default" is the system's own (causal for ``causal-flow``, else full).
+    ``mask`` "default" is the system's own (causal for ``causal-flow``, else full).  ``dtype`` and ``device`` are those of
+    the arrays among the parameters (float64 on the processor where there is none); a run takes those of its tokens.
 
     >>> problem("oja-flow", {"V": [[2, 0], [0, 1]]}).autonomous
     True
     """
+    own_dtype, own_device = arithmetic(parameters, torch.float64, torch.device("cpu"))
+    dtype, device = dtype or own_dtype, own_device if device is None else torch.device(device)
     chosen = system(name) if isinstance(name, str) else name
     for needed in chosen.parameters:
         identity = needed.name == chosen.value and needed.kind == "matrix" and not chosen.writes_sublayer
@@ -142,9 +154,7 @@ def problem(
     ready = "causal" if isinstance(seen, str) and seen == "causal" else seen
     if n is not None and not isinstance(ready, str):
         ready = mask_tensor(ready, n, device)
-    converted = {
-        name: value if name == "pair_score" else _converted(value, dtype, device) for name, value in parameters.items()
-    }
+    converted = _all_converted(parameters, dtype, device)
     if chosen.time is Time.MAP and not isinstance(converted["alpha"], Tensor):
         converted["alpha"] = float(converted["alpha"])
     return Problem(chosen, converted, ready)
@@ -191,11 +201,59 @@ def _dimension(chosen: System, parameters: Mapping[str, Any]) -> int | None:
     return None
 
 
+def arithmetic(
+    parameters: Mapping[str, Any], dtype: torch.dtype, device: torch.device
+) -> tuple[torch.dtype, torch.device]:
+    """The dtype to which the arrays among the parameters promote and the device of the first tensor, else those given.
+
+    >>> arithmetic({"V": torch.eye(2), "alpha": 0.5}, torch.float64, torch.device("cpu"))
+    (torch.float32, device(type='cpu'))
+    """
+    dtypes: list[torch.dtype] = []
+    devices: list[torch.device] = []
+    for value in [*parameters.values(), *(v for head in parameters.get("heads") or () for v in head.values())]:
+        if isinstance(value, _Timed):
+            dtypes.append(value.dtype)
+            devices.append(torch.device(value.device))
+        for each in _tensors(value):
+            dtypes.append(each.dtype)
+            devices.append(each.device)
+    whole = reduce(torch.promote_types, dtypes) if dtypes else dtype
+    return whole if whole.is_floating_point else dtype, devices[0] if devices else device
+
+
+def _tensors(value: Any) -> list[Tensor]:
+    """The matrices in a parameter; a single number sets no arithmetic."""
+    if isinstance(value, StructuredMatrix | RotaryMatrix):
+        return [part for part in vars(value).values() if isinstance(part, Tensor)]
+    if isinstance(value, Tensor) or hasattr(value, "__array__"):
+        tensor = torch.as_tensor(value)
+        return [tensor] if tensor.ndim > 1 else []
+    return []
+
+
+def _all_converted(parameters: Mapping[str, Any], dtype: torch.dtype, device: Any) -> dict[str, Any]:
+    """Each parameter in one arithmetic; scores of pairs that are a function of (l, i), not of time, stay as they are."""
+    return {
+        name: value
+        if name == "pair_score" and not isinstance(value, RotaryMatrix)
+        else _converted(value, dtype, device)
+        for name, value in parameters.items()
+    }
+
+
 def _converted(value: Any, dtype: torch.dtype, device: Any) -> Any:
-    if value is None or isinstance(value, str | StructuredMatrix | RotaryMatrix):
+    if value is None or isinstance(value, str):
         return value
+    if isinstance(value, StructuredMatrix | RotaryMatrix):
+        parts = {name: part for name, part in vars(value).items() if isinstance(part, Tensor)}
+        same = all(part.dtype == dtype and part.device == torch.device(device) for part in parts.values())
+        moved = {name: part.to(dtype=dtype, device=device) for name, part in parts.items()}
+        return value if same else replace(value, **moved)
     if isinstance(value, Tensor):
         return value.to(dtype=dtype, device=device)
+    if isinstance(value, _Timed):
+        return replace(value, dtype=dtype, device=device)
     if callable(value):
         return _Timed(value, dtype, device)
     if isinstance(value, Sequence) and value and isinstance(value[0], Mapping):
@@ -216,8 +274,7 @@ class _Timed:
     device: Any
 
     def __call__(self, t: Any) -> Any:
-        value = self.function(t)
-        return value if isinstance(value, Tensor | StructuredMatrix) else _converted(value, self.dtype, self.device)
+        return _converted(self.function(t), self.dtype, self.device)
 
 
 def _floats(value: Any) -> Any:

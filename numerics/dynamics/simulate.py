@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from eigentoken.display import frame, html_table, listing
 from eigentoken.files.arrays import write_npz
 from eigentoken.files.writing import replacing
 from eigentoken.numerics.dynamics import observables as measure
@@ -25,8 +26,14 @@ from eigentoken.numerics.dynamics.matrices import dense
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.simulation_inputs import read_start
 from eigentoken.numerics.dynamics.threads import torch_threads
+from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Space, System, Time
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from eigentoken.numerics.dynamics.drawing import Drawing
 
 __all__ = ["OPTIONS", "Option", "OptionError", "Simulation", "simulate"]
 
@@ -48,6 +55,10 @@ class Option:
     meaning: str
 
 
+#: What a matrix may be given as.
+Matrix = Tensor | np.ndarray | Sequence[Sequence[Any]]
+#: The relative tolerance where the state has 24 bits and none was asked for, and the distance of a map at rest.
+FLOAT32_RTOL, AT_REST = 1e-5, {torch.float64: 1e-13, torch.float32: 1e-5}
 MASKS = ("full", "causal")
 
 OPTIONS: tuple[Option, ...] = (
@@ -67,7 +78,7 @@ OPTIONS: tuple[Option, ...] = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
     """A run: ``states`` (times, instances, n, d), one curve an observable (times, instances), and where it went."""
 
@@ -117,6 +128,34 @@ class Simulation:
             },
         }
 
+    def __repr__(self) -> str:
+        shape = f"{self.states.shape[1]} starts of {self.states.shape[2]} tokens in R^{self.states.shape[3]}"
+        unit = "layers" if self.system.time is Time.MAP else "time"
+        lines = [f"{name}: {f.count} of {f.total}" for name, f in self.fractions.items()]
+        lines += [f"{name}: {v[0].mean():.4g} to {v[-1].mean():.4g}" for name, v in self.observed.items()]
+        head = f"<Simulation of {self.system.name}: {shape}, {self.states.dtype}, {unit} {self.times[-1]:g}>"
+        return listing(head, lines)
+
+    def _repr_html_(self) -> str:
+        rows = [(name, f"{v[0].mean():.4g}", f"{v[-1].mean():.4g}") for name, v in self.observed.items()]
+        found = ", ".join(f"{name} {f.count} of {f.total}" for name, f in self.fractions.items())
+        return html_table(("observable", "start", "end"), rows, f"{self.system.name}: {found}")
+
+    def to_frame(self) -> DataFrame:
+        """One row a time and start: the observables (pandas)."""
+        starts = range(self.states.shape[1])
+        return frame(
+            {"time": t, "start": b, **{name: float(values[k, b]) for name, values in self.observed.items()}}
+            for k, t in enumerate(self.times)
+            for b in starts
+        )
+
+    def plot(self) -> Drawing:
+        """The figure of :meth:`chart`, by matplotlib; no backend is chosen, and a notebook shows it."""
+        from eigentoken.numerics.dynamics.drawing import draw
+
+        return draw(self.chart())
+
     def save(self, path: str | Path) -> Path:
         """Write times, states, observables and parameters to a ``.npz`` file (the ending is added where it is missing)."""
         target = Path(path) if Path(path).suffix == ".npz" else Path(f"{path}.npz")
@@ -149,28 +188,58 @@ class Simulation:
         return Chart(f"{self.system.title}: {limit}", panels, columns=2)
 
 
-def simulate(source: str | Path | Mapping[str, Any], **options: Any) -> Simulation:
-    """Follow a system from random starts, or an instance (a mapping, or the path of a JSON file) from its tokens.
+def simulate(
+    source: str | Path | System | Mapping[str, Any] | Instance,
+    *,
+    tokens: Matrix | None = None,
+    n: int | None = None,
+    d: int | None = None,
+    heads: int | Sequence[Mapping[str, Matrix]] | None = None,
+    alpha: float | None = None,
+    instances: int | None = None,
+    end: float | None = None,
+    seed: int | None = None,
+    mask: Matrix | str | None = None,
+    method: str | None = None,
+    step: float | None = None,
+    rtol: float | None = None,
+    samples: int | None = None,
+    certify: bool | None = None,
+    **parameters: Matrix,
+) -> Simulation:
+    """Follow a system (by name) from random starts or from ``tokens``, or an instance (also a mapping or a JSON file).
 
-    Options are listed in :data:`OPTIONS`.  Random matrices are those of Abella et al., section 7: entries uniform on
-    [-1/2, 1/2], values symmetrised as ``A + A^T``, metrics ``A A^T + I/2``.
+    The other keywords are options, listed with their defaults in :data:`OPTIONS`, and the parameters of the system by
+    name: ``simulate("oja-map", V=V, alpha=0.25, tokens=x)``.  Arrays and tensors keep their dtype (float32 or float64)
+    and device; tokens are (n, d), or (instances, n, d) for several starts, and are taken to the state space first.
+    Without matrices these are random, as in Abella et al., section 7: entries uniform on [-1/2, 1/2], values symmetrised
+    as ``A + A^T``, metrics ``A A^T + I/2``.
 
     >>> run = simulate("oja-map", n=5, d=3, seed=1)
     >>> run.as_dict()["first"]["kind"]
     'consensus'
     """
-    known = {option.name: option.default for option in OPTIONS}
-    for name in options:
-        if name not in known:
-            raise ValueError(f"unknown option {name!r}: expected one of {', '.join(known)}")
-    chosen = {**known, **{name: value for name, value in options.items() if value is not None}}
+    own_heads = None if heads is None or isinstance(heads, int) else list(heads)
+    options = {
+        "n": n, "d": d, "heads": heads if own_heads is None else len(own_heads), "alpha": alpha, "instances": instances,
+        "end": end, "seed": seed, "mask": mask, "method": method, "step": step, "samples": samples, "certify": certify,
+        "rtol": rtol,
+    }  # fmt: skip
+    chosen = {option.name: option.default for option in OPTIONS}
+    chosen |= {name: value for name, value in options.items() if value is not None}
+    if mask is not None and not isinstance(mask, str):
+        chosen["mask"] = [[int(entry) for entry in row] for row in mask]
     _check_options(chosen)
-    task, start, parameters = read_start(source, chosen)
-    end = chosen["end"] if chosen["end"] is not None else (400 if task.system.time is Time.MAP else 200.0)
-    if task.system.time is Time.MAP and end < 1:
-        raise OptionError(f"end must be at least 1, the number of layers of {task.system.name}, got {end}")
+    given = {**parameters, "tokens": tokens, "heads": own_heads, "alpha": alpha}
+    document = source.as_dict() if isinstance(source, Instance) else source
+    task, start, used = read_start(document, given, chosen)
+    if rtol is None and start.dtype is not torch.float64:
+        chosen["rtol"] = FLOAT32_RTOL
+    last = chosen["end"] if chosen["end"] is not None else (400 if task.system.time is Time.MAP else 200.0)
+    if task.system.time is Time.MAP and last < 1:
+        raise OptionError(f"end must be at least 1, the number of layers of {task.system.name}, got {last}")
     with torch_threads(start.numel() < 100_000):
-        times, states = _run(task, start, end, chosen)
+        times, states = _run(task, start, last, chosen)
         limits = name_limits(task, states[-1], t=times[-1])
     kinds = [limit.kind.value for limit in limits]
     fractions = {kind: clopper_pearson(kinds.count(kind), len(kinds)) for kind in sorted(set(kinds))}
@@ -178,14 +247,14 @@ def simulate(source: str | Path | Mapping[str, Any], **options: Any) -> Simulati
     metric = task.metric(0.0)
     return Simulation(
         task.system,
-        {**chosen, "end": end, "n": start.shape[-2], "d": start.shape[-1], "instances": start.shape[0]},
+        {**chosen, "end": last, "n": start.shape[-2], "d": start.shape[-1], "instances": start.shape[0]},
         times,
         states,
         _observe(task, states),
         limits,
         fractions,
         certified,
-        parameters,
+        used,
         None if metric is None else dense(metric, start).cpu(),
     )
 
@@ -222,7 +291,7 @@ def _run(task: Problem, start: Tensor, end: float, chosen: Mapping[str, Any]) ->
 def _followed(task: Problem, start: Tensor, end: float, chosen: Mapping[str, Any]) -> tuple[list[float], Tensor]:
     samples = int(chosen["samples"])
     if task.system.time is Time.MAP:
-        orbit = iterate(task, start, int(end), every=max(1, int(end) // samples), stop_distance=1e-13)
+        orbit = iterate(task, start, int(end), every=max(1, int(end) // samples), stop_distance=AT_REST[start.dtype])
         assert orbit.states is not None
         return [float(k) for k in orbit.times], orbit.states
     rtol = float(chosen["rtol"])
@@ -266,5 +335,5 @@ def _arrays(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, np.nda
             for h, head in enumerate(value):
                 found.update(_arrays(head, f"head{h}_"))
         elif value is not None:
-            found[prefix + name] = np.asarray(value)
+            found[prefix + name] = value.cpu().numpy() if isinstance(value, Tensor) else np.asarray(value)
     return found

@@ -1,4 +1,8 @@
-"""What a simulation starts from: random parameters and tokens of a system, or those of an instance (a mapping or JSON file)."""
+"""What a simulation starts from: random parameters and tokens of a system, or those of an instance (a mapping or JSON file).
+
+Tensors and arrays keep their dtype and device: the tokens set the arithmetic, else the matrices do, else it is float64 on
+the processor.  Numbers in documents are exact texts, decimals or integers, read as float64.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +12,19 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from eigentoken.files.documents import parse_json, read_json
 from eigentoken.numerics.dynamics.basins import random_tokens
-from eigentoken.numerics.dynamics.problem import Problem, problem
+from eigentoken.numerics.dynamics.problem import Problem, arithmetic, problem
 from eigentoken.theory.exactness.parsing import NumberError, exact_number
 from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS, system, systems
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Space, System, Time
 
-__all__ = ["followed", "read_start"]
+__all__ = ["followed", "given_array", "read_start"]
 
 #: Why the positional systems are not in the list of ``simulate``.
 NOT_FOLLOWED = (
@@ -27,32 +32,76 @@ NOT_FOLLOWED = (
 )
 
 
+FLOATS = (torch.float32, torch.float64)
+PLAIN = (torch.float64, torch.device("cpu"))
+
+
 def read_start(
-    source: str | Path | Mapping[str, Any], chosen: Mapping[str, Any]
+    source: str | Path | System | Mapping[str, Any], given: Mapping[str, Any], chosen: Mapping[str, Any]
 ) -> tuple[Problem, Tensor, dict[str, Any]]:
-    """The problem, the state that it starts from and its parameters: random ones for a name, those of an instance."""
-    generator = torch.Generator().manual_seed(int(chosen["seed"]))
-    if isinstance(source, str) and (source in SYSTEMS or source in followed()):
-        name, parameters, given = source, _random_parameters(system(source), chosen, generator), None
-        mask = chosen["mask"]
+    """The problem, the starts (instances, n, d) and the parameters; ``given`` are parameters and tokens by name.
+
+    The matrices are random where only a system is named.
+    """
+    fields = {name: value for name, value in given.items() if value is not None}
+    named = isinstance(source, System) or (isinstance(source, str) and (source in SYSTEMS or source in followed()))
+    if isinstance(source, System):
+        listed, document = source, dict[str, Any]()
+    elif named:
+        listed, document = system(str(source)), dict[str, Any]()
     else:
-        document = source if isinstance(source, Mapping) else _document(str(source))
-        name, parameters, given = _from_document(document)
-        mask = document.get("mask") if chosen["mask"] is None else chosen["mask"]
-    listed = system(name)
-    d = _dimension(listed, parameters, given, int(chosen["d"]))
-    if given is None:
+        document = dict(source if isinstance(source, Mapping) else _document(str(source)))
+        listed = _system_of(document)
+    _check_given(listed, fields, chosen)
+    only_a_step = set(fields) <= {"alpha", "tokens"}
+    document |= fields
+    tokens = None if document.get("tokens") is None else given_array("tokens", document["tokens"], (2, 3))
+    if named and only_a_step and any(each.name not in {"alpha", "tokens"} for each in listed.parameters):
+        parameters = _random_parameters(listed, tokens, chosen)
+    else:
+        parameters = _from_document(listed, document)
+    d = _dimension(listed, parameters, tokens, int(chosen["d"]))
+    dtype, device = (tokens.dtype, tokens.device) if tokens is not None else arithmetic(parameters, *PLAIN)
+    if tokens is None:
         kind = "normal" if listed.space is Space.EUCLIDEAN else "sphere"
-        start = random_tokens(
-            int(chosen["instances"]), int(chosen["n"]), d, seed=int(chosen["seed"]) + 1, distribution=kind
-        )
+        seed = int(chosen["seed"]) + 1
+        start = random_tokens(int(chosen["instances"]), int(chosen["n"]), d, seed=seed, distribution=kind)
     else:
-        start = torch.tensor(given, dtype=torch.float64).unsqueeze(0)
+        start = tokens if tokens.ndim == 3 else tokens.unsqueeze(0)
     if start.shape[-1] != d:
         raise ValueError(f"tokens must have dimension {d} to match the matrices, got {start.shape[-1]}")
     _check_sizes(listed, parameters, d)
-    task = problem(listed, parameters, "default" if mask is None else mask, n=start.shape[-2])
+    start = start.to(dtype=dtype, device=device)
+    mask = document.get("mask") if chosen["mask"] is None else chosen["mask"]
+    seen = "default" if mask is None else mask
+    task = problem(listed, parameters, seen, dtype=dtype, device=device, n=start.shape[-2])
     return task, task.retract(start, 0.0), parameters
+
+
+def given_array(where: str, value: Any, ndim: tuple[int, ...] = (2,)) -> Tensor:
+    """An array or tensor as it is (its numbers detached and finite), or rows of exact numbers as float64."""
+    if not isinstance(value, Tensor | np.ndarray):
+        read: Any = [_number(where, entry) for entry in value] if ndim == (1,) else _rows(where, value)
+        return torch.tensor(read, dtype=torch.float64)
+    tensor = torch.as_tensor(np.ascontiguousarray(value) if isinstance(value, np.ndarray) else value).detach()
+    if not tensor.is_floating_point() and not tensor.is_complex() and tensor.dtype is not torch.bool:
+        tensor = tensor.to(torch.float64)
+    if tensor.dtype not in FLOATS:
+        raise ValueError(f"{where} must be of float32 or float64, got {tensor.dtype}: convert it first")
+    if tensor.ndim not in ndim or 0 in tensor.shape:
+        expected = {(1,): "(d,)", (2,): "(d, d)"}.get(ndim, "(n, d) or (instances, n, d)")
+        raise ValueError(f"{where} must have shape {expected}, got {tuple(tensor.shape)}")
+    if not bool(torch.isfinite(tensor).all()):
+        raise ValueError(f"{where} must hold finite numbers, got an infinity or not-a-number: remove it")
+    return tensor
+
+
+def _check_given(listed: System, fields: Mapping[str, Any], chosen: Mapping[str, Any]) -> None:
+    wanted = [each.name for each in listed.parameters]
+    for name in fields:
+        if name not in {*wanted, "tokens"} and name not in chosen:
+            known = [*wanted, "tokens", *(option for option in chosen if option not in wanted)]
+            raise ValueError(f"{name!r} is no parameter of {listed.name} and no option: {meant(name, known)}")
 
 
 def followed() -> Mapping[str, System]:
@@ -76,32 +125,36 @@ def _document(path: str) -> Mapping[str, Any]:
     return document
 
 
-def _from_document(document: Mapping[str, Any]) -> tuple[str, dict[str, Any], Any]:
+def _system_of(document: Mapping[str, Any]) -> System:
     name = document.get("system")
     if isinstance(name, str) and name in POSITIONAL:
         raise ValueError(f"{name}: {NOT_FOLLOWED}")
     known = SYSTEMS if isinstance(name, str) and name in SYSTEMS else followed()
     if not isinstance(name, str) or name not in known:
         raise ValueError(f"unknown system {name!r}: {meant(name, known)}")
-    listed = known[name]
+    return known[name]
+
+
+def _from_document(listed: System, document: Mapping[str, Any]) -> dict[str, Any]:
     _check_fields(listed, document)
     parameters: dict[str, Any] = {}
     for parameter in listed.parameters:
         value = document.get(parameter.name)
         if value is None:
             if parameter.required:
-                raise ValueError(f"{name}: {parameter.name} is missing ({parameter.meaning})")
+                raise ValueError(f"{listed.name}: {parameter.name} is missing ({parameter.meaning})")
         elif parameter.kind == "heads":
-            if not isinstance(value, list) or not value or not all(isinstance(head, dict) for head in value):
-                raise ValueError(f"{name}: heads must be a list of objects, one for each head, got {str(value)[:60]}")
+            heads = list(value) if isinstance(value, list | tuple) else []
+            if not heads or not all(isinstance(head, Mapping) for head in heads):
+                said = f"heads must be a list of objects, one for each head, got {str(value)[:60]}"
+                raise ValueError(f"{listed.name}: {said}")
             kinds = {part.name: part.kind for part in listed.head_parameters}
             parameters["heads"] = [
-                {key: _value(key, kinds.get(key, "matrix"), given) for key, given in head.items()} for head in value
+                {key: _value(key, kinds.get(key, "matrix"), given) for key, given in head.items()} for head in heads
             ]
         else:
             parameters[parameter.name] = _value(parameter.name, parameter.kind, value)
-    tokens = document.get("tokens")
-    return name, parameters, None if tokens is None else _rows("tokens", tokens)
+    return parameters
 
 
 def _check_fields(listed: System, document: Mapping[str, Any]) -> None:
@@ -116,11 +169,11 @@ def _check_fields(listed: System, document: Mapping[str, Any]) -> None:
 
 def _value(name: str, kind: str, value: Any) -> Any:
     if kind == "matrix":
-        return _rows(name, value)
+        return given_array(name, value)
     if kind == "vector":
-        if not isinstance(value, list) or not value:
+        if not isinstance(value, list | tuple | Tensor | np.ndarray) or not len(value):
             raise ValueError(f"{name} must be a non-empty list of numbers, got {str(value)[:60]}: write [...]")
-        return [_number(name, entry) for entry in value]
+        return given_array(name, value, (1,))
     number = _number(name, value)
     if kind == "step" and not number > 0:
         raise ValueError(f"{name} must be a finite number above 0, got {str(value)[:60]}")
@@ -129,7 +182,7 @@ def _value(name: str, kind: str, value: Any) -> Any:
 
 def _rows(where: str, value: Any) -> list[list[float]]:
     """A matrix of floats, as rows of one length."""
-    given = value if isinstance(value, list) and all(isinstance(row, list) for row in value) else []
+    given = value if isinstance(value, list | tuple) and all(isinstance(row, list | tuple) for row in value) else []
     if not given or not given[0] or len({len(row) for row in given}) != 1:
         raise ValueError(
             f"{where} must be a non-empty list of rows of one length, got {str(value)[:60]}: write [[...], ...]"
@@ -138,6 +191,8 @@ def _rows(where: str, value: Any) -> list[list[float]]:
 
 
 def _number(where: str, value: Any) -> float:
+    if isinstance(value, Tensor | np.ndarray | np.generic) and value.ndim == 0:
+        value = value.item()
     try:
         return float(exact_number(value))
     except (NumberError, OverflowError) as error:
@@ -146,19 +201,18 @@ def _number(where: str, value: Any) -> float:
         ) from None
 
 
-def _dimension(listed: System, parameters: Mapping[str, Any], given: Any, default: int) -> int:
+def _dimension(listed: System, parameters: Mapping[str, Any], tokens: Tensor | None, default: int) -> int:
     groups = [*parameters.get("heads", []), parameters]
     for group in groups:
         for value in group.values():
             if isinstance(value, Tensor) and value.ndim == 2:
+                if value.shape[0] != value.shape[1]:
+                    raise ValueError(f"{listed.name}: matrices must be square, got {value.shape[0]} rows")
                 return int(value.shape[0])
-            if isinstance(value, list) and value and isinstance(value[0], list):
-                if len({len(row) for row in value} | {len(value)}) != 1:
-                    raise ValueError(f"{listed.name}: matrices must be square, got {len(value)} rows")
-                return len(value)
-    vectors = {each.name for each in (*listed.parameters, *listed.head_parameters) if each.kind == "vector"}
-    sizes = [len(value) for group in groups for name, value in group.items() if name in vectors and value is not None]
-    return sizes[0] if sizes else len(given[0]) if given is not None else default
+    sizes = [
+        len(value) for group in groups for value in group.values() if isinstance(value, Tensor) and value.ndim == 1
+    ]
+    return sizes[0] if sizes else default if tokens is None else int(tokens.shape[-1])
 
 
 def _check_sizes(listed: System, parameters: Mapping[str, Any], d: int) -> None:
@@ -172,8 +226,10 @@ def _check_sizes(listed: System, parameters: Mapping[str, Any], d: int) -> None:
                 )
 
 
-def _random_parameters(listed: System, chosen: Mapping[str, Any], generator: torch.Generator) -> dict[str, Any]:
-    d = int(chosen["d"])
+def _random_parameters(listed: System, tokens: Tensor | None, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Random matrices of Abella et al., section 7; of the width of the tokens where these are given."""
+    d = int(chosen["d"]) if tokens is None else int(tokens.shape[-1])
+    generator = torch.Generator().manual_seed(int(chosen["seed"]))
 
     def entries() -> Tensor:
         return torch.rand(d, d, generator=generator, dtype=torch.float64) - 0.5

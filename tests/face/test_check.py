@@ -10,11 +10,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from eigentoken.checking import CheckOptions, check
+from eigentoken.checking import check
 from eigentoken.checking.formats import to_html, to_json, to_latex
 from eigentoken.checking.intervals import interval
 from eigentoken.checking.observe import starting_tokens
@@ -40,21 +41,21 @@ def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _options(folder: Path, **more) -> CheckOptions:
-    return CheckOptions(work=folder, sequences=2, tokens=6, **more)
+def _options(folder: Path, **more) -> dict[str, Any]:
+    return {"work": folder, "sequences": 2, "tokens": 6, **more}
 
 
 def test_every_layer_and_head_is_certified(gpt2: Path, tmp_path: Path) -> None:
-    report = check(str(gpt2), _options(tmp_path))
+    report = check(str(gpt2), **_options(tmp_path))
     assert [layer["layer"] for layer in report.layers] == [0, 1, 2, 3]
     for layer in report.layers:
         assert len(layer["heads"]) == 2
         assert set(layer["cases"]) == {"real-part", "modulus", "step"}
-        eigenvalues = np.linalg.eigvals(load(str(gpt2)).layer(layer["layer"]).update_matrix())
+        eigenvalues = np.linalg.eigvals(load(str(gpt2)).layer(layer["layer"]).F)
         low, high = layer["leading_eigenvalue"]
         assert low <= eigenvalues.real.max() <= high
         low, high = layer["norm"]
-        assert low <= np.linalg.norm(load(str(gpt2)).layer(layer["layer"]).update_matrix(), 2) <= high
+        assert low <= np.linalg.norm(load(str(gpt2)).layer(layer["layer"]).F, 2) <= high
         for eigenvalue in eigenvalues:
             assert any(abs(eigenvalue - complex(re, im)) <= radius + 1e-12 for re, im, radius in layer["discs"])
     assert len(report.document["observed"]) == 4
@@ -65,7 +66,7 @@ def test_every_statement_is_read_on_every_layer_and_those_about_one_head_on_ever
 ) -> None:
     from eigentoken.theory.statements.registry import statements
 
-    report = check(str(gpt2), _options(tmp_path))
+    report = check(str(gpt2), **_options(tmp_path))
     registry = list(statements())
     assert [each["id"] for each in report.statements] == [each.id for each in registry]
     single = {
@@ -119,7 +120,7 @@ def test_odd_weights_are_checked_without_a_traceback(number: int, tmp_path: Path
         )
         tensors[name] = np.ascontiguousarray(spoiled[chance.randrange(len(spoiled))])
     save_file(tensors, tmp_path / "model" / "model.safetensors", metadata={"format": "pt"})
-    report = check(str(tmp_path / "model"), _options(tmp_path / "work"))
+    report = check(str(tmp_path / "model"), **_options(tmp_path / "work"))
     assert "NaN" not in to_json(report)
     assert 'id="heat"' in to_html(report)
     assert to_latex(report).count(r"\begin{longtable}") == 3
@@ -127,14 +128,14 @@ def test_odd_weights_are_checked_without_a_traceback(number: int, tmp_path: Path
 
 
 def test_an_interrupted_run_resumes_to_the_same_bytes(gpt2: Path, tmp_path: Path) -> None:
-    whole = to_json(check(str(gpt2), _options(tmp_path / "a")))
+    whole = to_json(check(str(gpt2), **_options(tmp_path / "a")))
     partial = tmp_path / "b"
-    check(str(gpt2), _options(partial))
+    check(str(gpt2), **_options(partial))
     log = next(partial.glob("*.jsonl"))
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:2]) + lines[2][: len(lines[2]) // 2])
     done = []
-    resumed = check(str(gpt2), _options(partial), done=lambda: done.append(1))
+    resumed = check(str(gpt2), **_options(partial), done=lambda: done.append(1))
     assert len(done) == 2
     assert to_json(resumed) == whole
 
@@ -143,8 +144,8 @@ def test_a_changed_line_of_the_work_file_is_not_believed(
     gpt2: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """``fails`` turned into ``holds``, a line of another run, a line without its hash: examined again, with one warning."""
-    options = CheckOptions(work=tmp_path, sequences=0, statements=("AB-T4.1", "PM-L7"))
-    honest = check(str(gpt2), options).as_dict()
+    options = {"work": tmp_path, "sequences": 0, "statements": ("AB-T4.1", "PM-L7")}
+    honest = check(str(gpt2), **options).as_dict()
     (log,) = tmp_path.glob("*.jsonl")
     lines = log.read_text(encoding="utf-8").splitlines()
     first = json.loads(lines[0])
@@ -156,7 +157,7 @@ def test_a_changed_line_of_the_work_file_is_not_believed(
     ):
         assert changed != lines[0]
         log.write_text("\n".join([changed, *lines[1:]]) + "\n", encoding="utf-8")
-        assert check(str(gpt2), options).as_dict() == honest
+        assert check(str(gpt2), **options).as_dict() == honest
         assert capsys.readouterr().err.count("examined again") == 1
         assert log.read_text(encoding="utf-8").splitlines()[-1] == lines[0]
 
@@ -167,7 +168,7 @@ def test_killed_in_the_middle_it_loses_at_most_the_layer_in_progress(gpt2: Path,
         "slow = run._record\n"
         "def record(*a):\n    time.sleep(0.4); return slow(*a)\n"
         "run._record = record\n"
-        f"run.check({str(gpt2)!r}, run.CheckOptions(work=Path({str(tmp_path)!r}), sequences=2, tokens=6))\n"
+        f"run.check({str(gpt2)!r}, work=Path({str(tmp_path)!r}), sequences=2, tokens=6)\n"
     )
     child = subprocess.Popen([sys.executable, "-c", code])
     deadline = time.monotonic() + 60
@@ -181,16 +182,16 @@ def test_killed_in_the_middle_it_loses_at_most_the_layer_in_progress(gpt2: Path,
     kept = next(tmp_path.glob("*.jsonl")).read_bytes().count(b"\n")
     assert kept >= 2
     done = []
-    resumed = check(str(gpt2), _options(tmp_path), done=lambda: done.append(1))
+    resumed = check(str(gpt2), **_options(tmp_path), done=lambda: done.append(1))
     assert len(done) == 4 - kept
-    assert to_json(resumed) == to_json(check(str(gpt2), _options(tmp_path / "again")))
+    assert to_json(resumed) == to_json(check(str(gpt2), **_options(tmp_path / "again")))
 
 
 def test_two_processes_killed_in_the_middle_resume_to_the_same_bytes(gpt2: Path, tmp_path: Path) -> None:
     """kill -9 of the whole group while two layers are in progress: what was appended stays, the rest is done again."""
     code = (
         "from pathlib import Path; import eigentoken.checking.run as run\n"
-        f"run.check({str(gpt2)!r}, run.CheckOptions(work=Path({str(tmp_path)!r}), jobs=2, sequences=2, tokens=6))\n"
+        f"run.check({str(gpt2)!r}, work=Path({str(tmp_path)!r}), jobs=2, sequences=2, tokens=6)\n"
     )
     child = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
     deadline = time.monotonic() + 300
@@ -205,30 +206,30 @@ def test_two_processes_killed_in_the_middle_resume_to_the_same_bytes(gpt2: Path,
     kept = log.read_bytes().count(b"\n")
     assert kept >= 1
     done: list[int] = []
-    resumed = check(str(gpt2), _options(tmp_path, jobs=2), done=lambda: done.append(1))
+    resumed = check(str(gpt2), **_options(tmp_path, jobs=2), done=lambda: done.append(1))
     assert len(done) == 4 - kept
-    whole = check(str(gpt2), _options(tmp_path / "again"))
+    whole = check(str(gpt2), **_options(tmp_path / "again"))
     assert to_json(resumed) == to_json(whole)
     assert resumed.layers[3]["heads"] == whole.layers[3]["heads"]
     assert len(resumed.layers[3]["heads"][1]["hypotheses"]) == 6
 
 
 def test_parallel_and_serial_runs_agree(gpt2: Path, tmp_path: Path) -> None:
-    serial = to_json(check(str(gpt2), _options(tmp_path / "one")))
-    assert to_json(check(str(gpt2), _options(tmp_path / "two", jobs=2))) == serial
+    serial = to_json(check(str(gpt2), **_options(tmp_path / "one")))
+    assert to_json(check(str(gpt2), **_options(tmp_path / "two", jobs=2))) == serial
 
 
 def test_changed_weights_do_not_reuse_results(gpt2: Path, tmp_path: Path) -> None:
     from safetensors.numpy import load_file, save_file
 
-    first = check(str(gpt2), _options(tmp_path / "work"))
+    first = check(str(gpt2), **_options(tmp_path / "work"))
     copy = tmp_path / "copy"
     shutil.copytree(gpt2, copy)
     tensors = load_file(copy / "model.safetensors")
     name = next(name for name in tensors if name.endswith("h.1.attn.c_proj.weight"))
     tensors[name] = tensors[name] * np.float32(2)
     save_file(tensors, copy / "model.safetensors", metadata={"format": "pt"})
-    second = check(str(copy), _options(tmp_path / "work"))
+    second = check(str(copy), **_options(tmp_path / "work"))
     assert second.layers[1]["norm"] != first.layers[1]["norm"]
     assert second.layers[0]["norm"] == first.layers[0]["norm"]
 
@@ -287,7 +288,7 @@ def test_a_symmetric_layer_satisfies_the_lemma(tmp_path: Path) -> None:
     changed[:, 16:] = np.diag(np.arange(8, 0, -1)).astype(np.float32) / 8
     tensors[attention], tensors[projection] = changed, np.eye(8, dtype=np.float32)
     save_file(tensors, tmp_path / "model" / "model.safetensors", metadata={"format": "pt"})
-    report = check(str(tmp_path / "model"), _options(tmp_path / "work", statements=("PM-N1", "PM-T1")))
+    report = check(str(tmp_path / "model"), **_options(tmp_path / "work", statements=("PM-N1", "PM-T1")))
     assert report.word("PM-N1") == "holds"
     assert report.word("PM-T1") == "not about this model"
     assert report.layers[0]["cases"]["real-part"] == "1"
@@ -296,7 +297,7 @@ def test_a_symmetric_layer_satisfies_the_lemma(tmp_path: Path) -> None:
 
 
 def test_reports_are_self_contained(gpt2: Path, tmp_path: Path) -> None:
-    report = check(str(gpt2), _options(tmp_path))
+    report = check(str(gpt2), **_options(tmp_path))
     page = to_html(report)
     assert "http://" not in page.replace("http://www.w3.org", "").split("<script")[0]
     assert "src=" not in page.split("</head>")[1].split('<script type="application/json"')[0]
@@ -323,7 +324,7 @@ def test_every_list_and_count_on_the_screen_is_of_one_group(
     from eigentoken.checking.page_data import overview
     from eigentoken.checking.summary import groups
 
-    report = check(str(gpt2), _options(tmp_path))
+    report = check(str(gpt2), **_options(tmp_path))
     found = groups(report)
     kinds = (found.holds, found.fails, found.undecided, found.not_about, found.asks_nothing, found.asks_invertible)
     names = [each["id"] for listed in (*kinds, found.no_condition, found.definitions) for each in listed]
@@ -347,7 +348,7 @@ def test_every_list_and_count_on_the_screen_is_of_one_group(
 def test_what_differs_and_what_is_left_out_is_said(
     gpt2: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    report = check(str(gpt2), _options(tmp_path))
+    report = check(str(gpt2), **_options(tmp_path))
     rows = {part.split('"')[0]: part.split("</tr>")[0] for part in to_html(report).split('<tr id="s-')[1:]}
     assert "one head; this layer has 2 heads" in rows["PM-L8"]
     assert "full attention; this layer has causal attention" in rows["PM-L8"]
@@ -357,7 +358,7 @@ def test_what_differs_and_what_is_left_out_is_said(
     assert sizes["step"] == seen
     show(report)
     assert "step: a flow" in capsys.readouterr().out
-    blind = check(str(gpt2), CheckOptions(work=tmp_path, sequences=0))
+    blind = check(str(gpt2), work=tmp_path, sequences=0)
     assert {each["measured"] for each in blind.document["idealisations"]} == {"not measured"}
     show(blind)
     assert "not measured" in capsys.readouterr().out
@@ -382,7 +383,7 @@ def test_the_corners_of_the_search_stand_in_the_documentation() -> None:
 
 @pytest.mark.needs_latex
 def test_the_latex_tables_compile_and_break_over_pages(gpt2: Path, tmp_path: Path) -> None:
-    report = check(str(gpt2), _options(tmp_path / "work"))
+    report = check(str(gpt2), **_options(tmp_path / "work"))
     layer = report.layers[0]
     many = [{**layer, "layer": index, "weights_of": index, "alpha_star": [1.0, "inf"]} for index in range(60)]
     (tmp_path / "tables.tex").write_text(to_latex(Report({**report.document, "layers": many})))
@@ -398,7 +399,7 @@ def test_the_latex_tables_compile_and_break_over_pages(gpt2: Path, tmp_path: Pat
 
 def test_rotary_shares_and_outward_intervals_are_in_the_summary(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     """The widest interval over the heads; ends that do not round alike are rounded away from each other."""
-    report = check("sample:glassllm", _options(tmp_path))
+    report = check("sample:glassllm", **_options(tmp_path))
     shares = rotary_shares(report)
     heads = [head for layer in report.layers for head in layer["heads"]]
     every = [(each["offset"], each["relative_change"]) for head in heads for each in head["rotary"]]
@@ -414,7 +415,7 @@ def test_rotary_shares_and_outward_intervals_are_in_the_summary(tmp_path: Path, 
 
 
 def test_a_recheck_says_beforehand_how_much_there_is_to_confirm(gpt2: Path, tmp_path: Path) -> None:
-    report = check(str(gpt2), _options(tmp_path / "work", statements=("PM-L4",)))
+    report = check(str(gpt2), **_options(tmp_path / "work", statements=("PM-L4",)))
     path = tmp_path / "report.json"
     path.write_text(to_json(report))
     count = certificates_of_check(path)
@@ -431,14 +432,14 @@ def test_what_the_theory_leaves_out_is_measured_against_the_attention_update(gpt
     """Gains of one size are no loss; doubled in one coordinate they are, by what a second forward pass says."""
     from safetensors.numpy import load_file, save_file
 
-    even = check(str(gpt2), _options(tmp_path / "a")).document["observed"]
+    even = check(str(gpt2), **_options(tmp_path / "a")).document["observed"]
     assert [each["left_out"]["gains"] for each in even] == [0.0] * 4  # a new model has all gains 1
     tensors = load_file(gpt2 / "model.safetensors")
     name = next(name for name in tensors if name.endswith("h.0.ln_1.weight"))
     shutil.copytree(gpt2, tmp_path / "model")
     tensors[name] = np.where(np.arange(16) == 3, 2.0, 1.0).astype(np.float32)
     save_file(tensors, tmp_path / "model" / "model.safetensors", metadata={"format": "pt"})
-    first = check(str(tmp_path / "model"), _options(tmp_path / "b")).document["observed"][0]["left_out"]
+    first = check(str(tmp_path / "model"), **_options(tmp_path / "b")).document["observed"][0]["left_out"]
     model = load(str(tmp_path / "model"))
     layer, x = model.layer(0), first_states(model, starting_tokens(model, 2, 6, 0))
     update, middle = attention(layer, layer.attention_norm.apply(x))[2], layer.attention_norm.apply(x)

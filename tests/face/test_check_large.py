@@ -14,8 +14,8 @@ from ..models.test_streaming import seven_b
 CHECK = """
 import json, resource, sys
 from pathlib import Path
-from eigentoken.checking import CheckOptions, check
-report = check(sys.argv[1], CheckOptions(work=Path(sys.argv[2]), jobs=2, sequences=1, tokens=8))
+from eigentoken.checking import check
+report = check(sys.argv[1], work=Path(sys.argv[2]), jobs=2, sequences=1, tokens=8)
 peaks = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
 words = {verdict["verdict"] for layer in report.layers for verdict in layer["leaders"].values()}
 heads = [len(head["hypotheses"]) for layer in report.layers for head in layer["heads"]]

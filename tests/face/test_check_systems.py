@@ -285,7 +285,7 @@ def test_random_weights_hold_nothing_that_any_weights_would(family: str, seed: i
     assert holding(document) <= {"PM-N1"}
     leaders = []
     for layer in load(str(tmp_path)).layers():
-        values = np.linalg.eigvals(layer.update_matrix())
+        values = np.linalg.eigvals(layer.F)
         first = values[np.argmax(values.real)]
         leaders.append(abs(first.imag) < 1e-12 and first.real > 0)
     assert ("PM-N1" in holding(document)) == all(leaders)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from eigentoken.figures import draw, gallery_page, list_recipes, run_recipes, run_simulation, save, simulation_options
-from eigentoken.figures.drawing import COLOURS, DASHES
+from eigentoken.figures import gallery_page, list_recipes, run_recipes, run_simulation, simulation_options
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, Histogram, SpherePaths
+from eigentoken.numerics.dynamics.drawing import COLOURS, DASHES, draw, save
 from eigentoken.numerics.experiments.registry import Context, recipe_named, run
 
 

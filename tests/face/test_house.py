@@ -15,8 +15,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("theory", "numerics", "models", "proofs")
 
-#: below all rooms: reading and writing files, and the documents as types; they import none of them
-GROUND = ("files", "documents")
+#: below all rooms: files, the documents as types, how objects show themselves; they import none of them
+GROUND = ("files", "documents", "display")
 #: which rooms a room may import
 ALLOWED = {
     "theory": {*GROUND, "theory"},
@@ -63,7 +63,8 @@ def test_imports_go_one_way(room: str) -> None:
 
 def test_the_ground_imports_no_room() -> None:
     for room in GROUND:
-        files = list((ROOT / "src" / "eigentoken" / room).rglob("*.py"))
+        face = ROOT / "src" / "eigentoken"
+        files = [*(face / room).rglob("*.py"), *face.glob(f"{room}.py")]
         assert files
         for path in files:
             assert _rooms_imported(_imports(path)) <= {room}, path

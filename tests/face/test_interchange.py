@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import eigentoken.commands
-from eigentoken.checking import CheckOptions, check
+from eigentoken.checking import check
 from eigentoken.checking.formats import to_json, write_report
 from eigentoken.checking.intoto import to_intoto
 from eigentoken.checking.model_card import to_model_card
@@ -43,7 +43,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def report(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return check(str(model), CheckOptions(work=tmp_path_factory.mktemp("work"), sequences=1, tokens=4, arrays=True))
+    return check(str(model), work=tmp_path_factory.mktemp("work"), sequences=1, tokens=4, arrays=True)
 
 
 def _validate(document: dict[str, Any]) -> None:

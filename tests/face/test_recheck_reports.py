@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from eigentoken.checking import CheckOptions, check
+from eigentoken.checking import check
 from eigentoken.checking.consistency import compare, made_again
 from eigentoken.checking.formats import write_report
 from eigentoken.checking.recheck import recheck_document
@@ -164,14 +164,15 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], P
         num_hidden_layers=2, num_attention_heads=2, hidden_size=8, intermediate_size=8, vocab_size=30
     )
     transformers.BertModel(config).save_pretrained(folder / "model")
-    options = CheckOptions(
+    report = check(
+        str(folder / "model"),
         work=folder / "work",
         sequences=0,
         arrays=True,
         statements=("AB-T4.1", "PM-N1", "PM-T1", "PM-L8", "PM-L4", "PH-T2"),
     )
     path = folder / "report.json"
-    write_report(check(str(folder / "model"), options), {"json": path}, arrays=True)
+    write_report(report, {"json": path}, arrays=True)
     return json.loads(path.read_text(encoding="utf-8")), path
 
 

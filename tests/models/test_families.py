@@ -222,7 +222,7 @@ def test_switches_remove_exactly_their_part(saved: Any) -> None:
     layer = load(saved("bert")[1]).layer(0)
     x = np.random.default_rng(6).standard_normal((5, 16))
     bare = run_layer(layer, x, with_feed_forward=False, with_biases=False, with_norm=False)
-    update = sum((w @ x) @ h.update_matrix().T for h in layer.heads for w in [_softmax(x @ h.score_matrix() @ x.T)])
+    update = sum((w @ x) @ h.U.T for h in layer.heads for w in [_softmax(x @ h.P @ x.T)])
     assert np.abs(bare.output - (x + update)).max() < 1e-12
     assert bare.feed_forward_output is None
     biased = run_layer(layer, x, with_feed_forward=False, with_norm=False)
@@ -240,7 +240,7 @@ def _softmax(scores: Any) -> Any:
 def test_layer_matrix_is_the_sum_over_heads(saved: Any) -> None:
     for key in ("gpt2", "llama"):
         layer = load(saved(key)[1]).layer(0)
-        assert np.abs(layer.update_matrix() - sum(h.update_matrix() for h in layer.heads)).max() < 1e-12
+        assert np.abs(layer.F - sum(h.U for h in layer.heads)).max() < 1e-12
 
 
 @pytest.mark.parametrize("norm_first", [True, False])

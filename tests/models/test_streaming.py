@@ -25,7 +25,7 @@ model = load(sys.argv[1])
 seen = 0
 for layer in model.layers():
     seen += len(layer.heads)
-    total = layer.heads[0].score_matrix(1).sum() + layer.heads[-1].update_matrix().sum() + layer.update_matrix().sum()
+    total = layer.heads[0].score_matrix(1).sum() + layer.heads[-1].U.sum() + layer.F.sum()
     total += layer.feed_forward.down[0, 0]
 print(seen, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, 'torch' in sys.modules)
 """

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from eigentoken.display import brief
+
 __all__ = ["Certificate", "Verdict", "VerdictWord", "all_of", "any_of", "fails", "holds", "undecided"]
 
 
@@ -24,6 +26,9 @@ class VerdictWord(StrEnum):
     HOLDS = "holds"
     FAILS = "fails"
     UNDECIDED = "undecided"
+
+
+_WORDS = tuple(str(word) for word in VerdictWord)
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,9 @@ class Certificate:
         """sha256 of the canonical JSON document."""
         return str(self.as_document()["digest"])
 
+    def __repr__(self) -> str:
+        return f"Certificate({self.kind}: {brief(self.condition, 160)} {self.verdict!s}, {len(self.arrays)} arrays)"
+
 
 def array_digest(array: Any) -> str:
     """sha256 over dtype, shape and the bytes of an array in C order (numpy array or anything with its interface)."""
@@ -83,10 +91,14 @@ class Verdict:
     """``holds``, ``fails`` or ``undecided``, with how far from flipping, why, and a certificate.
 
     ``margin`` is a lower bound, in ``unit``, on how much the input may change before the word could flip: zero or
-    ``None`` says that nothing is claimed.  A verdict is not a boolean; ask ``verdict.is_holds`` and the like.
+    ``None`` says that nothing is claimed.  A verdict is not a boolean; ask ``verdict.is_holds`` and the like, or
+    compare it with one of the three words (any other word is an error).
 
-    >>> holds("smallest eigenvalue at least 1/2", margin=0.5, unit="spectral norm").word.value
-    'holds'
+    >>> found = holds("smallest eigenvalue at least 1/2", margin=0.5, unit="spectral norm")
+    >>> found
+    holds (margin 0.5 spectral norm): smallest eigenvalue at least 1/2
+    >>> found == "holds", found == "fails"
+    (True, False)
     >>> bool(undecided("time limit"))
     Traceback (most recent call last):
     TypeError: a Verdict is holds, fails or undecided, not true or false: use .is_holds, .is_fails or .is_undecided
@@ -110,6 +122,28 @@ class Verdict:
         raise TypeError(
             "a Verdict is holds, fails or undecided, not true or false: use .is_holds, .is_fails or .is_undecided"
         )
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            if other not in _WORDS:
+                raise ValueError(
+                    f"a verdict is one of {', '.join(_WORDS)}, got {other!r}: compare it with one of these"
+                )
+            return str(self.word) == str(other)
+        if not isinstance(other, Verdict):
+            return NotImplemented
+        return self._compared() == other._compared()
+
+    def _compared(self) -> tuple[object, ...]:
+        return self.word, self.reason, self.margin, self.unit, self.certificate
+
+    def __hash__(self) -> int:
+        return hash((self.word, self.reason, self.margin, self.unit))
+
+    def __repr__(self) -> str:
+        margin = "" if self.margin is None else f" (margin {self.margin:.6g} {self.unit})".replace(" )", ")")
+        kept = "" if self.certificate is None else f" [certificate {self.certificate.kind}]"
+        return f"{self.word!s}{margin}: {brief(self.reason)}{kept}"
 
     @property
     def is_holds(self) -> bool:

@@ -1,5 +1,5 @@
 """``eigentoken check``: all statements against a checkpoint.  The face only carries results; the rooms find them."""
 
-from eigentoken.checking.run import CheckOptions, check
+from eigentoken.checking.run import check
 
-__all__ = ["CheckOptions", "check"]
+__all__ = ["check"]

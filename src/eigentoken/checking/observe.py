@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from eigentoken.models.convention.rotary import Array
     from eigentoken.models.loading.model import Model
 
-__all__ = ["observe", "starting_tokens"]
+__all__ = ["observe", "reads_ids", "starting_tokens"]
 
 
 def observe(
@@ -75,7 +75,7 @@ def _centred_away(layer: Layer) -> float | None:
 
     if layer.attention_norm.kind != "layernorm":
         return 0.0
-    F = asarray(layer.update_matrix(), dtype=float64)
+    F = asarray(layer.F, dtype=float64)
     right = F - F.mean(axis=1, keepdims=True)
     return relative_size(F - (right - right.mean(axis=0, keepdims=True)), F)
 
@@ -108,8 +108,13 @@ def _observed(layer: Any, state: Any, bare: Any, even: Any, principal: Mapping[i
         "norm_change": relative_size(_normed(layer, entering) - entering, entering),
     }
     rows = (principal or {}).get(layer.weights_of)
-    basis = principal_subspace(layer.update_matrix()) if rows is None else asarray(rows).T
+    basis = principal_subspace(layer.F) if rows is None else asarray(rows).T
     return observe_layer(layer.index, state.input, state.output, basis, left_out).as_dict()
+
+
+def reads_ids(model: Model) -> bool:
+    """Does the model turn token ids into states?  Not one that takes pixels, nor layers without an embedding."""
+    return bool(model.reading.has_embedding and not model.reading.takes_pixels)
 
 
 def starting_tokens(model: Model, sequences: int, tokens: int, seed: int) -> Array:
@@ -117,7 +122,7 @@ def starting_tokens(model: Model, sequences: int, tokens: int, seed: int) -> Arr
     import numpy as np
 
     source = np.random.default_rng(seed)
-    embedding = None if model.reading.takes_pixels else model.embedding()
+    embedding = model.embedding() if reads_ids(model) else None
     table = getattr(embedding, "token", None)
     if table is None:
         return source.standard_normal((sequences, tokens, model.d)).astype(np.float32)

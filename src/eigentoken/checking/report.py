@@ -89,7 +89,7 @@ def assemble(
             "tokens": options.tokens,
             "seed": options.seed,
         },
-        "warnings": warnings_of(model, layers),
+        "warnings": warnings_of(model, layers, options.sequences),
         "conventions": CONVENTIONS,
         "statements": [statement_over_layers(name, layers) for name in ids],
         "idealisations": idealisations(layers, observed),
@@ -203,8 +203,12 @@ def _counted(words: Sequence[str]) -> dict[str, int]:
     return {str(word): list(words).count(str(word)) for word in AsIfWord}
 
 
-def warnings_of(model: Any, layers: Sequence[Mapping[str, Any]]) -> list[str]:
-    """One line each: tensors of the file that no layer uses, then zero weights with the layers that have them."""
+def warnings_of(model: Any, layers: Sequence[Mapping[str, Any]], sequences: int = 0) -> list[str]:
+    """One line each: tensors of the file that no layer uses, then zero weights with the layers that have them.
+
+    Where ``sequences`` were run that are no tokens of a vocabulary, that is said too.
+    """
+    from eigentoken.checking.observe import reads_ids
     from eigentoken.models.loading.left_out import runs
 
     said: list[str] = list(model.left_out.sentences(model.n_layers))
@@ -217,6 +221,10 @@ def warnings_of(model: Any, layers: Sequence[Mapping[str, Any]]) -> list[str]:
         said.append(
             f"{which} {runs(numbers)}: every {_listed(parts)} weight is zero; what is said of them is not about trained "
             "weights"
+        )
+    if sequences and not reads_ids(model):
+        said.append(
+            "the model has no embedding of token ids: what is observed starts from random hidden states of unit variance"
         )
     return said
 

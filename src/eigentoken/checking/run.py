@@ -21,15 +21,12 @@ from eigentoken.files.arrays import write_safetensors
 from eigentoken.files.sealed import opened, sealed
 from eigentoken.files.writing import append_line, replacing, write_bytes
 
-__all__ = ["CheckOptions", "check"]
+__all__ = ["check", "open_model"]
 
 
 @dataclass(frozen=True)
-class CheckOptions:
-    """``statements``: ids to check (all that speak of weights by default).  ``sequences`` of ``tokens`` random tokens
-    are run through the layers (none: no observation).  ``fold`` multiplies a pre-norm's gain into Q, K, V first.  ``arrays``
-    keeps the matrices that large certificates need to be re-checked.  ``work``:
-    the folder with the results so far (the user's cache by default); ``fresh`` starts over."""
+class _Options:
+    """What was asked of :func:`check`."""
 
     statements: tuple[str, ...] = ()
     jobs: int = 1
@@ -41,18 +38,46 @@ class CheckOptions:
     work: Path | None = None
     fresh: bool = False
 
+    def __post_init__(self) -> None:
+        for name, least in (("jobs", 1), ("sequences", 0), ("tokens", 2)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise ValueError(f"{name} must be a whole number, at least {least}, got {value!r}")
 
-def check(model: Any, options: CheckOptions | None = None, done: Callable[[], None] = lambda: None) -> Report:
-    """Check a model: a path, a hub id, ``sample:NAME``, a loaded :class:`eigentoken.models.Model` or a torch module."""
-    chosen = options or CheckOptions()
+
+def check(
+    model: object,
+    *,
+    statements: str | Sequence[str] = (),
+    sequences: int = 8,
+    tokens: int = 32,
+    seed: int = 0,
+    fold: bool = False,
+    jobs: int = 1,
+    arrays: bool = False,
+    work: str | Path | None = None,
+    fresh: bool = False,
+    done: Callable[[], None] = lambda: None,
+) -> Report:
+    """Check a model: a path, a hub id, ``sample:NAME``, a loaded :class:`eigentoken.models.Model` or a torch module.
+
+    ``statements``: ids to check (all that speak of weights by default).  ``sequences`` of ``tokens`` random tokens are run
+    through the layers (0: no observation); a model without an embedding gets random hidden states, and a warning says so.
+    ``fold`` multiplies a pre-norm's gain into Q, K, V first.  ``jobs``: layers side by side.  ``arrays`` keeps the matrices
+    that large certificates need to be re-checked.  ``work``: the folder with the results so far (the user's cache by
+    default); ``fresh`` starts over.  ``done`` is called after each layer.
+    """
+    asked = (statements,) if isinstance(statements, str) else tuple(statements)
+    folder = None if work is None else Path(work)
+    chosen = _Options(asked, jobs, sequences, tokens, seed, fold, arrays, folder, fresh)
     loaded = open_model(model)
     ids = _statement_ids(chosen.statements)
     log = _Log(_folder(chosen), _binding(loaded, ids, chosen), chosen.fresh)
     wanted = sorted({loaded.reading.weights_of(index) for index in range(loaded.n_layers)})
     missing = [index for index in wanted if index not in log.records]
-    jobs = affordable_jobs(loaded.d, chosen.jobs) if isinstance(model, str) else 1
-    for index, record, arrays in _records(loaded, missing, ids, chosen, jobs):
-        log.append(index, record, arrays if chosen.arrays else {})
+    together = affordable_jobs(loaded.d, chosen.jobs) if isinstance(model, str) else 1
+    for index, record, arrays_of_it in _records(loaded, missing, ids, chosen, together):
+        log.append(index, record, arrays_of_it if chosen.arrays else {})
         done()
     observed = []
     if chosen.sequences:
@@ -95,13 +120,13 @@ def _statement_ids(asked: Sequence[str]) -> tuple[str, ...]:
     return tuple(registry.get(name).id for name in asked) if asked else tuple(each.id for each in registry)
 
 
-def _folder(options: CheckOptions) -> Path:
+def _folder(options: _Options) -> Path:
     folder = options.work or cache_folder() / "check"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-def _binding(loaded: Any, ids: Sequence[str], options: CheckOptions) -> str:
+def _binding(loaded: Any, ids: Sequence[str], options: _Options) -> str:
     """sha256 of what the results depend on: version and code, weights, statements, options."""
     from eigentoken import __version__
     from eigentoken.theory.statements.registry import statements
@@ -198,7 +223,7 @@ class _Log:
 
 
 def _records(
-    loaded: Any, missing: Sequence[int], ids: Sequence[str], options: CheckOptions, jobs: int
+    loaded: Any, missing: Sequence[int], ids: Sequence[str], options: _Options, jobs: int
 ) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
     if jobs == 1 or len(missing) < 2:
         for index in missing:

@@ -31,7 +31,7 @@ def simulate(
     n: Annotated[int, typer.Option(help="Number of tokens.", min=1)] = 10,
     d: Annotated[int, typer.Option(help="Dimension of a token.", min=1)] = 3,
     heads: Annotated[int, typer.Option(help="Heads of a random multi-head system.", min=1)] = 2,
-    alpha: Annotated[float, typer.Option(help="Step of a random map.")] = 0.25,
+    alpha: Annotated[float | None, typer.Option(help="Step of a map; 0.25 where the matrices are random.")] = None,
     instances: Annotated[int, typer.Option(help="Random starts followed together.", min=1)] = 1,
     end: Annotated[float | None, typer.Option(help="End time, or number of layers.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 0,

@@ -94,7 +94,6 @@ def check(
 
     Example: eigentoken check sample:rxnmapper --html report.html
     """
-    from eigentoken.checking import CheckOptions
     from eigentoken.checking import check as run
     from eigentoken.checking.formats import write_report
     from eigentoken.checking.run import MEMORY, affordable_jobs, open_model
@@ -103,14 +102,25 @@ def check(
     for name in [*(statement or []), *(require or [])]:
         statements().get(name)
     chosen = tuple(dict.fromkeys([*(statement or []), *(require or [])])) if statement else ()
-    options = CheckOptions(chosen, jobs, sequences, tokens, seed, fold, arrays, work, fresh)
     loaded = open_model(model)
     count = len({loaded.reading.weights_of(index) for index in range(loaded.n_layers)})
     if affordable_jobs(loaded.d, jobs) < jobs:
         few = affordable_jobs(loaded.d, jobs)
         typer.echo(f"d = {loaded.d}: {few} layer at a time, to stay below {MEMORY / 1e9:g} GB of memory", err=True)
     with progress(f"checking {model}", count) as advance:
-        report = run(model, options, done=lambda: advance())
+        report = run(
+            model,
+            statements=chosen,
+            sequences=sequences,
+            tokens=tokens,
+            seed=seed,
+            fold=fold,
+            jobs=jobs,
+            arrays=arrays,
+            work=work,
+            fresh=fresh,
+            done=lambda: advance(),
+        )
     wanted = {"html": html, "latex": latex, "sarif": sarif, "intoto": intoto, "model-card": model_card, "json": output}
     written = write_report(report, {form: path for form, path in wanted.items() if path is not None}, arrays)
     if json:

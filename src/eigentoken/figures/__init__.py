@@ -1,4 +1,4 @@
-"""Figures, drawn from the charts that numerics gives: matplotlib without a display, colours safe for colour-blind eyes.
+"""Figures of recipes and runs, the gallery, the graph of statements; charts are drawn by ``numerics.dynamics.drawing``.
 
 ``run_recipes`` is behind ``eigentoken reproduce``, ``run_simulation`` behind ``eigentoken simulate``.
 """
@@ -8,21 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eigentoken.figures.drawing import draw, save
     from eigentoken.figures.gallery import gallery_page
     from eigentoken.figures.runs import list_recipes, run_recipes, run_simulation, simulation_options
 
 _HOME = {
-    "draw": "drawing",
     "gallery_page": "gallery",
     "list_recipes": "runs",
     "run_recipes": "runs",
     "run_simulation": "runs",
-    "save": "drawing",
     "simulation_options": "runs",
 }
 
-__all__ = ["draw", "gallery_page", "list_recipes", "run_recipes", "run_simulation", "save", "simulation_options"]
+__all__ = ["gallery_page", "list_recipes", "run_recipes", "run_simulation", "simulation_options"]
 
 
 def __getattr__(name: str) -> Any:

@@ -33,7 +33,7 @@ def run_simulation(
     summary = run.as_dict()
     summary["files"] = {}
     if figure is not None:
-        from eigentoken.figures.drawing import save
+        from eigentoken.numerics.dynamics.drawing import save
 
         summary["files"]["figure"] = str(save(run.chart(), figure))
     if data is not None:
@@ -81,7 +81,7 @@ def run_recipes(
 
     def draw(outcome: RecipeOutcome) -> None:
         if target is not None and outcome.chart is not None and outcome.chart.panels:
-            from eigentoken.figures.drawing import save
+            from eigentoken.numerics.dynamics.drawing import save
 
             target.mkdir(parents=True, exist_ok=True)
             for kind in ("png", "pdf"):

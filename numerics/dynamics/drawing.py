@@ -1,4 +1,7 @@
-"""From a chart to a matplotlib figure."""
+"""From a chart to a matplotlib figure.
+
+Figures are made without pyplot: the backend that a notebook or a script has chosen stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-
-from eigentoken.files.writing import write_bytes
-
-matplotlib.use("Agg")
-
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from eigentoken.files.writing import write_bytes
 from eigentoken.numerics.dynamics.charts import Chart, Curves, Histogram, SpherePaths
 
-__all__ = ["COLOURS", "draw", "save"]
+__all__ = ["COLOURS", "Drawing", "draw", "save"]
 
 #: Okabe and Ito's palette: told apart by all common kinds of colour vision; without colour, the dashes do it.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -46,7 +45,16 @@ STYLE = {
 }
 
 
-def draw(chart: Chart) -> Figure:
+class Drawing(Figure):  # type: ignore[misc]
+    """A figure that shows itself in a notebook, whatever backend is chosen, and is listed by no pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        picture = io.BytesIO()
+        self.savefig(picture, format="png")
+        return picture.getvalue()
+
+
+def draw(chart: Chart) -> Drawing:
     """The figure of a chart; panels fill the grid row by row."""
     with matplotlib.rc_context(STYLE):
         count = max(1, len(chart.panels))
@@ -54,7 +62,7 @@ def draw(chart: Chart) -> Figure:
         rows = -(-count // columns)
         width = min(PANEL, PAGE / columns)
         height = 3.3 if columns < 3 else 2.7
-        figure = Figure(figsize=(width * columns + 0.2, height * rows + 0.4), layout="constrained")
+        figure = Drawing(figsize=(width * columns + 0.2, height * rows + 0.4), layout="constrained")
         figure.suptitle(_wrapped(chart.title, 46 * min(columns, 2)), fontsize=11)
         for index, panel in enumerate(chart.panels):
             if isinstance(panel, SpherePaths):

@@ -1,0 +1,66 @@
+"""How objects show themselves: short texts, HTML tables, data frames.
+
+Below all rooms, like ``files``: it imports none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["brief", "frame", "html_table", "listing"]
+
+#: No representation has more lines than this.
+LINES = 10
+
+
+def brief(text: object, length: int = 300) -> str:
+    """The text on one line; what is longer is cut in the middle.
+
+    >>> brief("one\\n two")
+    'one two'
+    >>> brief("x" * 1000, 20)
+    'xxxxxxxxxx ... xxxxx'
+    """
+    plain = " ".join(str(text).split())
+    return plain if len(plain) <= length else f"{plain[: length // 2]} ... {plain[-(length // 2 - 5) :]}"
+
+
+def listing(head: str, lines: Iterable[object], most: int = LINES - 2, width: int = 160) -> str:
+    """A head and the first lines under it, with the number of those left out: at most ten lines in all.
+
+    >>> print(listing("three:", "abc", most=2))
+    three:
+      a
+      b
+      and 1 more
+    """
+    given = [brief(line, width) for line in lines]
+    rest = [f"and {len(given) - most} more"] if len(given) > most else []
+    return "\n".join([brief(head, 2 * width), *(f"  {line}" for line in given[:most] + rest)])
+
+
+def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
+    """A table for a notebook; everything is escaped.
+
+    >>> html_table(("n",), [("<1>",)])
+    '<table><tr><th>n</th></tr><tr><td>&lt;1&gt;</td></tr></table>'
+    """
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    head = "".join(f"<th>{escape(each)}</th>" for each in columns)
+    body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table>{title}<tr>{head}</tr>{body}</table>"
+
+
+def frame(rows: Iterable[Mapping[str, Any]], index: str | None = None) -> DataFrame:
+    """A pandas DataFrame of these rows; without pandas, an error that says how to get it."""
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("to_frame needs pandas, which is not installed: pip install 'eigentoken[frames]'") from None
+    made = pandas.DataFrame(list(rows))
+    return made if index is None or made.empty else made.set_index(index)
