@@ -13,13 +13,18 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from eigentoken.display import frame, html_table, listing
 from eigentoken.files.documents import read_json
 from eigentoken.files.writing import write_text
+from eigentoken.theory.language.verdicts import VerdictWord
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Evidence, Statement, Status, Vector
 from eigentoken.theory.statements.steps import ALL_SIZES, StepOutcome
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = [
     "LEDGER",
@@ -60,7 +65,7 @@ class Line:
         return (self.word == "holds" or (self.word == ARGUED and self.argued)) and self.second != "fails"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verified:
     """All lines of one statement, and the evidence that they amount to."""
 
@@ -72,6 +77,24 @@ class Verified:
     @property
     def good(self) -> bool:
         return all(line.good for line in self.lines)
+
+    @property
+    def word(self) -> VerdictWord:
+        """``holds`` where every line is good, else ``fails``."""
+        return VerdictWord.HOLDS if self.good else VerdictWord.FAILS
+
+    def __repr__(self) -> str:
+        lines = [f"{line.what}: {line.name}: {line.word}" for line in self.lines]
+        bad = [f"{line.what}: {line.name}: {line.word}: {line.reason}" for line in self.lines if not line.good]
+        return listing(f"<{self.id} {self.word!s}: {len(lines)} lines, {self.tested} instances tested>", bad or lines)
+
+    def _repr_html_(self) -> str:
+        rows = [(line.what, line.name, line.word, line.reason) for line in self.lines]
+        return html_table(("what", "name", "word", "reason"), rows, f"{self.id}: {self.word!s}")
+
+    def to_frame(self) -> DataFrame:
+        """One row a line that was checked (pandas)."""
+        return frame(asdict(line) for line in self.lines)
 
     def count(self, *kinds: str) -> int:
         return sum(line.good for line in self.lines if line.what in kinds)
@@ -106,9 +129,15 @@ class Verified:
 
 
 def verify(
-    statement: Statement, *, instances: int = PROPERTY_INSTANCES, second: bool = True, seed: int = 0
+    statement: Statement | str, *, instances: int = PROPERTY_INSTANCES, second: bool = True, seed: int = 0
 ) -> Verified:
-    """Check everything that the statement carries; an exception inside a checker is a failed line, not a crash."""
+    """Check everything that the statement (or the one of this id) carries.
+
+    ``instances``: random instances for each property; ``second`` re-checks with the second arithmetic.  An exception
+    inside a checker is a failed line, not a crash.
+    """
+    if isinstance(statement, str):
+        statement = statements().get(statement)
     lines: list[Line] = []
     if statement.derivation is not None:
         outcomes = statement.derivation.check(statement.facts, second=second)

@@ -1,10 +1,6 @@
 """False: "principal consensus of the Oja map is stable for every step"."""
 
-from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.language.claims import Stable
-from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
-from eigentoken.theory.language.places import ConsensusAt
-from eigentoken.theory.language.terms import Eigenvalue, matrix, n
+from eigentoken.lab import *
 
 V = matrix("V")
 

@@ -1,10 +1,6 @@
 """False for three tokens: "causal tokens, none opposite to the first, reach consensus" (Theorem 5.1 as printed)."""
 
-from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.language.claims import Converges
-from eigentoken.theory.language.conditions import BoundedInTime, IsIdentity, NoneOpposite, Relation
-from eigentoken.theory.language.places import ConsensusSet
-from eigentoken.theory.language.terms import d, matrix
+from eigentoken.lab import *
 
 domain = Conjecture(
     name="causal tokens that are not opposite to the first reach consensus",

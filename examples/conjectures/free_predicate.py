@@ -3,9 +3,7 @@
 That matrix is singular at every state, since 1 is an eigenvalue of the attention matrix: so the claim is about all states.
 """
 
-from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
-from eigentoken.theory.language.terms import Eigenvalue, matrix
+from eigentoken.lab import *
 
 V = matrix("V")
 

@@ -45,7 +45,7 @@ STYLE = {
 }
 
 
-class Drawing(Figure):  # type: ignore[misc]
+class Drawing(Figure):
     """A figure that shows itself in a notebook, whatever backend is chosen, and is listed by no pyplot."""
 
     def _repr_png_(self) -> bytes:

@@ -249,7 +249,8 @@ def _converted(value: Any, dtype: torch.dtype, device: Any) -> Any:
         parts = {name: part for name, part in vars(value).items() if isinstance(part, Tensor)}
         same = all(part.dtype == dtype and part.device == torch.device(device) for part in parts.values())
         moved = {name: part.to(dtype=dtype, device=device) for name, part in parts.items()}
-        return value if same else replace(value, **moved)
+        structured: Any = value
+        return value if same else replace(structured, **moved)
     if isinstance(value, Tensor):
         return value.to(dtype=dtype, device=device)
     if isinstance(value, _Timed):

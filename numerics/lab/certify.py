@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from eigentoken.display import listing
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.lab.predicates import predicate_home, predicate_verdict
 from eigentoken.numerics.lab.report_consistency import conjecture_document, shown
@@ -26,6 +27,13 @@ class Certified:
     claim: str
     verdict: Verdict
     certificates: tuple[Certificate, ...] = field(default=(), repr=False)
+
+    def __repr__(self) -> str:
+        lines = [f"{name} = {value}" for name, value in self.case.instance.as_dict().items()]
+        return listing(f"<Certified counterexample to {self.claim}>", [*lines, self.verdict.reason], width=400)
+
+    def _repr_html_(self) -> str:
+        return self.case.instance._repr_html_()
 
     def as_dict(self) -> dict[str, Any]:
         return {

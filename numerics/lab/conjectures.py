@@ -10,11 +10,14 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from eigentoken.display import listing
 from eigentoken.files.writing import write_text
 from eigentoken.numerics.lab.wellformed import about_a_set, unreadable
 from eigentoken.theory.language.claims import Claim
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.places import Place
+from eigentoken.theory.language.readings import LATEX
+from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS
 from eigentoken.theory.systems.suggestions import meant
 
@@ -143,6 +146,17 @@ class Conjecture:
         """An error at the line where the conjecture stands."""
         return ConjectureError(message, self.file, self.line)
 
+    def __repr__(self) -> str:
+        said = [f"{part}: {'; '.join(plain_text(str(LATEX(each))) for each in getattr(self, part))}"
+                for part in ("conditions", "claims") if getattr(self, part)]  # fmt: skip
+        said += ["claims: a free predicate"] if self.holds_if is not None else []
+        return listing(f"<Conjecture on {self.system}: {self.name}>", said, width=400)
+
+    def _repr_latex_(self) -> str:
+        given = r",\ ".join(str(LATEX(each)) for each in self.conditions)
+        then = r";\ ".join(str(LATEX(each)) for each in self.claims) or r"\text{a free predicate}"
+        return rf"${given} \implies {then}$"
+
     def without(self, index: int) -> Conjecture:
         """The conjecture with one condition removed."""
         kept = tuple(each for number, each in enumerate(self.conditions) if number != index)
@@ -198,11 +212,7 @@ TEMPLATE = '''"""A conjecture about the multi-agent Oja map: edit the conditions
     eigentoken refute {file}
 """
 
-from eigentoken.numerics.lab import Conjecture
-from eigentoken.theory.language.claims import Stable
-from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
-from eigentoken.theory.language.places import ConsensusAt
-from eigentoken.theory.language.terms import Eigenvalue, alpha, d, matrix, n
+from eigentoken.lab import *  # every word of the language
 
 V = matrix("V")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -41,7 +41,8 @@ Watcher = Callable[[Progress], None]
 
 
 def refute(
-    subject: str | Path | Conjecture,
+    subject: str | Path | Conjecture | Sequence[Conjecture],
+    *,
     seconds: float = 60.0,
     instances: int | None = None,
     seed: int = 0,
@@ -51,7 +52,7 @@ def refute(
     drop: bool = False,
     watch: Watcher | None = None,
 ) -> RefutationReport:
-    """Attack the conjectures of a file (or one conjecture).
+    """Attack the conjectures of a file (or one conjecture, or several).
 
     ``seconds`` is the time for each conjecture, ``instances`` the number of tried ones after which no new unit of
     work is begun (the units of that round are finished, so some thousands more may be tried); with the same seed and
@@ -62,7 +63,7 @@ def refute(
         raise ValueError(f"seconds must be a number above 0, got {seconds}")
     if instances is not None and instances < 1:
         raise ValueError(f"instances must be at least 1, got {instances}")
-    listed = [subject] if isinstance(subject, Conjecture) else load(subject)
+    listed, file = _listed(subject)
     prepared = [(conjecture, *_prepared(conjecture, seed)) for conjecture in listed]
     results = []
     with Workers(jobs, backend, address) as workers:
@@ -72,7 +73,20 @@ def refute(
             results.append(
                 _with_dropped(result, conjecture, aims, workers, seconds, instances, seed, watch) if drop else result
             )
-    return RefutationReport(tuple(results), "" if isinstance(subject, Conjecture) else str(subject))
+    return RefutationReport(tuple(results), file)
+
+
+def _listed(subject: str | Path | Conjecture | Sequence[Conjecture]) -> tuple[list[Conjecture], str]:
+    """The conjectures, and the file that they are from."""
+    if isinstance(subject, str | Path):
+        return load(subject), str(subject)
+    found = [subject] if isinstance(subject, Conjecture) else list(subject)
+    for each in found:
+        if not isinstance(each, Conjecture):
+            raise TypeError(
+                f"subject must be a Conjecture, several, or the file that states them, got {type(each).__name__}"
+            )
+    return found, ""
 
 
 def _prepared(conjecture: Conjecture, seed: int) -> tuple[list[Target], dict[int, str]]:

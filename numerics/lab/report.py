@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from eigentoken.display import frame, html_table, listing
 from eigentoken.numerics.lab.certify import Certified
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["DroppedLine", "Progress", "RefutationReport", "RefutationResult"]
 
@@ -73,6 +78,13 @@ class RefutationResult:
     "What was attacked, in words that can be read back: conditions, claims, and the digest that the certificates name."
     untested: str = ""
     "Why a claim was not tested, where none of its instances was judged."
+
+    def __repr__(self) -> str:
+        found = self.counterexample
+        lines = [self.meaning]
+        if found is not None:
+            lines += [f"{name} = {value}" for name, value in found.case.instance.as_dict().items()]
+        return listing(f"<{self.name}: {self.word}>", lines, width=400)
 
     @property
     def status(self) -> str:
@@ -147,6 +159,37 @@ class RefutationReport:
     def untested(self) -> bool:
         """Was a conjecture not tested?"""
         return any(result.word == "not tested" for result in self.results)
+
+    def __iter__(self) -> Iterator[RefutationResult]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __getitem__(self, which: int | str) -> RefutationResult:
+        """By number, or by the name of the conjecture."""
+        if isinstance(which, int):
+            return self.results[which]
+        for result in self.results:
+            if result.name == which:
+                return result
+        raise KeyError(f"no conjecture is called {which!r}: {'; '.join(result.name for result in self.results)}")
+
+    def __repr__(self) -> str:
+        if len(self.results) == 1:
+            return repr(self.results[0])
+        return listing(f"<{len(self.results)} conjectures>", [f"{each.name}: {each.word}" for each in self.results])
+
+    def _repr_html_(self) -> str:
+        rows = [(each.name, each.word, each.meaning) for each in self.results]
+        return html_table(("conjecture", "word", "meaning"), rows)
+
+    def to_frame(self) -> DataFrame:
+        """One row a conjecture (pandas)."""
+        return frame(
+            {"name": each.name, "system": each.system, "word": each.word, "tried": each.tried, "meaning": each.meaning}
+            for each in self.results
+        )
 
     def as_dict(self) -> dict[str, Any]:
         return {"schema": self.SCHEMA, "file": self.file, "results": [result.as_dict() for result in self.results]}

@@ -1,49 +1,134 @@
 """eigentoken: state a result about tokens once, derive it, attack it, and check it on real weights.
 
->>> import eigentoken
->>> eigentoken.statement("PM-L4").title
+>>> import eigentoken as et
+>>> et.statement("PM-L4").title
 'Stability of consensus for the Oja map'
+>>> et.certify([[2, 1], [1, 2]], "positive-definite") == "holds"
+True
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
-#: the one version number: the metadata of the package and every document take it from here
-__version__ = "0.2.0"
+from eigentoken.version import __version__
 
-#: public name -> where it lives; imported when first asked for, so that ``import eigentoken`` is quick
-_PUBLIC = {
-    "Verdict": "eigentoken.theory.language.verdicts",
-    "Certificate": "eigentoken.theory.language.verdicts",
-    "System": "eigentoken.theory.systems.catalogue",
-    "system": "eigentoken.theory.systems.catalogue",
-    "Statement": "eigentoken.theory.statements.statement",
-    "statements": "eigentoken.theory.statements.registry",
-    "register": "eigentoken.theory.statements.registry",
-    "verify": "eigentoken.proofs.verify",
-    "check": "eigentoken.checking.run",
-    "load": "eigentoken.models",
-    "classify": "eigentoken.theory.classification.classify",
-    "certify": "eigentoken.numerics.certified.certify",
+if TYPE_CHECKING:
+    from eigentoken.api.certifying import certify
+    from eigentoken.api.derivations import CheckedDerivation, derive
+    from eigentoken.api.points import classify
+    from eigentoken.api.rechecking import recheck
+    from eigentoken.api.reproduction import Reproduction, reproduce
+    from eigentoken.checking.recheck import Recheck
+    from eigentoken.checking.report import Report
+    from eigentoken.checking.run import check
+    from eigentoken.checking.steer import SteerReport, steer
+    from eigentoken.models.convention.head_and_layer import Head, Layer
+    from eigentoken.models.loading.model import Model
+    from eigentoken.models.loading.sources import load
+    from eigentoken.numerics.certified.certify import conditions
+    from eigentoken.numerics.dynamics.simulate import Simulation, simulate
+    from eigentoken.numerics.lab.conjectures import Conjecture
+    from eigentoken.numerics.lab.refutation import refute
+    from eigentoken.numerics.lab.report import RefutationReport
+    from eigentoken.proofs.verify import Verified, verify
+    from eigentoken.theory.classification.classification import Classification
+    from eigentoken.theory.classification.instances import Instance
+    from eigentoken.theory.language.verdicts import Certificate, Verdict
+    from eigentoken.theory.statements.registry import register, statement, statements
+    from eigentoken.theory.statements.statement import Statement
+    from eigentoken.theory.systems.catalogue import System, system
+
+#: public name -> where it lives: the imports above, made when a name is first asked for, so that ``import eigentoken`` is
+#: quick (a test holds that the two agree)
+_HOMES = {
+    "Certificate": "theory.language.verdicts",
+    "CheckedDerivation": "api.derivations",
+    "Classification": "theory.classification.classification",
+    "Conjecture": "numerics.lab.conjectures",
+    "Head": "models.convention.head_and_layer",
+    "Instance": "theory.classification.instances",
+    "Layer": "models.convention.head_and_layer",
+    "Model": "models.loading.model",
+    "Recheck": "checking.recheck",
+    "RefutationReport": "numerics.lab.report",
+    "Report": "checking.report",
+    "Reproduction": "api.reproduction",
+    "Simulation": "numerics.dynamics.simulate",
+    "Statement": "theory.statements.statement",
+    "SteerReport": "checking.steer",
+    "System": "theory.systems.catalogue",
+    "Verdict": "theory.language.verdicts",
+    "Verified": "proofs.verify",
+    "certify": "api.certifying",
+    "check": "checking.run",
+    "classify": "api.points",
+    "conditions": "numerics.certified.certify",
+    "derive": "api.derivations",
+    "load": "models.loading.sources",
+    "recheck": "api.rechecking",
+    "refute": "numerics.lab.refutation",
+    "register": "theory.statements.registry",
+    "reproduce": "api.reproduction",
+    "simulate": "numerics.dynamics.simulate",
+    "statement": "theory.statements.registry",
+    "statements": "theory.statements.registry",
+    "steer": "checking.steer",
+    "system": "theory.systems.catalogue",
+    "verify": "proofs.verify",
 }
 
-__all__ = ["__version__", "statement", *_PUBLIC]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return getattr(importlib.import_module(_PUBLIC[name]), name)
-    raise AttributeError(f"module 'eigentoken' has no attribute {name!r}")
+__all__ = [
+    "Certificate",
+    "CheckedDerivation",
+    "Classification",
+    "Conjecture",
+    "Head",
+    "Instance",
+    "Layer",
+    "Model",
+    "Recheck",
+    "RefutationReport",
+    "Report",
+    "Reproduction",
+    "Simulation",
+    "Statement",
+    "SteerReport",
+    "System",
+    "Verdict",
+    "Verified",
+    "__version__",
+    "certify",
+    "check",
+    "classify",
+    "conditions",
+    "derive",
+    "load",
+    "recheck",
+    "refute",
+    "register",
+    "reproduce",
+    "simulate",
+    "statement",
+    "statements",
+    "steer",
+    "system",
+    "verify",
+]
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def statement(name: str) -> Any:
-    """The statement of that id."""
-    from eigentoken.theory.statements.registry import statements
+if not TYPE_CHECKING:  # for a type checker a name that is not listed above does not exist
 
-    return statements().get(name)
+    def __getattr__(name: str) -> object:
+        """A public name, imported now and kept."""
+        if name not in _HOMES:
+            near = [each for each in __all__ if each.lower().startswith(name[:4].lower())]
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise AttributeError(f"module 'eigentoken' has no attribute {name!r}{hint}")
+        found = globals()[name] = getattr(importlib.import_module(f"eigentoken.{_HOMES[name]}"), name)
+        return found

@@ -41,7 +41,7 @@ for module in (book, exact, spectrum, certified, weights, lab, dynamics, site):
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from eigentoken import __version__
+        from eigentoken.version import __version__
 
         print(f"eigentoken {__version__}")
         raise typer.Exit

@@ -21,8 +21,8 @@ PROGRAMS = {
 
 def diagnose() -> list[dict[str, Any]]:
     """One entry a finding: name, state (``ok``, ``missing``, ``warning``), detail."""
-    from eigentoken import __version__
     from eigentoken.checking.run import cache_folder
+    from eigentoken.version import __version__
 
     found = [_entry("eigentoken", "ok", f"{__version__}, Python {platform.python_version()}, {platform.machine()}")]
     for name in NEEDED:

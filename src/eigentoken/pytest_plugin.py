@@ -1,9 +1,10 @@
 """Run conjecture files under pytest: every conjecture is a test.
 
-Files named ``conjecture_*.py``, or in a folder named ``conjectures``, or given with ``--conjectures PATTERN``, are collected.  A
-conjecture that is expected to survive fails its test when it is refuted or a violation is seen; one that is expected to be
-refuted fails its test when no counterexample certifies; an open one fails only when it is refuted.  One of which no instance
-was judged (``not tested``) fails its test whatever is expected.
+Files named ``conjecture_*.py``, or in a folder named ``conjectures``, or given with ``--conjectures PATTERN``, or named on the
+command line (``pytest mine.py``) and stating a conjecture, are collected.  A conjecture that is expected to survive fails
+its test when it is refuted or a violation is seen; one that is expected to be refuted fails its test when no counterexample
+certifies; an open one fails only when it is refuted.  One of which no instance was judged (``not tested``) fails its test
+whatever is expected.
 """
 
 from __future__ import annotations
@@ -31,10 +32,15 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         return None
     pattern = parent.config.getoption("--conjectures")
     named = file_path.name.startswith("conjecture_") or file_path.parent.name == "conjectures"
-    if named or (pattern and fnmatch.fnmatch(str(file_path), pattern)):
+    if named or (pattern and fnmatch.fnmatch(str(file_path), pattern)) or _asked_for(file_path, parent.session):
         collected: pytest.Collector = ConjectureFile.from_parent(parent, path=file_path)
         return collected
     return None
+
+
+def _asked_for(path: Path, session: pytest.Session) -> bool:
+    """Was the file itself named on the command line, and does it state a conjecture?"""
+    return session.isinitpath(path) and "Conjecture(" in path.read_text(encoding="utf-8", errors="replace")
 
 
 class ConjectureFile(pytest.File):

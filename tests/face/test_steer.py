@@ -31,7 +31,7 @@ def test_a_steered_copy_is_certified_and_the_original_untouched(name: str, tmp_p
     model = load(f"sample:{name}")
     before = _digests(model)
     w = np.random.default_rng(1).standard_normal(model.d)
-    report = steer(model, w, 40.0, tmp_path / "new", sequences=2, tokens=8)
+    report = steer(model, w, tmp_path / "new", strength=40.0, sequences=2, tokens=8).as_dict()
     assert _digests(load(f"sample:{name}")) == before
     copy = load(str(tmp_path / "new"))
     assert copy.n_layers == model.n_layers
@@ -72,10 +72,7 @@ def test_unusual_directions(tmp_path: Path) -> None:
     model = load("sample:glassllm")
     path = tmp_path / "w.npy"
     np.save(path, np.ones((1, model.d), dtype=np.float32))  # a row, single precision
-    assert (
-        steer(model, read_direction(str(path), model), 20.0, tmp_path / "row", sequences=1, tokens=4)["strength"]
-        == 20.0
-    )
+    assert steer(model, str(path), tmp_path / "row", sequences=1, tokens=4).document["strength"] == 20.0
     np.save(path, np.arange(model.d))  # whole numbers
     assert read_direction(str(path), model).dtype.kind == "i"
     assert read_direction("token:3", model).shape == (model.d,)

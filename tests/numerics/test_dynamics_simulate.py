@@ -83,7 +83,8 @@ def test_many_starts_are_counted_with_intervals() -> None:
     ("source", "options", "message"),
     [
         ("no-such-system", {}, "neither a system"),
-        ("oja-map", {"tokens": 3}, "unknown option"),
+        ("oja-map", {"tokens": 3}, "tokens must be a non-empty list of rows"),
+        ("oja-map", {"sampels": 3}, "'sampels' is no parameter of oja-map and no option"),
         ("oja-map", {"end": -1}, "end must be a finite number above 0"),
         ({**BIPARTITE, "V": [["x", 0], [0, 1]]}, {}, "V must hold numbers"),
         ({**BIPARTITE, "tokens": [[1, 0, 0]]}, {}, "dimension 2"),

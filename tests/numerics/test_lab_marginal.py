@@ -37,7 +37,7 @@ def test_a_tie_at_the_top_refutes_and_nothing_else_is_a_candidate(
 ) -> None:
     path = tmp_path / "conjecture.py"
     path.write_text(FILE.format(conditions=conditions), encoding="utf-8")
-    (result,) = refute(path, 60, 1000, 0, 1, "loky", None, False).as_dict()["results"]
+    (result,) = refute(path, seconds=60, instances=1000).as_dict()["results"]
     assert result["verdict"] == verdict
     if verdict == "refuted":
         assert "exactly 1" in result["meaning"]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
+from eigentoken.display import frame, listing
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.language.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["Classification", "ExactEigenvalue"]
 
@@ -130,6 +134,19 @@ class Classification:
             f"<p><b>{escape(self.kind)}</b>; equilibrium {self.equilibrium._repr_html_()}; "
             f"stable {self.stable._repr_html_()}</p><table>{head}{rows}</table>"
         )
+
+    def __repr__(self) -> str:
+        place = "".join(f", {name} = {value}" for name, value in (("k", self.k), ("p", self.p), ("q", self.q)) if value)
+        lines = [f"equilibrium: {self.equilibrium!r}", f"stable: {self.stable!r}"]
+        lines += [
+            f"{entry.value if entry.exact is None else entry.exact} (multiplicity {entry.multiplicity})"
+            for entry in self.spectrum
+        ]
+        return listing(f"<{self.instance.system.name}: {self.kind}{place}>", lines)
+
+    def to_frame(self) -> DataFrame:
+        """One row an eigenvalue of the tangent spectrum (pandas)."""
+        return frame(entry.as_dict() for entry in self.spectrum)
 
     def __str__(self) -> str:
         parts = [f"{self.instance.system.name}: {self.kind}", f"stable: {self.stable.word!s} ({self.stable.reason})"]

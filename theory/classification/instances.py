@@ -17,6 +17,7 @@ from typing import Any
 
 import sympy
 
+from eigentoken.display import listing
 from eigentoken.files.documents import parse_json, read_json
 from eigentoken.theory.exactness.balls import expression_ball
 from eigentoken.theory.exactness.decisions import is_zero, sign
@@ -102,6 +103,10 @@ class Instance:
         """sha256 of the canonical JSON text of :meth:`as_dict`."""
         text = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def __repr__(self) -> str:
+        lines = [f"{name} = {value}" for name, value in self.as_dict().items() if name != "system"]
+        return listing(f"<Instance of {self.system.name}: {self.n} tokens in R^{self.d}>", lines)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"

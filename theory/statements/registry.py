@@ -10,13 +10,15 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from eigentoken.display import frame, html_table, listing
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.systems.suggestions import meant
 
 if TYPE_CHECKING:
     import networkx as nx
+    from pandas import DataFrame
 
-__all__ = ["ENTRY_POINT_GROUP", "Registry", "UnknownStatement", "register", "statements"]
+__all__ = ["ENTRY_POINT_GROUP", "Registry", "UnknownStatement", "register", "statement", "statements"]
 
 ENTRY_POINT_GROUP = "eigentoken.statements"
 OWN = "eigentoken"
@@ -59,7 +61,7 @@ class Registry:
     def digest(self, statement: Statement) -> str:
         """sha256 of the id and of the file that states it: recorded evidence belongs to exactly this text."""
         origin = self._origins.get(statement.id, "")
-        text = Path(origin).read_bytes() if origin and Path(origin).is_file() else repr(statement).encode()
+        text = Path(origin).read_bytes() if origin and Path(origin).is_file() else statement.text_of_fields().encode()
         return hashlib.sha256(statement.id.encode() + b"\n" + text).hexdigest()
 
     def load(self) -> Registry:
@@ -107,6 +109,33 @@ class Registry:
     def __contains__(self, name: str) -> bool:
         return name in self._statements
 
+    def __getitem__(self, name: str) -> Statement:
+        if not isinstance(name, str):
+            raise TypeError(f"a statement is asked for by its id, such as 'PM-L4', got {name!r}")
+        return self.get(name)
+
+    def __repr__(self) -> str:
+        return listing(f"<{len(self)} statements>", [f"{each.id}: {each.title}" for each in self])
+
+    def _repr_html_(self) -> str:
+        rows = [(each.id, each.kind, each.source, each.title) for each in self]
+        return html_table(("id", "kind", "source", "title"), rows, f"{len(self)} statements")
+
+    def to_frame(self) -> DataFrame:
+        """One row a statement: kind, source, title, systems, what it depends on (pandas)."""
+        rows = (
+            {
+                "id": each.id,
+                "kind": str(each.kind),
+                "source": str(each.source),
+                "title": each.title,
+                "systems": ", ".join(each.systems),
+                "depends": ", ".join(each.depends),
+            }
+            for each in self
+        )
+        return frame(rows, "id")
+
     def get(self, name: str) -> Statement:
         """The statement of that id, whatever the case of the letters."""
         for each in (name, name.upper()):
@@ -138,6 +167,15 @@ _REGISTRY = Registry()
 def register(statement: Statement) -> Statement:
     """Enter a statement into the registry of the process; the calling file is its origin."""
     return _REGISTRY.register(statement, str(sys._getframe(1).f_globals.get("__file__", "")))
+
+
+def statement(name: str) -> Statement:
+    """The statement of that id.
+
+    >>> statement("PM-L4").title
+    'Stability of consensus for the Oja map'
+    """
+    return statements().get(name)
 
 
 def statements() -> Registry:

@@ -9,11 +9,12 @@ itself: it is computed from recorded evidence (:class:`Evidence`) that belongs t
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from eigentoken.display import brief
 from eigentoken.theory.language.claims import Claim, When
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.readings import LATEX
@@ -262,6 +263,14 @@ class Statement:
         if evidence.checked:
             return Status.DERIVED
         return Status.TESTED if evidence.tested or evidence.vectors else Status.STATED
+
+    def text_of_fields(self) -> str:
+        """Every field that is compared, as text: what a digest is taken of where the statement stands in no file."""
+        told = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr)
+        return f"{type(self).__qualname__}({told})"
+
+    def __repr__(self) -> str:
+        return f"<{self.id}, {self.kind!s} ({self.source!s}): {brief(self.title, 160)}>"
 
     def _repr_latex_(self) -> str:
         given = r",\ ".join(LATEX(each) for each in self.conditions)

@@ -7,7 +7,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from eigentoken.display import frame, html_table, listing
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["Recheck", "Rechecked", "certificates_of_check", "recheck_document"]
 
@@ -33,7 +38,7 @@ class Rechecked:
         return vars(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recheck(Sequence[Rechecked]):
     """The lines of a re-check, and the fields of the document that it does not cover."""
 
@@ -46,6 +51,20 @@ class Recheck(Sequence[Rechecked]):
     def __getitem__(self, index: Any) -> Any:
         return self.lines[index]
 
+    def __repr__(self) -> str:
+        agree = sum(each.agrees == "holds" for each in self.lines)
+        open_ones = [f"{each.where}: {each.agrees}: {each.reason}" for each in self.lines if each.agrees != "holds"]
+        open_ones += [f"not covered: {', '.join(self.not_covered)}"] if self.not_covered else []
+        return listing(f"<Re-check {self.verdict}: {agree} of {len(self.lines)} agree>", open_ones)
+
+    def _repr_html_(self) -> str:
+        rows = [(each.where, each.condition, each.agrees, each.reason) for each in self.lines]
+        return html_table(("where", "condition", "agrees", "why"), rows, f"re-check: {self.verdict}")
+
+    def to_frame(self) -> DataFrame:
+        """One row a part that was re-checked (pandas)."""
+        return frame(each.as_dict() for each in self.lines)
+
     @property
     def verdict(self) -> str:
         """``fails`` if one line fails, ``undecided`` if one is or there is none, else ``holds``."""
@@ -56,7 +75,7 @@ class Recheck(Sequence[Rechecked]):
 def recheck_document(
     path: Path,
     *,
-    source: str | None = None,
+    source: Any = None,
     seconds: float = 60.0,
     done: Callable[[], None] = lambda: None,
     run_predicates: bool = False,
@@ -122,7 +141,7 @@ def _classification(document: dict[str, Any], seconds: float) -> Recheck:
     return Recheck(list(_lines(shown, parts)), shown.not_covered())
 
 
-def _verdict(document: dict[str, Any], source: str | None, seconds: float) -> Recheck:
+def _verdict(document: dict[str, Any], source: Any, seconds: float) -> Recheck:
     from eigentoken.numerics.recheck import recheck_verdict
 
     matrix = source or document["matrix"]
@@ -133,7 +152,7 @@ def _verdict(document: dict[str, Any], source: str | None, seconds: float) -> Re
     return Recheck(list(_lines(shown, parts)), shown.not_covered())
 
 
-def _certificate(path: Path, document: dict[str, Any], source: str | None, seconds: float) -> Rechecked:
+def _certificate(path: Path, document: dict[str, Any], source: Any, seconds: float) -> Rechecked:
     from eigentoken.files.documents import read_json
     from eigentoken.numerics.recheck import recheck
 
@@ -194,7 +213,7 @@ def _whole(verdict: dict[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]
 def _report(
     document: dict[str, Any],
     stored: Mapping[str, Any],
-    source: str | None,
+    source: Any,
     seconds: float,
     done: Callable[[], None],
 ) -> Recheck:

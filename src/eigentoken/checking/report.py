@@ -8,19 +8,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eigentoken.checking.idealisations import idealisations
+from eigentoken.display import frame, listing
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from eigentoken.models.loading.model import Model
 
 __all__ = ["Report", "assemble", "rotary_shares", "statement_over_layers", "warnings_of"]
 
 SCHEMA = "check"
+#: By the ending of a file, the format that :meth:`Report.save` writes.
+FORMATS = {".json": "json", ".html": "html", ".tex": "latex", ".sarif": "sarif", ".md": "model-card"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """``document`` is the whole JSON document, ``arrays`` reads what its certificates need; the rest are views."""
 
@@ -38,9 +44,60 @@ class Report:
     def statements(self) -> list[dict[str, Any]]:
         return list(self.document["statements"])
 
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader should know before the verdicts."""
+        return list(self.document["warnings"])
+
+    def save(self, path: str | Path, *, arrays: bool = False) -> Path:
+        """Write .json (with ``arrays``, what its certificates need beside it), .html, .tex, .sarif or .md (a model card)."""
+        from eigentoken.checking.formats import write_report
+
+        target = Path(path)
+        form = FORMATS.get(target.suffix.lower())
+        if form is None:
+            raise ValueError(f"a report is saved as {', '.join(FORMATS)}, got {target.name!r}")
+        write_report(self, {form: target}, arrays)
+        return target
+
+    def to_frame(self) -> DataFrame:
+        """One row a statement: its word over all layers and the word in each layer (pandas)."""
+        return frame(
+            (
+                {"id": each["id"], "title": each["title"], "word": each["word"]}
+                | {f"layer {number}": word for number, word in enumerate(each["layers"])}
+                for each in self.statements
+            ),
+            "id",
+        )
+
+    def layers_frame(self) -> DataFrame:
+        """One row a layer: the certified intervals of its numbers (pandas)."""
+        numbers = ("leading_eigenvalue", "norm", "alpha_star", "distance_to_symmetric", "distance_to_identity")
+        rows = (
+            {
+                "layer": layer["layer"],
+                "case": layer["cases"]["step"],
+                **{name: layer[name] and tuple(layer[name]) for name in numbers},
+                "regime": layer["regime"]["regime"],
+            }
+            for layer in self.layers
+        )
+        return frame(rows, "layer")
+
+    def __repr__(self) -> str:
+        words = Counter(each["word"] for each in self.statements)
+        lines = [f"warning: {text}" for text in self.warnings[:2]]
+        lines += [f"{count} statements: {word}" for word, count in words.most_common()]
+        return listing(f"<Report on {self.document['model']['description']}>", lines)
+
     def word(self, name: str) -> str:
         """The word of a statement over all layers: see :class:`eigentoken.theory.statements.layer_systems.LayerWord`."""
-        return str(next(each["word"] for each in self.statements if each["id"] == name))
+        found = next((each["word"] for each in self.statements if each["id"] == name.upper()), None)
+        if found is None:
+            known = ", ".join(each["id"] for each in self.statements[:8])
+            raise KeyError(f"{name!r} was not checked: this report has {len(self.statements)} statements, {known} ...")
+        return str(found)
 
     def satisfies(self, name: str) -> bool:
         """Is the statement about every layer, with every condition on weights certified?  What asks nothing is satisfied."""
@@ -61,7 +118,7 @@ def assemble(
     arrays: Callable[[], dict[str, Any]] = dict,
 ) -> Report:
     """The report from the layers' records, in the order of the layers; no clock, no path of the machine."""
-    from eigentoken import __version__
+    from eigentoken.version import __version__
 
     layers = []
     for index in range(model.n_layers):

@@ -128,8 +128,8 @@ def _folder(options: _Options) -> Path:
 
 def _binding(loaded: Any, ids: Sequence[str], options: _Options) -> str:
     """sha256 of what the results depend on: version and code, weights, statements, options."""
-    from eigentoken import __version__
     from eigentoken.theory.statements.registry import statements
+    from eigentoken.version import __version__
 
     registry = statements()
     digests = [registry.digest(registry.get(name)) for name in ids]

@@ -2,19 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from eigentoken.display import html_table, listing
 from eigentoken.files.arrays import ArrayFileError, read_npy
 
-__all__ = ["read_direction", "steer"]
+__all__ = ["DirectionError", "SteerReport", "read_direction", "steer"]
 
 HEAD = ("Q", "K", "V", "scale", "q_bias", "k_bias", "v_bias")
 SCOPE = (
     "PM-S3, certified: tokens as they enter the last layer, the attention update of the stored matrix with its biases, "
     "before the normalization and feed-forward that follow"
 )
+
+
+class DirectionError(ValueError):
+    """A direction that cannot be used: the message begins with the argument's name."""
+
+
+@dataclass(frozen=True, repr=False)
+class SteerReport:
+    """What a rank-one edit of the last layer does: ``document`` is the JSON, the rest are views."""
+
+    document: Mapping[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        return dict(self.document)
+
+    @property
+    def folder(self) -> Path:
+        """The edited checkpoint."""
+        return Path(self.document["folder"])
+
+    @property
+    def verdicts(self) -> dict[str, Any]:
+        """The certified answers about the edited layer, by name."""
+        return dict(self.document["verdicts"])
+
+    def _rows(self) -> list[tuple[str, str]]:
+        found, seen = self.document, self.document["tokens"]
+        told = seen["guaranteed"]
+        bound = found["cosine_at_least"]
+        rows = [(name, str(verdict["verdict"])) for name, verdict in found["verdicts"].items()]
+        if bound is not None:
+            rows.append(("|cos| of the leading eigenvector with the direction, certified", f"at least {bound:.6f}"))
+        means = f"{seen['before']['mean']:.3f} before, {seen['after']['mean']:.3f} after"
+        rows.append(("|cos| of tokens with the direction, measured", means))
+        words = ", ".join(f"{word} for {told[word]}" for word in ("holds", "fails", "undecided"))
+        return [*rows, (f"guarantee of PM-S3 for {told['tokens']} tokens, certified", words)]
+
+    def __repr__(self) -> str:
+        head = (
+            f"<Edit of {self.document['model']}, strength {self.document['strength']:g}, in {self.document['folder']}>"
+        )
+        return listing(head, [f"{name}: {said}" for name, said in self._rows()])
+
+    def _repr_html_(self) -> str:
+        return html_table(("what", "answer"), self._rows(), str(self.document["model"]))
 
 
 def read_direction(text: str, model: Any, seed: int = 0) -> Any:
@@ -27,31 +75,69 @@ def read_direction(text: str, model: Any, seed: int = 0) -> Any:
         table = getattr(model.embedding(), "token", None)
         number = text.removeprefix("token:")
         if table is None or not number.isdigit() or int(number) >= len(table):
-            raise ValueError(f"--direction {text}: expected token:ID with an id of the model's vocabulary")
+            raise DirectionError(f"direction {text}: expected token:ID with an id of the model's vocabulary")
         row = np.asarray(table[int(number)], dtype=np.float64)
         if row.shape != (model.d,):
-            raise ValueError(
-                f"--direction {text}: embeddings have {row.size} entries and tokens {model.d}; give a .npy"
+            raise DirectionError(
+                f"direction {text}: embeddings have {row.size} entries and tokens {model.d}; give a .npy"
             )
         return row
     path = Path(text)
     if path.suffix != ".npy":
-        raise ValueError(f"--direction must be a .npy file, token:ID or random, got {text!r}")
+        raise DirectionError(f"direction must be a .npy file, token:ID or random, got {text!r}")
     try:
         vector = read_npy(path)
     except ArrayFileError as problem:
-        raise ValueError(
-            f"--direction: {problem}: give a plain .npy array of numbers (nothing was unpickled)"
+        raise DirectionError(
+            f"direction: {problem}: give a plain .npy array of numbers (nothing was unpickled)"
         ) from None
     if vector.dtype.kind not in "fiu":
-        raise ValueError(f"--direction {text}: expected an array of real numbers, one for each coordinate of a token")
+        raise DirectionError(f"direction {text}: expected an array of real numbers, one for each coordinate of a token")
     return vector
 
 
 def steer(
-    model: Any, direction: Any, strength: float, folder: Path, *, sequences: int = 8, tokens: int = 32, seed: int = 0
+    model: object,
+    direction: object,
+    folder: str | Path,
+    *,
+    strength: float = 20.0,
+    sequences: int = 8,
+    tokens: int = 32,
+    seed: int = 0,
+) -> SteerReport:
+    """Give the output matrix of the last layer a new principal direction; write the edited checkpoint to a new folder.
+
+    ``model``: whatever :func:`eigentoken.load` takes.  ``direction``: an array or tensor of d numbers, a ``.npy`` file,
+    ``token:ID`` or ``random``.  The report says what is certified (PM-S3) and what was seen on random tokens.
+    """
+    from eigentoken.checking.run import open_model
+
+    loaded = open_model(model)
+    target = Path(folder)
+    if isinstance(direction, str | os.PathLike):
+        vector = read_direction(os.fspath(direction), loaded, seed)
+    else:
+        vector = _given_direction(direction, loaded.d)
+    return SteerReport(_steered(loaded, vector, float(strength), target, sequences, tokens, seed))
+
+
+def _given_direction(direction: Any, d: int) -> Any:
+    """d finite numbers, from an array, a tensor on any device, or a list."""
+    import numpy as np
+
+    plain = direction.detach().cpu() if hasattr(direction, "detach") else direction
+    vector = np.asarray(plain)
+    if vector.dtype.kind not in "fiu" or vector.shape != (d,):
+        raise DirectionError(
+            f"direction must be {d} real numbers, one for each coordinate, got {vector.dtype} {vector.shape}"
+        )
+    return vector.astype(np.float64)
+
+
+def _steered(
+    model: Any, direction: Any, strength: float, folder: Path, sequences: int, tokens: int, seed: int
 ) -> dict[str, Any]:
-    """Write the edited checkpoint to a new folder and report what is certified and what was seen."""
     import numpy as np
 
     from eigentoken.checking.layers import weights_of

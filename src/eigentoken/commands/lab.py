@@ -54,7 +54,17 @@ def refute(
     """
     from eigentoken.numerics.lab import refute as search
 
-    report = search(file, seconds, instances, seed, jobs, backend, address, drop, watch=_watch())
+    report = search(
+        file,
+        seconds=seconds,
+        instances=instances,
+        seed=seed,
+        jobs=jobs,
+        backend=backend,
+        address=address,
+        drop=drop,
+        watch=_watch(),
+    )
     document = {key: value for key, value in report.as_dict().items() if key != "schema"}
     if output is not None:
         import json as codec

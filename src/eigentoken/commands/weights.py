@@ -150,12 +150,13 @@ def steer(
 
     Example: eigentoken steer sample:rxnmapper --direction random --strength 40 -o out/steered
     """
-    from eigentoken.checking.run import open_model
-    from eigentoken.checking.steer import read_direction
+    from eigentoken.checking.steer import DirectionError
     from eigentoken.checking.steer import steer as run
 
-    loaded = open_model(model)
-    report = run(loaded, read_direction(direction, loaded, seed), strength, output, seed=seed)
+    try:
+        report = run(model, direction, output, strength=strength, seed=seed).as_dict()
+    except DirectionError as problem:
+        raise ValueError(f"--{problem}") from None
     if json:
         show_json("steer", report)
         return

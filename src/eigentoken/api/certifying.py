@@ -1,0 +1,157 @@
+"""``et.certify``: a condition by its name or as a word of the language, on a matrix, in either order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+import eigentoken.numerics.layers.shared_pairs  # noqa: F401 - registers its reading
+from eigentoken.numerics.certified.certify import certify as certify_name
+from eigentoken.numerics.certified.certify import conditions
+from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
+from eigentoken.numerics.certified.matrices import as_enclosure, exact_number, read_matrix
+from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
+from eigentoken.numerics.layers.symbol_values import Environment
+from eigentoken.theory.language.conditions import Condition
+from eigentoken.theory.language.readings import NoReading
+from eigentoken.theory.language.terms import alpha as step_symbol
+from eigentoken.theory.language.verdicts import Verdict
+
+__all__ = ["certify"]
+
+#: Options that only a condition given by its name has.
+NAMED_OPTIONS = ("expected", "bound", "within")
+
+
+def certify(
+    question: object,
+    matrix: object = None,
+    *,
+    radius: object = 0.0,
+    alpha: object = None,
+    expected: object = None,
+    bound: object = None,
+    within: object = None,
+    by: str = "real-part",
+    time_limit: float = 10.0,
+    **matrices: object,
+) -> Verdict:
+    """Decide a condition for every matrix within ``radius`` (spectral norm) of the one given: holds, fails or undecided.
+
+    The condition is a name (``et.conditions()`` lists them) or a word such as ``Symmetric(V)``; condition and matrix may
+    come in either order.  A matrix is an array, a tensor, nested lists of exact numbers, or the name of a file (``.npy``,
+    ``.json``, ``.safetensors::tensor``); its numbers are taken exactly as they are.  A word of several letters takes the
+    matrices by name: ``certify(Commute(V, M), V=A, M=B)``.  ``alpha`` is the step that a word or ``dominant-step``
+    speaks of; ``expected``, ``bound``, ``within`` and ``by`` belong to names.
+
+    >>> import numpy as np
+    >>> certify(np.eye(2), "positive-definite") == "holds"
+    True
+    >>> from eigentoken.theory.language.conditions import Symmetric
+    >>> from eigentoken.theory.language.terms import matrix
+    >>> certify(Symmetric(matrix("V")), np.eye(2)) == "holds"
+    True
+    """
+    asked, given = _in_order(question, matrix)
+    if isinstance(asked, str):
+        if matrices:
+            raise MatrixError(f"{next(iter(matrices))}: {asked} is about one matrix: give it as the second argument")
+        if given is None:
+            raise MatrixError(f"the matrix is missing: certify({asked!r}, matrix)")
+        return certify_name(
+            asked,
+            given,
+            radius=radius,
+            alpha=alpha,
+            expected=expected,
+            bound=bound,
+            within=within,
+            by=by,
+            time_limit=time_limit,
+        )
+    for name, value in zip(NAMED_OPTIONS, (expected, bound, within), strict=True):
+        if value is not None:
+            raise MatrixError(f"{name} belongs to a condition given by its name, not to {type(asked).__name__}")
+    values = _bound(asked, given, matrices, radius)
+    if alpha is None and any(step_symbol in term.free_symbols for term in _terms(asked)):
+        raise MatrixError(f"{asked} speaks of the step alpha: give alpha")
+    step = Fraction(1) if alpha is None else exact_number(alpha)
+    return _answer(asked, Environment("the matrices given", values, step=step))
+
+
+def _in_order(first: object, second: object) -> tuple[str | Condition, object]:
+    """The condition and the matrix; of two texts the one that names a condition is the condition."""
+    for asked, given in ((first, second), (second, first)):
+        if isinstance(asked, Condition) or (isinstance(asked, str) and asked in conditions()):
+            return asked, given
+    for asked, given in ((first, second), (second, first)):
+        if isinstance(asked, str):
+            return asked, given
+    raise MatrixError(
+        f"the condition is missing, got {type(first).__name__} and {type(second).__name__}: name one, such as "
+        "'positive-definite', or give a word, such as Symmetric(V)"
+    )
+
+
+def _terms(word: object) -> Iterator[Any]:
+    """The expressions in a word, however deep."""
+    if isinstance(word, sp.Basic):
+        yield word
+    elif isinstance(word, tuple | list):
+        for each in word:
+            yield from _terms(each)
+    elif is_dataclass(word):
+        for part in fields(word):
+            yield from _terms(getattr(word, part.name))
+
+
+def _letters(word: Condition) -> list[str]:
+    """The matrices that a word speaks of, by name."""
+    found = {symbol.name for term in _terms(word) for symbol in term.atoms(sp.MatrixSymbol)}
+    named = getattr(word, "name", None)
+    return sorted(found | ({named} if isinstance(named, str) else set()))
+
+
+def _bound(word: Condition, given: object, matrices: Mapping[str, object], radius: object) -> dict[str, Enclosure]:
+    letters = _letters(word)
+    if not letters:
+        raise MatrixError(f"{word} speaks of tokens, not of a matrix: use eigentoken.refute or eigentoken.classify")
+    by_name: dict[str, object] = dict(matrices)
+    if isinstance(given, Mapping):
+        by_name = {**{str(name): value for name, value in given.items()}, **by_name}
+    elif given is not None:
+        rest = [letter for letter in letters if letter not in by_name]
+        if len(rest) != 1:
+            raise MatrixError(f"{word} speaks of {', '.join(letters)}: give each by name, V=...")
+        by_name[rest[0]] = given
+    for name in by_name:
+        if name not in letters:
+            raise MatrixError(f"{name} is not in {word}, which speaks of {', '.join(letters)}")
+    for letter in letters:
+        if letter not in by_name:
+            raise MatrixError(f"{letter} of {word} is missing: give the matrix, {letter}=...")
+    reach = exact_number(radius)
+    found = {
+        name: read_matrix(value, reach) if isinstance(value, str) else as_enclosure(value, reach)
+        for name, value in by_name.items()
+    }
+    shapes = {enclosure.shape for enclosure in found.values()}
+    if len(shapes) > 1 or any(rows != columns for rows, columns in shapes):
+        raise MatrixError(f"matrices must be square and of one size, got {sorted(shapes)}")
+    return found
+
+
+def _answer(word: Condition, environment: Environment) -> Verdict:
+    try:
+        verdict: Verdict | None = ON_WEIGHTS(word, environment)
+    except NoReading:
+        verdict = None
+    if verdict is None:
+        raise MatrixError(
+            f"{word} speaks of tokens, not of matrices alone: use eigentoken.refute or eigentoken.classify"
+        )
+    return verdict

@@ -1,0 +1,43 @@
+"""``et.classify``: one exact point of a system, given by keywords, an instance, a mapping or a file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from eigentoken.numerics.deadline import OutOfTime, limited
+from eigentoken.theory.classification.classification import Classification
+from eigentoken.theory.classification.classify import classify as classify_instance
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.systems.catalogue import System
+
+__all__ = ["classify"]
+
+
+def classify(
+    point: str | Path | System | Instance | Mapping[str, Any], *, seconds: float = 600.0, **fields: Any
+) -> Classification:
+    """The class, exact spectrum and stability of a point.
+
+    ``point``: an :class:`Instance`, a mapping or JSON file with ``system``, the parameters and ``tokens``, or the name of a
+    system with those as keywords.  Numbers are exact: arrays and tensors count as the binary fractions that they hold,
+    texts as ``"1/3"``, ``"sqrt(2)/2"`` or ``"ln(3)"``.
+
+    >>> found = classify("oja-map", tokens=[[1, 0], [1, 0]], V=[[1, 0], [0, "1/2"]], alpha="1/4")
+    >>> found.kind, found.stable == "holds"
+    ('consensus', True)
+    """
+    if fields:
+        if isinstance(point, Instance | Mapping) or not isinstance(point, str | System):
+            raise ValueError(f"{next(iter(fields))}: fields go with the name of a system, got {type(point).__name__}")
+        name = point.name if isinstance(point, System) else point
+        subject: Any = Instance.of(name, fields.pop("tokens", None), **fields)
+    else:
+        subject = point
+    try:
+        with limited(time.time() + seconds):
+            return classify_instance(subject)
+    except OutOfTime:
+        raise ValueError(f"not classified within {seconds:g} seconds: give more with seconds=") from None

@@ -1,0 +1,77 @@
+"""``et.reproduce``: the papers' figures and tables, run and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eigentoken.display import frame, html_table, listing
+from eigentoken.figures.runs import run_recipes
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["Reproduction", "reproduce"]
+
+
+@dataclass(frozen=True, repr=False)
+class Reproduction:
+    """What each recipe came to: it agrees with the paper, differs, or cannot run here; ``document`` is the JSON."""
+
+    document: Mapping[str, Any]
+
+    @property
+    def outcomes(self) -> list[dict[str, Any]]:
+        return list(self.document["outcomes"])
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.outcomes)
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        for each in self.outcomes:
+            if each["name"] == name:
+                return each
+        raise KeyError(f"{name!r} was not run: {', '.join(each['name'] for each in self.outcomes)}")
+
+    def as_dict(self) -> dict[str, Any]:
+        return dict(self.document)
+
+    def __repr__(self) -> str:
+        lines = [f"{each['name']}: {each['status']}; {each['reason']}" for each in self.outcomes]
+        return listing(f"<{len(self)} recipes at scale {self.document['scale']}>", lines)
+
+    def _repr_html_(self) -> str:
+        rows = [(each["name"], each["figure"], each["status"], each["reason"]) for each in self.outcomes]
+        return html_table(("recipe", "figure", "outcome", "why"), rows)
+
+    def to_frame(self) -> DataFrame:
+        """One row a recipe (pandas)."""
+        wanted = ("name", "paper", "figure", "title", "status", "reason")
+        return frame(({key: each[key] for key in wanted} for each in self.outcomes), "name")
+
+
+def reproduce(
+    recipes: str | Sequence[str] | None = None,
+    *,
+    scale: str = "quick",
+    seed: int = 0,
+    folder: str | Path | None = None,
+    models: Sequence[str] = (),
+    fresh: bool = False,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Reproduction:
+    """Run the recipes of the papers' figures and tables (all, or those named) and compare with what the papers claim.
+
+    ``scale``: ``quick`` (minutes), ``full`` or ``paper``.  With a ``folder``, figures, data and a gallery are written there,
+    and what is there already is not run again unless ``fresh``.  ``models``: own checkpoints to run on as well.
+    """
+    if scale not in ("quick", "full", "paper"):
+        raise ValueError(f"scale must be quick, full or paper, got {scale!r}")
+    names = None if recipes is None else [recipes] if isinstance(recipes, str) else list(recipes)
+    done = run_recipes(names, scale=scale, seed=seed, folder=folder, resume=not fresh, models=models, progress=progress)
+    return Reproduction(done)
