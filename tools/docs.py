@@ -3,7 +3,9 @@
 ``python tools/docs.py`` rewrites the outputs in README.md and docs/*.md and regenerates the tables between markers;
 ``--check`` only compares and names what is stale.  In a block opened with ```console lines=12 the output is cut after
 twelve lines.  A block opened with ```console norun is shown as it stands (installing, servers); there are few of those.
-Python blocks of one file share their names, top to bottom; a block ```python norun is not run.
+Python blocks of one file share their names, top to bottom; a block ```python norun is not run.  In a block ```python shows
+each expression that stands alone is followed by its representation, as comments, as a notebook would show it.  A page that
+begins with a comment "in a process of its own" (it registers statements) is run apart from the others.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```(console|python)([^\n]*)\n(.*?)^```$", re.M | re.S)
+OWN_PROCESS = "<!-- in a process of its own -->"
 MARKED = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end -->", re.S)
 
 
@@ -55,9 +58,41 @@ def console(body: str, options: str, folder: Path) -> str:
     return "\n".join(out) + "\n"
 
 
+def shown(body: str, names: dict[str, object], origin: str) -> str:
+    """The block, run statement by statement, with the representation of each bare expression in comments below it."""
+    lines = body.splitlines()
+    tree = ast.parse(body)
+    out: list[str] = []
+    done = 0  # lines of the block that were copied
+    for statement in tree.body:
+        end = statement.end_lineno or statement.lineno
+        out += lines[done:end]
+        done = end
+        code = ast.Expression(statement.value) if isinstance(statement, ast.Expr) else ast.Module([statement], [])
+        if not isinstance(code, ast.Expression):
+            exec(compile(code, origin, "exec"), names)
+            continue
+        value = eval(compile(code, origin, "eval"), names)
+        while done < len(lines) and lines[done].startswith("#"):  # what it showed before
+            done += 1
+        out += [f"# {line}".rstrip() for line in repr(value).splitlines()] if value is not None else []
+    return "\n".join([*out, *lines[done:]]) + "\n"
+
+
 def refreshed(path: Path) -> str:
     """The text of a page with outputs and tables made anew; Python blocks are executed on the way."""
     text = path.read_text(encoding="utf-8")
+    if not text.startswith(OWN_PROCESS):
+        return made_anew(path, text)
+    command = [sys.executable, __file__, "--print", str(path)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=1200)
+    if ran.returncode != 0:
+        raise AssertionError(f"{path.name}: {ran.stderr[-3000:]}")
+    return ran.stdout
+
+
+def made_anew(path: Path, text: str) -> str:
+    """The page, run in this process."""
     names: dict[str, object] = {"__name__": "__docs__"}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -70,8 +105,11 @@ def refreshed(path: Path) -> str:
             if kind == "python":
                 here = Path.cwd()
                 os.chdir(folder)
+                origin = f"{path.name}: python block"
                 try:
-                    exec(compile(body, f"{path.name}: python block", "exec"), names)
+                    if "shows" in options:
+                        return f"```python{options}\n{shown(body, names, origin)}```"
+                    exec(compile(body, origin, "exec"), names)
                 finally:
                     os.chdir(here)
                 return found.group(0)
@@ -301,6 +339,10 @@ TABLES = {
 
 
 def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["--print"]:
+        page = Path(arguments[1])
+        sys.stdout.write(made_anew(page, page.read_text(encoding="utf-8")))
+        return 0
     check = "--check" in arguments
     wanted = [ROOT / name for name in arguments if not name.startswith("-")] or pages()
     stale = []

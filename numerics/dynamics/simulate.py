@@ -129,7 +129,8 @@ class Simulation:
         }
 
     def __repr__(self) -> str:
-        shape = f"{self.states.shape[1]} starts of {self.states.shape[2]} tokens in R^{self.states.shape[3]}"
+        starts, n, d = self.states.shape[1:]
+        shape = f"{starts} start{'s' if starts > 1 else ''} of {n} tokens in R^{d}"
         unit = "layers" if self.system.time is Time.MAP else "time"
         lines = [f"{name}: {f.count} of {f.total}" for name, f in self.fractions.items()]
         lines += [f"{name}: {v[0].mean():.4g} to {v[-1].mean():.4g}" for name, v in self.observed.items()]

@@ -89,7 +89,7 @@ def given_array(where: str, value: Any, ndim: tuple[int, ...] = (2,)) -> Tensor:
     if tensor.dtype not in FLOATS:
         raise ValueError(f"{where} must be of float32 or float64, got {tensor.dtype}: convert it first")
     if tensor.ndim not in ndim or 0 in tensor.shape:
-        expected = {(1,): "(d,)", (2,): "(d, d)"}.get(ndim, "(n, d) or (instances, n, d)")
+        expected = "(d,)" if ndim == (1,) else "(d, d)" if ndim == (2,) else "(n, d) or (instances, n, d)"
         raise ValueError(f"{where} must have shape {expected}, got {tuple(tensor.shape)}")
     if not bool(torch.isfinite(tensor).all()):
         raise ValueError(f"{where} must hold finite numbers, got an infinity or not-a-number: remove it")

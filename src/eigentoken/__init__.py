@@ -34,11 +34,17 @@ if TYPE_CHECKING:
     from eigentoken.numerics.lab.report import RefutationReport
     from eigentoken.proofs.verify import Verified, verify
     from eigentoken.theory.classification.classification import Classification
+    from eigentoken.theory.classification.equilibria import Equilibria, equilibria
     from eigentoken.theory.classification.instances import Instance
     from eigentoken.theory.language.verdicts import Certificate, Verdict
+    from eigentoken.theory.linearization.at_points import spectrum
+    from eigentoken.theory.linearization.linearize import Linearization, linearize
+    from eigentoken.theory.linearization.spectrum import Spectrum
     from eigentoken.theory.statements.registry import register, statement, statements
     from eigentoken.theory.statements.statement import Statement
-    from eigentoken.theory.systems.catalogue import System, system
+    from eigentoken.theory.systems.catalogue import system, systems
+    from eigentoken.theory.systems.registry import register_system
+    from eigentoken.theory.systems.system import System
 
 #: public name -> where it lives: the imports above, made when a name is first asked for, so that ``import eigentoken`` is
 #: quick (a test holds that the two agree)
@@ -47,18 +53,21 @@ _HOMES = {
     "CheckedDerivation": "api.derivations",
     "Classification": "theory.classification.classification",
     "Conjecture": "numerics.lab.conjectures",
+    "Equilibria": "theory.classification.equilibria",
     "Head": "models.convention.head_and_layer",
     "Instance": "theory.classification.instances",
     "Layer": "models.convention.head_and_layer",
+    "Linearization": "theory.linearization.linearize",
     "Model": "models.loading.model",
     "Recheck": "checking.recheck",
     "RefutationReport": "numerics.lab.report",
     "Report": "checking.report",
     "Reproduction": "api.reproduction",
     "Simulation": "numerics.dynamics.simulate",
+    "Spectrum": "theory.linearization.spectrum",
     "Statement": "theory.statements.statement",
     "SteerReport": "checking.steer",
-    "System": "theory.systems.catalogue",
+    "System": "theory.systems.system",
     "Verdict": "theory.language.verdicts",
     "Verified": "proofs.verify",
     "certify": "api.certifying",
@@ -66,16 +75,21 @@ _HOMES = {
     "classify": "api.points",
     "conditions": "numerics.certified.certify",
     "derive": "api.derivations",
+    "equilibria": "theory.classification.equilibria",
+    "linearize": "theory.linearization.linearize",
     "load": "models.loading.sources",
     "recheck": "api.rechecking",
     "refute": "numerics.lab.refutation",
     "register": "theory.statements.registry",
+    "register_system": "theory.systems.registry",
     "reproduce": "api.reproduction",
     "simulate": "numerics.dynamics.simulate",
+    "spectrum": "theory.linearization.at_points",
     "statement": "theory.statements.registry",
     "statements": "theory.statements.registry",
     "steer": "checking.steer",
     "system": "theory.systems.catalogue",
+    "systems": "theory.systems.catalogue",
     "verify": "proofs.verify",
 }
 
@@ -84,15 +98,18 @@ __all__ = [
     "CheckedDerivation",
     "Classification",
     "Conjecture",
+    "Equilibria",
     "Head",
     "Instance",
     "Layer",
+    "Linearization",
     "Model",
     "Recheck",
     "RefutationReport",
     "Report",
     "Reproduction",
     "Simulation",
+    "Spectrum",
     "Statement",
     "SteerReport",
     "System",
@@ -104,16 +121,21 @@ __all__ = [
     "classify",
     "conditions",
     "derive",
+    "equilibria",
+    "linearize",
     "load",
     "recheck",
     "refute",
     "register",
+    "register_system",
     "reproduce",
     "simulate",
+    "spectrum",
     "statement",
     "statements",
     "steer",
     "system",
+    "systems",
     "verify",
 ]
 
@@ -127,8 +149,10 @@ if not TYPE_CHECKING:  # for a type checker a name that is not listed above does
     def __getattr__(name: str) -> object:
         """A public name, imported now and kept."""
         if name not in _HOMES:
-            near = [each for each in __all__ if each.lower().startswith(name[:4].lower())]
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, __all__, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
             raise AttributeError(f"module 'eigentoken' has no attribute {name!r}{hint}")
         found = globals()[name] = getattr(importlib.import_module(f"eigentoken.{_HOMES[name]}"), name)
         return found

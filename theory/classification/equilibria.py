@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import sympy
 
+from eigentoken.display import frame
 from eigentoken.theory.classification.classification import ExactEigenvalue
 from eigentoken.theory.classification.classify import classify
 from eigentoken.theory.classification.equilibrium_search import search
@@ -36,6 +36,7 @@ from eigentoken.theory.systems.system import Space, System
 
 if TYPE_CHECKING:
     import networkx
+    from pandas import DataFrame
 
 __all__ = ["Equilibria", "EquilibriumPoint", "equilibria", "template"]
 
@@ -159,13 +160,9 @@ class Equilibria(Sequence["EquilibriumPoint"]):
             for each in self.points
         ]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """The rows as a pandas data frame (pandas is optional)."""
-        try:
-            pandas = import_module("pandas")
-        except ImportError:
-            raise ValueError("to_frame needs pandas: install it, or use rows()") from None
-        return pandas.DataFrame(self.rows())
+        return frame(self.rows())
 
     def as_dict(self) -> dict[str, Any]:
         """A JSON document."""

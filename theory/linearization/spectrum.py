@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from eigentoken.display import frame
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.printing.scalars import formula
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from eigentoken.theory.linearization.criterion import Criterion
 
 __all__ = ["EigenvalueFamily", "Entry", "Spectrum", "entry_latex", "shown", "spectrum_latex"]
@@ -240,6 +243,10 @@ class Spectrum:
             rows = [", ".join(plain_text(formula(each)) for each in row) for row in block.tolist()]
             listed.append((plain_text(name), f"[{'; '.join(rows)}]"))
         return listed + [(plain_text(formula(a)), plain_text(formula(b))) for a, b in self.abbreviations]
+
+    def to_frame(self) -> DataFrame:
+        """One row a tangent family: value, what its letters run over, multiplicity, all as text (pandas)."""
+        return frame({"value": value, "for": runs, "multiplicity": count} for value, runs, count in self.rows())
 
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex}\n$$"

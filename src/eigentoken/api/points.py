@@ -11,7 +11,7 @@ from eigentoken.numerics.deadline import OutOfTime, limited
 from eigentoken.theory.classification.classification import Classification
 from eigentoken.theory.classification.classify import classify as classify_instance
 from eigentoken.theory.classification.instances import Instance
-from eigentoken.theory.systems.catalogue import System
+from eigentoken.theory.systems.system import System
 
 __all__ = ["classify"]
 

@@ -88,7 +88,7 @@ class Report:
     def __repr__(self) -> str:
         words = Counter(each["word"] for each in self.statements)
         lines = [f"warning: {text}" for text in self.warnings[:2]]
-        lines += [f"{count} statements: {word}" for word, count in words.most_common()]
+        lines += [f"{word}: {count} of {len(self.statements)} statements" for word, count in words.most_common()]
         return listing(f"<Report on {self.document['model']['description']}>", lines)
 
     def word(self, name: str) -> str:

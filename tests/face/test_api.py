@@ -1,0 +1,561 @@
+"""``import eigentoken as et``, as a user meets it: names, types, keywords, errors, what is shown, and twenty notebook things."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import eigentoken as et
+from eigentoken import lab
+from eigentoken.lab import (
+    Commute,
+    Conjecture,
+    ConsensusAt,
+    Eigenvalue,
+    NoneOpposite,
+    PositiveDefinite,
+    Relation,
+    SimpleTop,
+    SpectralNorm,
+    Stable,
+    Symmetric,
+    alpha,
+    matrix,
+    n,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "notebook.md"
+NAMES = {
+    *("load", "check", "certify", "classify", "spectrum", "linearize", "equilibria", "derive", "verify", "simulate"),
+    *("refute", "recheck", "steer", "reproduce", "statements", "statement", "system", "register", "register_system"),
+    *("Conjecture", "Instance", "Verdict", "Report"),
+}
+V, M = matrix("V"), matrix("M")
+A = np.array([[2.0, 1.0], [1.0, 2.0]])
+
+
+# -- names and types ----------------------------------------------------------------------------------------------------
+
+
+def test_every_name_of_the_api_is_there() -> None:
+    assert set(dir(et)) == set(et.__all__) >= NAMES
+    for name in et.__all__:
+        assert getattr(et, name) is not None
+
+
+def test_what_a_type_checker_reads_is_what_is_imported() -> None:
+    """The imports under TYPE_CHECKING and the table of homes say the same."""
+    tree = ast.parse((ROOT / "src" / "eigentoken" / "__init__.py").read_text(encoding="utf-8"))
+    guarded = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    declared = {
+        alias.name: node.module
+        for node in guarded.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname is None
+    }
+    assert declared == {name: f"eigentoken.{home}" for name, home in et._HOMES.items()}
+    assert set(et.__all__) == {*declared, "__version__"}
+
+
+def test_a_name_that_is_not_there_is_an_error_with_a_hint() -> None:
+    with pytest.raises(AttributeError, match="did you mean certify"):
+        _ = et.certfy
+    with pytest.raises(AttributeError, match="has no attribute 'xyz'"):
+        _ = et.xyz
+
+
+USER = """\
+import eigentoken as et
+from eigentoken.lab import Conjecture
+
+reveal_type(et.load("a"))
+reveal_type(et.load("a").layers[0].F)
+reveal_type(et.load("a").layers[0].heads[0].U)
+reveal_type(et.check("a", sequences=0))
+reveal_type(et.certify([[1]], "symmetric"))
+reveal_type(et.classify("oja-map", tokens=[[1]]))
+reveal_type(et.spectrum("oja-map"))
+reveal_type(et.linearize("oja-map"))
+reveal_type(et.equilibria("oja-map"))
+reveal_type(et.derive("PM-L4").latex)
+reveal_type(et.verify("PM-L4"))
+reveal_type(et.simulate("oja-map"))
+reveal_type(et.refute(Conjecture("a", "oja-map")))
+reveal_type(et.recheck("a"))
+reveal_type(et.steer("a", "random", "b"))
+reveal_type(et.reproduce())
+reveal_type(et.statements()["PM-L4"])
+reveal_type(et.statement("PM-L4"))
+reveal_type(et.system("oja-map"))
+reveal_type(et.register(et.statement("PM-L4")))
+reveal_type(et.Instance.of("oja-map", [[1]]))
+et.chek("a")
+et.check("a", sequence=0)
+"""
+
+
+def _revealed(python: str, folder: Path) -> None:
+    """mypy --strict on a user's script: every type is one of ours, and both slips are errors."""
+    (folder / "user.py").write_text(USER, encoding="utf-8")
+    command = [python, "-m", "mypy", "--strict", "--cache-dir", str(folder / "cache"), "user.py"]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    types = re.findall(r'Revealed type is "(.*)"', ran.stdout)
+    assert len(types) == USER.count("reveal_type"), ran.stdout + ran.stderr
+    assert not [each for each in types if re.match(r"(typing\.)?Any\b|<nothing>", each)], types
+    ours = [each for each in types if each.startswith("eigentoken.")]
+    assert len(ours) == len(types) - 3, types  # two arrays and a str
+    errors = re.findall(r"error: .*", ran.stdout)
+    assert len(errors) == 2 and '"chek"' in errors[0] and '"sequence"' in errors[1], errors
+
+
+def test_mypy_sees_the_types_of_the_editable_install(tmp_path: Path) -> None:
+    _revealed(sys.executable, tmp_path)
+
+
+@pytest.mark.slow
+def test_mypy_sees_the_types_of_the_wheel(tmp_path: Path) -> None:
+    """Of a built wheel, unpacked where no editable install is seen."""
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q", "-w", str(tmp_path)]
+    subprocess.run([*command, str(ROOT)], check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("eigentoken-*.whl")
+    venv = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+    python = str(venv / "bin" / "python")
+    install = [sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", "-q", str(wheel)]
+    subprocess.run(install, check=True, capture_output=True)
+    site = next((venv / "lib").glob("python3*")) / "site-packages"
+    libraries = {str(Path(importlib.util.find_spec(each).origin).parents[1]) for each in ("numpy", "mypy")}  # type: ignore[union-attr,arg-type]
+    (site / "libraries.pth").write_text("\n".join(sorted(libraries)) + "\n", encoding="utf-8")
+    _revealed(python, tmp_path)
+    where = subprocess.run(
+        [python, "-c", "import eigentoken; print(eigentoken.__file__)"], capture_output=True, text=True
+    )
+    assert where.stdout.startswith(str(site)), where.stdout + where.stderr
+
+
+# -- verdicts -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_verdict_compares_with_the_three_words_and_with_nothing_else() -> None:
+    verdict = et.certify(A, "positive-definite")
+    assert verdict == "holds" and verdict != "fails" and verdict in ("fails", "holds")
+    assert verdict == et.certify(A, "positive-definite") and verdict != et.certify(-A, "positive-definite")
+    assert verdict != 1 and hash(verdict) == hash(et.certify(A, "positive-definite"))
+    for wrong in ("true", "Holds", "", "survived"):
+        with pytest.raises(ValueError, match="one of holds, fails, undecided"):
+            _ = verdict == wrong
+    with pytest.raises(TypeError, match="not true or false"):
+        bool(verdict)
+    with pytest.raises(TypeError, match="not true or false"):
+        _ = verdict and 1
+
+
+@pytest.mark.parametrize(
+    "given", [A, torch.tensor(A), torch.tensor(A, dtype=torch.float32), A.tolist(), [["2", 1], [1, "2"]]]
+)
+def test_certify_takes_every_kind_of_matrix_in_either_order(given: Any) -> None:
+    assert et.certify(given, "positive-definite") == et.certify("positive-definite", given) == "holds"
+    assert et.certify(Symmetric(V), given) == et.certify(given, Symmetric(V)) == "holds"
+    assert et.certify(given, "negative-definite") == "fails"
+
+
+def test_certify_reads_words_on_the_matrices_that_they_name() -> None:
+    assert et.certify(PositiveDefinite(V), -A) == "fails"
+    assert et.certify(SimpleTop(V), A) == "holds"
+    assert et.certify(SimpleTop(V), np.eye(2)) == "fails"
+    assert et.certify(PositiveDefinite(V * M), V=A, M=np.eye(2)) == "holds"
+    assert et.certify(PositiveDefinite(V * M), {"V": A, "M": -np.eye(2)}) == "fails"
+    bound = Relation(alpha * SpectralNorm(V) < 1)
+    assert et.certify(bound, A, alpha="1/4") == "holds"
+    assert et.certify(bound, A, alpha="1/2") == "fails"
+    assert et.certify(PositiveDefinite(V), A, radius=0.5) == "holds"
+    assert et.certify(PositiveDefinite(V), A, radius=2) == "undecided"  # of every matrix within 2
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: et.certify(A, A), "the condition is missing, got ndarray and ndarray"),
+        (lambda: et.certify(A, "positive-defnite"), "did you mean positive-definite"),
+        (lambda: et.certify("symmetric"), "the matrix is missing"),
+        (lambda: et.certify(Symmetric(V)), "V of Symmetric.* is missing: give the matrix, V="),
+        (lambda: et.certify(PositiveDefinite(V * M), A), "speaks of M, V: give each by name"),
+        (lambda: et.certify(Symmetric(V), A, M=A), "speaks of V|M is not in"),
+        (lambda: et.certify(Relation(alpha * SpectralNorm(V) < 1), A), "speaks of the step alpha: give alpha"),
+        (lambda: et.certify(NoneOpposite(), A), "speaks of tokens, not of a matrix"),
+        (lambda: et.certify(Symmetric(V), A, bound=1), "bound belongs to a condition given by its name"),
+        (lambda: et.certify(Commute(V, M), V=A, M=np.eye(3)), "square and of one size"),
+        (lambda: et.certify(Symmetric(V), np.array([[np.nan]])), "finite|nan"),
+        (lambda: et.classify("oja-mop", tokens=[[1]], V=[[1]], alpha=1), "did you mean oja-map"),
+        (lambda: et.classify({"system": "oja-map"}, tokens=[[1]]), "tokens: fields go with the name of a system"),
+        (lambda: et.check(torch.nn.TransformerEncoderLayer(8, 2), sequences=-1), "sequences must be a whole number"),
+        (
+            lambda: et.check(torch.nn.TransformerEncoderLayer(8, 2), tokens=1),
+            "tokens must be a whole number, at least 2",
+        ),
+        (lambda: et.verify("PM-L44"), "unknown statement 'PM-L44'"),
+        (lambda: et.derive("nothing"), "unknown statement"),
+        (lambda: et.reproduce(scale="large"), "scale must be quick, full or paper, got 'large'"),
+        (lambda: et.simulate("oja-map", V=A), "alpha is missing"),
+        (lambda: et.simulate("oja-map", W=A), "'W' is no parameter of oja-map and no option"),
+        (lambda: et.simulate("oja-map", V=A, alpha=1, tokens=np.ones((2, 3))), "tokens must have dimension 2"),
+        (lambda: et.simulate("oja-flow", V=A.astype(np.float16)), "V must be of float32 or float64, got torch.float16"),
+        (lambda: et.simulate("oja-flow", V=A * np.inf), "V must hold finite numbers"),
+        (
+            lambda: et.steer("sample:glassllm", np.ones(3), "x"),
+            r"direction must be 128 real numbers.* got float64 \(3,\)",
+        ),
+        (lambda: et.recheck(et.certify(A, "symmetric")), "certificate is about a matrix: give it"),
+        (lambda: et.spectrum("oja-map", at="nowhere"), "unknown place 'nowhere'"),
+    ],
+)
+def test_an_error_names_the_argument_and_what_to_do(call: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_types_are_told() -> None:
+    with pytest.raises(TypeError, match="asked for by its id, such as 'PM-L4', got 0"):
+        _ = et.statements()[0]  # type: ignore[index]
+    with pytest.raises(TypeError, match="got int"):
+        et.refute([3])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="got list"):
+        et.recheck([1])  # type: ignore[arg-type]
+
+
+# -- arrays keep their arithmetic ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("system", ["oja-map", "oja-flow", "attention-flow", "ellipsoid-flow"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_simulate_keeps_the_dtype(system: str, dtype: torch.dtype) -> None:
+    letters = {"oja-map": "V", "oja-flow": "V", "attention-flow": "VM", "ellipsoid-flow": "P"}[system]
+    given: dict[str, Any] = {letter: torch.diag(torch.tensor([2.0, 1.0, 0.5], dtype=dtype)) for letter in letters}
+    start = torch.tensor([[1.0, 0.2, 0], [1, -0.3, 0.1], [1, 0, 0.4]], dtype=dtype)
+    if system == "oja-map":
+        given["alpha"] = 0.25
+    run = et.simulate(system, tokens=start, end=20, **given)
+    assert run.states.dtype is dtype and tuple(run.states.shape[1:]) == (1, 3, 3)
+    array = et.simulate(system, tokens=start.numpy(), end=20, **{k: np.asarray(v) for k, v in given.items()})
+    assert torch.equal(array.states, run.states)
+    assert (
+        et.simulate(system, n=4, end=5, **given).states.dtype is dtype
+    )  # the matrices set it where no tokens are given
+
+
+def test_a_flow_runs_in_the_arithmetic_of_its_tokens() -> None:
+    from eigentoken.numerics.dynamics.flows import follow
+    from eigentoken.numerics.dynamics.problem import problem
+
+    start = torch.nn.functional.normalize(torch.tensor([[1.0, 0.5], [0.2, 1.0]]), dim=-1)
+    for V_given in (
+        [[2, 0], [0, 1]],
+        torch.diag(torch.tensor([2.0, 1.0])),
+        np.diag([2.0, 1.0]),
+        lambda t: np.diag([2.0, 1]),
+    ):
+        flow = follow(problem("oja-flow", {"V": V_given}), start, 1.0)
+        assert flow.final.dtype is torch.float32
+    exact = follow(problem("oja-flow", {"V": [[2, 0], [0, 1]]}), start.double(), 1.0).final
+    assert exact.dtype is torch.float64
+    assert float((flow.final - exact).abs().max()) < 1e-5
+    assert problem("oja-flow", {"V": torch.eye(2)}).parameters["V"].dtype is torch.float32
+
+
+def test_several_starts_are_followed_together() -> None:
+    run = et.simulate("oja-flow", V=A, tokens=np.random.default_rng(0).normal(size=(3, 4, 2)))
+    assert tuple(run.states.shape[1:]) == (3, 4, 2)
+    assert sum(each.count for each in run.fractions.values()) == 3
+
+
+@pytest.mark.parametrize("kind", [np.asarray, torch.tensor])
+def test_exact_questions_take_arrays(kind: Any) -> None:
+    rows = kind([[1.0, 0.0], [1.0, 0.0]])
+    found = et.classify("oja-map", tokens=rows, V=kind([[2.0, 0.0], [0.0, 1.0]]), alpha=0.25)
+    assert (found.kind, found.stable == "holds") == ("consensus", True)
+    assert et.Instance.of("oja-flow", rows, V=kind([[2.0, 0.0], [0.0, 1.0]])).n == 2
+    listed = et.equilibria("oja-flow", V=kind([[2.0, 0.0], [0.0, 1.0]]), n=2)
+    assert listed[0].stable == "holds"
+
+
+# -- models -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def encoder() -> et.Model:
+    torch.manual_seed(0)
+    return et.load(torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 3))
+
+
+def test_the_matrices_are_called_as_in_the_docs(encoder: et.Model) -> None:
+    layer = encoder.layers[1]
+    heads = [(h.Q.astype(float), h.K.astype(float), h.V.astype(float), h.O.astype(float)) for h in layer.heads]
+    assert np.allclose(layer.F, sum(O @ W for _, _, W, O in heads), atol=1e-12)
+    assert np.allclose(layer.S, sum(Q.T @ K for Q, K, _, _ in heads), atol=1e-12)
+    for head, (Q, K, W, O) in zip(layer.heads, heads, strict=True):
+        assert np.allclose(head.U, O @ W, atol=1e-12)
+        assert np.allclose(head.P, Q.T @ K / head.scale, atol=1e-12)
+    for each in (layer.F, layer.S, layer.heads[0].U, layer.heads[0].P):
+        assert each.dtype == np.float64 and each.shape == (8, 8)
+
+
+def test_layers_can_be_indexed_and_walked(encoder: et.Model) -> None:
+    assert len(encoder.layers) == 3
+    assert [layer.index for layer in encoder.layers] == [layer.index for layer in encoder.layers()] == [0, 1, 2]
+    assert encoder.layers[-1].index == 2 and [layer.index for layer in encoder.layers[1:]] == [1, 2]
+    with pytest.raises(IndexError, match=r"layer must be in 0\.\.2, got 3"):
+        _ = encoder.layers[3]
+
+
+def test_a_module_without_an_embedding_is_checked_by_default(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    module = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    report = et.check(module, tokens=6, statements="PM-N1", work=tmp_path)
+    assert len(report.document["observed"]) == 1
+    assert any("random hidden states" in text for text in report.warnings)
+    silent = et.check(module, sequences=0, statements=["PM-N1"], work=tmp_path)
+    assert not any("random hidden states" in text for text in silent.warnings)
+    assert report.word("PM-N1") == report.word("pm-n1") == silent.word("PM-N1")
+    with pytest.raises(KeyError, match="was not checked"):
+        report.word("PM-L4")
+
+
+# -- answers can be confirmed from memory -------------------------------------------------------------------------------
+
+
+def test_recheck_takes_what_the_functions_gave(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    verdict = et.certify(A, "positive-definite")
+    assert et.recheck(verdict, A).verdict == "holds"
+    assert et.recheck(verdict, -A).verdict == "fails"
+    assert verdict.certificate is not None and et.recheck(verdict.certificate, A).verdict == "holds"
+    assert verdict.margin is not None
+    assert et.recheck(replace(verdict, margin=2 * verdict.margin), A).verdict == "fails"  # more than the matrix allows
+    point = et.classify("oja-map", tokens=[[1, 0], [1, 0]], V=[[1, 0], [0, "1/2"]], alpha="1/4")
+    assert et.recheck(point).verdict == "holds"
+    assert et.recheck({**point.as_dict(), "class": "bipartite"}).verdict == "fails"
+    torch.manual_seed(0)
+    module = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    report = et.check(module, sequences=0, statements="PM-N1", work=tmp_path, arrays=True)
+    assert et.recheck(report, module).verdict == "holds"
+    torch.manual_seed(1)
+    other = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    assert et.recheck(report, other).verdict == "fails"
+
+
+# -- what is shown ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shown(encoder: et.Model, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """One object of every public kind."""
+    guess = Conjecture(
+        "every step", "oja-map", [Symmetric(V), Relation(Eigenvalue(V, 1) > 0)], [Stable(ConsensusAt(V, 1))]
+    )
+    verdict = et.certify(A, "positive-definite")
+    work = tmp_path_factory.mktemp("work")
+    return {
+        "model": encoder,
+        "layers": encoder.layers,
+        "layer": encoder.layers[0],
+        "head": encoder.layers[0].heads[0],
+        "verdict": verdict,
+        "certificate": verdict.certificate,
+        "report": et.check(encoder, sequences=0, work=work),
+        "re-check": et.recheck(verdict, A),
+        "classification": et.classify("oja-map", tokens=[[1, 0]] * 4, V=[[1, 0], [0, "1/2"]], alpha="1/4"),
+        "instance": et.Instance.of("oja-flow", [[1, 0]] * 30, V=[[1, 0], [0, "1/2"]]),
+        "equilibria": et.equilibria("oja-flow", V=np.diag([3.0, 2.0, 1.0]), n=4),
+        "spectrum": et.spectrum("attention-map", at="bipartite"),
+        "linearization": et.linearize("oja-map"),
+        "simulation": et.simulate("oja-map", n=5, instances=3),
+        "statement": et.statement("PM-L15"),
+        "statements": et.statements(),
+        "verified": et.verify("PM-L4", instances=0),
+        "derivation": et.derive("PM-L4"),
+        "conjecture": guess,
+        "refutation": et.refute(guess, seconds=20),
+        "system": et.system("attention-map"),
+    }
+
+
+KINDS = (
+    *("model", "layers", "layer", "head", "verdict", "certificate", "report", "re-check", "classification", "instance"),
+    *("equilibria", "spectrum", "linearization", "simulation", "statement", "statements", "verified", "derivation"),
+    *("conjecture", "refutation", "system"),
+)
+PLAIN = {"layers", "certificate", "system"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_object_shows_itself_in_ten_lines(kind: str, shown: dict[str, Any]) -> None:
+    value = shown[kind]
+    text = repr(value)
+    assert 0 < len(text.splitlines()) <= 10, text
+    assert len(text) <= 2500, text
+    rich = [each for each in ("_repr_html_", "_repr_latex_", "_repr_markdown_") if hasattr(value, each)]
+    assert rich or kind in PLAIN
+    for each in rich:
+        assert str(getattr(value, each)()).strip()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "report",
+        "re-check",
+        "classification",
+        "equilibria",
+        "spectrum",
+        "simulation",
+        "statements",
+        "verified",
+        "refutation",
+    ],
+)
+def test_what_is_a_table_is_a_frame(kind: str, shown: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    made = shown[kind].to_frame()
+    assert len(made) > 0 and len(made.columns) > 1
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"pip install 'eigentoken\[frames\]'"):
+        shown[kind].to_frame()
+
+
+def test_a_derivation_has_every_format(shown: dict[str, Any], tmp_path: Path) -> None:
+    made = shown["derivation"]
+    assert made.latex.startswith(r"\documentclass") and made.markdown.startswith("# PM-L4") and "<html" in made.html
+    assert made.save(tmp_path / "a.md").read_text(encoding="utf-8") == made.markdown
+    with pytest.raises(ValueError, match=r"saved as \.tex, \.md, \.html or \.pdf, got 'a\.doc'"):
+        made.save(tmp_path / "a.doc")
+
+
+def test_a_derivation_with_a_step_that_does_not_check_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    from eigentoken.api import derivations
+
+    checked = et.verify("PM-L4", instances=0)
+    broken = replace(checked, lines=(replace(checked.lines[0], word="fails", reason="made so"), *checked.lines[1:]))
+    monkeypatch.setattr(derivations, "verify_many", lambda *names, **options: [broken])
+    with pytest.raises(derivations.NotDerived, match="made so"):
+        et.derive("PM-L4")
+
+
+def test_a_report_is_saved_in_the_format_of_its_ending(shown: dict[str, Any], tmp_path: Path) -> None:
+    for name in ("a.json", "a.html", "a.tex", "a.sarif", "a.md"):
+        assert shown["report"].save(tmp_path / name).stat().st_size > 100
+    with pytest.raises(ValueError, match=r"saved as \.json.* got 'a.docx'"):
+        shown["report"].save(tmp_path / "a.docx")
+
+
+def test_no_backend_of_matplotlib_is_chosen() -> None:
+    code = (
+        "import matplotlib\n"
+        "matplotlib.use('svg')\n"
+        "import eigentoken as et, eigentoken.figures.runs, eigentoken.numerics.dynamics.drawing\n"
+        "figure = et.simulate('oja-map', n=3, d=3, end=5).plot()\n"
+        "assert figure._repr_png_()[:4] == b'\\x89PNG'\n"
+        "assert matplotlib.get_backend().lower() == 'svg', matplotlib.get_backend()\n"
+        "import sys; assert 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+
+
+# -- the words of a conjecture ------------------------------------------------------------------------------------------
+
+
+def test_the_lab_brings_every_word() -> None:
+    own = {
+        "CONDITION",
+        "OfOneMatrix",
+        "misplaced",
+        "MatrixNumber",
+        "plain",
+        "solve",
+    }  # machinery of the rooms, no words
+    for room in ("conditions", "claims", "places", "terms", "observables", "observables_attention"):
+        module = importlib.import_module(f"eigentoken.theory.language.{room}")
+        missing = set(module.__all__) - own - set(lab.__all__)
+        assert not missing, (room, missing)
+        for name in set(module.__all__) - own:
+            assert getattr(lab, name) is getattr(module, name)
+    assert {"Conjecture", "refute"} <= set(lab.__all__)
+
+
+def test_the_file_that_conjecture_new_writes_runs_under_plain_pytest(tmp_path: Path) -> None:
+    from eigentoken.numerics.lab import new
+
+    file = new(tmp_path / "mine.py")
+    assert "from eigentoken.lab import *" in file.read_text(encoding="utf-8")
+    (tmp_path / "other.py").write_text("x = 1\n", encoding="utf-8")
+    collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    ran = subprocess.run([*collect, "mine.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert "mine.py::principal consensus is stable for every step" in ran.stdout, ran.stdout + ran.stderr
+    ran = subprocess.run([*collect, "other.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert "no tests collected" in ran.stdout or "no tests ran" in ran.stdout
+    ran = subprocess.run(collect, cwd=tmp_path, capture_output=True, text=True)  # not named: an ordinary module
+    assert "principal consensus" not in ran.stdout
+
+
+def test_refute_takes_several_conjectures() -> None:
+    made = [
+        Conjecture(
+            name,
+            "oja-map",
+            [Symmetric(V), Relation(Eigenvalue(V, 1) > 0), Relation(n >= 2)],
+            [Stable(ConsensusAt(V, 1))],
+        )
+        for name in ("one", "two")
+    ]
+    report = et.refute(made, seconds=20)
+    assert [result.name for result in report] == ["one", "two"] and len(report) == 2
+    assert report["two"].word == report[1].word == "refuted"
+    with pytest.raises(KeyError, match="no conjecture is called 'three'"):
+        _ = report["three"]
+
+
+# -- twenty things ------------------------------------------------------------------------------------------------------
+
+
+def _docs() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("eigentoken_tools_docs_api", ROOT / "tools" / "docs.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_has_twenty_things_and_each_shows_something() -> None:
+    sections = re.split(r"^## (\d+)\. ", PAGE.read_text(encoding="utf-8"), flags=re.M)[1:]
+    assert sections[::2] == [str(number) for number in range(1, 21)]
+    for text in sections[1::2]:
+        blocks = re.findall(r"^```python shows\n(.*?)^```$", text, flags=re.M | re.S)
+        assert len(blocks) == 1 and re.search(r"^# .+", blocks[0], flags=re.M), text
+
+
+def test_twenty_things_a_researcher_would_write_work() -> None:
+    """Every block of the page runs, and shows what the page says."""
+    assert _docs().refreshed(PAGE) == PAGE.read_text(encoding="utf-8"), "run: python tools/docs.py docs/notebook.md"
+
+
+def test_a_block_that_shows_something_else_is_found() -> None:
+    docs = _docs()
+    assert docs.shown("x = 1\nx + 1\n# 3\n# 4\nx\n", {}, "") == "x = 1\nx + 1\n# 2\nx\n# 1\n"
+    with pytest.raises(ZeroDivisionError):
+        docs.shown("1 / 0\n", {}, "")
