@@ -12,7 +12,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import alpha, any_score, n
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.proofs.properties.map_checks import consensus_manifold
+from eigentoken.proofs.properties.jacobian_checks import consensus_manifold
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement

@@ -7,7 +7,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import V, alpha
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.proofs.properties.map_checks import local_diffeomorphism
+from eigentoken.proofs.properties.jacobian_checks import local_diffeomorphism
 from eigentoken.proofs.steps.textbook_maps import INVERSE_FUNCTION
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.terms import SpectralNorm

@@ -10,7 +10,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import B1, B2, LK, E, V, alpha, any_score, delta, n, p, q
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.proofs.properties.map_checks import domain
+from eigentoken.proofs.properties.jacobian_checks import domain
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.terms import SpectralNorm

@@ -15,7 +15,7 @@ from eigentoken.proofs.power_method.pm_a01_standing_assumption import GENERIC_V
 from eigentoken.proofs.power_method.symbols import alpha
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import image, instance, state_jacobian
-from eigentoken.proofs.properties.map_checks import oja_jacobian
+from eigentoken.proofs.properties.jacobian_checks import oja_jacobian
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.theory.calculus import (
     ALPHA,

@@ -12,7 +12,7 @@ from eigentoken.proofs.power_method.pm_a01_standing_assumption import GENERIC_V
 from eigentoken.proofs.power_method.pm_l02_oja_jacobian import GENERIC_TOKENS
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import DIGITS, image, instance, state_jacobian
-from eigentoken.proofs.properties.map_checks import attention_jacobian
+from eigentoken.proofs.properties.jacobian_checks import attention_jacobian
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.theory.calculus import (
     ALPHA,

@@ -9,7 +9,7 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.bipartite import one_moved
 from eigentoken.proofs.power_method.symbols import G2, G3, M1, M2, Z1, Z2, E, V, alpha
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.proofs.properties.map_checks import bipartite_jacobian
+from eigentoken.proofs.properties.jacobian_checks import bipartite_jacobian
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.statements.registry import register

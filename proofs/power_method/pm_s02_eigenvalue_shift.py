@@ -11,7 +11,7 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.matrices import edit_not_normalised, edit_without_eigenvector
-from eigentoken.proofs.properties.point_checks import shifted_spectrum
+from eigentoken.proofs.properties.steering_checks import shifted_spectrum
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.proofs.steps.textbook_maps import DETERMINANT_LEMMA
 from eigentoken.theory.calculus import Assumptions, dot, matrix, vector

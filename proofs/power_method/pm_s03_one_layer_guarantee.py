@@ -11,7 +11,7 @@ from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import decimals
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.matrices import unsteered_token
-from eigentoken.proofs.properties.point_checks import steered_layer
+from eigentoken.proofs.properties.steering_checks import steered_layer
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.theory.calculus import ALPHA, Assumptions, dot, matrix, vector
 from eigentoken.theory.language.verdicts import Verdict, fails, holds

@@ -13,6 +13,7 @@ from eigentoken.proofs.properties.random_states import (
     Array,
     Found,
     Source,
+    away_from_zero,
     bipartite_heights,
     projector,
     radial,
@@ -54,19 +55,12 @@ def _extrinsic(model: Any, x: Array, stated: Any) -> Found:
     }
 
 
-def _away_from_zero(source: Source, count: int) -> Array:
-    """Eigenvalues of both signs with modulus between 0.1 and 2."""
-    import numpy as np
-
-    return np.asarray(source.choice([-1.0, 1.0], size=count) * source.uniform(0.1, 2, size=count))
-
-
 def extrinsic_at_consensus(source: Source) -> Found:
     """PM-R2: 0, or ``sgn(m)/m^2``, n times, ``m = 1 + alpha lambda_k`` of either sign; Oja and attention."""
     import numpy as np
 
     n, d = shape(source, 4, 4)
-    values = _away_from_zero(source, d)
+    values = away_from_zero(source, d)
     m = source.choice([-1.0, 1.0]) * source.uniform(0.4, 3)
     values[0] = np.copysign(values[0], m - 1)
     alpha = float((m - 1) / values[0])
@@ -85,7 +79,7 @@ def extrinsic_at_bipartite(source: Source) -> Found:
     import numpy as np
 
     p, q, d = int(source.integers(1, 4)), int(source.integers(1, 4)), int(source.integers(2, 4))
-    values = _away_from_zero(source, d)
+    values = away_from_zero(source, d)
     value, vectors = symmetric(source, values)
     v, score = vectors[:, 0], source.normal(size=(d, d))
     first, second = bipartite_heights(p, q, float(v @ score @ v))
@@ -106,7 +100,7 @@ def signed_states(source: Source) -> Found:
     import numpy as np
 
     n, d = shape(source, 5, 4)
-    values = _away_from_zero(source, d)
+    values = away_from_zero(source, d)
     value, vectors = symmetric(source, values)
     alpha = some_step(source)
     patterns = [np.array(each) for each in itertools.product((1.0, -1.0), repeat=n)]
@@ -147,7 +141,7 @@ def common_token(source: Source) -> Found:
     import numpy as np
 
     n, d = shape(source)
-    value, vectors = symmetric(source, _away_from_zero(source, d))
+    value, vectors = symmetric(source, away_from_zero(source, d))
     score, alpha, mask = source.normal(size=(d, d)), some_step(source), some_mask(source, n)
     model = registered("attention-map", mask, V=value, M=score, alpha=alpha)
     found: Found = {}
@@ -181,7 +175,7 @@ def kernel_condition(source: Source) -> Found:
     import numpy as np
 
     n, d = shape(source, 5, 4)
-    values = _away_from_zero(source, d)
+    values = away_from_zero(source, d)
     value, vectors = symmetric(source, values)
     score, alpha = source.normal(size=(d, d)), some_step(source)
     model = registered("attention-map", V=value, M=score, alpha=alpha)
@@ -220,7 +214,7 @@ def bipartite_cycles(source: Source) -> Found:
     import numpy as np
 
     p, q, d = int(source.integers(1, 4)), int(source.integers(1, 4)), int(source.integers(2, 5))
-    values = _away_from_zero(source, d)
+    values = away_from_zero(source, d)
     values[0] = -abs(values[0])
     value, vectors = symmetric(source, values)
     v, score = vectors[:, 0], source.normal(size=(d, d))
@@ -306,7 +300,7 @@ def energy_rate(source: Source) -> Found:
     import numpy as np
 
     n, d = shape(source)
-    value, _ = symmetric(source, _away_from_zero(source, d))
+    value, _ = symmetric(source, away_from_zero(source, d))
     c = float(source.choice([-1.0, 1.0]) * source.uniform(0.1, 2))
     x = tokens(source, n, d)
     speed = registered("attention-flow", V=value, M=c * value).advance(x)
@@ -348,62 +342,3 @@ def rotating_consensus(source: Source) -> Found:
         "angle": gap(turned / abs(turned), np.exp(-1j * np.angle(1 + alpha * pair))),
         "attracts": above(-apart, -1e-7),
     }
-
-
-def shifted_spectrum(source: Source) -> Found:
-    """PM-S2: with ``z^T w = 1`` and one of ``F w = lambda w``, ``z^T F = lambda z^T``: lambda becomes lambda + mu."""
-    import numpy as np
-
-    d = int(source.integers(2, 6))
-    values = np.sort(_away_from_zero(source, d))
-    basis = rotation(source, d) @ np.diag(source.uniform(0.5, 2, size=d)) @ rotation(source, d)
-    inverse = np.linalg.inv(basis)
-    matrix, mu = basis @ np.diag(values) @ inverse, float(source.uniform(-4, 4))
-    k = int(source.integers(d))
-    free = source.normal(size=d)
-    stated = values.copy()
-    stated[k] += mu
-    found: Found = {}
-    for name, own, other in (("right", basis[:, k], free), ("left", inverse[k], free)):
-        other = other + (1 - own @ other) * own / (own @ own)
-        w, z = (own, other) if name == "right" else (other, own)
-        found[name] = spectrum_gap(matrix + mu * np.outer(w, z), stated)
-    return found
-
-
-def tangent_bound(alpha: float, push: float, pull: float) -> float:
-    """``(1 + alpha |u_i|) / (alpha |mu kappa_i| - 1 - alpha |u_i|)`` (PM-S3)."""
-    return (1 + alpha * push) / (alpha * pull - 1 - alpha * push)
-
-
-def steered_layer(source: Source) -> Found:
-    """PM-S3: the edited layer through the register: ``y_i``, the angle to w, and the side; heads that attend differently."""
-    import numpy as np
-
-    n, count, size = int(source.integers(2, 6)), int(source.integers(1, 4)), int(source.integers(1, 3))
-    d = max(2, count * size)
-    size = d // count if d % count == 0 else d
-    count = d // size
-    x, alpha = tokens(source, n, d), some_step(source)
-    stacked = rotation(source, d) @ np.diag(source.uniform(0.5, 2, size=d)) @ rotation(source, d)
-    out, w, z = source.normal(size=(d, d)), tokens(source, 1, d)[0], source.normal(size=d)
-    scores = [source.normal(size=(d, d)) for _ in range(count)]
-    rows = [slice(h * size, (h + 1) * size) for h in range(count)]
-    outputs = np.concatenate([softmax_rows(x, scores[h], None) @ x @ stacked[rows[h]].T for h in range(count)], axis=1)
-    push, kappa = outputs @ out.T, outputs @ np.linalg.inv(stacked).T @ z
-    reach = 1 + alpha * np.linalg.norm(push, axis=1)
-    mu = float(source.choice([-1.0, 1.0]) * source.uniform(1.1, 5) * (reach / np.abs(alpha * kappa)).min())
-    edited = out + mu * np.outer(w, z) @ np.linalg.inv(stacked)
-    heads = [{"F": edited[:, rows[h]] @ stacked[rows[h]], "M": scores[h]} for h in range(count)]
-    model = registered("multihead-map", heads=heads, alpha=alpha)
-    stated = x + alpha * push + alpha * mu * np.outer(kappa, w)
-    computed, after = x + alpha * model.influence(x), model.advance(x)
-    found: Found = {"edited step": gap(computed, stated)}
-    for i in range(n):
-        if alpha * abs(mu * kappa[i]) <= 1.001 * reach[i]:
-            continue
-        bound = tangent_bound(alpha, float(np.linalg.norm(push[i])), abs(mu * kappa[i]))
-        tangent = np.linalg.norm(projector(w) @ after[i]) / abs(after[i] @ w)
-        found[f"angle of token {i}"] = above(-tangent, -bound)
-        found[f"side of token {i}"] = 0.0 if (after[i] @ w) * mu * kappa[i] > 0 else 1.0
-    return found

@@ -17,11 +17,13 @@ __all__ = [
     "Array",
     "Found",
     "Source",
+    "away_from_zero",
     "bipartite_heights",
     "moments",
     "plain_heads",
     "projector",
     "radial",
+    "random_layer",
     "registered",
     "rotation",
     "shape",
@@ -194,3 +196,16 @@ def bipartite_heights(p: int, q: int, s: float) -> tuple[float, float]:
 
     t = np.log(p / q) / 2
     return float(np.tanh(s + t)), float(np.tanh(s - t))
+
+
+def random_layer(source: Source) -> tuple[Array, list[dict[str, Array]], float, Array | None]:
+    """Tokens, the weights of one to three heads, a step and a mask."""
+    n, d = shape(source)
+    return tokens(source, n, d), weights_of_heads(source, d), some_step(source), some_mask(source, n)
+
+
+def away_from_zero(source: Source, count: int) -> Array:
+    """Eigenvalues of both signs with modulus between 0.1 and 2."""
+    import numpy as np
+
+    return np.asarray(source.choice([-1.0, 1.0], size=count) * source.uniform(0.1, 2, size=count))

@@ -1,4 +1,4 @@
-"""Property checks of steering (PM-S1): the large root of a rank-one edit, measured against the derived bounds."""
+"""Cases for steering (PM-S1, S2, S3): the large root of a rank-one edit, shifted spectra, one steered layer."""
 
 from __future__ import annotations
 
@@ -7,10 +7,22 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.proofs.properties.checks import above
+from eigentoken.proofs.properties.checks import above, gap
+from eigentoken.proofs.properties.random_states import (
+    Found,
+    Source,
+    away_from_zero,
+    projector,
+    registered,
+    rotation,
+    softmax_rows,
+    some_step,
+    spectrum_gap,
+    tokens,
+)
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 
-__all__ = ["large_root", "no_gap", "root_of_mu", "steering"]
+__all__ = ["large_root", "no_gap", "root_of_mu", "shifted_spectrum", "steered_layer", "steering", "tangent_bound"]
 
 #: Steering towards e_1 with a z that is orthogonal to it: the spectrum does not change at all.
 ORTHOGONAL: dict[str, Any] = {"F": [["1", "0"], ["0", "1/2"]], "w": ["1", "0"], "z": ["0", "1"], "mu": "40"}
@@ -93,3 +105,62 @@ def no_gap(document: dict[str, Any] = ORTHOGONAL) -> Verdict:
     return holds(
         f"mu = {weight}: the characteristic polynomial {sp.expand(polynomial)} has no root of modulus mu/2 or more"
     )
+
+
+def shifted_spectrum(source: Source) -> Found:
+    """PM-S2: with ``z^T w = 1`` and one of ``F w = lambda w``, ``z^T F = lambda z^T``: lambda becomes lambda + mu."""
+    import numpy as np
+
+    d = int(source.integers(2, 6))
+    values = np.sort(away_from_zero(source, d))
+    basis = rotation(source, d) @ np.diag(source.uniform(0.5, 2, size=d)) @ rotation(source, d)
+    inverse = np.linalg.inv(basis)
+    matrix, mu = basis @ np.diag(values) @ inverse, float(source.uniform(-4, 4))
+    k = int(source.integers(d))
+    free = source.normal(size=d)
+    stated = values.copy()
+    stated[k] += mu
+    found: Found = {}
+    for name, own, other in (("right", basis[:, k], free), ("left", inverse[k], free)):
+        other = other + (1 - own @ other) * own / (own @ own)
+        w, z = (own, other) if name == "right" else (other, own)
+        found[name] = spectrum_gap(matrix + mu * np.outer(w, z), stated)
+    return found
+
+
+def tangent_bound(alpha: float, push: float, pull: float) -> float:
+    """``(1 + alpha |u_i|) / (alpha |mu kappa_i| - 1 - alpha |u_i|)`` (PM-S3)."""
+    return (1 + alpha * push) / (alpha * pull - 1 - alpha * push)
+
+
+def steered_layer(source: Source) -> Found:
+    """PM-S3: the edited layer through the register: ``y_i``, the angle to w, and the side; heads that attend differently."""
+    import numpy as np
+
+    n, count, size = int(source.integers(2, 6)), int(source.integers(1, 4)), int(source.integers(1, 3))
+    d = max(2, count * size)
+    size = d // count if d % count == 0 else d
+    count = d // size
+    x, alpha = tokens(source, n, d), some_step(source)
+    stacked = rotation(source, d) @ np.diag(source.uniform(0.5, 2, size=d)) @ rotation(source, d)
+    out, w, z = source.normal(size=(d, d)), tokens(source, 1, d)[0], source.normal(size=d)
+    scores = [source.normal(size=(d, d)) for _ in range(count)]
+    rows = [slice(h * size, (h + 1) * size) for h in range(count)]
+    outputs = np.concatenate([softmax_rows(x, scores[h], None) @ x @ stacked[rows[h]].T for h in range(count)], axis=1)
+    push, kappa = outputs @ out.T, outputs @ np.linalg.inv(stacked).T @ z
+    reach = 1 + alpha * np.linalg.norm(push, axis=1)
+    mu = float(source.choice([-1.0, 1.0]) * source.uniform(1.1, 5) * (reach / np.abs(alpha * kappa)).min())
+    edited = out + mu * np.outer(w, z) @ np.linalg.inv(stacked)
+    heads = [{"F": edited[:, rows[h]] @ stacked[rows[h]], "M": scores[h]} for h in range(count)]
+    model = registered("multihead-map", heads=heads, alpha=alpha)
+    stated = x + alpha * push + alpha * mu * np.outer(kappa, w)
+    computed, after = x + alpha * model.influence(x), model.advance(x)
+    found: Found = {"edited step": gap(computed, stated)}
+    for i in range(n):
+        if alpha * abs(mu * kappa[i]) <= 1.001 * reach[i]:
+            continue
+        bound = tangent_bound(alpha, float(np.linalg.norm(push[i])), abs(mu * kappa[i]))
+        tangent = np.linalg.norm(projector(w) @ after[i]) / abs(after[i] @ w)
+        found[f"angle of token {i}"] = above(-tangent, -bound)
+        found[f"side of token {i}"] = 0.0 if (after[i] @ w) * mu * kappa[i] > 0 else 1.0
+    return found
