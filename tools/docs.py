@@ -11,15 +11,19 @@ begins with a comment "in a process of its own" (it registers statements) is run
 from __future__ import annotations
 
 import ast
+import atexit
 import importlib
+import importlib.util
 import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -36,11 +40,27 @@ def pages() -> list[Path]:
 def run(command: str, folder: Path) -> str:
     """What a console command prints, as on a terminal of 80 columns without colour."""
     environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    environment["PATH"] = os.pathsep.join([_programs(), str(Path(sys.executable).parent), environment["PATH"]])
     ran = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
     printed = ran.stdout + ran.stderr
     lines = [line.rstrip() for line in printed.splitlines()]
     return "\n".join(lines).strip("\n")
+
+
+@cache
+def _programs() -> str:
+    """A folder with an ``eigentoken`` that need not load its libraries (``tools/warm.py``)."""
+    spec = importlib.util.spec_from_file_location("eigentoken_tools_warm", ROOT / "tools" / "warm.py")
+    assert spec is not None
+    assert spec.loader is not None
+    warm = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(warm)
+    folder = tempfile.mkdtemp(prefix="eigentoken-docs-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    program = Path(folder) / "eigentoken"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(warm.command())} "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    return folder
 
 
 def console(body: str, options: str, folder: Path) -> str:

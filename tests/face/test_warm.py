@@ -1,0 +1,72 @@
+"""Commands in forks of a process with the libraries loaded: the same answers, streams, folders and codes as a fresh Python."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ..commands import eigentoken, tool
+
+warm = tool("warm")
+
+
+@pytest.mark.parametrize("arguments", [["show", "PM-L3"], ["show", "PM-L333"], ["--version"], ["certify", "rank", "-"]])
+def test_it_answers_as_a_fresh_process_does(arguments: list[str], tmp_path: Path) -> None:
+    fresh = subprocess.run(
+        [sys.executable, "-m", "eigentoken", *arguments], capture_output=True, text=True, cwd=tmp_path, input=""
+    )
+    served = eigentoken(*arguments, cwd=tmp_path, input="")
+    assert (served.returncode, served.stdout, served.stderr) == (fresh.returncode, fresh.stdout, fresh.stderr)
+
+
+def test_folder_environment_and_pipes_are_the_callers(tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text('[["2", "1"], ["1", "1"]]')
+    command = " ".join([*warm.command(), "certify positive-definite m.json | head -n 1 > out.txt"])
+    assert subprocess.run(command, shell=True, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "out.txt").read_text().startswith("positive-definite: holds")
+    narrow = eigentoken("show", "PM-L3", environment={"COLUMNS": "60", "NO_COLOR": "1"}).stdout
+    assert max(map(len, narrow.splitlines())) <= 60
+
+
+def test_nothing_of_ours_is_loaded_beforehand() -> None:
+    """A missing import is seen, as in a fresh process: each fork imports our modules anew."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(warm.__file__).parent)!r}); import warm, importlib\n"
+        "for name in warm.LIBRARIES: importlib.import_module(name)\n"
+        "print([name for name in sys.modules if name.split('.')[0] == 'eigentoken'])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_a_caller_that_is_killed_takes_its_command_along() -> None:
+    conjecture = Path(__file__).resolve().parents[2] / "examples" / "conjectures" / "oja_consensus.py"
+    command = [*warm.command(), "refute", str(conjecture), "--seconds", "300", "--jobs", "1"]
+    called = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert _forks(some=True)
+    called.kill()
+    called.wait()
+    assert not _forks(some=False)
+
+
+def _forks(*, some: bool) -> list[str]:
+    """The processes of the server beside itself, as soon as there are some, or none; at most a minute."""
+    found: list[str] = []
+    for _ in range(600):
+        found = [entry.name for entry in Path("/proc").glob("[0-9]*") if _is_served(entry)][1:]
+        if bool(found) is some:
+            break
+        time.sleep(0.1)
+    return found
+
+
+def _is_served(process: Path) -> bool:
+    try:
+        arguments = (process / "cmdline").read_bytes().split(b"\0")
+    except OSError:  # it has just ended
+        return False
+    return b"--serve" in arguments and os.environ[warm.SOCKET].encode() in arguments
