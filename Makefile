@@ -13,6 +13,8 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export HF_HUB_OFFLINE := 1
 export PYTHONHASHSEED := 0
+# Bytecode is kept: without it each process of the suite compiles the package again.
+export PYTHONDONTWRITEBYTECODE :=
 export HYPOTHESIS_PROFILE ?= ci
 
 .PHONY: demo test test-all test-lowest lint typecheck format bench soundness book docs install install-test clean
@@ -39,21 +41,17 @@ demo: $(STAMP)
 	@echo "open out/rxnmapper.html in a browser; '. $(BIN)/activate' puts eigentoken on the path"
 
 # A fresh machine has no Coq, LaTeX or Chromium: the suite runs with these hidden, so that a test which needs one and does not
-# say so by its marker fails everywhere.  The marked tests run once more, first, with whatever of the tools this machine has.
-NEEDS := (needs_coq or needs_latex or needs_browser)
-PYTEST := $(BIN)/python -m pytest -n $(JOBS)
-HIDDEN := $(BIN)/python tools/hide_tools.py $(PYTEST)
+# say so by its marker fails everywhere.  The marked tests are given whatever of the tools this machine has.
+PYTEST := $(BIN)/python tools/hide_tools.py $(BIN)/python -m pytest -n $(JOBS)
 
 test: $(TEST_STAMP) lint
-	failed=0; $(PYTEST) -m "not slow and $(NEEDS)" || failed=1; $(HIDDEN) -m "not slow" || failed=1; exit $$failed
+	$(PYTEST) -m "not slow"
 
 # The slow tests too, with the lines that the tests of this process reach: a table a room, and a floor that the total must reach.
-COVERED := --cov --cov-report= --cov-append
 test-all: $(TEST_STAMP) lint
 	$(BIN)/python -m pip install --quiet -e ".[test,bench]"
 	rm -rf build/coverage && mkdir -p build/coverage
-	failed=0; $(PYTEST) $(COVERED) -m "$(NEEDS)" || failed=1; $(HIDDEN) $(COVERED) || failed=1; \
-	  $(BIN)/python tools/covered.py || failed=1; exit $$failed
+	failed=0; $(PYTEST) --cov --cov-report= || failed=1; $(BIN)/python tools/covered.py || failed=1; exit $$failed
 
 # The suite with the lowest supported version of everything (tools/lowest.txt), in an environment of its own.
 $(LOWEST_STAMP): pyproject.toml tools/lowest.txt

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Generator
 from pathlib import Path
 from types import ModuleType
 
@@ -34,15 +35,28 @@ def _hide_tools() -> ModuleType:
     return module
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test marked ``needs_*`` is skipped, with the reason, where its tool is not on the PATH.
+TOOLS = _hide_tools()
 
-    The gate runs the suite with all these tools hidden (``tools/hide_tools.py``): a test that uses one and does not say so
-    by its marker fails there.
-    """
-    tools = _hide_tools()
-    absent = {marker: tool for marker in tools.NEEDED if (tool := tools.missing(marker))}
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test marked ``needs_*`` is skipped, with the reason, where its tool is not on the PATH."""
+    absent = {marker: tool for marker in TOOLS.NEEDED if (tool := TOOLS.missing(marker))}
     for item in items:
         for marker, tool in absent.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=f"{tool} is not on the PATH ({marker})"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """The gate runs the suite with all these tools hidden (``tools/hide_tools.py``); a marked test has them back.
+
+    So a test that uses a tool and does not say so by its marker fails there.
+    """
+    hidden = os.environ["PATH"]
+    if any(item.get_closest_marker(marker) for marker in TOOLS.NEEDED):
+        os.environ["PATH"] = TOOLS.whole_path()
+    try:
+        return (yield)
+    finally:
+        os.environ["PATH"] = hidden

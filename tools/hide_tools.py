@@ -5,6 +5,9 @@ really taken away: each folder of PATH that holds one of them is replaced by a f
 (``git``, ``make`` and ``python`` stay, neither ``shutil.which`` nor ``subprocess`` finds ``coqc``), and the folders that hold
 none stay as they are, so that the interpreter of a virtual environment still knows where it lives.  An environment
 variable would hide a tool only from the code that asks for it.
+
+The whole PATH is kept under another name, ``EIGENTOKEN_WHOLE_PATH``: ``tests/conftest.py`` gives it back to the tests that say by
+their marker which tool they need, so that one run holds both kinds.
 """
 
 from __future__ import annotations
@@ -25,12 +28,20 @@ NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
 }
 #: programs that belong to these tools and could stand in for them
 RELATIVES = ("coqtop", "coqchk", "tex", "latex", "xelatex", "lualatex", "luatex", "etex", "pdftex", "chrome")
+#: the environment variable with the PATH as it was
+WHOLE = "EIGENTOKEN_WHOLE_PATH"
 HIDDEN = frozenset(name for tools in NEEDED.values() for names in tools for name in names) | frozenset(RELATIVES)
 
 
+def whole_path() -> str:
+    """The PATH with the tools, also where they are hidden."""
+    return os.environ.get(WHOLE, os.environ.get("PATH", os.defpath))
+
+
 def missing(marker: str) -> str:
-    """Which tool of this marker is not on the PATH: its name, or the empty text where all are there."""
-    absent = (names[0] for names in NEEDED[marker] if not any(shutil.which(name) for name in names))
+    """Which tool of this marker is not on the whole PATH: its name, or the empty text where all are there."""
+    path = whole_path()
+    absent = (names[0] for names in NEEDED[marker] if not any(shutil.which(name, path=path) for name in names))
     return next(absent, "")
 
 
@@ -60,7 +71,8 @@ def main(command: list[str]) -> int:
         print("usage: hide_tools.py COMMAND [ARGUMENT...]", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory(prefix="eigentoken-path-") as place:
-        environment = {**os.environ, "PATH": hidden_path(os.environ.get("PATH", os.defpath), Path(place))}
+        whole = os.environ.get("PATH", os.defpath)
+        environment = {**os.environ, WHOLE: whole, "PATH": hidden_path(whole, Path(place))}
         return subprocess.run(command, env=environment).returncode
 
 

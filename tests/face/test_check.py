@@ -27,6 +27,8 @@ from eigentoken.files.sealed import sealed
 from eigentoken.models import ModelError, load
 from eigentoken.models.forward import attention, first_states
 
+from ..commands import eigentoken
+
 
 @pytest.fixture(scope="module")
 def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -248,28 +250,17 @@ def test_a_line_that_was_cut_is_dropped(tmp_path: Path) -> None:
 
 
 def test_require_decides_the_exit_code(gpt2: Path, tmp_path: Path) -> None:
-    base = [
-        sys.executable,
-        "-m",
-        "eigentoken",
-        "check",
-        str(gpt2),
-        "--work",
-        str(tmp_path),
-        "--sequences",
-        "0",
-        "--json",
-    ]
-    environment = {**os.environ, "EIGENTOKEN_CACHE": str(tmp_path)}
-    plain = subprocess.run([*base, "--statement", "AB-X1"], capture_output=True, text=True, env=environment)
+    base = ["check", gpt2, "--work", tmp_path, "--sequences", "0", "--json"]
+    environment = {"EIGENTOKEN_CACHE": str(tmp_path)}
+    plain = eigentoken(*base, "--statement", "AB-X1", environment=environment)
     assert plain.returncode == 0
     document = json.loads(plain.stdout)
     assert document["schema"] == "eigentoken/check/2"
     assert document["statements"][0]["word"] == "fails"  # U = I is asked of each head
     for name in ("AB-X1", "PM-L4"):  # fails; not about this model
-        strict = subprocess.run([*base, "--require", name], capture_output=True, text=True, env=environment)
+        strict = eigentoken(*base, "--require", name, environment=environment)
         assert strict.returncode == 1
-    wrong = subprocess.run([*base, "--require", "PM-L444"], capture_output=True, text=True, env=environment)
+    wrong = eigentoken(*base, "--require", "PM-L444", environment=environment)
     assert wrong.returncode == 2
     assert "did you mean" in wrong.stderr
 
@@ -307,9 +298,7 @@ def test_reports_are_self_contained(gpt2: Path, tmp_path: Path) -> None:
 
 
 def test_a_bad_model_is_one_line_and_exit_2(tmp_path: Path) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "eigentoken", "check", str(tmp_path / "nowhere")], capture_output=True, text=True
-    )
+    ran = eigentoken("check", tmp_path / "nowhere")
     assert ran.returncode == 2
     assert "Traceback" not in ran.stderr
     assert len(ran.stderr.strip().splitlines()) == 1
@@ -419,7 +408,7 @@ def test_a_recheck_says_beforehand_how_much_there_is_to_confirm(gpt2: Path, tmp_
     path = tmp_path / "report.json"
     path.write_text(to_json(report))
     count = certificates_of_check(path)
-    ran = subprocess.run([sys.executable, "-m", "eigentoken", "recheck", str(path)], capture_output=True, text=True)
+    ran = eigentoken("recheck", path)
     assert ran.returncode == 0, ran.stdout
     assert f"{count} certificates of a check" in ran.stderr
     confirmed = int(ran.stdout.split(" of ")[0].split()[-1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -14,9 +13,11 @@ from eigentoken.proofs import verify as verification
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.steps import Derivation, Identity
 
+from ..commands import eigentoken
+
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "eigentoken", *arguments], capture_output=True, text=True)
+    return eigentoken(*arguments)
 
 
 def test_statements_json_is_one_document_with_a_schema() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,14 +14,11 @@ from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import SourceKind
 from eigentoken.theory.statements.steps import Derivation, Identity
 
+from ..commands import eigentoken
+
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "eigentoken", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-    )
+    return eigentoken(*arguments, environment=environment)
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from eigentoken.proofs.verify import LEDGER
+
+from ..commands import eigentoken
 
 CONTRIBUTING = Path(__file__).resolve().parents[2] / "CONTRIBUTING.md"
 
@@ -31,12 +31,7 @@ def install(folder: Path, module: str, code: str, name: str = "my-results") -> N
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "eigentoken", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(folder)},
-    )
+    return eigentoken(*arguments, environment={"PYTHONPATH": str(folder)})
 
 
 def test_the_example_of_contributing_works_and_keeps_its_own_ledger(tmp_path: Path) -> None:
