@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -110,7 +111,7 @@ def test_a_third_party_system_is_answered_or_refused() -> None:
 def compiled(expression: sp.Basic) -> Callable[[dict[str, float]], Any]:
     """The expression as a function of its letters by name, in Python's own numbers."""
     symbols = sorted(expression.free_symbols, key=str)
-    function = sp.lambdify(symbols, expression, [{"Abs": abs}, "cmath"])
+    function = sp.lambdify(symbols, expression, [{"Abs": abs}, vars(cmath)])
     return lambda values: function(*(values[str(symbol)] for symbol in symbols))
 
 
