@@ -1,7 +1,7 @@
 """AB-E2, AB-E3: the projection to an ellipsoid and its differential.
 
-``pi_W(x) = x / |x|_W`` and ``T_x pi_W X = |x|_W^{-1} (I - x x^T W / |x|_W^2) X``.  Vectors are read coordinatewise
-(:mod:`eigentoken.proofs.steps.tensor_reductions`), so the identities hold for every d.
+``pi_W(x) = x / |x|_W`` and ``T_x pi_W X = |x|_W^{-1} (I - x x^T W / |x|_W^2) X``.  The projection is
+that of the calculus, for symbolic d.
 Reference: Abella-Silvestre-Tabuada, eqs. (2), (3).
 """
 
@@ -14,78 +14,116 @@ import sympy as sp
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import as_numbers, numbers
 from eigentoken.proofs.properties.flow_properties import differential_of_projection, on_the_ellipsoid
-from eigentoken.proofs.steps.tensor_reductions import applied, slope
+from eigentoken.proofs.steps.calculus_steps import tensor_step
+from eigentoken.theory.calculus import (
+    SLOT,
+    Assumptions,
+    CalculusAlgebra,
+    Expression,
+    Letter,
+    Norm,
+    differentiate,
+    direction,
+    dot,
+    factor,
+    one,
+    vector,
+    zero,
+)
+from eigentoken.theory.calculus.derivative import expand_definitions
+from eigentoken.theory.calculus.groups import with_norms
 from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
-from eigentoken.theory.language.observables import apply_matrix, dot
+from eigentoken.theory.language.observables import apply_matrix
+from eigentoken.theory.language.observables import dot as inner
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
 from eigentoken.theory.statements.steps import Derivation, Identity
 
 W = matrix("W")
+LETTER = Letter("W")
 
-x, X = sp.symbols("x X", real=True)
-q, q_y = sp.symbols("q q_y", positive=True)
-m, r = sp.symbols("m r", real=True)
-step = sp.Symbol("s", real=True)
-PROJECTED = X / sp.sqrt(q) - x * m / q ** sp.Rational(3, 2)
+
+def projection(metric: Letter) -> tuple[Expression, Assumptions]:
+    """``pi_W(x) = x / |x|_W`` as the calculus normalises, written in x; and what it says of the norm: ``r^2 = x^T W x``."""
+    algebra = CalculusAlgebra(Assumptions(symmetric=frozenset({metric.name})))
+    projected = expand_definitions(algebra.normalise(vector("x", SLOT), metric), algebra.assumptions)
+    norms = {name: ("x", word) for name, (_, word) in algebra.assumptions.norms.items()}
+    return projected, Assumptions(symmetric=frozenset({metric.name}), norms=norms)
+
+
+def differential(metric: Letter) -> Expression:
+    """``T_x pi_W X``: the projection, differentiated along X."""
+    projected, rules = projection(metric)
+    return differentiate(projected, direction("x", "X"), rules)
+
+
+def at_unit_norm(expression: Expression) -> Expression:
+    """The expression at states on the ellipsoid, where r = 1."""
+    return with_norms(expression, {("r", SLOT.kind): sp.Integer(1)})
 
 
 def derive_projection() -> Derivation:
-    """``q = x^T W x`` is the only number that enters."""
-    scale, factor, form = sp.symbols("c f Q", positive=True)
+    """The projection has norm one, for every d, and scaling the vector scales its norm."""
+    scale, form, square = sp.symbols("c Q q", positive=True)
+    coordinate = sp.Symbol("x", real=True)
+    projected, rules = projection(LETTER)
     return Derivation(
         (
-            Identity(
-                name="on the ellipsoid",
-                says="Write $q = x^{\\top} W x > 0$. The form $x^{\\top} W x$ is quadratic, so that of $fx$ with $f = "
-                "1/\\sqrt q$ is one.",
-                left=factor**2 * q,
-                right=sp.Integer(1),
-                where={factor: 1 / sp.sqrt(q)},
+            tensor_step(
+                "on the ellipsoid",
+                "Write $r_i = \\lvert x_i\\rvert_W$, so that $r_i^2 = x_i^{\\top}Wx_i > 0$, for a family of vectors $x_i$. "
+                "Their projections lie on the ellipsoid.",
+                derive=lambda: dot(projected, projected, (LETTER,)),
+                claimed=one(),
+                rules=rules,
+                left="\\pi_W(x_i)^{\\top}W\\pi_W(x_i)",
                 establishes=("the projection lies on the ellipsoid",),
             ),
             Identity(
                 name="rays",
-                says="The projection is constant on rays: $cx$ has the form $c^2 q$ (read in each coordinate).",
-                left=scale * x / sp.sqrt(form),
-                right=x / sp.sqrt(q),
-                where={form: scale**2 * q},
+                says="The projection is constant on rays: with $q = x^{\\top}Wx$, $cx$ has the form $Q = c^2 q$ (read in "
+                "each coordinate).",
+                left=scale * coordinate / sp.sqrt(form),
+                right=coordinate / sp.sqrt(square),
+                where={form: scale**2 * square},
             ),
         )
     )
 
 
 def derive_differential() -> Derivation:
-    """Differentiate along ``x + s X``: the form becomes ``q + 2 s m + s^2 r``."""
-    curve = (x + step * X) / sp.sqrt(q + 2 * step * m + step**2 * r)
+    """The projection of the calculus, differentiated along X; at norm one; and its product with ``W x``."""
+    _, rules = projection(LETTER)
+    x, along, norm = vector("x", SLOT), vector("X", SLOT), Norm("r", (SLOT,))
+    moved, mixed = differential(LETTER), dot(x, along, (LETTER,))
     return Derivation(
         (
-            slope(
+            tensor_step(
                 "differential",
-                "Along $x + sX$ the form is $q + 2sm + s^2 r$ with $q = x^{\\top}Wx$, $m = x^{\\top}WX$, $r = "
-                "X^{\\top}WX$. The derivative at $s = 0$, in each coordinate:",
-                curve,
-                step,
-                PROJECTED,
-                at=0,
+                "The derivative of $\\pi_W(x_i) = x_i/r_i$ along $X_i$, where $r_i^2 = x_i^{\\top}Wx_i$, for every $d$:",
+                derive=lambda: moved,
+                claimed=along * factor(norm, -1) - mixed * factor(norm, -3) * x,
+                rules=rules,
+                left="T_{x_i}\\pi_W\\,X_i",
                 establishes=("the differential of the projection",),
             ),
-            Identity(
-                name="on the ellipsoid",
-                says="At a point $y$ of the ellipsoid $q = 1$, which leaves $X - (y^{\\top}WX)\\,y$.",
-                left=PROJECTED,
-                right=X - m * x,
-                where={q: sp.Integer(1)},
+            tensor_step(
+                "on the ellipsoid",
+                "At points of the ellipsoid $r_i = 1$, which leaves:",
+                derive=lambda: at_unit_norm(moved),
+                claimed=along - mixed * x,
+                rules=Assumptions(symmetric=rules.symmetric, unit={"x": (LETTER,)}),
+                left="T_{x_i}\\pi_W\\,X_i",
                 uses=("differential",),
             ),
-            applied(
+            tensor_step(
                 "tangency",
-                "The image is tangent: apply $x^{\\top}W$, which sends $X$ to $m$ and $x$ to $q$.",
-                PROJECTED,
-                {X: m, x: q},
-                sp.Integer(0),
-                by="(Wx)^{\\top}",
+                "The image is tangent, at every $x$: its product with $Wx_i$ vanishes.",
+                derive=lambda: dot(x, moved, (LETTER,)),
+                claimed=zero(),
+                rules=rules,
+                left="x_i^{\\top}W\\,T_{x_i}\\pi_W\\,X_i",
                 uses=("differential",),
                 establishes=("the image is tangent to the ellipsoid",),
             ),
@@ -108,10 +146,9 @@ def projection_example() -> tuple[Any, ...]:
 def differential_example() -> list[Any]:
     """``T_x pi_W X`` for X = (1, 0, 1), by the formula."""
     point, along, metric = _example()
-    size = dot(point, apply_matrix(metric, point))
-    mixed = dot(point, apply_matrix(metric, along))
-    values = sp.lambdify((x, X, q, m), PROJECTED, modules="mpmath")
-    return [values(a, b, size, mixed) for a, b in zip(point, along, strict=True)]
+    size = inner(point, apply_matrix(metric, point))
+    mixed = inner(point, apply_matrix(metric, along))
+    return [(b - mixed / size * a) / numbers().sqrt(size) for a, b in zip(point, along, strict=True)]
 
 
 AB_E2 = register(

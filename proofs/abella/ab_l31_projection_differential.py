@@ -11,23 +11,21 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.ab_e02_projection import at_unit_norm
+from eigentoken.proofs.abella.ab_e02_projection import differential as projection_differential
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.steps.calculus_steps import TOKEN_I, attention_sum, tensor_step
 from eigentoken.theory.calculus import (
     SLOT,
     Assumptions,
-    CalculusAlgebra,
     Expression,
     Letter,
-    differentiate,
-    direction,
     dot,
     instance,
     vector,
     zero,
 )
-from eigentoken.theory.calculus.derivative import expand_definitions, substitute
-from eigentoken.theory.calculus.groups import with_norms
+from eigentoken.theory.calculus.derivative import substitute
 from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.observables import apply_matrix
 from eigentoken.theory.language.observables import dot as inner
@@ -42,11 +40,8 @@ LETTER = Letter("P")
 
 
 def differential() -> Expression:
-    """``T_x pi_P X`` at a state x on the ellipsoids: the projection of the calculus, differentiated along X, at norms one."""
-    algebra = CalculusAlgebra(Assumptions(symmetric=frozenset({"P"})))
-    projected = algebra.normalise(vector("x", SLOT), LETTER)
-    moved = differentiate(projected, direction("x", "X"), algebra.assumptions)
-    return with_norms(expand_definitions(moved, algebra.assumptions), {("r", SLOT.kind): sp.Integer(1)})
+    """``T_x pi_P X`` at a state x on the ellipsoids (AB-E3)."""
+    return at_unit_norm(projection_differential(LETTER))
 
 
 def derive() -> Derivation:

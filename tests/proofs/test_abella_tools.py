@@ -11,6 +11,7 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eigentoken.proofs.abella import ab_e02_projection as ab_e02
 from eigentoken.proofs.abella import ab_l31_projection_differential as ab_l31
 from eigentoken.proofs.abella.ab_r42_wendel_probability import probability
 from eigentoken.proofs.abella.causal_examples import bad_start_between
@@ -119,6 +120,18 @@ def test_the_lemma_on_the_projection_is_about_vectors(monkeypatch: pytest.Monkey
         monkeypatch.setattr(ab_l31, "differential", lambda wrong=wrong: wrong)
         failing = {step.name for step in ab_l31.derive().steps if not step.check(frozenset()).is_holds}
         assert failing == noticed, word
+
+
+def test_a_projection_in_another_metric_is_no_projection_to_the_ellipsoid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AB-E2 and AB-E3: with the norm of Q in place of that of W only what holds for both is left."""
+    projected, rules = ab_e02.projection(ab_e02.LETTER)
+    steps = (*ab_e02.derive_projection().steps, *ab_e02.derive_differential().steps)
+    assert all(step.check(frozenset()).is_holds for step in steps) and len(steps) == 5
+    other = rules.extended(norms={"r": ("x", (Letter("Q"),))})
+    monkeypatch.setattr(ab_e02, "projection", lambda metric: (projected, other))
+    steps = (*ab_e02.derive_projection().steps, *ab_e02.derive_differential().steps)
+    failing = [step.name for step in steps if not step.check(frozenset()).is_holds]
+    assert failing == ["on the ellipsoid", "differential", "on the ellipsoid", "tangency"]
 
 
 def test_what_is_not_analytic_is_not_called_so() -> None:
