@@ -156,6 +156,7 @@ def _decided(
     kind: str, condition: str, reason: str, inputs: Mapping[str, str], data: Mapping[str, Any], pieces: list[_Piece]
 ) -> Verdict:
     """The verdict that all pieces share, with the smallest of their margins and one certificate."""
+    pieces = sorted(pieces, key=lambda piece: piece.low)
     word, unit = pieces[0].found.word, pieces[0].found.unit
     margin = min(piece.found.margin or 0.0 for piece in pieces) if word is VerdictWord.HOLDS else 0.0
     documents = [piece.document() for piece in pieces]
@@ -177,7 +178,8 @@ def _decided(
         details: dict[str, Any] = {"pieces": len(pieces), "interval": data["interval"]}
         return Verdict(word, reason, margin, unit, certificate, details)
     first, last = documents[0]["from"], documents[0]["to"]
-    return Verdict(word, reason, 0.0, unit, certificate, {"time": first if first == last else [first, last]})
+    details = {"time": first if first == last else [first, last], "interval": data["interval"]}
+    return Verdict(word, reason, 0.0, unit, certificate, details)
 
 
 @dataclass(frozen=True)

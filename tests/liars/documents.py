@@ -36,6 +36,17 @@ MATRICES: dict[str, tuple[str, list[list[float]], tuple[str, ...]]] = {
     "eigenvector": ("principal-eigenvector", GENERAL, ()),
     "identity": ("identity", DEFINITE, ()),
 }
+FORMULA = [["2 + sin(t)", "1/4"], ["1/4", "exp(-t)"]]
+TIMES: dict[str, tuple[str, Any, tuple[str, ...]]] = {
+    "formula": ("positive-definite", FORMULA, ()),
+    "bounded": ("norm-bound", FORMULA, ("--bound", "4")),
+    "failing": ("positive-definite", [["1 - t", 0], [0, 1]], ()),
+    "samples": (
+        "positive-definite",
+        {"times": [0, 1, 2], "matrices": [[[2, 0], [0, 1]], [[3, 0], [0, 1.5]], [[2, 0], [0, 1]]], "lipschitz": "1/2"},
+        (),
+    ),
+}
 INSTANCES: dict[str, dict[str, Any]] = {
     "consensus": {
         "system": "oja-map",
@@ -93,6 +104,15 @@ def verdict(name: str, folder: Path) -> dict[str, Any]:
     file = folder / f"{name}.npy"
     np.save(file, np.array(rows))
     document: dict[str, Any] = json.loads(run("certify", condition, str(file), "--json", *options))
+    return document
+
+
+def at_all_times(name: str, folder: Path) -> dict[str, Any]:
+    """What ``certify --over --json`` prints of a file of formulas or samples that stays where it is."""
+    condition, given, options = TIMES[name]
+    file = folder / f"{name}.times.json"
+    file.write_text(json.dumps(given), encoding="utf-8")
+    document: dict[str, Any] = json.loads(run("certify", condition, str(file), "--over", "0,2", "--json", *options))
     return document
 
 
@@ -163,6 +183,7 @@ def honest(document: Any, file: Path) -> tuple[str, list[str]]:
 
 ISSUERS: dict[str, tuple[Callable[[str, Path], dict[str, Any]], tuple[str, ...]]] = {
     "verdict": (verdict, tuple(MATRICES)),
+    "times": (at_all_times, tuple(TIMES)),
     "classification": (classification, tuple(INSTANCES)),
     "refutation": (refutation, CONJECTURES),
 }

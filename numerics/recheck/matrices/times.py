@@ -2,8 +2,8 @@
 
 *A formula*: on each piece the balls of the formula must lie within the slack of the piece's center (Frobenius norm), and
 the certificate of the piece must hold for that center and slack.  *Samples* ``P(t_k)`` with a Lipschitz constant L: the slack
-must be at least ``L max |t - t_k|`` over the piece.  ``holds`` needs pieces that cover the interval without a gap; ``fails``
-needs one piece inside it.  What is given may be the name of the file that was certified.
+must be at least ``L max |t - t_k|`` over the piece.  ``holds`` needs pieces that cover the interval, one after the other;
+``fails`` needs one piece inside it.  What is given may be the name of the file that was certified.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def confirm_times(document: Document, inputs: Any, until: float, confirm: Confir
 
 
 def _covered(word: str, low: Fraction, high: Fraction, pieces: Sequence[Mapping[str, Any]]) -> str | None:
-    ends = sorted((fraction_of(piece["from"]), fraction_of(piece["to"])) for piece in pieces)
+    ends = [(fraction_of(piece["from"]), fraction_of(piece["to"])) for piece in pieces]
     if low > high or not ends or any(a > b for a, b in ends):
         return "an interval of times has its ends in order, and at least one piece"
     if word == "fails":
@@ -75,10 +75,10 @@ def _covered(word: str, low: Fraction, high: Fraction, pieces: Sequence[Mapping[
         return None if inside else "a failure is shown at one piece inside the interval"
     reached = low
     for a, b in ends:
-        if a > reached:
-            return f"no piece covers the times after {reached}"
-        reached = max(reached, b)
-    return None if reached >= high else f"no piece covers the times after {reached}"
+        if a != reached:
+            return f"the pieces do not cover the interval one after the other: one begins at {a}, not at {reached}"
+        reached = b
+    return None if reached == high else f"the pieces cover the interval up to {reached}, not up to {high}"
 
 
 def _inner(document: Document, index: int, piece: Mapping[str, Any]) -> Document:
@@ -99,6 +99,8 @@ def _inner(document: Document, index: int, piece: Mapping[str, Any]) -> Document
 def _agrees(document: Document, inner: Document) -> str | None:
     if inner.condition != document.condition or inner.verdict != document.verdict or len(inner.inputs) != 1:
         return "its certificate is about another condition, word or input"
+    if inner.data["terms"] != [[[next(iter(inner.inputs)), False]]]:
+        return "its certificate is not about the matrix itself"
     if inner.data.get("options") != document.data.get("options"):
         return "its certificate answers a question with other options"
     margin = float.fromhex(str(document.data["margin"]))
@@ -162,7 +164,7 @@ def recheck_times_beside(shown: Shown, document: Document) -> None:
         shown.same(("reason",), reason, "the reason is not the one that the certificate supports")
     else:
         first, last = pieces[0]["from"], pieces[0]["to"]
-        details = {"time": first if first == last else [first, last]}
+        details = {"time": first if first == last else [first, last], "interval": list(data["interval"])}
     shown.same(("details",), details, "the details are not those of the certificate")
 
 
