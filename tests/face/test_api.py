@@ -163,6 +163,20 @@ def test_a_verdict_compares_with_the_three_words_and_with_nothing_else() -> None
         _ = verdict and 1
 
 
+def test_certify_at_all_times() -> None:
+    """A matrix that depends on time, by formulas or samples, asked by name or by word, in either order."""
+    formula = [["2 + sin(t)", "1/4"], ["1/4", "1"]]
+    samples = {"times": [0, 1], "matrices": [np.eye(2), 2 * np.eye(2)], "lipschitz": 1}
+    assert et.certify("positive-definite", formula, over=(0, 10)) == "holds"
+    assert et.certify(formula, Symmetric(V), over=(0, 1)).word in ("holds", "undecided")
+    assert et.certify("positive-definite", samples, over=(0, 1)) == "holds"
+    assert et.certify("positive-definite", [["1 - t"]], over=(0, 2)) == "fails"
+    with pytest.raises(ValueError, match="without a radius"):
+        et.certify("positive-definite", formula, over=(0, 1), radius=1)
+    with pytest.raises(ValueError, match="depend on the time"):
+        et.certify("spectrum", formula, over=(0, 1))
+
+
 @pytest.mark.parametrize(
     "given", [A, torch.tensor(A), torch.tensor(A, dtype=torch.float32), A.tolist(), [["2", 1], [1, "2"]]]
 )

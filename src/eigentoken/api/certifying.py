@@ -14,17 +14,15 @@ from eigentoken.numerics.certified.certify import certify as certify_name
 from eigentoken.numerics.certified.certify import conditions
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.matrices import as_enclosure, exact_number, read_matrix
+from eigentoken.numerics.certified.time_bounds import certify_at_all_times
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
 from eigentoken.numerics.layers.symbol_values import Environment
-from eigentoken.theory.language.conditions import Condition
+from eigentoken.theory.language.conditions import Condition, OfOneMatrix
 from eigentoken.theory.language.readings import NoReading
 from eigentoken.theory.language.terms import alpha as step_symbol
 from eigentoken.theory.language.verdicts import Verdict
 
 __all__ = ["certify"]
-
-#: Options that only a condition given by its name has.
-NAMED_OPTIONS = ("expected", "bound", "within")
 
 
 def certify(
@@ -38,6 +36,7 @@ def certify(
     within: object = None,
     by: str = "real-part",
     time_limit: float = 10.0,
+    over: tuple[object, object] | None = None,
     **matrices: object,
 ) -> Verdict:
     """Decide a condition for every matrix within ``radius`` (spectral norm) of the one given: holds, fails or undecided.
@@ -46,7 +45,8 @@ def certify(
     come in either order.  A matrix is an array, a tensor, nested lists of exact numbers, or the name of a file (``.npy``,
     ``.json``, ``.safetensors::tensor``); its numbers are taken exactly as they are.  A word of several letters takes the
     matrices by name: ``certify(Commute(V, M), V=A, M=B)``.  ``alpha`` is the step that a word or ``dominant-step``
-    speaks of; ``expected``, ``bound``, ``within`` and ``by`` belong to names.
+    speaks of; ``expected``, ``bound``, ``within`` and ``by`` belong to names.  ``over=(a, b)`` asks for all times of an
+    interval: the matrix is then rows of formulas in t, or ``{"times", "matrices", "lipschitz"}``, or a file of one of these.
 
     >>> import numpy as np
     >>> certify(np.eye(2), "positive-definite") == "holds"
@@ -55,8 +55,22 @@ def certify(
     >>> from eigentoken.theory.language.terms import matrix
     >>> certify(Symmetric(matrix("V")), np.eye(2)) == "holds"
     True
+    >>> certify("positive-definite", [["2 + sin(t)", "1/4"], ["1/4", "1"]], over=(0, 10)) == "holds"
+    True
     """
     asked, given = _in_order(question, matrix)
+    options: dict[str, Any] = {
+        "expected": expected,
+        "bound": bound,
+        "within": within,
+    }  # of a condition given by its name
+    if over is not None:
+        if matrices or radius != 0.0:
+            raise MatrixError("over: one matrix is asked for at all times, without a radius")
+        asked_name = asked.called if isinstance(asked, OfOneMatrix) else asked
+        if not isinstance(asked_name, str):
+            raise MatrixError(f"over: {type(asked).__name__} is not about one matrix: name a condition")
+        return certify_at_all_times(asked_name, given, over, alpha=alpha, by=by, time_limit=time_limit, **options)
     if isinstance(asked, str):
         if matrices:
             raise MatrixError(f"{next(iter(matrices))}: {asked} is about one matrix: give it as the second argument")
@@ -67,13 +81,11 @@ def certify(
             given,
             radius=radius,
             alpha=alpha,
-            expected=expected,
-            bound=bound,
-            within=within,
             by=by,
             time_limit=time_limit,
+            **options,
         )
-    for name, value in zip(NAMED_OPTIONS, (expected, bound, within), strict=True):
+    for name, value in options.items():
         if value is not None:
             raise MatrixError(f"{name} belongs to a condition given by its name, not to {type(asked).__name__}")
     values = _bound(asked, given, matrices, radius)
