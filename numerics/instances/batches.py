@@ -326,7 +326,7 @@ def _side_by_side(values: Sequence[Any]) -> Any:
             [value.omega for value in values],
         )
         return Wave(*(torch.cat(each) for each in parts))
-    return torch.cat(list(values))
+    return None if first is None else torch.cat(list(values))
 
 
 def _taken(value: Any, index: Any) -> Any:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.instances.batches import Batch, Wave, relation_violation
+from eigentoken.numerics.instances.further_parameters import with_further
 from eigentoken.numerics.instances.plans import MatrixPlan, Plan
 from eigentoken.numerics.instances.spectra import general_matrices, orthogonal, spectra, symmetric_matrices_with
 from eigentoken.numerics.instances.states import tokens_for
@@ -81,9 +82,9 @@ def _matrices(
     for pair in plan.commute:
         _commuting(pair, drawn, plan, count, generator)
     solve_derived(plan, drawn, draw)
-    if not plan.system.multihead:
-        return dict(drawn)
-    return _split_into_heads(plan, drawn, corner, count, generator)
+    heads = plan.system.multihead
+    made = _split_into_heads(plan, drawn, corner, count, generator) if heads else dict(drawn)
+    return with_further(plan.system, made, count, d, draw, generator)
 
 
 def _bounds(plan: Plan, term: Any, shape: tuple[int, int, int, int]) -> dict[int, tuple[float | None, float | None]]:

@@ -9,7 +9,7 @@ rational on the sphere are exact.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -22,6 +22,7 @@ from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.clusters import exact_cluster
 from eigentoken.numerics.instances.construction import step_equation
 from eigentoken.numerics.instances.exact_values import Case
+from eigentoken.numerics.instances.further_parameters import exact_value, float_value
 from eigentoken.numerics.instances.plans import MatrixPlan, Plan
 from eigentoken.numerics.instances.rational import rounded, sphere_point
 from eigentoken.theory.classification.instances import Instance, InstanceError
@@ -42,16 +43,18 @@ class ExactDraft:
 
     system: str
     matrices: Mapping[str, Rows]
-    heads: tuple[Mapping[str, Rows], ...]
+    heads: tuple[Mapping[str, Any], ...]
     alpha: Fraction | None
     tokens: tuple[tuple[Any, ...], ...]
     k: int
     p: int
     mask: Any = None
+    further: Mapping[str, Any] = field(default_factory=dict)
+    "vectors and numbers of a system that has them, by name"
 
     def instance(self) -> Instance | None:
         """The exact instance, or ``None`` where the draft is not one (a token off the manifold, a step not positive)."""
-        given: dict[str, Any] = {name: _texts(value) for name, value in self.matrices.items()}
+        given: dict[str, Any] = {name: _texts(value) for name, value in {**self.matrices, **self.further}.items()}
         if self.heads:
             given["heads"] = [{name: _texts(value) for name, value in head.items()} for head in self.heads]
         if self.alpha is not None:
@@ -64,26 +67,24 @@ class ExactDraft:
             return None
 
 
-def _texts(rows: Any) -> list[list[str]]:
-    return [[str(entry) for entry in row] for row in rows]
+def _texts(value: Any) -> Any:
+    """A number as text; a vector or matrix as lists of texts."""
+    return [_texts(entry) for entry in value] if isinstance(value, tuple | list) else str(value)
 
 
 def batch_of(instance: Instance, k: int, p: int, groups: tuple[int, ...] | None = None) -> Batch:
     """The exact instance as a batch of one, in floating point."""
 
-    def tensor(rows: Any) -> Tensor:
-        return torch.tensor([[[float(entry) for entry in row] for row in rows]], dtype=torch.float64)
-
-    parameters: dict[str, Any] = {}
-    for name, value in instance.parameters.items():
-        if name == "heads":
-            parameters[name] = [{part: tensor(rows) for part, rows in head.items()} for head in value]
-        elif name == "alpha":
-            parameters[name] = torch.tensor([float(value)], dtype=torch.float64)
-        else:
-            parameters[name] = tensor(value)
+    parameters: dict[str, Any] = {
+        name: [{part: float_value(each) for part, each in head.items()} for head in value]
+        if name == "heads"
+        else float_value(value)
+        for name, value in instance.parameters.items()
+    }
+    tokens = float_value(instance.tokens)
+    assert tokens is not None
     mask = None if instance.mask is None else "causal" if instance.mask_name == "causal" else instance.mask
-    return Batch(instance.system, parameters, tensor(instance.tokens), k, p, "exact", mask, groups)
+    return Batch(instance.system, parameters, tokens, k, p, "exact", mask, groups)
 
 
 def turned(batch: Batch, frame: Tensor) -> Batch:
@@ -91,7 +92,9 @@ def turned(batch: Batch, frame: Tensor) -> Batch:
 
     def turn(value: Any) -> Any:
         value = value(0.0) if callable(value) else value
-        return frame.mT @ value @ frame if isinstance(value, Tensor) and value.ndim == 3 else value
+        if not isinstance(value, Tensor) or value.ndim < 2:
+            return value
+        return frame.mT @ value @ frame if value.ndim == 3 else value @ frame
 
     parameters = {
         name: [{part: turn(each) for part, each in head.items()} for head in value] if name == "heads" else turn(value)
@@ -169,16 +172,22 @@ def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
             return rows_of(sp.eye(d) if factor is None else factor * factor.T)
         return tuple(tuple(row) for row in made)
 
+    kinds = {each.name: each for each in plan.system.further if each.kind != "matrix"}
+
+    def part_of(name: str, value: Tensor) -> Any:
+        return exact_value(kinds[name], value, denominator) if name in kinds else rows(name, value)
+
     matrices: dict[str, Rows] = {}
-    heads: list[dict[str, Rows]] = []
+    further: dict[str, Any] = {}
+    heads: list[dict[str, Any]] = []
     alpha: Fraction | None = None
     for name, value in ready.parameters.items():
         if name == "heads":
-            heads = [{part: rows(part, each) for part, each in head.items()} for head in value]
+            heads = [{part: part_of(part, each) for part, each in head.items()} for head in value]
         elif name == "alpha":
             alpha = _step(float(value[0]), denominator)
         elif isinstance(value, Tensor):
-            matrices[name] = rows(name, value)
+            (further if name in kinds else matrices)[name] = part_of(name, value)
     if plan.system.rotary is not None and not _respect_rotation(plan, ready, matrices, denominator):
         return None
     if not _respect_derived(plan, ready, matrices, denominator):
@@ -190,7 +199,7 @@ def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
     )
     if tokens is None or (alpha is not None and alpha <= 0):
         return None
-    made = ExactDraft(batch.system.name, matrices, tuple(heads), alpha, tokens, batch.k, batch.p, batch.mask)
+    made = ExactDraft(batch.system.name, matrices, tuple(heads), alpha, tokens, batch.k, batch.p, batch.mask, further)
     return _with_fixed_step(plan, made)
 
 

@@ -60,6 +60,9 @@ class Case:
         known: dict[Any, Any] = {terms.n: self.n, terms.d: self.d, terms.k: self.k, terms.p: self.p, terms.q: self.q}
         if self.instance.system.time is Time.MAP:
             known[terms.alpha] = self.instance.parameters["alpha"]
+        for each in self.instance.system.further:
+            if each.kind in {"scalar", "step"} and not each.per_head and each.name != "alpha":
+                known[terms.scalar(each.name)] = self.instance.parameters[each.name]
         return known if ell is None else {**known, terms.ell: ell}
 
     def integer(self, expression: Any, ell: int | None = None) -> int:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.construction import fixed_step, rotary_matrices, scaled, solve_derived
+from eigentoken.numerics.instances.further_parameters import with_further
 from eigentoken.numerics.instances.plans import MatrixPlan, Plan
 from eigentoken.numerics.instances.spectra import multiple_of_identity
 from eigentoken.numerics.instances.states import in_hemisphere, tokens_for
@@ -61,6 +62,7 @@ def _shaped(plan: Plan, shape: tuple[int, int, int, int], count: int, generator:
     if plan.system.multihead:
         head = {name: drawn[name] for name in names if name != plan.system.metric}
         parameters = {"heads": [head], **{name: drawn[name] for name in names if name == plan.system.metric}}
+    parameters = with_further(plan.system, parameters, count, d, draw, generator, small=True)
     if plan.is_map:
         steps = torch.tensor(STEPS, dtype=torch.float64)
         parameters["alpha"] = steps[torch.randint(0, len(steps), (count,), generator=generator)]

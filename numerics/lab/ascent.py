@@ -99,10 +99,11 @@ def _moved(target: Target, batch: Batch, directions: dict[str, Tensor], reach: T
     def step(name: str, value: Tensor) -> Tensor:
         return value + share.reshape(-1, *([1] * (value.ndim - 1))) * directions[name]
 
+    steps = {each.name for each in batch.system.further if each.kind == "step"}
     parameters: dict[str, Any] = {}
     for name, value in batch.parameters.items():
         new = step(name, value)
-        if name == "alpha":
+        if name == "alpha" or name in steps:
             new = new.clamp_min(1e-6)
         elif target.plan.matrices.get(matrix(name), MatrixPlan()).symmetric or name == batch.system.metric:
             new = (new + new.mT) / 2

@@ -12,13 +12,13 @@ from typing import Any
 
 from eigentoken.display import listing
 from eigentoken.files.writing import write_text
-from eigentoken.numerics.lab.wellformed import about_a_set, unreadable
+from eigentoken.numerics.lab.wellformed import about_a_set, closed_form_only, unreadable
 from eigentoken.theory.language.claims import Claim
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.places import Place
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.plain_text import plain_text
-from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS
+from eigentoken.theory.systems.catalogue import SYSTEMS, system, systems
 from eigentoken.theory.systems.suggestions import meant
 
 __all__ = ["TEMPLATE", "Conjecture", "ConjectureError", "load", "new"]
@@ -91,8 +91,8 @@ class Conjecture:
     def _check(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise self.error(f"name must be a text, got {self.name!r}: give the conjecture a name")
-        known = (*SYSTEMS, *POSITIONAL)
-        if self.system not in known:
+        known = SYSTEMS if isinstance(self.system, str) and self.system in SYSTEMS else systems()
+        if not isinstance(self.system, str) or self.system not in known:
             raise self.error(f"{self.name}: unknown system {self.system!r}: {meant(self.system, known)}")
         for condition in self.conditions:
             if not isinstance(condition, Condition):
@@ -115,10 +115,19 @@ class Conjecture:
 
     def _check_words(self, word: Any) -> None:
         """Stability is that of a point, and a relation is one of quantities that the lab can evaluate."""
-        strange = unreadable(word)
+        listed = system(self.system)
+        scalars = frozenset(
+            each.name for each in listed.further if each.kind in {"scalar", "step"} and not each.per_head
+        )
+        strange = unreadable(word, scalars)
         if strange is not None:
             known = "n, d, k, p, q, alpha, Eigenvalue, SpectralNorm, SpectralRadiusOff, ScoreAtEigenvector"
+            known += "".join(f", scalar({name!r})" for name in sorted(scalars))
             raise self.error(f"{self.name}: {strange} has no value in the lab: use {known}, or a predicate holds_if")
+        formula = None if listed.standard else closed_form_only(word)
+        if formula is not None:
+            said = f"{type(formula).__name__} is known by a formula for the papers' equation, and {self.system} has its own"
+            raise self.error(f"{self.name}: {said}: name a point (ConsensusAt, BipartiteAt, Zero), or use holds_if")
         set_claim = about_a_set(word)
         if set_claim is not None:
             said = f"{type(set_claim).__name__}({type(set_claim.place).__name__}()) speaks of a set of states, and stability"

@@ -36,7 +36,7 @@ from eigentoken.numerics.readings.trajectories import problem_of
 from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.systems.algebra import LoopAlgebra, full_mask
-from eigentoken.theory.systems.system import Time
+from eigentoken.theory.systems.system import System, Time
 
 if TYPE_CHECKING:
     from eigentoken.numerics.lab.conjectures import Conjecture
@@ -79,6 +79,7 @@ class FloatInstance(SimpleNamespace):
     def attention(self, head: int = 0) -> Any:
         """The attention matrix of a head, n x n."""
         batch: Batch = self._batch
+        _has_softmax(batch.system)
         score = batch.system.heads(batch.parameters, 0.0)[head][1]
         problem = problem_of(batch)
         weights = problem.algebra.attention(batch.tokens, score, batch.mask, batch.system.over_root_d)
@@ -92,6 +93,11 @@ class FloatInstance(SimpleNamespace):
         return bool(np.abs(rest).max() < REST)
 
 
+def _has_softmax(system: System) -> None:
+    if not system.standard:
+        raise ValueError(f"{system.name} has a sublayer of its own: its weights are not known here, compute them")
+
+
 class DecidedInstance(SimpleNamespace):
     """One exact instance for a free predicate: parameters and tokens as numpy arrays of decided numbers."""
 
@@ -103,6 +109,7 @@ class DecidedInstance(SimpleNamespace):
     def attention(self, head: int = 0) -> Any:
         """The attention matrix of a head, n x n."""
         instance = self._case.instance
+        _has_softmax(instance.system)
         score = instance.system.heads(self._parameters)[head][1]
         return decided_array(_DECIDED.attention(self._tokens, score, instance.mask, instance.system.over_root_d))
 
@@ -155,6 +162,8 @@ def one_instance(batch: Batch, index: int) -> FloatInstance:
         value = value(0.0) if callable(value) else value
         if isinstance(value, list):
             return [SimpleNamespace(**{name: plain(each) for name, each in head.items()}) for head in value]
+        if value is None:
+            return None
         return value[index].numpy().copy() if value.ndim > 1 else float(value[index])
 
     parameters = {name: plain(value) for name, value in batch.parameters.items()}
@@ -167,10 +176,14 @@ def decided_instance(case: Case) -> DecidedInstance:
     """The exact instance with arrays of decided numbers as attributes, at the present precision of balls."""
 
     def rows(value: Any) -> Any:
+        if value is None:
+            return None
         return tuple(rows(each) for each in value) if isinstance(value, tuple | list) else decided(value)
 
     def shown(value: Any) -> Any:
-        return decided_array([list(row) for row in value]) if isinstance(value, tuple) else decided(value)
+        if not isinstance(value, tuple):
+            return None if value is None else decided(value)
+        return decided_array([list(row) if isinstance(row, tuple) else row for row in value])
 
     given = case.instance.parameters
     plain = {name: value for name, value in given.items() if name != "heads"}

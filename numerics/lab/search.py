@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import sympy as sp
@@ -205,7 +206,8 @@ def _volume(batch: Batch) -> dict[str, tuple[float, float]]:
     for group in (batch.parameters, *batch.parameters.get("heads", ())):
         for name, value in group.items():
             if isinstance(value, Tensor) and value.numel():
-                sizes = value if value.ndim == 1 else torch.linalg.matrix_norm(value)
+                norm = torch.linalg.matrix_norm if value.ndim > 2 else partial(torch.linalg.vector_norm, dim=-1)
+                sizes = value if value.ndim == 1 else norm(value)
                 label = name if value.ndim == 1 else f"|{name}|"
                 found = ranges(found, {label: (float(sizes.min()), float(sizes.max()))})
     return found
@@ -267,7 +269,10 @@ def _equilibria(target: Target, unit: Unit) -> Iterator[Piece]:
     if target.plan.system.space is Space.EUCLIDEAN:
         if isinstance(inner, Converges):
             yield from _resting(target, unit)
-        yield from _consensus_growth(target, unit)
+        if target.plan.system.standard:
+            yield from _consensus_growth(target, unit)
+        else:
+            yield from _batches(target, replace(unit, size=min(unit.size, 128)))
         return
     for number, place in enumerate(places):
         plan = replace(target.plan.at(place), timed=())  # constant parameters: an equilibrium stays one
@@ -317,10 +322,11 @@ def _resting(target: Target, unit: Unit) -> Iterator[Piece]:
                 kept = mirrored_states(kept)
                 kept = kept.take(condition_violation(plan, kept) < 0)
             velocity = problem_of(kept).advance(kept.tokens, 0.0)
+            velocity = velocity - kept.tokens if plan.is_map and plan.euclidean else velocity
             found = torch.linalg.vector_norm(velocity, dim=-1).amax(-1) < 1e-9
             if place is not None:
                 found &= distance(place, kept, kept.tokens) > 1e-2
-            elif name is not None and not plan.system.multihead:
+            elif name is not None and not plan.system.multihead and plan.system.standard:
                 same = torch.linalg.vector_norm(kept.tokens - kept.tokens[:, :1], dim=-1).amax(-1) < 1e-12
                 found |= same & (eigvals(kept.named(name)).real.amax(-1) < -1e-9)
                 if getattr(target.inner, "every", False):  # a token at the origin that does not move

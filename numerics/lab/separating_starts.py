@@ -34,7 +34,13 @@ KNOWN = 0.02
 
 def on_circles(plan: Plan) -> bool:
     """Is the plan about flows on spheres, with circles among the sizes?"""
-    return plan.system.space is Space.SPHERE and plan.system.time is Time.FLOW and 2 in plan.d and plan.place is None
+    return (
+        plan.system.standard
+        and plan.system.space is Space.SPHERE
+        and plan.system.time is Time.FLOW
+        and 2 in plan.d
+        and plan.place is None
+    )
 
 
 def starts_between(plan: Plan, seed: int) -> Iterator[tuple[Batch, Tensor, int]]:

@@ -74,9 +74,18 @@ def _improved(
 def burden(made: ExactDraft) -> int:
     """How much there is to read in the draft."""
     total = 0 if made.alpha is None else weight(made.alpha)
-    for group in (made.matrices, *made.heads):
-        total += sum(_heavy(entry) for rows in group.values() for row in rows for entry in row)
+    for group in (made.matrices, made.further, *made.heads):
+        total += sum(_heavy(entry) for value in group.values() for entry in _flat(value))
     return total + sum(1 + _heavy(entry) for token in made.tokens for entry in token)
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    """The numbers of a matrix, a vector or a number."""
+    if isinstance(value, tuple):
+        for each in value:
+            yield from _flat(each)
+    else:
+        yield value
 
 
 def _heavy(entry: Any) -> int:
@@ -101,13 +110,17 @@ def _derived(plan: Plan, made: ExactDraft) -> _Derived | None:
 def _grids(made: ExactDraft, derived: _Derived | None) -> dict[Any, Rows]:
     """The matrices whose entries may be chosen, by place: a name, (head, name), or the derived term."""
     found: dict[Any, Rows] = dict(made.matrices)
-    found |= {(h, name): rows for h, head in enumerate(made.heads) for name, rows in head.items()}
+    found |= {(h, name): rows for h, head in enumerate(made.heads) for name, rows in head.items() if _is_matrix(rows)}
     if derived is not None:
         right = exact_rows(made.matrices[derived.right])
         del found[derived.right]
         if right.det() != 0:
             found[derived.term] = rows_of(exact_rows(made.matrices[derived.left]) * right.inv())
     return {place: rows for place, rows in found.items() if all(isinstance(a, Fraction) for row in rows for a in row)}
+
+
+def _is_matrix(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(row, tuple) for row in value)
 
 
 def _with_rows(made: ExactDraft, derived: _Derived | None, place: Any, rows: Rows) -> ExactDraft | None:
@@ -155,6 +168,12 @@ def _entry_moves(plan: Plan, derived: _Derived | None, made: ExactDraft) -> Iter
     """The step, then one entry at a time (with its mirror image where both are equal)."""
     if made.alpha is not None:
         yield (replace(made, alpha=value) for value in _simpler(made.alpha) if value > 0)
+    for name, value in made.further.items():
+        if isinstance(value, Fraction):
+            yield (replace(made, further={**made.further, name: each}) for each in _simpler(value))
+        else:
+            for i, entry in enumerate(value):
+                yield (_with_entry(made, name, i, each) for each in _simpler(entry))
 
     def options(place: Any, rows: Rows, i: int, j: int) -> Iterator[ExactDraft]:
         for value in _simpler(rows[i][j]):
@@ -170,6 +189,11 @@ def _entry_moves(plan: Plan, derived: _Derived | None, made: ExactDraft) -> Iter
         for i, row in enumerate(rows):
             for j, entry in enumerate(row):
                 yield options(place, rows, i, j) if entry != 0 else iter(())
+
+
+def _with_entry(made: ExactDraft, name: str, i: int, entry: Fraction) -> ExactDraft:
+    vector = made.further[name]
+    return replace(made, further={**made.further, name: (*vector[:i], entry, *vector[i + 1 :])})
 
 
 def _simpler(value: Fraction) -> list[Fraction]:
@@ -233,13 +257,17 @@ def _size_moves(plan: Plan, derived: _Derived | None, made: ExactDraft) -> Itera
             yield replace(made, tokens=(*made.tokens[:i], *made.tokens[i + 1 :]), p=p)
 
     def flatter(a: int) -> Iterator[ExactDraft]:
-        def cut(rows: Rows) -> Rows:
-            return tuple(tuple(e for j, e in enumerate(row) if j != a) for i, row in enumerate(rows) if i != a)
+        def cut(value: Any) -> Any:
+            if not isinstance(value, tuple):
+                return value
+            kept = [each for i, each in enumerate(value) if i != a]
+            return tuple(cut(each) if isinstance(each, tuple) else each for each in kept)
 
         if (n, d - 1, made.k, made.p) in shapes and plan.system.rotary is None:
             yield replace(
                 made,
                 matrices={name: cut(rows) for name, rows in made.matrices.items()},
+                further={name: cut(value) for name, value in made.further.items()},
                 heads=tuple({name: cut(rows) for name, rows in head.items()} for head in made.heads),
                 tokens=tuple(tuple(e for j, e in enumerate(token) if j != a) for token in made.tokens),
             )

@@ -377,7 +377,9 @@ def _refuted(case: Case, kind: str, reason: str, data: dict[str, Any]) -> Verdic
 
 def _attracting_manifold(case: Case, found: Any) -> str | None:
     """The antipodal states ``(w, ..., -w)``, all of them equilibria, normally attracting at this one."""
-    if at_place(AntipodalAt(), case) is not True or found.linearization != "marginal":
+    if not case.instance.system.standard or found.linearization != "marginal":
+        return None
+    if at_place(AntipodalAt(), case) is not True:
         return None
     if not _all_antipodal_are_equilibria(case):
         return None
@@ -417,7 +419,7 @@ def _growing_consensus(place: Place, case: Case) -> Verdict | None:
     """Equal tokens move by ``x' = B x``: with B in the open right half plane their norm grows without bound."""
     system = case.instance.system
     tokens = case.instance.tokens
-    if not isinstance(place, Zero | Polygonal) or system.value is None or system.multihead:
+    if not isinstance(place, Zero | Polygonal) or system.value is None or system.multihead or not system.standard:
         return None
     if any(same_tokens(token, tokens[0]) is not True for token in tokens):
         return None

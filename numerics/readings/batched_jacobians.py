@@ -54,7 +54,7 @@ class BatchedEigenvalues:
 
 def jacobian_rows(batch: Batch, rows: Sequence[int]) -> Tensor:
     """The blocks ``d advance_i / d x_l`` for i in ``rows``: ``(B, R, n, d, d)``."""
-    if batch.system.rotary is not None:
+    if batch.system.rotary is not None or not batch.system.standard:
         return _by_columns(batch, rows)
     x = batch.tokens
     system, n, d = batch.system, batch.n, batch.d
@@ -82,7 +82,7 @@ def jacobian_rows(batch: Batch, rows: Sequence[int]) -> Tensor:
 
 
 def _by_columns(batch: Batch, rows: Sequence[int]) -> Tensor:
-    """The same blocks by differentiating the system itself, where scores depend on the positions."""
+    """The same blocks by differentiating the system itself: scores that depend on the positions, other equations."""
     problem = Problem(batch.system, batch.parameters, batch.mask, TorchAlgebra())
     columns = []
     for l in range(batch.n):
@@ -153,7 +153,7 @@ def spectrum(batch: Batch) -> BatchedEigenvalues:
     directions = d if system.space is Space.EUCLIDEAN else d - 1
     if directions == 0:
         return BatchedEigenvalues(torch.zeros(batch.count, 0, dtype=torch.complex128), (), system.time)
-    if batch.groups is None or batch.mask is not None or system.rotary is not None:
+    if batch.groups is None or batch.mask is not None or system.rotary is not None or not system.standard:
         rows = range(n)
         blocks = jacobian_rows(batch, list(rows))
         frames = tangent_frames(batch, list(rows))

@@ -57,6 +57,8 @@ def is_circle_flow(instance: Instance) -> bool:
     system = instance.system
     if system.space is not Space.SPHERE or system.time is not Time.FLOW or instance.d != 2 or instance.n < 2:
         return False
+    if not system.standard:
+        return False
     if instance.mask is not None and instance.mask_name != "causal":
         return False
     if system.value is None:

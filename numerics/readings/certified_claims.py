@@ -321,7 +321,7 @@ def certified_diverges(claim: claims.Diverges, case: Case) -> Verdict:
 def _decaying_consensus(case: Case) -> bool:
     """Equal tokens of a Euclidean flow, whatever the weights: they decay where B is in the open left half plane."""
     system, tokens = case.instance.system, case.instance.tokens
-    if system.space is not Space.EUCLIDEAN or system.value is None or system.multihead:
+    if system.space is not Space.EUCLIDEAN or system.value is None or system.multihead or not system.standard:
         return False
     if any(same_tokens(token, tokens[0]) is not True for token in tokens):
         return False
@@ -335,6 +335,8 @@ def _mirrored_with_zero(case: Case) -> bool:
     """
     system = case.instance.system
     if case.instance.mask is not None or system.rotary is not None or system.space is not Space.EUCLIDEAN:
+        return False
+    if not system.standard:
         return False
     tokens = [tuple(token) for token in case.instance.tokens]
     if not any(all(entry == 0 for entry in token) for token in tokens):

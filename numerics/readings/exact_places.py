@@ -116,7 +116,9 @@ def membership_zero(place: Zero, case: Case) -> bool | None:
 
 @MEMBERSHIP.register(Polygonal)
 def membership_polygonal(place: Polygonal, case: Case) -> bool | None:
-    """``sum_j a_ij x_j = 0`` for all i, by the exact classification of the point."""
+    """``sum_j a_ij x_j = 0`` for all i, by the exact classification of the point; open for a sublayer of another package."""
+    if not case.instance.system.standard:
+        return None
     from eigentoken.theory.classification.jacobians import exact_setting
     from eigentoken.theory.classification.point_shapes import Undecided, certain_zero
     from eigentoken.theory.exactness.fields import in_smallest_field

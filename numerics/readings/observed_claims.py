@@ -180,6 +180,8 @@ def _unstacked(value: Any) -> Any:
     value = value(0.0) if callable(value) else value
     if isinstance(value, Tensor) and value.ndim == 3:
         return [[value[:, i, j] for j in range(value.shape[2])] for i in range(value.shape[1])]
+    if isinstance(value, Tensor) and value.ndim == 2:
+        return [value[:, i] for i in range(value.shape[1])]
     if isinstance(value, list):
         return [{name: _unstacked(each) for name, each in head.items()} for head in value]
     return value

@@ -138,6 +138,12 @@ def departure(case: Case, normal: Any) -> tuple[Fraction, int] | None:
 def _speed(batch: Any) -> float:
     """Steps for a unit of time: a few for each unit of the Lipschitz bound."""
     total = 0.0
+    if not batch.system.standard:  # no bound is known: the sizes of all parameters together
+        for group in (batch.parameters, *batch.parameters.get("heads", ())):
+            total += sum(
+                float(torch.linalg.vector_norm(each)) for each in group.values() if isinstance(each, torch.Tensor)
+            )
+        return 8.0 * (1.0 + total) * (1.0 + total)
     for value, score in batch.system.heads(batch.parameters, 0.0):
         size = 1.0 if value is None else float(torch.linalg.matrix_norm(value[0], ord=2))
         total += size * (1.0 + (0.0 if score is None else 2 * float(torch.linalg.matrix_norm(score[0], ord=2))))
@@ -209,5 +215,5 @@ def state_at(instance: Instance, time: Fraction, steps: int) -> list[Any] | None
 
 
 def on_circle(instance: Instance) -> bool:
-    """Is the state given by one angle for each token?"""
-    return instance.system.space is Space.SPHERE and instance.d == 2
+    """Is the state given by one angle for each token, with the papers' equation for them?"""
+    return instance.system.standard and instance.system.space is Space.SPHERE and instance.d == 2

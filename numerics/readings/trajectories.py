@@ -87,7 +87,10 @@ def only_slow(problem: Problem, x: Tensor, t: Any) -> Tensor:
     Token i is pulled by ``sum_hj a^h_ij p^h_ij`` with ``p^h_ij`` the part of ``F_h x_j`` tangent at ``x_i``.  At an
     equilibrium the pulls vanish or cancel.  Where some pull does not vanish and they do not cancel, or all of them together
     have less weight than rounding leaves, the state is on its way, and takes a time like ``exp(score)`` for it.
+    Nothing is known of the pulls in a sublayer of another package.
     """
+    if not problem.system.standard:
+        return torch.zeros(x.shape[:-2], dtype=torch.bool)
     metric, gross, net = problem.metric(t), x.new_zeros(x.shape[:-1]), torch.zeros_like(x)
     most = torch.zeros_like(gross)
     for value, score in problem.heads(t):
@@ -187,6 +190,12 @@ def _strengths(problem: Problem, batch: Batch) -> tuple[Tensor, Tensor]:
     """Sums over the heads of ``|F_h|`` and ``|M_h|`` (at time 0, doubled for what varies)."""
     values = torch.zeros(batch.count, dtype=torch.float64)
     scores = torch.zeros_like(values)
+    if not batch.system.standard:  # no bound is known: the sizes of all parameters together
+        for group in (batch.parameters, *batch.parameters.get("heads", ())):
+            for value in group.values():
+                if isinstance(value, Tensor):
+                    values = values + torch.linalg.vector_norm(value.reshape(batch.count, -1), dim=-1)
+        return 1 + values, values
     scale = batch.d**-0.5 if batch.system.over_root_d else 1.0
     varying = 1.0 if problem.autonomous else 2.0
     for value, score in problem.heads(torch.zeros(batch.count, dtype=torch.float64)):
@@ -251,6 +260,8 @@ def distance_zero(place: Zero, batch: Batch, x: Tensor) -> Tensor:
 def distance_polygonal(place: Polygonal, batch: Batch, x: Tensor) -> Tensor:
     from dataclasses import replace
 
+    if not batch.system.standard:
+        raise ValueError(f"{batch.system.name}: Polygonal is known by the weighted means of the papers' equation alone")
     system = replace(batch.system, value=None)
     push = system.influence(TorchAlgebra(), batch.parameters, x, batch.mask, 0.0)
     return torch.linalg.vector_norm(push, dim=-1).amax(-1)

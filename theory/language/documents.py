@@ -67,7 +67,8 @@ def encode(thing: Any) -> Any:
     if isinstance(thing, sp.MatrixSymbol):
         return {"matrix": thing.name}
     if isinstance(thing, sp.Symbol):
-        return {"symbol": thing.name}
+        own = thing.name not in _SYMBOLS and thing == terms.scalar(thing.name)
+        return {"scalar": thing.name} if own else {"symbol": thing.name}
     if isinstance(thing, sp.Rational):
         return {"number": str(thing)}
     if thing in (sp.true, sp.false):
@@ -91,6 +92,8 @@ def decode(document: Any) -> Any:
         if document["symbol"] not in _SYMBOLS:
             raise DocumentError(f"unknown symbol {document['symbol']!r}")
         return _SYMBOLS[document["symbol"]]
+    if "scalar" in document:
+        return terms.scalar(str(document["scalar"]))
     if "matrix" in document:
         return terms.matrix(str(document["matrix"]))
     if "observable" in document:

@@ -15,7 +15,7 @@ from eigentoken.theory.language import claims
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt, Place
 from eigentoken.theory.language.readings import LATEX, SYMBOLIC
 from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, alpha, d, ell, matrix, n, p, q, t_split
-from eigentoken.theory.systems.catalogue import SYSTEMS
+from eigentoken.theory.systems.catalogue import system as system_named
 from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = ["spectrum_classes"]
@@ -26,12 +26,14 @@ def _atom(claim: Any) -> Any:
 
 
 def _known(system: System | str | None) -> System | None:
-    return SYSTEMS[system] if isinstance(system, str) else system
+    return system_named(system) if isinstance(system, str) else system
 
 
 def _on_the_sphere(system: System | None, place: Place) -> bool:
     """Full attention with unit row sums on the sphere, at a point on eigenvectors of the value matrix."""
     if system is None or system.space is not Space.SPHERE or system.over_root_d or system.value is None:
+        return False
+    if not system.standard or system.mask != "full":
         return False
     return isinstance(place, ConsensusAt | BipartiteAt) and place.term == matrix(system.value)
 

@@ -49,6 +49,15 @@ def matrix(name: str) -> sp.MatrixSymbol:
     return sp.MatrixSymbol(name, d, d)
 
 
+def scalar(name: str) -> sp.Symbol:
+    """A number among the parameters of a system that another package registered.
+
+    >>> scalar("c") > 0
+    c > 0
+    """
+    return sp.Symbol(name, real=True)
+
+
 def sym(term: MatrixExpr) -> MatrixExpr:
     """The symmetric part (X + X^T)/2."""
     return (term + term.T) / 2

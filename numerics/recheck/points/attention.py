@@ -19,7 +19,7 @@ import flint
 
 from eigentoken.numerics.recheck.documents.reading import RecheckError
 
-__all__ = ["SHAPES", "Attention", "Shape", "not_written", "read_attention"]
+__all__ = ["SHAPES", "WITHOUT_POINTS", "Attention", "Shape", "not_written", "read_attention"]
 
 arb, arb_mat = flint.arb, flint.arb_mat
 
@@ -50,6 +50,10 @@ SHAPES: Mapping[str, Shape] = {
     "causal-flow": Shape("U", "P", root=True),
     "token-flow": Shape("B", "W", euclidean=True),
 }
+
+
+#: Systems that the re-check of refutations knows, though that of points has no equation for them.
+WITHOUT_POINTS = ("rotary-flow",)
 
 
 def not_written(name: object) -> str:

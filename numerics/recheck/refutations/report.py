@@ -18,7 +18,7 @@ import flint
 
 from eigentoken.numerics.recheck.documents.reading import UNCONFIRMED, RecheckError, unconfirmed
 from eigentoken.numerics.recheck.documents.shown import Shown
-from eigentoken.numerics.recheck.points.attention import SHAPES, not_written
+from eigentoken.numerics.recheck.points.attention import SHAPES, WITHOUT_POINTS, not_written
 from eigentoken.numerics.recheck.points.classified import confirm_claim
 from eigentoken.numerics.recheck.points.number_texts import real_ball
 from eigentoken.numerics.recheck.points.point import PRECISION, Point, instance_digest
@@ -132,6 +132,8 @@ def _certified_truth(
     why = _own_claim(counterexample["instance"], data, display, options)
     if why is not None and not why.startswith(UNCONFIRMED):
         return fails(why)
+    if counterexample["instance"]["system"] not in {*SHAPES, *WITHOUT_POINTS}:
+        return undecided(f"nothing is confirmed of {not_written(counterexample['instance']['system'])}")
     return _truth(certificate, read_instance(counterexample["instance"]), _arc(counterexample), options)
 
 
