@@ -70,7 +70,7 @@ def asks_for_more(self: System, algebra: Algebra, parameters: Mapping[str, Any],
     return algebra.apply(parameters["W"], x)
 
 
-def uses_a_vector_as_a_matrix(self: System, algebra: Algebra, parameters: Mapping[str, Any], x: Any, mask: Any) -> Any:
+def vector_as_matrix(self: System, algebra: Algebra, parameters: Mapping[str, Any], x: Any, mask: Any) -> Any:
     return algebra.apply(parameters["b"], x)
 
 
@@ -88,6 +88,10 @@ def sees_everything(self: System, algebra: Algebra, parameters: Mapping[str, Any
 
 def knows_the_first(self: System, algebra: Algebra, parameters: Mapping[str, Any], x: Any, mask: Any) -> Any:
     return tuple(x[0] for _ in x)
+
+
+def not_the_papers(self: System, algebra: Algebra, parameters: Mapping[str, Any], x: Any, mask: Any) -> Any:
+    return algebra.apply(parameters["V"], algebra.average(algebra.attention(x, None, mask, False), x))
 
 
 def leaves_the_sphere(
@@ -140,11 +144,16 @@ VECTOR = (Parameter("b", "vector", "a bias"),)
         ({"further": (Parameter("c", "scalar", "", default="one"),)}, "default of c must be a number as text"),
         ({"further": (Parameter("g", "scalar", "", per_head=True),)}, "multihead is not declared"),
         ({"sublayer": asks_for_more}, "asks for parameter 'W', which is not declared"),
-        ({"sublayer": uses_a_vector_as_a_matrix, "further": VECTOR}, "its equation fails at 3 tokens in R^2"),
+        (
+            {"sublayer": vector_as_matrix, "further": VECTOR, "attention": "none"},
+            "its equation fails at 3 tokens in R^2",
+        ),
         ({"sublayer": drops_a_coordinate, "space": Space.EUCLIDEAN}, "into 3 rows of 1"),
         ({"sublayer": one_push_for_all, "space": Space.EUCLIDEAN}, "into 1 rows of 2"),
         ({"sublayer": sees_everything, "attention": "linear"}, "sees what the mask hides"),
         ({"sublayer": knows_the_first}, "not interchangeable, and no positions are declared"),
+        ({"sublayer": not_the_papers, "score": "M", "attention": "softmax"}, "its sublayer does something else"),
+        ({"further": VECTOR}, "without parameter b: declare attention in a word of your own"),
         ({"advance": leaves_the_sphere, "time": Time.MAP}, "a step leaves the sphere"),
         ({"advance": is_not_tangent}, "the velocity is not tangent to the sphere"),
         (
@@ -177,6 +186,20 @@ def test_the_systems_of_the_papers_pass_the_same_look(name: str) -> None:
 def test_what_is_no_system_is_refused() -> None:
     with pytest.raises(DeclarationError, match="needs a System or a subclass"):
         register_system(Instance)  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"attention": "linear"}, "attention 'linear' is declared, and its equation has uniform weights"),
+        ({"positions": "rotary"}, "positions 'rotary' are declared, and its equation knows none"),
+        ({"rotary": ("Q", "K", "R"), "score": "M"}, "rotary names Q, K and R of one head"),
+    ],
+)
+def test_a_composed_system_has_the_equation_that_it_says(changed: dict[str, Any], said: str) -> None:
+    composed = System("another", "composed", Space.SPHERE, Time.FLOW, "V")
+    with pytest.raises(DeclarationError, match=re.escape(said)):
+        register_system(replace(composed, **changed))
 
 
 def test_a_class_that_is_defined_again_takes_its_own_place() -> None:

@@ -1,4 +1,4 @@
-"""Four systems that stand in none of our papers, as another package would write them: one equation each, in our algebra."""
+"""Five systems that stand in none of our papers, as another package would write them: one equation each, in our algebra."""
 
 from __future__ import annotations
 
@@ -18,6 +18,21 @@ PRENORM = register_system(
         Time.MAP,
         "V",
         "M",
+        normalisation=Normalisation.BEFORE,
+    )
+)
+
+#: The same with several heads and the causal mask: the attention of a GPT-2 layer.
+PRENORM_HEADS = register_system(
+    System(
+        "prenorm-heads-map",
+        "pre-norm layer with several heads",
+        Space.EUCLIDEAN,
+        Time.MAP,
+        "F",
+        "M",
+        multihead=True,
+        mask="causal",
         normalisation=Normalisation.BEFORE,
     )
 )
@@ -70,7 +85,7 @@ class GatedHeads(System):
     value = "F"
     score = "M"
     multihead = True
-    attention = "softmax"
+    attention = "gated softmax"
     further = (
         Parameter("g", "scalar", "gate of the head", per_head=True),
         Parameter("D", "matrix", "leak", default="I"),

@@ -188,6 +188,8 @@ def _obstacle(listed: System, at: str, mask: str) -> str | None:
         return "maps are derived on the sphere and the ellipsoid"
     if listed.normalisation is Normalisation.BEFORE:
         return "it normalises before the sublayer"
+    if not listed.standard:
+        return "it has an equation of its own, and the closed forms are derived from the papers' one"
     if listed.mask != "full" and mask != listed.mask:
         return f"its mask is {listed.mask} by definition"
     if mask not in _MASKED.get(at, (listed.mask if at in _MASKED else "full",)):

@@ -33,6 +33,7 @@ from eigentoken.theory.calculus.atoms import Base, Dot, Norm
 from eigentoken.theory.calculus.expressions import Monomial
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.printing.plain_text import plain_text
+from eigentoken.theory.systems.algebra import NoClosedForm
 from eigentoken.theory.systems.catalogue import system as system_named
 from eigentoken.theory.systems.system import Space, System, Time
 
@@ -48,10 +49,6 @@ __all__ = [
 ]
 
 PERTURBATION = "w"
-
-
-class NoClosedForm(ValueError):
-    """A system for which the question has no answer in symbols; the message says which closed forms there are."""
 
 
 def as_system(system: System | str) -> System:
@@ -138,6 +135,11 @@ def linearize(
     if system.rotary is not None:
         raise NoClosedForm(
             f"{system.name} is not linearized in symbols: its scores depend on the positions of the tokens"
+        )
+    if not system.standard:
+        raise NoClosedForm(
+            f"{system.name} is not linearized in symbols: it has an equation of its own; "
+            "classify a point with numbers, its Jacobian is differentiated exactly"
         )
     given = symbolic_parameters(system, heads) if parameters is None else parameters
     mask = "causal" if mask is None and system.mask == "causal" else mask

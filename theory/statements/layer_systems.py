@@ -1,7 +1,8 @@
 """The system of one attention layer, and whether a statement speaks of it.
 
 A statement names the systems that it is about (:mod:`eigentoken.theory.systems.catalogue`); a layer of a model has a system too.
-Number of heads, mask, positions inside the scores and shared matrices must match (:func:`contains`): where they do not, the
+Attention, number of heads, mask, positions inside the scores and shared matrices must match (:func:`contains`), and of a system
+that another package declares its parameters and a normalisation before the sublayer: where they do not, the
 statement is not about the layer, and the :class:`Difference` says in which part.  What is left, map or flow, the place of the
 normalisation, gains, biases, feed-forward, is an *idealisation* that a verdict may stand beside, named
 (:func:`idealisations`) so that its size can be measured.
@@ -19,7 +20,7 @@ from typing import Any
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.systems.catalogue import system
-from eigentoken.theory.systems.system import Space, System, Time
+from eigentoken.theory.systems.system import Normalisation, System, Time
 
 __all__ = ["ANY", "AsIfWord", "Covers", "Difference", "LayerSystem", "LayerWord", "Match", "contains", "idealisations"]
 
@@ -199,12 +200,12 @@ def contains(listed: System, covers: Covers, layer: LayerSystem) -> Match:
     masks = {listed.mask, *covers.masks}
     if not masks & {ANY, layer.mask}:
         found.append(Difference("mask", " or ".join(map(_mask, sorted(masks))), layer.mask_text))
-    positions = {"rotary" if listed.rotary else "none", *covers.positions}
+    positions = {listed.positions, *covers.positions}
     if not positions & {ANY, layer.positions}:
         found.append(
             Difference("positions", " or ".join(map(_positions, sorted(positions))), _positions(layer.positions))
         )
-    if listed.score is None and not listed.rotary and not layer.uniform:
+    if listed.attention == "uniform" and not layer.uniform:
         found.append(Difference("scores", "uniform weights 1/n", "weights that depend on scores"))
     if listed.metric is not None and listed.metric == listed.score and not layer.score_is_identity:
         found.append(
@@ -212,11 +213,29 @@ def contains(listed: System, covers: Covers, layer: LayerSystem) -> Match:
         )
     if listed.value is None and not layer.value_is_identity:
         found.append(Difference("values", "the value matrix I", "a value matrix O V other than I"))
+    found += _of_others(listed, layer)
     if covers.replaced:
         found.append(Difference("map", covers.replaced, "the map of its system"))
     if covers.example:
         found.append(Difference("matrices", covers.example, "matrices of its own"))
     return Match(listed, tuple(found), needs)
+
+
+def _of_others(listed: System, layer: LayerSystem) -> list[Difference]:
+    """What a system of another package may have and the papers' systems have not; a stored layer is a residual softmax layer."""
+    found = []
+    if listed.attention not in {"softmax", "uniform"}:
+        found.append(Difference("attention", f"{listed.attention} attention", "softmax attention"))
+    for each in listed.further:
+        if each.required:
+            found.append(Difference("parameters", f"the parameter {each.name} ({each.meaning})", "no such parameter"))
+    if listed.writes_step:
+        found.append(Difference("step", "a step of its own", "the step x + u of a residual layer"))
+    if listed.normalisation is Normalisation.BEFORE and layer.placement != "pre":
+        found.append(
+            Difference("normalisation", "a normalisation before the sublayer", f"{layer.placement}-normalisation")
+        )
+    return found
 
 
 def matches(systems: Sequence[str], covers: Covers, layer: LayerSystem) -> list[Match]:
@@ -227,9 +246,12 @@ def matches(systems: Sequence[str], covers: Covers, layer: LayerSystem) -> list[
 
 def idealisations(listed: System, layer: LayerSystem) -> tuple[str, ...]:
     """What a verdict about the layer leaves out, by name (:data:`IDEALISATIONS` says each)."""
-    names = ["step"] if listed.time is Time.FLOW else ["step of a map"] if layer.placement == "pre" else []
-    names.append("no normalisation" if listed.space is Space.EUCLIDEAN else "normalisation")
-    names += ["centring"] if layer.norm == "layernorm" and listed.space is not Space.EUCLIDEAN else []
+    if listed.normalisation is Normalisation.BEFORE:
+        names = [*(["step"] if listed.time is Time.FLOW else []), "unit tokens"]
+    else:
+        names = ["step"] if listed.time is Time.FLOW else ["step of a map"] if layer.placement == "pre" else []
+        names.append("no normalisation" if listed.normalisation is Normalisation.NONE else "normalisation")
+    names += ["centring"] if layer.norm == "layernorm" and listed.normalisation is not Normalisation.NONE else []
     names += ["weights over root d"] if listed.over_root_d else []
     names += [] if layer.gains_folded else ["gains"]
     return (*names, "biases", "feed-forward")
@@ -240,6 +262,7 @@ IDEALISATIONS: dict[str, str] = {
     "step": "a flow; a layer is one step of attention update / state",
     "step of a map": "alpha = 1; in a pre-norm layer alpha is normed state / state",
     "normalisation": "tokens on a sphere or ellipsoid; spread of their lengths / mean",
+    "unit tokens": "the sublayer sees tokens of length 1; a layer's norm gives them length",
     "centring": "no mean is subtracted; what that changes of F / F",
     "no normalisation": "none; what the norm, without gains, changes / state",
     "weights over root d": "they sum to 1/sqrt(d); a layer moves faster by",

@@ -89,7 +89,7 @@ class Algebra(Protocol):
 
 
 class NoClosedForm(ValueError):
-    """Only a closed form would do, and the equation has operations that the symbolic calculus has no rule for."""
+    """A system for which the question has no answer in symbols; the message says what there is instead."""
 
 
 class SixOperations:

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from fractions import Fraction
 from typing import Any
 
 from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask
@@ -76,6 +77,14 @@ def check_declaration(made: System) -> None:
         raise DeclarationError(
             f"{name}: the sublayer is written anew: declare attention = 'softmax', 'uniform' or a word of your own"
         )
+    if not made.writes_sublayer:
+        own = "uniform" if made.score is None and made.rotary is None else "softmax"
+        if made.attention != own:
+            said = f"attention {made.attention!r} is declared, and its equation has {own} weights"
+            raise DeclarationError(f"{name}: {said}: write a sublayer")
+        if made.positions != ("none" if made.rotary is None else "rotary"):
+            said = f"positions {made.positions!r} are declared, and its equation knows none"
+            raise DeclarationError(f"{name}: {said}: write a sublayer, or name rotary matrices")
     _check_parameters(made)
 
 
@@ -135,7 +144,7 @@ def check_equation(made: System) -> None:
     """Raise :class:`DeclarationError` where the equation does not do what the declarations say (see the module)."""
     draw = random.Random(f"eigentoken {made.name}")
     for n, d in ((3, 2), (2, 3), (4, 4)):
-        parameters = _Declared(_random_parameters(made, d, draw, without_optional=d == 3), made)
+        parameters = _Declared(_random_parameters(made, d, draw, left_out=d == 3), made)
         metric = parameters[made.metric] if made.metric else None
         x = tuple(tuple(draw.gauss(0, 1) for _ in range(d)) for _ in range(n))
         x = x if made.space is Space.EUCLIDEAN else _FLOATS.normalise(x, metric)
@@ -147,14 +156,17 @@ def check_equation(made: System) -> None:
             _check_interchange(made, parameters, x, moved)
         if made.normalisation is Normalisation.BEFORE:
             _check_lengths(made, parameters, x, mask)
+    _check_word(made)
 
 
 _FLOATS = LoopAlgebra(math.exp, math.sqrt)
 
 
-def _run(made: System, parameters: Mapping[str, Any], x: Rows, mask: Any, method: str = "advance") -> Rows:
+def _run(
+    made: System, parameters: Mapping[str, Any], x: Rows, mask: Any, equation: Callable[..., Any] | None = None
+) -> Rows:
     try:
-        moved = getattr(made, method)(_FLOATS, parameters, x, mask)
+        moved = (equation or made.advance)(_FLOATS, parameters, x, mask)
         rows = tuple(tuple(float(entry) for entry in token) for token in moved)
     except DeclarationError:
         raise
@@ -208,6 +220,27 @@ def _check_mask(made: System, parameters: Mapping[str, Any], x: Rows, draw: rand
         )
 
 
+def _check_word(made: System) -> None:
+    """``softmax`` and ``uniform`` are words of the papers' sublayer: whoever declares them has it (defaults put in)."""
+    if not made.writes_sublayer or made.attention not in {"softmax", "uniform"}:
+        return
+    said = f"{made.name}: attention {made.attention!r} says u_i = sum_h F_h sum_j a_ij x_j with such weights"
+    needed = [each.name for each in made.further if each.required]
+    if needed:
+        raise DeclarationError(f"{said}, without parameter {needed[0]}: declare attention in a word of your own")
+    declarations = {each.name: getattr(made, each.name) for each in fields(System)}
+    plain = System(**{**declarations, "further": ()})
+    draw = random.Random(f"eigentoken {made.name}")
+    for n, d in ((3, 2), (2, 3)):
+        parameters = _Declared(_random_parameters(made, d, draw, left_out=True), made)
+        x = tuple(tuple(draw.gauss(0, 1) for _ in range(d)) for _ in range(n))
+        own, theirs = (_run(made, parameters, x, None, each.influence) for each in (made, plain))
+        if _gap(own, theirs) > CLOSE:
+            raise DeclarationError(
+                f"{said}, and its sublayer does something else: declare attention in a word of your own"
+            )
+
+
 def _check_interchange(made: System, parameters: Mapping[str, Any], x: Rows, moved: Rows) -> None:
     turned = _run(made, parameters, (*x[1:], x[0]), None)
     if _gap(turned, (*moved[1:], moved[0])) > CLOSE:
@@ -218,7 +251,7 @@ def _check_interchange(made: System, parameters: Mapping[str, Any], x: Rows, mov
 
 def _check_lengths(made: System, parameters: Mapping[str, Any], x: Rows, mask: Any) -> None:
     longer = tuple(tuple((2 + i) * a for a in token) for i, token in enumerate(x))
-    pushes = (_run(made, parameters, state, mask, "influence") for state in (x, longer))
+    pushes = (_run(made, parameters, state, mask, made.influence) for state in (x, longer))
     if _gap(*pushes) > CLOSE:
         raise DeclarationError(
             f"{made.name}: the push depends on the lengths of the tokens, and the normalisation is declared before the "
@@ -230,10 +263,20 @@ def _gap(left: Iterable[Sequence[float]], right: Iterable[Sequence[float]]) -> f
     return max(abs(a - b) for p, q in zip(left, right, strict=True) for a, b in zip(p, q, strict=True))
 
 
-def _random_parameters(made: System, d: int, draw: random.Random, without_optional: bool) -> dict[str, Any]:
+def _default(each: Parameter, d: int) -> Any:
+    if each.default is None:
+        return None
+    if each.kind == "vector":
+        return (0.0,) * d
+    if each.kind == "matrix":
+        return tuple(tuple(float(each.default == "I" and i == j) for j in range(d)) for i in range(d))
+    return float(Fraction(each.default))
+
+
+def _random_parameters(made: System, d: int, draw: random.Random, left_out: bool) -> dict[str, Any]:
     def drawn(each: Parameter) -> Any:
-        if without_optional and each.default is None and not each.required:
-            return None
+        if left_out and not each.required:
+            return _default(each, d)
         if each.kind == "step":
             return 0.1 + draw.random()
         if each.kind == "scalar":

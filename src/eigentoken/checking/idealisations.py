@@ -58,7 +58,7 @@ def _measured(name: str, count: int, observed: Sequence[Mapping[str, Any]]) -> l
 def _certified(name: str, layer: Mapping[str, Any]) -> list[Any] | None:
     if name == "step":
         return list(layer["norm"])
-    if name == "weights over root d":
+    if name in {"weights over root d", "unit tokens"}:
         root = math.sqrt(layer["d"])
         exact = math.isqrt(layer["d"]) ** 2 == layer["d"]
         return [root, root] if exact else [math.nextafter(root, 0.0), math.nextafter(root, math.inf)]
