@@ -122,7 +122,7 @@ def test_refute_finds_what_is_false_and_not_what_is_true(zoo: Path, tmp_path: Pa
     done = run(zoo, "refute", str(file), "--seconds", "120", "--instances", "3000", "-o", str(saved))
     assert done.returncode == 1, done.stderr
     found = {each["name"]: each for each in json.loads(saved.read_text())["results"]}
-    assert {name: each["outcome"] for name, each in found.items()} == {
+    assert {name: each["verdict"] for name, each in found.items()} == {
         "a bias moves no consensus": "refuted",
         "consensus rests": "survived",
         "pre-norm tokens never rest": "refuted",

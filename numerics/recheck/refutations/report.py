@@ -337,6 +337,10 @@ class _Counterexample:
         shown, found, stated = self.shown, self.found, self.stated
         self.digest = instance_digest(found["instance"])
         shown.same((*self.path, "instance_sha256"), self.digest, "the hash is not that of the instance")
+        if found["instance"]["system"] not in {*SHAPES, *WITHOUT_POINTS}:
+            open_ = undecided(f"nothing is confirmed of {not_written(found['instance']['system'])}")
+            self.result.found.lines.append((f"{name}: {found['claim']['claim']}", open_))
+            return
         self.instance = read_instance(found["instance"])
         shown.same((*self.path, "instance"), self.instance.as_dict(), "the instance is not in its canonical form")
         self._sizes()
