@@ -125,12 +125,20 @@ def checked(report: RefutationReport) -> dict[str, Any]:
     return result
 
 
+#: a search from this seed is ten times shorter than from seed 1, which the slow suite runs
+SHORT = {"PH-T2 not symmetric": 3}
+
+
 @pytest.mark.parametrize(
-    "name", [each if each in QUICK_FALSE else pytest.param(each, marks=pytest.mark.slow) for each in FALSE]
+    ("name", "seed"),
+    [
+        *((each, SHORT.get(each, 1)) for each in QUICK_FALSE),
+        *(pytest.param(each, 1, marks=pytest.mark.slow) for each in FALSE if each not in QUICK_FALSE or each in SHORT),
+    ],
 )
-def test_false_conjectures_are_refuted(name: str) -> None:
+def test_false_conjectures_are_refuted(name: str, seed: int) -> None:
     """Blind: no number of the sheets is given; the counterexample is small, simple and re-checked."""
-    result = checked(refute(FALSE[name], seconds=120, seed=1))
+    result = checked(refute(FALSE[name], seconds=120, seed=seed))
     found = result["counterexample"]
     assert found["n"] * found["d"] <= 6
     assert result["found_by"] in {"enumeration", "batches", "ascent", "hypothesis", "equilibria", "basins"}

@@ -54,7 +54,9 @@ def test_a_witness_that_satisfies_the_dropped_condition_refutes_the_conjecture_i
 
 def test_the_command_says_it_once() -> None:
     """One plain line, and no condition is called needed."""
-    done = CliRunner().invoke(app, ["refute", "examples/conjectures/any_step.py", "--drop", "--instances", "2000"])
+    done = CliRunner().invoke(
+        app, ["refute", "examples/conjectures/any_step.py", "--drop", "--instances", "2000", "--jobs", "1"]
+    )
     assert done.exit_code == 1
     assert " ".join(done.stdout.split()).count("already refuted, so nothing can be said of need") == 1
     assert "without" not in done.stdout

@@ -104,7 +104,7 @@ def fatal(once: Path | None) -> Conjecture:
 
 
 def test_a_worker_that_dies_of_a_signal_loses_nothing_and_is_named(tmp_path: Path) -> None:
-    options: dict[str, Any] = {"seconds": 300, "instances": 1500, "seed": 1}
+    options: dict[str, Any] = {"seconds": 300, "instances": 600, "seed": 1}
     once = tmp_path / "dead"
     shared = refute(fatal(once), **options, jobs=2)
     assert once.exists()
