@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from eigentoken.display import with_shapes
 from eigentoken.models.convention.errors import ModelError
 from eigentoken.models.convention.head_and_layer import Head, Layer
 from eigentoken.models.convention.rotary import Array
 from eigentoken.models.loading.model import Model
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LayerState:
     """What one layer did.  Rows are tokens; H is the number of heads.
 
@@ -26,6 +27,8 @@ class LayerState:
     (..., n, d) the update sum_h O_h V_h(...) + b_O before residual and norm, ``after_attention`` the state between
     the two halves, ``feed_forward_output`` the second update (None when off), ``output`` the state after the layer.
     """
+
+    __repr__ = with_shapes
 
     index: int
     input: Array

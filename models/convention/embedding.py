@@ -7,17 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from eigentoken.display import with_shapes
 from eigentoken.models.convention.errors import ModelError
 from eigentoken.models.convention.head_and_layer import Normalization
 from eigentoken.models.convention.rotary import Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TokenEmbedding:
     """x_i = W (norm(token[id_i] + position[i] + segment[0])) + b, with the parts that the family has.
 
     ``position_offset``: the row of the position table that the first token takes.
     """
+
+    __repr__ = with_shapes
 
     token: Array
     position: Array | None = None
@@ -54,9 +57,11 @@ class TokenEmbedding:
         return np.asarray(x)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PatchEmbedding:
     """x_0 = class token + position[0]; x_i = kernel . patch_i + bias + position[i] (Dosovitskiy et al., ViT, 2021)."""
+
+    __repr__ = with_shapes
 
     kernel: Array
     class_token: Array

@@ -21,6 +21,7 @@ from typing import Literal
 
 import numpy as np
 
+from eigentoken.display import with_shapes
 from eigentoken.models.convention.activations import activation
 from eigentoken.models.convention.errors import ModelError
 from eigentoken.models.convention.rotary import Array, Rotary
@@ -52,9 +53,11 @@ class Mask:
         return f"local causal window of {self.window}" if self.kind == "local" else self.kind
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Normalization:
     """LayerNorm: gain * (x - mean)/sqrt(var + eps) + bias; RMSNorm: gain * x / sqrt(mean(x^2) + eps)."""
+
+    __repr__ = with_shapes
 
     kind: Literal["layernorm", "rmsnorm"]
     eps: float
@@ -69,9 +72,11 @@ class Normalization:
         return y + self.bias.astype(x.dtype) if with_bias and self.bias is not None else y
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FeedForward:
     """down act(up x + b_up) + b_down, or with a gate: down (act(gate x + b_gate) * (up x + b_up)) + b_down."""
+
+    __repr__ = with_shapes
 
     up: Array
     down: Array

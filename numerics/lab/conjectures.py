@@ -55,8 +55,8 @@ class Conjecture:
     claims: Sequence[Claim] = ()
     holds_if: Callable[[Any], Any] | str | None = field(default=None, compare=False)
     at: Place | None = None
-    n: Sequence[int] | None = None
-    d: Sequence[int] | None = None
+    n: int | Sequence[int] | None = None
+    d: int | Sequence[int] | None = None
     mask: Any = None
     expect: str = "open"
     "What the author expects: ``survives``, ``refuted`` or ``open``; used when the file is run under pytest."
@@ -136,7 +136,7 @@ class Conjecture:
 
     def _check_mask(self) -> None:
         """``full`` is the same as no mask; a matrix speaks of as many tokens as it has rows."""
-        if self.mask is None or self.mask in ("full", "causal"):
+        if self.mask is None or (isinstance(self.mask, str) and self.mask in ("full", "causal")):
             object.__setattr__(self, "mask", None if self.mask == "full" else self.mask)
             return
         expected = f"{self.name}: mask must be 'full', 'causal' or a square matrix of 0 and 1, got {self.mask!r}"
@@ -146,10 +146,16 @@ class Conjecture:
             raise self.error(expected) from None
         if not rows or any(len(row) != len(rows) or set(row) - {0, 1} or 1 not in row for row in rows):
             raise self.error(f"{expected}; each token attends to at least one")
-        if self.n is not None and tuple(self.n) != (len(rows),):
-            raise self.error(f"{self.name}: the mask is for {len(rows)} tokens, n is {list(self.n)}: leave n out")
+        given = self.sizes("n")
+        if given is not None and given != (len(rows),):
+            raise self.error(f"{self.name}: the mask is for {len(rows)} tokens, n is {list(given)}: leave n out")
         object.__setattr__(self, "mask", rows)
         object.__setattr__(self, "n", (len(rows),))
+
+    def sizes(self, part: str) -> tuple[int, ...] | None:
+        """The values of ``n`` or ``d`` that are tried, ``None`` where they are left to the search."""
+        given: int | Sequence[int] | None = getattr(self, part)
+        return None if given is None else (given,) if isinstance(given, int) else tuple(given)
 
     def error(self, message: str) -> ConjectureError:
         """An error at the line where the conjecture stands."""

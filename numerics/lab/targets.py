@@ -69,8 +69,7 @@ def targets(conjecture: Conjecture) -> list[Target]:
     load()
     try:
         plan = plan_for(conjecture.system, conjecture.conditions)
-        sizes = {"n": conjecture.n, "d": conjecture.d}
-        plan = plan.sized(*(None if given is None else tuple(given) for given in sizes.values()))
+        plan = plan.sized(conjecture.sizes("n"), conjecture.sizes("d"))
         if conjecture.n is None:
             plan = replace(plan, n=(1, *plan.n))
         if conjecture.mask is not None:

@@ -6,13 +6,14 @@ Below all rooms, like ``files``: it imports none of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["brief", "frame", "html_table", "listing"]
+__all__ = ["brief", "frame", "html_table", "listing", "with_shapes"]
 
 #: No representation has more lines than this.
 LINES = 10
@@ -42,6 +43,17 @@ def listing(head: str, lines: Iterable[object], most: int = LINES - 2, width: in
     given = [brief(line, width) for line in lines]
     rest = [f"and {len(given) - most} more"] if len(given) > most else []
     return "\n".join([brief(head, 2 * width), *(f"  {line}" for line in given[:most] + rest)])
+
+
+def with_shapes(value: Any) -> str:
+    """The representation of a dataclass that holds arrays: their dtype and shape instead of their entries."""
+    parts = []
+    for each in fields(value):
+        held = getattr(value, each.name)
+        shape = getattr(held, "shape", None)
+        told = f"{held.dtype} {'x'.join(map(str, shape))}" if shape else brief(repr(held), 80)
+        parts += [f"{each.name}: {told}"] if held is not None and each.repr else []
+    return f"<{type(value).__name__} {', '.join(parts)}>"
 
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:

@@ -8,7 +8,7 @@ formulas are written with (``Rational``, ``Abs``, ``log``, ``sqrt``).
 >>> Conjecture("consensus", "oja-flow", [Symmetric(V), Relation(Eigenvalue(V, 1) > 0)], [Stable(ConsensusAt(V, 1))])
 <Conjecture on oja-flow: consensus>
   conditions: V = Vᵀ; λ₁(V) > 0
-  claims: x∗ = (v₁,…,v₁) of V is asymptotically stable
+  claims: x₁ = … = x_n = v₁(V) is linearly asymptotically stable
 """
 
 from __future__ import annotations

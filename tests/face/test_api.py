@@ -34,6 +34,7 @@ from eigentoken.lab import (
     matrix,
     n,
 )
+from eigentoken.models import run_tokens
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "notebook.md"
@@ -302,8 +303,27 @@ def test_exact_questions_take_arrays(kind: Any) -> None:
     found = et.classify("oja-map", tokens=rows, V=kind([[2.0, 0.0], [0.0, 1.0]]), alpha=0.25)
     assert (found.kind, found.stable == "holds") == ("consensus", True)
     assert et.Instance.of("oja-flow", rows, V=kind([[2.0, 0.0], [0.0, 1.0]])).n == 2
-    listed = et.equilibria("oja-flow", V=kind([[2.0, 0.0], [0.0, 1.0]]), n=2)
+    listed = et.equilibria("oja-map", V=kind([[2.0, 0.0], [0.0, 1.0]]), alpha=kind(0.25), n=2)
     assert listed[0].stable == "holds"
+
+
+@pytest.mark.parametrize("kind", [np.asarray, torch.tensor])
+def test_masks_are_arrays_too(kind: Any) -> None:
+    mask, two = kind([[1, 0], [1, 1]]), [[2.0, 0.0], [0.0, 1.0]]
+    assert et.Instance.of("attention-flow", [[1, 0], [1, 0]], V=two, M=two, mask=mask).mask == ((1, 0), (1, 1))
+    run = et.simulate(
+        "attention-flow", V=kind(two), M=kind(two), tokens=kind([[1.0, 0.5], [0.5, 1.0]]), mask=mask, end=1
+    )
+    assert run.settings["mask"] == [[1, 0], [1, 1]]
+    assert torch.allclose(
+        run.states[-1, 0, 0],
+        et.simulate(
+            "attention-flow", V=kind(two), M=kind(two), tokens=kind([[1.0, 0.5], [0.1, 1.0]]), mask=mask, end=1
+        ).states[-1, 0, 0],
+    )  # the first token sees itself alone
+    made = Conjecture("masked", "attention-flow", [Symmetric(V)], [Stable(ConsensusAt(V, 1))], mask=mask)
+    assert (made.mask, made.sizes("n")) == (((1, 0), (1, 1)), (2,))
+    assert Conjecture("three", "attention-flow", [Symmetric(V)], [Stable(ConsensusAt(V, 1))], n=3).sizes("n") == (3,)
 
 
 # -- models -------------------------------------------------------------------------------------------------------------
@@ -405,15 +425,21 @@ def shown(encoder: et.Model, tmp_path_factory: pytest.TempPathFactory) -> dict[s
         "conjecture": guess,
         "refutation": et.refute(guess, seconds=20),
         "system": et.system("attention-map"),
+        "systems": et.systems(),
+        "steps": et.statement("PM-L4").derivation,
+        "embedding": et.load("sample:glassllm").embedding(),
+        "feed-forward": encoder.layers[0].feed_forward,
+        "norm": encoder.layers[0].attention_norm,
+        "state": next(iter(run_tokens(encoder, np.ones((3, 8), dtype=np.float32)))),
     }
 
 
 KINDS = (
     *("model", "layers", "layer", "head", "verdict", "certificate", "report", "re-check", "classification", "instance"),
     *("equilibria", "spectrum", "linearization", "simulation", "statement", "statements", "verified", "derivation"),
-    *("conjecture", "refutation", "system"),
+    *("conjecture", "refutation", "system", "systems", "steps", "embedding", "feed-forward", "norm", "state"),
 )
-PLAIN = {"layers", "certificate", "system"}
+PLAIN = {"layers", "certificate", "system", "systems", "steps", "embedding", "feed-forward", "norm", "state"}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -338,7 +338,7 @@ def _positive(where: str, value: Any) -> sympy.Expr:
 
 
 def _mask(listed: System, value: Any, n: int) -> tuple[Mask, str]:
-    given = listed.mask if value is None else value
+    given = listed.mask if value is None else value.tolist() if hasattr(value, "tolist") else value
     if listed.mask == "causal" and given != "causal":
         raise InstanceError(f"mask of {listed.name} is causal by definition, got {_short(given)}: leave it out")
     if given == "full":

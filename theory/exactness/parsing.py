@@ -41,7 +41,7 @@ class NumberError(ValueError):
 def exact_number(value: Any) -> sympy.Expr:
     """The exact number that an integer, a decimal, a fraction or a text of the grammar writes.
 
-    A float is the decimal that Python prints for it, as in a JSON file.
+    A float is the decimal that Python prints for it, as in a JSON file; so is a number of numpy or torch.
 
     >>> exact_number("3/5 + 0.2"), exact_number("sqrt(8)"), exact_number("exp(ln(3)/2)")
     (4/5, 2*sqrt(2), sqrt(3))
@@ -49,6 +49,8 @@ def exact_number(value: Any) -> sympy.Expr:
     Traceback (most recent call last):
     eigentoken.theory.exactness.parsing.NumberError: unexpected '_' at position 1
     """
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a number of numpy or torch
+        value = value.item()
     if isinstance(value, bool):
         raise NumberError("a truth value is not a number")
     if isinstance(value, int | Fraction):

@@ -18,6 +18,7 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.display import listing
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.proving.normal_form import identity_verdict
@@ -372,6 +373,10 @@ class Derivation:
     """Steps in order.  Names are unique, ``uses`` points backwards, and every step must hold."""
 
     steps: tuple[Step, ...]
+
+    def __repr__(self) -> str:
+        lines = [f"{step.kind}: {step.name}: {step.says}" for step in self.steps]
+        return listing(f"<Derivation in {len(self.steps)} steps>", lines)
 
     def __post_init__(self) -> None:
         seen: set[str] = set()

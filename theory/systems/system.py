@@ -104,6 +104,11 @@ class System:
     "How the sublayer knows the positions of the tokens: ``none``, ``rotary``, or a word of the author's."
     further: tuple[Parameter, ...] = ()
 
+    def __repr__(self) -> str:
+        letters = ", ".join(each.name for each in self.parameters)
+        where = "in Euclidean space" if self.space is Space.EUCLIDEAN else f"on the {self.space!s}"
+        return f"<System {self.name}: {self.title}; {self.time!s} {where}, parameters {letters}>"
+
     def __post_init__(self) -> None:
         set_field = object.__setattr__
         set_field(self, "space", Space(self.space))

@@ -22,8 +22,8 @@ def classify(
     """The class, exact spectrum and stability of a point.
 
     ``point``: an :class:`Instance`, a mapping or JSON file with ``system``, the parameters and ``tokens``, or the name of a
-    system with those as keywords.  Numbers are exact: arrays and tensors count as the binary fractions that they hold,
-    texts as ``"1/3"``, ``"sqrt(2)/2"`` or ``"ln(3)"``.
+    system with those as keywords.  Numbers are exact: a float, also in an array or tensor, is the decimal that Python
+    prints for it; what is no decimal is written as a text, ``"1/3"``, ``"sqrt(2)/2"`` or ``"ln(3)"``.
 
     >>> found = classify("oja-map", tokens=[[1, 0], [1, 0]], V=[[1, 0], [0, "1/2"]], alpha="1/4")
     >>> found.kind, found.stable == "holds"
