@@ -10,10 +10,12 @@ import pytest
 import sympy as sp
 
 from eigentoken.theory.calculus.latex import expression_latex
+from eigentoken.theory.linearization.at_points import spectrum
 from eigentoken.theory.linearization.attention_polygons import uniform_polygon_spectrum
 from eigentoken.theory.linearization.bipartite_stability import bipartite_criterion
 from eigentoken.theory.linearization.consensus_spectra import bipartite_spectrum, consensus_spectrum
 from eigentoken.theory.linearization.criterion import criterion_latex, proof_latex
+from eigentoken.theory.linearization.document import spectrum_document
 from eigentoken.theory.linearization.linearize import jacobian_latex, linearize
 from eigentoken.theory.linearization.masked_spectra import complete_part_spectrum, masked_bipartite_spectrum
 from eigentoken.theory.linearization.masked_stability import masked_bipartite_criterion, masked_consensus_criterion
@@ -180,3 +182,24 @@ def test_a_choice_inside_a_conjunction_is_bracketed_and_absolute_values_are_deli
     assert plain_text(LATEX(either)) == "[x > 1] or [y > 1]"
     product = LATEX(Relation(sp.Abs(x + 1) * sp.Abs(y) < 1))
     assert product.count(r"\left|") == product.count(r"\right|") == 2
+
+
+@pytest.mark.parametrize("name", ["oja-map", "oja-flow", "attention-map", "attention-flow"])
+def test_a_masked_system_is_printed_with_its_mask(name: str) -> None:
+    """The entries of a mask are in the equation and in the Jacobian: as bounds of the sums, or in the weights."""
+    plain, causal, named = (system_latex(system(name), mask) for mask in (None, "causal", "triangular"))
+    assert r"\le i" not in plain and "m_{ij}" not in plain
+    assert r"\sum_{j\le i}a_{ij}" in causal and (r"\frac1i" in causal or r"\sum_{l\le i}\exp" in causal)
+    assert "m_{ij}" in named and r"\sum_{l}m_{il}" in named
+    for mask in ("causal", "triangular"):
+        shown = linearize(system(name), mask=mask, tangent=False).latex
+        assert "a_{il}" in shown and mask not in shown and r"\frac{1}{n}" not in shown
+
+
+def test_the_document_of_a_masked_spectrum_is_about_the_masked_system() -> None:
+    found = spectrum("oja-map", mask="causal")
+    text = spectrum_document(found, "oja-map", "causal")
+    assert "causal mask" in text and r"a_{ij}&=\frac1i" in text and r"\tfrac1n" not in text
+    assert spectrum_document(spectrum("oja-map"), "oja-map", "full") == spectrum_document(
+        spectrum("oja-map"), "oja-map"
+    )

@@ -40,6 +40,8 @@ _BOUND_NAMES = "jklmpqr"
 _VECTORS = {"xi": r"\xi", "eta": r"\eta", "ybar": r"\bar y", "xbar": r"\bar x", "wbar": r"\bar w"}
 
 Names = Mapping[Index, str]
+#: the letter of weights that no score decides
+_NO_SCORE = Letter("")
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,12 @@ def _with_weights(monomial: Monomial, value: sp.Expr) -> _Term:
             monomial = Monomial(monomial.bound, kept, map_indices(monomial.arrow, {other: SLOT}))
     term = _Term(value, list(monomial.bound), arrow=monomial.arrow)
     sums: dict[tuple[Index, Letter], int] = {}
-    found: list[_Weight] = []
+    found = _even_weights(monomial)
+    sums |= {(each.query, each.letter): 1 for each in found}
+    even = {each.query for each in found}
     for atom, power in monomial.factors:
+        if isinstance(atom, SumExp) and not atom.exponent and atom.masks and atom.masks[0].query in even:
+            continue
         score = _score(atom.exponent) if isinstance(atom, SumExp) else None
         parts = [_score((part,)) for part in atom.exponent] if isinstance(atom, Exp) and power == 1 else [None]
         if score is not None:
@@ -117,12 +123,25 @@ def _with_weights(monomial: Monomial, value: sp.Expr) -> _Term:
     counted: dict[tuple[Index, Letter], int] = {}
     for each in found:
         counted[each.query, each.letter] = counted.get((each.query, each.letter), 0) + 1
-    if counted != sums:
+    masked = {atom.query for atom, _ in monomial.factors if isinstance(atom, Mask)}
+    if counted != sums or masked - {query for query, _ in sums}:
         return _Term(value, list(monomial.bound), list(monomial.factors), monomial.arrow)
     for index in list(term.bound):
         _fold(term, found, index)
     term.factors += [(each, 1) for each in found]
     return term
+
+
+def _even_weights(monomial: Monomial) -> list[_Weight]:
+    """``m_ij / sum_l m_il``: the weights of a mask without scores, each with one entry and one sum over its row."""
+    masks = [atom for atom, power in monomial.factors if isinstance(atom, Mask) and power == 1]
+    rows = [
+        atom.masks[0].query
+        for atom, power in monomial.factors
+        if isinstance(atom, SumExp) and not atom.exponent and power == -1 and len(atom.masks) == 1
+    ]
+    found = [_Weight(each.query, each.key, _NO_SCORE) for each in masks if rows.count(each.query) == 1]
+    return found if len({each.query for each in found}) == len(found) == len(rows) else []
 
 
 def _score(exponent: Any) -> _Weight | None:

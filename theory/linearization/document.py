@@ -18,11 +18,12 @@ _HEAD = r"""\documentclass{article}
 """
 
 
-def spectrum_document(found: Spectrum, system: System | str) -> str:
-    """The system, its Jacobian, the spectrum, and each criterion with the lemmas of its proof (amsmath and geometry)."""
+def spectrum_document(found: Spectrum, system: System | str, mask: str | None = None) -> str:
+    """The system (under a mask, where one is given), its Jacobian, the spectrum, and each criterion with the lemmas of its proof (amsmath and geometry)."""
     listed = as_system(system)
-    parts = [rf"\section*{{{listed.name} at {found.point}}}", f"\\[\n{system_latex(listed)}\n\\]"]
-    parts += ["The Jacobian is", f"\\[\n{linearize(listed, tangent=False).latex}\n\\]"]
+    mask = None if mask == listed.mask else mask
+    parts = [rf"\section*{{{listed.name} at {found.point}}}", f"\\[\n{system_latex(listed, mask)}\n\\]"]
+    parts += ["The Jacobian is", f"\\[\n{linearize(listed, mask=mask, tangent=False).latex}\n\\]"]
     parts += [r"\subsection*{Spectrum}", f"\\[\n{found.latex}\n\\]"]
     parts += [f"{note[:1].upper()}{note[1:]}." for note in found.notes]
     if not found.criteria:

@@ -72,7 +72,7 @@ def spectrum(
         document = {"schema": schema("spectrum")["$id"], **found.as_dict()}
         write_text(output, documents.dumps(document, indent=2, allow_nan=False) + "\n")
     elif chosen == "tex":
-        text = spectrum_document(found, system)
+        text = spectrum_document(found, system, mask)
         print(text, end="") if output is None else write_text(output, text)
     elif output is not None:
         raise ValueError("--output needs --format tex or json: text is for the terminal")
