@@ -19,7 +19,7 @@ _HEAD = r"""\documentclass{article}
 
 
 def spectrum_document(found: Spectrum, system: System | str, mask: str | None = None) -> str:
-    """The system (under a mask, where one is given), its Jacobian, the spectrum, and each criterion with the lemmas of its proof (amsmath and geometry)."""
+    """The system (under the mask), its Jacobian, the spectrum, each criterion with the lemmas of its proof (amsmath, geometry)."""
     listed = as_system(system)
     mask = None if mask == listed.mask else mask
     parts = [rf"\section*{{{listed.name} at {found.point}}}", f"\\[\n{system_latex(listed, mask)}\n\\]"]
