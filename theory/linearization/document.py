@@ -19,7 +19,7 @@ _HEAD = r"""\documentclass{article}
 
 
 def spectrum_document(found: Spectrum, system: System | str, mask: str | None = None) -> str:
-    """The system (under the mask), its Jacobian, the spectrum, each criterion with the lemmas of its proof (amsmath, geometry)."""
+    """The system (under the mask), its Jacobian, spectrum, and criteria with the lemmas of their proofs (amsmath, geometry)."""
     listed = as_system(system)
     mask = None if mask == listed.mask else mask
     parts = [rf"\section*{{{listed.name} at {found.point}}}", f"\\[\n{system_latex(listed, mask)}\n\\]"]
