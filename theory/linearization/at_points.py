@@ -113,7 +113,7 @@ def spectrum(
 
     >>> found = spectrum("oja-flow")
     >>> [(entry.value, entry.multiplicity) for entry in found.tangent]
-    [(-lambda_k + lambda_ell, 1), (-lambda_k, (d - 1)*(n - 1))]
+    [(lambda_ell - lambda_k, 1), (-lambda_k, (d - 1)*(n - 1))]
     >>> found.criteria[0].condition
     lambda_1 > 0
     """

@@ -70,7 +70,7 @@ def consensus_spectrum(
 
     >>> from eigentoken.theory.systems.catalogue import system
     >>> [(entry.value, entry.multiplicity) for entry in consensus_spectrum(system("oja-flow")).tangent]
-    [(-lambda_k + lambda_ell, 1), (-lambda_k, (d - 1)*(n - 1))]
+    [(lambda_ell - lambda_k, 1), (-lambda_k, (d - 1)*(n - 1))]
     """
     found = linearize(system, mask=mask, heads=heads, tangent=False, extension=extension)
     point = GroupPoint((Group("token", TOKENS, 1),), _relations_at(found, heads, each_head=False))

@@ -105,7 +105,7 @@ def signed_spectrum(
 
     >>> from eigentoken.theory.systems.catalogue import system
     >>> [entry.value for entry in signed_spectrum(system("oja-flow"), [1, 1], [[0, 1], [1, 0]]).tangent]
-    [-lambda_k - lambda_ell, -lambda_k + lambda_ell]
+    [-lambda_ell - lambda_k, lambda_ell - lambda_k]
     """
     rows = _checked(signs, mask)
     found, response = signed_response(system, None if mask is None else "given", heads)
