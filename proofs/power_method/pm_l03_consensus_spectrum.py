@@ -15,6 +15,7 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import flipped
 from eigentoken.proofs.power_method.symbols import G2, G3, LK, LL, V, alpha, d, ell, k, lam, n, symmetric_value
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers
+from eigentoken.proofs.steps.linearized import claimed_spectrum, consensus_multipliers
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.language.claims import SpectrumIs, When
 from eigentoken.theory.language.conditions import Relation, Symmetric
@@ -29,6 +30,13 @@ E1, E2, STILL = (1, 0, 0), (0, 1, 0), (0, 0, 0)
 COMMON = "common moves along v_ell have the multiplier (1 + alpha lambda_ell)/(1 + alpha lambda_k)"
 ZERO_SUM = "zero-sum moves have the multiplier 1/(1 + alpha lambda_k)"
 FIXED = Relation(1 + alpha * lam(V, k) > 0)
+SPECTRUM = SpectrumIs(
+    ConsensusAt(V, k),
+    (
+        ((1 + alpha * lam(V, ell)) / (1 + alpha * lam(V, k)), 1),
+        (1 / (1 + alpha * lam(V, k)), (n - 1) * (d - 1)),
+    ),
+)
 
 
 def consensus_slopes(groups: Sequence[tuple[Any, Any, Any]], sign: int, top: Any = None) -> Callable[[], list[Any]]:
@@ -47,6 +55,8 @@ def consensus_slopes(groups: Sequence[tuple[Any, Any, Any]], sign: int, top: Any
 def derive() -> Derivation:
     """The blocks of the Jacobian, and its action on common and on zero-sum perturbations."""
     m = 1 + alpha * LK
+    common, apart = consensus_multipliers("oja-map")
+    common_negative, apart_negative = consensus_multipliers("oja-map", -1)
     eigen = symmetric_value(LK, LL, sp.Integer(0))
     one_moved = [(1, E1, E2), (n - 1, E1, STILL)]
     return Derivation(
@@ -75,7 +85,7 @@ def derive() -> Derivation:
                 "All tokens are moved along $v_\\ell$: an eigenvector $\\mathbf 1 \\otimes v_\\ell$, one for each "
                 "$\\ell \\neq k$.",
                 consensus_slopes([(n, E1, E2)], 1, eigen),
-                (0, (1 + alpha * LL) / m, 0),
+                (0, common, 0),
                 r"J (\mathbf 1 \otimes v_\ell) = <2>\ \mathbf 1 \otimes v_\ell",
                 establishes=(COMMON,),
                 assuming=(FIXED,),
@@ -86,7 +96,7 @@ def derive() -> Derivation:
                 "eigenvector "
                 "$\\eta \\otimes \\xi$ with $\\mathbf 1^{\\top}\\eta = 0$.",
                 consensus_slopes([(1, E1, E2), (1, E1, (0, -1, 0)), (n - 2, E1, STILL)], 1),
-                (0, 1 / m, 0, 0, -1 / m, 0, 0, 0, 0),
+                (0, apart, 0, 0, -apart, 0, 0, 0, 0),
                 r"J (\eta \otimes \xi) = <2>\ \eta \otimes \xi",
                 establishes=(ZERO_SUM,),
                 assuming=(FIXED,),
@@ -95,14 +105,14 @@ def derive() -> Derivation:
                 "common, negative m",
                 "For $m < 0$ the same moves are eigenvectors, with $|m| = -m$:",
                 consensus_slopes([(n, E1, E2)], -1, eigen),
-                (0, -(1 + alpha * LL) / m, 0),
+                (0, common_negative, 0),
                 r"J (\mathbf 1 \otimes v_\ell) = <2>\ \mathbf 1 \otimes v_\ell",
             ),
             grouped(
                 "zero sum, negative m",
                 "and",
                 consensus_slopes([(1, E1, E2), (1, E1, (0, -1, 0)), (n - 2, E1, STILL)], -1),
-                (0, -1 / m, 0, 0, 1 / m, 0, 0, 0, 0),
+                (0, apart_negative, 0, 0, -apart_negative, 0, 0, 0, 0),
                 r"J (\eta \otimes \xi) = <2>\ \eta \otimes \xi",
             ),
             Identity(
@@ -111,6 +121,14 @@ def derive() -> Derivation:
                 left=(d - 1) + (n - 1) * (d - 1),
                 right=n * (d - 1),
                 uses=("common", "zero sum"),
+            ),
+            claimed_spectrum(
+                SPECTRUM,
+                "oja-map",
+                {lam(V, k): LK, lam(V, ell): LL},
+                r"<1>\ [<2>],\qquad <3>\ [<4>\text{ times}]",
+                uses=("common", "zero sum", "count"),
+                assuming=(FIXED,),
             ),
         )
     )
@@ -133,18 +151,7 @@ PM_L3 = register(
         title="The spectrum of the Oja map at consensus",
         systems=("oja-map",),
         conditions=(Symmetric(V), Relation(n >= 2), Relation(sp.Ne(1 + alpha * lam(V, k), 0))),
-        claims=(
-            When(
-                FIXED,
-                SpectrumIs(
-                    ConsensusAt(V, k),
-                    (
-                        ((1 + alpha * lam(V, ell)) / (1 + alpha * lam(V, k)), 1),
-                        (1 / (1 + alpha * lam(V, k)), (n - 1) * (d - 1)),
-                    ),
-                ),
-            ),
-        ),
+        claims=(When(FIXED, SPECTRUM),),
         text=(
             r"With $m = 1 + \alpha\lambda_k \neq 0$ the Jacobian at $x_i = v_k$ has the blocks "
             r"$J_{ij} = \frac{1}{|m|} P_{v_k}\big(\delta_{ij} I + \frac{\alpha}{n} V\big)$. Its intrinsic "
@@ -156,7 +163,7 @@ PM_L3 = register(
             r"are its multipliers per step. The $n$ extrinsic eigenvalues are treated in PM-R2."
         ),
         derive=derive,
-        claims_from=(("common", "zero sum", "count"),),
+        claims_from=(("common", "zero sum", "count", "second route"),),
         prose_from=("blocks", "blocks, negative m", "common, negative m", "zero sum, negative m"),
         printed=Printed(
             text=(

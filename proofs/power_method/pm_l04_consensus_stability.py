@@ -14,10 +14,12 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_l03_consensus_spectrum import COMMON, ZERO_SUM
 from eigentoken.proofs.properties.exact_points import instance, point_is
 from eigentoken.proofs.properties.first_failures import FirstFailure, cycle_that_attracts
+from eigentoken.proofs.steps.linearized import consensus_multipliers
 from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Condition, Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import Eigenvalue, alpha, d, k, matrix, n
+from eigentoken.theory.linearization.consensus_spectra import LAMBDA_K, LAMBDA_L
 from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Printed, Source, Statement, Variant
@@ -32,14 +34,20 @@ OTHERS = "consensus fixed points on other eigenvectors are unstable"
 
 
 def consensus_steps(
-    common: str, zero_sum: str, elsewhere: str, assuming: tuple[Condition, ...] = ()
+    common: str, zero_sum: str, elsewhere: str, assuming: tuple[Condition, ...] = (), system: str = "oja-map"
 ) -> tuple[Inequality, ...]:
     """The multipliers (1 + alpha lambda_l)/(1 + alpha lambda_k) and 1/(1 + alpha lambda_k) against the unit circle.
 
-    ``common`` and ``zero_sum`` name the steps that give them at v_1, ``elsewhere`` the one for common moves at any v_k.
+    ``common`` and ``zero_sum`` name the steps that give them at v_1, ``elsewhere`` the one for common moves at any v_k.  The
+    multipliers are those of the Jacobian of the ``system``.
     """
     first, other, last, kth = sp.symbols("lambda_1 lambda_ell lambda_d lambda_k", real=True)
-    multiplier = (1 + alpha * other) / (1 + alpha * first)
+    together, apart = consensus_multipliers(system)
+
+    def multiplier(at: sp.Symbol, along: sp.Symbol) -> sp.Expr:
+        return together.subs({LAMBDA_K: at, LAMBDA_L: along}, simultaneous=True)
+
+    lone = apart.subs(LAMBDA_K, first)
     positive = (first > 0,)
     ordered = (*positive, last <= other, other < first)
     bound = alpha * (sp.Abs(last) - first) < 2
@@ -48,7 +56,7 @@ def consensus_steps(
             name="disagreement",
             says="The multiplier on zero-sum perturbations is below 1 in modulus.",
             hypotheses=positive,
-            conclusion=sp.And(1 / (1 + alpha * first) > 0, 1 / (1 + alpha * first) < 1),
+            conclusion=sp.And(lone > 0, lone < 1),
             uses=(zero_sum,),
             assuming=assuming,
         ),
@@ -56,7 +64,7 @@ def consensus_steps(
             name="agreement above",
             says="A common perturbation along $v_\\ell$ has a multiplier below 1, since $\\lambda_1$ is simple.",
             hypotheses=ordered,
-            conclusion=multiplier < 1,
+            conclusion=multiplier(first, other) < 1,
             uses=(common,),
             assuming=assuming,
         ),
@@ -64,14 +72,14 @@ def consensus_steps(
             name="agreement below",
             says="It is above $-1$ for every $\\ell$ when the step is below the threshold.",
             hypotheses=(*ordered, bound),
-            conclusion=multiplier > -1,
+            conclusion=multiplier(first, other) > -1,
             uses=(common,),
             assuming=assuming,
         ),
         Inequality(
             name="threshold needed",
             says="Conversely, a multiplier above $-1$ at $\\ell = d$ forces the step below the threshold.",
-            hypotheses=(*positive, last < first, (1 + alpha * last) / (1 + alpha * first) > -1),
+            hypotheses=(*positive, last < first, multiplier(first, last) > -1),
             conclusion=bound,
             uses=("disagreement", "agreement above", "agreement below"),
             establishes=(BELOW,),
@@ -81,7 +89,7 @@ def consensus_steps(
             name="flip",
             says="At the threshold, where necessarily $\\lambda_d < -\\lambda_1$, the multiplier of $v_d$ is $-1$.",
             hypotheses=(*positive, last < first, sp.Eq(alpha * (sp.Abs(last) - first), 2)),
-            conclusion=sp.Eq((1 + alpha * last) / (1 + alpha * first), -1),
+            conclusion=sp.Eq(multiplier(first, last), -1),
             uses=(common,),
             assuming=assuming,
         ),
@@ -89,7 +97,7 @@ def consensus_steps(
             name="other points",
             says="At a consensus fixed point on $v_k$ with $\\lambda_k < \\lambda_1$ the direction $v_1$ expands.",
             hypotheses=(1 + alpha * kth > 0, kth < first),
-            conclusion=(1 + alpha * first) / (1 + alpha * kth) > 1,
+            conclusion=multiplier(kth, first) > 1,
             uses=(elsewhere,),
             establishes=(OTHERS,),
         ),

@@ -14,8 +14,26 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.bipartite import bipartite_count, bipartite_moves, written_trace
 from eigentoken.proofs.power_method.pm_cx1_antipodal_tokens import TV9, attracting
 from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import one_group_flips
-from eigentoken.proofs.power_method.symbols import LK, LL, V, alpha, d, delta, ell, k, lam, n, p, q
+from eigentoken.proofs.power_method.symbols import (
+    LK,
+    LL,
+    V,
+    alpha,
+    b1,
+    b2,
+    d,
+    delta,
+    ell,
+    k,
+    lam,
+    m1,
+    m2,
+    n,
+    p,
+    q,
+)  # fmt: skip
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
+from eigentoken.proofs.steps.linearized import bipartite_block, claimed_spectrum, group_multipliers
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
 from eigentoken.proofs.steps.textbook_maps import INTERMEDIATE_VALUE
 from eigentoken.theory.language.claims import SpectrumIs, Unstable, When
@@ -27,14 +45,14 @@ from eigentoken.theory.statements.steps import Citation, Derivation, Identity, I
 
 MP, MM = 1 + alpha * LK * delta, 1 - alpha * LK * delta
 SIZE = p + q
+PHI = sp.Symbol("phi", real=True)
 
 
 def block(eigenvalue: Any, m_plus: Any, m_minus: Any, share: Any) -> sp.Matrix:
-    """The 2 x 2 block of the direction v_l; ``share`` is p/n."""
-    a = alpha * eigenvalue
-    return sp.Matrix(
-        [[(1 + a * share) / m_plus, a * (1 - share) / m_plus], [a * share / m_minus, (1 + a * (1 - share)) / m_minus]]
-    )
+    """The 2 x 2 block of the direction v_l, from the Jacobian; ``share`` is p/n, so that ``b_1 = 2 share - 1 = -b_2``."""
+    found = bipartite_block("oja-map", {b1: 2 * PHI - 1, b2: 1 - 2 * PHI})
+    letters = {LL: eigenvalue, m1: m_plus, m2: m_minus, PHI: share}
+    return sp.Matrix(found.subs(letters, simultaneous=True))
 
 
 def derive() -> Derivation:
@@ -53,7 +71,7 @@ def derive() -> Derivation:
         (
             *bipartite_moves(
                 "oja-map",
-                (1 / MP, 1 / MM),
+                group_multipliers("oja-map", {m1: MP, m2: MM}),
                 first,
                 (
                     "Two tokens at $v_k$ are moved along $\\xi$ and $-\\xi$, for any tangent $\\xi$.",
@@ -70,6 +88,14 @@ def derive() -> Derivation:
                 (MP, MM),
             ),
             bipartite_count(),
+            claimed_spectrum(
+                SPECTRUM,
+                "oja-map",
+                {lam(V, k): LK, lam(V, ell): LL},
+                r"<1>\ [<2>\text{ times}],\quad <3>\ [<4>\text{ times}],\quad \operatorname{tr}B_\ell = <5>,\quad "
+                r"\det B_\ell = <6>",
+                uses=("sides", "count"),
+            ),
             Identity(
                 name="determinant",
                 says="The determinant of $B_\\ell$.",
@@ -232,6 +258,15 @@ _MP, _MM = 1 + alpha * _LK * _DELTA, 1 - alpha * _LK * _DELTA
 _TRACE = (1 + alpha * _LL * p / n) / _MP + (1 + alpha * _LL * q / n) / _MM
 _DET = (1 + alpha * _LL) / (_MP * _MM)
 FIXED = Relation(alpha * sp.Abs(_LK * _DELTA) < 1)
+SPECTRUM = SpectrumIs(
+    BipartiteAt(V, k),
+    (
+        (1 / _MP, (p - 1) * (d - 1)),
+        (1 / _MM, (q - 1) * (d - 1)),
+        ((_TRACE + sp.sqrt(_TRACE**2 - 4 * _DET)) / 2, 1),
+        ((_TRACE - sp.sqrt(_TRACE**2 - 4 * _DET)) / 2, 1),
+    ),
+)
 
 PM_L5 = register(
     Statement(
@@ -242,15 +277,7 @@ PM_L5 = register(
         systems=("oja-map",),
         conditions=(*ASSUMPTION_1, FIXED, Relation(d >= 2)),
         claims=(
-            SpectrumIs(
-                BipartiteAt(V, k),
-                (
-                    (1 / _MP, (p - 1) * (d - 1)),
-                    (1 / _MM, (q - 1) * (d - 1)),
-                    ((_TRACE + sp.sqrt(_TRACE**2 - 4 * _DET)) / 2, 1),
-                    ((_TRACE - sp.sqrt(_TRACE**2 - 4 * _DET)) / 2, 1),
-                ),
-            ),
+            SPECTRUM,
             When(Relation(sp.Ne(p, q)), Unstable(BipartiteAt(V, k))),
             When(
                 AllOf(
@@ -277,7 +304,7 @@ PM_L5 = register(
         depends=("PM-L1", "PM-A1", "PM-CX1"),
         derive=derive,
         claims_from=(
-            ("count", "determinant", "value at one"),
+            ("count", "determinant", "value at one", "second route"),
             ("that point is above 1",),
             ("p = q: above 1", "p = q: below -1"),
         ),

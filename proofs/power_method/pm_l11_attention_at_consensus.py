@@ -85,7 +85,7 @@ def derive() -> Derivation:
                 right=n * (d - 1),
                 uses=("common", "zero sum"),
             ),
-            *consensus_steps("common", "zero sum", "common", TOP),
+            *consensus_steps("common", "zero sum", "common", TOP, "attention-map"),
         )
     )
 

@@ -13,9 +13,11 @@ from eigentoken.proofs.power_method.pm_l13_small_steps_fix_bipartite import LARG
 from eigentoken.proofs.power_method.symbols import (
     B1,
     B2,
+    LK,
     LL,
     M1,
     M2,
+    S,
     V,
     alpha,
     b1,
@@ -35,6 +37,7 @@ from eigentoken.proofs.power_method.symbols import (
     score,
 )  # fmt: skip
 from eigentoken.proofs.properties.exact_points import agree, decimals, image, instance, multipliers
+from eigentoken.proofs.steps.linearized import bipartite_block, claimed_spectrum, group_multipliers
 from eigentoken.theory.language.claims import SpectrumIs
 from eigentoken.theory.language.conditions import Relation, Symmetric
 from eigentoken.theory.language.places import BipartiteAt
@@ -45,13 +48,8 @@ from eigentoken.theory.statements.steps import Derivation, Identity
 
 
 def block() -> sp.Matrix:
-    """B_l in mu = alpha lambda_l, b_1, b_2, m_1, m_2: the four numbers of eq. (14)."""
-    return sp.Matrix(
-        [
-            [(1 + mu * (1 + b1) / 2) / m1, mu * (1 - b1) / 2 / m1],
-            [mu * (1 - b2) / 2 / m2, (1 + mu * (1 + b2) / 2) / m2],
-        ]
-    )
+    """B_l in mu = alpha lambda_l, b_1, b_2, m_1, m_2, from the Jacobian: the four numbers of eq. (14)."""
+    return sp.Matrix(bipartite_block("attention-map").subs(LL, mu / alpha))
 
 
 LENGTHS = {m1: 1 + kappa * b1, m2: 1 + kappa * b2}
@@ -64,7 +62,7 @@ def derive() -> Derivation:
         (
             *bipartite_moves(
                 "attention-map",
-                (1 / M1, 1 / M2),
+                group_multipliers("attention-map", {m1: M1, m2: M2}),
                 found.subs({mu: alpha * LL, b1: B1, b2: B2, m1: M1, m2: M2}),
                 (
                     "Two tokens at $v_k$ are moved along $\\xi$ and $-\\xi$ (any tangent $\\xi$, any $M$; $E = e^s$).",
@@ -86,6 +84,14 @@ def derive() -> Derivation:
                 (M1, M2),
             ),
             bipartite_count(),
+            claimed_spectrum(
+                SPECTRUM,
+                "attention-map",
+                {lam(V, k): LK, lam(V, ell): LL, score(k): S},
+                r"\frac{1}{m_1}\ [<2>\text{ times}],\quad \frac{1}{m_2}\ [<4>\text{ times}],\quad \operatorname{tr}B_\ell,\quad "
+                r"\det B_\ell",
+                uses=("sides", "count"),
+            ),
             Identity(
                 name="determinant",
                 says="With $\\mu = \\alpha\\lambda_\\ell$, $\\kappa = \\alpha\\lambda_k$, $m_i = 1 + \\kappa b_i$.",
@@ -143,6 +149,15 @@ _M1, _M2 = 1 + alpha * lam(V, k) * _B1, 1 + alpha * lam(V, k) * _B2
 _MU = alpha * lam(V, ell)
 _TRACE = (1 + _MU * (1 + _B1) / 2) / _M1 + (1 + _MU * (1 + _B2) / 2) / _M2
 _DET = (1 + _MU) * (1 + _MU * (_B1 + _B2) / 2) / (_M1 * _M2)
+SPECTRUM = SpectrumIs(
+    BipartiteAt(V, k),
+    (
+        (1 / _M1, (p - 1) * (d - 1)),
+        (1 / _M2, (q - 1) * (d - 1)),
+        ((_TRACE + sp.sqrt(_TRACE**2 - 4 * _DET)) / 2, 1),
+        ((_TRACE - sp.sqrt(_TRACE**2 - 4 * _DET)) / 2, 1),
+    ),
+)
 
 PM_L14 = register(
     Statement(
@@ -152,17 +167,7 @@ PM_L14 = register(
         title="The spectrum of the attention map at a bipartite point",
         systems=("attention-map",),
         conditions=(Symmetric(V), Relation(alpha * SpectralNorm(V) < 1), Relation(n >= 2)),
-        claims=(
-            SpectrumIs(
-                BipartiteAt(V, k),
-                (
-                    (1 / _M1, (p - 1) * (d - 1)),
-                    (1 / _M2, (q - 1) * (d - 1)),
-                    ((_TRACE + sp.sqrt(_TRACE**2 - 4 * _DET)) / 2, 1),
-                    ((_TRACE - sp.sqrt(_TRACE**2 - 4 * _DET)) / 2, 1),
-                ),
-            ),
-        ),
+        claims=(SPECTRUM,),
         text=(
             r"If $m_1, m_2 > 0$ (for instance $\alpha\lVert V\rVert < 1$), the multipliers are, for each $\ell "
             r"\neq k$ and with "
@@ -176,7 +181,7 @@ PM_L14 = register(
         ),
         depends=("PM-L9", "PM-L12", "PM-L13"),
         derive=derive,
-        claims_from=(("count", "determinant", "value at one", "real"),),
+        claims_from=(("count", "determinant", "value at one", "real", "second route"),),
         vectors=(
             Vector("TV5", lambda: multipliers(TV5), decimals("6/7", "25/28")),
             Vector("TV4, b_1, b_2, h, m_1, m_2", tv4_heights, decimals("35/37", "5/13", "35/64", "109/74", "31/26")),

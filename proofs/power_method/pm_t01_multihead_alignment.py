@@ -84,7 +84,7 @@ def derive() -> Derivation:
                 r"J (\eta \otimes \xi) = <2>\ \eta \otimes \xi",
                 uses=("blocks",),
             ),
-            *consensus_steps("common", "zero sum", "common"),
+            *consensus_steps("common", "zero sum", "common", system="multihead-map"),
         )
     )
 
