@@ -153,10 +153,12 @@ def _become(asked: dict[str, object], streams: list[int]) -> None:
 
 
 def _leave(code: int) -> None:
-    """End as an interpreter does: what was registered for the exit runs, streams are flushed."""
+    """End as an interpreter does: threads end, then what was registered for the exit runs, then streams are flushed."""
     import atexit
+    import threading
 
     try:
+        threading._shutdown()  # type: ignore[attr-defined]
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
