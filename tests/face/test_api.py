@@ -127,11 +127,8 @@ def test_mypy_sees_the_types_of_the_editable_install(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_mypy_sees_the_types_of_the_wheel(tmp_path: Path) -> None:
-    """Of a built wheel, unpacked where no editable install is seen."""
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q", "-w", str(tmp_path)]
-    subprocess.run([*command, str(ROOT)], check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("eigentoken-*.whl")
+def test_mypy_sees_the_types_of_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    """Of a built wheel, installed where no editable install is seen."""
     venv = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
     python = str(venv / "bin" / "python")

@@ -8,29 +8,9 @@ import sys
 import zipfile
 from pathlib import Path
 
-import pytest
-
 import eigentoken
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("wheel")
-    source = target / "source"
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
-    names = listed.stdout.splitlines() if listed.returncode == 0 else []
-    for name in names:
-        origin, place = ROOT / name, source / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if origin.is_symlink():  # the rooms inside src/eigentoken
-            place.symlink_to(origin.readlink())
-        elif origin.is_file():
-            place.write_bytes(origin.read_bytes())
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q", "-w", str(target)]
-    subprocess.run([*command, str(source)], check=True, capture_output=True)
-    return next(target.glob("eigentoken-*.whl"))
 
 
 def test_the_wheel_has_all_rooms_and_no_tests(wheel: Path) -> None:
