@@ -94,6 +94,13 @@ def test_classify_is_exact_and_the_recheck_confirms_nothing(zoo: Path, tmp_path:
         assert {"equilibrium", "stable", "spectrum", "class"} <= set(again["not_covered"])
 
 
+@pytest.mark.parametrize("name", ["prenorm-map", "sigmoid-map", "linear-flow"])
+def test_spectrum_is_refused_and_says_what_works_instead(zoo: Path, name: str) -> None:
+    said = one_line(run(zoo, "spectrum", name))
+    assert f"{name} has no closed form at consensus" in said
+    assert "classify gives the spectrum of one exact point" in said
+
+
 CONJECTURES = """
 from eigentoken.numerics.lab import Conjecture
 from eigentoken.theory.language.claims import Equilibrium, Stable

@@ -17,13 +17,22 @@ import numpy as np
 import pytest
 import torch
 
+from eigentoken.documents.instance import SYSTEMS as PAPERS
 from eigentoken.numerics.dynamics.problem import problem
+from eigentoken.numerics.dynamics.simulate import simulate
+from eigentoken.numerics.recheck import recheck
 from eigentoken.theory.classification.classify import classify
 from eigentoken.theory.classification.equilibria import equilibria
 from eigentoken.theory.classification.float_algebra import FloatSystem
 from eigentoken.theory.classification.instances import Instance, InstanceError
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.symbolic_claims import spectrum_classes
+from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.linearization.at_points import spectrum
+from eigentoken.theory.linearization.linearize import linearize
+from eigentoken.theory.statements.layer_systems import Covers, LayerSystem, contains, idealisations
 from eigentoken.theory.systems import registry
-from eigentoken.theory.systems.algebra import Algebra
+from eigentoken.theory.systems.algebra import Algebra, NoClosedForm
 from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS, system, systems
 from eigentoken.theory.systems.declarations import DeclarationError, check_declaration, check_equation
 from eigentoken.theory.systems.registry import register_system
@@ -383,3 +392,61 @@ def test_a_composed_system_uses_the_formulas_where_they_are_for_it() -> None:
 def test_only_a_closed_form_would_do() -> None:
     with pytest.raises(ValueError, match=r"linear-flow: .*eigenvectors of the layer matrix.*starts"):
         equilibria("linear-flow", V=EYE, M=EYE, n=2)
+
+
+# ---------------------------------------------------------------------- nothing of the papers' equation is said of another
+
+
+def test_a_certified_box_of_another_system_is_not_confirmed() -> None:
+    """``simulate --certify`` runs the equation of the author; the re-check has none for it."""
+    run = simulate("linear-flow", n=3, d=2, seed=1, certify=True)
+    assert run.equilibrium is not None
+    for verdict in (run.equilibrium.exists, run.equilibrium.stable):
+        assert verdict.is_holds
+        assert verdict.certificate is not None
+        again = recheck(verdict.certificate.as_document(), None)
+        assert again.is_undecided
+        assert "the re-checker has equations of its own" in again.reason
+
+
+def test_the_papers_formulas_are_for_the_papers_equation() -> None:
+    place = ConsensusAt(matrix("V"), 1)
+    assert spectrum_classes("attention-flow", place) is not None
+    assert spectrum_classes("linear-flow", place) is None
+    causal = register_system(System("causal-oja", "causal averages", Space.SPHERE, Time.FLOW, "V", mask="causal"))
+    assert spectrum_classes(causal, place) is None
+    for name in ("linear-flow", "sigmoid-map", "prenorm-map"):
+        with pytest.raises(NoClosedForm, match=f"{name} has no closed form at consensus: .*classify"):
+            spectrum(name)
+        with pytest.raises(NoClosedForm, match=f"{name} is not linearized in symbols"):
+            linearize(name)
+
+
+ONE = LayerSystem(heads=1, acting=1, placement="pre")
+
+
+@pytest.mark.parametrize(
+    ("name", "layer", "parts"),
+    [
+        ("prenorm-map", ONE, set()),
+        ("prenorm-map", replace(ONE, placement="post"), {"normalisation"}),
+        ("prenorm-map", replace(ONE, mask="causal"), {"mask"}),
+        ("prenorm-map", replace(ONE, heads=2, acting=2), {"heads"}),
+        ("prenorm-map", replace(ONE, positions="rotary"), {"positions"}),
+        ("linear-flow", ONE, {"attention"}),
+        ("sigmoid-map", ONE, {"attention", "parameters"}),
+        ("gated-flow", ONE, {"attention", "parameters"}),
+        ("prenorm-heads-map", replace(ONE, heads=2, acting=2, mask="causal"), set()),
+    ],
+)
+def test_a_layer_is_contained_where_what_is_declared_is_its_own(name: str, layer: LayerSystem, parts: set[str]) -> None:
+    assert {each.part for each in contains(system(name), Covers(), layer).differences} == parts
+
+
+def test_what_a_pre_norm_system_leaves_out_of_a_pre_norm_layer() -> None:
+    assert idealisations(system("prenorm-map"), ONE) == ("unit tokens", "centring", "gains", "biases", "feed-forward")
+
+
+def test_the_schema_of_an_instance_knows_the_papers_systems() -> None:
+    """Their instances are closed; those of other systems may have further numbers, vectors and matrices."""
+    assert set(PAPERS) == {*SYSTEMS, *POSITIONAL}

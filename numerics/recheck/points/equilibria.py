@@ -21,7 +21,7 @@ import flint
 import numpy as np
 
 from eigentoken.numerics.recheck.documents.reading import Document, RecheckError, unconfirmed
-from eigentoken.numerics.recheck.points.attention import Attention, read_attention
+from eigentoken.numerics.recheck.points.attention import SHAPES, Attention, not_written, read_attention
 
 __all__ = ["confirm_equilibrium"]
 
@@ -33,11 +33,13 @@ def confirm_equilibrium(document: Document) -> str | None:
     """None if the box holds one equilibrium (and the form decides its stability), else why not."""
     old, flint.ctx.prec = flint.ctx.prec, PRECISION
     try:
-        if document.kind == "equilibrium-krawczyk":
-            return _exists(document, document.data)
-        base = document.data.get("equilibrium")
+        base = document.data if document.kind == "equilibrium-krawczyk" else document.data.get("equilibrium")
         if not isinstance(base, Mapping):
             return unconfirmed("nothing: the certificate of stability does not carry its equilibrium")
+        if base.get("system") not in SHAPES:
+            return unconfirmed(not_written(base.get("system")))
+        if document.kind == "equilibrium-krawczyk":
+            return _exists(document, base)
         why = _exists(document, base, word=None)
         return why if why is not None else _stable(document, base)
     finally:
