@@ -126,7 +126,7 @@ def derive() -> Derivation:
                 SPECTRUM,
                 "oja-map",
                 {lam(V, k): LK, lam(V, ell): LL},
-                r"<1>\ [<2>],\qquad <3>\ [<4>\text{ times}]",
+                r"<1>,\qquad <3>\ [<4>\text{ times}]",
                 uses=("common", "zero sum", "count"),
                 assuming=(FIXED,),
             ),

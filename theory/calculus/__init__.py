@@ -2,7 +2,7 @@
 
 For: the equations of the systems, differentiated once for all sizes.
 Enters: vectors, matrices and sums over tokens with what is assumed of them.  Leaves: normal forms and verdicts on identities.
-Below it: language (the verdicts).
+Below it: language (the verdicts), printing.
 """
 
 from eigentoken.theory.calculus.algebra import HEAD, CalculusAlgebra

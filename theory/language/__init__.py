@@ -2,5 +2,5 @@
 
 For: saying what is assumed and what is concluded, without saying how it is decided.
 Enters: symbols of a system.  Leaves: frozen words, verdicts as the answers to them, and documents that carry both.
-Below it: systems.
+Below it: systems, printing.
 """
