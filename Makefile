@@ -42,7 +42,9 @@ demo: $(STAMP)
 
 # A fresh machine has no Coq, LaTeX or Chromium: the suite runs with these hidden, so that a test which needs one and does not
 # say so by its marker fails everywhere.  The marked tests are given whatever of the tools this machine has.
-PYTEST := $(BIN)/python tools/hide_tools.py $(BIN)/python -m pytest -n $(JOBS)
+# Each worker has a half of the files, in order, and takes over from the other at the end: what a file prepares is prepared once.
+SHARED := -n $(JOBS) --dist worksteal
+PYTEST := $(BIN)/python tools/hide_tools.py $(BIN)/python -m pytest $(SHARED)
 
 test: $(TEST_STAMP) lint
 	$(PYTEST) -m "not slow"
@@ -61,7 +63,7 @@ $(LOWEST_STAMP): pyproject.toml tools/lowest.txt
 
 test-lowest: $(LOWEST_STAMP)
 	$(LOWEST)/bin/python tools/lowest.py --installed
-	$(LOWEST)/bin/python tools/hide_tools.py $(LOWEST)/bin/python -m pytest -n $(JOBS) -m "not slow"
+	$(LOWEST)/bin/python tools/hide_tools.py $(LOWEST)/bin/python -m pytest $(SHARED) -m "not slow"
 
 lint: $(TEST_STAMP)
 	$(BIN)/ruff format --check .
@@ -69,7 +71,7 @@ lint: $(TEST_STAMP)
 	$(MAKE) --no-print-directory typecheck
 
 typecheck: $(TEST_STAMP)
-	$(BIN)/python -m mypy
+	$(BIN)/python -m mypy --num-workers $(JOBS)
 
 format: $(TEST_STAMP)
 	$(BIN)/ruff format .

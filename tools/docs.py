@@ -244,7 +244,7 @@ def public_names_table() -> Iterator[str]:
 
     yield "| name | what it is |"
     yield "| --- | --- |"
-    for name in sorted(eigentoken.__all__, key=str.lower):
+    for name in sorted(eigentoken.__all__, key=lambda each: (each.lower(), each)):
         value = getattr(eigentoken, name)
         said = _first(value.__doc__ or "") if callable(value) else f"a {type(value).__name__}"
         yield f"| `{name}` | {said.replace('|', chr(92) + '|')} |"
