@@ -96,13 +96,13 @@ def derive_differential() -> Derivation:
     """The projection of the calculus, differentiated along X; at norm one; and its product with ``W x``."""
     _, rules = projection(LETTER)
     x, along, norm = vector("x", SLOT), vector("X", SLOT), Norm("r", (SLOT,))
-    moved, mixed = differential(LETTER), dot(x, along, (LETTER,))
+    mixed = dot(x, along, (LETTER,))
     return Derivation(
         (
             tensor_step(
                 "differential",
                 "The derivative of $\\pi_W(x_i) = x_i/r_i$ along $X_i$, where $r_i^2 = x_i^{\\top}Wx_i$, for every $d$:",
-                derive=lambda: moved,
+                derive=lambda: differential(LETTER),
                 claimed=along * factor(norm, -1) - mixed * factor(norm, -3) * x,
                 rules=rules,
                 left="T_{x_i}\\pi_W\\,X_i",
@@ -111,7 +111,7 @@ def derive_differential() -> Derivation:
             tensor_step(
                 "on the ellipsoid",
                 "At points of the ellipsoid $r_i = 1$, which leaves:",
-                derive=lambda: at_unit_norm(moved),
+                derive=lambda: at_unit_norm(differential(LETTER)),
                 claimed=along - mixed * x,
                 rules=Assumptions(symmetric=rules.symmetric, unit={"x": (LETTER,)}),
                 left="T_{x_i}\\pi_W\\,X_i",
@@ -120,7 +120,7 @@ def derive_differential() -> Derivation:
             tensor_step(
                 "tangency",
                 "The image is tangent, at every $x$: its product with $Wx_i$ vanishes.",
-                derive=lambda: dot(x, moved, (LETTER,)),
+                derive=lambda: dot(x, differential(LETTER), (LETTER,)),
                 claimed=zero(),
                 rules=rules,
                 left="x_i^{\\top}W\\,T_{x_i}\\pi_W\\,X_i",

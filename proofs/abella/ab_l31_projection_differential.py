@@ -48,10 +48,10 @@ def derive() -> Derivation:
     """Into the tangent space, the identity on it, and a residual that is orthogonal to it: for symbolic n and d."""
     on_the_ellipsoid = Assumptions(symmetric=frozenset({"P"}), unit={"x": (LETTER,)})
     tangent = on_the_ellipsoid.extended(tangent={("x", "Y"): (LETTER,)})
-    moved, x, any_vector, tangent_vector = differential(), *(vector(name, SLOT) for name in ("x", "X", "Y"))
+    x, any_vector, tangent_vector = (vector(name, SLOT) for name in ("x", "X", "Y"))
 
     def paired() -> Expression:
-        residual = instance(any_vector - moved, TOKEN_I)
+        residual = instance(any_vector - differential(), TOKEN_I)
         pairing = dot(residual, vector("Y", TOKEN_I), (LETTER,))
         return (attention_sum(LETTER, TOKEN_I, "x") * pairing).summed(TOKEN_I)
 
@@ -61,7 +61,7 @@ def derive() -> Derivation:
                 "differential",
                 "The projection $\\pi_P(x)_i = x_i/\\lvert x_i\\rvert_P$, differentiated along $X$, at a state of "
                 "$(\\mathcal{E}_P)^{\\ell}$, where the norms are one (AB-E3).",
-                derive=lambda: moved,
+                derive=differential,
                 claimed=any_vector - dot(x, any_vector, (LETTER,)) * x,
                 rules=on_the_ellipsoid,
                 left="(T\\pi_PX)_i",
@@ -69,7 +69,7 @@ def derive() -> Derivation:
             tensor_step(
                 "image is tangent",
                 "The image of every $X$ is in the tangent space $\\{Y : x_i^{\\top}PY_i = 0\\}$.",
-                derive=lambda: dot(x, moved, (LETTER,)),
+                derive=lambda: dot(x, differential(), (LETTER,)),
                 claimed=zero(),
                 rules=on_the_ellipsoid,
                 left="x_i^{\\top}P\\,(T\\pi_PX)_i",
@@ -80,7 +80,7 @@ def derive() -> Derivation:
                 "tangent vectors are fixed",
                 "On the tangent space, $x_i^{\\top}PY_i = 0$ for all $i$, it is the identity. So it is a projection, "
                 "and its image is the whole tangent space.",
-                derive=lambda: substitute(moved, {"X": lambda *at: vector("Y", *at)}),
+                derive=lambda: substitute(differential(), {"X": lambda *at: vector("Y", *at)}),
                 claimed=tangent_vector,
                 rules=tangent,
                 left="(T\\pi_PY)_i",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from eigentoken.proofs.abella.heads_flow import attention_weight, heads_flow, height
+from eigentoken.proofs.abella.heads_flow import HeadsFlow, attention_weight, height
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.flow_properties import speed_is_bounded
 from eigentoken.proofs.steps.calculus_steps import HEAD, TOKEN_I, TOKEN_J, along_flow, analytic_step, token
@@ -143,7 +143,7 @@ def _factors() -> tuple[Step, ...]:
 
 def _composition() -> tuple[Step, ...]:
     """The derivative of a height is a continuous function of them."""
-    flow = heads_flow()
+    flow = HeadsFlow()
     return (
         analytic_step(
             "the function",

@@ -12,7 +12,7 @@ from dataclasses import replace
 import sympy as sp
 
 from eigentoken.proofs.abella.half_space import LOWEST, WHILE, kept_positive
-from eigentoken.proofs.abella.heads_flow import HeadsFlow, attention_weight, heads_flow, height
+from eigentoken.proofs.abella.heads_flow import HeadsFlow, attention_weight, height
 from eigentoken.proofs.abella.hemisphere_examples import (
     antipodal_pair_stays,
     end_example,
@@ -303,7 +303,7 @@ def _one_layer() -> tuple[Step, ...]:
 
 def derive() -> Derivation:
     """The identity from the registered system, then extremal heights and extremal projections."""
-    flow = heads_flow()
+    flow = HeadsFlow()
     return Derivation(
         (
             *_solutions(flow),

@@ -18,7 +18,7 @@ from eigentoken.proofs.abella.dominant_examples import (
     threshold,
 )
 from eigentoken.proofs.abella.half_space import LOWEST, half_space_steps
-from eigentoken.proofs.abella.heads_flow import HeadsFlow, attention_weight, heads_flow, height
+from eigentoken.proofs.abella.heads_flow import HeadsFlow, attention_weight, height
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.steps.calculus_steps import (
     HEAD,
@@ -396,7 +396,7 @@ def _causal(flow: HeadsFlow) -> tuple[Step, ...]:
 
 def derive() -> Derivation:
     """The projected flow from the registered system, its deviation from v, and a norm in which U contracts."""
-    flow = heads_flow(VALUE)
+    flow = HeadsFlow(VALUE)
     return Derivation(
         (
             *_solutions(flow),

@@ -26,7 +26,10 @@ from eigentoken.theory.calculus import (
 from eigentoken.theory.calculus.atoms import Dot
 from eigentoken.theory.calculus.expressions import row_sum
 
-__all__ = ["HeadsFlow", "attention_weight", "heads_flow", "height"]
+__all__ = ["HeadsFlow", "attention_weight", "height"]
+
+#: the score matrix of a head, and the metric of the ellipsoid
+SCORE, METRIC = Letter("P", False, (HEAD,)), Letter("W")
 
 
 def attention_weight(score: Letter | None, at: Index = TOKEN_I, *, mask: str = "", state: str = "y") -> Expression:
@@ -45,20 +48,30 @@ def height(index: Index, power: int = 1, *, against: str = "v") -> Expression:
 
 @dataclass(frozen=True)
 class HeadsFlow:
-    """The flow with heads ``U_h, P_h`` on the ellipsoid of W, without and with a mask c; ``value = None`` is U = I."""
+    """The flow with heads ``U_h, P_h`` on the ellipsoid of W, without and with a mask c; ``value = None`` is U = I.
 
-    value: Letter | None
-    score: Letter
-    metric: Letter
-    rules: Assumptions
-    field: Expression
-    masked_field: Expression
+    The fields are read off the registered system whenever they are asked for: a step that is checked again looks again.
+    """
 
+    value: Letter | None = None
+    score: Letter = SCORE
+    metric: Letter = METRIC
 
-def heads_flow(value: Letter | None = None) -> HeadsFlow:
-    """From the registered system, with ``W = W^T`` and ``y^T W y = 1``."""
-    score, metric = Letter("P", False, (HEAD,)), Letter("W")
-    rules = Assumptions(symmetric=frozenset({"W"}), unit={"y": (metric,)})
-    given = {"heads": [{"U": value, "P": score}], "W": metric}
-    plain, masked = (field_of("ellipsoid-multihead-flow", given, rules, mask=each) for each in (None, "c"))
-    return HeadsFlow(value, score, metric, rules, plain, masked)
+    @property
+    def rules(self) -> Assumptions:
+        """``W = W^T`` and ``y^T W y = 1``."""
+        return Assumptions(symmetric=frozenset({self.metric.name}), unit={"y": (self.metric,)})
+
+    @property
+    def field(self) -> Expression:
+        """``dy_i/dt``."""
+        return self._field(None)
+
+    @property
+    def masked_field(self) -> Expression:
+        """``dy_i/dt`` with weights ``c_ij``."""
+        return self._field("c")
+
+    def _field(self, mask: str | None) -> Expression:
+        given = {"heads": [{"U": self.value, "P": self.score}], "W": self.metric}
+        return field_of("ellipsoid-multihead-flow", given, self.rules, mask=mask)
