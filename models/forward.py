@@ -129,7 +129,7 @@ def first_states(
 ) -> Array:
     """The states before layer 0: ids or pixels are embedded, hidden states (..., n, d) are taken as they are."""
     given = np.asarray(tokens)
-    if given.dtype.kind in "iu" or (given.dtype.kind == "f" and given.ndim == 4 and model.reading.takes_pixels):
+    if given.dtype.kind in "iu" or (given.dtype.kind == "f" and given.ndim == 4 and model.architecture.takes_pixels):
         return model.embedding().embed(given, dtype, with_norm=with_norm, with_biases=with_biases)
     if given.dtype.kind == "f" and given.ndim >= 2 and given.shape[-1] == model.d:
         return given.astype(dtype)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from eigentoken.display import frame, html_table, listing
 from eigentoken.files.documents import read_json
 from eigentoken.files.writing import write_text
-from eigentoken.theory.language.verdicts import VerdictWord
+from eigentoken.theory.language.verdicts import VerdictAnswer
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Evidence, Statement, Status, Vector
 from eigentoken.theory.statements.steps import ALL_SIZES, StepOutcome
@@ -79,9 +79,9 @@ class Verified:
         return all(line.good for line in self.lines)
 
     @property
-    def word(self) -> VerdictWord:
+    def word(self) -> VerdictAnswer:
         """``holds`` where every line is good, else ``fails``."""
-        return VerdictWord.HOLDS if self.good else VerdictWord.FAILS
+        return VerdictAnswer.HOLDS if self.good else VerdictAnswer.FAILS
 
     def __repr__(self) -> str:
         lines = [f"{line.what}: {line.name}: {line.word}" for line in self.lines]

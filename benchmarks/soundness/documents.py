@@ -21,7 +21,7 @@ from eigentoken.checking.recheck import recheck_document
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.schemas import schema
 from eigentoken.theory.classification.classify import classify
-from eigentoken.theory.language.verdicts import VerdictWord
+from eigentoken.theory.language.verdicts import VerdictAnswer
 
 from . import exact
 from .exact import Rows
@@ -125,7 +125,7 @@ def turned_round(rng: Any) -> Iterator[Case]:
             if verdict.certificate is None or verdict.is_undecided:
                 continue
             if rng.random() < 0.5:
-                other = VerdictWord.FAILS if verdict.is_holds else VerdictWord.HOLDS
+                other = VerdictAnswer.FAILS if verdict.is_holds else VerdictAnswer.HOLDS
                 forged_certificate = type(verdict.certificate)(
                     verdict.certificate.kind,
                     verdict.certificate.condition,

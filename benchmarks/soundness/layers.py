@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.layer_readings import read_layer
+from eigentoken.numerics.layers.symbol_values import Answers
 from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.theory.language.conditions import (
     NegativeDefinite,

@@ -11,7 +11,7 @@ import sympy as sp
 
 from eigentoken.numerics.certified.matrices import as_enclosure
 from eigentoken.numerics.layers.head_inertia import head_inertia
-from eigentoken.numerics.layers.symbol_values import Environment
+from eigentoken.numerics.layers.symbol_values import LayerSymbolValues
 from eigentoken.theory.language.terms import matrix
 
 from . import exact
@@ -36,7 +36,7 @@ def _ask(rng: Any, w: Rows, b: Rows) -> Iterator[Case]:
     a = None if inverse is None else exact.times(w, inverse)
     counts = None if a is None else exact.inertia(exact.symmetric_part(a))
     letters = {"W": as_enclosure(exact.given(rng, w), name="W"), "B": as_enclosure(exact.given(rng, b), name="B")}
-    environment = Environment("pair", letters)
+    environment = LayerSymbolValues("pair", letters)
     for condition in PAIR_CONDITIONS:
         if a is None or counts is None:
             truth = False  # A is not defined: nothing holds of it

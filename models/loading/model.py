@@ -50,7 +50,7 @@ class Layers(Sequence[Layer]):
         model = self.model
         last: Layer | None = None
         for index in range(start, len(self) if stop is None else min(stop, len(self))):
-            if last is not None and model.reading.weights_of(index) == last.weights_of:
+            if last is not None and model.architecture.weights_of(index) == last.weights_of:
                 heads = tuple(replace(head, layer=index) for head in last.heads)
                 last = replace(last, index=index, heads=heads)
             else:
@@ -70,32 +70,32 @@ class Model:
     family: str
     config: Mapping[str, Any] = field(repr=False)
     store: TensorStore = field(repr=False)
-    reading: Family = field(repr=False)
+    architecture: Family = field(repr=False)
 
     @property
     def n_layers(self) -> int:
         """How many layers a token passes."""
-        return self.reading.n_layers
+        return self.architecture.n_layers
 
     @property
     def n_heads(self) -> int:
         """Query heads per layer."""
-        return self.reading.n_heads
+        return self.architecture.n_heads
 
     @property
     def n_kv_heads(self) -> int:
         """Key-value heads per layer."""
-        return self.reading.n_kv_heads
+        return self.architecture.n_kv_heads
 
     @property
     def d(self) -> int:
         """The width of a token."""
-        return self.reading.d
+        return self.architecture.d
 
     @property
     def d_head(self) -> int:
         """The width of a head."""
-        return self.reading.d_head
+        return self.architecture.d_head
 
     @property
     def format(self) -> str:
@@ -123,7 +123,7 @@ class Model:
         if not -self.n_layers <= index < self.n_layers:
             raise ModelError(f"layer must be in 0..{self.n_layers - 1}, got {index}")
         try:
-            return self.reading.layer(index % self.n_layers)
+            return self.architecture.layer(index % self.n_layers)
         finally:
             self.store.release()
 
@@ -137,18 +137,18 @@ class Model:
         """Tensors of the file that no layer uses; no weight is read to find them."""
         from eigentoken.models.loading.left_out import left_out
 
-        return left_out(self.reading, self.config, self.store.where)
+        return left_out(self.architecture, self.config, self.store.where)
 
     def embedding(self) -> Embedding:
         """What turns token ids (or pixels) into the first hidden states."""
         try:
-            return self.reading.embedding()
+            return self.architecture.embedding()
         finally:
             self.store.release()
 
     def final_norm(self) -> Normalization | None:
         """The normalization after the last layer, if there is one."""
-        return self.reading.final_norm()
+        return self.architecture.final_norm()
 
     def describe(self) -> str:
         """One line for reports."""

@@ -52,8 +52,8 @@ def save_edited(model: Model, destination: str | os.PathLike[str], outputs: Mapp
     if os.path.lexists(folder):
         raise ModelError(f"{folder}: exists already: an edited checkpoint goes to a new folder, never over another")
     edits, written = _edits(model, outputs)
-    first = {model.reading.weights_of(index) for index in written}
-    changed = tuple(index for index in range(model.n_layers) if model.reading.weights_of(index) in first)
+    first = {model.architecture.weights_of(index) for index in written}
+    changed = tuple(index for index in range(model.n_layers) if model.architecture.weights_of(index) in first)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))

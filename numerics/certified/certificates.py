@@ -15,7 +15,7 @@ from typing import Any
 from eigentoken.files.arrays import write_safetensors
 from eigentoken.files.documents import read_json
 from eigentoken.files.writing import Replacement
-from eigentoken.theory.language.verdicts import Certificate, VerdictWord, array_digest
+from eigentoken.theory.language.verdicts import Certificate, VerdictAnswer, array_digest
 
 __all__ = ["CertificateError", "document_of", "load", "save", "schema"]
 
@@ -61,7 +61,7 @@ def load(path: str | Path) -> Certificate:
         certificate = Certificate(
             document["kind"],
             document["condition"],
-            VerdictWord(document["verdict"]),
+            VerdictAnswer(document["verdict"]),
             document["inputs"],
             document["data"],
             arrays,

@@ -26,11 +26,11 @@ import flint
 from eigentoken.numerics.certified.exact_matrices import Deadline, DeadlinePassed, ExactMatrix
 from eigentoken.theory.exactness.eigenvalues import real_or_not
 
-__all__ = ["Leader", "Root", "exact_roots", "leading_eigenvalue", "score_of", "score_polynomial"]
+__all__ = ["IsolatedEigenvalue", "Leader", "exact_roots", "leading_eigenvalue", "score_of", "score_polynomial"]
 
 
 @dataclass(frozen=True)
-class Root:
+class IsolatedEigenvalue:
     """One distinct eigenvalue: an isolating ball, its multiplicity, and whether it is real."""
 
     ball: Any
@@ -48,12 +48,12 @@ class Leader:
     """
 
     kind: str
-    roots: tuple[Root, ...] = ()
-    others: tuple[Root, ...] = ()
+    roots: tuple[IsolatedEigenvalue, ...] = ()
+    others: tuple[IsolatedEigenvalue, ...] = ()
     why: str = ""
 
 
-def _balls(polynomial: flint.fmpz_poly, precision: int) -> list[Root]:
+def _balls(polynomial: flint.fmpz_poly, precision: int) -> list[IsolatedEigenvalue]:
     """Isolating balls of all roots, real ones with imaginary part exactly zero.
 
     For each square-free factor FLINT certifies balls with one root each.  The factor is real, so the mirror image of a
@@ -64,7 +64,7 @@ def _balls(polynomial: flint.fmpz_poly, precision: int) -> list[Root]:
     try:
         for factor, multiplicity in polynomial.factor_squarefree()[1]:
             for ball, real in _factor_balls(factor, precision):
-                roots.append(Root(ball, int(multiplicity), real))
+                roots.append(IsolatedEigenvalue(ball, int(multiplicity), real))
         return roots
     finally:
         flint.ctx.prec = old
@@ -133,7 +133,7 @@ def score_polynomial(exact: ExactMatrix, alpha: Fraction | None, deadline: Deadl
     return scaled / scaled.content()
 
 
-def exact_roots(polynomial: flint.fmpz_poly, deadline: Deadline, precision: int = 64) -> list[Root]:
+def exact_roots(polynomial: flint.fmpz_poly, deadline: Deadline, precision: int = 64) -> list[IsolatedEigenvalue]:
     """Distinct roots with multiplicities (measured: below 1e-7 n^2 (bits + 20 n) seconds)."""
     n, bits = polynomial.degree(), polynomial.height_bits()
     deadline.allow(2e-7 * n * n * (1 + (bits + precision) / 300), f"isolating the {n} roots exactly")
@@ -155,7 +155,7 @@ def leading_eigenvalue(exact: ExactMatrix, by: str, alpha: Fraction | None, dead
         raise ValueError(f"by must be real-part, modulus or step, got {by!r}")
     if by == "step" and alpha == 0:  # every score is 1
         n = exact.shape[0]
-        return Leader("simple-real" if n == 1 else "multiple-real", (Root(flint.acb(0), n, True),))
+        return Leader("simple-real" if n == 1 else "multiple-real", (IsolatedEigenvalue(flint.acb(0), n, True),))
     try:
         polynomial = score_polynomial(exact, None, deadline)
         leader = Leader("unknown", why="nothing was tried")
@@ -190,7 +190,7 @@ def _tie_of_leaders(
     return moved.kind == "unknown" and _tie_is_proved(stepped, moved, "modulus")
 
 
-def _leader(roots: list[Root], by: str, alpha: Fraction | None) -> Leader:
+def _leader(roots: list[IsolatedEigenvalue], by: str, alpha: Fraction | None) -> Leader:
     if any(not root.real and root.ball.imag.contains(0) for root in roots):
         return Leader("unknown", tuple(roots), why="a root is not yet known to be real or not")
     scores = [score_of(root.ball, by, alpha) for root in roots]
@@ -236,7 +236,7 @@ def _tie_is_proved(p: flint.fmpz_poly, leader: Leader, by: str) -> bool:
     return bool(real) and all(_is_tied(p, root, leader, by) for root in real)
 
 
-def _is_tied(p: flint.fmpz_poly, root: Root, leader: Leader, by: str) -> bool:
+def _is_tied(p: flint.fmpz_poly, root: IsolatedEigenvalue, leader: Leader, by: str) -> bool:
     factor = _factor_of(p, root)
     if by == "real-part":
         if factor is None or factor.degree() != 1:
@@ -253,7 +253,7 @@ def _is_tied(p: flint.fmpz_poly, root: Root, leader: Leader, by: str) -> bool:
     return False
 
 
-def _mirror_is_root(p: flint.fmpz_poly, root: Root, leader: Leader) -> bool:
+def _mirror_is_root(p: flint.fmpz_poly, root: IsolatedEigenvalue, leader: Leader) -> bool:
     """Is minus this real root a root too?  A root of the gcd is identified by the only ball of p that it meets."""
     g = p.gcd(_substituted(p, Fraction(0), -1))
     if g.degree() <= 0:
@@ -265,7 +265,7 @@ def _mirror_is_root(p: flint.fmpz_poly, root: Root, leader: Leader) -> bool:
     return False
 
 
-def _factor_of(p: flint.fmpz_poly, root: Root) -> flint.fmpz_poly | None:
+def _factor_of(p: flint.fmpz_poly, root: IsolatedEigenvalue) -> flint.fmpz_poly | None:
     """The irreducible factor that has this root (the others have no root in its isolating ball)."""
     if p.degree() > 30:
         return None

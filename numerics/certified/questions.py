@@ -16,7 +16,7 @@ from typing import Any
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.exact_matrices import Deadline
 from eigentoken.numerics.certified.rounding import scale_down
-from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, undecided
+from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, undecided
 
 __all__ = ["SPECTRAL", "Question", "answer", "give_up", "reported_margin", "threshold"]
 
@@ -78,7 +78,7 @@ def threshold(enclosure: Enclosure, margin: float) -> Fraction:
 
 def answer(
     question: Question,
-    word: VerdictWord,
+    word: VerdictAnswer,
     reason: str,
     *,
     kind: str,

@@ -15,9 +15,13 @@ import numpy as np
 
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.exact_matrices import DeadlinePassed, ExactMatrix
-from eigentoken.numerics.certified.norms import distance_to_symmetric, norm_interval, plain_distance_to_identity
+from eigentoken.numerics.certified.norms import (
+    distance_to_symmetric,
+    norm_interval,
+    plain_distance_to_identity,
+    rank_of,
+)
 from eigentoken.numerics.certified.questions import SHARE, Question, answer, give_up, reported_margin, threshold
-from eigentoken.numerics.certified.ranks import rank_of
 from eigentoken.numerics.certified.rounding import scale_down, scale_up
 from eigentoken.theory.language.reasons import (
     distance_reason,
@@ -28,11 +32,11 @@ from eigentoken.theory.language.reasons import (
     too_high_rank_reason,
     undercut_reason,
 )
-from eigentoken.theory.language.verdicts import Verdict, VerdictWord
+from eigentoken.theory.language.verdicts import Verdict, VerdictAnswer
 
 __all__ = ["decide_identity", "decide_nonsingular", "decide_norm_bound", "decide_rank", "decide_symmetric"]
 
-HOLDS, FAILS = VerdictWord.HOLDS, VerdictWord.FAILS
+HOLDS, FAILS = VerdictAnswer.HOLDS, VerdictAnswer.FAILS
 
 
 def _as_fraction(value: float, exponent: int) -> Fraction:

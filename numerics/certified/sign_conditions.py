@@ -16,18 +16,18 @@ import numpy as np
 from eigentoken.numerics.certified.inertia import Signs, signs_of
 from eigentoken.numerics.certified.questions import Question, answer, give_up, reported_margin, threshold
 from eigentoken.theory.language.reasons import inertia_reason, partial_inertia_reason, sign_reason
-from eigentoken.theory.language.verdicts import Verdict, VerdictWord
+from eigentoken.theory.language.verdicts import Verdict, VerdictAnswer
 
 __all__ = ["SIGN_CONDITIONS", "decide_inertia", "decide_signs"]
 
-HOLDS, FAILS = VerdictWord.HOLDS, VerdictWord.FAILS
+HOLDS, FAILS = VerdictAnswer.HOLDS, VerdictAnswer.FAILS
 
 
 @dataclass(frozen=True)
 class Settled:
     """A word, the counts that imply it, and the certified margin in scaled units."""
 
-    word: VerdictWord
+    word: VerdictAnswer
     positive: int
     negative: int
     zero: int

@@ -26,7 +26,7 @@ from eigentoken.numerics.certified.questions import Question, answer, give_up, r
 from eigentoken.numerics.certified.rounding import Array, frobenius_above, inflate, scale_down, scale_up, up
 from eigentoken.numerics.certified.spectra import Discs
 from eigentoken.theory.language.reasons import angle_reason, discs_reason, gap_reason, leader_reason
-from eigentoken.theory.language.verdicts import Verdict, VerdictWord
+from eigentoken.theory.language.verdicts import Verdict, VerdictAnswer
 
 __all__ = [
     "decide_complex_pair",
@@ -37,7 +37,7 @@ __all__ = [
     "leader_facts",
 ]
 
-HOLDS, FAILS = VerdictWord.HOLDS, VerdictWord.FAILS
+HOLDS, FAILS = VerdictAnswer.HOLDS, VerdictAnswer.FAILS
 _ORDER = {"dominant-real-part": "real-part", "dominant-modulus": "modulus", "dominant-step": "step"}
 
 

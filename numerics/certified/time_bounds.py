@@ -35,7 +35,7 @@ from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.matrices import as_enclosure, exact_number
 from eigentoken.numerics.certified.rounding import frobenius_above, up
 from eigentoken.theory.language.reasons import formula_reason, samples_reason
-from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, undecided
+from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, undecided
 
 __all__ = ["certify_at_all_times", "certify_formula", "certify_samples"]
 
@@ -158,7 +158,7 @@ def _decided(
     """The verdict that all pieces share, with the smallest of their margins and one certificate."""
     pieces = sorted(pieces, key=lambda piece: piece.low)
     word, unit = pieces[0].found.word, pieces[0].found.unit
-    margin = min(piece.found.margin or 0.0 for piece in pieces) if word is VerdictWord.HOLDS else 0.0
+    margin = min(piece.found.margin or 0.0 for piece in pieces) if word is VerdictAnswer.HOLDS else 0.0
     documents = [piece.document() for piece in pieces]
     whole = {
         **data,
@@ -174,7 +174,7 @@ def _decided(
         for name, array in piece.found.certificate.arrays.items()
     }
     certificate = Certificate(kind, condition, word, inputs, whole, arrays)
-    if word is VerdictWord.HOLDS:
+    if word is VerdictAnswer.HOLDS:
         details: dict[str, Any] = {"pieces": len(pieces), "interval": data["interval"]}
         return Verdict(word, reason, margin, unit, certificate, details)
     first, last = documents[0]["from"], documents[0]["to"]

@@ -22,7 +22,7 @@ from eigentoken.numerics.dynamics.torch_algebra import mask_tensor
 from eigentoken.theory.classification.certified_zeros import rest_equations, values_and_slopes
 from eigentoken.theory.classification.jacobians import Jet, jet_algebra
 from eigentoken.theory.exactness.krawczyk import box_around, newton, positive_definite, zero_in_box
-from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
+from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, holds, undecided
 from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["CertifiedEquilibrium", "certify_equilibrium"]
@@ -169,7 +169,7 @@ def _conclude(balls: _BallSystem, box: list[arb], size: float) -> CertifiedEquil
         "cycle": cycle,
     }
     word = "2-cycle" if cycle else "equilibrium"
-    certificate = Certificate("equilibrium-krawczyk", f"exactly one {word} in the box", VerdictWord.HOLDS, data=data)
+    certificate = Certificate("equilibrium-krawczyk", f"exactly one {word} in the box", VerdictAnswer.HOLDS, data=data)
     exists = holds(f"the box of radius {size:.0e} holds exactly one {word} (Krawczyk)", certificate=certificate)
     return CertifiedEquilibrium(exists, _stability(balls, box, data), centre, size, cycle)
 
@@ -202,13 +202,13 @@ def _stability(balls: _BallSystem, box: list[arb], found: dict[str, Any]) -> Ver
     word = "map" if balls.is_map else "flow"
     if positive_definite(form):
         data = {"form": S.tolist(), "kind": word, "equilibrium": found}
-        certificate = Certificate("equilibrium-lyapunov", "asymptotically stable", VerdictWord.HOLDS, data=data)
+        certificate = Certificate("equilibrium-lyapunov", "asymptotically stable", VerdictAnswer.HOLDS, data=data)
         return holds("a positive definite form decreases under the linearization", certificate=certificate)
     _, vectors = np.linalg.eigh(S)
     v = arb_mat(size, 1, [arb(float(entry)) for entry in vectors[:, 0]])
     if (v.transpose() * form * v)[0, 0] < 0:
         data = {"form": S.tolist(), "direction": vectors[:, 0].tolist(), "kind": word, "equilibrium": found}
-        certificate = Certificate("equilibrium-lyapunov", "asymptotically stable", VerdictWord.FAILS, data=data)
+        certificate = Certificate("equilibrium-lyapunov", "asymptotically stable", VerdictAnswer.FAILS, data=data)
         return fails(
             "an indefinite form decreases: some eigenvalue is unstable (inertia theorem)", certificate=certificate
         )

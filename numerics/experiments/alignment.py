@@ -14,7 +14,7 @@ from torch import Tensor
 from eigentoken.numerics.certified.eigen import eig
 from eigentoken.numerics.dynamics.observables import cosine_gap, mean_distance
 from eigentoken.numerics.experiments.checkpoints import Workbench
-from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, Parts, block_of, run_block
+from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, LayerParts, block_of, run_block
 
 __all__ = [
     "Directions",
@@ -157,7 +157,7 @@ def normal_tokens(prompts: int, tokens: int, d: int, seed: int) -> Tensor:
 
 
 def align(
-    blocks: Iterable[Block], x: Tensor, parts: Parts = ATTENTION_ONLY, known: dict[int, Directions] | None = None
+    blocks: Iterable[Block], x: Tensor, parts: LayerParts = ATTENTION_ONLY, known: dict[int, Directions] | None = None
 ) -> Iterator[tuple[LayerAlignment, Tensor]]:
     """Run tokens through the layers; for each layer the alignment with its layer matrix, and the tokens after it.
 
@@ -203,7 +203,7 @@ def alignments(
     name: str,
     blocks: Iterable[Block],
     x: Tensor,
-    parts: Parts = ATTENTION_ONLY,
+    parts: LayerParts = ATTENTION_ONLY,
     known: dict[int, Directions] | None = None,
 ) -> list[LayerAlignment]:
     """The alignments of all layers, computed once for a name of the workbench."""

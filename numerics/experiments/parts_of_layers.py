@@ -18,17 +18,17 @@ from eigentoken.numerics.dynamics.observables import cosine_gap, effective_rank
 from eigentoken.numerics.experiments.alignment import Directions, align, blocks_of, file_name, normal_tokens
 from eigentoken.numerics.experiments.checkpoints import Workbench
 from eigentoken.numerics.experiments.registry import CannotRun, Context, RecipeResult, check, recipe
-from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, Parts
+from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, LayerParts
 
 #: From the papers' layer to the trained one, one part at a time, then each part alone on the papers' layer.
-STEPS: tuple[tuple[str, Parts], ...] = (
+STEPS: tuple[tuple[str, LayerParts], ...] = (
     ("attention only, l2", ATTENTION_ONLY),
-    ("+ biases", Parts(feed_forward=False, biases=True, norm="l2")),
-    ("+ feed-forward (no biases)", Parts(feed_forward=True, biases=False, norm="l2")),
-    ("layer norm, no gains", Parts(feed_forward=False, biases=False, norm="plain")),
-    ("layer norm with gains", Parts(feed_forward=False, biases=False, norm="affine")),
-    ("gains and biases", Parts(feed_forward=False, biases=True, norm="affine")),
-    ("as trained", Parts()),
+    ("+ biases", LayerParts(feed_forward=False, biases=True, norm="l2")),
+    ("+ feed-forward (no biases)", LayerParts(feed_forward=True, biases=False, norm="l2")),
+    ("layer norm, no gains", LayerParts(feed_forward=False, biases=False, norm="plain")),
+    ("layer norm with gains", LayerParts(feed_forward=False, biases=False, norm="affine")),
+    ("gains and biases", LayerParts(feed_forward=False, biases=True, norm="affine")),
+    ("as trained", LayerParts()),
 )
 
 
@@ -56,7 +56,7 @@ def effect_table(
     return rows, curves
 
 
-def _effects(blocks: Iterable[Block], x: Tensor, parts: Parts, known: dict[int, Directions]) -> dict[str, Any]:
+def _effects(blocks: Iterable[Block], x: Tensor, parts: LayerParts, known: dict[int, Directions]) -> dict[str, Any]:
     rows, final = [], x
     for row, after in align(blocks, x, parts, known):
         rows.append(row)

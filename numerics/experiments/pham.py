@@ -20,7 +20,7 @@ from eigentoken.numerics.dynamics.matrices import RotaryMatrix
 from eigentoken.numerics.dynamics.problem import problem
 from eigentoken.numerics.experiments.alignment import blocks_of, normal_tokens
 from eigentoken.numerics.experiments.registry import Context, RecipeResult, check, recipe
-from eigentoken.numerics.experiments.transformer import Parts, run_block
+from eigentoken.numerics.experiments.transformer import LayerParts, run_block
 from eigentoken.theory.systems.catalogue import PHAM
 
 
@@ -131,9 +131,9 @@ def depth(context: Context) -> RecipeResult:
         start = normal_tokens(50, 10, model.d, context.seed).float()
         sizes, spreads = [], []
         for name, parts in (
-            ("as trained", Parts()),
-            ("attention, norm", Parts(feed_forward=False)),
-            ("attention alone", Parts(False, False, "none")),
+            ("as trained", LayerParts()),
+            ("attention, norm", LayerParts(feed_forward=False)),
+            ("attention alone", LayerParts(False, False, "none")),
         ):
             x = start
             size, spread = [float(measure.norms(x).mean())], [float(measure.mean_distance(x).mean())]

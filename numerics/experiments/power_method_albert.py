@@ -21,7 +21,7 @@ from eigentoken.numerics.dynamics.observables import (
 from eigentoken.numerics.experiments.alignment import Directions, LayerAlignment, alignments, blocks_of, normal_tokens
 from eigentoken.numerics.experiments.paper_models import ALBERTS, stands_in, whose
 from eigentoken.numerics.experiments.registry import Context, RecipeResult, check, recipe
-from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, Parts, run_block
+from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, LayerParts, run_block
 from eigentoken.theory.systems.catalogue import LI_ALTAFINI
 
 
@@ -243,7 +243,7 @@ def figure_10(context: Context) -> RecipeResult:
     embedded = torch.from_numpy(np.asarray(model.embedding().embed(ids, np.float64)))
     known: dict[int, Directions] = {}
     bare = alignments(context.work, "bare", blocks, normal_tokens(100, 10, model.d, context.seed), known=known)
-    full = alignments(context.work, "trained", blocks, embedded, Parts(), known)
+    full = alignments(context.work, "trained", blocks, embedded, LayerParts(), known)
     same = alignments(context.work, "same-start", blocks, torch.nn.functional.normalize(embedded, dim=-1), known=known)
     longer = {name: _prolonged_gap(blocks[0], embedded[:10], parts) for name, parts in PROLONGED.items()}
     said = "applied 200 times to ten of the prompts: " + ", ".join(
@@ -258,14 +258,14 @@ def figure_10(context: Context) -> RecipeResult:
 
 #: Which parts of the trained layer keep tokens apart.
 PROLONGED = {
-    "as trained": Parts(),
-    "without feed-forward": Parts(feed_forward=False),
-    "without biases": Parts(biases=False),
+    "as trained": LayerParts(),
+    "without feed-forward": LayerParts(feed_forward=False),
+    "without biases": LayerParts(biases=False),
     "by eq. (3)": ATTENTION_ONLY,
 }
 
 
-def _prolonged_gap(block: Block, x: Tensor, parts: Parts, layers: int = 200) -> float:
+def _prolonged_gap(block: Block, x: Tensor, parts: LayerParts, layers: int = 200) -> float:
     for _ in range(layers):
         x = run_block(block, x, parts)
     return float(cosine_gap(x).mean())

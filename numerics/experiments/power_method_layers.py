@@ -24,7 +24,7 @@ from eigentoken.numerics.experiments.alignment import (
 from eigentoken.numerics.experiments.paper_models import FIGURE_2, FIGURE_7, stands_in, whose
 from eigentoken.numerics.experiments.power_method_albert import compare_with_trained
 from eigentoken.numerics.experiments.registry import Check, Context, RecipeResult, check, recipe
-from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Parts, run_block
+from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, LayerParts, run_block
 from eigentoken.theory.systems.catalogue import LI_ALTAFINI
 
 #: What stands beside, or in for, the paper's models.
@@ -303,7 +303,7 @@ def figure_11(context: Context) -> RecipeResult:
         blocks, known = blocks_of(model), dict[int, Directions]()
         name = file_name(model)
         bare = alignments(context.work, f"{name}-bare", blocks, start_tokens(context, model.d), known=known)
-        full = alignments(context.work, f"{name}-trained", blocks, embedded, Parts(), known)
+        full = alignments(context.work, f"{name}-trained", blocks, embedded, LayerParts(), known)
         unit = torch.nn.functional.normalize(embedded, dim=-1)
         same = alignments(context.work, f"{name}-same-start", blocks, unit, known=known)
         result = compare_with_trained(model, bare, full, same, model.source, "", paper)

@@ -20,8 +20,7 @@ import numpy as np
 
 from eigentoken.files.arrays import write_npz
 from eigentoken.files.documents import DocumentError, parse_json
-from eigentoken.files.sealed import opened, sealed
-from eigentoken.files.writing import append_line, replacing
+from eigentoken.files.writing import append_line, opened, replacing, sealed
 from eigentoken.numerics.dynamics.charts import Chart
 from eigentoken.numerics.dynamics.threads import torch_threads
 from eigentoken.numerics.experiments.checkpoints import Workbench

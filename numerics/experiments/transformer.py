@@ -19,8 +19,8 @@ __all__ = [
     "Block",
     "FreshWeights",
     "GPT2Shape",
-    "Norm",
-    "Parts",
+    "LayerParts",
+    "NormWeights",
     "attention_update",
     "block_of",
     "feed_forward_update",
@@ -31,7 +31,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Parts:
+class LayerParts:
     """Which parts of a layer are on.
 
     ``norm``: "affine" (as trained), "plain" (gain 1, bias 0), "l2" (each token to length 1 after each half layer, the
@@ -48,11 +48,11 @@ class Parts:
 
 
 #: The layer of Li and Altafini, eq. (3): attention, residual connection, l2 normalization, step size one.
-ATTENTION_ONLY = Parts(feed_forward=False, biases=False, norm="l2")
+ATTENTION_ONLY = LayerParts(feed_forward=False, biases=False, norm="l2")
 
 
 @dataclass(frozen=True, eq=False)
-class Norm:
+class NormWeights:
     """Layer norm, or RMS norm when ``centred`` is false."""
 
     gain: Tensor
@@ -60,7 +60,7 @@ class Norm:
     eps: float
     centred: bool = True
 
-    def apply(self, x: Tensor, parts: Parts) -> Tensor:
+    def apply(self, x: Tensor, parts: LayerParts) -> Tensor:
         gain = self.gain if parts.norm == "affine" else None
         bias = self.bias if parts.norm == "affine" and parts.biases else None
         if self.centred:
@@ -79,8 +79,8 @@ class Block:
     scale: float
     causal: bool
     pre_norm: bool
-    attention_norm: Norm
-    feed_forward_norm: Norm
+    attention_norm: NormWeights
+    feed_forward_norm: NormWeights
     qkv_bias: Tensor | None = None
     out_bias: Tensor | None = None
     up: Tensor | None = None
@@ -154,7 +154,7 @@ def feed_forward_update(block: Block, x: Tensor, biases: bool = True) -> Tensor:
     return functional.linear(hidden, block.down, block.down_bias if biases else None)
 
 
-def run_block(block: Block, x: Tensor, parts: Parts = Parts()) -> Tensor:  # noqa: B008
+def run_block(block: Block, x: Tensor, parts: LayerParts = LayerParts()) -> Tensor:  # noqa: B008
     """The tokens after one layer.
 
     With ``norm="l2"``: ``x <- (x + attention(x)) / |.|`` (and the same for the feed-forward if it is on); otherwise the
@@ -175,7 +175,7 @@ def run_block(block: Block, x: Tensor, parts: Parts = Parts()) -> Tensor:  # noq
     return x
 
 
-def _finish(x: Tensor, parts: Parts) -> Tensor:
+def _finish(x: Tensor, parts: LayerParts) -> Tensor:
     return functional.normalize(x, dim=-1) if parts.norm == "l2" else x
 
 
@@ -210,7 +210,7 @@ def random_blocks(
     d, inner = shape.d, 4 * shape.d
     blocks = []
     for _ in range(shape.layers):
-        norm = Norm(torch.ones(d, dtype=dtype), torch.zeros(d, dtype=dtype), 1e-5)
+        norm = NormWeights(torch.ones(d, dtype=dtype), torch.zeros(d, dtype=dtype), 1e-5)
         blocks.append(
             Block(
                 heads=shape.heads,
@@ -327,8 +327,10 @@ def _turn(rotary: Any) -> Callable[[Tensor], Tensor]:
     return turn
 
 
-def _norm(norm: Any, dtype: Any) -> Norm:
-    return Norm(_tensor(norm.gain, dtype), _optional(norm.bias, dtype), float(norm.eps), norm.kind == "layernorm")
+def _norm(norm: Any, dtype: Any) -> NormWeights:
+    return NormWeights(
+        _tensor(norm.gain, dtype), _optional(norm.bias, dtype), float(norm.eps), norm.kind == "layernorm"
+    )
 
 
 def _optional(value: Any, dtype: Any) -> Tensor | None:

@@ -24,14 +24,14 @@ from eigentoken.numerics.instances.spectra import CORNERS
 from eigentoken.theory.language import terms
 from eigentoken.theory.language.readings import GENERATED, OBSERVED, SYMBOLIC
 
-__all__ = ["Sample", "branches", "condition_violation", "corner_names", "sample"]
+__all__ = ["DrawnSample", "branches", "condition_violation", "corner_names", "sample"]
 
 MOST_ROUNDS = 6
 FEWEST_CELLS = 44
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class DrawnSample:
     """What was drawn: batches of one shape and corner each, how many were constructed, and the corners reached."""
 
     batches: tuple[Batch, ...]
@@ -91,7 +91,7 @@ def condition_violation(plan: Plan, batch: Batch) -> Tensor:
 
 def sample(
     plan: Plan, count: int, seed: int, *, corners: Sequence[str] = CORNERS, cells_at_most: int | None = None
-) -> Sample:
+) -> DrawnSample:
     """At least ``count`` instances that satisfy every condition, over all shapes and corners of the plan.
 
     Cells (shape x corner) draw from generators of their own, so a sample does not depend on how it is split; fewer cells
@@ -135,7 +135,7 @@ def sample(
                 break
     if not kept:
         _explain(plan, clash)
-    return Sample(tuple(kept), constructed)
+    return DrawnSample(tuple(kept), constructed)
 
 
 def _mixed(seed: int, cell: int, round_: int) -> int:

@@ -1,21 +1,58 @@
-"""Certify a counterexample: every condition holds and the claim fails, each by exact or ball arithmetic."""
+"""Certify a counterexample: every condition holds and the claim fails, each by exact or ball arithmetic.
+
+A report carries the document of its conjecture, which the certificates name.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eigentoken.display import listing
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.lab.predicates import predicate_home, predicate_verdict
-from eigentoken.numerics.lab.report_consistency import conjecture_document, shown
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.bracketed_starts import holds_on_arc
-from eigentoken.theory.language.documents import UnknownObservable, decode, encode
+from eigentoken.theory.language.conjecture_documents import FREE, conjecture_digest, mask_document
+from eigentoken.theory.language.documents import UnknownObservable, WordDocumentError, decode, encode
 from eigentoken.theory.language.readings import CERTIFIED, LATEX
-from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord
+from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer
 
-__all__ = ["Certified", "certify_case", "claim_verdict"]
+__all__ = ["Certified", "certify_case", "claim_verdict", "conjecture_document", "shown"]
+
+if TYPE_CHECKING:
+    from eigentoken.numerics.lab.conjectures import Conjecture
+
+
+SHOWN = ("verdict", "margin", "unit", "reason")
+
+
+def conjecture_document(conjecture: Conjecture) -> dict[str, Any]:
+    """Name, system, conditions and claims of a conjecture with their digest."""
+    document: dict[str, Any] = {
+        "name": conjecture.name,
+        "system": conjecture.system,
+        "conditions": [_word(each) for each in conjecture.conditions],
+        "claims": [_word(each) for each in conjecture.claims],
+    }
+    if conjecture.mask is not None:
+        document["mask"] = mask_document(conjecture.mask)
+    if conjecture.holds_if is not None:
+        document["claims"] = [*document["claims"], {"text": FREE, "statement": None}]
+    return {**document, "digest": conjecture_digest(document)}
+
+
+def _word(word: Any) -> dict[str, Any]:
+    try:
+        return {"text": str(LATEX(word)), "statement": encode(word)}
+    except WordDocumentError as problem:  # it can be searched, but a certificate could not name it
+        return {"text": str(LATEX(word)), "statement": {"unreadable": str(problem)}}
+
+
+def shown(verdict: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a verdict that a reader sees: word, margin, unit, reason."""
+    return {name: verdict.get(name) for name in SHOWN}
 
 
 @dataclass(frozen=True)
@@ -81,7 +118,7 @@ def certify_case(target: Target, case: Case) -> Certified | None:
         Certificate(
             "lab/condition",
             text,
-            VerdictWord.HOLDS,
+            VerdictAnswer.HOLDS,
             digest,
             {**document, "statement": encode(condition), **_own(found)},
         )
@@ -92,7 +129,7 @@ def certify_case(target: Target, case: Case) -> Certified | None:
     details["statement"] = None if target.claim is None else encode(target.claim)
     if target.claim is None or _has_own_observable(details["statement"]):
         details["predicate"] = predicate_home(target.conjecture)
-    certificates.append(Certificate("lab/claim", claim, VerdictWord.FAILS, digest, {**document, **details}))
+    certificates.append(Certificate("lab/claim", claim, VerdictAnswer.FAILS, digest, {**document, **details}))
     return Certified(case, tuple(listed), claim, verdict, tuple(certificates))
 
 

@@ -13,12 +13,11 @@ from eigentoken.numerics.deadline import OutOfTime, limited
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.plans import Contradiction, NotFound
 from eigentoken.numerics.instances.sampling import sample
-from eigentoken.numerics.lab.certify import Certified, certify_case
+from eigentoken.numerics.lab.certify import Certified, certify_case, conjecture_document
 from eigentoken.numerics.lab.conjectures import Conjecture, load
 from eigentoken.numerics.lab.report import DroppedLine, Progress, RefutationReport, RefutationResult
-from eigentoken.numerics.lab.report_consistency import conjecture_document
 from eigentoken.numerics.lab.scale_out import Workers
-from eigentoken.numerics.lab.search import Finding, Unit, UnitResult, ranges, units
+from eigentoken.numerics.lab.search import SearchFinding, Unit, UnitResult, ranges, units
 from eigentoken.numerics.lab.shrink import debunked, shrink
 from eigentoken.numerics.lab.targets import Target, targets
 from eigentoken.theory.language.claims import Claim
@@ -150,7 +149,7 @@ def refute_conjecture(
     end = start + seconds
     tally = _Tally()
     stream = _rounds(aims, seed)
-    found: tuple[Finding, Certified] | None = None
+    found: tuple[SearchFinding, Certified] | None = None
     stopped = "time"
     failed: dict[int, int] = {}
     looked: dict[int, int] = {}
@@ -207,7 +206,7 @@ def refute_conjecture(
 
 def _certified(
     aim: Target, number: int, result: UnitResult, failed: dict[int, int], most: int, end: float, seed: int
-) -> tuple[Finding, Certified] | None:
+) -> tuple[SearchFinding, Certified] | None:
     for finding in result.findings:
         if failed.get(number, 0) >= most or time.time() > end:
             return None
@@ -279,7 +278,7 @@ class _Tally:
         return Progress(name, latest.unit.method, self.tried, self.tried / max(seconds, 1e-9), best, seconds)
 
 
-def _candidate(finding: Finding) -> dict[str, Any]:
+def _candidate(finding: SearchFinding) -> dict[str, Any]:
     """A float violation, for the report: never a refutation."""
 
     def listed(value: Any) -> Any:

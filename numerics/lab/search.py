@@ -38,7 +38,7 @@ from eigentoken.theory.language.readings import OBSERVED
 from eigentoken.theory.language.terms import MatrixNumber, k, matrix
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["METHODS", "Finding", "Unit", "UnitResult", "run_unit", "units"]
+__all__ = ["METHODS", "SearchFinding", "Unit", "UnitResult", "run_unit", "units"]
 
 METHODS = ("enumeration", "batches", "ascent", "hypothesis", "equilibria", "basins", "arcs")
 
@@ -61,7 +61,7 @@ class Unit:
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class SearchFinding:
     """A float violation: the single instance, the plan (with its place) that it belongs to, and who found it."""
 
     batch: Batch
@@ -79,7 +79,7 @@ class UnitResult:
     unit: Unit
     tried: int
     best: float
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[SearchFinding, ...] = ()
     corners: dict[str, int] = field(default_factory=dict)
     unsettled: int = 0
     error: str = ""
@@ -140,7 +140,7 @@ class _Gathered:
         self.unit, self.about_limits = unit, about_limits
         self.tried = self.unsettled = 0
         self.best = float("-inf")
-        self.findings: list[Finding] = []
+        self.findings: list[SearchFinding] = []
         self.corners: dict[str, int] = {}
         self.volume: dict[str, tuple[float, float]] = {}
 
@@ -164,10 +164,10 @@ class _Gathered:
             if value > SEEN or hint:
                 alone = piece.batch.take([index])
                 hint = hint or (self.about_limits and on_the_edge(piece.plan, alone))
-                self.findings.append(Finding(alone, piece.plan, value, self.unit.method, hint))
+                self.findings.append(SearchFinding(alone, piece.plan, value, self.unit.method, hint))
 
     def result(self, most: int = 6) -> UnitResult:
-        def simplest(each: Finding) -> tuple[Any, ...]:
+        def simplest(each: SearchFinding) -> tuple[Any, ...]:
             return each.violation < 1e-4, each.batch.n * each.batch.d, each.batch.n, -min(each.violation, 1.0)
 
         found = tuple(sorted(self.findings, key=simplest)[:most])

@@ -23,7 +23,7 @@ from eigentoken.numerics.instances.rational import LADDER
 from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
 from eigentoken.numerics.instances.structured import structured_batches
 from eigentoken.numerics.lab.certify import Certified, certify_case, claim_verdict
-from eigentoken.numerics.lab.search import Finding
+from eigentoken.numerics.lab.search import SearchFinding
 from eigentoken.numerics.lab.simplify import simplify
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.trajectories import run
@@ -55,7 +55,7 @@ class _Shrinking:
     best: Certified | None = None
 
 
-def shrink(target: Target, finding: Finding, end: float | None = None, seed: int = 0) -> Certified | None:
+def shrink(target: Target, finding: SearchFinding, end: float | None = None, seed: int = 0) -> Certified | None:
     """The simplest certified counterexample that was reached, or ``None``.
 
     The work is bounded by a number of certificates, so that the outcome does not depend on the speed of the machine; at
@@ -82,7 +82,7 @@ def shrink(target: Target, finding: Finding, end: float | None = None, seed: int
     return job.best
 
 
-def debunked(target: Target, finding: Finding) -> bool:
+def debunked(target: Target, finding: SearchFinding) -> bool:
     """Is the violation an artefact of rounding?  At a rational instance next to it the claim certainly holds."""
     if target.about_limits:
         return False
@@ -102,7 +102,7 @@ def _smaller_shapes(plan: Plan, batch: Batch) -> list[tuple[int, int, int, int]]
 
 
 def _candidates(
-    target: Target, plan: Plan, shape: tuple[int, int, int, int], finding: Finding, seed: int, floor: float
+    target: Target, plan: Plan, shape: tuple[int, int, int, int], finding: SearchFinding, seed: int, floor: float
 ) -> Iterator[Batch]:
     """Violating instances of the shape: structured ones, then drawn ones, then the finding itself."""
     own = finding.batch
@@ -150,7 +150,7 @@ def _effort(batch: Batch) -> torch.Tensor:
     return effort
 
 
-def _violations(target: Target, finding: Finding, batch: Batch) -> torch.Tensor:
+def _violations(target: Target, finding: SearchFinding, batch: Batch) -> torch.Tensor:
     """The violation that the finding was about: for a limit claim at an equilibrium, that it attracts."""
     if target.about_limits and finding.plan.place is not None:
         from eigentoken.numerics.readings.batched_jacobians import spectrum

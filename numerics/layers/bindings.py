@@ -15,17 +15,15 @@ from __future__ import annotations
 import numpy as np
 
 from eigentoken.numerics.certified.enclosures import Enclosure, total
-from eigentoken.numerics.layers.answers import Answers
-from eigentoken.numerics.layers.head_symbol_values import HeadLetters
 from eigentoken.numerics.layers.low_rank import LowRank
-from eigentoken.numerics.layers.symbol_values import Environment, Letters
+from eigentoken.numerics.layers.symbol_values import Answers, HeadSymbolValues, LayerSymbolValues, SymbolValues
 from eigentoken.numerics.layers.weights import HeadWeights, LayerWeights
 from eigentoken.theory.systems.system import System
 
 __all__ = ["behind", "bind", "bind_head"]
 
 
-def bind(listed: System, weights: LayerWeights, answers: Answers) -> Environment:
+def bind(listed: System, weights: LayerWeights, answers: Answers) -> LayerSymbolValues:
     """The environment of one system on one layer; ``answers`` are shared between the systems."""
     matrices: dict[str, Enclosure] = {}
     scales: dict[str, float] = {}
@@ -39,7 +37,7 @@ def bind(listed: System, weights: LayerWeights, answers: Answers) -> Environment
         identity = answers.once(("identity", size), lambda: Enclosure.from_floats(np.eye(size), name="identity"))
         matrices[listed.metric] = identity
     heads = tuple(_bind_group(listed, weights, group, answers) for group in weights.acting) if listed.multihead else ()
-    return Environment(
+    return LayerSymbolValues(
         f"layer {weights.index}",
         matrices,
         scales,
@@ -64,7 +62,7 @@ def behind(weights: LayerWeights) -> dict[Enclosure, LowRank]:
     return {whole[role]: found for role, found in weights.grouped.items()}
 
 
-def _bind_group(listed: System, weights: LayerWeights, group: tuple[int, ...], answers: Answers) -> Letters:
+def _bind_group(listed: System, weights: LayerWeights, group: tuple[int, ...], answers: Answers) -> SymbolValues:
     """One head that acts: alone, or several with equal scores, whose values add."""
     head = weights.heads[group[0]]
     if len(group) == 1:
@@ -73,18 +71,18 @@ def _bind_group(listed: System, weights: LayerWeights, group: tuple[int, ...], a
     return _whole(listed, head, value, answers)
 
 
-def bind_head(listed: System, head: HeadWeights, answers: Answers) -> Letters:
+def bind_head(listed: System, head: HeadWeights, answers: Answers) -> SymbolValues:
     """The letters of one system on one head, through its factors where it is singular by its shapes."""
     if head.width >= head.d:
         return _whole(listed, head, head.value, answers)
     roles = {name: "value" for name in (listed.value, "F") if listed.value and name}
-    return HeadLetters(head, roles | ({listed.score: "score"} if listed.score else {}), answers=answers)
+    return HeadSymbolValues(head, roles | ({listed.score: "score"} if listed.score else {}), answers=answers)
 
 
-def _whole(listed: System, head: HeadWeights, value: Enclosure, answers: Answers) -> Environment:
+def _whole(listed: System, head: HeadWeights, value: Enclosure, answers: Answers) -> LayerSymbolValues:
     matrices: dict[str, Enclosure] = {name: value for name in (listed.value, "F") if listed.value and name}
     scales = {}
     if listed.score:
         matrices[listed.score] = head.score
         scales[listed.score] = head.scale
-    return Environment(head.prefix, matrices, scales, answers=answers)
+    return LayerSymbolValues(head.prefix, matrices, scales, answers=answers)

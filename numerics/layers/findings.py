@@ -19,7 +19,6 @@ import numpy as np
 
 from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.rounding import scale_up
-from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.bindings import behind
 from eigentoken.numerics.layers.head_findings import HeadFindings, examine_head
 from eigentoken.numerics.layers.layer_readings import read_head
@@ -33,7 +32,7 @@ from eigentoken.numerics.layers.quantities import (
     spectral_discs,
 )
 from eigentoken.numerics.layers.rotary_scores import RotaryPairs
-from eigentoken.numerics.layers.symbol_values import Environment
+from eigentoken.numerics.layers.symbol_values import Answers, LayerSymbolValues
 from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.theory.language.verdicts import Verdict
 from eigentoken.theory.statements.statement import Statement
@@ -126,7 +125,7 @@ def examine(
         if weights.is_wide:
             give_back_memory()
     value = weights.value
-    asked = Environment("", {}, light=weights.is_wide, grouped=behind(weights), answers=kept)
+    asked = LayerSymbolValues("", {}, light=weights.is_wide, grouped=behind(weights), answers=kept)
     leaders = {
         "real-part": asked.ask("dominant-real-part", value),
         "modulus": asked.ask("dominant-modulus", value),

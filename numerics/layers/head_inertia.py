@@ -23,7 +23,7 @@ from eigentoken.numerics.certified.exact_matrices import (
 )
 from eigentoken.numerics.certified.matrices import as_enclosure
 from eigentoken.numerics.certified.rounding import Array
-from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord
+from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer
 
 __all__ = ["head_inertia"]
 
@@ -73,7 +73,7 @@ def _of_the_core(counts: tuple[int, int, int], inputs: dict[str, str], name: str
         "options": {},
         "facts": dict(zip(("positive", "negative", "zero"), counts, strict=True)),
     }
-    certificate = Certificate("core-inertia", "inertia", VerdictWord.HOLDS, inputs, data)
+    certificate = Certificate("core-inertia", "inertia", VerdictAnswer.HOLDS, inputs, data)
     reason = "inertia ({}, {}, {}): the signs of the core J Z Z^T of Z = [L; R], counted exactly".format(*counts)
     details = {"inertia": list(counts), "certified": "exact characteristic polynomial of the core"}
-    return Verdict(VerdictWord.HOLDS, reason, 0.0, UNIT, certificate, details)
+    return Verdict(VerdictAnswer.HOLDS, reason, 0.0, UNIT, certificate, details)

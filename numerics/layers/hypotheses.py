@@ -3,35 +3,47 @@
 The reading ``ON_WEIGHTS(condition, environment)`` gives a verdict, or ``None`` where the condition speaks of the tokens and
 not of the weights.  What can be asked of the matrices of a layer or head is in
 :mod:`eigentoken.numerics.layers.symbol_values`.
+
+A condition asks nothing of weights that are finite and do not depend on time, or an inverse, or more; heads that share a
+dominant pair and a norm (AB-X2) are read together.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from enum import IntEnum
 from typing import Any
 
+import numpy as np
 import sympy as sp
 from flint import arb
 
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.dominant_pairs import LARGEST, shared_pair
+from eigentoken.numerics.certified.enclosures import product
+from eigentoken.numerics.certified.matrices import as_enclosure
 from eigentoken.numerics.layers.quantities import ball
-from eigentoken.numerics.layers.symbol_values import Letters, NotBound
+from eigentoken.numerics.layers.symbol_values import HeadSymbolValues, NotBound, SymbolValues
+from eigentoken.numerics.layers.weights import HeadWeights, pair_of_outputs
 from eigentoken.theory.language import conditions as words
-from eigentoken.theory.language.conditions import IsIdentity
-from eigentoken.theory.language.readings import ON_WEIGHTS
+from eigentoken.theory.language.conditions import IsIdentity, NonPrincipalModulusBelow, ShareDominantPair
+from eigentoken.theory.language.readings import ASKED, ON_WEIGHTS
 from eigentoken.theory.language.terms import Eigenvalue, MatrixNumber, SpectralNorm, alpha, d, matrix
 from eigentoken.theory.language.verdicts import Verdict, all_of, any_of, fails, holds, undecided
 from eigentoken.theory.proving.ball_evaluation import evaluate
+from eigentoken.theory.systems.system import System
 
-__all__ = ["ON_WEIGHTS", "on_weights_of_one_matrix"]
+__all__ = ["ON_WEIGHTS", "Asks", "asks", "letters_of", "on_weights_of_one_matrix", "ranges_meet"]
 
 
 @ON_WEIGHTS.register(words.OfOneMatrix)
-def on_weights_of_one_matrix(condition: words.OfOneMatrix, environment: Letters) -> Verdict:
+def on_weights_of_one_matrix(condition: words.OfOneMatrix, environment: SymbolValues) -> Verdict:
     return environment.answer(condition.called, condition.term)
 
 
 @ON_WEIGHTS.register(IsIdentity)
-def on_weights_is_identity(condition: IsIdentity, environment: Letters) -> Verdict:
+def on_weights_is_identity(condition: IsIdentity, environment: SymbolValues) -> Verdict:
     """In a system of heads the parameter of every head is meant: the first that is certainly not the identity decides."""
     if not environment.heads:
         return environment.answer(condition.called, condition.term)
@@ -45,7 +57,9 @@ def on_weights_is_identity(condition: IsIdentity, environment: Letters) -> Verdi
 
 
 @ON_WEIGHTS.register(words.NonPrincipalModulusBelow)
-def on_weights_non_principal_modulus_below(condition: words.NonPrincipalModulusBelow, environment: Letters) -> Verdict:
+def on_weights_non_principal_modulus_below(
+    condition: words.NonPrincipalModulusBelow, environment: SymbolValues
+) -> Verdict:
     """The leader mu by modulus is real and simple, and positive: mu < 0 would be lambda_d, with lambda_1 < |mu| = -lambda_d,
     and mu > 0 is lambda_1, with lambda_d > -mu.  So its sign is that of lambda_1 + lambda_d (by real part)."""
     ahead = environment.answer("dominant-modulus", condition.term)
@@ -55,7 +69,7 @@ def on_weights_non_principal_modulus_below(condition: words.NonPrincipalModulusB
 
 
 @ON_WEIGHTS.register(words.BoundedInTime)
-def on_weights_bounded_in_time(condition: words.BoundedInTime, environment: Letters) -> Verdict:
+def on_weights_bounded_in_time(condition: words.BoundedInTime, environment: SymbolValues) -> Verdict:
     try:
         norms = [each.norm(matrix(condition.name)) for each in environment.heads or (environment,)]
     except NotBound as problem:
@@ -65,42 +79,42 @@ def on_weights_bounded_in_time(condition: words.BoundedInTime, environment: Lett
 
 
 @ON_WEIGHTS.register(words.UniformlyContinuous)
-def on_weights_uniformly_continuous(condition: words.UniformlyContinuous, environment: Letters) -> Verdict:
+def on_weights_uniformly_continuous(condition: words.UniformlyContinuous, environment: SymbolValues) -> Verdict:
     return holds("the weights do not depend on time")
 
 
 @ON_WEIGHTS.register(words.InHemisphere, words.NotAllEqual, words.NoneOpposite, words.NotAllZero)
-def on_weights_of_tokens(condition: words.Condition, environment: Letters) -> None:
+def on_weights_of_tokens(condition: words.Condition, environment: SymbolValues) -> None:
     return None
 
 
 @ON_WEIGHTS.register(words.Commute)
-def on_weights_commute(condition: words.Commute, environment: Letters) -> Verdict:
+def on_weights_commute(condition: words.Commute, environment: SymbolValues) -> Verdict:
     return undecided("commutation of two products of weights is not decided")
 
 
 @ON_WEIGHTS.register(words.SharesTopEigenvector)
-def on_weights_shares_top_eigenvector(condition: words.SharesTopEigenvector, environment: Letters) -> Verdict:
+def on_weights_shares_top_eigenvector(condition: words.SharesTopEigenvector, environment: SymbolValues) -> Verdict:
     return undecided("a common eigenvector of the heads is not decided")
 
 
 @ON_WEIGHTS.register(words.AllOf)
-def on_weights_all_of(condition: words.AllOf, environment: Letters) -> Verdict | None:
+def on_weights_all_of(condition: words.AllOf, environment: SymbolValues) -> Verdict | None:
     return _combined(condition.parts, environment, all_of)
 
 
 @ON_WEIGHTS.register(words.AnyOf)
-def on_weights_any_of(condition: words.AnyOf, environment: Letters) -> Verdict | None:
+def on_weights_any_of(condition: words.AnyOf, environment: SymbolValues) -> Verdict | None:
     return _combined(condition.parts, environment, any_of)
 
 
-def _combined(parts: tuple[words.Condition, ...], environment: Letters, join: Any) -> Verdict | None:
+def _combined(parts: tuple[words.Condition, ...], environment: SymbolValues, join: Any) -> Verdict | None:
     found = {f"part {number}": ON_WEIGHTS(part, environment) for number, part in enumerate(parts, 1)}
     return None if None in found.values() else join(found)
 
 
 @ON_WEIGHTS.register(words.Not)
-def on_weights_not(condition: words.Not, environment: Letters) -> Verdict | None:
+def on_weights_not(condition: words.Not, environment: SymbolValues) -> Verdict | None:
     inner = ON_WEIGHTS(condition.part, environment)
     if inner is None or inner.is_undecided:
         return inner
@@ -109,11 +123,11 @@ def on_weights_not(condition: words.Not, environment: Letters) -> Verdict | None
 
 
 @ON_WEIGHTS.register(words.Relation)
-def on_weights_relation(condition: words.Relation, environment: Letters) -> Verdict | None:
+def on_weights_relation(condition: words.Relation, environment: SymbolValues) -> Verdict | None:
     return _decide(condition.relation, environment)
 
 
-def _decide(relation: Any, environment: Letters) -> Verdict | None:
+def _decide(relation: Any, environment: SymbolValues) -> Verdict | None:
     if isinstance(relation, sp.And | sp.Or):
         found = {str(part): _decide(part, environment) for part in relation.args}
         known = {name: verdict for name, verdict in found.items() if verdict is not None}
@@ -131,7 +145,7 @@ def _decide(relation: Any, environment: Letters) -> Verdict | None:
     return _compared(relation, left, right)
 
 
-def _of_the_width(relation: Any, environment: Letters) -> Verdict | None:
+def _of_the_width(relation: Any, environment: SymbolValues) -> Verdict | None:
     """A relation about d alone is decided by the layer; one about n, p, q or the step speaks of the state or its use."""
     if relation.free_symbols != {d}:
         return None
@@ -143,7 +157,7 @@ class _FreeChoiceError(NotBound):
     """The expression depends on the state that the statement is applied to: on an index k, or on n, p, q."""
 
 
-def _for_every_index(relation: Any, environment: Letters) -> Verdict | None:
+def _for_every_index(relation: Any, environment: SymbolValues) -> Verdict | None:
     """A relation about ``lambda_k`` where the statement is about the k-th eigenvector: decided if alike for every k.
 
     Otherwise, and where it counts tokens (n, p, q), it speaks of the state and not of the weights: ``None``.
@@ -187,7 +201,7 @@ def _compared(relation: Any, left: arb, right: arb) -> Verdict:
     return (holds if true else fails)(text, margin=margin, unit="difference of the sides")
 
 
-def _ball(expression: Any, environment: Letters, k: int | None = None) -> arb:
+def _ball(expression: Any, environment: SymbolValues, k: int | None = None) -> arb:
     """An Arb ball of a scalar expression over the quantities of the environment; ``k`` replaces a free index."""
     if expression.is_Rational:
         return arb(int(expression.p)) / arb(int(expression.q))
@@ -222,7 +236,7 @@ def _ball(expression: Any, environment: Letters, k: int | None = None) -> arb:
     raise NotBound(f"{expression} is not a number of the weights")
 
 
-def _eigenvalue(quantity: Eigenvalue, environment: Letters, k: int | None) -> arb:
+def _eigenvalue(quantity: Eigenvalue, environment: SymbolValues, k: int | None) -> arb:
     term, index = quantity.args
     parts = environment.parts(term)
     if parts is None:
@@ -234,3 +248,116 @@ def _eigenvalue(quantity: Eigenvalue, environment: Letters, k: int | None) -> ar
     if rank is None or not 1 <= rank <= size:
         raise NotBound(f"{quantity} does not exist in R^{size}")
     return ball(parts[0][rank - 1], parts[1][rank - 1])
+
+
+class Asks(IntEnum):
+    """In order: what asks more is not met by asking less."""
+
+    NOTHING = 0
+    INVERTIBLE = 1
+    MORE = 2
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+def asks(conditions: Sequence[words.Condition], listed: System) -> Asks:
+    """The most that one of the conditions asks of the weights that play the letters of the system.
+
+    A metric that is a parameter of its own is the identity for every layer: what is asked of it is not asked of weights.
+    """
+    weights = frozenset({listed.value, listed.score, *(listed.rotary or ()), "F"} - {None})
+    return max((Asks(ASKED(each, weights)) for each in conditions), default=Asks.NOTHING)
+
+
+@ASKED.register(words.Condition)
+def asked_of_its_letters(condition: words.Condition, weights: frozenset[Any]) -> Asks:
+    """More, if it speaks of a matrix of weights."""
+    return Asks.MORE if letters_of(condition) & weights else Asks.NOTHING
+
+
+@ASKED.register(
+    words.InHemisphere,
+    words.NotAllEqual,
+    words.NoneOpposite,
+    words.NotAllZero,
+    words.BoundedInTime,
+    words.UniformlyContinuous,
+)
+def asked_nothing(condition: words.Condition, weights: frozenset[Any]) -> Asks:
+    """About the tokens, or true of every finite matrix that does not depend on time."""
+    return Asks.NOTHING
+
+
+@ASKED.register(words.AllOf)
+def asked_all_of(condition: words.AllOf, weights: frozenset[Any]) -> Asks:
+    return max((Asks(ASKED(part, weights)) for part in condition.parts), default=Asks.NOTHING)
+
+
+@ASKED.register(words.AnyOf)
+def asked_any_of(condition: words.AnyOf, weights: frozenset[Any]) -> Asks:
+    return min((Asks(ASKED(part, weights)) for part in condition.parts), default=Asks.NOTHING)
+
+
+@ASKED.register(words.Relation)
+def asked_relation(condition: words.Relation, weights: frozenset[Any]) -> Asks:
+    return asked_of_its_letters(condition, weights) if condition.relation.atoms(MatrixNumber) else Asks.NOTHING
+
+
+@ASKED.register(words.Nonsingular)
+def asked_nonsingular(condition: words.Nonsingular, weights: frozenset[Any]) -> Asks:
+    return min(Asks.INVERTIBLE, asked_of_its_letters(condition, weights))
+
+
+def letters_of(condition: Any) -> set[str]:
+    """The names of the matrices that a condition speaks of."""
+    found: set[str] = set()
+    for each in fields(condition):
+        value = getattr(condition, each.name)
+        if isinstance(value, str):
+            found.add(value)
+        elif isinstance(value, words.Condition):
+            found |= letters_of(value)
+        elif isinstance(value, tuple):
+            for part in value:
+                found |= letters_of(part) if isinstance(part, words.Condition) else set()
+        elif isinstance(value, sp.Basic):
+            found |= {symbol.name for symbol in value.atoms(sp.MatrixSymbol)}
+    return found
+
+
+@ON_WEIGHTS.register(ShareDominantPair)
+def on_weights_share_dominant_pair(condition: ShareDominantPair, environment: SymbolValues) -> Verdict:
+    letter = matrix(condition.name)
+    heads = environment.heads or (environment,)
+    for index, head in enumerate(heads):
+        dominant = ON_WEIGHTS(NonPrincipalModulusBelow(letter), head)
+        if dominant is not None and dominant.is_fails:
+            return replace(dominant, reason=f"head {index} has no dominant positive eigenvalue: {dominant.reason}")
+    narrow = [head.head for head in heads if isinstance(head, HeadSymbolValues)]
+    if len(narrow) > 1:
+        apart = ranges_meet(narrow[0], narrow[1])
+        if apart.is_fails:
+            return apart
+    wholes = [head.whole(letter) for head in heads]
+    if wholes[0].shape[0] > LARGEST:
+        return undecided(f"a common pair is looked for in exact arithmetic up to width {LARGEST}")
+    values = [each.exact for each in wholes]
+    known = [each for each in values if each is not None]
+    return shared_pair(known) if len(known) == len(values) else undecided("the products are not known exactly")
+
+
+def ranges_meet(first: HeadWeights, second: HeadWeights) -> Verdict:
+    """``fails`` where the ranges of O_1 and O_2 are certified to meet only in zero: ``[O_1 O_2]`` has full column rank."""
+    if first.width + second.width > first.d:
+        return undecided("the ranges of two output matrices meet by their shapes")
+    name, stacked = pair_of_outputs(first, second)
+    z = as_enclosure(np.ascontiguousarray(stacked), name=name)
+    full = certify("positive-definite", product(z, z.transpose))
+    if not full.is_holds:
+        return undecided(f"whether the ranges of two output matrices meet is not decided: {full.reason}")
+    why = (
+        f"no common v: the ranges of O of {first.prefix} and {second.prefix} meet only in 0, [O O] has full column rank"
+    )
+    return fails(why, margin=full.margin, unit=f"{full.unit} of the Gram matrix", details={"full_rank": full.as_dict()})

@@ -14,21 +14,19 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-import eigentoken.numerics.layers.shared_pairs  # noqa: F401 - registers its reading
-from eigentoken.numerics.layers.answers import Answers
+import eigentoken.numerics.layers.hypotheses  # noqa: F401 - registers its reading
 from eigentoken.numerics.layers.bindings import bind, bind_head
-from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
-from eigentoken.numerics.layers.input_conditions import Asks, asks
-from eigentoken.numerics.layers.symbol_values import Letters
+from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS, Asks, asks
+from eigentoken.numerics.layers.symbol_values import Answers, SymbolValues
 from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.verdicts import Verdict, all_of, holds, undecided
 from eigentoken.theory.statements.layer_systems import (
-    AsIfWord,
+    AsIfAnswer,
     Difference,
+    LayerAnswer,
     LayerSystem,
-    LayerWord,
     Match,
     idealisations,
     matches,
@@ -36,9 +34,9 @@ from eigentoken.theory.statements.layer_systems import (
 from eigentoken.theory.statements.statement import Kind, Statement
 from eigentoken.theory.systems.system import System
 
-__all__ = ["AsIf", "LayerReading", "as_one_head", "read_head", "read_layer"]
+__all__ = ["AsIf", "StatementOnLayer", "as_one_head", "read_head", "read_layer"]
 
-_WORDS = {"holds": AsIfWord.MET, "fails": AsIfWord.NOT_MET, "undecided": AsIfWord.OPEN}
+_WORDS = {"holds": AsIfAnswer.MET, "fails": AsIfAnswer.NOT_MET, "undecided": AsIfAnswer.OPEN}
 
 
 @dataclass(frozen=True)
@@ -46,12 +44,12 @@ class AsIf:
     """A statement about one head, read on the sum of the heads or on one head alone."""
 
     statement: str
-    word: AsIfWord
+    word: AsIfAnswer
     conditions: Mapping[str, Verdict]
 
 
 @dataclass(frozen=True)
-class LayerReading:
+class StatementOnLayer:
     """One statement and one layer.
 
     ``system`` names the system of the statement that contains the layer (``None`` where none does, and ``differs`` says
@@ -60,7 +58,7 @@ class LayerReading:
     """
 
     statement: str
-    word: LayerWord
+    word: LayerAnswer
     asks: Asks
     system: str | None = None
     differs: tuple[Difference, ...] = ()
@@ -95,18 +93,18 @@ class LayerReading:
         }
 
 
-def read_layer(statement: Statement, weights: LayerWeights, answers: Answers) -> LayerReading:
+def read_layer(statement: Statement, weights: LayerWeights, answers: Answers) -> StatementOnLayer:
     """The statement on this layer; ``memory`` is shared by the statements, so that nothing is asked twice."""
     found = matches(statement.systems, statement.covers, weights.system)
     if not found:
         nothing = Difference("system", "no system that it names", weights.system.describe())
-        return LayerReading(statement.id, LayerWord.NOT_ABOUT, Asks.MORE, differs=(nothing,))
+        return StatementOnLayer(statement.id, LayerAnswer.NOT_ABOUT, Asks.MORE, differs=(nothing,))
     best = found[0]
     asked = asks(statement.conditions, best.system)
     if best.differences:
-        return LayerReading(
+        return StatementOnLayer(
             statement.id,
-            LayerWord.NOT_ABOUT,
+            LayerAnswer.NOT_ABOUT,
             asked,
             differs=best.differences,
             as_one_head=_as_one_head(statement, found, weights, answers),
@@ -116,8 +114,8 @@ def read_layer(statement: Statement, weights: LayerWeights, answers: Answers) ->
     if refused:
         differs = tuple(_heads_differ(text, weights.system) for text in refused)
         as_if = _as_one_head(statement, [replace(best, differences=differs)], weights, answers)
-        return LayerReading(
-            statement.id, LayerWord.NOT_ABOUT, asked, differs=differs, conditions=needed, as_one_head=as_if
+        return StatementOnLayer(
+            statement.id, LayerAnswer.NOT_ABOUT, asked, differs=differs, conditions=needed, as_one_head=as_if
         )
     listed = _with_heads(best.system) if len(weights.acting) > 1 else best.system
     conditions, tokens = _read(statement.conditions, bind(listed, weights, answers), answers.conditions(listed))
@@ -125,8 +123,8 @@ def read_layer(statement: Statement, weights: LayerWeights, answers: Answers) ->
     verdict = (
         all_of({text: _bare(each) for text, each in conditions.items()}) if conditions else holds("nothing is asked")
     )
-    word = _word(asked if not needed else Asks.MORE, verdict) if statement.conditions else LayerWord.NO_CONDITION
-    return LayerReading(
+    word = _word(asked if not needed else Asks.MORE, verdict) if statement.conditions else LayerAnswer.NO_CONDITION
+    return StatementOnLayer(
         statement.id,
         word,
         asked,
@@ -139,12 +137,12 @@ def read_layer(statement: Statement, weights: LayerWeights, answers: Answers) ->
     )
 
 
-def _word(asked: Asks, verdict: Verdict) -> LayerWord:
+def _word(asked: Asks, verdict: Verdict) -> LayerAnswer:
     if asked is Asks.NOTHING and not verdict.is_fails:
-        return LayerWord.ASKS_NOTHING
+        return LayerAnswer.ASKS_NOTHING
     if asked is Asks.INVERTIBLE and verdict.is_holds:
-        return LayerWord.ASKS_INVERTIBLE
-    return LayerWord(str(verdict.word))
+        return LayerAnswer.ASKS_INVERTIBLE
+    return LayerAnswer(str(verdict.word))
 
 
 def _of_the_heads(best: Match, weights: LayerWeights, answers: Answers) -> dict[str, Verdict]:
@@ -211,7 +209,7 @@ def _text(condition: Condition) -> str:
 
 
 def _read(
-    conditions: Sequence[Condition], letters: Letters, read: dict[Condition, Verdict | None]
+    conditions: Sequence[Condition], letters: SymbolValues, read: dict[Condition, Verdict | None]
 ) -> tuple[dict[str, Verdict], list[str]]:
     """Verdicts by the text of the condition, and the conditions that speak of the tokens.
 

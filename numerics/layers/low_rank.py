@@ -26,8 +26,7 @@ import numpy as np
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, product
 from eigentoken.numerics.certified.exact_matrices import Deadline
-from eigentoken.numerics.certified.norms import distance_to_identity
-from eigentoken.numerics.certified.ranks import RankBounds, rank_of
+from eigentoken.numerics.certified.norms import RankBounds, distance_to_identity, rank_of
 from eigentoken.numerics.certified.rounding import TINY, Array, frobenius_above, gamma, scale_down, scale_up, up
 from eigentoken.numerics.layers.quantities import Interval, in_units, norm_of, real_parts, symmetric_extremes
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided

@@ -29,15 +29,14 @@ import sympy as sp
 
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import product
-from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.bindings import bind
 from eigentoken.numerics.layers.hypotheses import on_weights_of_one_matrix
-from eigentoken.numerics.layers.symbol_values import Environment
+from eigentoken.numerics.layers.symbol_values import Answers, LayerSymbolValues
 from eigentoken.numerics.layers.weights import HeadWeights, LayerWeights
 from eigentoken.theory.language.conditions import NegativeDefinite, PositiveDefinite, Symmetric
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict
-from eigentoken.theory.statements.layer_systems import Covers, LayerSystem, LayerWord, contains
+from eigentoken.theory.statements.layer_systems import Covers, LayerAnswer, LayerSystem, contains
 from eigentoken.theory.systems.catalogue import system
 
 __all__ = ["HeadRegime", "Regime", "head_regime", "regime"]
@@ -72,7 +71,7 @@ class Regime:
         if match.only_heads:
             return replace(self, of=AS_IF)
         why = "; ".join(f"{each.part}: {each}" for each in match.differences if each.part != "heads")
-        return replace(self, name=str(LayerWord.NOT_ABOUT), reason=why, of=str(LayerWord.NOT_ABOUT))
+        return replace(self, name=str(LayerAnswer.NOT_ABOUT), reason=why, of=str(LayerAnswer.NOT_ABOUT))
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class HeadRegime:
 
     @property
     def reason(self) -> str:
-        if not self.conserved or self.inside.of == LayerWord.NOT_ABOUT:
+        if not self.conserved or self.inside.of == LayerAnswer.NOT_ABOUT:
             return self.inside.reason
         return (
             f"on R^d: none, B = O V is singular ({self.rank.reason}) and at least {self.conserved} components of every "
@@ -101,7 +100,9 @@ class HeadRegime:
             "regime": self.inside.name,
             "of": self.inside.of,
             "on": "range of O" if self.conserved else "R^d",
-            "on_whole_space": "none" if self.conserved and self.inside.of != LayerWord.NOT_ABOUT else self.inside.name,
+            "on_whole_space": "none"
+            if self.conserved and self.inside.of != LayerAnswer.NOT_ABOUT
+            else self.inside.name,
             "reason": self.reason,
             "conserved_directions": self.conserved,
             "rank": self.rank.as_dict(),
@@ -117,20 +118,20 @@ def regime(weights: LayerWeights, answers: Answers) -> Regime:
 def head_regime(head: HeadWeights, layer: LayerSystem | None = None) -> HeadRegime:
     """The regime of one head of a layer on the range of its output matrix, and what is conserved off it."""
     if head.width >= head.d:
-        whole = Environment(head.prefix, {"W": head.score, "B": head.value})
+        whole = LayerSymbolValues(head.prefix, {"W": head.score, "B": head.value})
         return HeadRegime(_regime(whole).about(layer), certify("rank", head.value, time_limit=TIME_LIMIT), 0)
     value = head.low_rank("value")
     scores = product(
         product(head.named("O").transpose, head.named("Q").transpose), product(head.named("K"), head.named("O"))
     )
-    inside = _regime(Environment(head.prefix, {"W": scores, "B": value.core}))
+    inside = _regime(LayerSymbolValues(head.prefix, {"W": scores, "B": value.core}))
     injective = value.first_is_injective
     if not injective.is_holds:
         inside = Regime("undecided", f"whether O is injective is not certified: {injective.reason}", inside.verdicts)
     return HeadRegime(inside.about(layer), value.rank, head.d - head.width)
 
 
-def _regime(environment: Environment) -> Regime:
+def _regime(environment: LayerSymbolValues) -> Regime:
     W, B = matrix("W"), matrix("B")
     A = sp.MatMul(W, sp.Inverse(B))
     found = {

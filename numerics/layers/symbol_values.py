@@ -1,32 +1,76 @@
 """Letters bound to weights: what a condition may ask of the matrices of one layer or one head.
 
-A condition of a theorem speaks of letters (V, M, P, U, W, B) and of terms in them.  :class:`Letters` is what a reading
-needs to know of such a term: a verdict about it, its norm, its real parts.  :class:`Environment` answers for whole
-matrices (a layer, or a head of full width); :class:`~eigentoken.numerics.layers.head_symbol_values.HeadLetters` answers for
+A condition of a theorem speaks of letters (V, M, P, U, W, B) and of terms in them.  :class:`SymbolValues` is what a reading
+needs to know of such a term: a verdict about it, its norm, its real parts.  :class:`LayerSymbolValues` answers for whole
+matrices (a layer, or a head of full width); :class:`~eigentoken.numerics.layers.symbol_values.HeadLetters` answers for
 one head through its low-rank factors.  An inverse is never formed: ``sym(X Y^-1)`` is congruent to ``sym(Y^T X)``, and
 ``X Y^-1`` is symmetric exactly when ``Y^T X`` is (Y invertible).
+
+Each question about a layer is answered once (:class:`Answers`); one head is read through its factors
+(:class:`HeadSymbolValues`).
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import sympy as sp
 
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, product, total
-from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.quantities import norm_of, real_parts, scaled_interval, without_factors
+from eigentoken.numerics.layers.weights import HeadWeights
 from eigentoken.numerics.layers.wide import certify_wide
+from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.verdicts import Verdict, fails, undecided
+from eigentoken.theory.systems.system import System
 
-__all__ = ["Environment", "Letters", "NotBound", "in_scaled_units", "scaled_parts"]
+__all__ = [
+    "Answers",
+    "HeadSymbolValues",
+    "LayerSymbolValues",
+    "NotBound",
+    "SymbolValues",
+    "in_scaled_units",
+    "scaled_parts",
+]
+
+Found = TypeVar("Found")
+
+
+@dataclass(eq=False)
+class Answers:
+    """The answers about one layer, or about one of its heads (:meth:`of_head`)."""
+
+    _found: dict[Hashable, object] = field(default_factory=dict, repr=False)
+    _heads: dict[int, Answers] = field(default_factory=dict, repr=False)
+    _conditions: dict[Hashable, dict[Condition, Verdict | None]] = field(default_factory=dict, repr=False)
+
+    def once(self, key: Hashable, compute: Callable[[], Found]) -> Found:
+        """Compute it once; enclosures in the key count by identity (they are kept alive by the key itself)."""
+        if key not in self._found:
+            self._found[key] = compute()
+        return cast(Found, self._found[key])
+
+    def of_head(self, index: int) -> Answers:
+        """The answers about one head."""
+        return self._heads.setdefault(index, Answers())
+
+    def conditions(self, listed: System) -> dict[Condition, Verdict | None]:
+        """The conditions that were read on the letters of a system, for any statement; ``None``: they speak of tokens."""
+        key = (listed.value, listed.score, listed.metric, listed.multihead)
+        return self._conditions.setdefault(key, {})
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """Every verdict among the answers about the layer itself."""
+        yield from (each for each in self._found.values() if isinstance(each, Verdict))
+
 
 #: Seconds for the exact rung of one question about a large matrix.
 TIME_LIMIT = 1.0
@@ -38,7 +82,7 @@ class NotBound(ValueError):
     """A term uses a letter that is not bound to weights, or a form that is not evaluated."""
 
 
-class Letters(ABC):
+class SymbolValues(ABC):
     """What can be asked of the letters of one system, read on one layer or head."""
 
     @property
@@ -48,7 +92,7 @@ class Letters(ABC):
 
     @property
     @abstractmethod
-    def heads(self) -> tuple[Letters, ...]:
+    def heads(self) -> tuple[SymbolValues, ...]:
         """The heads one by one, for a system of several heads (empty otherwise)."""
 
     @property
@@ -74,7 +118,7 @@ class Letters(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Environment(Letters):
+class LayerSymbolValues(SymbolValues):
     """Letters bound to enclosures of whole matrices.
 
     ``scales`` are positive numbers by which a matrix is divided in the theorem (the score scale).  ``answers`` are shared
@@ -88,7 +132,7 @@ class Environment(Letters):
     matrices: Mapping[str, Enclosure]
     scales: Mapping[str, float] = field(default_factory=dict)
     step: Fraction = Fraction(1)
-    heads: tuple[Letters, ...] = ()
+    heads: tuple[SymbolValues, ...] = ()
     light: bool = False
     grouped: Mapping[Enclosure, LowRank] = field(default_factory=dict, repr=False)
     answers: Answers = field(default_factory=Answers, repr=False)
@@ -221,3 +265,52 @@ def _of_congruent(name: str, answer: Verdict, regular: Verdict) -> Verdict:
     if regular.is_holds:
         return answer
     return undecided(f"whether the inverse exists is undecided: {regular.reason}")
+
+
+@dataclass(frozen=True, eq=False)
+class HeadSymbolValues(SymbolValues):
+    """``roles`` says which letter is ``value`` (U) and which is ``score`` (P); ``answers`` are shared by the systems."""
+
+    head: HeadWeights
+    roles: Mapping[str, str]
+    step: Fraction = Fraction(1)
+    heads: tuple[SymbolValues, ...] = ()
+    answers: Answers = field(default_factory=Answers, repr=False)
+
+    @property
+    def d(self) -> int:
+        return self.head.d
+
+    def _role(self, term: Any) -> str:
+        if not isinstance(term, sp.MatrixSymbol) or term.name not in self.roles:
+            raise NotBound(f"{term} is not a matrix of one head")
+        return self.roles[term.name]
+
+    def _once(self, key: tuple[str, str], compute: Callable[[LowRank], Found]) -> Found:
+        return self.answers.once(key, lambda: compute(self.head.low_rank(key[1])))
+
+    def answer(self, name: str, term: Any) -> Verdict:
+        inverted = isinstance(term, sp.MatMul) and isinstance(term.args[-1], sp.Inverse)
+        try:
+            role = self._role(term.args[-1].arg if inverted else term)
+        except NotBound as problem:
+            return undecided(str(problem))
+        if inverted:
+            why = self._once(("deficient", role), lambda found: found.deficient)
+            return fails(f"the inverse does not exist: {why}", margin=0.0, unit="spectral norm")
+        verdict = self._once((name, role), lambda found: found.certify(name))
+        return in_scaled_units(verdict, self.head.scale) if role == "score" else verdict
+
+    def whole(self, term: Any) -> Enclosure:
+        return self.head.value if self._role(term) == "value" else self.head.score
+
+    def norm(self, term: Any) -> tuple[float, float]:
+        role = self._role(term)
+        interval = self._once(("norm", role), lambda found: found.norm)
+        low, high = scaled_interval(interval, self.head.scale if role == "score" else 1.0)
+        return max(low, 0.0), high
+
+    def parts(self, term: Any) -> Parts | None:
+        role = self._role(term)
+        ends = self._once(("real parts", role), lambda found: found.parts())
+        return scaled_parts(ends, self.head.scale) if role == "score" else ends

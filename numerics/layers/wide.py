@@ -25,7 +25,7 @@ from eigentoken.numerics.certified.questions import Question, answer, give_up, r
 from eigentoken.numerics.certified.sign_conditions import SIGN_CONDITIONS, Settled
 from eigentoken.numerics.certified.spectral_conditions import _leader_verdict
 from eigentoken.theory.language.reasons import inertia_reason, sign_reason
-from eigentoken.theory.language.verdicts import Verdict, VerdictWord
+from eigentoken.theory.language.verdicts import Verdict, VerdictAnswer
 
 __all__ = ["certify_wide"]
 
@@ -73,7 +73,7 @@ def _sign_verdict(question: Question, signs: Signs) -> Verdict:
         found = (signs.positive, signs.negative, signs.zero)
         if not signs.complete:
             return give_up(question, signs.tried, {**details, "at_least": list(found)})
-        settled = Settled(VerdictWord.HOLDS, *found, signs.clearance)
+        settled = Settled(VerdictAnswer.HOLDS, *found, signs.clearance)
         details["inertia"] = list(found)
     else:
         decided = SIGN_CONDITIONS[question.condition](signs)
@@ -86,7 +86,7 @@ def _sign_verdict(question: Question, signs: Signs) -> Verdict:
     if question.condition == "inertia":
         reason = inertia_reason(settled.counts, signs.rung)
     else:
-        reason = sign_reason(question.condition, settled.word is VerdictWord.HOLDS, settled.counts, signs.rung)
+        reason = sign_reason(question.condition, settled.word is VerdictAnswer.HOLDS, settled.counts, signs.rung)
     return answer(question, settled.word, reason, kind="signs", facts=facts, margin=margin, details=details)
 
 

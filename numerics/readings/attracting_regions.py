@@ -43,7 +43,7 @@ from eigentoken.theory.language.places import (
     Polygonal,
     Zero,
 )
-from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, fails, undecided
+from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, undecided
 from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["Region", "contraction_region", "is_contraction", "limit_verdict", "region_avoids"]
@@ -369,7 +369,7 @@ def _refuted(case: Case, kind: str, reason: str, data: dict[str, Any]) -> Verdic
     certificate = Certificate(
         kind=f"limit/{kind}",
         condition="trajectories converge to the place",
-        verdict=VerdictWord.FAILS,
+        verdict=VerdictAnswer.FAILS,
         data={"instance": case.instance.as_dict(), "k": case.k, "p": case.p, **data},
     )
     return fails(reason, certificate=certificate)

@@ -25,7 +25,7 @@ from eigentoken.theory.classification.jacobians import ball_setting
 from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.language import claims
 from eigentoken.theory.language.readings import CERTIFIED
-from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
+from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, holds, undecided
 from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["left_normal"]
@@ -108,7 +108,7 @@ def _heights(case: Case, normal: Sequence[Any], state: Sequence[Sequence[Any]], 
 
 
 def _certificate(data: dict[str, Any]) -> Certificate:
-    return Certificate("region/left", "trajectories stay in the region", VerdictWord.FAILS, data=data)
+    return Certificate("region/left", "trajectories stay in the region", VerdictAnswer.FAILS, data=data)
 
 
 def _texts(normal: Sequence[Any]) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from eigentoken.numerics.recheck.documents.reading import (
     UNCONFIRMED,
-    Document,
+    CertificateDocument,
     Exact,
     RecheckError,
     exact_input,
@@ -29,7 +29,12 @@ from eigentoken.numerics.recheck.matrices.meaning import implied, restated
 from eigentoken.numerics.recheck.matrices.signs import at_least, direction_below, symmetric_exact
 from eigentoken.numerics.recheck.matrices.times import KINDS, confirm_times, recheck_times_beside
 from eigentoken.numerics.recheck.matrices.vectors import confirm_eigenvector
-from eigentoken.numerics.recheck.matrices.verdict_documents import Parts, arrays_shown, recheck_beside, recheck_word
+from eigentoken.numerics.recheck.matrices.verdict_documents import (
+    VerdictParts,
+    arrays_shown,
+    recheck_beside,
+    recheck_word,
+)
 from eigentoken.numerics.recheck.points.classified import confirm_classification
 from eigentoken.numerics.recheck.points.equilibria import confirm_equilibrium
 from eigentoken.numerics.recheck.points.hemispheres import confirm_hemisphere
@@ -77,7 +82,7 @@ def _margin(source: Any) -> float | None:
     return None if stated is None else float(stated)
 
 
-def _outer(source: Any, document: Document) -> str | None:
+def _outer(source: Any, document: CertificateDocument) -> str | None:
     """A verdict around the certificate (inside a report) must say the same word and margin."""
     if not (isinstance(source, Mapping) and "certificate" in source):
         return None
@@ -119,7 +124,9 @@ def recheck_verdict(source: Mapping[str, Any], inputs: Any, *, time_limit: float
             named = inputs if isinstance(inputs, Mapping) else {next(iter(document.inputs)): inputs}
             exact = {name: exact_input(named[name]) for name in document.inputs}
             matrix = form_terms(document.data["terms"], exact)
-            parts = Parts(matrix, lambda form: _part(matrix, form), lambda part: _gram(part, Fraction(0), 1), until)
+            parts = VerdictParts(
+                matrix, lambda form: _part(matrix, form), lambda part: _gram(part, Fraction(0), 1), until
+            )
             recheck_beside(shown, document, parts)
     except RecheckError as error:
         shown.cover(("certificate",))
@@ -143,7 +150,7 @@ def _summed_up(shown: Shown) -> Verdict:
     )
 
 
-def _confirm(document: Document, inputs: Any, until: float, margin: float | None) -> str | None:
+def _confirm(document: CertificateDocument, inputs: Any, until: float, margin: float | None) -> str | None:
     if document.kind in KINDS:
         return confirm_times(document, inputs, until, _confirm_matrix)
     if document.kind == "hemisphere":
@@ -157,7 +164,7 @@ def _confirm(document: Document, inputs: Any, until: float, margin: float | None
     return _confirm_matrix(document, inputs, until)
 
 
-def _confirm_matrix(document: Document, inputs: Any, until: float) -> str | None:
+def _confirm_matrix(document: CertificateDocument, inputs: Any, until: float) -> str | None:
     """Facts about one matrix, formed from the inputs."""
     data = document.data
     if not isinstance(inputs, Mapping):
@@ -190,7 +197,12 @@ def _confirm_matrix(document: Document, inputs: Any, until: float) -> str | None
 
 
 def _confirm_facts(
-    document: Document, matrix: Exact, exact: Mapping[str, Exact], slack: Fraction, margin: Fraction, until: float
+    document: CertificateDocument,
+    matrix: Exact,
+    exact: Mapping[str, Exact],
+    slack: Fraction,
+    margin: Fraction,
+    until: float,
 ) -> str | None:
     facts = document.data["facts"]
     square = matrix.shape[0] == matrix.shape[1]
@@ -225,7 +237,7 @@ def _confirm_facts(
     return why
 
 
-def _confirm_signs(document: Document, matrix: Exact, until: float) -> str | None:
+def _confirm_signs(document: CertificateDocument, matrix: Exact, until: float) -> str | None:
     facts = document.data["facts"]
     p, q, z = (int(facts[name]) for name in ("positive", "negative", "zero"))
     beyond = fraction_of(facts["beyond"])

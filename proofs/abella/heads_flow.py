@@ -17,7 +17,7 @@ from eigentoken.theory.calculus import (
     Expression,
     Index,
     Letter,
-    Mask,
+    MaskEntry,
     dot,
     exponential,
     factor,
@@ -37,7 +37,7 @@ def attention_weight(score: Letter | None, at: Index = TOKEN_I, *, mask: str = "
     pair = dot(vector(state, at), vector(state, TOKEN_J), () if score is None else (score,))
     if not mask:
         return exponential(pair) * factor(row_sum(pair, TOKEN_J), -1) / sp.sqrt(DIMENSION)
-    seen = Mask(mask, at, TOKEN_J)
+    seen = MaskEntry(mask, at, TOKEN_J)
     return factor(seen) * exponential(pair) * factor(row_sum(pair, TOKEN_J, (seen,)), -1) / sp.sqrt(DIMENSION)
 
 

@@ -22,7 +22,7 @@ from eigentoken.theory.calculus import (
     CalculusAlgebra,
     Index,
     Letter,
-    Mask,
+    MaskEntry,
     Norm,
     differentiate,
     direction,
@@ -66,7 +66,7 @@ def _claimed(heads: bool, mask: str | None) -> Any:
         return vector("x", index)
 
     def weight(index: Any) -> Any:
-        masks = () if mask is None else (Mask(mask, i, index),)
+        masks = () if mask is None else (MaskEntry(mask, i, index),)
         found = exponential(dot(x(i), x(index), score)) * factor(row_sum(dot(x(i), x(index), score), index, masks), -1)
         for each in masks:
             found = found * factor(each)

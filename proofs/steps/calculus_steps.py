@@ -28,7 +28,7 @@ from eigentoken.theory.calculus import (
     normal_form,
     vector,
 )
-from eigentoken.theory.calculus.atoms import Delta, Dot, Exp, Mask, SumExp
+from eigentoken.theory.calculus.atoms import Delta, Dot, Exp, MaskEntry, SumExp
 from eigentoken.theory.calculus.expressions import row_sum, thawed
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.language.verdicts import Verdict, holds, undecided
@@ -134,7 +134,7 @@ def not_analytic(expression: Expression) -> list[str]:
         for atom, power in monomial.factors:
             if isinstance(atom, Exp | SumExp):
                 found += not_analytic(thawed(atom.exponent))
-            elif not isinstance(atom, Dot | Delta | Mask) or power < 0:
+            elif not isinstance(atom, Dot | Delta | MaskEntry) or power < 0:
                 found.append(f"{atom} to the power {power}")
     return found
 

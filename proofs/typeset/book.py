@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from eigentoken.proofs.bibliography import ABELLA, HERE, LI_ALTAFINI, PHAM
 from eigentoken.proofs.typeset.document import (
     Block,
-    Document,
     Figure,
     Heading,
     Paragraph,
+    PrintedDocument,
     references,
     statement_blocks,
 )
@@ -30,7 +30,7 @@ CHAPTERS = {
 GRAPH = "graph.pdf"
 
 
-def of_book(statements: Iterable[Statement]) -> Document:
+def of_book(statements: Iterable[Statement]) -> PrintedDocument:
     """All statements, a section for each paper and a subsection for each statement, the graph and the errata."""
     listed = sorted(statements, key=_place)
     blocks: list[Block] = [
@@ -54,7 +54,7 @@ def of_book(statements: Iterable[Statement]) -> Document:
         for told in chapter:
             blocks += [Heading(2, f"{told.id}: {told.title}", label=told.id), *statement_blocks(told, titled=False)]
     blocks += [Heading(1, "Errata"), *errata(listed)]
-    return Document("The book of statements", tuple(blocks), references(listed))
+    return PrintedDocument("The book of statements", tuple(blocks), references(listed))
 
 
 def _place(told: Statement) -> tuple[bool, str, list[tuple[int, str]]]:
@@ -81,10 +81,10 @@ def errata(statements: Iterable[Statement]) -> Iterator[Block]:
         yield Paragraph("Nothing.")
 
 
-def of_errata(statements: Iterable[Statement]) -> Document:
+def of_errata(statements: Iterable[Statement]) -> PrintedDocument:
     """The errata as a document of their own."""
     listed = list(statements)
-    return Document(
+    return PrintedDocument(
         "Errata",
         tuple(errata(listed)),
         references(each for each in listed if each.printed is not None and each.printed.erratum),

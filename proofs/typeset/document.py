@@ -19,15 +19,15 @@ from eigentoken.theory.statements.steps import ALL_SIZES, Citation, Derivation, 
 from eigentoken.theory.statements.steps import Argument as ArguedStep
 
 __all__ = [
-    "Argument",
     "Block",
     "Display",
-    "Document",
     "End",
     "Figure",
     "Heading",
     "Items",
     "Paragraph",
+    "PrintedArgument",
+    "PrintedDocument",
     "StatementBox",
     "of_statement",
     "references",
@@ -65,7 +65,7 @@ class Items:
 
 
 @dataclass(frozen=True)
-class Argument:
+class PrintedArgument:
     """One step: its number, how it is justified (in words), what it says, its numbered formula, what comes after."""
 
     number: int
@@ -99,11 +99,11 @@ class StatementBox:
     blocks: tuple[Block, ...]
 
 
-Block = Heading | Paragraph | Display | Items | Argument | End | Figure | StatementBox
+Block = Heading | Paragraph | Display | Items | PrintedArgument | End | Figure | StatementBox
 
 
 @dataclass(frozen=True)
-class Document:
+class PrintedDocument:
     title: str
     blocks: tuple[Block, ...]
     bibliography: Mapping[str, str] = field(default_factory=dict)
@@ -222,7 +222,7 @@ def _step_blocks(told: Statement) -> Iterator[Block]:
     numbers = {step.name: number for number, step in enumerate(steps, 1)}
     for number, step in enumerate(steps, 1):
         how, after = _justification(step, numbers), _discharged(step, told.derivation)
-        yield Argument(number, how, step.says, step.display(), f"{told.id}-{number}", after)
+        yield PrintedArgument(number, how, step.says, step.display(), f"{told.id}-{number}", after)
     yield End()
 
 
@@ -270,6 +270,6 @@ def references(statements: Iterable[Statement]) -> dict[str, str]:
     return found
 
 
-def of_statement(told: Statement) -> Document:
+def of_statement(told: Statement) -> PrintedDocument:
     """The document of one statement."""
-    return Document(f"{told.id}: {told.title}", tuple(statement_blocks(told)), references([told]))
+    return PrintedDocument(f"{told.id}: {told.title}", tuple(statement_blocks(told)), references([told]))

@@ -8,15 +8,15 @@ from html import escape
 from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.breaking import broken
 from eigentoken.proofs.typeset.document import (
-    Argument,
     Block,
     Display,
-    Document,
     End,
     Figure,
     Heading,
     Items,
     Paragraph,
+    PrintedArgument,
+    PrintedDocument,
 )
 from eigentoken.proofs.typeset.markdown import spread_emphasis, to_unicode
 from eigentoken.proofs.typeset.references import sentence
@@ -24,7 +24,7 @@ from eigentoken.proofs.typeset.references import sentence
 __all__ = ["inline", "to_html_body"]
 
 
-def to_html_body(document: Document) -> str:
+def to_html_body(document: PrintedDocument) -> str:
     """The document as HTML, from ``<h1>`` on; formulas and references are numbered."""
     render = _Renderer(document)
     parts = [f"<h1>{render.text(document.title)}</h1>", *(render.block(block) for block in document.blocks)]
@@ -53,7 +53,7 @@ def inline(text: str) -> str:
 
 
 class _Renderer:
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: PrintedDocument) -> None:
         self.equations = 0
         self.numbers = {key: number for number, key in enumerate(document.bibliography, 1)}
 
@@ -76,7 +76,7 @@ class _Renderer:
             return f"<p>{strong}{self.text(block.text)}</p>"
         if isinstance(block, Display):
             return self.formula(block.latex)
-        if isinstance(block, Argument):
+        if isinstance(block, PrintedArgument):
             text = f'<p><b>Step {block.number}</b> <em class="how">({self.text(block.how)}).</em> {self.text(block.says)}</p>'
             text += self.formula(block.formula) if block.formula else ""
             return text + (f'<p class="needs">{self.text(block.after)}</p>' if block.after else "")

@@ -12,15 +12,15 @@ from collections.abc import Iterable
 from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.breaking import WIDE, broken, width
 from eigentoken.proofs.typeset.document import (
-    Argument,
     Block,
     Display,
-    Document,
     End,
     Figure,
     Heading,
     Items,
     Paragraph,
+    PrintedArgument,
+    PrintedDocument,
     StatementBox,
 )
 from eigentoken.proofs.typeset.references import sentence
@@ -70,7 +70,7 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 """
 
 
-def to_latex(document: Document, *, contents: bool = False) -> str:
+def to_latex(document: PrintedDocument, *, contents: bool = False) -> str:
     """The whole file, ready for latexmk."""
     render = _Renderer(document)
     lines = [PREAMBLE, rf"\title{{{escape(document.title)}}}", r"\author{eigentoken}", r"\date{}"]
@@ -116,7 +116,7 @@ def _escaped(words: str) -> str:
 class _Renderer:
     """Blocks as LaTeX; ids of statements that have a place in this document become links to it."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: PrintedDocument) -> None:
         labels = [each.label for each in document.blocks if isinstance(each, Heading) and each.label]
         longest_first = sorted(labels, key=len, reverse=True)
         self._ids = (
@@ -147,7 +147,7 @@ class _Renderer:
         if isinstance(block, Paragraph):
             strong = rf"\noindent\textbf{{{escape(block.strong)}}} " if block.strong else r"\noindent "
             return f"\n\\par\\smallskip{strong}{self.flowing(block.text)}\n"
-        if isinstance(block, Argument):
+        if isinstance(block, PrintedArgument):
             return self._argument(block)
         if isinstance(block, Display):
             return _display(block.latex, block.label)
@@ -163,7 +163,7 @@ class _Renderer:
             return r"\nopagebreak\hfill$\square$\par"
         return self._box(block)
 
-    def _argument(self, block: Argument) -> str:
+    def _argument(self, block: PrintedArgument) -> str:
         text = rf"\step{{{block.number}}}{{{self.text(block.how)}}} {self.flowing(block.says)}"
         if block.formula:
             text += "\n" + _display(block.formula, block.label)

@@ -7,22 +7,22 @@ import re
 from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.breaking import broken
 from eigentoken.proofs.typeset.document import (
-    Argument,
     Block,
     Display,
-    Document,
     End,
     Figure,
     Heading,
     Items,
     Paragraph,
+    PrintedArgument,
+    PrintedDocument,
 )
 from eigentoken.proofs.typeset.references import sentence
 
 __all__ = ["spread_emphasis", "to_markdown", "to_unicode"]
 
 
-def to_markdown(document: Document) -> str:
+def to_markdown(document: PrintedDocument) -> str:
     """The document as Markdown; formulas are numbered through."""
     render = _Renderer(document)
     lines = [f"# {render.text(document.title)}", ""]
@@ -87,7 +87,7 @@ def _accented(letter: str, accent: str) -> str:
 
 
 class _Renderer:
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: PrintedDocument) -> None:
         self.equations = 0
         self.numbers = {key: number for number, key in enumerate(document.bibliography, 1)}
 
@@ -108,7 +108,7 @@ class _Renderer:
             return [f"**{self.text(block.strong)}** {self.text(block.text)}" if block.strong else self.text(block.text)]
         if isinstance(block, Display):
             return self.formula(block.latex)
-        if isinstance(block, Argument):
+        if isinstance(block, PrintedArgument):
             lines = [f"**Step {block.number}** *({self.text(block.how)}).* {self.text(block.says)}"]
             lines += self.formula(block.formula) if block.formula else []
             return lines + (["", self.text(block.after)] if block.after else [])

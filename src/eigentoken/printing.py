@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from eigentoken.files.writing import copy_file, write_text
 
 if TYPE_CHECKING:
-    from eigentoken.proofs.typeset.document import Document
+    from eigentoken.proofs.typeset.document import PrintedDocument
 
 __all__ = ["FORMATS", "Written", "render", "write"]
 
@@ -32,7 +32,7 @@ class Written:
     missing: tuple[str, ...] = ()
 
 
-def render(document: Document, form: str, **options: object) -> str:
+def render(document: PrintedDocument, form: str, **options: object) -> str:
     """The text of a document in ``tex``, ``md`` or ``html``."""
     from eigentoken.pages import page
     from eigentoken.proofs.typeset.html import to_html_body
@@ -47,7 +47,7 @@ def render(document: Document, form: str, **options: object) -> str:
 
 
 def write(
-    document: Document, forms: Sequence[str], target: Path, *, graph: Path | None = None, **options: object
+    document: PrintedDocument, forms: Sequence[str], target: Path, *, graph: Path | None = None, **options: object
 ) -> Written:
     """Write ``target`` with each format's own ending, and a ``.bib`` beside the .tex; a PDF is made from the .tex."""
     written: list[Path] = []
@@ -74,7 +74,7 @@ def _ending(target: Path, form: str) -> Path:
     return target.with_suffix(f".{form}") if known else target.with_name(f"{target.name}.{form}")
 
 
-def _write_tex(document: Document, source: str, target: Path, graph: Path | None) -> list[Path]:
+def _write_tex(document: PrintedDocument, source: str, target: Path, graph: Path | None) -> list[Path]:
     from eigentoken.proofs.typeset.references import bib_file
 
     tex = _ending(target, "tex")

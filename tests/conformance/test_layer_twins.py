@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.experiments.parts_of_layers import STEPS
-from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, Norm, Parts, _turn, run_block
+from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, LayerParts, NormWeights, _turn, run_block
 
 HEADS, WIDTH, D, INNER, N = 2, 2, 4, 6, 5
 ALL_PARTS = [
-    Parts(feed_forward, biases, norm)
+    LayerParts(feed_forward, biases, norm)
     for feed_forward, biases, norm in product((False, True), (False, True), ("affine", "plain", "l2", "none"))
 ]
 Rows = list[list[float]]
@@ -42,8 +42,8 @@ def block(kind: str, seed: int = 0) -> Block:
     def draw(*shape: int) -> Tensor:
         return 0.6 * torch.randn(*shape, generator=generator, dtype=torch.float64)
 
-    def norm(centred: bool) -> Norm:
-        return Norm(1 + draw(D), draw(D) if centred else None, 1e-5, centred)
+    def norm(centred: bool) -> NormWeights:
+        return NormWeights(1 + draw(D), draw(D) if centred else None, 1e-5, centred)
 
     llama = kind == "llama"
     return Block(
@@ -80,7 +80,7 @@ def matvec(matrix: Tensor, x: list[float], bias: Tensor | None) -> list[float]:
     return [sum(w * e for w, e in zip(row, x, strict=True)) + b for row, b in zip(rows, added, strict=True)]
 
 
-def normed(norm: Norm, x: list[float], parts: Parts) -> list[float]:
+def normed(norm: NormWeights, x: list[float], parts: LayerParts) -> list[float]:
     mean = sum(x) / len(x) if norm.centred else 0.0
     spread = math.sqrt(sum((e - mean) ** 2 for e in x) / len(x) + norm.eps)
     y = [(e - mean) / spread for e in x]
@@ -141,8 +141,8 @@ def plus(x: Rows, y: Rows) -> Rows:
     return [[a + c for a, c in zip(p, q, strict=True)] for p, q in zip(x, y, strict=True)]
 
 
-def by_loops(b: Block, x: Rows, parts: Parts) -> Rows:
-    halves: list[tuple[Norm, Any]] = [(b.attention_norm, lambda y: attended(b, y, parts.biases))]
+def by_loops(b: Block, x: Rows, parts: LayerParts) -> Rows:
+    halves: list[tuple[NormWeights, Any]] = [(b.attention_norm, lambda y: attended(b, y, parts.biases))]
     if parts.feed_forward:
         halves.append((b.feed_forward_norm, lambda y: [fed(b, token, parts.biases) for token in y]))
     for norm, half in halves:
@@ -163,7 +163,7 @@ def tokens(seed: int = 1, *batch: int) -> Tensor:
 
 @pytest.mark.parametrize("parts", ALL_PARTS, ids=str)
 @pytest.mark.parametrize("kind", KINDS)
-def test_equals_the_loops_whatever_is_switched_on(kind: str, parts: Parts) -> None:
+def test_equals_the_loops_whatever_is_switched_on(kind: str, parts: LayerParts) -> None:
     b, x = block(kind), tokens()
     assert torch.allclose(
         run_block(b, x, parts),
@@ -197,7 +197,7 @@ def test_attention_alone_is_odd_and_on_the_sphere_and_biases_are_not_odd(kind: s
     moved = run_block(b, x, ATTENTION_ONLY)
     assert torch.allclose(run_block(b, -x, ATTENTION_ONLY), -moved, atol=1e-13)
     assert torch.allclose(torch.linalg.vector_norm(moved, dim=-1), torch.ones(N, dtype=torch.float64), atol=1e-14)
-    biased = Parts(feed_forward=False, biases=True, norm="l2")
+    biased = LayerParts(feed_forward=False, biases=True, norm="l2")
     odd = torch.allclose(run_block(b, -x, biased), -run_block(b, x, biased), atol=1e-6)
     assert odd == (b.qkv_bias is None)
 
@@ -215,7 +215,7 @@ def test_permutation_equivariant_only_without_mask_and_positions(kind: str) -> N
 
 @pytest.mark.parametrize(("name", "parts"), STEPS, ids=[name for name, _ in STEPS])
 @pytest.mark.parametrize("kind", ["gpt2", "bert", "llama"])
-def test_jacobian_by_error_slope(kind: str, name: str, parts: Parts) -> None:
+def test_jacobian_by_error_slope(kind: str, name: str, parts: LayerParts) -> None:
     b, x, v = block(kind), tokens(5), tokens(6)
     value, slope = torch.autograd.functional.jvp(lambda y: run_block(b, y, parts), x, v)
     steps = [2.0**-k for k in range(6, 14)]
@@ -235,7 +235,7 @@ def test_interleaved_pairs_turn_like_split_ones_of_the_same_width() -> None:
 def test_a_wrong_layer_is_caught() -> None:
     """The comparison can fail: the norm on the wrong side, or a scale left out, is another layer."""
     b, x = block("gpt2"), tokens()
-    truth = torch.tensor(by_loops(b, x.tolist(), Parts()), dtype=torch.float64)
+    truth = torch.tensor(by_loops(b, x.tolist(), LayerParts()), dtype=torch.float64)
     for wrong in (
         replace(b, pre_norm=False),
         replace(b, scale=1.0),

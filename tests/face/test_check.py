@@ -23,7 +23,7 @@ from eigentoken.checking.recheck import certificates_of_check
 from eigentoken.checking.report import Report, rotary_shares
 from eigentoken.checking.run import _Log
 from eigentoken.checking.terminal import show
-from eigentoken.files.sealed import sealed
+from eigentoken.files.writing import sealed
 from eigentoken.models import ModelError, load
 from eigentoken.models.forward import attention, first_states
 

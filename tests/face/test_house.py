@@ -222,3 +222,16 @@ def test_the_walks_are_shorter_than_before_the_rooms() -> None:
         assert found["modules"] < before[job], job
         assert sum(found["rooms"].values()) == found["modules"]
         assert set(found["rooms"]) <= rooms, "run: python tools/walks.py --write docs/tables/walks.json"
+
+
+def test_a_name_stands_for_one_thing() -> None:
+    """No two public classes of the package have one name; the typed documents, each in its own file, are apart."""
+    found: dict[str, list[str]] = {}
+    for name, path in house.house(ROOT).files.items():
+        if ".documents." in name and name.startswith("eigentoken.documents."):
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(name)
+    assert len(found) > 300
+    assert not {name: places for name, places in found.items() if len(places) > 1}

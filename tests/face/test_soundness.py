@@ -116,7 +116,7 @@ def _normal(tokens: Any) -> Any:
 
 def test_a_lie_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong word, a margin that is too large and an exception are each counted as false."""
-    from eigentoken.theory.language.verdicts import VerdictWord, holds
+    from eigentoken.theory.language.verdicts import VerdictAnswer, holds
 
     true = signs.certify
 
@@ -144,7 +144,7 @@ def test_a_lie_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     piece, wrong = work.run_seeds("certify", "congruent integers", 0, 2, "test")
     assert piece.false == 2
     assert "no answer" in wrong[0]
-    assert VerdictWord.HOLDS == "holds"
+    assert VerdictAnswer.HOLDS == "holds"
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,8 +20,7 @@ from eigentoken.numerics.certified.definiteness import (
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError, product
 from eigentoken.numerics.certified.error_free_products import sliced_product, two_sum
 from eigentoken.numerics.certified.exact_matrices import Deadline, DeadlinePassed, ExactMatrix
-from eigentoken.numerics.certified.norms import float_norm
-from eigentoken.numerics.certified.ranks import inverse_margin
+from eigentoken.numerics.certified.norms import float_norm, inverse_margin
 from eigentoken.numerics.certified.rounding import (
     down,
     frobenius_above,

@@ -26,7 +26,7 @@ from eigentoken.numerics.experiments.transformer import (
     ATTENTION_ONLY,
     FreshWeights,
     GPT2Shape,
-    Parts,
+    LayerParts,
     random_blocks,
     resample,
     run_block,
@@ -175,7 +175,7 @@ def test_parts_switch_what_they_say() -> None:
             assert not torch.allclose(outputs[i], outputs[j], atol=1e-6), (STEPS[i][0], STEPS[j][0])
     assert torch.allclose(torch.linalg.vector_norm(outputs[0], dim=-1), torch.ones(2, 4, dtype=torch.float64))
     with pytest.raises(ValueError, match="norm"):
-        Parts(norm="batch")
+        LayerParts(norm="batch")
 
 
 def test_causal_tokens_ignore_the_future() -> None:

@@ -12,7 +12,7 @@ from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.matrices import as_enclosure
 from eigentoken.numerics.layers.head_inertia import head_inertia
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
-from eigentoken.numerics.layers.symbol_values import Environment
+from eigentoken.numerics.layers.symbol_values import LayerSymbolValues
 from eigentoken.numerics.recheck import recheck
 from eigentoken.theory.language.conditions import (
     NegativeDefinite,
@@ -76,8 +76,8 @@ PAIR = (Symmetric, PositiveDefinite, NegativeDefinite, PositiveSemidefinite, Non
 A = sp.MatMul(matrix("W"), sp.Inverse(matrix("B")))
 
 
-def _answers(w: np.ndarray, b: np.ndarray) -> Environment:
-    return Environment("pair", {"W": as_enclosure(w, name="W"), "B": as_enclosure(b, name="B")})
+def _answers(w: np.ndarray, b: np.ndarray) -> LayerSymbolValues:
+    return LayerSymbolValues("pair", {"W": as_enclosure(w, name="W"), "B": as_enclosure(b, name="B")})
 
 
 @pytest.mark.parametrize("word", PAIR)

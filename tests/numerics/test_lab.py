@@ -29,7 +29,7 @@ from eigentoken.theory.language.conditions import (
     SimpleTop,
     Symmetric,
 )
-from eigentoken.theory.language.documents import DocumentError, decode, encode
+from eigentoken.theory.language.documents import WordDocumentError, decode, encode
 from eigentoken.theory.language.observables import oja_potential
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt, ConsensusSet, Polygonal, Zero
 from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, SpectralNorm, alpha, d, k, matrix, n, p, q
@@ -252,7 +252,7 @@ def test_words_survive_their_documents(name: str) -> None:
     [{"call": "eval", "args": []}, {"word": "object", "fields": {}}, {"symbol": "x"}, {}, 3, {"observable": "nothing"}],
 )
 def test_documents_make_only_words(document: Any) -> None:
-    with pytest.raises(DocumentError):
+    with pytest.raises(WordDocumentError):
         decode(document)
 
 

@@ -151,7 +151,7 @@ def test_counterexamples_have_the_mask_of_the_conjecture(mask: Any) -> None:
     stated = document["results"][0]["conjecture"]
     assert stated["mask"] == mask
     other = full_spectrum(None)
-    from eigentoken.numerics.lab.report_consistency import conjecture_document
+    from eigentoken.numerics.lab.certify import conjecture_document
 
     document["results"][0]["conjecture"] = conjecture_document(other)
     assert any(verdict.is_fails and "mask" in verdict.reason for _, verdict in recheck_report(document))

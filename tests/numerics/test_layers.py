@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure
-from eigentoken.numerics.layers.answers import Answers
 from eigentoken.numerics.layers.bindings import bind
 from eigentoken.numerics.layers.certified_attention import exact
 from eigentoken.numerics.layers.findings import examine
@@ -28,7 +27,7 @@ from eigentoken.numerics.layers.quantities import (
 )
 from eigentoken.numerics.layers.regimes import regime
 from eigentoken.numerics.layers.steering import cosine_below, edit_output, token_guarantees
-from eigentoken.numerics.layers.symbol_values import Environment
+from eigentoken.numerics.layers.symbol_values import Answers, LayerSymbolValues
 from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.theory.language.conditions import NegativeDefinite, PositiveDefinite, Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, d, matrix
@@ -38,9 +37,9 @@ from eigentoken.theory.systems.catalogue import system
 V, W, B = matrix("V"), matrix("W"), matrix("B")
 
 
-def _environment(**matrices) -> Environment:
+def _environment(**matrices) -> LayerSymbolValues:
     made = {name: Enclosure.from_floats(np.asarray(value, dtype=float), name=name) for name, value in matrices.items()}
-    return Environment("test", made)
+    return LayerSymbolValues("test", made)
 
 
 def _layer(value, score=None, scale: float = 1.0) -> LayerWeights:

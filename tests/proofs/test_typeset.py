@@ -12,7 +12,15 @@ from eigentoken.printing import compile_pdf, render, write
 from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.book import of_book, of_errata
 from eigentoken.proofs.typeset.breaking import WIDE, broken, width
-from eigentoken.proofs.typeset.document import Argument, Document, Heading, Items, Paragraph, of_statement, references
+from eigentoken.proofs.typeset.document import (
+    Heading,
+    Items,
+    Paragraph,
+    PrintedArgument,
+    PrintedDocument,
+    of_statement,
+    references,
+)
 from eigentoken.proofs.typeset.html import to_html_body
 from eigentoken.proofs.typeset.latex import escape, to_latex
 from eigentoken.proofs.typeset.markdown import to_markdown
@@ -21,7 +29,7 @@ from eigentoken.theory.statements.from_statement import Recalled
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Identity
-from eigentoken.theory.statements.steps import Argument as ArguedStep
+from eigentoken.theory.statements.steps import PrintedArgument as ArguedStep
 
 SAMPLE = ("PM-L4", "PM-L15", "AB-T5.1", "PH-T2")
 IDS = [each.id for each in statements()]
@@ -73,7 +81,7 @@ def test_markdown_and_html_carry_the_same_formulas_with_the_same_numbers() -> No
     for name in SAMPLE:
         told = statements().get(name)
         document = of_statement(told)
-        count = sum(isinstance(each, Argument) and bool(each.formula) for each in document.blocks)
+        count = sum(isinstance(each, PrintedArgument) and bool(each.formula) for each in document.blocks)
         assert count > 0
         for text in (to_markdown(document), render(document, "html")):
             tags = [int(each) for each in re.findall(r"\\tag\{(\d+)\}", text)]
@@ -185,8 +193,8 @@ def test_a_dot_in_an_id_is_not_an_ending(tmp_path: Path) -> None:
 @pytest.mark.needs_latex
 def test_latex_that_does_not_compile_is_told_and_bad_pages_are_seen(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="did not compile"):
-        compile_pdf(to_latex(Document("x", (Paragraph(r"\nosuchcommand"),))), tmp_path / "bad.pdf")
-    wide = Document("x", (Paragraph("W" * 200), Items(("see \\ref{nowhere}",))))
+        compile_pdf(to_latex(PrintedDocument("x", (Paragraph(r"\nosuchcommand"),))), tmp_path / "bad.pdf")
+    wide = PrintedDocument("x", (Paragraph("W" * 200), Items(("see \\ref{nowhere}",))))
     seen = " ".join(complaints(compile_pdf(to_latex(wide), tmp_path / "wide.pdf")))
     assert "too wide" in seen
     assert "undefined" in seen

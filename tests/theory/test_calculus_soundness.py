@@ -16,7 +16,7 @@ from eigentoken.theory.calculus import (
     CalculusAlgebra,
     Index,
     Letter,
-    Mask,
+    MaskEntry,
     Norm,
     delta,
     differentiate,
@@ -129,7 +129,7 @@ class Grower:
         if kind == 2:
             return delta(i, j)
         if kind == 3:
-            return factor(Mask("mask", i, j))
+            return factor(MaskEntry("mask", i, j))
         if kind == 4:
             return factor(Norm("r", (i,)), self.draw.choice([-1, 1, 2]))
         if kind == 5:

@@ -14,7 +14,7 @@ from eigentoken.theory.language.terms import Eigenvalue, alpha, d, matrix, plain
 from eigentoken.theory.language.verdicts import (
     Certificate,
     Verdict,
-    VerdictWord,
+    VerdictAnswer,
     all_of,
     any_of,
     fails,
@@ -37,18 +37,18 @@ def test_a_verdict_is_no_boolean_and_carries_a_sane_margin() -> None:
 
 
 def test_a_certificate_must_support_its_verdict() -> None:
-    certificate = Certificate("kind", "condition", VerdictWord.HOLDS)
+    certificate = Certificate("kind", "condition", VerdictAnswer.HOLDS)
     assert holds("yes", certificate=certificate).certificate is certificate
     with pytest.raises(ValueError, match="supports holds"):
         fails("no", certificate=certificate)
 
 
 def test_every_field_of_a_certificate_enters_its_digest() -> None:
-    base = Certificate("kind", "condition", VerdictWord.HOLDS, {"x": "1"}, {"c": "2"}, {"R": np.eye(2)})
+    base = Certificate("kind", "condition", VerdictAnswer.HOLDS, {"x": "1"}, {"c": "2"}, {"R": np.eye(2)})
     changes = {
         "kind": "other",
         "condition": "other",
-        "verdict": VerdictWord.FAILS,
+        "verdict": VerdictAnswer.FAILS,
         "inputs": {"x": "2"},
         "data": {"c": "3"},
         "arrays": {"R": np.eye(2) + np.spacing(1.0)},

@@ -7,7 +7,7 @@ Below it: language (the verdicts), printing.
 
 from eigentoken.theory.calculus.algebra import HEAD, CalculusAlgebra
 from eigentoken.theory.calculus.assumptions import ALPHA, DIMENSION, HEADS, TOKENS, Assumptions
-from eigentoken.theory.calculus.atoms import Base, Index, Letter, Mask, Named, Norm
+from eigentoken.theory.calculus.atoms import Base, Index, Letter, MaskEntry, Named, Norm
 from eigentoken.theory.calculus.derivative import (
     SLOT,
     differentiate,
@@ -44,7 +44,7 @@ __all__ = [
     "Expression",
     "Index",
     "Letter",
-    "Mask",
+    "MaskEntry",
     "Named",
     "Norm",
     "delta",

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus.assumptions import DIMENSION, TOKENS, Assumptions
-from eigentoken.theory.calculus.atoms import Index, Letter, Mask, Norm, Word
+from eigentoken.theory.calculus.atoms import Index, Letter, MaskEntry, Norm, Word
 from eigentoken.theory.calculus.derivative import SLOT, instance
 from eigentoken.theory.calculus.expressions import Expression, dot, exponential, factor, one, row_sum, vector, zero
 from eigentoken.theory.systems.algebra import SixOperations
@@ -46,7 +46,7 @@ class CalculusAlgebra(SixOperations):
 
     def attention(self, x: Expression, score: Any, mask: Any, over_root_d: bool) -> Expression:
         scale = 1 / sp.sqrt(DIMENSION) if over_root_d else sp.Integer(1)
-        masks = () if mask is None else (Mask(str(mask), SLOT, COLUMN),)
+        masks = () if mask is None else (MaskEntry(str(mask), SLOT, COLUMN),)
         if score is None and not masks:
             return one() * (scale / TOKENS)
         if score is None:

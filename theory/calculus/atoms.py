@@ -16,7 +16,7 @@ __all__ = [
     "Exp",
     "Index",
     "Letter",
-    "Mask",
+    "MaskEntry",
     "Named",
     "Norm",
     "SumExp",
@@ -72,7 +72,7 @@ class SumExp(NamedTuple):
 
     bound: Index
     exponent: Any
-    masks: tuple[Mask, ...] = ()
+    masks: tuple[MaskEntry, ...] = ()
 
 
 class Norm(NamedTuple):
@@ -89,7 +89,7 @@ class Delta(NamedTuple):
     second: Index
 
 
-class Mask(NamedTuple):
+class MaskEntry(NamedTuple):
     """1 where token ``query`` sees token ``key``, else 0."""
 
     name: str

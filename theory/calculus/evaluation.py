@@ -15,7 +15,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus.assumptions import Assumptions
-from eigentoken.theory.calculus.atoms import Base, Delta, Dot, Exp, Index, Mask, Norm, SumExp, Word, indices_of
+from eigentoken.theory.calculus.atoms import Base, Delta, Dot, Exp, Index, MaskEntry, Norm, SumExp, Word, indices_of
 from eigentoken.theory.calculus.derivative import instance
 from eigentoken.theory.calculus.expressions import Expression, opened, thawed
 
@@ -105,7 +105,7 @@ class Numbers:
                 if all(self._atom(mask, inner) for mask in masks):
                     total = total + self.exp(self.scalar(exponent, inner))
             return total
-        if isinstance(atom, Mask):
+        if isinstance(atom, MaskEntry):
             return self.masks[atom.name][place[atom.query]][place[atom.key]]
         if isinstance(atom, Delta):
             return int(place[atom.first] == place[atom.second])

@@ -21,7 +21,7 @@ from eigentoken.theory.calculus.atoms import (
     Exp,
     Index,
     Letter,
-    Mask,
+    MaskEntry,
     Named,
     Norm,
     SumExp,
@@ -45,7 +45,7 @@ __all__ = [
     "zero",
 ]
 
-Factor = Dot | Exp | SumExp | Norm | Delta | Mask | Named
+Factor = Dot | Exp | SumExp | Norm | Delta | MaskEntry | Named
 Arrow = tuple[Word, Base]
 
 _fresh_names = itertools.count()
@@ -288,7 +288,7 @@ def exponential(exponent: Expression) -> Expression:
     return factor(Exp(frozen(exponent)))
 
 
-def row_sum(exponent: Expression, index: Index, masks: tuple[Mask, ...] = ()) -> SumExp:
+def row_sum(exponent: Expression, index: Index, masks: tuple[MaskEntry, ...] = ()) -> SumExp:
     """``sum_j [masks] exp(exponent)`` over the index, under a name of its own that nothing outside can capture."""
     dummy = Index(index.kind, PLACEHOLDER)
 
@@ -298,7 +298,7 @@ def row_sum(exponent: Expression, index: Index, masks: tuple[Mask, ...] = ()) ->
     return SumExp(dummy, hidden(frozen(exponent)), tuple(sorted(hidden(masks))))
 
 
-def opened(atom: SumExp) -> tuple[Index, Expression, tuple[Mask, ...]]:
+def opened(atom: SumExp) -> tuple[Index, Expression, tuple[MaskEntry, ...]]:
     """A fresh index, and the exponent and masks in it."""
     index = _fresh(atom.bound)
     exponent, masks = map_indices((atom.exponent, atom.masks), {atom.bound: index})

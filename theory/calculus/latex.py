@@ -20,7 +20,7 @@ from eigentoken.theory.calculus.atoms import (
     Exp,
     Index,
     Letter,
-    Mask,
+    MaskEntry,
     Named,
     Norm,
     SumExp,
@@ -118,12 +118,12 @@ def _with_weights(monomial: Monomial, value: sp.Expr) -> _Term:
             sums[score.query, score.letter] = -power
         elif None not in parts:
             found += [part for part in parts if part is not None]
-        elif not isinstance(atom, Mask):
+        elif not isinstance(atom, MaskEntry):
             term.factors.append((atom, power))
     counted: dict[tuple[Index, Letter], int] = {}
     for each in found:
         counted[each.query, each.letter] = counted.get((each.query, each.letter), 0) + 1
-    masked = {atom.query for atom, _ in monomial.factors if isinstance(atom, Mask)}
+    masked = {atom.query for atom, _ in monomial.factors if isinstance(atom, MaskEntry)}
     if counted != sums or masked - {query for query, _ in sums}:
         return _Term(value, list(monomial.bound), list(monomial.factors), monomial.arrow)
     for index in list(term.bound):
@@ -134,7 +134,7 @@ def _with_weights(monomial: Monomial, value: sp.Expr) -> _Term:
 
 def _even_weights(monomial: Monomial) -> list[_Weight]:
     """``m_ij / sum_l m_il``: the weights of a mask without scores, each with one entry and one sum over its row."""
-    masks = [atom for atom, power in monomial.factors if isinstance(atom, Mask) and power == 1]
+    masks = [atom for atom, power in monomial.factors if isinstance(atom, MaskEntry) and power == 1]
     rows = [
         atom.masks[0].query
         for atom, power in monomial.factors
@@ -257,7 +257,7 @@ def _atom(atom: Any, names: Names) -> str:
         return f"{atom.name}{_indices(atom.indices, names)}"
     if isinstance(atom, Delta):
         return rf"\delta{_indices((atom.first, atom.second), names)}"
-    if isinstance(atom, Mask):
+    if isinstance(atom, MaskEntry):
         return rf"{atom.name}{_indices((atom.query, atom.key), names)}"
     raise TypeError(f"no LaTeX for {type(atom).__name__}: teach expression_latex")
 

@@ -20,7 +20,7 @@ from eigentoken.theory.calculus.atoms import (
     Exp,
     Index,
     Letter,
-    Mask,
+    MaskEntry,
     Named,
     Norm,
     SumExp,
@@ -227,7 +227,7 @@ def _joined(monomial: Monomial) -> Monomial:
 
 def _named(monomial: Monomial, rules: Assumptions) -> Reduction | None:
     for each, power in monomial.factors:
-        if isinstance(each, Mask) and power > 1:
+        if isinstance(each, MaskEntry) and power > 1:
             return [(_with(monomial, each, (each, 1)), sp.Integer(1))]
         if isinstance(each, Named) and each.name in rules.signs and power not in (0, 1):
             return [(_with(monomial, each, (each, power % 2)), sp.Integer(1))]
@@ -294,8 +294,8 @@ def _sum_over(index: Index, monomial: Monomial, rules: Assumptions) -> Reduction
     in_arrow = monomial.arrow is not None and index in indices_of(monomial.arrow)
     if not with_index and not in_arrow:
         return [(Monomial(kept_bound, others, monomial.arrow), rules.sizes[index.kind])]
-    weights = [(each, power) for each, power in with_index if isinstance(each, (Exp, Mask))]
-    linear = [(each, power) for each, power in with_index if not isinstance(each, (Exp, Mask))]
+    weights = [(each, power) for each, power in with_index if isinstance(each, (Exp, MaskEntry))]
+    linear = [(each, power) for each, power in with_index if not isinstance(each, (Exp, MaskEntry))]
     slots = len(linear) + int(in_arrow)
     if not slots:
         return [(_normalized(index, kept_bound, others, weights, monomial.arrow), sp.Integer(1))]

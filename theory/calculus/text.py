@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus.assumptions import Assumptions
-from eigentoken.theory.calculus.atoms import Base, Delta, Dot, Exp, Index, Letter, Mask, Norm, SumExp
+from eigentoken.theory.calculus.atoms import Base, Delta, Dot, Exp, Index, Letter, MaskEntry, Norm, SumExp
 from eigentoken.theory.calculus.expressions import Expression, Monomial
 from eigentoken.theory.calculus.spelling import least_spelling
 
@@ -54,7 +54,7 @@ def _atom(atom: Any) -> str:
         return f"(sum_{atom.bound.name} {masks}exp({as_text(Expression(dict(atom.exponent)))}))"
     if isinstance(atom, Delta):
         return f"delta_{atom.first.name}{atom.second.name}"
-    if isinstance(atom, Mask):
+    if isinstance(atom, MaskEntry):
         return f"{atom.name}_{atom.query.name}{atom.key.name}"
     if isinstance(atom, Norm):
         return atom.name + _names(atom.indices)

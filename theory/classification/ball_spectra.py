@@ -1,4 +1,7 @@
-"""Spectra by ball arithmetic, where the exact computation would grow too large: enclosures without closed forms."""
+"""Spectra by ball arithmetic, where the exact computation would grow too large: enclosures without closed forms.
+
+A point that is no equilibrium only because its numbers were rounded has a certified equilibrium beside it.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from flint import acb, acb_mat
+from flint import acb, acb_mat, arb
 
+from eigentoken.theory.classification.certified_zeros import certify_near
 from eigentoken.theory.classification.classification import ExactEigenvalue
 from eigentoken.theory.classification.instances import Instance
-from eigentoken.theory.classification.jacobian_spectrum import StabilityWord, symmetric_blocks
+from eigentoken.theory.classification.jacobian_spectrum import StabilityAnswer, groups_at, symmetric_blocks
 from eigentoken.theory.classification.jacobians import State, ball_setting, intrinsic_jacobian, jacobian, tangent_pivots
-from eigentoken.theory.exactness.balls import precision
+from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["ball_spectrum"]
+__all__ = ["ball_spectrum", "nearby_equilibrium"]
 
 TRIED = (256, 512, 1024)
 
 
 def ball_spectrum(
     instance: Instance, groups: Sequence[Sequence[int]], tokens: State | None = None
-) -> tuple[tuple[ExactEigenvalue, ...], StabilityWord, float] | None:
+) -> tuple[tuple[ExactEigenvalue, ...], StabilityAnswer, float] | None:
     """Enclosures of all eigenvalues at a point that is known to be an equilibrium, and what they decide.
 
     ``groups`` are interchangeable tokens; ``tokens`` are balls that contain the equilibrium, if it is not the point of
@@ -34,7 +38,7 @@ def ball_spectrum(
             if found is None:
                 continue
             word, gap = _decision(found, instance.system.time)
-            if word is StabilityWord.UNDECIDED and bits != TRIED[-1]:
+            if word is StabilityAnswer.UNDECIDED and bits != TRIED[-1]:
                 continue
             return _entries(found), word, gap
     return None
@@ -67,14 +71,14 @@ def _enclosures(
     return listed
 
 
-def _decision(found: list[tuple[Any, int]], time: Time) -> tuple[StabilityWord, float]:
+def _decision(found: list[tuple[Any, int]], time: Time) -> tuple[StabilityAnswer, float]:
     excesses = [abs(value) - 1 if time is Time.MAP else value.real for value, _ in found]
     outside = [excess for excess in excesses if excess > 0]
     if outside:
-        return StabilityWord.UNSTABLE, max(_below(excess) for excess in outside)
+        return StabilityAnswer.UNSTABLE, max(_below(excess) for excess in outside)
     if all(excess < 0 for excess in excesses):
-        return StabilityWord.STABLE, min((_below(-excess) for excess in excesses), default=1.0)
-    return StabilityWord.UNDECIDED, 0.0
+        return StabilityAnswer.STABLE, min((_below(-excess) for excess in excesses), default=1.0)
+    return StabilityAnswer.UNDECIDED, 0.0
 
 
 def _below(positive: Any) -> float:
@@ -96,3 +100,38 @@ def _entries(found: list[tuple[Any, int]]) -> tuple[ExactEigenvalue, ...]:
         real, imaginary = (0.0 if part.contains(0) else float(part.mid()) for part in (value.real, value.imag))
         entries.append(ExactEigenvalue(None, complex(real, imaginary), count, None, value.str(18), value))
     return tuple(sorted(entries, key=lambda entry: (entry.value.real, entry.value.imag)))
+
+
+NEAR = 1e-3
+
+
+def nearby_equilibrium(instance: Instance) -> dict[str, Any] | None:
+    """The isolated equilibrium that Newton's method reaches from the point, if Krawczyk's test certifies it.
+
+    ``distance`` bounds the largest difference of entries from above; the spectrum is in certified enclosures.  The
+    parameters are the given ones: an equilibrium of rounded parameters is not one of the numbers meant.
+    """
+    approximate = [[float(expression_ball(entry, 96).mid()) for entry in token] for token in instance.tokens]
+    found = certify_near(instance, approximate)
+    if found is None:
+        return None
+    with precision(192):
+        gaps = [
+            abs(entry - expression_ball(given, 192))
+            for token, row in zip(found.tokens, instance.tokens, strict=True)
+            for entry, given in zip(token, row, strict=True)
+        ]
+        largest = gaps[0]
+        for gap in gaps[1:]:
+            largest = arb.max(largest, gap)
+        distance = float(largest.upper()) * (1 + 2.0**-50)
+    if distance > NEAR:
+        return None
+    clusters = [approximate.index(token) for token in approximate]
+    spectrum = ball_spectrum(instance, groups_at(instance, clusters), found.tokens)
+    return {
+        "distance": distance,
+        "reason": "certified by Krawczyk's test: exactly one equilibrium this near, for the parameters as given",
+        "spectrum": [] if spectrum is None else [entry.as_dict() for entry in spectrum[0]],
+        "linearization": "undecided" if spectrum is None else str(spectrum[1]),
+    }

@@ -12,17 +12,22 @@ Kind ``classification``.  ``claim`` is one of
 The document carries the instance once, and both certificates name its hash: the re-check
 (:mod:`eigentoken.numerics.recheck.points.classified`) evaluates the system at that point by itself.  Every claim about
 a spectrum is about an equilibrium, or a 2-cycle where ``cycle`` says so: the re-check asks for that first.
+
+The verdict on linear asymptotic stability is one of three words and one line.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from eigentoken.theory.classification.classification import Classification
-from eigentoken.theory.language.verdicts import Certificate, Verdict
-from eigentoken.theory.systems.system import Space
+from eigentoken.theory.classification.jacobian_spectrum import PointLinearization, StabilityAnswer
+from eigentoken.theory.classification.sentences import BOUNDARY_NOTE, PAIR_NOTE, stability_reason, stability_unit
+from eigentoken.theory.language.verdicts import Certificate, Verdict, fails, holds, undecided
+from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["KIND", "certified"]
+__all__ = ["KIND", "certified", "spectrum_notes", "stability", "stability_verdict"]
 
 KIND = "classification"
 
@@ -52,3 +57,38 @@ def _with_certificate(found: Classification, verdict: Verdict, condition: str, c
     }
     inputs = {"instance": found.instance.digest()}
     return replace(verdict, certificate=Certificate(KIND, condition, verdict.word, inputs, data))
+
+
+def stability(found: PointLinearization, time: Time) -> Verdict:
+    """The verdict of an exact linearization."""
+    return stability_verdict(found.word, found.gap, time, found.eigenvalues, found.not_inside, "exact spectrum")
+
+
+def stability_verdict(
+    word: StabilityAnswer, gap: float, time: Time, eigenvalues: Any, not_inside: bool, how: str
+) -> Verdict:
+    """``holds`` inside, ``fails`` outside and on the boundary, ``undecided`` where neither is certain; with the reason."""
+    is_map = time is Time.MAP
+    unit = stability_unit(is_map)
+    if not eigenvalues:
+        return holds(stability_reason(str(word), is_map, gap, how, empty=True))
+    if word is StabilityAnswer.STABLE:
+        return holds(stability_reason("stable", is_map, gap, how), margin=gap, unit=unit)
+    if word is StabilityAnswer.UNSTABLE:
+        return fails(stability_reason("unstable", is_map, gap, how), margin=gap, unit=unit)
+    if word is StabilityAnswer.MARGINAL:
+        return fails(stability_reason("marginal", is_map, gap, how))
+    if not_inside:
+        return fails(stability_reason("not inside", is_map, gap, how))
+    return undecided(stability_reason("undecided", is_map, gap, how))
+
+
+def spectrum_notes(found: PointLinearization) -> tuple[str, ...]:
+    """What a reader of the spectrum should know."""
+    notes = []
+    if found.word is StabilityAnswer.MARGINAL:
+        total = sum(count for _, count in found.boundary)
+        notes.append(f"{total} {BOUNDARY_NOTE}")
+    if any(not root.is_real for root, _ in found.eigenvalues):
+        notes.append(PAIR_NOTE)
+    return tuple(notes)

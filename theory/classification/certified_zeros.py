@@ -16,7 +16,7 @@ from typing import Any
 from flint import arb, arb_mat
 
 from eigentoken.theory.classification.instances import Instance
-from eigentoken.theory.classification.jacobians import Jet, Setting, ball_setting, sum_products
+from eigentoken.theory.classification.jacobians import ArithmeticSetting, Jet, ball_setting, sum_products
 from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.exactness.krawczyk import newton, zero_in_box
 from eigentoken.theory.systems.algebra import LoopAlgebra
@@ -63,7 +63,7 @@ def values_and_slopes(rows: Sequence[Jet], size: int) -> tuple[list[Any], arb_ma
     return [row.value for row in rows], arb_mat([[row.slopes.get(c, arb(0)) for c in range(size)] for row in rows])
 
 
-def _linearized(setting: Setting, unknowns: Sequence[Any]) -> tuple[list[Any], arb_mat]:
+def _linearized(setting: ArithmeticSetting, unknowns: Sequence[Any]) -> tuple[list[Any], arb_mat]:
     instance = setting.instance
     jets = [Jet(value, {index: arb(1)}) for index, value in enumerate(unknowns)]
     rows = rest_equations(
@@ -107,7 +107,7 @@ def _symmetrised(instance: Instance, centre: list[Any], approximate: Sequence[Se
     return result
 
 
-def _start(setting: Setting, approximate: Sequence[Sequence[float]]) -> list[Any]:
+def _start(setting: ArithmeticSetting, approximate: Sequence[Sequence[float]]) -> list[Any]:
     """The tokens and, where there are multipliers, ``c_i = x_i^T W u_i``."""
     unknowns: list[Any] = [arb(float(entry)) for token in approximate for entry in token]
     if setting.instance.system.space is not Space.EUCLIDEAN:
@@ -117,7 +117,7 @@ def _start(setting: Setting, approximate: Sequence[Sequence[float]]) -> list[Any
     return unknowns
 
 
-def _checked(setting: Setting, images: list[Any]) -> CertifiedZero | None:
+def _checked(setting: ArithmeticSetting, images: list[Any]) -> CertifiedZero | None:
     instance = setting.instance
     n, d = instance.n, instance.d
     tokens = tuple(tuple(images[i * d : (i + 1) * d]) for i in range(n))

@@ -28,20 +28,23 @@ from pathlib import Path
 from typing import Any
 
 from eigentoken.theory.classification import sentences as words
-from eigentoken.theory.classification.ball_spectra import ball_spectrum
-from eigentoken.theory.classification.certificates import certified
+from eigentoken.theory.classification.ball_spectra import ball_spectrum, nearby_equilibrium
+from eigentoken.theory.classification.certificates import certified, spectrum_notes, stability, stability_verdict
 from eigentoken.theory.classification.classification import Classification, ExactEigenvalue
 from eigentoken.theory.classification.instances import Instance, read_instance
 from eigentoken.theory.classification.jacobian_spectrum import (
-    StabilityWord,
+    StabilityAnswer,
+    eigenvalue_entry,
     groups_at,
     linearization,
+    moduli_entries,
     reduced_blocks,
     spectral_factors,
+    spectrum_entries,
 )
 from eigentoken.theory.classification.jacobians import (
+    ArithmeticSetting,
     Matrix,
-    Setting,
     State,
     ball_setting,
     exact_setting,
@@ -53,10 +56,7 @@ from eigentoken.theory.classification.jacobians import (
 )
 from eigentoken.theory.classification.point_shapes import Shape, Undecided, attention_ranks, certain_zero, shape_of
 from eigentoken.theory.classification.polygon_blocks import kernel_blocks, polygon_blocks
-from eigentoken.theory.classification.rounded_points import nearby_equilibrium
 from eigentoken.theory.classification.signed_blocks import signed_blocks
-from eigentoken.theory.classification.spectrum_tables import eigenvalue_entry, moduli_entries, spectrum_entries
-from eigentoken.theory.classification.stability_verdicts import spectrum_notes, stability, stability_verdict
 from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.exactness.decisions import sign
 from eigentoken.theory.exactness.elements import ExactnessLimit
@@ -178,7 +178,7 @@ def _classify_in(instance: Instance, field: Field) -> Classification:
     return _moved(setting, field)
 
 
-def _fixed_or_moved(setting: Setting, field: Field) -> Classification:
+def _fixed_or_moved(setting: ArithmeticSetting, field: Field) -> Classification:
     """A map whose image is computed as it stands: in Euclidean space, or with a step of its own."""
     instance = setting.instance
     image = setting.advance()
@@ -203,7 +203,7 @@ def _certain_sign(value: Any) -> int:
     return found
 
 
-def _moved(setting: Setting, field: Field) -> Classification:
+def _moved(setting: ArithmeticSetting, field: Field) -> Classification:
     """A map that moves the point: a 2-cycle or not."""
     instance = setting.instance
     forward = _among_tokens(setting, setting.tokens, setting.tokens)
@@ -225,7 +225,7 @@ def _equal(left: Any, right: Any) -> bool:
     return all(certain_zero(a - b) for a, b in zip(left, right, strict=True))
 
 
-def _among_tokens(setting: Setting, at: State, targets: State) -> tuple[State, list[Any]] | None:
+def _among_tokens(setting: ArithmeticSetting, at: State, targets: State) -> tuple[State, list[Any]] | None:
     """``f(at)`` with its norms, if each image lies on the line of one of the targets; ``None`` otherwise."""
     image, norms = [], []
     for index, y in enumerate(setting.raw_step(at)):
@@ -246,7 +246,7 @@ def _among_tokens(setting: Setting, at: State, targets: State) -> tuple[State, l
 # ---------------------------------------------------------------------- equilibria
 
 
-def _equilibrium(setting: Setting, field: Field, heights: Any) -> Classification:
+def _equilibrium(setting: ArithmeticSetting, field: Field, heights: Any) -> Classification:
     instance = setting.instance
     shape = shape_of(setting, field)
     at_rest = _at_rest(setting)
@@ -270,7 +270,7 @@ def _equilibrium(setting: Setting, field: Field, heights: Any) -> Classification
 
 
 def _derived_blocks(
-    setting: Setting, field: Field, shape: Shape, groups: list[list[int]], heights: Any, at_rest: bool
+    setting: ArithmeticSetting, field: Field, shape: Shape, groups: list[list[int]], heights: Any, at_rest: bool
 ) -> list[tuple[Matrix, int]] | None:
     """Blocks of the Jacobian by the formulas for the papers' equation; ``None`` where none of them is for this point."""
     blocks = polygon_blocks(setting) if at_rest and shape.count > 2 else None
@@ -281,7 +281,7 @@ def _derived_blocks(
     return grouped_blocks(setting, groups, heights) if blocks is None else blocks
 
 
-def _at_rest(setting: Setting) -> bool:
+def _at_rest(setting: ArithmeticSetting) -> bool:
     """No token is pushed; in Euclidean space, where that holds at every equilibrium: all weighted means are zero.
 
     In Euclidean space nothing is said of a sublayer that is not a value matrix after weighted means.
@@ -311,7 +311,7 @@ def _kinds(shape: Shape, at_rest: bool) -> list[str]:
     return kinds or ["clustering"]
 
 
-def _described(base: Classification, setting: Setting, field: Field, shape: Shape) -> Classification:
+def _described(base: Classification, setting: ArithmeticSetting, field: Field, shape: Shape) -> Classification:
     """The class with k, p, q, the number of clusters and the ranks of the attention matrices."""
     notes = list(base.notes)
     if shape.eigenvalue is not None:
@@ -334,7 +334,7 @@ def _described(base: Classification, setting: Setting, field: Field, shape: Shap
     )
 
 
-def _tangent_matrix(setting: Setting, norms: Any) -> tuple[Matrix, int]:
+def _tangent_matrix(setting: ArithmeticSetting, norms: Any) -> tuple[Matrix, int]:
     matrix = jacobian(setting, norms=norms)
     if setting.instance.system.space is Space.EUCLIDEAN:
         return matrix, setting.instance.d
@@ -350,7 +350,7 @@ def _with_balls(base: Classification, groups: list[list[int]], limit: str) -> Cl
         return replace(base, stable=undecided(reason), linearization="undecided", arithmetic="exact, spectrum open")
     entries, word, gap = found
     time = base.instance.system.time
-    verdict = stability_verdict(word, gap, time, entries, word is StabilityWord.UNSTABLE, "ball arithmetic")
+    verdict = stability_verdict(word, gap, time, entries, word is StabilityAnswer.UNSTABLE, "ball arithmetic")
     return replace(
         base,
         spectrum=entries,
@@ -365,7 +365,7 @@ def _with_balls(base: Classification, groups: list[list[int]], limit: str) -> Cl
 
 
 def _cycle_matrix(
-    setting: Setting, image: State, norms: list[Any], mirrored: bool, groups: list[list[int]]
+    setting: ArithmeticSetting, image: State, norms: list[Any], mirrored: bool, groups: list[list[int]]
 ) -> tuple[Matrix, list[list[int]], int]:
     """The Jacobian of ``f o f`` (of f, where f(x) = -x and f is odd), the groups and the width of a token's block."""
     euclidean = setting.instance.system.space is Space.EUCLIDEAN
@@ -386,7 +386,7 @@ def _size(entry: ExactEigenvalue) -> float:
     return entry.value.real
 
 
-def _two_cycle(setting: Setting, field: Field, image: State, norms: list[Any], reason: str) -> Classification:
+def _two_cycle(setting: ArithmeticSetting, field: Field, image: State, norms: list[Any], reason: str) -> Classification:
     """``{x, f(x)}`` is a 2-cycle: multipliers per step, that is the square roots of the moduli for ``f o f``."""
     instance = setting.instance
     shape = shape_of(setting, field)

@@ -16,7 +16,7 @@ from eigentoken.theory.classification.certified_zeros import certify_near
 from eigentoken.theory.classification.classify import classify
 from eigentoken.theory.classification.float_algebra import FloatSystem
 from eigentoken.theory.classification.instances import Instance, InstanceError, check_on_manifold
-from eigentoken.theory.classification.jacobian_spectrum import StabilityWord, interchangeable
+from eigentoken.theory.classification.jacobian_spectrum import StabilityAnswer, interchangeable
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.systems.system import Space, Time
 
@@ -132,7 +132,7 @@ def described(base: Instance, tokens: Sequence[Sequence[float]], kind: str, orig
     if spectrum is None:
         return build(base, kind, origin, plain, None, verdict, undecided("the spectrum was not enclosed"))
     entries, word, gap = spectrum
-    outside = None if word is StabilityWord.UNDECIDED else _outside(entries, base.system.time)
+    outside = None if word is StabilityAnswer.UNDECIDED else _outside(entries, base.system.time)
     return build(
         base,
         kind,
@@ -147,10 +147,10 @@ def described(base: Instance, tokens: Sequence[Sequence[float]], kind: str, orig
     )
 
 
-def _stability(word: StabilityWord, gap: float) -> Verdict:
-    if word is StabilityWord.STABLE:
+def _stability(word: StabilityAnswer, gap: float) -> Verdict:
+    if word is StabilityAnswer.STABLE:
         return holds(f"all eigenvalues inside the stability region by at least {gap:.3g} (balls)", margin=gap)
-    if word is StabilityWord.UNSTABLE:
+    if word is StabilityAnswer.UNSTABLE:
         return fails(f"an eigenvalue outside the stability region by at least {gap:.3g} (balls)", margin=gap)
     return undecided("an eigenvalue was not told from the boundary of the stability region (balls)")
 

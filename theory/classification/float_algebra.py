@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.balls import expression_ball
-from eigentoken.theory.systems.algebra import checked_function
+from eigentoken.theory.systems.algebra import checked_function, mapped
 from eigentoken.theory.systems.system import System, Time
-from eigentoken.theory.systems.values import mapped
 
 __all__ = ["FloatAlgebra", "FloatSystem", "double", "doubles"]
 

@@ -4,6 +4,8 @@ Tokens that are equal and that the mask treats alike are interchangeable, so the
 permutations: on zero-sum perturbations of a group of c tokens it is one block ``J_ii - J_ij`` taken c - 1 times, and
 the rest is the quotient by the groups.  The pattern is checked entry by entry before it is used.  Blocks are split
 along the strongly connected components of their nonzero entries; every characteristic polynomial is factored.
+
+For people and files it is given as closed forms, doubles and enclosures.
 """
 
 from __future__ import annotations
@@ -13,35 +15,44 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+import sympy
 from flint import acb, arb
 
+from eigentoken.theory.classification.classification import ExactEigenvalue
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.balls import PRECISIONS, precision
 from eigentoken.theory.exactness.decisions import ball, sign
 from eigentoken.theory.exactness.fields import Field
 from eigentoken.theory.exactness.polynomials import (
+    MOST_SHOWN,
     Polynomial,
     Root,
     characteristic_polynomial,
+    closed_form,
     divide,
     factors,
     gcd,
     monic,
     root_balls,
     roots,
+    terms,
+    tidy,
 )
 from eigentoken.theory.systems.algebra import Mask
 from eigentoken.theory.systems.system import Time
 
 __all__ = [
     "PointLinearization",
-    "StabilityWord",
+    "StabilityAnswer",
+    "eigenvalue_entry",
     "groups_at",
     "interchangeable",
     "linearization",
+    "moduli_entries",
     "reduced_blocks",
     "root_places",
     "spectral_factors",
+    "spectrum_entries",
     "symmetric_blocks",
 ]
 
@@ -194,7 +205,7 @@ def _same(left: Matrix, right: Matrix) -> bool:
     )
 
 
-class StabilityWord(StrEnum):
+class StabilityAnswer(StrEnum):
     """What the linearization says: inside, outside, exactly on the boundary of the stability region, or open."""
 
     STABLE = "stable"
@@ -214,7 +225,7 @@ class PointLinearization:
     """
 
     eigenvalues: tuple[tuple[Root, int], ...]
-    word: StabilityWord
+    word: StabilityAnswer
     not_inside: bool
     gap: float
     boundary: tuple[tuple[Root, int], ...] = ()
@@ -244,13 +255,13 @@ def linearization(factored: Factors, time: Time) -> PointLinearization:
             not_inside |= mirrored or any(place in (0, 1) for place in places)
     values.sort(key=lambda entry: (entry[0].value.real, entry[0].value.imag))
     if outside:
-        word, gap = StabilityWord.UNSTABLE, max(height for out, height in gaps if out)
+        word, gap = StabilityAnswer.UNSTABLE, max(height for out, height in gaps if out)
     elif open_ones:
-        word, gap = StabilityWord.UNDECIDED, 0.0
+        word, gap = StabilityAnswer.UNDECIDED, 0.0
     elif boundary:
-        word, gap = StabilityWord.MARGINAL, 0.0
+        word, gap = StabilityAnswer.MARGINAL, 0.0
     else:
-        word, gap = StabilityWord.STABLE, min((height for _, height in gaps), default=1.0)
+        word, gap = StabilityAnswer.STABLE, min((height for _, height in gaps), default=1.0)
     return PointLinearization(tuple(values), word, not_inside, gap, tuple(boundary), None if open_ones else outside)
 
 
@@ -348,3 +359,71 @@ def _below(value: arb | acb) -> float:
     """A double below a nonnegative ball."""
     bound = float(value.abs_lower().mid()) if hasattr(value, "abs_lower") else 0.0
     return max(0.0, bound * (1 - 2.0**-50))
+
+
+LONGEST_FORM = 240
+DIGITS = 20
+
+
+def eigenvalue_entry(field: Field, value: Any) -> ExactEigenvalue:
+    """An exact real number of the field as an entry."""
+    enclosure = ball(value, 192)
+    return ExactEigenvalue(tidy(field, value), complex(float(enclosure.mid())), 1, None, _printed(enclosure), enclosure)
+
+
+def _printed(enclosure: Any) -> str:
+    with precision(96):
+        return str(enclosure.str(DIGITS))
+
+
+def _form(field: Field, root: Root) -> tuple[sympy.Expr | None, str | None]:
+    """The closed form of a root, and a description where there is none."""
+    exact = closed_form(field, root)
+    if exact is not None and len(str(exact)) <= LONGEST_FORM:
+        return exact, None
+    if sum(terms(coefficient) for coefficient in root.factor) > MOST_SHOWN:
+        return None, None
+    z = sympy.Symbol("z")
+    summands = [field.expression(coefficient) * z**degree for degree, coefficient in enumerate(root.factor)]
+    text = str(sympy.Add(*summands))
+    if len(text) > LONGEST_FORM:
+        return None, None
+    where = f"{root.value.real:.12g}" if root.is_real else f"{root.value:.12g}"
+    return None, f"RootOf({text}, near {where})"
+
+
+def spectrum_entries(field: Field, found: PointLinearization) -> tuple[ExactEigenvalue, ...]:
+    """The eigenvalues in ascending order of real part, then imaginary part."""
+    entries = []
+    for root, count in found.eigenvalues:
+        exact, description = _form(field, root)
+        entries.append(ExactEigenvalue(exact, root.value, count, description, _printed(root.enclosure), root.enclosure))
+    return tuple(entries)
+
+
+def moduli_entries(field: Field, found: PointLinearization, halved: bool) -> tuple[ExactEigenvalue, ...]:
+    """``|z|`` for each eigenvalue, or ``|z|^(1/2)`` if the eigenvalues are those of two steps; equal ones together."""
+    listed: list[tuple[sympy.Expr | None, Any, int]] = []
+    for root, count in found.eigenvalues:
+        exact, _ = _form(field, root)
+        with precision(192):
+            modulus = abs(acb(root.enclosure))
+            size = modulus.sqrt() if halved else modulus
+        form = None
+        if exact is not None and root.is_real:
+            form = -exact if root.enclosure.real < 0 else exact
+        elif len(root.factor) == 3 and not root.is_real:
+            form = sympy.sqrt(tidy(field, root.factor[0]))
+        if form is not None and halved:
+            form = sympy.sqrt(form)
+        for place, (known, enclosure, total) in enumerate(listed):
+            if form is not None and known == form:
+                listed[place] = (known, enclosure, total + count)
+                break
+        else:
+            listed.append((form, size, count))
+    listed.sort(key=lambda entry: float(entry[1].mid()))
+    return tuple(
+        ExactEigenvalue(form, complex(float(size.mid())), count, None, _printed(size), size)
+        for form, size, count in listed
+    )

@@ -4,6 +4,8 @@ A :class:`Jet` is a value with its first derivatives; the loops of :class:`~eige
 on jets as on numbers.  On the sphere and the ellipsoid the Jacobian is then restricted to the tangent spaces
 ``{w : x_i^T W w = 0}`` in the basis ``e_a - (W x)_a/(W x)_b e_b`` (a != b) for a pivot b with ``(W x)_b != 0``, so that
 no root is needed.
+
+At points with many equal tokens everything is computed for one token of each group, counted with its size.
 """
 
 from __future__ import annotations
@@ -14,28 +16,117 @@ from typing import Any
 
 from sympy import Rational
 
-from eigentoken.theory.classification.grouped_points import CountedAlgebra, distinct, zero_sum_and_quotient
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.decisions import ball, is_zero
 from eigentoken.theory.exactness.elements import Element, ExactnessLimit
 from eigentoken.theory.exactness.fields import Field
-from eigentoken.theory.systems.algebra import LoopAlgebra
+from eigentoken.theory.systems.algebra import LoopAlgebra, Mask, mapped
 from eigentoken.theory.systems.system import Normalisation, Space
-from eigentoken.theory.systems.values import mapped
 
 __all__ = [
+    "ArithmeticSetting",
+    "CountedAlgebra",
     "Jet",
-    "Setting",
     "ball_setting",
+    "distinct",
     "exact_setting",
     "grouped_blocks",
     "intrinsic_jacobian",
     "jacobian",
     "jet_algebra",
+    "zero_sum_and_quotient",
 ]
 
-State = tuple[tuple[Any, ...], ...]
 Matrix = list[list[Any]]
+
+
+@dataclass(frozen=True)
+class CountedAlgebra(LoopAlgebra):
+    """The loops with token j standing for ``counts[j]`` equal tokens; the weights are those of whole groups."""
+
+    counts: tuple[int, ...] = ()
+
+    def attention(
+        self, x: Sequence[Sequence[Any]], score: Any, mask: Mask, over_root_d: bool
+    ) -> tuple[tuple[Any, ...], ...]:
+        """``c_j e^{s_ij} / sum_l c_l e^{s_il}``; full attention only."""
+        if mask is not None:
+            raise ValueError("mask must be None: counted tokens need full attention")
+        rows = []
+        for i in range(len(x)):
+            terms = []
+            for j, count in enumerate(self.counts):
+                weight = self.one
+                if score is not None:
+                    pushed = [sum_of(a * b for a, b in zip(row, x[j], strict=True)) for row in score]
+                    weight = self.exp(sum_of(a * b for a, b in zip(x[i], pushed, strict=True)))
+                terms.append(weight * (count * self.one))
+            total = sum_of(terms)
+            if over_root_d:
+                total = total * self.sqrt(len(x[0]) * self.one)
+            rows.append(tuple(term / total for term in terms))
+        return tuple(rows)
+
+
+def sum_of(values: Any) -> Any:
+    """The sum in any arithmetic."""
+    total: Any = 0
+    for value in values:
+        total = total + value
+    return total
+
+
+def distinct(tokens: Sequence[Sequence[Any]]) -> tuple[list[Sequence[Any]], list[int]]:
+    """The tokens without repetitions (equal in normal form), and for each token its place among them."""
+    kept: list[Sequence[Any]] = []
+    places = []
+    for token in tokens:
+        for place, known in enumerate(kept):
+            if all(a == b for a, b in zip(token, known, strict=True)):
+                places.append(place)
+                break
+        else:
+            places.append(len(kept))
+            kept.append(token)
+    return kept, places
+
+
+def zero_sum_and_quotient(matrix: Matrix, counts: Sequence[int], width: int) -> list[tuple[Matrix, int]]:
+    """Blocks with multiplicities, from the Jacobian at split groups.
+
+    ``counts`` are the sizes of the groups; a group of one token has one place in the matrix, a larger one two: one token, and
+    the others together.
+    """
+    places: list[tuple[int, int | None]] = []
+    at = 0
+    for count in counts:
+        places.append((at, at + 1 if count > 1 else None))
+        at += 1 if count == 1 else 2
+
+    def part(i: int, j: int) -> Matrix:
+        return [row[j * width : (j + 1) * width] for row in matrix[i * width : (i + 1) * width]]
+
+    blocks: list[tuple[Matrix, int]] = []
+    quotient: Matrix = []
+    for (one, others), count in zip(places, counts, strict=True):
+        if others is not None:
+            own, shared = part(one, one), part(one, others)
+            difference = [
+                [a - b / (count - 1) for a, b in zip(x, y, strict=True)] for x, y in zip(own, shared, strict=True)
+            ]
+            blocks.append((difference, count - 1))
+        rows: Matrix = [[] for _ in range(width)]
+        for first, rest in places:
+            both = part(one, first)
+            if rest is not None:
+                both = [[a + b for a, b in zip(x, y, strict=True)] for x, y in zip(both, part(one, rest), strict=True)]
+            for row, more in zip(rows, both, strict=True):
+                row.extend(more)
+        quotient += rows
+    return [*blocks, (quotient, 1)]
+
+
+State = tuple[tuple[Any, ...], ...]
 
 
 class Jet:
@@ -108,7 +199,7 @@ def jet_algebra(exp: Callable[[Any], Any], sqrt: Callable[[Any], Any], one: Any)
 
 
 @dataclass(frozen=True)
-class Setting:
+class ArithmeticSetting:
     """An instance in one arithmetic: parameters, tokens and the algebra of its system."""
 
     instance: Instance
@@ -141,7 +232,7 @@ class Setting:
             return CountedAlgebra(*functions, self.one, self.counts)
         return LoopAlgebra(*functions, self.one)
 
-    def grouped(self, at: State) -> tuple[Setting, list[int]] | None:
+    def grouped(self, at: State) -> tuple[ArithmeticSetting, list[int]] | None:
         """The setting with one token for all equal ones and the place of each token, where that saves anything."""
         instance = self.instance
         alike = instance.system.standard and instance.system.positions == "none"
@@ -211,7 +302,7 @@ def sum_products(left: Sequence[Any], right: Sequence[Any]) -> Any:
     return total
 
 
-def exact_setting(instance: Instance, field: Field) -> Setting:
+def exact_setting(instance: Instance, field: Field) -> ArithmeticSetting:
     """The instance in its field; raises ``MissingGenerator`` where the field is too small."""
     tokens = tuple(tuple(field.number(entry) for entry in token) for token in instance.tokens)
 
@@ -221,10 +312,12 @@ def exact_setting(instance: Instance, field: Field) -> Setting:
             raise ExactnessLimit("a norm is not a number of the field")
         return field.root(expression, Rational(1, 2))
 
-    return Setting(instance, mapped(instance.parameters, field.number), tokens, field.exp, root, field.one, field)
+    return ArithmeticSetting(
+        instance, mapped(instance.parameters, field.number), tokens, field.exp, root, field.one, field
+    )
 
 
-def ball_setting(instance: Instance, bits: int) -> Setting:
+def ball_setting(instance: Instance, bits: int) -> ArithmeticSetting:
     """The instance in ball arithmetic; the caller keeps the same precision while computing."""
     from flint import arb
 
@@ -234,10 +327,10 @@ def ball_setting(instance: Instance, bits: int) -> Setting:
         return expression_ball(value, bits)
 
     tokens = tuple(tuple(number(entry) for entry in token) for token in instance.tokens)
-    return Setting(instance, mapped(instance.parameters, number), tokens, arb.exp, arb.sqrt, arb(1))
+    return ArithmeticSetting(instance, mapped(instance.parameters, number), tokens, arb.exp, arb.sqrt, arb(1))
 
 
-def jacobian(setting: Setting, tokens: State | None = None, norms: Sequence[Any] = ()) -> Matrix:
+def jacobian(setting: ArithmeticSetting, tokens: State | None = None, norms: Sequence[Any] = ()) -> Matrix:
     """The nd x nd matrix ``d advance_i / d x_j``, tokens and coordinates in order, of the homogeneous extension."""
     at = setting.tokens if tokens is None else tokens
     d = len(at[0])
@@ -249,7 +342,7 @@ def jacobian(setting: Setting, tokens: State | None = None, norms: Sequence[Any]
     return [[entry.slopes.get(column, zero) for column in range(len(at) * d)] for token in image for entry in token]
 
 
-def tangent_pivots(setting: Setting, tokens: State | None = None) -> list[int]:
+def tangent_pivots(setting: ArithmeticSetting, tokens: State | None = None) -> list[int]:
     """For each token a coordinate b with ``(W x)_b != 0``, the largest; equal tokens have equal pivots."""
     pivots = []
     for token in setting.tokens if tokens is None else tokens:
@@ -267,7 +360,11 @@ def _is_exact(value: Any) -> bool:
 
 
 def intrinsic_jacobian(
-    setting: Setting, full: Matrix, pivots: Sequence[int], image_pivots: Sequence[int], tokens: State | None = None
+    setting: ArithmeticSetting,
+    full: Matrix,
+    pivots: Sequence[int],
+    image_pivots: Sequence[int],
+    tokens: State | None = None,
 ) -> Matrix:
     """The Jacobian from the tangent spaces at ``tokens`` to those at their images: n(d-1) rows and columns.
 
@@ -290,7 +387,7 @@ def intrinsic_jacobian(
 
 
 def grouped_blocks(
-    setting: Setting, groups: Sequence[Sequence[int]], norms: Sequence[Any]
+    setting: ArithmeticSetting, groups: Sequence[Sequence[int]], norms: Sequence[Any]
 ) -> list[tuple[Matrix, int]] | None:
     """Blocks of the tangent Jacobian from two representatives of each group of equal tokens (full attention).
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eigentoken.theory.classification.jacobian_spectrum import root_places
-from eigentoken.theory.classification.jacobians import Setting, State, sum_products
+from eigentoken.theory.classification.jacobians import ArithmeticSetting, State, sum_products
 from eigentoken.theory.exactness.decisions import is_zero
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field
@@ -55,7 +55,7 @@ class Shape:
         return max(self.clusters) + 1
 
 
-def shape_of(setting: Setting, field: Field, tokens: State | None = None) -> Shape:
+def shape_of(setting: ArithmeticSetting, field: Field, tokens: State | None = None) -> Shape:
     """Clusters, signs and eigenvector data of a state."""
     at = setting.tokens if tokens is None else tokens
     representatives: list[Sequence[Any]] = []
@@ -83,7 +83,7 @@ def shape_of(setting: Setting, field: Field, tokens: State | None = None) -> Sha
     return Shape(tuple(clusters), signs, value, place, repeated, tied)
 
 
-def layer_matrix(setting: Setting) -> list[list[Any]]:
+def layer_matrix(setting: ArithmeticSetting) -> list[list[Any]]:
     """``F = sum_h F_h``, the identity where the system has no value matrix."""
     d = setting.instance.d
     total = [[0 * setting.one for _ in range(d)] for _ in range(d)]
@@ -95,7 +95,7 @@ def layer_matrix(setting: Setting) -> list[list[Any]]:
     return total
 
 
-def _eigenvalue(setting: Setting, matrix: list[list[Any]], token: Sequence[Any]) -> Any:
+def _eigenvalue(setting: ArithmeticSetting, matrix: list[list[Any]], token: Sequence[Any]) -> Any:
     """lambda with ``F x = lambda x``, or ``None``."""
     image = [sum_products(row, token) for row in matrix]
     if setting.instance.system.space is Space.EUCLIDEAN:
@@ -142,7 +142,7 @@ def _shifted(polynomial: Polynomial, value: Any) -> Polynomial:
     return result
 
 
-def attention_ranks(setting: Setting) -> tuple[int | None, ...]:
+def attention_ranks(setting: ArithmeticSetting) -> tuple[int | None, ...]:
     """The rank of each head's attention matrix, by exact elimination; ``None`` where a pivot is open."""
     ranks: list[int | None] = []
     for weights in setting.attention():

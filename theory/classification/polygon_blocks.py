@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eigentoken.theory.classification.jacobian_spectrum import reduced_blocks
-from eigentoken.theory.classification.jacobians import Setting
+from eigentoken.theory.classification.jacobians import ArithmeticSetting
 from eigentoken.theory.classification.point_shapes import certain_zero
 from eigentoken.theory.exactness.fields import Field
 from eigentoken.theory.exactness.polynomials import characteristic_polynomial, factors
@@ -22,7 +22,7 @@ __all__ = ["kernel_blocks", "polygon_blocks"]
 Matrix = list[list[Any]]
 
 
-def polygon_blocks(setting: Setting) -> list[tuple[Matrix, int]] | None:
+def polygon_blocks(setting: ArithmeticSetting) -> list[tuple[Matrix, int]] | None:
     """Blocks with multiplicities whose spectra together are that of the linearization; ``None`` where this is no polygon
     of full attention with vanishing scores and sum (decided exactly)."""
     instance = setting.instance
@@ -69,7 +69,7 @@ def polygon_blocks(setting: Setting) -> list[tuple[Matrix, int]] | None:
     return _stepped(setting, blocks)
 
 
-def kernel_blocks(setting: Setting, field: Field) -> list[tuple[Matrix, int]] | None:
+def kernel_blocks(setting: ArithmeticSetting, field: Field) -> list[tuple[Matrix, int]] | None:
     """Where the value matrix annihilates every token (on the sphere from both sides) the derivative is ``A (x) V``.
 
     The weights then do not act at first order; for eigenvalues lambda of V in the field the blocks are ``lambda A``.
@@ -100,7 +100,7 @@ def kernel_blocks(setting: Setting, field: Field) -> list[tuple[Matrix, int]] | 
     return _stepped(setting, blocks)
 
 
-def _stepped(setting: Setting, blocks: list[tuple[Matrix, int]]) -> list[tuple[Matrix, int]]:
+def _stepped(setting: ArithmeticSetting, blocks: list[tuple[Matrix, int]]) -> list[tuple[Matrix, int]]:
     """``I + alpha B`` for a map, and the blocks split into their connected parts."""
     if setting.instance.system.time is Time.MAP:
         step, one = setting.parameters["alpha"], setting.one
@@ -115,7 +115,7 @@ def _stepped(setting: Setting, blocks: list[tuple[Matrix, int]]) -> list[tuple[M
     return pieces
 
 
-def _is_polygon(setting: Setting) -> bool:
+def _is_polygon(setting: ArithmeticSetting) -> bool:
     tokens = setting.tokens
     d = len(tokens[0])
     if not all(certain_zero(_sum(token[a] for token in tokens)) for a in range(d)):

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eigentoken.theory.classification.jacobian_spectrum import reduced_blocks
-from eigentoken.theory.classification.jacobians import Setting, sum_products, tangent_pivots
+from eigentoken.theory.classification.jacobians import ArithmeticSetting, sum_products, tangent_pivots
 from eigentoken.theory.classification.point_shapes import Shape, certain_zero
 from eigentoken.theory.exactness.fields import Field
 from eigentoken.theory.exactness.polynomials import characteristic_polynomial, factors
@@ -27,7 +27,7 @@ Matrix = list[list[Any]]
 
 
 def signed_blocks(
-    setting: Setting, field: Field, shape: Shape, groups: Sequence[Sequence[int]], norms: Sequence[Any]
+    setting: ArithmeticSetting, field: Field, shape: Shape, groups: Sequence[Sequence[int]], norms: Sequence[Any]
 ) -> list[tuple[Matrix, int]] | None:
     """Blocks with multiplicities whose spectra are that of the Jacobian; ``None`` where the point is not of this kind.
 
@@ -96,7 +96,7 @@ def signed_blocks(
     return blocks
 
 
-def _induced(setting: Setting, value: Any) -> Matrix:
+def _induced(setting: ArithmeticSetting, value: Any) -> Matrix:
     """The matrix that F induces on ``{w : v^T W w = 0}`` along v, in the coordinates other than the pivot."""
     d, v = setting.instance.d, setting.tokens[0]
     pivot = tangent_pivots(setting, (v,))[0]

@@ -13,14 +13,14 @@ from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.places import Place
 from eigentoken.theory.language.readings import WORDS
 
-__all__ = ["DocumentError", "UnknownObservable", "decode", "encode"]
+__all__ = ["UnknownObservable", "WordDocumentError", "decode", "encode"]
 
 
-class DocumentError(ValueError):
+class WordDocumentError(ValueError):
     """A document that does not say a word of the language."""
 
 
-class UnknownObservable(DocumentError):
+class UnknownObservable(WordDocumentError):
     """An observable that a conjecture file defined itself: it cannot be read from a report alone."""
 
 
@@ -75,13 +75,13 @@ def encode(thing: Any) -> Any:
         return {"value": bool(thing)}
     if isinstance(thing, sp.Basic):
         return {"call": type(thing).__name__, "args": [encode(each) for each in thing.args]}
-    raise DocumentError(f"{type(thing).__name__} has no JSON form")
+    raise WordDocumentError(f"{type(thing).__name__} has no JSON form")
 
 
 def decode(document: Any) -> Any:
     """What :func:`encode` wrote; only words and functions of the language are made."""
     if not isinstance(document, dict):
-        raise DocumentError(f"expected an object, got {document!r}")
+        raise WordDocumentError(f"expected an object, got {document!r}")
     if "value" in document:
         return document["value"]
     if "list" in document:
@@ -90,7 +90,7 @@ def decode(document: Any) -> Any:
         return sp.Rational(str(document["number"]))
     if "symbol" in document:
         if document["symbol"] not in _SYMBOLS:
-            raise DocumentError(f"unknown symbol {document['symbol']!r}")
+            raise WordDocumentError(f"unknown symbol {document['symbol']!r}")
         return _SYMBOLS[document["symbol"]]
     if "scalar" in document:
         return terms.scalar(str(document["scalar"]))
@@ -113,7 +113,7 @@ def _made(document: dict[str, Any]) -> Any:
     name = document.get("word", document.get("place"))
     table = WORDS if "word" in document else {each.__name__: each for each in _places()}
     if name not in table:
-        raise DocumentError(f"{name!r} is not a word of the language")
+        raise WordDocumentError(f"{name!r} is not a word of the language")
     return table[name](**{key: decode(value) for key, value in document.get("fields", {}).items()})
 
 
@@ -130,7 +130,7 @@ def _called(document: dict[str, Any]) -> Any:
     if name in numbers:
         return numbers[name](*args)
     if name not in _FUNCTIONS:
-        raise DocumentError(f"{name!r} is not a function of the language")
+        raise WordDocumentError(f"{name!r} is not a function of the language")
     if name in {"StrictLessThan", "LessThan", "StrictGreaterThan", "GreaterThan", "Equality", "Unequality"}:
         return _FUNCTIONS[name](*args, evaluate=False)
     return _FUNCTIONS[name](*args)

@@ -17,10 +17,10 @@ from typing import Any
 
 from eigentoken.display import brief
 
-__all__ = ["Certificate", "Verdict", "VerdictWord", "all_of", "any_of", "fails", "holds", "undecided"]
+__all__ = ["Certificate", "Verdict", "VerdictAnswer", "all_of", "any_of", "fails", "holds", "undecided"]
 
 
-class VerdictWord(StrEnum):
+class VerdictAnswer(StrEnum):
     """The three answers."""
 
     HOLDS = "holds"
@@ -28,7 +28,7 @@ class VerdictWord(StrEnum):
     UNDECIDED = "undecided"
 
 
-_WORDS = tuple(str(word) for word in VerdictWord)
+_WORDS = tuple(str(word) for word in VerdictAnswer)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Certificate:
 
     kind: str
     condition: str
-    verdict: VerdictWord
+    verdict: VerdictAnswer
     inputs: Mapping[str, str] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -104,7 +104,7 @@ class Verdict:
     TypeError: a Verdict is holds, fails or undecided, not true or false: use .is_holds, .is_fails or .is_undecided
     """
 
-    word: VerdictWord
+    word: VerdictAnswer
     reason: str
     margin: float | None = None
     unit: str = ""
@@ -112,7 +112,7 @@ class Verdict:
     details: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "word", VerdictWord(self.word))  # also accepts the plain text
+        object.__setattr__(self, "word", VerdictAnswer(self.word))  # also accepts the plain text
         if self.margin is not None and (math.isnan(self.margin) or self.margin < 0):
             raise ValueError(f"margin must be a number >= 0 or None, got {self.margin}: state what is certified")
         if self.certificate is not None and self.certificate.verdict != self.word:
@@ -147,15 +147,15 @@ class Verdict:
 
     @property
     def is_holds(self) -> bool:
-        return self.word is VerdictWord.HOLDS
+        return self.word is VerdictAnswer.HOLDS
 
     @property
     def is_fails(self) -> bool:
-        return self.word is VerdictWord.FAILS
+        return self.word is VerdictAnswer.FAILS
 
     @property
     def is_undecided(self) -> bool:
-        return self.word is VerdictWord.UNDECIDED
+        return self.word is VerdictAnswer.UNDECIDED
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON object of DESIGN section 5: verdict, margin, reason, certificate (and unit, details)."""
@@ -178,30 +178,30 @@ class Verdict:
 
 def holds(reason: str, **parts: Any) -> Verdict:
     """A verdict ``holds``."""
-    return Verdict(VerdictWord.HOLDS, reason, **parts)
+    return Verdict(VerdictAnswer.HOLDS, reason, **parts)
 
 
 def fails(reason: str, **parts: Any) -> Verdict:
     """A verdict ``fails``."""
-    return Verdict(VerdictWord.FAILS, reason, **parts)
+    return Verdict(VerdictAnswer.FAILS, reason, **parts)
 
 
 def undecided(reason: str, **parts: Any) -> Verdict:
     """A verdict ``undecided``; the reason says what was tried."""
-    return Verdict(VerdictWord.UNDECIDED, reason, **parts)
+    return Verdict(VerdictAnswer.UNDECIDED, reason, **parts)
 
 
 def all_of(verdicts: Mapping[str, Verdict]) -> Verdict:
     """Conjunction: fails if one fails, holds if all hold, else undecided.  The margin is the smallest."""
-    return _combine(verdicts, decisive=VerdictWord.FAILS, otherwise=VerdictWord.HOLDS)
+    return _combine(verdicts, decisive=VerdictAnswer.FAILS, otherwise=VerdictAnswer.HOLDS)
 
 
 def any_of(verdicts: Mapping[str, Verdict]) -> Verdict:
     """Disjunction: holds if one holds, fails if all fail, else undecided."""
-    return _combine(verdicts, decisive=VerdictWord.HOLDS, otherwise=VerdictWord.FAILS)
+    return _combine(verdicts, decisive=VerdictAnswer.HOLDS, otherwise=VerdictAnswer.FAILS)
 
 
-def _combine(verdicts: Mapping[str, Verdict], decisive: VerdictWord, otherwise: VerdictWord) -> Verdict:
+def _combine(verdicts: Mapping[str, Verdict], decisive: VerdictAnswer, otherwise: VerdictAnswer) -> Verdict:
     parts = {name: verdict.as_dict() for name, verdict in verdicts.items()}
     for name, verdict in verdicts.items():
         if verdict.word is decisive:
@@ -209,7 +209,7 @@ def _combine(verdicts: Mapping[str, Verdict], decisive: VerdictWord, otherwise: 
     open_ones = [name for name, verdict in verdicts.items() if verdict.is_undecided]
     if open_ones:
         reason = "; ".join(f"{name}: {verdicts[name].reason}" for name in open_ones)
-        return Verdict(VerdictWord.UNDECIDED, reason, details={"parts": parts})
+        return Verdict(VerdictAnswer.UNDECIDED, reason, details={"parts": parts})
     margins = [verdict.margin for verdict in verdicts.values() if verdict.margin is not None]
     units = {verdict.unit for verdict in verdicts.values()}
     known = len(margins) == len(verdicts) and len(units) == 1 and bool(margins)

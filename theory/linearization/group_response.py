@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus import Assumptions, Base, Expression, dot, normal_form, vector
-from eigentoken.theory.calculus.atoms import Dot, Mask, SumExp, Word
+from eigentoken.theory.calculus.atoms import Dot, MaskEntry, SumExp, Word
 from eigentoken.theory.calculus.expressions import Monomial
 from eigentoken.theory.calculus.groups import Group, GroupPoint, with_norms
 from eigentoken.theory.linearization.linearize import PERTURBATION, Linearization
@@ -94,7 +94,7 @@ def _shape(monomial: Monomial, test: str, metric: Word) -> tuple[str, str]:
 
 
 def _is_uniform_row(factors: list[tuple[Any, int]]) -> bool:
-    masks = [atom for atom, power in factors if isinstance(atom, Mask) and power == 1]
+    masks = [atom for atom, power in factors if isinstance(atom, MaskEntry) and power == 1]
     sums = [atom for atom, power in factors if isinstance(atom, SumExp) and power == -1]
     return len(masks) == len(sums) == 1 and len(factors) == 2 and not sums[0].exponent
 

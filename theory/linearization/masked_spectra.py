@@ -33,7 +33,7 @@ from eigentoken.theory.calculus import (
     normal_form,
     vector,
 )
-from eigentoken.theory.calculus.atoms import Dot, Exp, Index, Mask, Norm, SumExp
+from eigentoken.theory.calculus.atoms import Dot, Exp, Index, MaskEntry, Norm, SumExp
 from eigentoken.theory.calculus.derivative import SLOT, substitute
 from eigentoken.theory.calculus.expressions import Monomial
 from eigentoken.theory.linearization.consensus_spectra import KAPPA, TOKEN, P, Q, balance_symbol, of_head, score_symbol
@@ -202,7 +202,7 @@ class _Rows:
             return 0, TOKENS  # uniform weights without mask are the number 1/n
         sums = [atom for atom, power in factors if isinstance(atom, SumExp) and power == -1]
         exps = [atom for atom, power in factors if isinstance(atom, Exp) and power == 1]
-        masks = [atom for atom, power in factors if isinstance(atom, Mask) and power == 1]
+        masks = [atom for atom, power in factors if isinstance(atom, MaskEntry) and power == 1]
         if len(sums) == 1 and len(exps) <= 1 and len(sums) + len(exps) + len(masks) == len(factors):
             (total,) = sums
             below = [(mask.name, mask.query, index) for mask in total.masks]

@@ -18,7 +18,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
+from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, holds, undecided
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.proving.polynomial_form import (
     Translation,
@@ -136,7 +136,7 @@ def prove(
         point = _rechecked(given, goal, symbols, [*answer.candidates, *_simple_points(symbols)])
         if point is not None:
             shown = {str(symbol): str(value) for symbol, value in point.items()}
-            certificate = Certificate("real-model", text, VerdictWord.FAILS, data={"point": shown})
+            certificate = Certificate("real-model", text, VerdictAnswer.FAILS, data={"point": shown})
             return fails(f"false at {shown}", certificate=certificate, details={"point": point})
     if answer.word == "sat":
         return undecided("the solver's model could not be confirmed with exact numbers")
@@ -303,7 +303,7 @@ def _proved(
         return undecided("the hypotheses contradict each other, so that nothing was said")
     data = {"smtlib": answer.smtlib or f"; {answer.note}\n(assert false)\n(check-sat)\n"}
     return holds(
-        "the negation has no real solution", certificate=Certificate("smt-unsat", text, VerdictWord.HOLDS, data=data)
+        "the negation has no real solution", certificate=Certificate("smt-unsat", text, VerdictAnswer.HOLDS, data=data)
     )
 
 

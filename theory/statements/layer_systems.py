@@ -22,13 +22,23 @@ from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.system import Normalisation, System, Time
 
-__all__ = ["ANY", "AsIfWord", "Covers", "Difference", "LayerSystem", "LayerWord", "Match", "contains", "idealisations"]
+__all__ = [
+    "ANY",
+    "AsIfAnswer",
+    "Covers",
+    "Difference",
+    "LayerAnswer",
+    "LayerSystem",
+    "Match",
+    "contains",
+    "idealisations",
+]
 
 #: Every mask, or every dependence of the scores on positions.
 ANY = "any"
 
 
-class LayerWord(StrEnum):
+class LayerAnswer(StrEnum):
     """What is said of one statement and one layer.
 
     ``holds``: the layer is an instance of the statement's system up to the named idealisations, and all its conditions on
@@ -46,7 +56,7 @@ class LayerWord(StrEnum):
     NO_CONDITION = "no condition on weights"
 
 
-class AsIfWord(StrEnum):
+class AsIfAnswer(StrEnum):
     """What the conditions of a statement about one head say of a sum of heads, or of one head alone: no verdict on the layer."""
 
     MET = "met as if one head"

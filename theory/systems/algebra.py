@@ -5,11 +5,13 @@ first six are those of the papers; the others are for sublayers that another pac
 Whoever implements them gets all systems: exact sympy numbers, mpmath, balls and dual numbers share the loops of
 :class:`LoopAlgebra`; batched torch arrays and the dimension-free calculus bring their own (the calculus knows the six only).
 A conformance test holds the twins together.
+
+Parameters are values: numbers, vectors, matrices and lists of heads, taken from one arithmetic to another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,6 +25,7 @@ __all__ = [
     "causal_mask",
     "checked_function",
     "full_mask",
+    "mapped",
 ]
 
 #: ``mask[i][j]`` is 1 where token i attends to token j, 0 elsewhere; ``None`` is full attention.
@@ -261,3 +264,21 @@ class LoopAlgebra:
         if vector is None:
             return tuple(tuple(token) for token in x)
         return tuple(tuple(a + b for a, b in zip(token, vector, strict=True)) for token in x)
+
+
+def mapped(parameters: Mapping[str, Any], number: Callable[[Any], Any]) -> dict[str, Any]:
+    """The parameters with ``number`` applied to each of their numbers; what is left out (``None``) stays so.
+
+    >>> mapped({"alpha": 1, "b": (1, 2), "V": ((1, 0), (0, 3)), "heads": ({"F": ((4,),)},)}, float)
+    {'alpha': 1.0, 'b': (1.0, 2.0), 'V': ((1.0, 0.0), (0.0, 3.0)), 'heads': [{'F': ((4.0,),)}]}
+    """
+
+    def value(given: Any) -> Any:
+        if given is None:
+            return None
+        return tuple(value(entry) for entry in given) if isinstance(given, tuple | list) else number(given)
+
+    return {
+        name: [mapped(head, number) for head in given] if name == "heads" else value(given)
+        for name, given in parameters.items()
+    }

@@ -26,7 +26,7 @@ from eigentoken.files.arrays import read_npy
 from eigentoken.files.documents import read_json
 
 __all__ = [
-    "Document",
+    "CertificateDocument",
     "Exact",
     "RecheckError",
     "exact_input",
@@ -92,7 +92,7 @@ class Exact:
 
 
 @dataclass(frozen=True)
-class Document:
+class CertificateDocument:
     """A certificate as data."""
 
     kind: str
@@ -259,7 +259,7 @@ def _sum_of_products(terms: Any, inputs: Mapping[str, Exact]) -> tuple[flint.fmp
     return total
 
 
-def read_document(source: Any) -> Document:
+def read_document(source: Any) -> CertificateDocument:
     """A certificate object, its JSON document, or the name of a file written by ``save``."""
     arrays: dict[str, Floats] = {}
     claimed: Mapping[str, str]
@@ -276,7 +276,7 @@ def read_document(source: Any) -> Document:
         arrays = {name: np.asarray(array) for name, array in source.arrays.items()}
         claimed = dict(document["arrays"])
     try:
-        result = Document(
+        result = CertificateDocument(
             str(document["kind"]),
             str(document["condition"]),
             str(document["verdict"]),

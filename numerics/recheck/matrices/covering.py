@@ -16,7 +16,7 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from eigentoken.numerics.recheck.documents.reading import Document, Exact, fraction_of, unconfirmed
+from eigentoken.numerics.recheck.documents.reading import CertificateDocument, Exact, fraction_of, unconfirmed
 from eigentoken.numerics.recheck.matrices import rational
 from eigentoken.numerics.recheck.matrices.floats import nearest_float
 from eigentoken.numerics.recheck.matrices.leaders import EXACT_SIZE, places
@@ -45,7 +45,7 @@ class Filled:
         return any(bool(self.far[self.joined(int(i))].all()) for i in np.flatnonzero(self.far))
 
 
-def confirm_discs(document: Document, matrix: Exact, reach: Fraction, until: float) -> str | None:
+def confirm_discs(document: CertificateDocument, matrix: Exact, reach: Fraction, until: float) -> str | None:
     """None if the stored discs hold the spectrum of every matrix within reach, with their counts; else why not."""
     facts = document.data["facts"]
     n = matrix.shape[0]

@@ -17,7 +17,13 @@ from fractions import Fraction
 import flint
 import numpy as np
 
-from eigentoken.numerics.recheck.documents.reading import UNCONFIRMED, Document, Exact, fraction_of, unconfirmed
+from eigentoken.numerics.recheck.documents.reading import (
+    UNCONFIRMED,
+    CertificateDocument,
+    Exact,
+    fraction_of,
+    unconfirmed,
+)
 from eigentoken.numerics.recheck.matrices import balls, floats, rational
 from eigentoken.numerics.recheck.matrices.bases import candidate_basis, float_discs
 from eigentoken.numerics.recheck.matrices.exact_leaders import confirm_exactly
@@ -32,7 +38,7 @@ KINDS = ("simple-real", "simple-pair", "non-real")
 
 
 @dataclass(frozen=True)
-class Claim:
+class LeaderClaim:
     """The leaders are of this kind, beyond this score, for every matrix within ``reach``."""
 
     kind: str
@@ -45,7 +51,7 @@ def balls_fit(n: int, until: float) -> bool:
     return n <= EXACT_SIZE or BALL_SECONDS * n**3 < until - time.monotonic()
 
 
-def confirm_leader(document: Document, matrix: Exact, reach: Fraction, until: float) -> str | None:
+def confirm_leader(document: CertificateDocument, matrix: Exact, reach: Fraction, until: float) -> str | None:
     """None if the facts are confirmed, else why not."""
     facts = document.data["facts"]
     n = matrix.shape[0]
@@ -62,7 +68,7 @@ def confirm_leader(document: Document, matrix: Exact, reach: Fraction, until: fl
         return None
     if "beta" not in facts:
         return "no separating score is given"
-    claim = Claim(str(kind), Score(str(by), alpha), fraction_of(facts["beta"]), reach)
+    claim = LeaderClaim(str(kind), Score(str(by), alpha), fraction_of(facts["beta"]), reach)
     if kind in ("tie", "all-real", "multiple-real", "multiple-pair"):
         if reach != 0:
             return "an exact tie has no margin"
@@ -72,7 +78,7 @@ def confirm_leader(document: Document, matrix: Exact, reach: Fraction, until: fl
     return _climb(document, matrix, claim, until)
 
 
-def _climb(document: Document, matrix: Exact, claim: Claim, until: float) -> str | None:
+def _climb(document: CertificateDocument, matrix: Exact, claim: LeaderClaim, until: float) -> str | None:
     n = matrix.shape[0]
     tried: list[str] = []
     symmetric = claim.kind == "simple-real" and _may_be_symmetric(matrix)
@@ -131,7 +137,7 @@ def _may_be_symmetric(matrix: Exact) -> bool:
     return values is None or bool(np.array_equal(values, values.T))
 
 
-def _stepped(matrix: Exact, claim: Claim) -> tuple[Exact, Fraction]:
+def _stepped(matrix: Exact, claim: LeaderClaim) -> tuple[Exact, Fraction]:
     """``I + alpha M`` and the reach there, if the order is by step."""
     alpha = claim.score.alpha
     if alpha is None:
@@ -150,15 +156,15 @@ def _stepped(matrix: Exact, claim: Claim) -> tuple[Exact, Fraction]:
     return Exact(build, None, "", matrix.shape, near), claim.reach * abs(alpha)
 
 
-def _order(claim: Claim) -> str:
+def _order(claim: LeaderClaim) -> str:
     return "real-part" if claim.score.by == "real-part" else "modulus"
 
 
-def _exactly(matrix: Exact, claim: Claim, until: float) -> str | None:
+def _exactly(matrix: Exact, claim: LeaderClaim, until: float) -> str | None:
     return confirm_exactly(_stepped(matrix, claim)[0], _order(claim), claim.beta, claim.kind, until)
 
 
-def _confirm_symmetric(matrix: Exact, reach: Fraction, claim: Claim, until: float) -> str | None:
+def _confirm_symmetric(matrix: Exact, reach: Fraction, claim: LeaderClaim, until: float) -> str | None:
     """Exactly one eigenvalue beyond beta: one above ``beta + reach`` and n - 1 below ``beta - reach``, and mirrored."""
     n, beta = matrix.shape[0], claim.beta
     if matrix.floats is None and not bool(matrix.numerators == matrix.numerators.transpose()):
@@ -177,7 +183,7 @@ def _confirm_symmetric(matrix: Exact, reach: Fraction, claim: Claim, until: floa
     return "the moduli do not separate at the given score"
 
 
-def _separated(found: Places, claim: Claim) -> bool:
+def _separated(found: Places, claim: LeaderClaim) -> bool:
     """Do the discs (of every matrix within reach) imply the claim?"""
     beyond, inside = found.sides(claim.score, claim.beta)
     off_axis = found.off_axis()
@@ -193,7 +199,7 @@ def _separated(found: Places, claim: Claim) -> bool:
     return int(beyond.sum()) == 2 and bool(off_axis[beyond].all())
 
 
-def _shown_false(matrix: Exact, claim: Claim, until: float) -> str | None:
+def _shown_false(matrix: Exact, claim: LeaderClaim, until: float) -> str | None:
     """A reason if the numbers of eigenvalues beyond some scores contradict the claim."""
     if claim.kind == "non-real":
         return None
@@ -214,7 +220,7 @@ def _shown_false(matrix: Exact, claim: Claim, until: float) -> str | None:
     return None
 
 
-def _confirm_lyapunov(document: Document, matrix: Exact, claim: Claim) -> str | None:
+def _confirm_lyapunov(document: CertificateDocument, matrix: Exact, claim: LeaderClaim) -> str | None:
     stepped, reach = _stepped(matrix, claim)
     a, e, lost = stepped.rounded
     if abs(e) > 900:

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from eigentoken.numerics.recheck.documents.reading import Document, fraction_of
+from eigentoken.numerics.recheck.documents.reading import CertificateDocument, fraction_of
 
 __all__ = ["implied", "restated"]
 
 
-def implied(document: Document, n: int, slack: Fraction, margin: Fraction) -> str | None:
+def implied(document: CertificateDocument, n: int, slack: Fraction, margin: Fraction) -> str | None:
     """None if the facts imply the verdict and the margin of the certificate, else why not."""
     data = document.data
     facts, options = data["facts"], data.get("options", {})
@@ -81,7 +81,7 @@ def _names(kind: str, condition: str, facts: Mapping[str, Any], options: Mapping
     return f"the options {sorted(unread)} mean nothing for {condition}" if unread else None
 
 
-def restated(document: Document, details: Any) -> str | None:
+def restated(document: CertificateDocument, details: Any) -> str | None:
     """What a verdict document repeats beside its certificate must be what the certificate says."""
     facts = document.data.get("facts", {})
     if not isinstance(details, Mapping) or not isinstance(facts, Mapping):

@@ -18,7 +18,13 @@ import flint
 import numpy as np
 
 from eigentoken.files.documents import read_json
-from eigentoken.numerics.recheck.documents.reading import Document, RecheckError, exact_input, fraction_of, unconfirmed
+from eigentoken.numerics.recheck.documents.reading import (
+    CertificateDocument,
+    RecheckError,
+    exact_input,
+    fraction_of,
+    unconfirmed,
+)
 from eigentoken.numerics.recheck.documents.shown import Shown
 from eigentoken.numerics.recheck.matrices.formulas import evaluate
 from eigentoken.numerics.recheck.matrices.locating import arb_of
@@ -26,12 +32,12 @@ from eigentoken.theory.language.reasons import formula_reason, samples_reason
 
 __all__ = ["KINDS", "confirm_times", "recheck_times_beside"]
 
-Confirm = Callable[[Document, Any, float], str | None]
+Confirm = Callable[[CertificateDocument, Any, float], str | None]
 PRECISION = 128
 KINDS = ("time-formula", "time-samples")
 
 
-def confirm_times(document: Document, inputs: Any, until: float, confirm: Confirm) -> str | None:
+def confirm_times(document: CertificateDocument, inputs: Any, until: float, confirm: Confirm) -> str | None:
     """None if every piece is confirmed and the pieces say what the certificate says, else why not."""
     data = document.data
     low, high = (fraction_of(end) for end in data["interval"])
@@ -81,11 +87,11 @@ def _covered(word: str, low: Fraction, high: Fraction, pieces: Sequence[Mapping[
     return None if reached == high else f"the pieces cover the interval up to {reached}, not up to {high}"
 
 
-def _inner(document: Document, index: int, piece: Mapping[str, Any]) -> Document:
+def _inner(document: CertificateDocument, index: int, piece: Mapping[str, Any]) -> CertificateDocument:
     found = piece["certificate"]
     prefix = f"piece {index}/"
     arrays = {name.removeprefix(prefix): array for name, array in document.arrays.items() if name.startswith(prefix)}
-    return Document(
+    return CertificateDocument(
         str(found["kind"]),
         str(found["condition"]),
         str(found["verdict"]),
@@ -96,7 +102,7 @@ def _inner(document: Document, index: int, piece: Mapping[str, Any]) -> Document
     )
 
 
-def _agrees(document: Document, inner: Document) -> str | None:
+def _agrees(document: CertificateDocument, inner: CertificateDocument) -> str | None:
     if inner.condition != document.condition or inner.verdict != document.verdict or len(inner.inputs) != 1:
         return "its certificate is about another condition, word or input"
     if inner.data["terms"] != [[[next(iter(inner.inputs)), False]]]:
@@ -109,7 +115,7 @@ def _agrees(document: Document, inner: Document) -> str | None:
     return None
 
 
-def _formula(document: Document, inputs: Any) -> list[list[str]]:
+def _formula(document: CertificateDocument, inputs: Any) -> list[list[str]]:
     rows = [[str(entry) for entry in row] for row in document.data["formula"]]
     read = _read(inputs) if isinstance(inputs, str) else inputs
     given = read.get("formula") if isinstance(read, Mapping) else read
@@ -121,7 +127,7 @@ def _formula(document: Document, inputs: Any) -> list[list[str]]:
     return rows
 
 
-def _samples(document: Document, inputs: Any) -> list[Any]:
+def _samples(document: CertificateDocument, inputs: Any) -> list[Any]:
     count = len(document.data["times"])
     if isinstance(inputs, str):
         read = _read(inputs)
@@ -146,7 +152,7 @@ def _read(path: str) -> Any:
     return read_json(path, error=RecheckError, parse_float=str, parse_int=str)
 
 
-def recheck_times_beside(shown: Shown, document: Document) -> None:
+def recheck_times_beside(shown: Shown, document: CertificateDocument) -> None:
     """What a verdict document shows beside its certificate: details and, where it holds, the reason.
 
     The reason of a failure quotes that of its one piece, which is not formed again: it is left as not covered.

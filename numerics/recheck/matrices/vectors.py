@@ -18,7 +18,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from eigentoken.numerics.recheck.documents.reading import Document, Exact, fraction_of, unconfirmed
+from eigentoken.numerics.recheck.documents.reading import CertificateDocument, Exact, fraction_of, unconfirmed
 from eigentoken.numerics.recheck.matrices import balls
 from eigentoken.numerics.recheck.matrices.bases import (
     Basis,
@@ -38,14 +38,14 @@ REAL_PART = Score("real-part")
 
 
 @dataclass(frozen=True)
-class Angle:
+class VectorAngle:
     """The leading eigenvector is within an angle of this sine of the vector."""
 
     vector: Floats
     sine: float
 
 
-def confirm_eigenvector(document: Document, matrix: Exact, reach: Fraction, until: float) -> str | None:
+def confirm_eigenvector(document: CertificateDocument, matrix: Exact, reach: Fraction, until: float) -> str | None:
     """None if the stored vector is within the stated angle of the eigenvector of largest real part, else why not."""
     n = matrix.shape[0]
     facts = document.data["facts"]
@@ -94,7 +94,7 @@ def _sine_at_least(found: Floats, stored: Floats, off: float) -> Fraction:
 
 def _angles(
     matrix: Exact, beta: Fraction, reach: Fraction, until: float, vector: Floats | None
-) -> Iterator[tuple[str, Angle | None]]:
+) -> Iterator[tuple[str, VectorAngle | None]]:
     n = matrix.shape[0]
     if n > EXACT_SIZE:
         yield "a basis in floats", _by_floats(matrix, beta, reach, vector)
@@ -103,7 +103,7 @@ def _angles(
             yield f"a basis in balls ({attempt})", _by_balls(matrix, beta, reach, vector, attempt)
 
 
-def _by_floats(matrix: Exact, beta: Fraction, reach: Fraction, vector: Floats | None) -> Angle | None:
+def _by_floats(matrix: Exact, beta: Fraction, reach: Fraction, vector: Floats | None) -> VectorAngle | None:
     values, e, rho = matrix.rounded
     basis = candidate_basis(values)
     spread = scaled_above(reach, e)
@@ -133,7 +133,7 @@ def _by_floats(matrix: Exact, beta: Fraction, reach: Fraction, vector: Floats | 
     else:
         parts = found.radii[others] / room * found.column_norms()[others]
         total = float(parts.sum()) * (1 + (values.shape[0] + 8) * 2.0**-51) / length
-    return Angle(x, total * (1 + 8 * SLIP) + 2.0**-1000)
+    return VectorAngle(x, total * (1 + 8 * SLIP) + 2.0**-1000)
 
 
 def _residual_norm(values: Floats, x: Floats, center: float) -> float:
@@ -148,7 +148,9 @@ def _leads_alone(found: FloatDiscs, e: int, beta: Fraction, lead: int) -> bool:
     return bool(beyond[lead]) and int(beyond.sum()) == 1 and bool((beyond | inside).all())
 
 
-def _by_balls(matrix: Exact, beta: Fraction, reach: Fraction, vector: Floats | None, attempt: str) -> Angle | None:
+def _by_balls(
+    matrix: Exact, beta: Fraction, reach: Fraction, vector: Floats | None, attempt: str
+) -> VectorAngle | None:
     n = matrix.shape[0]
     symmetric = bool(matrix.numerators == matrix.numerators.transpose())
     own = Fraction(0) if symmetric else reach
@@ -167,8 +169,8 @@ def _by_balls(matrix: Exact, beta: Fraction, reach: Fraction, vector: Floats | N
         if total is None or not total.is_finite():
             return None
         if vector is not None:
-            return Angle(vector, float((total + _between(found, lead, vector)).upper()) * (1 + 2.0**-50))
-        return Angle(_middle(found, lead), float(total.upper()) * (1 + 2.0**-50))
+            return VectorAngle(vector, float((total + _between(found, lead, vector)).upper()) * (1 + 2.0**-50))
+        return VectorAngle(_middle(found, lead), float(total.upper()) * (1 + 2.0**-50))
     finally:
         flint.ctx.prec = old
 

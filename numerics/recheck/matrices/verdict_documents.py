@@ -14,13 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.numerics.recheck.documents.reading import UNCONFIRMED, Document, Exact, fraction_of, unconfirmed
+from eigentoken.numerics.recheck.documents.reading import (
+    UNCONFIRMED,
+    CertificateDocument,
+    Exact,
+    fraction_of,
+    unconfirmed,
+)
 from eigentoken.numerics.recheck.documents.shown import Shown
 from eigentoken.numerics.recheck.matrices.details import extreme_differs, leader_differs, norm_differs, scale_of
 from eigentoken.numerics.recheck.matrices.signs import symmetric_exact
 from eigentoken.theory.language import reasons
 
-__all__ = ["Parts", "arrays_shown", "recheck_beside", "recheck_word"]
+__all__ = ["VerdictParts", "arrays_shown", "recheck_beside", "recheck_word"]
 
 FORMS = {"symmetric": "skew-part", "identity": "minus-identity", "norm-bound": "itself"}
 Answer = str | None
@@ -39,7 +45,7 @@ def arrays_shown(certificate: Mapping[str, Any], details: Mapping[str, Any]) -> 
     return made
 
 
-class Parts:
+class VerdictParts:
     """The matrix of a certificate with what is formed from it."""
 
     def __init__(
@@ -48,7 +54,7 @@ class Parts:
         self.matrix, self.part, self.gram, self.until = matrix, part, gram, until
 
 
-def recheck_word(shown: Shown, document: Document) -> None:
+def recheck_word(shown: Shown, document: CertificateDocument) -> None:
     """Condition, word, margin and unit of a verdict document: those of its certificate."""
     data = document.data
     shown.same(("condition",), document.condition, "the condition is not the one that the certificate supports")
@@ -60,7 +66,7 @@ def recheck_word(shown: Shown, document: Document) -> None:
     shown.same(("unit",), data["unit"], "the unit of the margin is not the one that the certificate supports")
 
 
-def recheck_beside(shown: Shown, document: Document, parts: Parts) -> None:
+def recheck_beside(shown: Shown, document: CertificateDocument, parts: VerdictParts) -> None:
     """Everything of a verdict document that is not its certificate."""
     recheck_word(shown, document)
     beside = _Beside(shown, document, parts, shown.document["details"])
@@ -69,7 +75,9 @@ def recheck_beside(shown: Shown, document: Document, parts: Parts) -> None:
 
 
 class _Beside:
-    def __init__(self, shown: Shown, document: Document, parts: Parts, details: Mapping[str, Any]) -> None:
+    def __init__(
+        self, shown: Shown, document: CertificateDocument, parts: VerdictParts, details: Mapping[str, Any]
+    ) -> None:
         self.shown, self.document, self.parts, self.stated = shown, document, parts, details
         self.facts = document.data["facts"]
         self.options = document.data["options"]

@@ -19,13 +19,13 @@ import flint
 
 from eigentoken.numerics.recheck.documents.reading import RecheckError
 
-__all__ = ["SHAPES", "WITHOUT_POINTS", "Attention", "Shape", "not_written", "read_attention"]
+__all__ = ["SHAPES", "WITHOUT_POINTS", "Attention", "SystemShape", "not_written", "read_attention"]
 
 arb, arb_mat = flint.arb, flint.arb_mat
 
 
 @dataclass(frozen=True)
-class Shape:
+class SystemShape:
     """Which parameters play F, M and W; a map or a flow; on a sphere or ellipsoid or in Euclidean space."""
 
     value: str | None
@@ -37,18 +37,18 @@ class Shape:
     euclidean: bool = False
 
 
-SHAPES: Mapping[str, Shape] = {
-    "oja-map": Shape("V", None, is_map=True),
-    "oja-flow": Shape("V", None),
-    "attention-map": Shape("V", "M", is_map=True),
-    "attention-flow": Shape("V", "M"),
-    "multihead-map": Shape("F", "M", heads=True, is_map=True),
-    "multihead-flow": Shape("F", "M", heads=True),
-    "ellipsoid-flow": Shape(None, "P", metric="P", root=True),
-    "ellipsoid-map": Shape("U", "P", metric="W", heads=True, root=True, is_map=True),
-    "ellipsoid-multihead-flow": Shape("U", "P", metric="W", heads=True, root=True),
-    "causal-flow": Shape("U", "P", root=True),
-    "token-flow": Shape("B", "W", euclidean=True),
+SHAPES: Mapping[str, SystemShape] = {
+    "oja-map": SystemShape("V", None, is_map=True),
+    "oja-flow": SystemShape("V", None),
+    "attention-map": SystemShape("V", "M", is_map=True),
+    "attention-flow": SystemShape("V", "M"),
+    "multihead-map": SystemShape("F", "M", heads=True, is_map=True),
+    "multihead-flow": SystemShape("F", "M", heads=True),
+    "ellipsoid-flow": SystemShape(None, "P", metric="P", root=True),
+    "ellipsoid-map": SystemShape("U", "P", metric="W", heads=True, root=True, is_map=True),
+    "ellipsoid-multihead-flow": SystemShape("U", "P", metric="W", heads=True, root=True),
+    "causal-flow": SystemShape("U", "P", root=True),
+    "token-flow": SystemShape("B", "W", euclidean=True),
 }
 
 
@@ -68,7 +68,7 @@ def not_written(name: object) -> str:
 class Attention:
     """A system with its parameters as exact balls."""
 
-    shape: Shape
+    shape: SystemShape
     n: int
     d: int
     pairs: Sequence[tuple[Any, Any]]

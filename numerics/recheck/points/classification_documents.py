@@ -21,7 +21,7 @@ from eigentoken.numerics.recheck.points.point import PRECISION, Point, every, in
 from eigentoken.numerics.recheck.points.point_classes import Described, described
 from eigentoken.numerics.recheck.points.spectrum_entries import compare_spectrum, float_differs, form_differs
 from eigentoken.theory.classification import sentences as words
-from eigentoken.theory.language.verdicts import Certificate, VerdictWord
+from eigentoken.theory.language.verdicts import Certificate, VerdictAnswer
 
 __all__ = ["recheck_classification"]
 
@@ -188,7 +188,7 @@ class _Recheck:
         issued = Certificate(
             "classification",
             condition,
-            VerdictWord(word),
+            VerdictAnswer(word),
             {"instance": instance_digest(self.document["instance"])},
             data,
         )

@@ -14,7 +14,7 @@ from typing import Any
 
 import flint
 
-from eigentoken.numerics.recheck.documents.reading import Document, unconfirmed
+from eigentoken.numerics.recheck.documents.reading import CertificateDocument, unconfirmed
 from eigentoken.numerics.recheck.points.attention import SHAPES, not_written
 from eigentoken.numerics.recheck.points.clusters import Cluster, clusters, square_root
 from eigentoken.numerics.recheck.points.point import PRECISION, Point, every, instance_digest, vanishes
@@ -31,7 +31,7 @@ CLAIMS = {
 }
 
 
-def confirm_classification(document: Document, inputs: Any, until: float) -> str | None:
+def confirm_classification(document: CertificateDocument, inputs: Any, until: float) -> str | None:
     """None if the claim about the instance is confirmed, else why not."""
     instance = inputs.get("instance", inputs) if isinstance(inputs, Mapping) else None
     if not isinstance(instance, Mapping):

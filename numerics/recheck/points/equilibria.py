@@ -20,7 +20,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from eigentoken.numerics.recheck.documents.reading import Document, RecheckError, unconfirmed
+from eigentoken.numerics.recheck.documents.reading import CertificateDocument, RecheckError, unconfirmed
 from eigentoken.numerics.recheck.points.attention import SHAPES, Attention, not_written, read_attention
 
 __all__ = ["confirm_equilibrium"]
@@ -29,7 +29,7 @@ arb, arb_mat = flint.arb, flint.arb_mat
 PRECISION = 192
 
 
-def confirm_equilibrium(document: Document) -> str | None:
+def confirm_equilibrium(document: CertificateDocument) -> str | None:
     """None if the box holds one equilibrium (and the form decides its stability), else why not."""
     old, flint.ctx.prec = flint.ctx.prec, PRECISION
     try:
@@ -87,7 +87,7 @@ class _Box:
         return values + norms, arb_mat(jacobian)
 
 
-def _exists(document: Document, data: Mapping[str, Any], word: str | None = "holds") -> str | None:
+def _exists(document: CertificateDocument, data: Mapping[str, Any], word: str | None = "holds") -> str | None:
     if word is not None:
         what = "2-cycle" if data["cycle"] else "equilibrium"
         if document.verdict != word or document.condition != f"exactly one {what} in the box":
@@ -152,7 +152,7 @@ def _linearization(box: _Box) -> Any:
     return arb_mat(rows)
 
 
-def _stable(document: Document, base: Mapping[str, Any]) -> str | None:
+def _stable(document: CertificateDocument, base: Mapping[str, Any]) -> str | None:
     data = document.data
     if document.condition != "asymptotically stable" or document.verdict not in ("holds", "fails"):
         return "a form supports that an equilibrium is, or is not, asymptotically stable"

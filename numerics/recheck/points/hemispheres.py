@@ -12,12 +12,12 @@ from typing import Any
 
 import flint
 
-from eigentoken.numerics.recheck.documents.reading import Document, exact_input, fraction_of
+from eigentoken.numerics.recheck.documents.reading import CertificateDocument, exact_input, fraction_of
 
 __all__ = ["confirm_hemisphere"]
 
 
-def confirm_hemisphere(document: Document, tokens: Any, margin: float | None) -> str | None:
+def confirm_hemisphere(document: CertificateDocument, tokens: Any, margin: float | None) -> str | None:
     """None if the vector or the weights of the certificate do what they should, else why not."""
     data = document.data
     x = exact_input(data["tokens"])

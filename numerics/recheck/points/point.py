@@ -21,7 +21,7 @@ from typing import Any
 import flint
 
 from eigentoken.numerics.recheck.documents.reading import RecheckError
-from eigentoken.numerics.recheck.points.attention import SHAPES, Attention, Shape, not_written
+from eigentoken.numerics.recheck.points.attention import SHAPES, Attention, SystemShape, not_written
 from eigentoken.numerics.recheck.points.number_texts import real_ball
 
 __all__ = ["Point", "instance_digest", "vanishes"]
@@ -58,7 +58,7 @@ class Point:
         name = str(instance["system"])
         if name not in SHAPES:
             raise RecheckError(f"nothing is confirmed of {not_written(name)}")
-        self.shape: Shape = SHAPES[name]
+        self.shape: SystemShape = SHAPES[name]
         self._known_keys(name)
         tokens = instance["tokens"]
         self.n, self.d = len(tokens), len(tokens[0]) if tokens else 0

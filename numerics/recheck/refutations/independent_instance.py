@@ -24,7 +24,7 @@ from eigentoken.numerics.recheck.refutations.interval_recheck import (
 )
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.language import terms
-from eigentoken.theory.language.documents import DocumentError
+from eigentoken.theory.language.documents import WordDocumentError
 from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["IndependentInstance"]
@@ -51,7 +51,7 @@ class IndependentInstance:
             return sum((sp.Matrix(head[name]) for head in parameters["heads"]), sp.zeros(self.instance.d))
         if name == "F" and self.instance.system.value:
             return self.named(self.instance.system.value)
-        raise DocumentError(f"no matrix {name}")
+        raise WordDocumentError(f"no matrix {name}")
 
     def roots(self, value: sp.Matrix) -> list[sp.Expr] | None:
         """All eigenvalues, largest first, where they are real and the matrix is rational."""

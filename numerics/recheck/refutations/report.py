@@ -29,15 +29,24 @@ from eigentoken.theory.classification import sentences as words
 from eigentoken.theory.classification.instances import Instance, InstanceError, read_instance
 from eigentoken.theory.language.claims import Claim
 from eigentoken.theory.language.conjecture_documents import FREE, conjecture_digest, mask_document
-from eigentoken.theory.language.documents import DocumentError, UnknownObservable, decode
+from eigentoken.theory.language.documents import UnknownObservable, WordDocumentError, decode
 from eigentoken.theory.language.readings import LATEX
-from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictWord, fails, holds, undecided
+from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, holds, undecided
 
 __all__ = ["AuthorsCode", "LabRecheck", "recheck", "recheck_report", "recheck_shown"]
 
 NEEDED = "a certified counterexample exists without it"
 Path_ = tuple[str | int, ...]
-UNREADABLE = (DocumentError, InstanceError, RecheckError, KeyError, TypeError, ValueError, AttributeError, IndexError)
+UNREADABLE = (
+    WordDocumentError,
+    InstanceError,
+    RecheckError,
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    IndexError,
+)
 
 
 class AuthorsCode(Protocol):
@@ -142,7 +151,7 @@ def _built(certificate: Mapping[str, Any], statement: Any) -> dict[str, Any]:
     made = Certificate(
         str(certificate["kind"]),
         str(certificate["condition"]),
-        VerdictWord(certificate["verdict"]),
+        VerdictAnswer(certificate["verdict"]),
         certificate["inputs"],
         {**certificate["data"], "statement": statement},
     )
@@ -385,7 +394,7 @@ class _Counterexample:
         issued = Certificate(
             kind,
             word["text"],
-            VerdictWord(verdict),
+            VerdictAnswer(verdict),
             {"instance": self.digest, "conjecture": self.stated["digest"]},
             {
                 **data,

@@ -9,14 +9,14 @@ from typing import Any
 
 import sympy as sp
 
-import eigentoken.numerics.layers.shared_pairs  # noqa: F401 - registers its reading
+import eigentoken.numerics.layers.hypotheses  # noqa: F401 - registers its reading
 from eigentoken.numerics.certified.certify import certify as certify_name
 from eigentoken.numerics.certified.certify import conditions
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.matrices import as_enclosure, exact_number, read_matrix
 from eigentoken.numerics.certified.time_bounds import certify_at_all_times
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
-from eigentoken.numerics.layers.symbol_values import Environment
+from eigentoken.numerics.layers.symbol_values import LayerSymbolValues
 from eigentoken.theory.language.conditions import Condition, OfOneMatrix
 from eigentoken.theory.language.readings import NoReading
 from eigentoken.theory.language.terms import alpha as step_symbol
@@ -92,7 +92,7 @@ def certify(
     if alpha is None and any(step_symbol in term.free_symbols for term in _terms(asked)):
         raise MatrixError(f"{asked} speaks of the step alpha: give alpha")
     step = Fraction(1) if alpha is None else exact_number(alpha)
-    return _answer(asked, Environment("the matrices given", values, step=step))
+    return _answer(asked, LayerSymbolValues("the matrices given", values, step=step))
 
 
 def _in_order(first: object, second: object) -> tuple[str | Condition, object]:
@@ -157,7 +157,7 @@ def _bound(word: Condition, given: object, matrices: Mapping[str, object], radiu
     return found
 
 
-def _answer(word: Condition, environment: Environment) -> Verdict:
+def _answer(word: Condition, environment: LayerSymbolValues) -> Verdict:
     try:
         verdict: Verdict | None = ON_WEIGHTS(word, environment)
     except NoReading:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from eigentoken.display import listing
 from eigentoken.printing import render, write
-from eigentoken.proofs.typeset.document import Document, of_statement
+from eigentoken.proofs.typeset.document import PrintedDocument, of_statement
 from eigentoken.proofs.verify import Verified, verify_many
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Statement
@@ -27,7 +27,7 @@ class CheckedDerivation:
 
     statement: Statement
     checked: Verified
-    document: Document
+    document: PrintedDocument
 
     @cached_property
     def latex(self) -> str:

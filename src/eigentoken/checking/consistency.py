@@ -38,7 +38,7 @@ def made_again(document: Mapping[str, Any], model: Any) -> dict[str, Any]:
     if len(set(ids)) != len(ids):
         raise ValueError("a check report lists a statement twice: expected what check -o wrote")
     records = {}
-    for index in sorted({model.reading.weights_of(index) for index in range(model.n_layers)}):
+    for index in sorted({model.architecture.weights_of(index) for index in range(model.n_layers)}):
         layer = model.layer(index)
         records[index], _ = layer_record(layer.fold_gains() if document["options"]["fold"] else layer, ids)
     options = SimpleNamespace(**document["options"])

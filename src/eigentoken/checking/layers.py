@@ -23,10 +23,10 @@ THRESHOLD = "PM-N1"
 def layer_record(layer: Layer, statement_ids: Sequence[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Findings and hypotheses of one :class:`eigentoken.models.Layer`, and the arrays of the certificates by digest."""
     from eigentoken.models.loading.left_out import zero_parts
-    from eigentoken.numerics.layers.answers import Answers
     from eigentoken.numerics.layers.findings import examine
     from eigentoken.numerics.layers.layer_readings import read_layer
     from eigentoken.numerics.layers.regimes import regime
+    from eigentoken.numerics.layers.symbol_values import Answers
     from eigentoken.theory.statements.registry import statements
 
     weights = weights_of(layer)

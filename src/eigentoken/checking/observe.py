@@ -114,7 +114,7 @@ def _observed(layer: Any, state: Any, bare: Any, even: Any, principal: Mapping[i
 
 def reads_ids(model: Model) -> bool:
     """Does the model turn token ids into states?  Not one that takes pixels, nor layers without an embedding."""
-    return bool(model.reading.has_embedding and not model.reading.takes_pixels)
+    return bool(model.architecture.has_embedding and not model.architecture.takes_pixels)
 
 
 def starting_tokens(model: Model, sequences: int, tokens: int, seed: int) -> Array:

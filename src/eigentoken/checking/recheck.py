@@ -234,7 +234,7 @@ def _report(
     lines += [Rechecked(each.where, "as displayed", "holds", each.word, each.why, AGAIN) for each in shown.found]
     if not shown.found:
         lines.append(Rechecked("report", "as displayed", "holds", "holds", "made again from the weights", AGAIN))
-    for origin in sorted({model.reading.weights_of(index) for index in range(model.n_layers)}):
+    for origin in sorted({model.architecture.weights_of(index) for index in range(model.n_layers)}):
         record = next((each for each in document["layers"] if each["layer"] == origin), None)
         if record is None:
             continue  # told above

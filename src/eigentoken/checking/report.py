@@ -92,7 +92,7 @@ class Report:
         return listing(f"<Report on {self.document['model']['description']}>", lines)
 
     def word(self, name: str) -> str:
-        """The word of a statement over all layers: see :class:`eigentoken.theory.statements.layer_systems.LayerWord`."""
+        """The word of a statement over all layers: see :class:`eigentoken.theory.statements.layer_systems.LayerAnswer`."""
         found = next((each["word"] for each in self.statements if each["id"] == name.upper()), None)
         if found is None:
             known = ", ".join(each["id"] for each in self.statements[:8])
@@ -122,7 +122,7 @@ def assemble(
 
     layers = []
     for index in range(model.n_layers):
-        origin = model.reading.weights_of(index)
+        origin = model.architecture.weights_of(index)
         kept = {name: value for name, value in records[origin].items() if name != "principal"}
         layers.append({**kept, "layer": index, "weights_of": origin})
     document = {
@@ -255,9 +255,9 @@ def _as_one_head(
 
 
 def _counted(words: Sequence[str]) -> dict[str, int]:
-    from eigentoken.theory.statements.layer_systems import AsIfWord
+    from eigentoken.theory.statements.layer_systems import AsIfAnswer
 
-    return {str(word): list(words).count(str(word)) for word in AsIfWord}
+    return {str(word): list(words).count(str(word)) for word in AsIfAnswer}
 
 
 def warnings_of(model: Any, layers: Sequence[Mapping[str, Any]], sequences: int = 0) -> list[str]:

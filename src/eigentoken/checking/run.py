@@ -18,8 +18,7 @@ from typing import Any
 
 from eigentoken.checking.report import Report, assemble
 from eigentoken.files.arrays import write_safetensors
-from eigentoken.files.sealed import opened, sealed
-from eigentoken.files.writing import append_line, replacing, write_bytes
+from eigentoken.files.writing import append_line, opened, replacing, sealed, write_bytes
 
 __all__ = ["check", "open_model"]
 
@@ -73,7 +72,7 @@ def check(
     loaded = open_model(model)
     ids = _statement_ids(chosen.statements)
     log = _Log(_folder(chosen), _binding(loaded, ids, chosen), chosen.fresh)
-    wanted = sorted({loaded.reading.weights_of(index) for index in range(loaded.n_layers)})
+    wanted = sorted({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
     missing = [index for index in wanted if index not in log.records]
     together = affordable_jobs(loaded.d, chosen.jobs) if isinstance(model, str) else 1
     for index, record, arrays_of_it in _records(loaded, missing, ids, chosen, together):

@@ -2,20 +2,38 @@
 
 A full disk, an interruption or a crash in the middle leaves the previous file as it was.  POSIX ``rename`` is atomic within one
 file system, hence the same folder; without ``fsync`` before it a crash of the machine could leave the new name on no content.
+
+A line of a log that an interrupted run goes on from carries a sha256 of itself and of what the run is about.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
+import json
 import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-__all__ = ["Replacement", "append_line", "copy_file", "naming", "replacing", "sync_tree", "write_bytes", "write_text"]
+from eigentoken.files.documents import DocumentError, parse_json
+
+__all__ = [
+    "Replacement",
+    "append_line",
+    "copy_file",
+    "naming",
+    "opened",
+    "replacing",
+    "sealed",
+    "sync_tree",
+    "write_bytes",
+    "write_text",
+]
 
 #: how a temporary file is called, for whoever finds one after a crash
 PREFIX = ".eigentoken-unfinished-"
@@ -159,3 +177,33 @@ def _sync_folder(folder: Path) -> None:
     """The new names reach the disk too; some file systems cannot sync a folder, and then there is nothing to do."""
     with contextlib.suppress(OSError):
         _sync(folder)
+
+
+def sealed(document: Mapping[str, Any], binding: str) -> str:
+    """The line of a document, bound to what it is about (inputs, options, code, in any text).
+
+    >>> line = sealed({"layer": 0, "word": "fails"}, "these weights")
+    >>> opened(line, "these weights")
+    {'layer': 0, 'word': 'fails'}
+    >>> opened(line.replace("fails", "holds"), "these weights") is None, opened(line, "other weights") is None
+    (True, True)
+    """
+    text = json.dumps(document, allow_nan=False, sort_keys=True)
+    return json.dumps({**document, "sha256": _seal(text, binding)}, allow_nan=False)
+
+
+def opened(line: str | bytes, binding: str) -> dict[str, Any] | None:
+    """The document of a line, or None where the line is not the one that was written for this binding."""
+    try:
+        document = parse_json(line, "the log")
+    except DocumentError:
+        return None
+    if not isinstance(document, dict) or "sha256" not in document:
+        return None
+    stated = document.pop("sha256")
+    text = json.dumps(document, allow_nan=False, sort_keys=True)
+    return document if stated == _seal(text, binding) else None
+
+
+def _seal(text: str, binding: str) -> str:
+    return hashlib.sha256(f"{binding}\n{text}".encode()).hexdigest()
