@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from eigentoken.numerics.author_code.decided_arrays import DecidedArray, decided_array, each, enter
 from eigentoken.numerics.author_code.decided_numbers import DecidedNumber, NotDecided, decided, enclosure
 from eigentoken.numerics.author_code.decided_order import ascending, root
-from eigentoken.theory.exactness.eigenvalues import enclosed_eigenvalues, exact_eigenvalues
+from eigentoken.theory.exactness.polynomials import enclosed_eigenvalues, exact_eigenvalues
 
 __all__: list[str] = []
 

@@ -24,7 +24,7 @@ from typing import Any
 import flint
 
 from eigentoken.numerics.certified.exact_matrices import Deadline, DeadlinePassed, ExactMatrix
-from eigentoken.theory.exactness.eigenvalues import real_or_not
+from eigentoken.theory.exactness.polynomials import real_or_not
 
 __all__ = ["IsolatedEigenvalue", "Leader", "exact_roots", "leading_eigenvalue", "score_of", "score_polynomial"]
 

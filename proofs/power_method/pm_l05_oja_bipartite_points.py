@@ -41,7 +41,7 @@ from eigentoken.theory.language.conditions import AllOf, Relation
 from eigentoken.theory.language.places import BipartiteAt
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
-from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 
 MP, MM = 1 + alpha * LK * delta, 1 - alpha * LK * delta
 SIZE = p + q
@@ -56,181 +56,195 @@ def block(eigenvalue: Any, m_plus: Any, m_minus: Any, share: Any) -> sp.Matrix:
 
 
 def derive() -> Derivation:
-    """The spectrum from the map; then a multiplier above 1 for p != q, first for k = 1, then for k != 1."""
+    """The spectrum from the map; then a multiplier above 1 for p != q, first for k = 1, then for k != 1; then p = q."""
+    return Derivation((*_spectrum(), *_unequal_sides(), *_equal_sides()))
+
+
+def _spectrum() -> tuple[Step, ...]:
+    """The multipliers of a side, the block of the two sides, and its trace, determinant and discriminant."""
     first = block(LL, MP, MM, p / SIZE)
     trace, determinant = first.trace(), first.det()
+    return (
+        *bipartite_moves(
+            "oja-map",
+            group_multipliers("oja-map", {m1: MP, m2: MM}),
+            first,
+            (
+                "Two tokens at $v_k$ are moved along $\\xi$ and $-\\xi$, for any tangent $\\xi$.",
+                "Likewise at $-v_k$.",
+                "The sides are moved as wholes by $\\xi_1 v_\\ell$ and $\\xi_2 v_\\ell$: a $2 \\times 2$ block "
+                "$B_\\ell$.",
+            ),
+            (
+                r"\text{multiplier } <2>,\ p - 1 \text{ times for each } \ell",
+                r"\text{multiplier } <2>,\ q - 1 \text{ times for each } \ell",
+                r"\xi_1^+ = <2>, \qquad \xi_2^+ = <4>",
+            ),
+            ((), (), ("the blocks of the bipartite Jacobian",)),
+            (MP, MM),
+        ),
+        bipartite_count(),
+        claimed_spectrum(
+            SPECTRUM,
+            "oja-map",
+            {lam(V, k): LK, lam(V, ell): LL},
+            r"<1>\ [<2>\text{ times}],\quad <3>\ [<4>\text{ times}],\quad \operatorname{tr}B_\ell = <5>,\quad "
+            r"\det B_\ell = <6>",
+            uses=("sides", "count"),
+        ),
+        Identity(
+            name="determinant",
+            says="The determinant of $B_\\ell$.",
+            left=determinant,
+            right=(1 + alpha * LL) / (MP * MM),
+            uses=("sides",),
+        ),
+        Identity(
+            name="value at one",
+            says="The characteristic polynomial of $B_\\ell$ at 1.",
+            left=1 - trace + determinant,
+            right=alpha**2 * delta**2 * LK * (LL - LK) / (MP * MM),
+            uses=("sides",),
+        ),
+        Identity(
+            name="real",
+            says="The discriminant of $B_\\ell$ is a square plus a product of equal signs: all eigenvalues are real.",
+            left=trace**2 - 4 * determinant,
+            right=(first[0, 0] - first[1, 1]) ** 2 + 4 * alpha**2 * LL**2 * p * q / (SIZE**2 * MP * MM),
+            uses=("sides",),
+        ),
+    )
+
+
+def _unequal_sides() -> tuple[Step, ...]:
+    """``p != q``: the block of v_1, or that of v_ell on v_1, has an eigenvalue above 1."""
     l1, share, bal, mp, mm = sp.symbols("lambda_1 phi delta m_+ m_-", real=True)
-    second, last = sp.symbols("lambda_2 lambda_d", real=True)
     small = alpha * LK * bal
     at_k1 = alpha**2 * bal**2 * l1 * (LL - l1) / ((1 + alpha * l1 * bal) * (1 - alpha * l1 * bal))
     other = block(l1, mp, mm, share)
     below = other.charpoly(sp.Symbol("z")).as_expr().subs(sp.Symbol("z"), 1 / mp)
     above = other.charpoly(sp.Symbol("z")).as_expr().subs(sp.Symbol("z"), 1 / mm)
     inside = (l1 > 0, share > 0, share < 1, mp > 0, mm > 0)
-    return Derivation(
-        (
-            *bipartite_moves(
-                "oja-map",
-                group_multipliers("oja-map", {m1: MP, m2: MM}),
-                first,
-                (
-                    "Two tokens at $v_k$ are moved along $\\xi$ and $-\\xi$, for any tangent $\\xi$.",
-                    "Likewise at $-v_k$.",
-                    "The sides are moved as wholes by $\\xi_1 v_\\ell$ and $\\xi_2 v_\\ell$: a $2 \\times 2$ block "
-                    "$B_\\ell$.",
-                ),
-                (
-                    r"\text{multiplier } <2>,\ p - 1 \text{ times for each } \ell",
-                    r"\text{multiplier } <2>,\ q - 1 \text{ times for each } \ell",
-                    r"\xi_1^+ = <2>, \qquad \xi_2^+ = <4>",
-                ),
-                ((), (), ("the blocks of the bipartite Jacobian",)),
-                (MP, MM),
+    return (
+        Inequality(
+            name="k = 1",
+            says="On $v_1$ with $\\delta \\neq 0$ the value at 1 is negative for every $\\ell \\neq 1$.",
+            hypotheses=(l1 > 0, l1 > LL, sp.Ne(bal, 0), 1 + alpha * l1 * bal > 0, 1 - alpha * l1 * bal > 0),
+            conclusion=at_k1 < 0,
+            uses=("value at one",),
+            establishes=("the monic characteristic polynomial of B_l is negative at 1",),
+        ),
+        Citation(
+            name="root above 1",
+            says="So $B_\\ell$ has a real eigenvalue above 1: no token beyond the two sides is needed, $q = 1$ "
+            "is covered.",
+            theorem=INTERMEDIATE_VALUE,
+            letters={"B": "B_l", "z": "1"},
+            formula=r"\chi_\ell(1) < 0 \implies \text{a multiplier above } 1",
+            uses=("k = 1", "real"),
+            establishes=("B_l has a real eigenvalue above 1",),
+        ),
+        Inequality(
+            name="k > 1, m+ smaller",
+            says="On $v_k$, $k \\neq 1$, take $\\ell = 1$ and let $m_+ < m_-$, $\\varphi = p/n$: the "
+            "characteristic polynomial "
+            "is negative at $1/m_+$.",
+            hypotheses=(*inside, mp < mm),
+            conclusion=below < 0,
+            uses=("sides",),
+            establishes=("the monic characteristic polynomial of B_1, if m_+ < m_-, is negative at 1/m_+",),
+        ),
+        Citation(
+            name="root above 1/m+",
+            says="So $B_1$ has a real eigenvalue above $1/m_+$.",
+            theorem=INTERMEDIATE_VALUE,
+            letters={"B": "B_1, if m_+ < m_-,", "z": "1/m_+"},
+            formula=r"m_+ < m_- \implies \max\operatorname{spec}(B_1) > \frac{1}{m_+}",
+            uses=("k > 1, m+ smaller", "real"),
+            establishes=("B_1, if m_+ < m_-, has a real eigenvalue above 1/m_+",),
+        ),
+        Inequality(
+            name="k > 1, m- smaller",
+            says="If $m_- < m_+$ it is negative at $1/m_-$.",
+            hypotheses=(*inside, mm < mp),
+            conclusion=above < 0,
+            uses=("sides",),
+            establishes=("the monic characteristic polynomial of B_1, if m_- < m_+, is negative at 1/m_-",),
+        ),
+        Citation(
+            name="root above 1/m-",
+            says="So $B_1$ has a real eigenvalue above $1/m_-$.",
+            theorem=INTERMEDIATE_VALUE,
+            letters={"B": "B_1, if m_- < m_+,", "z": "1/m_-"},
+            formula=r"m_- < m_+ \implies \max\operatorname{spec}(B_1) > \frac{1}{m_-}",
+            uses=("k > 1, m- smaller", "real"),
+            establishes=("B_1, if m_- < m_+, has a real eigenvalue above 1/m_-",),
+        ),
+        Inequality(
+            name="that point is above 1",
+            says="Since $\\lambda_k\\delta \\neq 0$, the smaller of $m_\\pm = 1 \\pm \\alpha\\lambda_k\\delta$ "
+            "is below 1, and the "
+            "two differ.",
+            hypotheses=(sp.Ne(small, 0), 1 + small > 0, 1 - small > 0),
+            conclusion=sp.And(1 / sp.Min(1 + small, 1 - small) > 1, sp.Ne(1 + small, 1 - small)),
+            uses=("root above 1", "root above 1/m+", "root above 1/m-"),
+            needs=(
+                "B_l has a real eigenvalue above 1",
+                "B_1, if m_+ < m_-, has a real eigenvalue above 1/m_+",
+                "B_1, if m_- < m_+, has a real eigenvalue above 1/m_-",
             ),
-            bipartite_count(),
-            claimed_spectrum(
-                SPECTRUM,
-                "oja-map",
-                {lam(V, k): LK, lam(V, ell): LL},
-                r"<1>\ [<2>\text{ times}],\quad <3>\ [<4>\text{ times}],\quad \operatorname{tr}B_\ell = <5>,\quad "
-                r"\det B_\ell = <6>",
-                uses=("sides", "count"),
+            establishes=(
+                "bipartite points with p != q are unstable",
+                "bipartite points with p != q have a multiplier above 1",
             ),
-            Identity(
-                name="determinant",
-                says="The determinant of $B_\\ell$.",
-                left=determinant,
-                right=(1 + alpha * LL) / (MP * MM),
-                uses=("sides",),
-            ),
-            Identity(
-                name="value at one",
-                says="The characteristic polynomial of $B_\\ell$ at 1.",
-                left=1 - trace + determinant,
-                right=alpha**2 * delta**2 * LK * (LL - LK) / (MP * MM),
-                uses=("sides",),
-            ),
-            Identity(
-                name="real",
-                says="The discriminant of $B_\\ell$ is a square plus a product of equal signs: all eigenvalues are "
-                "real.",
-                left=trace**2 - 4 * determinant,
-                right=(first[0, 0] - first[1, 1]) ** 2 + 4 * alpha**2 * LL**2 * p * q / (SIZE**2 * MP * MM),
-                uses=("sides",),
-            ),
-            Inequality(
-                name="k = 1",
-                says="On $v_1$ with $\\delta \\neq 0$ the value at 1 is negative for every $\\ell \\neq 1$.",
-                hypotheses=(l1 > 0, l1 > LL, sp.Ne(bal, 0), 1 + alpha * l1 * bal > 0, 1 - alpha * l1 * bal > 0),
-                conclusion=at_k1 < 0,
-                uses=("value at one",),
-                establishes=("the monic characteristic polynomial of B_l is negative at 1",),
-            ),
-            Citation(
-                name="root above 1",
-                says="So $B_\\ell$ has a real eigenvalue above 1: no token beyond the two sides is needed, $q = 1$ "
-                "is covered.",
-                theorem=INTERMEDIATE_VALUE,
-                letters={"B": "B_l", "z": "1"},
-                formula=r"\chi_\ell(1) < 0 \implies \text{a multiplier above } 1",
-                uses=("k = 1", "real"),
-                establishes=("B_l has a real eigenvalue above 1",),
-            ),
-            Inequality(
-                name="k > 1, m+ smaller",
-                says="On $v_k$, $k \\neq 1$, take $\\ell = 1$ and let $m_+ < m_-$, $\\varphi = p/n$: the "
-                "characteristic polynomial "
-                "is negative at $1/m_+$.",
-                hypotheses=(*inside, mp < mm),
-                conclusion=below < 0,
-                uses=("sides",),
-                establishes=("the monic characteristic polynomial of B_1, if m_+ < m_-, is negative at 1/m_+",),
-            ),
-            Citation(
-                name="root above 1/m+",
-                says="So $B_1$ has a real eigenvalue above $1/m_+$.",
-                theorem=INTERMEDIATE_VALUE,
-                letters={"B": "B_1, if m_+ < m_-,", "z": "1/m_+"},
-                formula=r"m_+ < m_- \implies \max\operatorname{spec}(B_1) > \frac{1}{m_+}",
-                uses=("k > 1, m+ smaller", "real"),
-                establishes=("B_1, if m_+ < m_-, has a real eigenvalue above 1/m_+",),
-            ),
-            Inequality(
-                name="k > 1, m- smaller",
-                says="If $m_- < m_+$ it is negative at $1/m_-$.",
-                hypotheses=(*inside, mm < mp),
-                conclusion=above < 0,
-                uses=("sides",),
-                establishes=("the monic characteristic polynomial of B_1, if m_- < m_+, is negative at 1/m_-",),
-            ),
-            Citation(
-                name="root above 1/m-",
-                says="So $B_1$ has a real eigenvalue above $1/m_-$.",
-                theorem=INTERMEDIATE_VALUE,
-                letters={"B": "B_1, if m_- < m_+,", "z": "1/m_-"},
-                formula=r"m_- < m_+ \implies \max\operatorname{spec}(B_1) > \frac{1}{m_-}",
-                uses=("k > 1, m- smaller", "real"),
-                establishes=("B_1, if m_- < m_+, has a real eigenvalue above 1/m_-",),
-            ),
-            Inequality(
-                name="that point is above 1",
-                says="Since $\\lambda_k\\delta \\neq 0$, the smaller of $m_\\pm = 1 \\pm \\alpha\\lambda_k\\delta$ "
-                "is below 1, and the "
-                "two differ.",
-                hypotheses=(sp.Ne(small, 0), 1 + small > 0, 1 - small > 0),
-                conclusion=sp.And(1 / sp.Min(1 + small, 1 - small) > 1, sp.Ne(1 + small, 1 - small)),
-                uses=("root above 1", "root above 1/m+", "root above 1/m-"),
-                needs=(
-                    "B_l has a real eigenvalue above 1",
-                    "B_1, if m_+ < m_-, has a real eigenvalue above 1/m_+",
-                    "B_1, if m_- < m_+, has a real eigenvalue above 1/m_-",
-                ),
-                establishes=(
-                    "bipartite points with p != q are unstable",
-                    "bipartite points with p != q have a multiplier above 1",
-                ),
-            ),
-            Identity(
-                name="p = q: trace",
-                says="For $p = q$ the block has the eigenvalues $1$ and $1 + \\alpha\\lambda_\\ell$: this is the "
-                "trace.",
-                left=written_trace(first),
-                right=sp.Add(1, 1 + alpha * LL, evaluate=False),
-                where={q: p},
-                uses=("sides",),
-            ),
-            Identity(
-                name="p = q: determinant",
-                says="This is the determinant; all other multipliers are 1.",
-                left=(1 + alpha * LL) / (MP * MM),
-                right=1 + alpha * LL,
-                where={q: p},
-                uses=("sides", "pairs, first side"),
-            ),
-            Inequality(
-                name="p = q: above 1",
-                says="If $k \\neq 1$ take $\\ell = 1$, if $k = 1$ and $\\lambda_2 > 0$ take $\\ell = 2$: a multiplier "
-                "above 1.",
-                hypotheses=(LL > 0,),
-                conclusion=1 + alpha * LL > 1,
-                uses=("p = q: trace", "p = q: determinant"),
-            ),
-            Inequality(
-                name="p = q: below -1",
-                says="If $k = 1$ and $\\lambda_2 < 0$, a multiplier is below $-1$ iff the step is longer than "
-                "$2/|\\lambda_\\ell|$; the first is $\\ell = d$.",
-                hypotheses=(LL < 0,),
-                conclusion=sp.Equivalent(1 + alpha * LL < -1, alpha * sp.Abs(LL) > 2),
-                uses=("p = q: trace", "p = q: determinant"),
-            ),
-            Inequality(
-                name="p = q: silent",
-                says="If $\\alpha|\\lambda_d| \\leq 2$, no multiplier is outside the unit circle, and $1$ is one.",
-                hypotheses=(last <= LL, second >= LL, second < 0, alpha * sp.Abs(last) <= 2),
-                conclusion=sp.And(1 + alpha * LL < 1, 1 + alpha * LL >= -1),
-                uses=("p = q: below -1",),
-            ),
-        )
+        ),
+    )
+
+
+def _equal_sides() -> tuple[Step, ...]:
+    """``p = q``: the multipliers are 1 and 1 + alpha lambda_ell."""
+    first = block(LL, MP, MM, p / SIZE)
+    second, last = sp.symbols("lambda_2 lambda_d", real=True)
+    return (
+        Identity(
+            name="p = q: trace",
+            says="For $p = q$ the block has the eigenvalues $1$ and $1 + \\alpha\\lambda_\\ell$: this is the trace.",
+            left=written_trace(first),
+            right=sp.Add(1, 1 + alpha * LL, evaluate=False),
+            where={q: p},
+            uses=("sides",),
+        ),
+        Identity(
+            name="p = q: determinant",
+            says="This is the determinant; all other multipliers are 1.",
+            left=(1 + alpha * LL) / (MP * MM),
+            right=1 + alpha * LL,
+            where={q: p},
+            uses=("sides", "pairs, first side"),
+        ),
+        Inequality(
+            name="p = q: above 1",
+            says="If $k \\neq 1$ take $\\ell = 1$, if $k = 1$ and $\\lambda_2 > 0$ take $\\ell = 2$: a multiplier "
+            "above 1.",
+            hypotheses=(LL > 0,),
+            conclusion=1 + alpha * LL > 1,
+            uses=("p = q: trace", "p = q: determinant"),
+        ),
+        Inequality(
+            name="p = q: below -1",
+            says="If $k = 1$ and $\\lambda_2 < 0$, a multiplier is below $-1$ iff the step is longer than "
+            "$2/|\\lambda_\\ell|$; the first is $\\ell = d$.",
+            hypotheses=(LL < 0,),
+            conclusion=sp.Equivalent(1 + alpha * LL < -1, alpha * sp.Abs(LL) > 2),
+            uses=("p = q: trace", "p = q: determinant"),
+        ),
+        Inequality(
+            name="p = q: silent",
+            says="If $\\alpha|\\lambda_d| \\leq 2$, no multiplier is outside the unit circle, and $1$ is one.",
+            hypotheses=(last <= LL, second >= LL, second < 0, alpha * sp.Abs(last) <= 2),
+            conclusion=sp.And(1 + alpha * LL < 1, 1 + alpha * LL >= -1),
+            uses=("p = q: below -1",),
+        ),
     )
 
 

@@ -2,6 +2,8 @@
 
 Everything in it comes from the objects that ``eigentoken verify`` checks: formulas from ``step.display()``, words from
 ``step.says``, conditions and claims from their LaTeX reading.  Nothing mathematical is written here.
+
+BibTeX entries are printed as sentences of a reference list, and as the text of a ``.bib`` file.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from eigentoken.proofs.bibliography import BIBLIOGRAPHY, parse
+from eigentoken.proofs.bibliography import BIBLIOGRAPHY, Reference, parse
 from eigentoken.proofs.typeset.summary import ORIGIN, dropped_latex, summary
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.statements.from_statement import Recalled
@@ -29,10 +31,53 @@ __all__ = [
     "PrintedArgument",
     "PrintedDocument",
     "StatementBox",
+    "bib_file",
     "of_statement",
     "references",
+    "sentence",
     "statement_blocks",
 ]
+
+
+def sentence(reference: Reference) -> str:
+    """The entry as one LaTeX sentence: authors, title in italics, where, year.
+
+    >>> from eigentoken.proofs.bibliography import parse
+    >>> sentence(parse("@book{K, author = {Khalil, Hassan K.}, title = {Nonlinear Systems}, year = {2002}}"))
+    'Hassan K. Khalil, \\\\emph{Nonlinear Systems}, (2002).'
+    """
+    get = reference.fields.get
+    journal = get("journal") or get("booktitle", "")
+    if journal and get("volume"):
+        journal += f" {get('volume')}"
+    where = ", ".join(part for part in (journal, get("publisher", ""), _edition(get("edition", ""))) if part)
+    pages = f", {get('pages')}" if get("pages") else ""
+    year = f" ({get('year')})" if get("year") else ""
+    parts = [
+        _authors(get("author", "")),
+        rf"\emph{{{get('title', '')}}}",
+        f"{where}{year}{pages}".strip(),
+        get("note", ""),
+    ]
+    return ", ".join(part for part in parts if part) + "."
+
+
+def _edition(number: str) -> str:
+    ordinals = {"2": "2nd ed.", "3": "3rd ed."}
+    return ordinals.get(number, f"{number}th ed." if number.isdigit() else number)
+
+
+def _authors(text: str) -> str:
+    """``Last, First and Last, First`` as ``First Last, First Last and First Last``."""
+    names = [" ".join(each.split()) for each in re.split(r"\s+and\s+", text) if each.strip()]
+    turned = [" ".join(reversed([part.strip() for part in name.split(", ", 1)])) for name in names]
+    turned = [re.sub(r"^\{(.*)\}$", r"\1", name) if name.count("{") == 1 else name for name in turned]
+    return turned[0] if len(turned) == 1 else ", ".join(turned[:-1]) + f" and {turned[-1]}" if turned else ""
+
+
+def bib_file(entries: Iterable[str]) -> str:
+    """The text of a ``.bib`` file."""
+    return "\n\n".join(entry.strip() for entry in entries) + "\n"
 
 
 @dataclass(frozen=True)

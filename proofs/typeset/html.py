@@ -17,9 +17,9 @@ from eigentoken.proofs.typeset.document import (
     Paragraph,
     PrintedArgument,
     PrintedDocument,
+    sentence,
 )
 from eigentoken.proofs.typeset.markdown import spread_emphasis, to_unicode
-from eigentoken.proofs.typeset.references import sentence
 
 __all__ = ["inline", "to_html_body"]
 

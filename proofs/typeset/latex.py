@@ -22,8 +22,8 @@ from eigentoken.proofs.typeset.document import (
     PrintedArgument,
     PrintedDocument,
     StatementBox,
+    sentence,
 )
-from eigentoken.proofs.typeset.references import sentence
 from eigentoken.theory.printing.plain_text import plain_text
 
 __all__ = ["escape", "to_latex"]

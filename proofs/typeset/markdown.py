@@ -16,8 +16,8 @@ from eigentoken.proofs.typeset.document import (
     Paragraph,
     PrintedArgument,
     PrintedDocument,
+    sentence,
 )
-from eigentoken.proofs.typeset.references import sentence
 
 __all__ = ["spread_emphasis", "to_markdown", "to_unicode"]
 

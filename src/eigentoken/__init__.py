@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from eigentoken.theory.statements.statement import Statement
     from eigentoken.theory.systems.catalogue import system, systems
     from eigentoken.theory.systems.registry import register_system
-    from eigentoken.theory.systems.system import System
+    from eigentoken.theory.systems.system import Normalisation, Parameter, Space, System, Time
 
 #: public name -> where it lives: the imports above, made when a name is first asked for, so that ``import eigentoken`` is
 #: quick (a test holds that the two agree)
@@ -59,15 +59,19 @@ _HOMES = {
     "Layer": "models.convention.head_and_layer",
     "Linearization": "theory.linearization.linearize",
     "Model": "models.loading.model",
+    "Normalisation": "theory.systems.system",
+    "Parameter": "theory.systems.system",
     "Recheck": "checking.recheck",
     "RefutationReport": "numerics.lab.report",
     "Report": "checking.report",
     "Reproduction": "api.reproduction",
     "Simulation": "numerics.dynamics.simulate",
+    "Space": "theory.systems.system",
     "Spectrum": "theory.linearization.spectrum",
     "Statement": "theory.statements.statement",
     "SteerReport": "checking.steer",
     "System": "theory.systems.system",
+    "Time": "theory.systems.system",
     "Verdict": "theory.language.verdicts",
     "Verified": "proofs.verify",
     "certify": "api.certifying",
@@ -104,15 +108,19 @@ __all__ = [
     "Layer",
     "Linearization",
     "Model",
+    "Normalisation",
+    "Parameter",
     "Recheck",
     "RefutationReport",
     "Report",
     "Reproduction",
     "Simulation",
+    "Space",
     "Spectrum",
     "Statement",
     "SteerReport",
     "System",
+    "Time",
     "Verdict",
     "Verified",
     "__version__",

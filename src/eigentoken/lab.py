@@ -97,6 +97,7 @@ from eigentoken.theory.language.terms import (
     n,
     p,
     q,
+    scalar,
     sym,
     t_split,
 )
@@ -183,6 +184,7 @@ __all__ = [
     "pair_form",
     "q",
     "refute",
+    "scalar",
     "sqrt",
     "sym",
     "t_split",

@@ -75,7 +75,7 @@ def _ending(target: Path, form: str) -> Path:
 
 
 def _write_tex(document: PrintedDocument, source: str, target: Path, graph: Path | None) -> list[Path]:
-    from eigentoken.proofs.typeset.references import bib_file
+    from eigentoken.proofs.typeset.document import bib_file
 
     tex = _ending(target, "tex")
     write_text(tex, source)

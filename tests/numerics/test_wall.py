@@ -18,6 +18,7 @@ RECHECK = sorted((ROOT / "numerics" / "recheck").rglob("*.py"))
 #: What both sides may use, and why that is no way around the wall.
 NEUTRAL = {
     "eigentoken.files.arrays": "headers of array files",
+    "eigentoken.display": "representations of ten lines",
     "eigentoken.files.documents": "JSON, read strictly",
     "eigentoken.theory.language.verdicts": "the three words and the document of a certificate",
     "eigentoken.theory.classification.sentences": "sentences made of their arguments",

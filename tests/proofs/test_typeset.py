@@ -18,13 +18,14 @@ from eigentoken.proofs.typeset.document import (
     Paragraph,
     PrintedArgument,
     PrintedDocument,
+    bib_file,
     of_statement,
     references,
+    sentence,
 )
 from eigentoken.proofs.typeset.html import to_html_body
 from eigentoken.proofs.typeset.latex import escape, to_latex
 from eigentoken.proofs.typeset.markdown import to_markdown
-from eigentoken.proofs.typeset.references import bib_file, sentence
 from eigentoken.theory.statements.from_statement import Recalled
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Kind, Source, Statement

@@ -31,7 +31,7 @@ from eigentoken.theory.calculus.atoms import (
 )
 from eigentoken.theory.calculus.derivative import SLOT
 from eigentoken.theory.calculus.expressions import Expression, Monomial, thawed
-from eigentoken.theory.calculus.spelling import least_spelling
+from eigentoken.theory.calculus.normal_form import least_spelling
 from eigentoken.theory.printing.scalars import scalar_latex
 
 __all__ = ["expression_latex"]

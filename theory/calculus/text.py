@@ -9,7 +9,7 @@ import sympy as sp
 from eigentoken.theory.calculus.assumptions import Assumptions
 from eigentoken.theory.calculus.atoms import Base, Delta, Dot, Exp, Index, Letter, MaskEntry, Norm, SumExp
 from eigentoken.theory.calculus.expressions import Expression, Monomial
-from eigentoken.theory.calculus.spelling import least_spelling
+from eigentoken.theory.calculus.normal_form import least_spelling
 
 __all__ = ["as_text"]
 

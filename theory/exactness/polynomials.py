@@ -5,19 +5,21 @@ field with roots from Trager's norm (the norm of a shifted polynomial is factore
 back by gcds).  What a factorization returns is multiplied out again and compared with the polynomial.
 
 Their roots over the field of an instance come with certified enclosures, and closed forms for people.
+
+Eigenvalues of exact matrices are roots of their characteristic polynomials.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sympy
-from flint import Ordering, acb, acb_poly, arb, fmpq, fmpq_mat, fmpq_mpoly_ctx, fmpq_poly
+from flint import Ordering, acb, acb_mat, acb_poly, arb, fmpq, fmpq_mat, fmpq_mpoly_ctx, fmpq_poly
 
 from eigentoken.theory.exactness.balls import PRECISIONS, precision
 from eigentoken.theory.exactness.decisions import ball, sign
-from eigentoken.theory.exactness.eigenvalues import real_or_not
 from eigentoken.theory.exactness.elements import MOST_TERMS, Element, ExactnessLimit, reduce_polynomial
 from eigentoken.theory.exactness.fields import Field
 
@@ -27,9 +29,12 @@ __all__ = [
     "Root",
     "characteristic_polynomial",
     "closed_form",
+    "enclosed_eigenvalues",
+    "exact_eigenvalues",
     "factors",
     "gcd",
     "multiply",
+    "real_or_not",
     "root_balls",
     "roots",
     "terms",
@@ -345,3 +350,43 @@ def tidy(field: Field, value: Any) -> sympy.Expr:
     return min(
         (expression, sympy.together(expression), sympy.factor_terms(expression)), key=lambda e: (len(str(e)), str(e))
     )
+
+
+def exact_eigenvalues(matrix: fmpq_mat) -> list[tuple[fmpq | acb, int]]:
+    """The distinct eigenvalues with their multiplicities, by the irreducible factors of the characteristic polynomial.
+
+    Those of degree one give rational numbers; the roots of the others are isolated in balls at the current precision.
+
+    >>> exact_eigenvalues(fmpq_mat([[2, 0, 0], [0, 2, 0], [0, 1, 5]]))
+    [(5, 1), (2, 2)]
+    """
+    found: list[tuple[fmpq | acb, int]] = []
+    for factor, multiplicity in matrix.charpoly().factor()[1]:
+        if factor.degree() == 1:
+            found.append((-factor[0] / factor[1], int(multiplicity)))
+        else:
+            found += [(root, int(multiplicity)) for root, _ in factor.complex_roots()]
+    return found
+
+
+def enclosed_eigenvalues(matrix: acb_mat) -> list[acb] | None:
+    """Balls around all eigenvalues of every matrix in the balls, in no order; ``None`` where they were not enclosed."""
+    try:
+        return list(matrix.eig(multiple=True))
+    except (ValueError, ArithmeticError):
+        return None
+
+
+def real_or_not(isolating: Sequence[acb]) -> list[tuple[acb, bool]]:
+    """For balls that hold one root each of a real polynomial: the ball, with imaginary part 0 where its root is real.
+
+    The mirror image of a root is a root.  Where the mirrored ball meets its own ball and no other, the root is its own
+    mirror image: real.
+    """
+    found = []
+    for each in isolating:
+        mirrored = each.conjugate()
+        met = [other for other in isolating if other.overlaps(mirrored)]
+        real = len(met) == 1 and met[0] is each
+        found.append((acb(each.real) if real else each, real))
+    return found

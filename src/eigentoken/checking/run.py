@@ -14,11 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eigentoken.checking.report import Report, assemble
 from eigentoken.files.arrays import write_safetensors
 from eigentoken.files.writing import append_line, opened, replacing, sealed, write_bytes
+
+if TYPE_CHECKING:
+    from eigentoken.models import Model
 
 __all__ = ["check", "open_model"]
 
@@ -97,13 +100,13 @@ def affordable_jobs(d: int, jobs: int) -> int:
 
 
 @lru_cache(maxsize=1)
-def _load(source: str) -> Any:
+def _load(source: str) -> Model:
     from eigentoken.models import load
 
     return load(source)
 
 
-def open_model(model: Any) -> Any:
+def open_model(model: object) -> Model:
     """The loaded model behind whatever was given."""
     if isinstance(model, str | os.PathLike):
         return _load(str(model))
@@ -125,7 +128,7 @@ def _folder(options: _Options) -> Path:
     return folder
 
 
-def _binding(loaded: Any, ids: Sequence[str], options: _Options) -> str:
+def _binding(loaded: Model, ids: Sequence[str], options: _Options) -> str:
     """sha256 of what the results depend on: version and code, weights, statements, options."""
     from eigentoken.theory.statements.registry import statements
     from eigentoken.version import __version__
@@ -222,7 +225,7 @@ class _Log:
 
 
 def _records(
-    loaded: Any, missing: Sequence[int], ids: Sequence[str], options: _Options, jobs: int
+    loaded: Model, missing: Sequence[int], ids: Sequence[str], options: _Options, jobs: int
 ) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
     if jobs == 1 or len(missing) < 2:
         for index in missing:
@@ -238,7 +241,7 @@ def _record_of(source: str, index: int, ids: Sequence[str], fold: bool) -> tuple
     return index, *_record(_load(source), index, ids, fold)
 
 
-def _record(loaded: Any, index: int, ids: Sequence[str], fold: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+def _record(loaded: Model, index: int, ids: Sequence[str], fold: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     from eigentoken.checking.layers import layer_record
 
     layer = loaded.layer(index)

@@ -103,7 +103,7 @@ def check(
         statements().get(name)
     chosen = tuple(dict.fromkeys([*(statement or []), *(require or [])])) if statement else ()
     loaded = open_model(model)
-    count = len({loaded.reading.weights_of(index) for index in range(loaded.n_layers)})
+    count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
     if affordable_jobs(loaded.d, jobs) < jobs:
         few = affordable_jobs(loaded.d, jobs)
         typer.echo(f"d = {loaded.d}: {few} layer at a time, to stay below {MEMORY / 1e9:g} GB of memory", err=True)
