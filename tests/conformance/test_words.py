@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -72,10 +72,10 @@ def test_the_words_of_one_matrix_are_called_as_certify_calls_them() -> None:
     assert ON_WEIGHTS is readings.ON_WEIGHTS
 
 
-def _sources() -> Iterator[tuple[Path, ast.Module]]:
-    for room in ROOMS:
-        for path in sorted((ROOT / room).rglob("*.py")):
-            yield path, ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def _sources() -> tuple[tuple[Path, ast.Module], ...]:
+    paths = (path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")))
+    return tuple((path, ast.parse(path.read_text(encoding="utf-8"))) for path in paths)
 
 
 def test_no_function_is_called_underscore() -> None:
