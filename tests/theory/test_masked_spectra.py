@@ -66,10 +66,10 @@ def check_instance(name, draw):
     found = signed_spectrum(system(name), signs, mask, heads)
     assert found.count_check().is_holds
     matrices = [numeric.rows(numeric.from_eigenvalues(values, basis)) for values in eigenvalues]
-    number = {str(h + 1) if heads else "": h for h in range(heads or 1)}
+    number = {f"__{h + 1}" if heads else "": h for h in range(heads or 1)}
     values = {f"lambda_k{label}": eigenvalues[h][0] for label, h in number.items()}
     for label, h in number.items():
-        values[f"s_{label}" if label else "s"] = sp.Float(str((v.T * scores[h] * v)[0]), 85)
+        values[f"s{label}"] = sp.Float(str((v.T * scores[h] * v)[0]), 85)
     values |= {"alpha": step, "d": 2}  # one direction at a time
     if name.endswith("map"):
         table = {symbol: values[symbol.name] for each in found.conditions for symbol in each.free_symbols}

@@ -160,9 +160,14 @@ def test_multihead_bipartite(derived):
     matrix = numeric.tangent_restriction(numeric.jacobian("multihead-flow", {"heads": heads}, tokens), tokens)
     found = []
     for l in (1, 2):
-        values = {"lambda_k1": 2, "lambda_k2": 1, "lambda_ell1": diagonals[0][l], "lambda_ell2": diagonals[1][l]}
-        values |= {"s_1": R(1, 2), "s_2": R(-1, 3), "p": 2, "q": 1, "d": 2}
-        found += spectrum.at(values, {"lambda_ell1": [diagonals[0][l]]}, numeric.number)
+        values = {
+            "lambda_k__1": 2,
+            "lambda_k__2": 1,
+            "lambda_ell__1": diagonals[0][l],
+            "lambda_ell__2": diagonals[1][l],
+        }
+        values |= {"s__1": R(1, 2), "s__2": R(-1, 3), "p": 2, "q": 1, "d": 2}
+        found += spectrum.at(values, {"lambda_ell__1": [diagonals[0][l]]}, numeric.number)
     numeric.assert_spectrum(matrix, found)
 
 

@@ -49,7 +49,7 @@ def spectrum(
         Path | None, typer.Option("-o", "--output", help="File to write to; stdout if not given.")
     ] = None,
 ) -> None:
-    """Eigenvalues at a kind of point, for every n and d, and when it is stable.
+    """Eigenvalues and stability at a kind of point, for all n and d.
 
     Families of eigenvalues with multiplicities, where they are valid, and the criterion of stability with its checked proof.
     Exit code 1 if a step of a proof does not check.
