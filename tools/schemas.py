@@ -22,12 +22,15 @@ CERTIFICATE = ROOT / "numerics" / "schemas" / "certificate.json"
 
 def generated() -> dict[Path, str]:
     """Every schema file and what it should hold."""
-    for module in pkgutil.iter_modules(eigentoken.documents.__path__):
-        importlib.import_module(f"{eigentoken.documents.__name__}.{module.name}")
+    package = eigentoken.documents
+    found_in = {f"{package.__name__}.{each.name}" for each in pkgutil.iter_modules(package.__path__)}
+    found_in.remove(schema_of.__module__)
+    for name in sorted(found_in):
+        importlib.import_module(name)
     found: dict[Path, str] = {}
     for kind, (name, _) in DOCUMENTS.items():
-        if not kind.__module__.startswith(f"{eigentoken.documents.__name__}."):
-            continue  # a document of somebody else
+        if kind.__module__ not in found_in:
+            continue  # a document of somebody else, or an example
         short = name.split("/")[1]
         path = CERTIFICATE if short == "certificate" else FOLDER / f"{short}.json"
         found[path] = _text(schema_of(kind))

@@ -151,6 +151,8 @@ def test_a_limit_on_the_size_of_files_is_a_full_disk_too(tmp_path: Path) -> None
 #: who may write by other means, and why it cannot destroy anything
 ELSEWHERE = {
     "src/eigentoken/printing.py": "paper.tex in a temporary folder",
+    "src/eigentoken/api/rechecking.py": "a document in a temporary folder",
+    "numerics/dynamics/drawing.py": "a picture in memory",
     "proofs/coq/run.py": "files in a temporary folder",
     "models/loading/write.py": "a new folder, synced and renamed when it is whole",
     "models/loading/samples.py": "a new folder, synced and renamed when it is whole",

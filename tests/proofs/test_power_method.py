@@ -11,10 +11,11 @@ import sympy as sp
 
 import eigentoken.proofs.power_method as chapter
 from eigentoken.proofs.properties.exact_points import agree, decimals, instance, multipliers, point_is
-from eigentoken.proofs.steps.reductions import grouped, recalled, tensor
+from eigentoken.proofs.steps.reductions import grouped, tensor
 from eigentoken.proofs.steps.token_groups import Unresolved, advance_groups, known_root, slopes
 from eigentoken.proofs.verify import vector_line
 from eigentoken.theory.language.readings import LATEX
+from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Kind, Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Citation, Identity, Inequality, Reduction, Setting

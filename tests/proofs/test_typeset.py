@@ -30,7 +30,7 @@ from eigentoken.theory.statements.from_statement import Recalled
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Identity
-from eigentoken.theory.statements.steps import PrintedArgument as ArguedStep
+from eigentoken.theory.statements.steps import Argument as ArguedStep
 
 SAMPLE = ("PM-L4", "PM-L15", "AB-T5.1", "PH-T2")
 IDS = [each.id for each in statements()]

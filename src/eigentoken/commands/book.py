@@ -111,7 +111,7 @@ def verify(
             chosen, instances=instances, seed=seed, jobs=1 if len(chosen) == 1 else jobs, done=lambda: advance()
         )
     recorded = store(results) if record else []
-    if contents.LEDGER in recorded:
+    if contents.LEDGER in [path.resolve() for path in recorded]:
         recorded.append(contents.write())
     if junit is not None:
         from eigentoken.commands.junit import to_junit
