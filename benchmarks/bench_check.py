@@ -41,6 +41,7 @@ from eigentoken.numerics.layers.findings import examine
 from eigentoken.numerics.layers.layer_readings import read_layer
 from eigentoken.numerics.layers.regimes import regime
 from eigentoken.numerics.layers.rotary_scores import OFFSETS
+from eigentoken.numerics.layers.symbol_values import Answers
 from eigentoken.theory.statements.registry import statements
 
 RATIO, SECONDS = 2.0, 30.0
@@ -49,12 +50,12 @@ RATIO, SECONDS = 2.0, 30.0
 def certified(layer: Any) -> None:
     """What ``check`` certifies of one layer, from the stored weights."""
     _discs.cache_clear()
-    weights, memory = weights_of(layer), {}
+    weights, answers = weights_of(layer), Answers()
     chosen = list(statements())
-    examine(weights, memory=memory, statements=chosen, pairs=rotary_pairs(layer))
+    examine(weights, answers=answers, statements=chosen, pairs=rotary_pairs(layer))
     for each in chosen:
-        read_layer(each, weights, memory)
-    regime(weights, memory)
+        read_layer(each, weights, answers)
+    regime(weights, answers)
 
 
 def layer_matrices(layer: Any) -> list[Any]:

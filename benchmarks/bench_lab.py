@@ -18,6 +18,7 @@ import sympy as sp
 from eigentoken.numerics.instances.plans import Plan, plan_for
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.instances.strategies import plan_instances
+from eigentoken.numerics.readings import load
 from eigentoken.theory.language.claims import AlmostEveryConverges, Claim, Stable
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
@@ -80,6 +81,7 @@ def one_by_one(plan: Plan, claim: Claim, count: int) -> float:
 
 def measure(report: Callable[[str], None] = print) -> dict[str, dict[str, float]]:
     """Both rates and their ratio, for each kind of claim."""
+    load()
     found: dict[str, dict[str, float]] = {}
     for name, (system, claim, many, few) in CASES.items():
         plan = planned(system, claim)
