@@ -280,7 +280,8 @@ def test_what_cannot_be_certified_is_refused_with_a_reason(predicate: Callable[[
     assert verdict.reason
 
 
-def test_the_search_does_not_refute_the_audits_conjectures() -> None:
+@pytest.mark.parametrize("instances", [250, pytest.param(600, marks=pytest.mark.slow)])
+def test_the_search_does_not_refute_the_audits_conjectures(instances: int) -> None:
     """As they were written: at consensus, n in 7..10, and the mean of a row for n = 3."""
     top = [Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0)]
     at: Any = {"at": ConsensusAt(V, 1)}
@@ -288,7 +289,7 @@ def test_the_search_does_not_refute_the_audits_conjectures() -> None:
         Conjecture("squares", "attention-map", top, holds_if=squares, n=range(7, 11), d=[2], **at),
         Conjecture("mean", "attention-map", top, holds_if=TRUE[2][1], n=[3], d=[2], **at),
     ):
-        (result,) = refute(guess, seconds=30, instances=250, seed=0).results
+        (result,) = refute(guess, seconds=30, instances=instances, seed=0).results
         assert result.word == "survived", result.meaning
 
 
