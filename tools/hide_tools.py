@@ -71,7 +71,7 @@ def main(command: list[str]) -> int:
         print("usage: hide_tools.py COMMAND [ARGUMENT...]", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory(prefix="eigentoken-path-") as place:
-        whole = os.environ.get("PATH", os.defpath)
+        whole = whole_path()  # also where a caller has hidden them before
         environment = {**os.environ, WHOLE: whole, "PATH": hidden_path(whole, Path(place))}
         return subprocess.run(command, env=environment).returncode
 
