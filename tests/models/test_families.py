@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from eigentoken.models import ModelError, load, run_tokens, supported_families
 from . import conftest as tiny
 from .reference import Recording
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="needs the extra 'test'")
 PROJECTION = {
     "Albert": "attention.dense",
     "Bert": "attention.output.dense",

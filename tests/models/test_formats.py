@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 import struct
@@ -15,8 +14,6 @@ import pytest
 from eigentoken.models import Model, ModelError, load, run_tokens
 
 from . import conftest as tiny
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="needs the extra 'test'")
 
 
 def same(ours: Model, theirs: Model) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
@@ -20,10 +19,6 @@ from eigentoken.models.loading import samples
 from .reference import Recording
 from .test_families import compare_forward
 from .test_formats import interleave
-
-needs_transformers = pytest.mark.skipif(
-    importlib.util.find_spec("transformers") is None, reason="needs the extra 'test'"
-)
 
 
 def reference_of(model: Model, name: str) -> tuple[Any, str]:
@@ -146,7 +141,6 @@ def heads_match(model: Model, reference: Any, name: str) -> None:
             )
 
 
-@needs_transformers
 @pytest.mark.parametrize(
     "name",
     ["rxnmapper", "glassllm", *(pytest.param(n, marks=pytest.mark.slow) for n in ("microformer", "minilm", "smollm2"))],

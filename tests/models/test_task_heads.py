@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from eigentoken.models import load, run_tokens
 from . import conftest as tiny
 from .test_families import close
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="needs the extra 'test'")
 CLASSES = {
     "bert": "MaskedLM SequenceClassification PreTraining TokenClassification QuestionAnswering MultipleChoice",
     "albert": "MaskedLM PreTraining SequenceClassification QuestionAnswering",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 from collections.abc import Callable
@@ -17,8 +16,6 @@ from eigentoken.models import ModelError, load, run_tokens
 
 from . import conftest as tiny
 from .test_formats import llama_arrays, same, wide_llama, write_gguf
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="needs the extra 'test'")
 
 
 def variant(
