@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["eigentoken", "tool"]
+__all__ = ["at_once", "eigentoken", "tool"]
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools"
 
@@ -34,3 +37,19 @@ def eigentoken(
     command = [*_warm.command(), *map(str, arguments)]
     added = {**os.environ, **(environment or {})}
     return subprocess.run(command, capture_output=True, text=True, env=added, timeout=600, check=False, **options)
+
+
+@contextmanager
+def at_once(seconds: int = 120) -> Iterator[None]:
+    """Ends work that has begun to compute what it should refuse; no measure of speed, so that a busy machine passes."""
+
+    def stop(*_: object) -> None:
+        raise AssertionError(f"still at work after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

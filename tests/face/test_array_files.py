@@ -7,7 +7,6 @@ import os
 import resource
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,8 @@ import numpy as np
 import pytest
 
 from eigentoken.files.arrays import ArrayFileError, read_npy, read_npz, write_npz, write_safetensors
+
+from ..commands import at_once
 
 
 def header(shape: str, kind: str = "<f8", version: int = 1) -> bytes:
@@ -71,12 +72,10 @@ def test_what_lies_is_refused_at_once(data: bytes, words: str, tmp_path: Path) -
     (tmp_path / "a.npy").write_bytes(data)
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("a.npy", data)
-    start = time.process_time()
     for read, name in ((read_npy, "a.npy"), (read_npz, "a.npz")):
-        with pytest.raises(ArrayFileError, match=words) as caught:
+        with at_once(), pytest.raises(ArrayFileError, match=words) as caught:
             read(tmp_path / name)
         assert "\n" not in str(caught.value)
-    assert time.process_time() - start < 1
 
 
 def test_a_file_that_is_mostly_a_hole_is_not_read_into_memory(tmp_path: Path) -> None:
