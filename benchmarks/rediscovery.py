@@ -36,7 +36,7 @@ def run(file: Path, seconds: float, jobs: int, seed: int, only: str) -> None:
             report = json.loads(json.dumps(refute(conjecture, seconds=seconds, seed=seed, jobs=jobs).as_dict()))
             used = time.process_time() - begun
             (result,) = report["results"]
-            words = [str(verdict.word) for _, verdict in recheck_report(report, authors_code=Rerun())]
+            words = [str(verdict.answer) for _, verdict in recheck_report(report, authors_code=Rerun())]
             found = result["counterexample"]
             line = {
                 "name": conjecture.name,

@@ -58,11 +58,11 @@ def run(file: Path, seconds: float, jobs: int, seed: int, only: str) -> None:
             "load": round(os.getloadavg()[0], 1),
             **{key: document[key] for key in ("verdict", "seconds", "tried", "units", "unsettled", "best_violation")},
         }
-        if result.word != "survived":
+        if result.answer != "survived":
             line |= {"counterexample": document["counterexample"], "candidate": document["candidate"]}
         with file.open("a") as stream:
             stream.write(json.dumps(line, default=str) + "\n")
-        print(f"{name}: {result.word}, {result.tried} instances in {result.seconds:.0f} s", flush=True)
+        print(f"{name}: {result.answer}, {result.tried} instances in {result.seconds:.0f} s", flush=True)
 
 
 def show(lines: list[dict[str, Any]]) -> bool:

@@ -44,10 +44,10 @@ def tally(count: int, seed: int) -> tuple[dict[tuple[str, str], Counter[str]], i
     for case in chain(sign_cases(count, seed), named_sign_cases(count, seed)):
         matrices += 1
         for condition, truth in sign_truth(case.inertia).items():
-            note(case.family, "definiteness (5 words)", str(certify(condition, case.matrix).word), truth)
+            note(case.family, "definiteness (5 words)", str(certify(condition, case.matrix).answer), truth)
         found = certify("inertia", case.matrix)
         right = found.is_holds and tuple(found.details["inertia"]) == case.inertia
-        note(case.family, "inertia", str(found.word), right if found.is_holds else None)
+        note(case.family, "inertia", str(found.answer), right if found.is_holds else None)
     for spectral in chain(spectral_cases(count, seed), named_spectral_cases(count, seed)):
         matrices += 1
         for order, condition in ORDERS.items():
@@ -56,11 +56,11 @@ def tally(count: int, seed: int) -> tuple[dict[tuple[str, str], Counter[str]], i
             note(
                 spectral.family,
                 f"dominant by {order}",
-                str(verdict.word),
+                str(verdict.answer),
                 None if kind is None else kind == "simple-real",
             )
             pair = certify("dominant-complex-pair", spectral.matrix, alpha=spectral.alpha, by=order)
-            note(spectral.family, "complex pair", str(pair.word), None if kind is None else kind == "simple-pair")
+            note(spectral.family, "complex pair", str(pair.answer), None if kind is None else kind == "simple-pair")
     return table, matrices
 
 

@@ -68,7 +68,7 @@ def computed_rows() -> list[dict[str, Any]]:
                 "status": str(status_of(each)),
                 "depends": list(each.depends),
                 "listed_sizes": evidence is not None and bool(evidence.scopes),
-                "printed": None if each.printed is None else each.printed.word,
+                "printed": None if each.printed is None else each.printed.finding,
             }
         )
     return found

@@ -53,7 +53,7 @@ class Line:
 
     what: str
     name: str
-    word: str
+    answer: str
     reason: str
     second: str = ""
     scope: str = ""
@@ -62,7 +62,7 @@ class Line:
 
     @property
     def good(self) -> bool:
-        return (self.word == "holds" or (self.word == ARGUED and self.argued)) and self.second != "fails"
+        return (self.answer == "holds" or (self.answer == ARGUED and self.argued)) and self.second != "fails"
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,18 +79,18 @@ class Verified:
         return all(line.good for line in self.lines)
 
     @property
-    def word(self) -> VerdictAnswer:
+    def answer(self) -> VerdictAnswer:
         """``holds`` where every line is good, else ``fails``."""
         return VerdictAnswer.HOLDS if self.good else VerdictAnswer.FAILS
 
     def __repr__(self) -> str:
-        lines = [f"{line.what}: {line.name}: {line.word}" for line in self.lines]
-        bad = [f"{line.what}: {line.name}: {line.word}: {line.reason}" for line in self.lines if not line.good]
-        return listing(f"<{self.id} {self.word!s}: {len(lines)} lines, {self.tested} instances tested>", bad or lines)
+        lines = [f"{line.what}: {line.name}: {line.answer}" for line in self.lines]
+        bad = [f"{line.what}: {line.name}: {line.answer}: {line.reason}" for line in self.lines if not line.good]
+        return listing(f"<{self.id} {self.answer!s}: {len(lines)} lines, {self.tested} instances tested>", bad or lines)
 
     def _repr_html_(self) -> str:
-        rows = [(line.what, line.name, line.word, line.reason) for line in self.lines]
-        return html_table(("what", "name", "word", "reason"), rows, f"{self.id}: {self.word!s}")
+        rows = [(line.what, line.name, line.answer, line.reason) for line in self.lines]
+        return html_table(("what", "name", "answer", "reason"), rows, f"{self.id}: {self.answer!s}")
 
     def to_frame(self) -> DataFrame:
         """One row a line that was checked (pandas)."""
@@ -143,7 +143,7 @@ def verify(
         outcomes = statement.derivation.check(statement.facts, second=second)
         lines += [_step_line(outcome) for outcome in outcomes]
         reached = statement.reached({outcome.step.name for outcome in outcomes if outcome.accepted})
-        lines += [Line("conclusion", name, str(verdict.word), verdict.reason) for name, verdict in reached]
+        lines += [Line("conclusion", name, str(verdict.answer), verdict.reason) for name, verdict in reached]
     lines += [vector_line(vector) for vector in statement.vectors]
     if statement.printed is not None:
         for example in statement.printed.counterexamples:
@@ -158,10 +158,10 @@ def verify(
 
 
 def _step_line(outcome: StepOutcome) -> Line:
-    second = "" if outcome.second is None else str(outcome.second.word)
+    second = "" if outcome.second is None else str(outcome.second.answer)
     step = outcome.step
-    word = str(outcome.verdict.word) if outcome.verdict.is_holds or not outcome.accepted else ARGUED
-    return Line(step.kind, step.name, word, outcome.verdict.reason, second, step.sizes(), step.argued)
+    answer = str(outcome.verdict.answer) if outcome.verdict.is_holds or not outcome.accepted else ARGUED
+    return Line(step.kind, step.name, answer, outcome.verdict.reason, second, step.sizes(), step.argued)
 
 
 def _verdict_line(what: str, name: str, ask: Any) -> Line:
@@ -169,7 +169,7 @@ def _verdict_line(what: str, name: str, ask: Any) -> Line:
         verdict = ask()
     except Exception as problem:
         return Line(what, name, "fails", f"raised {type(problem).__name__}: {problem}")
-    return Line(what, name, str(verdict.word), verdict.reason)
+    return Line(what, name, str(verdict.answer), verdict.reason)
 
 
 def vector_line(vector: Vector) -> Line:
@@ -220,8 +220,8 @@ def _properties(statement: Statement, instances: int, seed: int) -> tuple[int, l
         report = test_statement(statement, instances, seed)
         tested += report.instances
         enough = report.least >= instances  # nothing seen is not nothing found
-        word = "fails" if report.violations else "holds" if enough else "undecided"
-        lines.append(Line("property", "conditions => claims", word, report.summary()))
+        answer = "fails" if report.violations else "holds" if enough else "undecided"
+        lines.append(Line("property", "conditions => claims", answer, report.summary()))
     return tested, lines
 
 

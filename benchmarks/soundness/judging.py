@@ -9,9 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Case:
-    """The word that was said, and why it is false (empty: it is not)."""
+    """The answer that was given, and why it is false (empty: it is not)."""
 
-    word: str
+    answer: str
     false: str = ""
 
 
@@ -34,14 +34,14 @@ class Domain:
 
 
 def judge(verdict: Any, truth: bool | None, what: str, margin: Callable[[Any], str] | None = None) -> Case:
-    """Compare a verdict with the truth (None: undecidable by the construction, any word is let pass).
+    """Compare a verdict with the truth (None: undecidable by the construction, any answer is let pass).
 
-    ``margin`` says what is false about the numbers beside the word.
+    ``margin`` says what is false about the numbers beside the answer.
     """
-    word = str(verdict.word)
-    if word == "undecided" or truth is None:
-        return Case(word)
-    if (word == "holds") != truth:
-        return Case(word, f"{what}: {word}, but the truth is {truth}")
+    answer = str(verdict.answer)
+    if answer == "undecided" or truth is None:
+        return Case(answer)
+    if (answer == "holds") != truth:
+        return Case(answer, f"{what}: {answer}, but the truth is {truth}")
     wrong = "" if margin is None else margin(verdict)
-    return Case(word, f"{what}: {word}, {wrong}" if wrong else "")
+    return Case(answer, f"{what}: {answer}, {wrong}" if wrong else "")

@@ -111,7 +111,7 @@ def at_instances(rng: Any) -> Iterator[Case]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # floats outside the domain of a function, in the author's code
             verdict = predicate_verdict(truth.predicate, Instances(instance, p=(instance.n + 1) // 2))
-        word = str(verdict.word)
+        word = str(verdict.answer)
         yield Case(word, f"{truth.name} at {instance.as_dict()}: fails ({verdict.reason})" if word == "fails" else "")
 
 
@@ -125,7 +125,7 @@ def by_search(rng: Any) -> Iterator[Case]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         (result,) = refute(conjecture, seconds=3, instances=200, seed=int(rng.integers(1 << 30))).results
-    yield Case(result.word, f"{truth.name}: refuted" if result.word == "refuted" else "")
+    yield Case(result.answer, f"{truth.name}: refuted" if result.answer == "refuted" else "")
 
 
 DOMAIN = Domain(

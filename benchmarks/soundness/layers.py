@@ -124,7 +124,7 @@ def _ask(heads: list[tuple[Rows, Rows]], mask: str, rotary: bool) -> Iterator[Ca
     shown = [[_integers(value), _integers(score)] for value, score in heads]
     for statement in _asked():
         reading = read_layer(statement, weights, answers)
-        word = str(reading.word)
+        word = str(reading.answer)
         what = f"{statement.id} on heads (U, P) = {shown}, {mask}, {positions}"
         if not _about(statement, heads, mask, rotary):
             yield Case(
@@ -142,10 +142,10 @@ def _ask(heads: list[tuple[Rows, Rows]], mask: str, rotary: bool) -> Iterator[Ca
             if (
                 truth is not None
                 and verdict is not None
-                and str(verdict.word) != "undecided"
+                and str(verdict.answer) != "undecided"
                 and verdict.is_holds != truth
             ):
-                wrong = f"{what}: {LATEX(condition)} {verdict.word}, but it is {truth}"
+                wrong = f"{what}: {LATEX(condition)} {verdict.answer}, but it is {truth}"
         if word == "holds" and False in known:
             wrong = wrong or f"{what}: holds, but a condition is false"
         if word == "fails" and known and all(each is True for each in known):

@@ -90,7 +90,7 @@ def _known(rng: Any, flow: bool) -> tuple[Instance, bool, bool | None, str]:
 def _ask(instance: Instance, fixed: bool, stable: bool | None, kind: str) -> Iterator[Case]:
     found = classify(instance)
     told = instance.as_dict()
-    word = str(found.equilibrium.word)
+    word = str(found.equilibrium.answer)
     yield Case(
         word,
         f"equilibrium of {told}: {word}, but it is {fixed}"
@@ -101,7 +101,7 @@ def _ask(instance: Instance, fixed: bool, stable: bool | None, kind: str) -> Ite
         return
     if kind and instance.n > 1:
         yield Case(word, f"class of {told}: {found.kind}, but it is {kind}" if found.kind != kind else "")
-    word = str(found.stable.word)
+    word = str(found.stable.answer)
     wrong = (word == "holds" and stable is not True) or (word == "fails" and stable is True)
     yield Case(word, f"stability of {told}: {word}, but the truth is {stable}" if wrong else "")
 
@@ -133,7 +133,7 @@ def elsewhere(rng: Any) -> Iterator[Case]:
         fixed = fixed and along > 0 and all(y == along * x for x, y in zip(token, step, strict=True))
     instance = Instance.of("oja-map", _texts(tokens), V=_texts(v), alpha=str(alpha))
     verdict = classify(instance).equilibrium
-    word = str(verdict.word)
+    word = str(verdict.answer)
     wrong = word != "undecided" and (word == "holds") != fixed
     yield Case(word, f"equilibrium of {instance.as_dict()}: {word}, but it is {fixed}" if wrong else "")
 

@@ -75,7 +75,7 @@ def ask_signs(rng: Any, rows: Rows, counts: tuple[int, int, int] | None = None) 
     squared = exact.times(s, s)
     if not wrong and m and not exact.least_at_least(squared, m * m):
         wrong = f"inertia of {text}: the margin {verdict.margin!r} is too large"
-    yield Case(str(verdict.word), wrong)
+    yield Case(str(verdict.answer), wrong)
     p, q, z = counts
     other = (p - 1, q + 1, z) if p else (p + 1, q - 1, z) if q else (1, 0, z - 1)
     yield judge(certify("inertia", matrix, expected=other), False, f"inertia {other} of {text}")
@@ -90,7 +90,7 @@ def ask_rank(rng: Any, rows: Rows, known: int | None = None) -> Iterator[Case]:
     verdict = certify("rank", matrix)
     told = verdict.details.get("rank") if verdict.is_holds else None
     yield Case(
-        str(verdict.word), f"rank of {text}: {told}, but it is {true}" if told is not None and told != true else ""
+        str(verdict.answer), f"rank of {text}: {told}, but it is {true}" if told is not None and told != true else ""
     )
     off = true - 1 if true and rng.random() < 0.5 else true + 1
     yield judge(certify("rank", matrix, expected=off), False, f"rank {off} of {text}")
@@ -117,7 +117,7 @@ def ask_norm(rng: Any, rows: Rows, matrix: Any, text: Any) -> Iterator[Case]:
         exact.norm_at_least(rows, Fraction(low)) and (high is None or exact.norm_at_most(rows, Fraction(high)))
     ):
         wrong = f"norm of {text} is not in [{low!r}, {high!r}]"
-    yield Case(str(verdict.word), wrong)
+    yield Case(str(verdict.answer), wrong)
     near = Fraction(low) if rng.random() < 0.5 or high is None else Fraction(high)
     bound = near + Fraction(int(rng.integers(-2, 3))) * Fraction(2) ** int(rng.integers(-60, 1))
     bound = abs(bound) if rng.random() < 0.7 else Fraction(round(abs(bound)))
@@ -290,7 +290,7 @@ def balls(rng: Any) -> Iterator[Case]:
         always = exact.inertia(exact.plus(turned, exact.identity(n), -radius))[0] == n
         never = exact.inertia(exact.plus(turned, exact.identity(n), radius))[0] < n
         verdict = certify(condition, matrix, radius=radius)
-        word = str(verdict.word)
+        word = str(verdict.answer)
         false = (word == "holds" and not always) or (word == "fails" and not never)
         yield Case(word, f"{condition} of {rows} within {radius}: {word}" if false else "")
 

@@ -175,7 +175,7 @@ def _gap_and_vector(known: Known, matrix: Any, text: Any) -> Iterator[Case]:
 
 def _discs(known: Known, verdict: Any, text: Any) -> Case:
     """Every eigenvalue lies in a disc, and each connected part of k discs holds k of them."""
-    word = str(verdict.word)
+    word = str(verdict.answer)
     shown = verdict.details.get("discs")
     if word != "holds" or not shown or any("radius" not in disc for disc in shown):
         return Case(word)

@@ -41,7 +41,7 @@ def run_seeds(domain: str, generator: str, first: int, count: int, commit: str) 
             with warnings.catch_warnings():
                 warnings.simplefilter("error", RuntimeWarning)
                 for case in make(rng):
-                    name = case.word if case.word in WORDS else "other"
+                    name = case.answer if case.answer in WORDS else "other"
                     setattr(piece, name, getattr(piece, name) + 1)
                     if case.false:
                         piece.false += 1

@@ -1,4 +1,4 @@
-"""``certify``: one condition on one matrix, answered in one of three words with a margin and a certificate.
+"""``certify``: one condition on one matrix, answered in one of three ways with a margin and a certificate.
 
 A verdict is about every matrix within ``radius`` (spectral norm) of the exact value of the input.  Definiteness words
 concern the symmetric part: ``positive-definite`` means ``x^T M x > 0`` for all x != 0, whether or not M is symmetric;
@@ -88,7 +88,7 @@ def certify(
     ``expected``: the rank, or the inertia as three counts.  ``bound``, ``within``: see :func:`conditions`.
     ``time_limit``: seconds for the exact rung.
 
-    >>> certify("positive-definite", [["2", "1"], ["1", "1/2"]]).word.value  # exactly singular
+    >>> certify("positive-definite", [["2", "1"], ["1", "1/2"]]).answer.value  # exactly singular
     'fails'
     """
     if condition not in _DECIDERS:

@@ -33,7 +33,7 @@ def shared_pair(values: Sequence[ExactMatrix], seconds: float = 1.0) -> Verdict:
     """``holds`` with the pair, the eigenvalues and the norm that were found, else ``undecided``.
 
     >>> one, two = (ExactMatrix.from_floats(np.diag(entries)) for entries in ([2.0, 1.0], [1.0, -0.5]))
-    >>> shared_pair([one, two]).word.value
+    >>> shared_pair([one, two]).answer.value
     'holds'
     """
     d = values[0].shape[0]

@@ -1,6 +1,6 @@
 """A question about a matrix, and the parts that every answer shares: certificate facts, margins, reasons.
 
-A certificate states **facts** that imply the word, in exact numbers: never how they were found.  What a re-check has to
+A certificate states **facts** that imply the answer, in exact numbers: never how they were found.  What a re-check has to
 form again (which inputs, which products) is in ``terms``; ``slack`` is the radius that was given; ``margin`` is the
 number that the verdict reports, in the units of the input.
 """
@@ -78,7 +78,7 @@ def threshold(enclosure: Enclosure, margin: float) -> Fraction:
 
 def answer(
     question: Question,
-    word: VerdictAnswer,
+    decided: VerdictAnswer,
     reason: str,
     *,
     kind: str,
@@ -99,8 +99,8 @@ def answer(
         "options": question.options(),
         "facts": dict(facts),
     }
-    certificate = Certificate(kind, question.condition, word, enclosure.inputs, data, dict(arrays or {}))
-    return Verdict(word, reason, margin, unit, certificate, dict(details or {}))
+    certificate = Certificate(kind, question.condition, decided, enclosure.inputs, data, dict(arrays or {}))
+    return Verdict(decided, reason, margin, unit, certificate, dict(details or {}))
 
 
 def give_up(question: Question, tried: tuple[str, ...], details: Mapping[str, Any] | None = None) -> Verdict:

@@ -233,11 +233,11 @@ def decide_rank(question: Question) -> Verdict:
             return answer(question, FAILS, reason, kind="rank", facts=facts, details=details)
         return give_up(question, found.tried, details)
     details |= {"rank": found.low, "rung": found.rung}
-    word = HOLDS if expected is None or expected == found.low else FAILS
+    decided = HOLDS if expected is None or expected == found.low else FAILS
     margin = reported_margin(question.enclosure, found.margin) if found.low == full else 0.0
     facts = {"rank": found.low, "beyond": str(threshold(question.enclosure, margin))}
     reason = rank_reason(found.low, found.rung)
-    return answer(question, word, reason, kind="rank", facts=facts, margin=margin, details=details)
+    return answer(question, decided, reason, kind="rank", facts=facts, margin=margin, details=details)
 
 
 def decide_nonsingular(question: Question) -> Verdict:

@@ -25,9 +25,9 @@ HOLDS, FAILS = VerdictAnswer.HOLDS, VerdictAnswer.FAILS
 
 @dataclass(frozen=True)
 class Settled:
-    """A word, the counts that imply it, and the certified margin in scaled units."""
+    """An answer, the counts that imply it, and the certified margin in scaled units."""
 
-    word: VerdictAnswer
+    answer: VerdictAnswer
     positive: int
     negative: int
     zero: int
@@ -83,7 +83,7 @@ def _flipped(rule: Callable[[Signs], Settled | None]) -> Callable[[Signs], Settl
         found = rule(_mirrored(s))
         if found is None:
             return None
-        return Settled(found.word, found.negative, found.positive, found.zero, found.margin)
+        return Settled(found.answer, found.negative, found.positive, found.zero, found.margin)
 
     return settle
 
@@ -109,8 +109,8 @@ def decide_signs(question: Question) -> Verdict:
     facts = _facts(question, settled, margin)
     return answer(
         question,
-        settled.word,
-        sign_reason(question.condition, settled.word is HOLDS, settled.counts, signs.rung),
+        settled.answer,
+        sign_reason(question.condition, settled.answer is HOLDS, settled.counts, signs.rung),
         kind="signs",
         facts=facts,
         margin=margin,
@@ -133,15 +133,15 @@ def decide_inertia(question: Question) -> Verdict:
             facts = _facts(question, settled, 0.0)
             return answer(question, FAILS, reason, kind="signs", facts=facts, details=details)
         return give_up(question, signs.tried, details)
-    word = HOLDS if question.expected is None or tuple(question.expected) == found else FAILS
+    decided = HOLDS if question.expected is None or tuple(question.expected) == found else FAILS
     certified = signs.clearance if signs.zero == 0 else 0.0
-    settled = Settled(word, *found, certified)
+    settled = Settled(decided, *found, certified)
     margin = reported_margin(question.enclosure, certified)
     reason = inertia_reason(found, signs.rung)
     details = {**_intervals(question, signs), "inertia": list(found)}
     return answer(
         question,
-        word,
+        decided,
         reason,
         kind="signs",
         facts=_facts(question, settled, margin),

@@ -91,7 +91,7 @@ def _leader_verdict(question: Question, found: Dominance, wanted: str) -> Verdic
     details = _leader_details(question.enclosure, found)
     if found.kind == "unknown":
         return give_up(question, found.tried, details)
-    word = HOLDS if found.kind == wanted else FAILS
+    decided = HOLDS if found.kind == wanted else FAILS
     stored = lyapunov_certificate(question.enclosure, found, question.alpha) if found.discs is not None else None
     arrays: dict[str, Any] = {}
     if stored is not None:
@@ -100,7 +100,7 @@ def _leader_verdict(question: Question, found: Dominance, wanted: str) -> Verdic
     margin = math.inf if math.isinf(found.margin) else reported_margin(question.enclosure, found.margin)
     return answer(
         question,
-        word,
+        decided,
         leader_reason(found.kind, found.by, found.rung),
         kind="leader",
         facts=leader_facts(question.enclosure, found, question.alpha),
@@ -187,7 +187,7 @@ def decide_gap(question: Question) -> Verdict:
     question.need_square()
     found = dominance(question.enclosure, "real-part", None, question.deadline)
     verdict = _leader_verdict(question, found, "simple-real")
-    if verdict.word is not HOLDS:
+    if verdict.answer is not HOLDS:
         return verdict
     gap = _gap_interval(question.enclosure, found)
     details = {**verdict.details, "gap": gap}
@@ -244,7 +244,7 @@ def decide_eigenvector(question: Question) -> Verdict:
     question.need_square()
     found = dominance(question.enclosure, "real-part", None, question.deadline)
     verdict = _leader_verdict(question, found, "simple-real")
-    if verdict.word is not HOLDS:
+    if verdict.answer is not HOLDS:
         return verdict
     n = question.enclosure.shape[0]
     angle = (np.ones(1), 0.0) if n == 1 else eigenvector_angle(found)

@@ -157,8 +157,8 @@ def _decided(
 ) -> Verdict:
     """The verdict that all pieces share, with the smallest of their margins and one certificate."""
     pieces = sorted(pieces, key=lambda piece: piece.low)
-    word, unit = pieces[0].found.word, pieces[0].found.unit
-    margin = min(piece.found.margin or 0.0 for piece in pieces) if word is VerdictAnswer.HOLDS else 0.0
+    answer, unit = pieces[0].found.answer, pieces[0].found.unit
+    margin = min(piece.found.margin or 0.0 for piece in pieces) if answer is VerdictAnswer.HOLDS else 0.0
     documents = [piece.document() for piece in pieces]
     whole = {
         **data,
@@ -173,13 +173,13 @@ def _decided(
         if piece.found.certificate is not None
         for name, array in piece.found.certificate.arrays.items()
     }
-    certificate = Certificate(kind, condition, word, inputs, whole, arrays)
-    if word is VerdictAnswer.HOLDS:
+    certificate = Certificate(kind, condition, answer, inputs, whole, arrays)
+    if answer is VerdictAnswer.HOLDS:
         details: dict[str, Any] = {"pieces": len(pieces), "interval": data["interval"]}
-        return Verdict(word, reason, margin, unit, certificate, details)
+        return Verdict(answer, reason, margin, unit, certificate, details)
     first, last = documents[0]["from"], documents[0]["to"]
     details = {"time": first if first == last else [first, last], "interval": data["interval"]}
-    return Verdict(word, reason, 0.0, unit, certificate, details)
+    return Verdict(answer, reason, 0.0, unit, certificate, details)
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def certify_at_all_times(condition: str, given: Any, interval: tuple[Any, Any], 
     ``given``: rows of formulas in t; or ``{"times": ..., "matrices": ..., "lipschitz": ...}``, samples and a Lipschitz
     constant of P in the spectral norm; or the name of a JSON file that holds one of these (its numbers as written).
 
-    >>> certify_at_all_times("norm-bound", [["sin(t)", "cos(t)"]], (0, 3), bound="1.05").word.value
+    >>> certify_at_all_times("norm-bound", [["sin(t)", "cos(t)"]], (0, 3), bound="1.05").answer.value
     'holds'
     """
     if condition == "spectrum" or (condition in ASKED_WITH and options.get(ASKED_WITH[condition]) is None):
@@ -255,7 +255,7 @@ def certify_formula(
 ) -> Verdict:
     """The condition for P(t) at all t of a closed interval; entries are formulas in t.
 
-    >>> certify_formula("positive-definite", [["2 + sin(t)", "1/4"], ["1/4", "1"]], (0, 10)).word.value
+    >>> certify_formula("positive-definite", [["2 + sin(t)", "1/4"], ["1/4", "1"]], (0, 10)).answer.value
     'holds'
     """
     texts = [[str(entry).replace("^", "**").strip() for entry in row] for row in formula]
@@ -300,7 +300,7 @@ def certify_samples(
 ) -> Verdict:
     """The condition for P(t) at all t of an interval, from exact samples and a Lipschitz constant (spectral norm).
 
-    >>> certify_samples("positive-definite", [0, 1], [[[2]], [[3]]], 1, (0, 1)).word.value
+    >>> certify_samples("positive-definite", [0, 1], [[[2]], [[3]]], 1, (0, 1)).answer.value
     'holds'
     """
     marks = [exact_number(t) for t in times]

@@ -26,7 +26,7 @@ def in_open_hemisphere(tokens: Any, *, exact_limit: int = 20_000) -> Verdict:
 
     The margin of ``holds`` is a lower bound on how far every token may move before v stops separating.
 
-    >>> in_open_hemisphere([[1, 0], [0, 1], ["1/3", "-1/4"]]).word.value
+    >>> in_open_hemisphere([[1, 0], [0, 1], ["1/3", "-1/4"]]).answer.value
     'holds'
     >>> in_open_hemisphere([[1, 0], [-1, 0]]).certificate.data["weights"]
     ['1', '1']

@@ -51,7 +51,7 @@ def _word(word: Any) -> dict[str, Any]:
 
 
 def shown(verdict: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a verdict that a reader sees: word, margin, unit, reason."""
+    """The part of a verdict that a reader sees: answer, margin, unit, reason."""
     return {name: verdict.get(name) for name in SHOWN}
 
 

@@ -176,14 +176,14 @@ def refute_conjecture(
             if instances is not None and tally.tried >= instances:
                 break
     untested = tally.untested(conjecture, missing or {})
-    word = (
+    answer = (
         "refuted" if found else "candidate" if tally.candidate is not None else "not tested" if untested else "survived"
     )
     return RefutationResult(
         name=conjecture.name,
         system=conjecture.system,
         place=f"{conjecture.file}:{conjecture.line}",
-        word=word,
+        answer=answer,
         seed=seed,
         tried=tally.tried,
         units=tally.units,
@@ -200,7 +200,7 @@ def refute_conjecture(
         expect=conjecture.expect,
         lost=tuple(workers.lost[known_losses:]),
         conjecture=conjecture_document(conjecture),
-        untested=untested if word == "not tested" else "",
+        untested=untested if answer == "not tested" else "",
     )
 
 
@@ -312,14 +312,14 @@ def _with_dropped(
 ) -> RefutationResult:
     """The result with a line for each condition; where the conjecture itself falls, nothing is said of need."""
     lines: list[DroppedLine] = []
-    for index, condition in enumerate(conjecture.conditions) if result.word != "refuted" else ():
+    for index, condition in enumerate(conjecture.conditions) if result.answer != "refuted" else ():
         line, witness, method = _dropped(conjecture, index, workers, seconds, instances, seed, watch)
         if witness is not None and CERTIFIED(condition, witness.case).is_holds:
             whole = next((made for aim in aims if (made := certify_case(aim, witness.case)) is not None), None)
             if whole is not None:  # the search without the condition found what the search with it had missed
                 result = replace(
                     result,
-                    word="refuted",
+                    answer="refuted",
                     counterexample=whole,
                     candidate=None,
                     found_by=method,
@@ -327,7 +327,7 @@ def _with_dropped(
                 )
                 break
         lines.append(line)
-    if result.word == "refuted":
+    if result.answer == "refuted":
         lines = [DroppedLine(str(LATEX(each)), None, FALLEN) for each in conjecture.conditions]
     return replace(result, dropped=tuple(lines))
 
@@ -349,11 +349,11 @@ def _dropped(
     except ValueError as problem:
         return DroppedLine(text, None, f"could not be tried without it: {problem}"), None, ""
     result = refute_conjecture(weaker, aims, workers, seconds, instances, seed, watch, missing)
-    if result.word == "not tested":
+    if result.answer == "not tested":
         return DroppedLine(text, None, f"not tested without it: {result.untested}"), None, ""
-    if result.word == "refuted":
+    if result.answer == "refuted":
         line = DroppedLine(text, True, "a certified counterexample exists without it", result.counterexample)
         return line, result.counterexample, result.found_by
-    if result.word == "candidate":
+    if result.answer == "candidate":
         return DroppedLine(text, None, f"a float violation of {result.best:.3g} was not certified"), None, ""
     return DroppedLine(text, False, f"{result.tried} instances without it, none failed"), None, ""

@@ -56,7 +56,7 @@ class RefutationResult:
     name: str
     system: str
     place: str
-    word: str
+    answer: str
     seed: int
     tried: int
     units: int
@@ -84,26 +84,26 @@ class RefutationResult:
         lines = [self.meaning]
         if found is not None:
             lines += [f"{name} = {value}" for name, value in found.case.instance.as_dict().items()]
-        return listing(f"<{self.name}: {self.word}>", lines, width=400)
+        return listing(f"<{self.name}: {self.answer}>", lines, width=400)
 
     @property
     def status(self) -> str:
         """The rung of the ladder: a search never proves."""
-        return self.word if self.word in ("refuted", "not tested") else "tested"
+        return self.answer if self.answer in ("refuted", "not tested") else "tested"
 
     @property
     def meaning(self) -> str:
         """What the outcome means, in words."""
         rate = self.tried / self.seconds if self.seconds > 0 else 0.0
         looked = f"{self.tried} instances ({rate:.0f}/s, seed {self.seed}, {self.units} units)"
-        if self.word == "refuted" and self.counterexample is not None:
+        if self.answer == "refuted" and self.counterexample is not None:
             return f"refuted by an exact counterexample, found by {self.found_by}: {self.counterexample.verdict.reason}"
-        if self.word == "candidate":
+        if self.answer == "candidate":
             return (
                 f"a violation of {self.best:.3g} was seen in floating point after {looked}, and none was certified: this is "
                 "a candidate, not a refutation"
             )
-        if self.word == "not tested":
+        if self.answer == "not tested":
             return f"nothing is said for or against it: {self.untested}"
         corners = f"; corners reached: {', '.join(self.corners)}" if self.corners else ""
         if self.volume:
@@ -119,7 +119,7 @@ class RefutationResult:
             "name": self.name,
             "system": self.system,
             "place": self.place,
-            "verdict": self.word,
+            "verdict": self.answer,
             "status": self.status,
             "meaning": self.meaning,
             "expect": self.expect,
@@ -153,12 +153,12 @@ class RefutationReport:
 
     @property
     def refuted(self) -> bool:
-        return any(result.word == "refuted" for result in self.results)
+        return any(result.answer == "refuted" for result in self.results)
 
     @property
     def untested(self) -> bool:
         """Was a conjecture not tested?"""
-        return any(result.word == "not tested" for result in self.results)
+        return any(result.answer == "not tested" for result in self.results)
 
     def __iter__(self) -> Iterator[RefutationResult]:
         return iter(self.results)
@@ -178,16 +178,22 @@ class RefutationReport:
     def __repr__(self) -> str:
         if len(self.results) == 1:
             return repr(self.results[0])
-        return listing(f"<{len(self.results)} conjectures>", [f"{each.name}: {each.word}" for each in self.results])
+        return listing(f"<{len(self.results)} conjectures>", [f"{each.name}: {each.answer}" for each in self.results])
 
     def _repr_html_(self) -> str:
-        rows = [(each.name, each.word, each.meaning) for each in self.results]
-        return html_table(("conjecture", "word", "meaning"), rows)
+        rows = [(each.name, each.answer, each.meaning) for each in self.results]
+        return html_table(("conjecture", "answer", "meaning"), rows)
 
     def to_frame(self) -> DataFrame:
         """One row a conjecture (pandas)."""
         return frame(
-            {"name": each.name, "system": each.system, "word": each.word, "tried": each.tried, "meaning": each.meaning}
+            {
+                "name": each.name,
+                "system": each.system,
+                "answer": each.answer,
+                "tried": each.tried,
+                "meaning": each.meaning,
+            }
             for each in self.results
         )
 
@@ -196,4 +202,4 @@ class RefutationReport:
 
     def summary(self) -> str:
         """One line a conjecture."""
-        return "\n".join(f"{result.name}: {result.word}; {result.meaning}" for result in self.results)
+        return "\n".join(f"{result.name}: {result.answer}; {result.meaning}" for result in self.results)

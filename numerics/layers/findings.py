@@ -1,7 +1,7 @@
 """What is certified of one layer, whatever the theorem: spectrum, leaders, gap, step threshold, distances, inertia.
 
 Everything here is about ``F = sum_h O_h V_h`` and ``S = sum_h Q_h^T K_h`` of one layer and its heads; a number is an
-interval, a word is a verdict.  Cases are those of Li and Altafini: 1, a real simple leader; 2, a simple complex pair;
+interval, an answer is a verdict.  Cases are those of Li and Altafini: 1, a real simple leader; 2, a simple complex pair;
 3, neither; by real part (what the flow needs), by modulus, and by ``|1 + lambda|`` (what the layer with step 1 needs).
 """
 

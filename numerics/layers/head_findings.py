@@ -120,7 +120,7 @@ class HeadFindings:
         hypotheses = []
         for each in self.hypotheses:
             conditions = {text: _listed_as(verdict, text, listed) for text, verdict in each.conditions.items()}
-            hypotheses.append({"statement": each.statement, "word": str(each.word), "conditions": conditions})
+            hypotheses.append({"statement": each.statement, "word": str(each.answer), "conditions": conditions})
         record = {
             "head": self.index,
             "score_inertia": self.score_inertia.as_dict(),

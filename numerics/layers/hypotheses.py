@@ -177,7 +177,7 @@ def _for_every_index(relation: Any, environment: SymbolValues) -> Verdict | None
         except NotBound:
             return None
         found.append(_compared(relation, left, right))
-        if found[-1].is_undecided or found[-1].word is not found[0].word:
+        if found[-1].is_undecided or found[-1].answer is not found[0].answer:
             return None
     weakest = min(found, key=lambda verdict: verdict.margin or 0.0)
     return replace(weakest, reason=f"for every k; closest: {weakest.reason}")
@@ -258,7 +258,7 @@ class Asks(IntEnum):
     MORE = 2
 
     @property
-    def word(self) -> str:
+    def text(self) -> str:
         return self.name.lower()
 
 

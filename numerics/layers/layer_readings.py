@@ -1,7 +1,7 @@
 """What a statement says of one layer: about it or not, which of its conditions hold, what it leaves out.
 
 The layer has a system of its own (:class:`~eigentoken.theory.statements.layer_systems.LayerSystem`); each system of the
-statement is matched with it.  Where none contains it the word is ``not about this model``, with the part that differs.
+statement is matched with it.  Where none contains it the answer is ``not about this model``, with the part that differs.
 Where only the number of heads differs, the conditions are still read on ``F = sum_h O_h V_h`` and ``S = sum_h Q_h^T K_h``,
 and on each head alone, *as if the layer were one head*: with words of their own, because no theorem says anything of the
 layer then.
@@ -44,7 +44,7 @@ class AsIf:
     """A statement about one head, read on the sum of the heads or on one head alone."""
 
     statement: str
-    word: AsIfAnswer
+    answer: AsIfAnswer
     conditions: Mapping[str, Verdict]
 
 
@@ -58,7 +58,7 @@ class StatementOnLayer:
     """
 
     statement: str
-    word: LayerAnswer
+    answer: LayerAnswer
     asks: Asks
     system: str | None = None
     differs: tuple[Difference, ...] = ()
@@ -76,8 +76,8 @@ class StatementOnLayer:
         as_if = self.as_one_head
         return {
             "statement": self.statement,
-            "word": str(self.word),
-            "asks": self.asks.word,
+            "word": str(self.answer),
+            "asks": self.asks.text,
             "system": self.system,
             "differs": [each.as_dict() for each in self.differs],
             "verdict": None if self.verdict is None else {**self.verdict.as_dict(), "details": {}},
@@ -87,7 +87,7 @@ class StatementOnLayer:
             "as_one_head": None
             if as_if is None
             else {
-                "word": str(as_if.word),
+                "word": str(as_if.answer),
                 "conditions": {text: verdict.as_dict() for text, verdict in as_if.conditions.items()},
             },
         }
@@ -123,10 +123,10 @@ def read_layer(statement: Statement, weights: LayerWeights, answers: Answers) ->
     verdict = (
         all_of({text: _bare(each) for text, each in conditions.items()}) if conditions else holds("nothing is asked")
     )
-    word = _word(asked if not needed else Asks.MORE, verdict) if statement.conditions else LayerAnswer.NO_CONDITION
+    answer = _answer(asked if not needed else Asks.MORE, verdict) if statement.conditions else LayerAnswer.NO_CONDITION
     return StatementOnLayer(
         statement.id,
-        word,
+        answer,
         asked,
         best.system.name,
         (),
@@ -137,12 +137,12 @@ def read_layer(statement: Statement, weights: LayerWeights, answers: Answers) ->
     )
 
 
-def _word(asked: Asks, verdict: Verdict) -> LayerAnswer:
+def _answer(asked: Asks, verdict: Verdict) -> LayerAnswer:
     if asked is Asks.NOTHING and not verdict.is_fails:
         return LayerAnswer.ASKS_NOTHING
     if asked is Asks.INVERTIBLE and verdict.is_holds:
         return LayerAnswer.ASKS_INVERTIBLE
-    return LayerAnswer(str(verdict.word))
+    return LayerAnswer(str(verdict.answer))
 
 
 def _of_the_heads(best: Match, weights: LayerWeights, answers: Answers) -> dict[str, Verdict]:
@@ -180,11 +180,11 @@ def _claims_more(statement: Statement, listed: System) -> bool:
 
 
 def as_one_head(name: str, conditions: Mapping[str, Verdict]) -> AsIf | None:
-    """The conditions under the word that they have as if there were one head."""
+    """The conditions under the answer that they have as if there were one head."""
     if not conditions:
         return None
     together = all_of({text: _bare(each) for text, each in conditions.items()})
-    return AsIf(name, _WORDS[str(together.word)], conditions)
+    return AsIf(name, _WORDS[str(together.answer)], conditions)
 
 
 def read_head(statement: Statement, weights: LayerWeights, index: int, answers: Answers) -> AsIf | None:

@@ -116,7 +116,7 @@ class TokenGuarantee:
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "verdict": str(self.verdict.word),
+            "verdict": str(self.verdict.answer),
             "margin": self.verdict.margin,
             "unit": self.verdict.unit,
             "reason": self.verdict.reason,

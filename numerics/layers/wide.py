@@ -86,8 +86,8 @@ def _sign_verdict(question: Question, signs: Signs) -> Verdict:
     if question.condition == "inertia":
         reason = inertia_reason(settled.counts, signs.rung)
     else:
-        reason = sign_reason(question.condition, settled.word is VerdictAnswer.HOLDS, settled.counts, signs.rung)
-    return answer(question, settled.word, reason, kind="signs", facts=facts, margin=margin, details=details)
+        reason = sign_reason(question.condition, settled.answer is VerdictAnswer.HOLDS, settled.counts, signs.rung)
+    return answer(question, settled.answer, reason, kind="signs", facts=facts, margin=margin, details=details)
 
 
 def _extremes(enclosure: Enclosure, signs: Signs) -> dict[str, list[float | None]]:

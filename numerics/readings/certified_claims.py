@@ -204,10 +204,10 @@ def certified_iff(claim: claims.Iff, case: Case) -> Verdict:
     for each in (given, found):
         if each.is_undecided:
             return undecided(each.reason)
-    if given.word is found.word:
-        return holds(f"both {given.word}: {found.reason}")
+    if given.answer is found.answer:
+        return holds(f"both {given.answer}: {found.reason}")
     said = "holds" if given.is_holds else "fails"
-    return fails(f"the condition {said} ({given.reason}) and the claim {found.word} ({found.reason})")
+    return fails(f"the condition {said} ({given.reason}) and the claim {found.answer} ({found.reason})")
 
 
 # --- observables -----------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Re-check: a second arithmetic that shares no code with the issuer of a certificate.
 
 ``recheck(certificate, inputs)`` reads the inputs to exact numbers, compares their content hashes, asks whether the
-facts imply the word and the margin (:mod:`.matrices.meaning`), and then confirms the facts: by exact rational
+facts imply the answer and the margin (:mod:`.matrices.meaning`), and then confirms the facts: by exact rational
 arithmetic for small matrices (:mod:`.matrices.rational`), by FLINT balls for medium ones (:mod:`.matrices.balls`), by a
 minimal float verifier that trusts matrix products only for large ones (:mod:`.matrices.floats`, :mod:`.matrices.bases`).
 The answer is ``holds`` (it agrees), ``fails`` (it does not agree: the certificate was changed, is about something else, or

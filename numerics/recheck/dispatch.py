@@ -32,8 +32,8 @@ from eigentoken.numerics.recheck.matrices.vectors import confirm_eigenvector
 from eigentoken.numerics.recheck.matrices.verdict_documents import (
     VerdictParts,
     arrays_shown,
+    recheck_answer,
     recheck_beside,
-    recheck_word,
 )
 from eigentoken.numerics.recheck.points.classified import confirm_classification
 from eigentoken.numerics.recheck.points.equilibria import confirm_equilibrium
@@ -83,7 +83,7 @@ def _margin(source: Any) -> float | None:
 
 
 def _outer(source: Any, document: CertificateDocument) -> str | None:
-    """A verdict around the certificate (inside a report) must say the same word and margin."""
+    """A verdict around the certificate (inside a report) must give the same answer and margin."""
     if not (isinstance(source, Mapping) and "certificate" in source):
         return None
     if source.get("verdict") != document.verdict:
@@ -114,7 +114,7 @@ def recheck_verdict(source: Mapping[str, Any], inputs: Any, *, time_limit: float
         why = _confirm(document, inputs, until, _margin(source))
         if document.kind in KINDS:
             shown.judge(("certificate",), why, UNCONFIRMED)
-            recheck_word(shown, document)
+            recheck_answer(shown, document)
             recheck_times_beside(shown, document)
             return shown
         if len(document.inputs) != 1 or document.data["terms"] != [[[next(iter(document.inputs)), False]]]:
@@ -139,11 +139,11 @@ def recheck_verdict(source: Mapping[str, Any], inputs: Any, *, time_limit: float
 
 
 def _summed_up(shown: Shown) -> Verdict:
-    """One word for a whole document."""
-    for word, make in (("fails", fails), ("undecided", undecided)):
-        found = [f"{each.where}: {each.why}" for each in shown.found if each.word == word]
+    """One answer for a whole document."""
+    for answer, make in (("fails", fails), ("undecided", undecided)):
+        found = [f"{each.where}: {each.why}" for each in shown.found if each.answer == answer]
         if found:
-            start = "the re-check does not agree" if word == "fails" else "neither confirmed nor shown false"
+            start = "the re-check does not agree" if answer == "fails" else "neither confirmed nor shown false"
             return make(f"{start}: {'; '.join(found)}")
     return holds(
         f"re-checked: {shown.document['condition']} {shown.document['verdict']}, with all that is shown beside it"

@@ -99,7 +99,7 @@ class Row:
 
     id: str
     condition: str
-    word: str
+    answer: str
     says: str
     shown: str = ""
     search: str = ""
@@ -136,7 +136,7 @@ def table(statements: Iterable[Statement]) -> str:
         "|---|---|---|---|---|---|",
     ]
     lines = [
-        f"| {row.id} | {_cell(row.condition)} | {row.word} | {_cell(row.says)} | {_cell(row.shown)} | {row.search} |"
+        f"| {row.id} | {_cell(row.condition)} | {row.answer} | {_cell(row.says)} | {_cell(row.shown)} | {row.search} |"
         for statement in statements
         for row in rows(statement)
     ]

@@ -56,7 +56,7 @@ def _on_instances(numbers: Numbers, judge: Callable[[Any], Verdict]) -> Test:
             for number in range(instances):
                 for verdict in map(judge, numbers(source)):
                     if not verdict.is_holds:
-                        return Verdict(verdict.word, f"instance {number}: {verdict.reason}")
+                        return Verdict(verdict.answer, f"instance {number}: {verdict.reason}")
         return holds(f"{instances} random rational instances, none violates")
 
     return test

@@ -50,7 +50,7 @@ def all_agree(derived: Iterable[Any], claimed: Iterable[Any]) -> Verdict:
             return fails(f"entry {index + 1} holds a floating-point number: a derivation is exact")
         verdict = identity_verdict(*pair)
         if not verdict.is_holds:
-            return Verdict(verdict.word, f"entry {index + 1}: {verdict.reason}")
+            return Verdict(verdict.answer, f"entry {index + 1}: {verdict.reason}")
     return holds(f"{len(right)} derived expressions agree with the claim by normal form")
 
 

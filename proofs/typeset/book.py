@@ -74,7 +74,7 @@ def errata(statements: Iterable[Statement]) -> Iterator[Block]:
     for told in found:
         if told.printed is not None:
             yield Paragraph(f"({told.source}, {told.title}) {told.printed.text}", strong=f"{told.id}.")
-            yield Paragraph(told.printed.wrong, strong=f"{told.printed.word.capitalize()}.")
+            yield Paragraph(told.printed.wrong, strong=f"{told.printed.finding.capitalize()}.")
             for example in told.printed.counterexamples:
                 yield Paragraph(example.says, strong=f"Witness {example.name}.")
     if not found:

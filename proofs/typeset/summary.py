@@ -87,7 +87,7 @@ class Summary:
                 "wrong": printed.wrong,
                 "false": printed.false,
                 "kind": str(printed.kind),
-                "word": printed.word,
+                "word": printed.finding,
                 "counterexamples": [
                     {"name": each.name, "says": each.says, "instance": each.instance}
                     for each in printed.counterexamples
@@ -206,13 +206,13 @@ def dropped_latex(told: Statement, dropped: str) -> str:
     if "$" in dropped:
         return dropped
 
-    def word(found: re.Match[str]) -> str:
+    def symbol(found: re.Match[str]) -> str:
         text, below = found.group(1), f"_{{{found.group(2)}}}" if found.group(2) else ""
         if text in _GREEK:
             return rf"\{text}{below}"
         return f"{text}{below}" if len(text) == 1 or below else rf"\text{{ {text} }}"
 
-    formula = re.sub(r"([A-Za-z]+)(?:_(\w+))?", word, dropped)
+    formula = re.sub(r"([A-Za-z]+)(?:_(\w+))?", symbol, dropped)
     formula = formula.replace("<=", r"\leq").replace(">=", r"\geq").replace("!=", r"\neq")
     return f"${formula}$"
 

@@ -81,10 +81,10 @@ class ConjectureItem(pytest.Item):
         result = report.results[0]
         self.add_report_section("call", "conjecture", result.meaning)
         wanted = {"refuted": ("refuted",), "survives": ("survived",), "open": ("survived", "candidate")}[result.expect]
-        if result.word not in wanted:
+        if result.answer not in wanted:
             shown = "" if result.counterexample is None else f"\n{result.counterexample.case.instance.as_dict()}"
             raise RefutedError(
-                f"{result.name}: expected {' or '.join(wanted)}, got {result.word}; {result.meaning}{shown}"
+                f"{result.name}: expected {' or '.join(wanted)}, got {result.answer}; {result.meaning}{shown}"
             )
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:

@@ -166,7 +166,7 @@ def test_certify_at_all_times() -> None:
     formula = [["2 + sin(t)", "1/4"], ["1/4", "1"]]
     samples = {"times": [0, 1], "matrices": [np.eye(2), 2 * np.eye(2)], "lipschitz": 1}
     assert et.certify("positive-definite", formula, over=(0, 10)) == "holds"
-    assert et.certify(formula, Symmetric(V), over=(0, 1)).word in ("holds", "undecided")
+    assert et.certify(formula, Symmetric(V), over=(0, 1)).answer in ("holds", "undecided")
     assert et.certify("positive-definite", samples, over=(0, 1)) == "holds"
     assert et.certify("positive-definite", [["1 - t"]], over=(0, 2)) == "fails"
     with pytest.raises(ValueError, match="without a radius"):
@@ -360,9 +360,9 @@ def test_a_module_without_an_embedding_is_checked_by_default(tmp_path: Path) -> 
     assert any("random hidden states" in text for text in report.warnings)
     silent = et.check(module, sequences=0, statements=["PM-N1"], work=tmp_path)
     assert not any("random hidden states" in text for text in silent.warnings)
-    assert report.word("PM-N1") == report.word("pm-n1") == silent.word("PM-N1")
+    assert report.answer("PM-N1") == report.answer("pm-n1") == silent.answer("PM-N1")
     with pytest.raises(KeyError, match="was not checked"):
-        report.word("PM-L4")
+        report.answer("PM-L4")
 
 
 # -- answers can be confirmed from memory -------------------------------------------------------------------------------
@@ -487,7 +487,7 @@ def test_a_derivation_with_a_step_that_does_not_check_is_not_printed(monkeypatch
     from eigentoken.api import derivations
 
     checked = et.verify("PM-L4", instances=0)
-    broken = replace(checked, lines=(replace(checked.lines[0], word="fails", reason="made so"), *checked.lines[1:]))
+    broken = replace(checked, lines=(replace(checked.lines[0], answer="fails", reason="made so"), *checked.lines[1:]))
     monkeypatch.setattr(derivations, "verify_many", lambda *names, **options: [broken])
     with pytest.raises(derivations.NotDerived, match="made so"):
         et.derive("PM-L4")
@@ -562,7 +562,7 @@ def test_refute_takes_several_conjectures() -> None:
     ]
     report = et.refute(made, seconds=20)
     assert [result.name for result in report] == ["one", "two"] and len(report) == 2
-    assert report["two"].word == report[1].word == "refuted"
+    assert report["two"].answer == report[1].answer == "refuted"
     with pytest.raises(KeyError, match="no conjecture is called 'three'"):
         _ = report["three"]
 

@@ -280,8 +280,8 @@ def test_a_symmetric_layer_satisfies_the_lemma(tmp_path: Path) -> None:
     tensors[attention], tensors[projection] = changed, np.eye(8, dtype=np.float32)
     save_file(tensors, tmp_path / "model" / "model.safetensors", metadata={"format": "pt"})
     report = check(str(tmp_path / "model"), **_options(tmp_path / "work", statements=("PM-N1", "PM-T1")))
-    assert report.word("PM-N1") == "holds"
-    assert report.word("PM-T1") == "not about this model"
+    assert report.answer("PM-N1") == "holds"
+    assert report.answer("PM-T1") == "not about this model"
     assert report.layers[0]["cases"]["real-part"] == "1"
     assert report.layers[0]["alpha_star"] == ["inf", "inf"]
     assert report.layers[0]["gap"][0] == pytest.approx(1 / 8)

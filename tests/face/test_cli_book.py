@@ -67,7 +67,7 @@ def test_a_vector_is_held_to_every_printed_digit() -> None:
     off = Vector("v", lambda: [0.500000000002], ("0.500000000000",))
     short = Vector("v", lambda: [1], ("1", "2"))
     broken = Vector("v", lambda: [1 / 0], ("1",))
-    words = [verification.vector_line(each).word for each in (right, off, short, broken)]
+    words = [verification.vector_line(each).answer for each in (right, off, short, broken)]
     assert words == ["holds", "fails", "fails", "fails"]
 
 
@@ -78,7 +78,7 @@ def test_a_vector_of_enclosures_is_held_to_their_width() -> None:
     from eigentoken.theory.statements.statement import Vector
 
     def word(middle: str, radius: str) -> str:
-        return verification.vector_line(Vector("v", lambda: [arb(middle, radius)], ("0.10",))).word
+        return verification.vector_line(Vector("v", lambda: [arb(middle, radius)], ("0.10",))).answer
 
     assert [word("0.1", "0.001"), word("0.1", "0.02"), word("0.5", "0.45"), word("0.12", "0")] == [
         *("holds", "fails", "fails", "fails")

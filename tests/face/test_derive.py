@@ -107,7 +107,7 @@ def test_a_statement_that_was_compared_with_a_summary_says_so_and_corrects_nobod
     assert document["status"] not in {"refuted", "corrected"}
     rows = {each["id"]: each for each in json.loads(run("statements", "--json").stdout)["statements"]}
     for each in statements():
-        assert rows[each.id]["printed"] == (None if each.printed is None else each.printed.word)
+        assert rows[each.id]["printed"] == (None if each.printed is None else each.printed.finding)
         if each.id.startswith("PH-"):
             assert rows[each.id]["printed"] in {None, "summary imprecise"}
             assert rows[each.id]["status"] not in {"refuted", "corrected"}

@@ -130,7 +130,9 @@ def test_a_lie_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def boaster(condition: str, matrix: Any, **options: Any) -> Any:
         found = true(condition, matrix, **options)
-        return type(found)(found.word, found.reason, (found.margin or 0) * 1.5 + 1e-3, found.unit, None, found.details)
+        return type(found)(
+            found.answer, found.reason, (found.margin or 0) * 1.5 + 1e-3, found.unit, None, found.details
+        )
 
     monkeypatch.setattr(signs, "certify", boaster)
     piece, wrong = work.run_seeds("certify", "congruent integers", 0, 10, "test")

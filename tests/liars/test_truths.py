@@ -60,7 +60,7 @@ def answers(module: str) -> dict[tuple[str, int], tuple[str, str]]:
             if truth.name.startswith(f"{module}:"):
                 for number, case in enumerate(truth.cases()):
                     verdict = predicate_verdict(truth.predicate, case)
-                    found[truth.name, number] = (str(verdict.word), verdict.reason)
+                    found[truth.name, number] = (str(verdict.answer), verdict.reason)
     return found
 
 
@@ -143,4 +143,4 @@ def test_a_search_does_not_refute_the_truth(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         (result,) = refute(guess, seconds=3, instances=400, seed=0).results
-    assert result.word in {"survived", "candidate"}
+    assert result.answer in {"survived", "candidate"}

@@ -55,7 +55,7 @@ def ask(condition: str, matrix: Any, wrong: list[str], **options: Any) -> Verdic
     """The verdict; a certificate must re-check (never ``fails``)."""
     verdict = certify(condition, matrix, time_limit=3.0, **options)
     if verdict.certificate is not None and recheck(verdict.certificate, matrix, time_limit=20.0).is_fails:
-        wrong.append(f"{condition} {options} {verdict.word}: the re-check does not agree: {matrix!r}")
+        wrong.append(f"{condition} {options} {verdict.answer}: the re-check does not agree: {matrix!r}")
     return verdict
 
 
@@ -83,7 +83,7 @@ def false_shapes(matrix: Any) -> list[str]:
     for (condition, within), truth in truths.items():
         verdict = ask(condition, matrix, wrong, **({} if within is None else {"within": within}))
         if not verdict.is_undecided and verdict.is_holds != truth:
-            wrong.append(f"{condition} within {within}: {verdict.word}, truth {truth}: {matrix!r}")
+            wrong.append(f"{condition} within {within}: {verdict.answer}, truth {truth}: {matrix!r}")
     found = {name: ask(name, matrix, wrong) for name in ("rank", "inertia", "norm-bound")}
     if found["rank"].is_holds and found["rank"].details["rank"] != rank:
         wrong.append(f"rank {found['rank'].details}, truth {rank}: {matrix!r}")
@@ -97,7 +97,7 @@ def false_shapes(matrix: Any) -> list[str]:
     for bound in (Fraction(low), Fraction(low) / 2):
         verdict = ask("norm-bound", matrix, wrong, bound=bound)
         if not verdict.is_undecided and verdict.is_holds != norm_at_most(a, bound):
-            wrong.append(f"norm-bound {bound}: {verdict.word}: {matrix!r}")
+            wrong.append(f"norm-bound {bound}: {verdict.answer}: {matrix!r}")
     return wrong
 
 
@@ -111,7 +111,7 @@ def false_spectrum(matrix: Any, kinds: dict[str, str | None], alpha: Fraction) -
             ("simple-pair", ask("dominant-complex-pair", matrix, wrong, alpha=alpha, by=order)),
         ):
             if kinds[order] is not None and not verdict.is_undecided and verdict.is_holds != (kinds[order] == claimed):
-                wrong.append(f"{claimed} by {order}: {verdict.word}, truth {kinds[order]}: {matrix!r}")
+                wrong.append(f"{claimed} by {order}: {verdict.answer}, truth {kinds[order]}: {matrix!r}")
     ask("spectrum", matrix, wrong)
     vector, gap = ask("principal-eigenvector", matrix, wrong), ask("spectral-gap", matrix, wrong)
     for verdict in (vector, gap):
@@ -120,7 +120,7 @@ def false_spectrum(matrix: Any, kinds: dict[str, str | None], alpha: Fraction) -
             and not verdict.is_undecided
             and verdict.is_holds != (kinds["real-part"] == "simple-real")
         ):
-            wrong.append(f"{verdict.reason}: {verdict.word}, truth {kinds['real-part']}: {matrix!r}")
+            wrong.append(f"{verdict.reason}: {verdict.answer}, truth {kinds['real-part']}: {matrix!r}")
     if vector.is_holds and len(vector.details["vector"]) > 1:
         wrong += far_vector(exact(matrix), vector, matrix)
     if gap.is_holds and gap.details.get("gap"):

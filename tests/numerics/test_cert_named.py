@@ -134,7 +134,7 @@ def test_leaders_of_named_matrices(name: str) -> None:
     for condition, word in truths.items():
         verdict = certify(condition, matrix)
         if word in ("holds", "fails"):
-            assert str(verdict.word) == word, (condition, verdict.reason)
+            assert str(verdict.answer) == word, (condition, verdict.reason)
         else:  # only consistency: the transposed matrix has the same spectrum
             other = certify(condition, matrix.T)
-            assert verdict.is_undecided or other.is_undecided or verdict.word is other.word
+            assert verdict.is_undecided or other.is_undecided or verdict.answer is other.answer

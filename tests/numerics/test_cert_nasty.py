@@ -292,7 +292,7 @@ def test_a_radius_means_every_matrix_within_it(seed: int) -> None:
         assert recheck(verdict.certificate, matrix).is_holds
         for change in changes(matrix, radius, rng):
             again = certify(condition, matrix + change, **options)
-            assert again.is_undecided or again.word is verdict.word, (condition, matrix.tolist(), change.tolist())
+            assert again.is_undecided or again.answer is verdict.answer, (condition, matrix.tolist(), change.tolist())
 
 
 def changes(matrix: np.ndarray, radius: float, rng: np.random.Generator) -> Iterator[np.ndarray]:

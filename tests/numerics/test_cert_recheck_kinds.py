@@ -46,7 +46,7 @@ def test_a_formula_in_time_rechecks(
     condition: str, formula: list[list[str]], interval: tuple[Any, Any], options: dict[str, Any], word: str
 ) -> None:
     verdict = certify_formula(condition, formula, interval, **options)
-    assert str(verdict.word) == word and verdict.certificate is not None
+    assert str(verdict.answer) == word and verdict.certificate is not None
     assert recheck(verdict.certificate, formula).is_holds
     assert recheck(document_of(verdict.certificate)).is_holds
     jsonschema.validate(document_of(verdict.certificate), schema())
@@ -259,6 +259,6 @@ def test_the_second_attention_is_the_first(name: str) -> None:
 
 
 def test_kinds_of_other_rooms_are_not_called_false() -> None:
-    other = Certificate("lab/claim", "anything", in_open_hemisphere(INSIDE).word, {}, {})
+    other = Certificate("lab/claim", "anything", in_open_hemisphere(INSIDE).answer, {}, {})
     assert recheck(other).is_undecided
     assert recheck(replace(other, kind="nonsense")).is_fails

@@ -52,7 +52,7 @@ def all_agree(n: int, name: str, radius: float) -> None:
             decided += 1
             again = recheck(verdict.certificate, matrix)
             assert again.is_holds, (condition, verdict.reason, again.reason)
-            bare = recheck({"certificate": verdict.certificate.as_dict(), "verdict": str(verdict.word)}, matrix)
+            bare = recheck({"certificate": verdict.certificate.as_dict(), "verdict": str(verdict.answer)}, matrix)
             assert not bare.is_fails, (condition, bare.reason)  # without its arrays
     assert decided >= 5
 

@@ -42,7 +42,7 @@ def false_signs(case: SignCase) -> list[str]:
         verdict = certify(condition, case.matrix)
         if not verdict.is_undecided and verdict.is_holds != sign_truth(condition, case.inertia):
             wrong.append(
-                f"{case.family}: {condition} {verdict.word} but the inertia is {case.inertia}: {case.matrix!r}"
+                f"{case.family}: {condition} {verdict.answer} but the inertia is {case.inertia}: {case.matrix!r}"
             )
     verdict = certify("inertia", case.matrix)
     if verdict.is_holds and tuple(verdict.details["inertia"]) != case.inertia:
@@ -67,7 +67,7 @@ def false_dominance(case: SpectralCase) -> list[str]:
         for claimed, verdict in found.items():
             if not verdict.is_undecided and verdict.is_holds != (kind == claimed):
                 wrong.append(
-                    f"{case.family} by {order}: {claimed} {verdict.word}, truth {kind}: {case.matrix.tolist()!r}"
+                    f"{case.family} by {order}: {claimed} {verdict.answer}, truth {kind}: {case.matrix.tolist()!r}"
                 )
     return wrong
 
@@ -121,7 +121,7 @@ def test_no_false_dominance_verdict_on_6400_matrices(block: int) -> None:
 
 def test_undecided_is_rare_on_integers() -> None:
     """The ladder reaches exact arithmetic: without a radius, small integer matrices are all decided."""
-    words = [certify("inertia", case.matrix).word for case in sign_cases(200, seed=5)]
+    words = [certify("inertia", case.matrix).answer for case in sign_cases(200, seed=5)]
     assert "undecided" not in {str(word) for word in words}
 
 
@@ -169,7 +169,11 @@ def test_margins_are_honest(seed: int) -> None:
             if condition == "inertia":
                 assert again.details.get("inertia") == verdict.details["inertia"]
             else:
-                assert again.is_undecided or again.word is verdict.word, (condition, matrix.tolist(), change.tolist())
+                assert again.is_undecided or again.answer is verdict.answer, (
+                    condition,
+                    matrix.tolist(),
+                    change.tolist(),
+                )
 
 
 def test_the_margin_of_a_definite_matrix_is_sharp() -> None:

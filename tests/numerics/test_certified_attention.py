@@ -89,7 +89,7 @@ def test_scores_that_overflow_claim_nothing() -> None:
     assert not np.isfinite(found.radius).all()
     edit = Edit(np.ones((1, 1)), np.ones(1), np.ones(1), np.ones(1), 1.0, 1.0)
     told = token_guarantees(np.ones((2, 1)), found, np.ones((1, 1)), edit)
-    assert {str(each.verdict.word) for each in told} == {"undecided"}
+    assert {str(each.verdict.answer) for each in told} == {"undecided"}
     assert all(each.tangent_at_most is None and each.cosine is None for each in told)
 
 
@@ -119,7 +119,7 @@ def test_a_guarantee_is_true_of_the_stored_matrix(seed: int, strength: float, ha
     with mpmath.workdps(60):
         for token, mixed, found in zip(x, o, token_guarantees(x, exact(o), stored, edit, bias), strict=True):
             pull, reach, after = _lengths(token, mixed, stored, edit, bias)
-            assert str(found.verdict.word) == ("holds" if pull > reach else "fails")
+            assert str(found.verdict.answer) == ("holds" if pull > reach else "fails")
             assert found.verdict.margin <= abs(pull - reach)
             unit = [mpmath.mpf(v) / mpmath.norm(list(edit.direction)) for v in edit.direction]
             along = abs(mpmath.fdot(after, unit))

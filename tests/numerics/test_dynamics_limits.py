@@ -144,7 +144,7 @@ def test_every_answer_rechecks_and_false_certificates_do_not() -> None:
         verdict = hemisphere.in_open_hemisphere(x)
         assert verdict.certificate is not None
         assert recheck(verdict.certificate).is_holds
-        words.add(verdict.word.value)
+        words.add(verdict.answer.value)
         key = "vector" if verdict.is_holds else "weights"
         spoiled = [str(-Fraction(entry)) for entry in verdict.certificate.data[key]]
         changed = replace(verdict.certificate, data={**verdict.certificate.data, key: spoiled})
@@ -166,7 +166,7 @@ def test_every_answer_rechecks_and_false_certificates_do_not() -> None:
 )
 def test_degenerate_tokens(tokens: Any, word: str) -> None:
     verdict = hemisphere.in_open_hemisphere(tokens)
-    assert verdict.word.value == word
+    assert verdict.answer.value == word
     assert verdict.certificate is not None
     assert recheck(verdict.certificate).is_holds
 
@@ -317,7 +317,7 @@ EYE = [[LN3, 0], [0, LN3]]
 def test_certified_equilibria_of_the_sheets(p: Problem, x: Any, stable: str) -> None:
     found = certify_equilibrium(p, near(p, x))
     assert found.exists.is_holds
-    assert found.stable.word.value == stable
+    assert found.stable.answer.value == stable
     assert np.abs(np.array(found.centre) - np.array(x)).max() < 1e-12
     assert found.exists.certificate is not None
     assert found.stable.certificate is not None

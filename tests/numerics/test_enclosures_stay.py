@@ -45,7 +45,7 @@ def test_a_claimed_eigenvalue_against_an_enclosure(monkeypatch: pytest.MonkeyPat
     wide = ExactEigenvalue(None, 1.0 + 0j, 1, None, "[1.00 +/- 1.01e-3]", acb(arb(1, arb("0.001"))))
     made = replace(classified(case), spectrum=(wide,))
     monkeypatch.setattr(certified_claims, "classified", lambda _: made)
-    assert str(CERTIFIED(SpectrumIs(ConsensusAt(V, 1), ((claimed, 1),)), case).word) == word
+    assert str(CERTIFIED(SpectrumIs(ConsensusAt(V, 1), ((claimed, 1),)), case).answer) == word
 
 
 def test_counting_refutes_where_no_single_value_does(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +102,7 @@ def test_a_top_that_floats_do_not_see_is_decided() -> None:
     for case in (close(-5 - TINY, 5), close(5, -5 - TINY)):
         assert CERTIFIED(SimpleTop(V), case).is_holds
         assert CERTIFIED(NonPrincipalModulusBelow(V), case).is_fails
-    assert CERTIFIED(SimpleTop(V), close(5, 5)).word != "holds"
+    assert CERTIFIED(SimpleTop(V), close(5, 5)).answer != "holds"
 
 
 def test_a_complex_pair_beside_a_real_top() -> None:

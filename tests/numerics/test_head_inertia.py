@@ -93,7 +93,7 @@ def test_the_pair_agrees_with_the_inverse_formed_exactly(seed: int, word: type[O
         return
     a = sp.Matrix(w.astype(int).tolist()) * sp.Matrix(b.astype(int).tolist()).inv()
     direct = certify(word.called, [[str(a[i, j]) for j in range(n)] for i in range(n)])
-    assert found.word is direct.word, (word, w, b)
+    assert found.answer is direct.answer, (word, w, b)
     if found.certificate is not None and len(found.certificate.inputs) == 2:
         assert recheck(found.certificate, {"W": w, "B": b}).is_holds
 
@@ -102,5 +102,5 @@ def test_the_pair_of_rotations() -> None:
     """A rotation over itself is the identity; over another one it is not symmetric."""
     w, b = np.array([[3.0, -4.0], [4.0, 3.0]]), np.array([[7.0, 24.0], [-24.0, 7.0]])
     words = (Symmetric(A), PositiveDefinite(A))
-    assert [str(ON_WEIGHTS(word, _answers(w, w)).word) for word in words] == ["holds", "holds"]
-    assert str(ON_WEIGHTS(Symmetric(A), _answers(w, b)).word) == "fails"
+    assert [str(ON_WEIGHTS(word, _answers(w, w)).answer) for word in words] == ["holds", "holds"]
+    assert str(ON_WEIGHTS(Symmetric(A), _answers(w, b)).answer) == "fails"

@@ -149,7 +149,7 @@ def test_false_conjectures_are_refuted(name: str, seed: int) -> None:
 def test_true_conjectures_survive_a_short_search(name: str) -> None:
     report = refute(TRUE[name], seconds=60, instances=2600, seed=2)
     (result,) = report.results
-    assert (result.word, result.status) == ("survived", "tested")
+    assert (result.answer, result.status) == ("survived", "tested")
     assert result.counterexample is None
     assert result.tried >= 2600 or result.stopped == "time"
     assert "no proof" in result.meaning
@@ -160,7 +160,7 @@ def test_true_conjectures_survive_a_short_search(name: str) -> None:
 @pytest.mark.parametrize("name", TRUE)
 def test_true_conjectures_survive(name: str) -> None:
     (result,) = refute(TRUE[name], seconds=120, seed=3, jobs=2).results
-    assert result.word == "survived"
+    assert result.answer == "survived"
     assert result.tried > 500
 
 
@@ -202,7 +202,7 @@ def test_uncertified_violations_are_candidates() -> None:
         "floats", "oja-map", (Symmetric(V),), holds_if=lambda x: float(np.linalg.norm(x.V, 2)) < 1.5, d=[2], n=[1]
     )
     (result,) = refute(guess, seconds=8, instances=300).results
-    assert (result.word, result.status) == ("candidate", "tested")
+    assert (result.answer, result.status) == ("candidate", "tested")
     assert result.counterexample is None
     assert result.candidate is not None
     assert "not a refutation" in result.meaning
@@ -211,7 +211,7 @@ def test_uncertified_violations_are_candidates() -> None:
 def test_exact_predicates_refute() -> None:
     guess = Conjecture("trace", "oja-map", (Symmetric(V),), holds_if=lambda x: x.V.trace() < 4, d=[2], n=[1])
     (result,) = refute(guess, seconds=20, seed=1).results
-    assert result.word == "refuted"
+    assert result.answer == "refuted"
     assert "exact numbers" in result.counterexample.verdict.reason
 
 
@@ -223,7 +223,7 @@ def test_dropping_conditions_finds_the_needed_ones() -> None:
         "split", "oja-map", (Relation(sp.Ne(p, q)), *conditions), Unstable(BipartiteAt(V, k)), d=[2], n=[2, 3]
     )
     (result,) = refute(guess, seconds=4, instances=300, seed=1, drop=True).results
-    assert result.word == "survived"
+    assert result.answer == "survived"
     needed = {line.condition: line.needed for line in result.dropped}
     assert needed[r"p \neq q"] is True
     assert needed[r"\det V \neq 0"] is False

@@ -367,7 +367,7 @@ def case() -> Case:
 
 
 def word(predicate: Callable[[Any], Any]) -> str:
-    return str(predicate_verdict(predicate, case()).word)
+    return str(predicate_verdict(predicate, case()).answer)
 
 
 def swallowed(x: Any) -> bool:
@@ -444,4 +444,4 @@ def test_a_true_predicate_with_rounding_is_never_refuted(instances: int) -> None
         d=[2],
     )
     (result,) = refute(guess, seconds=20, instances=instances, seed=0).results
-    assert result.word in {"candidate", "survived"}
+    assert result.answer in {"candidate", "survived"}

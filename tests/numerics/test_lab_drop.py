@@ -32,7 +32,7 @@ def test_nothing_is_said_of_need_where_the_conjecture_itself_falls() -> None:
     conditions = [Symmetric(V), SimpleTop(V), Relation(alpha * SpectralNorm(V) < sp.Rational(1, 2))]
     stated = Conjecture("any split", "oja-map", conditions, Unstable(BipartiteAt(V, k)), n=[2, 3, 4], d=[2])
     (result,) = refute(stated, seconds=60, drop=True).results
-    assert result.word == "refuted"
+    assert result.answer == "refuted"
     assert [line.needed for line in result.dropped] == [None] * len(conditions)
     assert all("already refuted" in line.says and line.counterexample is None for line in result.dropped)
     assert confirmed(result)
@@ -45,9 +45,9 @@ def test_a_witness_that_satisfies_the_dropped_condition_refutes_the_conjecture_i
     aims = targets(stated)
     with Workers() as workers:
         blank = refute_conjecture(stated, aims, workers, 1e-9, None, 0)
-        assert blank.word == "not tested"
+        assert blank.answer == "not tested"
         found = _with_dropped(blank, stated, aims, workers, 60.0, None, 0, None)
-    assert found.word == "refuted" and found.counterexample is not None
+    assert found.answer == "refuted" and found.counterexample is not None
     assert [line.needed for line in found.dropped] == [None] * len(conditions)
     assert confirmed(found)
 

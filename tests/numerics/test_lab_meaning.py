@@ -48,7 +48,7 @@ PAIR = Case(
 
 
 def word(predicate: Callable[[Any], Any], case: Case = PAIR) -> str:
-    return str(predicate_verdict(predicate, case).word)
+    return str(predicate_verdict(predicate, case).answer)
 
 
 # --- true of every instance: never "fails" -----------------------------------------------------------------------------
@@ -290,7 +290,7 @@ def test_the_search_does_not_refute_the_audits_conjectures(instances: int) -> No
         Conjecture("mean", "attention-map", top, holds_if=TRUE[2][1], n=[3], d=[2], **at),
     ):
         (result,) = refute(guess, seconds=30, instances=instances, seed=0).results
-        assert result.word == "survived", result.meaning
+        assert result.answer == "survived", result.meaning
 
 
 # --- observables of an author's file ---------------------------------------------------------------------------------------
@@ -320,7 +320,7 @@ def test_an_observable_of_ones_own_is_read_as_a_predicate_is(
 ) -> None:
     own = of_tokens(function)
     claim = Decreases(own) if along else Nonnegative(own)
-    assert str(CERTIFIED(claim, PAIR).word) == expected
+    assert str(CERTIFIED(claim, PAIR).answer) == expected
 
 
 def test_the_change_of_an_observable_of_ones_own() -> None:
@@ -335,5 +335,5 @@ def test_the_change_of_an_observable_of_ones_own() -> None:
     for system, more in (("oja-map", {"alpha": "1/3"}), ("oja-flow", {})):
         case = Case(Instance.of(system, tokens, V=[[1, 0], [0, 2]], **more))
         mine, known = (CERTIFIED(Decreases(each), case) for each in (own, oja_potential))
-        assert mine.word == known.word == "holds"
-        assert str(CERTIFIED(Increases(own), case).word) == "fails"
+        assert mine.answer == known.answer == "holds"
+        assert str(CERTIFIED(Increases(own), case).answer) == "fails"

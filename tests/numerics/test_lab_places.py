@@ -99,7 +99,7 @@ def test_a_hemisphere_needs_its_eigenvector(values: Any) -> None:
 def test_eigenvectors_rest_under_a_flow_of_any_matrix(claim: Any) -> None:
     """True also for matrices that are not symmetric; where the eigenvalue is complex nothing is claimed."""
     (result,) = refute(Conjecture("rest", "oja-flow", (), claim), seconds=30, instances=4000).results
-    assert result.word == "survived"
+    assert result.answer == "survived"
 
 
 # --- claims that make no sense ---------------------------------------------------------------------------------------

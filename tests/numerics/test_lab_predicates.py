@@ -179,7 +179,7 @@ def test_the_report_tells_its_volume() -> None:
         holds_if=lambda x: x.alpha > 0,
     )  # fmt: skip
     (result,) = refute(guess, seconds=20, instances=300, seed=1).results
-    assert result.word == "survived"
+    assert result.answer == "survived"
     assert result.volume["d"][1] <= 3
     assert result.volume["alpha"][0] > 0
     assert "search volume: n in [" in result.meaning

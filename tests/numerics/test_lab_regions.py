@@ -68,7 +68,7 @@ def confirmed(conjecture: Conjecture, **options: Any) -> dict[str, Any]:
     assert result["verdict"] == "refuted"
     listed = recheck_report(document)
     assert len(listed) == len(conjecture.conditions) + 1
-    assert [str(verdict.word) for _, verdict in listed] == ["holds"] * len(listed)
+    assert [str(verdict.answer) for _, verdict in listed] == ["holds"] * len(listed)
     found: dict[str, Any] = result["counterexample"]
     return found
 
@@ -149,7 +149,7 @@ def test_a_tie_is_no_candidate(instances: int) -> None:
         Unstable(BipartiteAt(V, 1)),
     )
     (result,) = refute(conjecture, seconds=60, instances=instances).results
-    assert result.word == "survived"
+    assert result.answer == "survived"
     assert result.best <= 0
 
 

@@ -159,7 +159,7 @@ def test_counterexamples_have_the_mask_of_the_conjecture(mask: Any) -> None:
 
 def test_full_attention_is_no_mask_and_its_spectrum_survives() -> None:
     (result,) = refute(full_spectrum("full"), seconds=60, instances=2000, seed=1).results
-    assert result.word == "survived" and "mask" not in result.conjecture
+    assert result.answer == "survived" and "mask" not in result.conjecture
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_a_predicate_that_changes_its_arrays_changes_only_its_own() -> None:
     assert (batch.tokens == tokens).all()
     assert (batch.parameters["V"] == V).all()
     (result,) = refute(Conjecture("changes", "oja-flow", holds_if=changes), seconds=2, instances=60, seed=0).results
-    assert result.word == "survived"
+    assert result.answer == "survived"
 
 
 def test_helpers_of_another_file_are_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,7 +236,7 @@ def test_what_the_file_found_by_comparing_is_found_again() -> None:
     """A constant that is the answer to a comparison of floats refutes nothing by their rounding."""
     assert (len(FEW), ENOUGH, all(SHARES), BRANCH) == (3, False, False, 0)
     words = [
-        str(predicate_verdict(each, CASE).word)
+        str(predicate_verdict(each, CASE).answer)
         for each in (
             lambda x: len(FEW) == 4,
             lambda x: ENOUGH,

@@ -205,7 +205,7 @@ def test_fixed_values_have_instances_and_exact_ones(system: str, conditions: tup
     """They are tried, and a predicate that is false falls by an exact instance that satisfies them."""
     guess = Conjecture("g", system, conditions, holds_if=lambda x: x.n < 0)
     (result,) = refute(guess, seconds=30, instances=500, seed=0).results
-    assert result.word == "refuted", result.meaning
+    assert result.answer == "refuted", result.meaning
     assert result.tried > 0
     document = json.loads(json.dumps({"results": [result.as_dict()]}))
     assert all(not verdict.is_fails for _, verdict in recheck_report(document))
@@ -230,7 +230,7 @@ def test_without_an_instance_it_is_not_tested() -> None:
     """The generator has no construction for V^3 + V = I: that is said, and it is no survival."""
     guess = Conjecture("g", "oja-map", [IsIdentity(V**3 + V)], holds_if=lambda x: True)
     (result,) = refute(guess, seconds=5, seed=0).results
-    assert (result.word, result.status, result.tried) == ("not tested", "not tested", 0)
+    assert (result.answer, result.status, result.tried) == ("not tested", "not tested", 0)
     assert "no instance of oja-map was found" in result.meaning
     assert result.as_dict()["verdict"] == "not tested"
 
@@ -238,7 +238,7 @@ def test_without_an_instance_it_is_not_tested() -> None:
 def test_without_time_it_is_not_tested() -> None:
     guess = Conjecture("g", "oja-map", [Symmetric(V)], holds_if=lambda x: True)
     (result,) = refute(guess, seconds=1e-9, seed=0).results
-    assert result.word == "not tested"
+    assert result.answer == "not tested"
     assert "the time was over" in result.meaning
 
 
@@ -247,7 +247,7 @@ def test_each_claim_must_be_tested() -> None:
     hopeless = When(IsIdentity(V**3 + V), Equilibrium(ConsensusSet()))
     guess = Conjecture("g", "oja-map", [Symmetric(V)], [hopeless], holds_if=lambda x: x.alpha > 0)
     (result,) = refute(guess, seconds=20, instances=200, seed=0).results
-    assert result.word == "not tested"
+    assert result.answer == "not tested"
     assert result.tried > 0
 
 
@@ -256,7 +256,7 @@ def test_states_that_are_all_left_open_are_no_test() -> None:
     conditions = [IsIdentity(-V), Relation(sp.Eq(alpha, 1))]
     guess = Conjecture("g", "oja-map", conditions, holds_if=lambda x: (x.advance() == 7).all(), n=[1])
     (result,) = refute(guess, seconds=10, instances=200, seed=0).results
-    assert result.word == "not tested"
+    assert result.answer == "not tested"
     assert "left open" in result.meaning
 
 
@@ -299,7 +299,7 @@ def test_heads_whose_sum_is_symmetric_up_to_rounding(system: str) -> None:
     conditions = [Symmetric(F), PositiveDefinite(F), InHemisphere(F)]
     guess = Conjecture("heads", system, conditions, [ForwardInvariant(Hemisphere(F))])
     (result,) = refute(guess, seconds=30, instances=1500, seed=0).results
-    assert result.word in {"refuted", "candidate"}
+    assert result.answer in {"refuted", "candidate"}
     limits = Conjecture("limits", system, [Symmetric(F), PositiveDefinite(F)], [Converges(ConsensusSet())])
     (result,) = refute(limits, seconds=30, instances=1500, seed=0).results
-    assert result.word in {"refuted", "candidate"}
+    assert result.answer in {"refuted", "candidate"}

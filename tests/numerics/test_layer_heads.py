@@ -103,7 +103,7 @@ def test_verdicts_agree_with_exact_ones(r: int, more: int, seed: int, kind: str)
     found, whole = _low_rank(a, b), product(*(Enclosure.from_floats(each.astype(float)) for each in (a, b)))
     for name in NAMES:
         ours, exact = found.certify(name), certify(name, whole)
-        assert ours.is_undecided or exact.is_undecided or ours.word is exact.word, (name, ours.reason, exact.reason)
+        assert ours.is_undecided or exact.is_undecided or ours.answer is exact.answer, (name, ours.reason, exact.reason)
         if name in ("symmetric", "identity", "positive-definite", "negative-definite", "nonsingular"):
             assert not ours.is_undecided, (name, ours.reason)
     rank = int(np.linalg.matrix_rank(a.astype(float) @ b.astype(float)))
@@ -206,7 +206,7 @@ def test_a_head_read_alone_is_a_layer_of_one_head() -> None:
             for text, verdict in alone.conditions.items():
                 other = whole.conditions.get(text)
                 if other is not None and not verdict.is_undecided and not other.is_undecided:
-                    assert verdict.word is other.word, (statement.id, text, verdict.reason, other.reason)
+                    assert verdict.answer is other.answer, (statement.id, text, verdict.reason, other.reason)
                     compared += 1
     assert compared > 100
 
@@ -262,7 +262,7 @@ def test_a_head_of_full_width_is_read_whole() -> None:
     found = examine_head(0, head)
     assert found.regime.inside.name == "divergence"
     assert found.regime.conserved == 0
-    assert read_layer(statements().get("PM-T3"), _layer_of(head), Answers()).word == "holds"
+    assert read_layer(statements().get("PM-T3"), _layer_of(head), Answers()).answer == "holds"
     assert found.value.to_positive_definite == (0.0, 0.0)
     low, high = found.value.to_negative_definite or (0.0, 0.0)
     assert low <= 3.0 <= high
@@ -438,7 +438,7 @@ def test_wide_layers_are_told_nothing_else_by_their_shorter_ladder(seed: int, mo
         for text, verdict in _conditions(statement, wide, answers).items():
             other = before[statement.id][text]
             if not verdict.is_undecided and not other.is_undecided:
-                assert verdict.word is other.word, (statement.id, text, verdict.reason, other.reason)
+                assert verdict.answer is other.answer, (statement.id, text, verdict.reason, other.reason)
                 decided += 1
     assert decided > 60
     inputs = wide.inputs()

@@ -208,8 +208,8 @@ def test_the_scores_of_the_one_head_that_acts_are_read_and_not_the_sum() -> None
     value, score = np.eye(4), _diag(1, 2, 3, 4)
     heads = [_head(value, score), _head(0 * value, -100 * np.eye(4))]
     found = read_layer(statements().get("PH-T3"), LayerWeights.from_arrays(0, heads), Answers())
-    assert found.word == "holds"
-    assert read_layer(statements().get("PH-T3"), _layer((value, -score)), Answers()).word == "fails"
+    assert found.answer == "holds"
+    assert read_layer(statements().get("PH-T3"), _layer((value, -score)), Answers()).answer == "fails"
 
 
 W, P, B, V = (matrix(letter) for letter in "WPBV")
@@ -267,11 +267,11 @@ def test_several_heads_of_ab_x2() -> None:
     extension = statements().get("AB-X2")
     scores = (_diag(1, 0, 0, 0), _diag(0, 1, 0, 0))
     shown = read_layer(extension, _layer((_diag(2, 1, 0, 0), scores[0]), (_diag(1, 0.5, 0, 0), scores[1])), Answers())
-    assert shown.word == "holds"
+    assert shown.answer == "holds"
     assert len(shown.conditions) == 3
     weights = _layer((_diag(2, 1, 0, 0), scores[0]), (_diag(0, 0, 1, 0.5), scores[1]))
     apart = read_layer(extension, weights, Answers())
-    assert apart.word == "not about this model"
+    assert apart.answer == "not about this model"
     assert [each.part for each in apart.differs] == ["heads"]
     assert apart.differs[0].layer == "2 heads that do not"
     (verdict,) = apart.conditions.values()
@@ -279,24 +279,24 @@ def test_several_heads_of_ab_x2() -> None:
     inner = verdict.details["full_rank"]
     assert recheck(inner, weights.inputs()).is_holds
     assert apart.as_one_head is not None
-    assert apart.as_one_head.word == "met as if one head"
+    assert apart.as_one_head.answer == "met as if one head"
     cancel = read_layer(
         extension, _layer((_diag(0, 10, 0, 0), scores[1]), (_diag(1, -9.5, 0, 0), 0 * scores[0])), Answers()
     )
-    assert cancel.word == "not about this model"
+    assert cancel.answer == "not about this model"
     assert "no dominant positive eigenvalue" in next(iter(cancel.conditions.values())).reason
     unknown = read_layer(extension, _layer((_diag(2, 1, 0, 0), scores[0]), (_diag(1, 1.5, 0, 0), scores[1])), Answers())
-    assert unknown.word == "undecided"
+    assert unknown.answer == "undecided"
 
 
 def test_what_is_asked_of_each_head_is_not_asked_of_their_sum() -> None:
     """AB-T5.1 covers several heads with U_h = I each: two of them add to 2 I; two halves of the identity do not satisfy it."""
     theorem, scores = statements().get("AB-T5.1"), (_diag(1, 2, 3, 4), _diag(4, 3, 2, 1))
     whole = _layer((np.eye(4), scores[0]), (np.eye(4), scores[1]), mask="causal")
-    assert read_layer(theorem, whole, Answers()).word == "holds"
+    assert read_layer(theorem, whole, Answers()).answer == "holds"
     halves = _layer((np.eye(4) / 2, scores[0]), (np.eye(4) / 2, scores[1]), mask="causal")
-    assert read_layer(theorem, halves, Answers()).word == "fails"
-    assert read_layer(theorem, _layer((np.eye(4), scores[0])), Answers()).word == "not about this model"
+    assert read_layer(theorem, halves, Answers()).answer == "fails"
+    assert read_layer(theorem, _layer((np.eye(4), scores[0])), Answers()).answer == "not about this model"
 
 
 def test_the_word_of_several_heads_is_read_alike_on_instances() -> None:
@@ -322,7 +322,7 @@ def test_the_word_of_several_heads_is_read_alike_on_instances() -> None:
 
 
 def _words(weights: LayerWeights, *names: str) -> list[str]:
-    return [str(read_layer(statements().get(name), weights, Answers()).word) for name in names]
+    return [str(read_layer(statements().get(name), weights, Answers()).answer) for name in names]
 
 
 def test_an_example_with_matrices_of_its_own_is_about_no_layer() -> None:
@@ -370,7 +370,7 @@ def test_eigenvalues_and_norms_of_scores_are_those_of_the_divided_matrix(width: 
     M, V = matrix("M"), matrix("V")
     for bound, word in ((3, "fails"), (5, "holds")):
         for side in (8 * Eigenvalue(M, 1), 8 * SpectralNorm(M), 2 * Eigenvalue(V, 1)):
-            assert str(ON_WEIGHTS(Relation(side < bound), letters).word) == word, side
+            assert str(ON_WEIGHTS(Relation(side < bound), letters).answer) == word, side
     unit = bind_head(
         system("attention-flow"), LayerWeights.from_arrays(0, [_head(np.eye(2), np.eye(2), 2.0)]).heads[0], Answers()
     )

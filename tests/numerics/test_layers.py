@@ -180,14 +180,14 @@ def test_ordered_real_parts_are_those_of_the_components_one_by_one(seed: int, n:
 def test_a_statement_applies_to_a_layer_that_satisfies_it() -> None:
     lemma = statements().get("PM-T3")
     good = read_layer(lemma, _layer(np.diag([3.0, 1.0, -2.0])), Answers())
-    assert good.word == "holds"
+    assert good.answer == "holds"
     assert good.system == "attention-map"
     assert good.about_tokens == ("n \\geq 2",)
     tied = read_layer(lemma, _layer(np.diag([3.0, 3.0, -2.0])), Answers())
-    assert tied.word == "fails"
+    assert tied.answer == "fails"
     skew = np.diag([3.0, 1.0, -2.0])
     skew[0, 1] = 1e-300
-    assert read_layer(lemma, _layer(skew), Answers()).word == "fails"
+    assert read_layer(lemma, _layer(skew), Answers()).answer == "fails"
 
 
 def test_the_identity_plays_the_metric() -> None:
@@ -206,7 +206,7 @@ def test_a_steered_layer_and_its_guarantees() -> None:
     x, mixed = source.standard_normal((40, size)), source.standard_normal((40, size))
     after = x + mixed @ edit.output.T
     guarantees = token_guarantees(x, exact(mixed), edit.output, edit)
-    assert {str(found.verdict.word) for found in guarantees} == {"holds", "fails"}
+    assert {str(found.verdict.answer) for found in guarantees} == {"holds", "fails"}
     for token, found in zip(after, guarantees, strict=True):
         along = abs(float(token @ edit.direction))
         across = float(np.linalg.norm(token - (token @ edit.direction) * edit.direction))

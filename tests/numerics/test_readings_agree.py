@@ -94,7 +94,7 @@ def test_conditions_agree(name: str, denominator: int) -> None:
                 if verdict.is_undecided or bool(batch.undefined.any()):
                     continue
                 violation = float(OBSERVED(condition, batch)[0])
-                seen[verdict.word.value] += 1
+                seen[verdict.answer.value] += 1
                 if abs(violation) > 1e-6:
                     assert verdict.is_holds == (violation < 0), (condition, case.instance.as_dict(), violation)
                 second = CONDITION_TRUTH(condition, IndependentInstance(case.instance, case.k, case.p), {})

@@ -245,4 +245,4 @@ def test_a_new_field_is_not_covered_until_somebody_checks_it() -> None:
     shown.cover(("b", "c"))
     assert shown.not_covered() == ["b.d", "new"]
     assert {path for path, _ in leaves(document)} == {("a",), ("b", "c", 0), ("b", "c", 1), ("b", "d"), ("new", "x")}
-    assert not shown.same(("b", "d"), 2) and shown.found[0].word == "fails"
+    assert not shown.same(("b", "d"), 2) and shown.found[0].answer == "fails"

@@ -124,7 +124,7 @@ def test_derivation_holds(name: str) -> None:
 def test_vectors_match_all_printed_digits(name: str) -> None:
     for vector in _statement(name).vectors:
         line = vector_line(vector)
-        assert line.word == "holds", f"{vector.name}: {line.reason}"
+        assert line.answer == "holds", f"{vector.name}: {line.reason}"
 
 
 @pytest.mark.parametrize("name", IDS)

@@ -28,7 +28,7 @@ def test_every_statement_has_a_line_and_every_line_one_of_three_words() -> None:
     for told in statements():
         lines = list(rows(told))
         assert lines, told.id
-        assert {each.word for each in lines} <= {Row.NEEDED, Row.UNNEEDED, Row.UNKNOWN}
+        assert {each.answer for each in lines} <= {Row.NEEDED, Row.UNNEEDED, Row.UNKNOWN}
     assert set(KNOWN) <= {told.id for told in statements()}
 
 
@@ -36,7 +36,7 @@ def test_every_condition_in_the_language_has_a_line() -> None:
     """A condition is either known to be needed or unneeded, or the table says that no failure is known."""
     for told in statements():
         covered = {each.place for each in KNOWN.get(told.id, ())}
-        silent = [each for each in rows(told) if each.word == Row.UNKNOWN and each.condition != "-"]
+        silent = [each for each in rows(told) if each.answer == Row.UNKNOWN and each.condition != "-"]
         assert len(silent) + len([each for each in covered if each.startswith("c")]) == len(told.conditions), told.id
 
 

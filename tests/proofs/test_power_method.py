@@ -83,7 +83,7 @@ def test_counterexamples_vectors_and_variants_hold(name: str) -> None:
     statement = found(name)
     for vector in statement.vectors:
         line = vector_line(vector)
-        assert line.word == "holds", (vector.name, line.reason)
+        assert line.answer == "holds", (vector.name, line.reason)
     if statement.printed is not None:
         for example in statement.printed.counterexamples:
             assert example.check().is_holds, example.name

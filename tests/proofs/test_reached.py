@@ -34,7 +34,7 @@ def words(statement: Statement) -> dict[str, str]:
     """What is said of the conclusions when every step is accepted."""
     assert statement.derivation is not None
     names = {step.name for step in statement.derivation.steps}
-    return {name: str(verdict.word) for name, verdict in statement.reached(names)}
+    return {name: str(verdict.answer) for name, verdict in statement.reached(names)}
 
 
 def test_a_claim_is_reached_by_the_steps_that_it_names() -> None:

@@ -112,7 +112,7 @@ class Grower:
         name = self.draw.choice(["x", "x", "x", "w", "y", "v"])
         return vector("v") if name == "v" else vector(name, self.index(pool))
 
-    def word(self):
+    def letters(self):
         letters = ["S", "M", "M^T", "A", "B", "E", "S^T", "B^T", "A^T"]
         return self.draw.choice(
             [(), (), matrix("A", "B"), matrix("B^T", "A^T"), matrix(self.draw.choice(letters)), matrix("S", "E")]
@@ -133,8 +133,8 @@ class Grower:
         if kind == 4:
             return factor(Norm("r", (i,)), self.draw.choice([-1, 1, 2]))
         if kind == 5:
-            return dot(self.base(pool), self.base(pool), self.word()) + sp.Rational(1, 3)
-        return dot(self.base(pool), self.base(pool), self.word())
+            return dot(self.base(pool), self.base(pool), self.letters()) + sp.Rational(1, 3)
+        return dot(self.base(pool), self.base(pool), self.letters())
 
     def expression(self, is_vector):
         bound = [Index("token", f"s{place}") for place in range(self.draw.randint(0, 2))]
@@ -143,7 +143,7 @@ class Grower:
         for _ in range(self.draw.randint(1, 3)):
             value = value * self.scalar(pool)
         if is_vector:
-            value = value * self.base(pool).applied(self.word())
+            value = value * self.base(pool).applied(self.letters())
         return value.summed(*bound) if bound else value
 
 

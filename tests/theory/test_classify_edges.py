@@ -159,7 +159,7 @@ def test_balls_agree_with_the_exact_spectrum(
     if exact.linearization == "marginal":
         assert balls.stable.is_undecided
     else:
-        assert balls.stable.word == exact.stable.word
+        assert balls.stable.answer == exact.stable.answer
     assert sum(e.multiplicity for e in balls.spectrum) == sum(e.multiplicity for e in exact.spectrum)
     for entry in balls.spectrum:
         assert min(abs(entry.value - other.value) for other in exact.spectrum) < 1e-15
@@ -195,7 +195,7 @@ def test_a_wrong_factorization_is_rejected(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(polynomials, "_transcendental_factors", lying)
     found = classify(instance)
     assert found.arithmetic == "exact, spectrum by balls"
-    assert found.stable.word == exact.stable.word
+    assert found.stable.answer == exact.stable.answer
 
 
 def test_undecided_is_said_not_guessed() -> None:

@@ -266,7 +266,7 @@ POINTS: dict[str, tuple[dict[str, Any], str, dict[str, int], str]] = {
 def test_an_equilibrium_is_classified_exactly(name: str) -> None:
     document, kind, spectrum, stable = POINTS[name]
     found = classify(document)
-    assert (found.kind, str(found.equilibrium.word), str(found.stable.word)) == (kind, "holds", stable)
+    assert (found.kind, str(found.equilibrium.answer), str(found.stable.answer)) == (kind, "holds", stable)
     assert {str(entry.exact): entry.multiplicity for entry in found.spectrum} == spectrum
     assert found.arithmetic == "exact"
     assert classify(found.instance.as_dict()).as_dict() == found.as_dict(), "defaults are written out"
@@ -299,12 +299,12 @@ def test_the_exact_spectrum_is_that_of_the_torch_twin(name: str) -> None:
 )
 def test_a_point_that_moves_is_no_equilibrium(changed: dict[str, Any], kind: str) -> None:
     found = classify({**POINTS["sigmoid attention with a bias"][0], **changed})
-    assert (found.kind, str(found.stable.word)) == (kind, "fails")
+    assert (found.kind, str(found.stable.answer)) == (kind, "fails")
 
 
 def test_a_two_cycle_in_euclidean_space() -> None:
     found = classify({"system": "prenorm-map", "tokens": [["1/2"]] * 2, "V": [[-1]], "M": [[0]], "alpha": 1})
-    assert (found.kind, str(found.equilibrium.word)) == ("2-cycle", "fails")
+    assert (found.kind, str(found.equilibrium.answer)) == ("2-cycle", "fails")
     assert {str(entry.exact): entry.multiplicity for entry in found.spectrum} == {"1": 2}
 
 

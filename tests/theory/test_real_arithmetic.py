@@ -128,4 +128,4 @@ def test_quadratics_agree_with_the_discriminant(coefficients, bound):
     if claim in (sp.true, sp.false):
         return
     truth = (p > 0 and q**2 - 4 * p * (r - low) <= 0) or (p == 0 and q == 0 and r >= low)
-    assert prove([], claim).word.value == ("holds" if truth else "fails")
+    assert prove([], claim).answer.value == ("holds" if truth else "fails")

@@ -72,8 +72,8 @@ def test_every_field_of_a_certificate_enters_its_digest() -> None:
 def test_three_valued_logic(words: str, both: str, either: str) -> None:
     make = {"h": holds, "f": fails, "u": undecided}
     parts = {str(index): make[letter]("because") for index, letter in enumerate(words)}
-    assert all_of(parts).word == both
-    assert any_of(parts).word == either
+    assert all_of(parts).answer == both
+    assert any_of(parts).answer == either
 
 
 def test_a_margin_of_a_conjunction_is_claimed_only_in_one_unit() -> None:
@@ -192,7 +192,7 @@ def test_the_ladder_never_climbs_by_itself() -> None:
 def test_only_what_was_read_in_a_paper_is_refuted_or_corrected(kind: SourceKind, false: bool, word: str) -> None:
     told = _statement("A-3", printed=Printed("text", "wrong", false=false, kind=kind))
     assert told.printed is not None
-    assert told.printed.word == word
+    assert told.printed.finding == word
     assert told.printed.erratum == (kind is SourceKind.READ)
     speaks = kind is SourceKind.READ and false
     checked = told.status(Evidence("x", counterexamples=1, checked=2, complete=True))

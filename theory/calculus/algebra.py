@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus.assumptions import DIMENSION, TOKENS, Assumptions
-from eigentoken.theory.calculus.atoms import Index, Letter, MaskEntry, Norm, Word
+from eigentoken.theory.calculus.atoms import Index, Letter, Letters, MaskEntry, Norm
 from eigentoken.theory.calculus.derivative import SLOT, instance
 from eigentoken.theory.calculus.expressions import Expression, dot, exponential, factor, one, row_sum, vector, zero
 from eigentoken.theory.systems.algebra import SixOperations
@@ -71,10 +71,10 @@ class CalculusAlgebra(SixOperations):
         return x + u * step
 
     def normalise(self, y: Expression, metric: Letter | None = None) -> Expression:
-        word: Word = () if metric is None else (metric,)
+        letters: Letters = () if metric is None else (metric,)
         name = self._new_vector(y)
         norm = Norm(f"r{name[1:]}", (SLOT,))
-        self.assumptions = self.assumptions.extended(norms={norm.name: (name, word)})
+        self.assumptions = self.assumptions.extended(norms={norm.name: (name, letters)})
         return vector(name, SLOT) * factor(norm, -1)
 
     def tangent(self, x: Expression, u: Expression, metric: Letter | None = None) -> Expression:

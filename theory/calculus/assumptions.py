@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus.atoms import Base, Word
+from eigentoken.theory.calculus.atoms import Base, Letters
 from eigentoken.theory.calculus.expressions import Expression
 
 __all__ = ["ALPHA", "DIMENSION", "HEADS", "TOKENS", "Assumptions"]
@@ -30,15 +30,15 @@ class Assumptions:
 
     ``sizes``        how many values an index of each kind has
     ``symmetric``    matrices S with ``S^T = S``
-    ``unit``         families with ``x_i^T W x_i = 1``, W the given word
+    ``unit``         families with ``x_i^T W x_i = 1``, W the product of the given letters
     ``tangent``      pairs ``(x, w)`` with ``x_i^T W w_i = 0``
     ``orthogonal``   pairs ``(v, w)`` with ``v^T W w_i = 0`` for every i
     ``norms``        norm name -> (vector name, W): ``y_i^T W y_i = r_i^2``
     ``definitions``  vector name -> its expression in the slot index
     ``eigen``        ``(matrix, transposed, vector) -> value``: the matrix applied to the vector is value times it
-    ``gram``         ``(vector, word, vector) -> value`` for vectors without indices
-    ``products``     ``(A, B) -> word``: the product AB of two untransposed matrices
-    ``replaced``     matrix -> (factor, word or None for zero): ``M = c V``
+    ``gram``         ``(vector, letters, vector) -> value`` for vectors without indices
+    ``products``     ``(A, B) -> letters``: the product AB of two untransposed matrices
+    ``replaced``     matrix -> (factor, letters or None for zero): ``M = c V``
     ``zero_sums``    families with ``sum_j x_j = 0``
     ``zero_averages`` families with ``sum_j a_ij x_j = 0`` for every i and every row of weights that is used
     ``means``        family -> name of its mean: ``sum_j w_j = size * mean``
@@ -49,15 +49,15 @@ class Assumptions:
 
     sizes: Mapping[str, sp.Expr] = field(default_factory=lambda: {"token": TOKENS, "head": HEADS})
     symmetric: frozenset[str] = frozenset()
-    unit: Mapping[str, Word] = _nothing()
-    tangent: Mapping[tuple[str, str], Word] = _nothing()
-    orthogonal: Mapping[tuple[str, str], Word] = _nothing()
-    norms: Mapping[str, tuple[str, Word]] = _nothing()
+    unit: Mapping[str, Letters] = _nothing()
+    tangent: Mapping[tuple[str, str], Letters] = _nothing()
+    orthogonal: Mapping[tuple[str, str], Letters] = _nothing()
+    norms: Mapping[str, tuple[str, Letters]] = _nothing()
     definitions: Mapping[str, Expression] = _nothing()
     eigen: Mapping[tuple[str, bool, str], sp.Expr] = _nothing()
-    gram: Mapping[tuple[Base, Word, Base], sp.Expr] = _nothing()
-    products: Mapping[tuple[str, str], Word] = _nothing()
-    replaced: Mapping[str, tuple[sp.Expr, Word | None]] = _nothing()
+    gram: Mapping[tuple[Base, Letters, Base], sp.Expr] = _nothing()
+    products: Mapping[tuple[str, str], Letters] = _nothing()
+    replaced: Mapping[str, tuple[sp.Expr, Letters | None]] = _nothing()
     zero_sums: frozenset[str] = frozenset()
     zero_averages: frozenset[str] = frozenset()
     means: Mapping[str, str] = _nothing()

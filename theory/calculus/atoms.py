@@ -16,11 +16,11 @@ __all__ = [
     "Exp",
     "Index",
     "Letter",
+    "Letters",
     "MaskEntry",
     "Named",
     "Norm",
     "SumExp",
-    "Word",
     "indices_of",
     "map_indices",
     "transpose",
@@ -43,7 +43,7 @@ class Letter(NamedTuple):
 
 
 #: A product of matrices, first factor first.
-Word = tuple[Letter, ...]
+Letters = tuple[Letter, ...]
 
 
 class Base(NamedTuple):
@@ -54,10 +54,10 @@ class Base(NamedTuple):
 
 
 class Dot(NamedTuple):
-    """``left^T word right``."""
+    """``left^T W right``, W the product of the letters."""
 
     left: Base
-    word: Word
+    letters: Letters
     right: Base
 
 
@@ -104,9 +104,9 @@ class Named(NamedTuple):
     indices: tuple[Index, ...]
 
 
-def transpose(word: Word) -> Word:
+def transpose(letters: Letters) -> Letters:
     """The transposed product."""
-    return tuple(Letter(letter.name, not letter.transposed, letter.indices) for letter in reversed(word))
+    return tuple(Letter(letter.name, not letter.transposed, letter.indices) for letter in reversed(letters))
 
 
 def map_indices(thing: Any, table: Mapping[Index, Index]) -> Any:

@@ -67,7 +67,7 @@ def differentiate(expression: Expression, along: Direction, assumptions: Assumpt
         """The derivative of one factor, divided by the factor where that keeps it a product."""
         if isinstance(atom, Dot):
             left, right = vector(atom.left.name, *atom.left.indices), vector(atom.right.name, *atom.right.indices)
-            return dot(moved(atom.left), right, atom.word) + dot(left, moved(atom.right), atom.word)
+            return dot(moved(atom.left), right, atom.letters) + dot(left, moved(atom.right), atom.letters)
         if isinstance(atom, Exp):
             return factor(atom) * differentiate(thawed(atom.exponent), along, assumptions)
         if isinstance(atom, SumExp):
@@ -95,8 +95,8 @@ def differentiate(expression: Expression, along: Direction, assumptions: Assumpt
             remaining = Expression({Monomial((), rest, monomial.arrow): value * power})
             total = total + of_atom(atom) * remaining
         if monomial.arrow is not None:
-            word, base = monomial.arrow
-            total = total + Expression({Monomial((), monomial.factors): value}) * moved(base).applied(word)
+            letters, base = monomial.arrow
+            total = total + Expression({Monomial((), monomial.factors): value}) * moved(base).applied(letters)
         return total.summed(*monomial.bound) if monomial.bound else total
 
     return expression.mapped(of_term)
@@ -115,7 +115,7 @@ def substitute(expression: Expression, families: Direction) -> Expression:
 
     def of_atom(atom: Any, power: int) -> Expression:
         if isinstance(atom, Dot):
-            expanded = dot(value_of(atom.left), value_of(atom.right), atom.word)
+            expanded = dot(value_of(atom.left), value_of(atom.right), atom.letters)
             return expanded**power if expanded.terms or power < 0 else zero()
         if isinstance(atom, Exp):
             return exponential(substitute(thawed(atom.exponent), families)) ** power
@@ -131,8 +131,8 @@ def substitute(expression: Expression, families: Direction) -> Expression:
         for atom, power in monomial.factors:
             total = total * of_atom(atom, power)
         if monomial.arrow is not None:
-            word, base = monomial.arrow
-            total = total * value_of(base).applied(word)
+            letters, base = monomial.arrow
+            total = total * value_of(base).applied(letters)
         return total.summed(*monomial.bound) if monomial.bound else total
 
     return expression.mapped(of_term)

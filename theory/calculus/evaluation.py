@@ -15,7 +15,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus.assumptions import Assumptions
-from eigentoken.theory.calculus.atoms import Base, Delta, Dot, Exp, Index, MaskEntry, Norm, SumExp, Word, indices_of
+from eigentoken.theory.calculus.atoms import Base, Delta, Dot, Exp, Index, Letters, MaskEntry, Norm, SumExp, indices_of
 from eigentoken.theory.calculus.derivative import instance
 from eigentoken.theory.calculus.expressions import Expression, opened, thawed
 
@@ -94,7 +94,7 @@ class Numbers:
 
     def _atom(self, atom: Any, place: Place) -> Any:
         if isinstance(atom, Dot):
-            return _dot(self._base(atom.left, place), self._applied(atom.word, self._base(atom.right, place), place))
+            return _dot(self._base(atom.left, place), self._applied(atom.letters, self._base(atom.right, place), place))
         if isinstance(atom, Exp):
             return self.exp(self.scalar(thawed(atom.exponent), place))
         if isinstance(atom, SumExp):
@@ -124,9 +124,9 @@ class Numbers:
         definition = self.assumptions.definitions[base.name]
         return self._remembered(base, place, lambda: self.vector(instance(definition, *base.indices), place))
 
-    def _applied(self, word: Word, value: Sequence[Any], place: Place) -> list[Any]:
+    def _applied(self, letters: Letters, value: Sequence[Any], place: Place) -> list[Any]:
         result = list(value)
-        for letter in reversed(word):
+        for letter in reversed(letters):
             rows = self.matrices[letter.name]
             if letter.indices:
                 rows = rows(*(place[index] for index in letter.indices))

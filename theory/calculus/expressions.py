@@ -1,6 +1,6 @@
 """Sums of terms over symbolic index ranges: scalars and vectors, for symbolic n and d.
 
-A term is ``coefficient * product of factors`` (a scalar) or that times ``word * base`` (a vector), summed over its
+A term is ``coefficient * product of factors`` (a scalar) or that times ``product of matrices * base`` (a vector), summed over its
 bound indices.  Coefficients are sympy expressions in alpha, n, d and the like.  Arithmetic here only distributes;
 what is equal to what is decided by the normal form (:mod:`eigentoken.theory.calculus.normal_form`).
 """
@@ -21,11 +21,11 @@ from eigentoken.theory.calculus.atoms import (
     Exp,
     Index,
     Letter,
+    Letters,
     MaskEntry,
     Named,
     Norm,
     SumExp,
-    Word,
     indices_of,
     map_indices,
     transpose,
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 Factor = Dot | Exp | SumExp | Norm | Delta | MaskEntry | Named
-Arrow = tuple[Word, Base]
+Arrow = tuple[Letters, Base]
 
 _fresh_names = itertools.count()
 
@@ -168,14 +168,14 @@ class Expression:
         table = dict(pairs)
         return Expression({_apart_then(monomial, table): value for monomial, value in self.terms.items()})
 
-    def applied(self, word: Word) -> Expression:
+    def applied(self, letters: Letters) -> Expression:
         """The vector with a product of matrices applied from the left."""
         total: dict[Monomial, sp.Expr] = {}
         for monomial, value in self.terms.items():
             if monomial.arrow is None:
                 raise TypeError("a matrix acts on a vector, got a scalar")
             inner, base = monomial.arrow
-            total[Monomial(monomial.bound, monomial.factors, (word + inner, base))] = value
+            total[Monomial(monomial.bound, monomial.factors, (letters + inner, base))] = value
         return Expression(total)
 
     @property
@@ -250,31 +250,31 @@ def letter(name: str, *indices: Index) -> Letter:
     return Letter(name, False, indices)
 
 
-def matrix(*letters: str | Letter) -> Word:
+def matrix(*names: str | Letter) -> Letters:
     """A product of matrices; ``"M^T"`` is the transpose of M.
 
     >>> matrix("V", "M^T")
     (Letter(name='V', transposed=False, indices=()), Letter(name='M', transposed=True, indices=()))
     """
-    word = []
-    for each in letters:
+    letters = []
+    for each in names:
         if isinstance(each, Letter):
-            word.append(each)
+            letters.append(each)
         elif each.endswith("^T"):
-            word.append(Letter(each[:-2], True))
+            letters.append(Letter(each[:-2], True))
         else:
-            word.append(Letter(each))
-    return tuple(word)
+            letters.append(Letter(each))
+    return tuple(letters)
 
 
-def dot(left: Expression, right: Expression, word: Word = ()) -> Expression:
-    """``left^T word right``."""
+def dot(left: Expression, right: Expression, letters: Letters = ()) -> Expression:
+    """``left^T W right``, W the product of the letters."""
     total: dict[Monomial, sp.Expr] = {}
     for (a, value_a), (b, value_b) in itertools.product(left.terms.items(), right.terms.items()):
         b = _apart(b)
         if a.arrow is None or b.arrow is None:
             raise TypeError("dot takes two vectors, got a scalar")
-        middle = transpose(a.arrow[0]) + word + b.arrow[0]
+        middle = transpose(a.arrow[0]) + letters + b.arrow[0]
         atom = Dot(a.arrow[1], middle, b.arrow[1])
         product = Monomial(a.bound + b.bound, _merged(a.factors, b.factors, [(atom, 1)]))
         total[product] = total.get(product, sp.Integer(0)) + value_a * value_b

@@ -85,9 +85,9 @@ class GroupPoint:
         for atom, power in monomial.factors:
             product = product * self._atom(atom, power)
         if monomial.arrow is not None:
-            word, base = monomial.arrow
+            letters, base = monomial.arrow
             sign, moved = self._base(base)
-            product = product * vector(moved.name, *moved.indices).applied(word) * sign
+            product = product * vector(moved.name, *moved.indices).applied(letters) * sign
         return product.summed(*monomial.bound) if monomial.bound else product
 
     def _base(self, base: Base) -> tuple[sp.Expr, Base]:
@@ -100,7 +100,7 @@ class GroupPoint:
     def _atom(self, atom: Any, power: int) -> Expression:
         if isinstance(atom, Dot):
             (a, left), (b, right) = self._base(atom.left), self._base(atom.right)
-            return factor(Dot(left, atom.word, right), power) * (a * b) ** power
+            return factor(Dot(left, atom.letters, right), power) * (a * b) ** power
         if isinstance(atom, Exp):
             return factor(Exp(frozen(self._exponent(atom.exponent))), power)
         if isinstance(atom, SumExp):
@@ -131,7 +131,7 @@ class GroupPoint:
             elif isinstance(atom, Exp):
                 for inner, number in atom.exponent:
                     ((dot_atom, _),) = inner.factors
-                    lean[dot_atom.word[0].name] = number * power
+                    lean[dot_atom.letters[0].name] = number * power
             else:
                 kept.append((atom, power))
         for score in sorted(set(depth) | set(lean)):
@@ -147,9 +147,9 @@ def _score_of(atom: SumExp) -> str:
     if not atom.masks and len(atom.exponent) == 1:
         ((monomial, value),) = atom.exponent
         if value == 1 and len(monomial.factors) == 1 and isinstance(monomial.factors[0][0], Dot):
-            word = monomial.factors[0][0].word
-            if len(word) == 1 and not word[0].indices:
-                return str(word[0].name)
+            letters = monomial.factors[0][0].letters
+            if len(letters) == 1 and not letters[0].indices:
+                return str(letters[0].name)
     raise ValueError("two groups need full attention with one score matrix for each head")
 
 

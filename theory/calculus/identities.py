@@ -27,7 +27,7 @@ def is_zero(
     >>> from eigentoken.theory.calculus import Index, dot, matrix, vector
     >>> i = Index("token", "i")
     >>> skew = dot(vector("x", i), vector("x", i), matrix("A")) - dot(vector("x", i), vector("x", i), matrix("A^T"))
-    >>> is_zero(skew).word.value
+    >>> is_zero(skew).answer.value
     'holds'
     """
     rules = assumptions if assumptions is not None else Assumptions()

@@ -20,11 +20,11 @@ from eigentoken.theory.calculus.atoms import (
     Exp,
     Index,
     Letter,
+    Letters,
     MaskEntry,
     Named,
     Norm,
     SumExp,
-    Word,
     indices_of,
     map_indices,
     transpose,
@@ -60,7 +60,7 @@ class _Term:
     coefficient: sp.Expr
     bound: list[Index]
     factors: list[tuple[Any, int]] = field(default_factory=list)
-    arrow: tuple[Word, Base] | None = None
+    arrow: tuple[Letters, Base] | None = None
 
 
 def expression_latex(
@@ -149,13 +149,13 @@ def _score(exponent: Any) -> _Weight | None:
     if len(exponent) != 1 or exponent[0][1] != 1 or len(exponent[0][0].factors) != 1:
         return None
     atom, power = exponent[0][0].factors[0]
-    if power != 1 or not isinstance(atom, Dot) or len(atom.word) != 1:
+    if power != 1 or not isinstance(atom, Dot) or len(atom.letters) != 1:
         return None
     if not atom.left.indices or not atom.right.indices:
         return None
     first, second = atom.left.indices[0], atom.right.indices[0]
-    turned = atom.word[0].transposed or second == SLOT
-    letter = Letter(atom.word[0].name, False, atom.word[0].indices)
+    turned = atom.letters[0].transposed or second == SLOT
+    letter = Letter(atom.letters[0].name, False, atom.letters[0].indices)
     return _Weight(second, first, letter) if turned else _Weight(first, second, letter)
 
 
@@ -172,7 +172,7 @@ def _fold(term: _Term, found: list[_Weight], index: Index) -> None:
         term.arrow = (term.arrow[0], new)
     elif places and isinstance(places[0], Dot) and (places[0].left == old) != (places[0].right == old):
         atom = places[0]
-        swapped = Dot(new if atom.left == old else atom.left, atom.word, new if atom.right == old else atom.right)
+        swapped = Dot(new if atom.left == old else atom.left, atom.letters, new if atom.right == old else atom.right)
         term.factors = [(swapped if each == atom else each, power) for each, power in term.factors]
     else:
         return
@@ -191,8 +191,10 @@ def _term(term: _Term, free: set[str], operator: str | None) -> str:
     covector, factors = "", []
     for atom, power in term.factors:
         if isinstance(atom, Dot) and operator is not None and operator in (atom.left.name, atom.right.name):
-            other, word = (atom.left, atom.word) if atom.right.name == operator else (atom.right, transpose(atom.word))
-            covector = " ".join([_row(other, names), *(_letter(each, names) for each in word)])
+            other, letters = (
+                (atom.left, atom.letters) if atom.right.name == operator else (atom.right, transpose(atom.letters))
+            )
+            covector = " ".join([_row(other, names), *(_letter(each, names) for each in letters)])
         else:
             factors.append((atom, power))
     top = " ".join(_power(_atom(atom, names), power) for atom, power in factors if power > 0)
@@ -200,9 +202,9 @@ def _term(term: _Term, free: set[str], operator: str | None) -> str:
     body = rf"\frac{{{top or 1}}}{{{bottom}}}" if bottom else top
     arrow = ""
     if term.arrow is not None:
-        word, base = term.arrow
-        letters = [_letter(each, names) for each in word]
-        arrow = " ".join(letters or ["I"]) if base.name == operator else " ".join([*letters, _base(base, names)])
+        matrices, base = term.arrow
+        shown = [_letter(each, names) for each in matrices]
+        arrow = " ".join(shown or ["I"]) if base.name == operator else " ".join([*shown, _base(base, names)])
     scale = "" if term.coefficient == 1 else "-" if term.coefficient == -1 else scalar_latex(term.coefficient)
     parts = " ".join(part for part in (scale, sums, body, arrow, covector) if part)
     return parts if (body or arrow or covector or scale not in ("", "-")) else f"{parts}1"
@@ -242,7 +244,7 @@ def _row(base: Base, names: Names) -> str:
 
 def _atom(atom: Any, names: Names) -> str:
     if isinstance(atom, Dot):
-        middle = "".join(f"{_letter(each, names)} " for each in atom.word)
+        middle = "".join(f"{_letter(each, names)} " for each in atom.letters)
         return rf"({_row(atom.left, names)} {middle}{_base(atom.right, names)})"
     if isinstance(atom, _Weight):
         head = f"^{{{''.join(_index(each, names) for each in atom.letter.indices)}}}" if atom.letter.indices else ""

@@ -1,6 +1,6 @@
 """The normal form: two expressions that differ by the stated relations become the same sum of terms.
 
-Rules, applied until nothing changes: words (symmetry, replaced matrices, products), eigenvectors, unit and tangent
+Rules, applied until nothing changes: products of matrices (symmetry, replaced matrices, products), eigenvectors, unit and tangent
 vectors, orthonormality, norms, Kronecker deltas, ``sum_j exp(s_ij) = Z_i`` (rows of attention sum to one), sums of
 nothing, folded means; then bound indices are renamed so that the spelling is the least one.  A zero normal form is a
 proof that the expression vanishes for all n and d; a nonzero one says nothing by itself.
@@ -23,11 +23,11 @@ from eigentoken.theory.calculus.atoms import (
     Exp,
     Index,
     Letter,
+    Letters,
     MaskEntry,
     Named,
     Norm,
     SumExp,
-    Word,
     indices_of,
     map_indices,
     transpose,
@@ -41,10 +41,10 @@ def oriented(atom: Dot, rules: Assumptions) -> Dot:
     """``a^T W b`` or ``b^T W^T a``: fewer transposes first, then the order of the names."""
     flipped_word = tuple(
         Letter(each.name, False, each.indices) if each.name in rules.symmetric else each
-        for each in transpose(atom.word)
+        for each in transpose(atom.letters)
     )
     flipped = Dot(atom.right, flipped_word, atom.left)
-    return min(atom, flipped, key=lambda each: (sum(part.transposed for part in each.word), repr(each)))
+    return min(atom, flipped, key=lambda each: (sum(part.transposed for part in each.letters), repr(each)))
 
 
 def least_spelling(monomial: Monomial, rules: Assumptions) -> Monomial:
@@ -111,7 +111,7 @@ Reduction = list[tuple[Monomial, sp.Expr]]
 
 def _step(monomial: Monomial, rules: Assumptions) -> Reduction | None:
     """One rewriting of the monomial into a sum of others, or ``None`` where no rule applies."""
-    for attempt in (_words, _deltas, _dots, _exponents, _named, _sums):
+    for attempt in (_matrices, _deltas, _dots, _exponents, _named, _sums):
         reduced = attempt(monomial, rules)
         if reduced is not None:
             return reduced
@@ -126,13 +126,13 @@ def _with(monomial: Monomial, remove: Any, *added: tuple[Any, int]) -> Monomial:
     return Monomial(monomial.bound, tuple((each, p) for each, p in powers.items() if p), monomial.arrow)
 
 
-# -- words and eigenvectors ----------------------------------------------------------------------------------------
+# -- matrices and eigenvectors ----------------------------------------------------------------------------------------
 
 
-def _reduce_word(word: Word, rules: Assumptions) -> tuple[sp.Expr, Word | None] | None:
-    """(factor, word) after one rule, word None for the zero matrix; or None where no rule applies."""
-    for place, each in enumerate(word):
-        before, after = word[:place], word[place + 1 :]
+def _reduce_letters(letters: Letters, rules: Assumptions) -> tuple[sp.Expr, Letters | None] | None:
+    """(factor, letters) after one rule, letters None for the zero matrix; or None where no rule applies."""
+    for place, each in enumerate(letters):
+        before, after = letters[:place], letters[place + 1 :]
         if each.name in rules.replaced:
             scale, other = rules.replaced[each.name]
             if other is None:
@@ -152,25 +152,25 @@ def _reduce_word(word: Word, rules: Assumptions) -> tuple[sp.Expr, Word | None] 
     return None
 
 
-def _reduce_arrow(word: Word, base: Base, rules: Assumptions) -> tuple[sp.Expr, Word | None] | None:
-    return _reduce_word(word, rules) or _reduce_eigen(word, base, rules)
+def _reduce_arrow(letters: Letters, base: Base, rules: Assumptions) -> tuple[sp.Expr, Letters | None] | None:
+    return _reduce_letters(letters, rules) or _reduce_eigen(letters, base, rules)
 
 
-def _reduce_eigen(word: Word, base: Base, rules: Assumptions) -> tuple[sp.Expr, Word | None] | None:
-    """The last matrix of the word, applied to one of its eigenvectors."""
-    if word and not word[-1].indices:
-        last = word[-1]
+def _reduce_eigen(letters: Letters, base: Base, rules: Assumptions) -> tuple[sp.Expr, Letters | None] | None:
+    """The last matrix of the product, applied to one of its eigenvectors."""
+    if letters and not letters[-1].indices:
+        last = letters[-1]
         sides = {last.transposed, not last.transposed} if last.name in rules.symmetric else {last.transposed}
         for transposed in sides:
             if (last.name, transposed, base.name) in rules.eigen:
-                return rules.eigen[last.name, transposed, base.name], word[:-1]
+                return rules.eigen[last.name, transposed, base.name], letters[:-1]
     return None
 
 
-def _words(monomial: Monomial, rules: Assumptions) -> Reduction | None:
+def _matrices(monomial: Monomial, rules: Assumptions) -> Reduction | None:
     if monomial.arrow is not None:
-        word, base = monomial.arrow
-        reduced = _reduce_arrow(word, base, rules)
+        letters, base = monomial.arrow
+        reduced = _reduce_arrow(letters, base, rules)
         if reduced is not None:
             scale, shorter = reduced
             if shorter is None or scale == 0:
@@ -179,8 +179,8 @@ def _words(monomial: Monomial, rules: Assumptions) -> Reduction | None:
     for each, power in monomial.factors:
         if not isinstance(each, Dot):
             continue
-        right = _reduce_arrow(each.word, each.right, rules)
-        left = None if right is not None else _reduce_eigen(transpose(each.word), each.left, rules)
+        right = _reduce_arrow(each.letters, each.right, rules)
+        left = None if right is not None else _reduce_eigen(transpose(each.letters), each.left, rules)
         if right is None and left is None:
             continue
         scale, shorter = right if right is not None else left  # type: ignore[misc]
@@ -188,8 +188,8 @@ def _words(monomial: Monomial, rules: Assumptions) -> Reduction | None:
             if power < 0:
                 raise ZeroDivisionError(f"{each} is zero in a denominator")
             return []
-        word = shorter if right is not None else transpose(shorter)
-        return [(_with(monomial, each, (Dot(each.left, word, each.right), power)), scale**power)]
+        letters = shorter if right is not None else transpose(shorter)
+        return [(_with(monomial, each, (Dot(each.left, letters, each.right), power)), scale**power)]
     return None
 
 
@@ -197,21 +197,21 @@ def _words(monomial: Monomial, rules: Assumptions) -> Reduction | None:
 
 
 def _dot_value(atom: Dot, rules: Assumptions) -> tuple[sp.Expr, tuple[tuple[Any, int], ...]] | None:
-    left, word, right = atom
+    left, letters, right = atom
     if left == right:
-        if left.name in rules.unit and word == rules.unit[left.name]:
+        if left.name in rules.unit and letters == rules.unit[left.name]:
             return sp.Integer(1), ()
         for name, (of, metric) in rules.norms.items():
-            if left.name == of and word == metric:
+            if left.name == of and letters == metric:
                 return sp.Integer(1), ((Norm(name, left.indices), 2),)
     if left.indices == right.indices:
         for pair in ((left.name, right.name), (right.name, left.name)):
-            if pair in rules.tangent and word == rules.tangent[pair]:
+            if pair in rules.tangent and letters == rules.tangent[pair]:
                 return sp.Integer(0), ()
     for pair in ((left.name, right.name), (right.name, left.name)):
-        if pair in rules.orthogonal and word == rules.orthogonal[pair]:
+        if pair in rules.orthogonal and letters == rules.orthogonal[pair]:
             return sp.Integer(0), ()
-    for key, value in (((left, word, right), 1), ((right, transpose(word), left), 1)):
+    for key, value in (((left, letters, right), 1), ((right, transpose(letters), left), 1)):
         if key in rules.gram:
             return rules.gram[key] * value, ()
     return None
@@ -373,7 +373,7 @@ def _normalized(
 def _places(holder: Any) -> list[Base | Letter]:
     """The vectors and matrices that one inner product or arrow is made of."""
     if isinstance(holder, Dot):
-        return [holder.left, *holder.word, holder.right]
+        return [holder.left, *holder.letters, holder.right]
     if isinstance(holder, tuple) and len(holder) == 2 and isinstance(holder[1], Base):
         return [*holder[0], holder[1]]
     return []
@@ -426,9 +426,14 @@ def _is_one_row(index: Index, family: str, weights: list[tuple[Any, int]], rules
     if len(scores) != 1 or scores[0][1] != 1 or len(scores[0][0].factors) != 1:
         return False
     atom, power = scores[0][0].factors[0]
-    if power != 1 or not isinstance(atom, Dot) or len(atom.word) != 1 or {atom.left.name, atom.right.name} != {family}:
+    if (
+        power != 1
+        or not isinstance(atom, Dot)
+        or len(atom.letters) != 1
+        or {atom.left.name, atom.right.name} != {family}
+    ):
         return False
-    (matrix,) = atom.word
+    (matrix,) = atom.letters
     is_key = atom.right.indices == (index,) if not matrix.transposed else atom.left.indices == (index,)
     return (is_key or matrix.name in rules.symmetric) and atom.left != atom.right
 

@@ -27,8 +27,8 @@ def _term(monomial: Monomial, value: sp.Expr) -> str:
     parts += ["sum_" + index.name for index in monomial.bound]
     parts += [_atom(each) + (f"^{power}" if power != 1 else "") for each, power in monomial.factors]
     if monomial.arrow is not None:
-        word, base = monomial.arrow
-        parts.append(" ".join([*map(_letter, word), _base(base)]))
+        letters, base = monomial.arrow
+        parts.append(" ".join([*map(_letter, letters), _base(base)]))
     return " ".join(parts)
 
 
@@ -46,7 +46,7 @@ def _base(base: Base) -> str:
 
 def _atom(atom: Any) -> str:
     if isinstance(atom, Dot):
-        return "<" + "|".join([_base(atom.left), *map(_letter, atom.word), _base(atom.right)]) + ">"
+        return "<" + "|".join([_base(atom.left), *map(_letter, atom.letters), _base(atom.right)]) + ">"
     if isinstance(atom, Exp):
         return f"exp({as_text(Expression(dict(atom.exponent)))})"
     if isinstance(atom, SumExp):

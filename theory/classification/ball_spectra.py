@@ -37,10 +37,10 @@ def ball_spectrum(
             found = _enclosures(instance, groups, bits, tokens)
             if found is None:
                 continue
-            word, gap = _decision(found, instance.system.time)
-            if word is StabilityAnswer.UNDECIDED and bits != TRIED[-1]:
+            answer, gap = _decision(found, instance.system.time)
+            if answer is StabilityAnswer.UNDECIDED and bits != TRIED[-1]:
                 continue
-            return _entries(found), word, gap
+            return _entries(found), answer, gap
     return None
 
 

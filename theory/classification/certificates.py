@@ -56,27 +56,27 @@ def _with_certificate(found: Classification, verdict: Verdict, condition: str, c
         "cycle": found.kind == "2-cycle",
     }
     inputs = {"instance": found.instance.digest()}
-    return replace(verdict, certificate=Certificate(KIND, condition, verdict.word, inputs, data))
+    return replace(verdict, certificate=Certificate(KIND, condition, verdict.answer, inputs, data))
 
 
 def stability(found: PointLinearization, time: Time) -> Verdict:
     """The verdict of an exact linearization."""
-    return stability_verdict(found.word, found.gap, time, found.eigenvalues, found.not_inside, "exact spectrum")
+    return stability_verdict(found.answer, found.gap, time, found.eigenvalues, found.not_inside, "exact spectrum")
 
 
 def stability_verdict(
-    word: StabilityAnswer, gap: float, time: Time, eigenvalues: Any, not_inside: bool, how: str
+    answer: StabilityAnswer, gap: float, time: Time, eigenvalues: Any, not_inside: bool, how: str
 ) -> Verdict:
     """``holds`` inside, ``fails`` outside and on the boundary, ``undecided`` where neither is certain; with the reason."""
     is_map = time is Time.MAP
     unit = stability_unit(is_map)
     if not eigenvalues:
-        return holds(stability_reason(str(word), is_map, gap, how, empty=True))
-    if word is StabilityAnswer.STABLE:
+        return holds(stability_reason(str(answer), is_map, gap, how, empty=True))
+    if answer is StabilityAnswer.STABLE:
         return holds(stability_reason("stable", is_map, gap, how), margin=gap, unit=unit)
-    if word is StabilityAnswer.UNSTABLE:
+    if answer is StabilityAnswer.UNSTABLE:
         return fails(stability_reason("unstable", is_map, gap, how), margin=gap, unit=unit)
-    if word is StabilityAnswer.MARGINAL:
+    if answer is StabilityAnswer.MARGINAL:
         return fails(stability_reason("marginal", is_map, gap, how))
     if not_inside:
         return fails(stability_reason("not inside", is_map, gap, how))
@@ -86,7 +86,7 @@ def stability_verdict(
 def spectrum_notes(found: PointLinearization) -> tuple[str, ...]:
     """What a reader of the spectrum should know."""
     notes = []
-    if found.word is StabilityAnswer.MARGINAL:
+    if found.answer is StabilityAnswer.MARGINAL:
         total = sum(count for _, count in found.boundary)
         notes.append(f"{total} {BOUNDARY_NOTE}")
     if any(not root.is_real for root, _ in found.eigenvalues):

@@ -149,5 +149,5 @@ class Classification:
         return frame(entry.as_dict() for entry in self.spectrum)
 
     def __str__(self) -> str:
-        parts = [f"{self.instance.system.name}: {self.kind}", f"stable: {self.stable.word!s} ({self.stable.reason})"]
+        parts = [f"{self.instance.system.name}: {self.kind}", f"stable: {self.stable.answer!s} ({self.stable.reason})"]
         return "; ".join(parts)

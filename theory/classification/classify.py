@@ -76,7 +76,7 @@ def classify(point: Instance | Mapping[str, Any] | str | Path) -> Classification
     >>> point = Instance.of("attention-map", [[1, 0], [-1, 0]], V=[[1, 0], [0, "1/2"]],
     ...                     M=[["ln(3)", 0], [0, "ln(3)"]], alpha="1/2")
     >>> found = classify(point)
-    >>> found.kind, [str(entry.exact) for entry in found.spectrum], str(found.stable.word)
+    >>> found.kind, [str(entry.exact) for entry in found.spectrum], str(found.stable.answer)
     ('bipartite', ['6/7', '25/28'], 'holds')
     """
     return certified(_decided(point if isinstance(point, Instance) else read_instance(point)))
@@ -265,7 +265,7 @@ def _equilibrium(setting: ArithmeticSetting, field: Field, heights: Any) -> Clas
         entries = spectrum_entries(field, found)
     except (ExactnessLimit, ArithmeticError) as limit:
         return _with_balls(base, groups, str(limit))
-    base = replace(base, spectrum=entries, linearization=str(found.word), unstable_dimension=found.outside)
+    base = replace(base, spectrum=entries, linearization=str(found.answer), unstable_dimension=found.outside)
     return replace(base, stable=stability(found, instance.system.time), notes=base.notes + spectrum_notes(found))
 
 
@@ -348,13 +348,13 @@ def _with_balls(base: Classification, groups: list[list[int]], limit: str) -> Cl
     if found is None:
         reason = f"the spectrum was not enclosed: {limit}"
         return replace(base, stable=undecided(reason), linearization="undecided", arithmetic="exact, spectrum open")
-    entries, word, gap = found
+    entries, answer, gap = found
     time = base.instance.system.time
-    verdict = stability_verdict(word, gap, time, entries, word is StabilityAnswer.UNSTABLE, "ball arithmetic")
+    verdict = stability_verdict(answer, gap, time, entries, answer is StabilityAnswer.UNSTABLE, "ball arithmetic")
     return replace(
         base,
         spectrum=entries,
-        linearization=str(word),
+        linearization=str(answer),
         stable=verdict,
         arithmetic="exact, spectrum by balls",
         notes=(*base.notes, note),
@@ -429,7 +429,7 @@ def _two_cycle(setting: ArithmeticSetting, field: Field, image: State, norms: li
     return replace(
         base,
         spectrum=entries,
-        linearization=str(found.word),
+        linearization=str(found.answer),
         unstable_dimension=found.outside,
         stable=stability(found, Time.MAP),
         notes=(*base.notes, note),

@@ -52,7 +52,7 @@ def connection_graph(listed: Equilibria, *, orbits: int = 16, steps: int = 4000,
             kind=each.kind,
             origin=each.origin,
             unstable_dimension=each.unstable_dimension,
-            stable=str(each.stable.word),
+            stable=str(each.stable.answer),
             elsewhere=0,
             restless=0,
         )

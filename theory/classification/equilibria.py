@@ -71,7 +71,9 @@ class EquilibriumPoint:
 
     def __repr__(self) -> str:
         where = "exact tokens" if self.exact is not None else "tokens in doubles"
-        return f"{self.name}: equilibrium {self.equilibrium.word}, stable {self.stable.word} ({self.origin}, {where})"
+        return (
+            f"{self.name}: equilibrium {self.equilibrium.answer}, stable {self.stable.answer} ({self.origin}, {where})"
+        )
 
     @property
     def name(self) -> str:
@@ -152,8 +154,8 @@ class Equilibria(Sequence["EquilibriumPoint"]):
                 "k": each.k,
                 "p": each.p,
                 "q": each.q,
-                "equilibrium": str(each.equilibrium.word),
-                "stable": str(each.stable.word),
+                "equilibrium": str(each.equilibrium.answer),
+                "stable": str(each.stable.answer),
                 "unstable_dimension": each.unstable_dimension,
                 "origin": each.origin,
             }
@@ -180,7 +182,7 @@ class Equilibria(Sequence["EquilibriumPoint"]):
         lines = [f"{len(self)} equilibria of {self.base.system.name}, n = {self.base.n}, d = {self.base.d}"]
         lines.append(f"linearly asymptotically stable: {told}")
         for each in self.points[:6]:
-            lines.append(f"  {each.name}: stable {each.stable.word}, unstable dimension {each.unstable_dimension}")
+            lines.append(f"  {each.name}: stable {each.stable.answer}, unstable dimension {each.unstable_dimension}")
         if len(self) > 6:
             lines.append(f"  ... and {len(self) - 6} more")
         return "\n".join(lines)
@@ -213,7 +215,7 @@ def equilibria(
 
     >>> listed = equilibria("oja-map", V=[[2, 0], [0, -1]], alpha="1/4", n=3)
     >>> for each in listed:
-    ...     print(each.name, each.stable.word)
+    ...     print(each.name, each.stable.answer)
     consensus(k=1) holds
     consensus(k=2) fails
     bipartite(k=1, p=2, q=1) fails

@@ -131,8 +131,8 @@ def described(base: Instance, tokens: Sequence[Sequence[float]], kind: str, orig
     spectrum = ball_spectrum(base, groups, certified.tokens)
     if spectrum is None:
         return build(base, kind, origin, plain, None, verdict, undecided("the spectrum was not enclosed"))
-    entries, word, gap = spectrum
-    outside = None if word is StabilityAnswer.UNDECIDED else _outside(entries, base.system.time)
+    entries, answer, gap = spectrum
+    outside = None if answer is StabilityAnswer.UNDECIDED else _outside(entries, base.system.time)
     return build(
         base,
         kind,
@@ -140,17 +140,17 @@ def described(base: Instance, tokens: Sequence[Sequence[float]], kind: str, orig
         plain,
         None,
         verdict,
-        _stability(word, gap),
+        _stability(answer, gap),
         spectrum=entries,
-        linearization=str(word),
+        linearization=str(answer),
         unstable_dimension=outside,
     )
 
 
-def _stability(word: StabilityAnswer, gap: float) -> Verdict:
-    if word is StabilityAnswer.STABLE:
+def _stability(answer: StabilityAnswer, gap: float) -> Verdict:
+    if answer is StabilityAnswer.STABLE:
         return holds(f"all eigenvalues inside the stability region by at least {gap:.3g} (balls)", margin=gap)
-    if word is StabilityAnswer.UNSTABLE:
+    if answer is StabilityAnswer.UNSTABLE:
         return fails(f"an eigenvalue outside the stability region by at least {gap:.3g} (balls)", margin=gap)
     return undecided("an eigenvalue was not told from the boundary of the stability region (balls)")
 

@@ -218,14 +218,14 @@ class StabilityAnswer(StrEnum):
 class PointLinearization:
     """Eigenvalues with multiplicities, and where the worst of them lies.
 
-    ``word`` is ``stable`` if all lie inside the unit disc (map) or the open left half plane (flow), ``unstable`` if one
+    ``answer`` is ``stable`` if all lie inside the unit disc (map) or the open left half plane (flow), ``unstable`` if one
     lies outside its closure, ``marginal`` if none is outside and one is exactly on the boundary.  ``not_inside`` says
-    that some eigenvalue is certainly not inside, even where the word is undecided.  ``gap`` bounds from below the
+    that some eigenvalue is certainly not inside, even where the answer is undecided.  ``gap`` bounds from below the
     distance of ``max |z|`` from 1 (of ``max Re z`` from 0) for ``stable`` and ``unstable``.
     """
 
     eigenvalues: tuple[tuple[Root, int], ...]
-    word: StabilityAnswer
+    answer: StabilityAnswer
     not_inside: bool
     gap: float
     boundary: tuple[tuple[Root, int], ...] = ()
@@ -255,14 +255,14 @@ def linearization(factored: Factors, time: Time) -> PointLinearization:
             not_inside |= mirrored or any(place in (0, 1) for place in places)
     values.sort(key=lambda entry: (entry[0].value.real, entry[0].value.imag))
     if outside:
-        word, gap = StabilityAnswer.UNSTABLE, max(height for out, height in gaps if out)
+        answer, gap = StabilityAnswer.UNSTABLE, max(height for out, height in gaps if out)
     elif open_ones:
-        word, gap = StabilityAnswer.UNDECIDED, 0.0
+        answer, gap = StabilityAnswer.UNDECIDED, 0.0
     elif boundary:
-        word, gap = StabilityAnswer.MARGINAL, 0.0
+        answer, gap = StabilityAnswer.MARGINAL, 0.0
     else:
-        word, gap = StabilityAnswer.STABLE, min((height for _, height in gaps), default=1.0)
-    return PointLinearization(tuple(values), word, not_inside, gap, tuple(boundary), None if open_ones else outside)
+        answer, gap = StabilityAnswer.STABLE, min((height for _, height in gaps), default=1.0)
+    return PointLinearization(tuple(values), answer, not_inside, gap, tuple(boundary), None if open_ones else outside)
 
 
 def root_places(factor: Polynomial, time: Time) -> list[int | None]:

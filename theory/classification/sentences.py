@@ -69,21 +69,21 @@ def stability_unit(is_map: bool) -> str:
     return "spectral radius" if is_map else "spectral abscissa"
 
 
-def stability_reason(word: str, is_map: bool, gap: float, how: str, empty: bool = False) -> str:
-    """``word``: stable, unstable, marginal, ``not inside`` (an eigenvalue is not inside, no more is known) or open."""
+def stability_reason(answer: str, is_map: bool, gap: float, how: str, empty: bool = False) -> str:
+    """``answer``: stable, unstable, marginal, ``not inside`` (an eigenvalue is not inside, no more is known) or open."""
     bound, limit = stability_unit(is_map), "1" if is_map else "0"
     if empty:
         return "the state space is discrete: there are no tangent directions"
-    if word == "stable":
+    if answer == "stable":
         return f"linearly asymptotically stable: {bound} below {limit} by at least {gap:.6g} ({how})"
-    if word == "unstable":
+    if answer == "unstable":
         return f"linearly unstable: {bound} above {limit} by at least {gap:.6g} ({how})"
-    if word == "marginal":
+    if answer == "marginal":
         return (
             f"not linearly asymptotically stable: {bound} exactly {limit} ({how}); the linearization is silent about "
             "Lyapunov stability and nonlinear instability"
         )
-    if word == "not inside":
+    if answer == "not inside":
         return (
             f"not linearly asymptotically stable: some eigenvalue is not inside, {bound} at least {limit} ({how}); "
             "whether it is above was not decided"

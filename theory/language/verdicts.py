@@ -1,6 +1,6 @@
 """Verdicts and certificates: what an answer is, and what is kept so that somebody else can check it.
 
-A verdict is one of three words.  ``holds`` and ``fails`` are theorems about the input as it was given: they rest on
+A verdict is one of three answers.  ``holds`` and ``fails`` are theorems about the input as it was given: they rest on
 exact arithmetic or on a rounding-error bound, never on a comparison of a float with a tolerance.  Everything that was
 not established is ``undecided``, with what was tried in the reason.
 """
@@ -28,7 +28,7 @@ class VerdictAnswer(StrEnum):
     UNDECIDED = "undecided"
 
 
-_WORDS = tuple(str(word) for word in VerdictAnswer)
+_ANSWERS = tuple(str(each) for each in VerdictAnswer)
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Certificate:
     """Data from which a second, independent arithmetic re-checks a verdict without trusting the first.
 
     ``kind`` names the checker (``cholesky-shift``, ``lyapunov``, ``exact-inertia`` ...); ``condition`` says what was
-    asserted, in words that the checker reads; ``verdict`` is the word it supports; ``inputs`` maps each input name to
+    asserted, in words that the checker reads; ``verdict`` is the answer it supports; ``inputs`` maps each input name to
     the sha256 of its content; ``data`` is JSON-able (numbers as exact strings where exactness matters); ``arrays``
     holds what is too large for JSON and is written to safetensors beside it.
     """
@@ -90,9 +90,9 @@ def array_digest(array: Any) -> str:
 class Verdict:
     """``holds``, ``fails`` or ``undecided``, with how far from flipping, why, and a certificate.
 
-    ``margin`` is a lower bound, in ``unit``, on how much the input may change before the word could flip: zero or
+    ``margin`` is a lower bound, in ``unit``, on how much the input may change before the answer could flip: zero or
     ``None`` says that nothing is claimed.  A verdict is not a boolean; ask ``verdict.is_holds`` and the like, or
-    compare it with one of the three words (any other word is an error).
+    compare it with one of the three answers (any other text is an error).
 
     >>> found = holds("smallest eigenvalue at least 1/2", margin=0.5, unit="spectral norm")
     >>> found
@@ -104,7 +104,7 @@ class Verdict:
     TypeError: a Verdict is holds, fails or undecided, not true or false: use .is_holds, .is_fails or .is_undecided
     """
 
-    word: VerdictAnswer
+    answer: VerdictAnswer
     reason: str
     margin: float | None = None
     unit: str = ""
@@ -112,11 +112,11 @@ class Verdict:
     details: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "word", VerdictAnswer(self.word))  # also accepts the plain text
+        object.__setattr__(self, "answer", VerdictAnswer(self.answer))  # also accepts the plain text
         if self.margin is not None and (math.isnan(self.margin) or self.margin < 0):
             raise ValueError(f"margin must be a number >= 0 or None, got {self.margin}: state what is certified")
-        if self.certificate is not None and self.certificate.verdict != self.word:
-            raise ValueError(f"the certificate supports {self.certificate.verdict!s}, the verdict says {self.word!s}")
+        if self.certificate is not None and self.certificate.verdict != self.answer:
+            raise ValueError(f"the certificate supports {self.certificate.verdict!s}, the verdict says {self.answer!s}")
 
     def __bool__(self) -> bool:
         raise TypeError(
@@ -125,43 +125,43 @@ class Verdict:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
-            if other not in _WORDS:
+            if other not in _ANSWERS:
                 raise ValueError(
-                    f"a verdict is one of {', '.join(_WORDS)}, got {other!r}: compare it with one of these"
+                    f"a verdict is one of {', '.join(_ANSWERS)}, got {other!r}: compare it with one of these"
                 )
-            return str(self.word) == str(other)
+            return str(self.answer) == str(other)
         if not isinstance(other, Verdict):
             return NotImplemented
         return self._compared() == other._compared()
 
     def _compared(self) -> tuple[object, ...]:
-        return self.word, self.reason, self.margin, self.unit, self.certificate
+        return self.answer, self.reason, self.margin, self.unit, self.certificate
 
     def __hash__(self) -> int:
-        return hash((self.word, self.reason, self.margin, self.unit))
+        return hash((self.answer, self.reason, self.margin, self.unit))
 
     def __repr__(self) -> str:
         margin = "" if self.margin is None else f" (margin {self.margin:.6g} {self.unit})".replace(" )", ")")
         kept = "" if self.certificate is None else f" [certificate {self.certificate.kind}]"
-        return f"{self.word!s}{margin}: {brief(self.reason)}{kept}"
+        return f"{self.answer!s}{margin}: {brief(self.reason)}{kept}"
 
     @property
     def is_holds(self) -> bool:
-        return self.word is VerdictAnswer.HOLDS
+        return self.answer is VerdictAnswer.HOLDS
 
     @property
     def is_fails(self) -> bool:
-        return self.word is VerdictAnswer.FAILS
+        return self.answer is VerdictAnswer.FAILS
 
     @property
     def is_undecided(self) -> bool:
-        return self.word is VerdictAnswer.UNDECIDED
+        return self.answer is VerdictAnswer.UNDECIDED
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON object of DESIGN section 5: verdict, margin, reason, certificate (and unit, details)."""
         margin = self.margin
         return {
-            "verdict": str(self.word),
+            "verdict": str(self.answer),
             "margin": None if margin is None or math.isinf(margin) else margin,
             "unit": self.unit,
             "reason": self.reason,
@@ -173,7 +173,7 @@ class Verdict:
         from html import escape
 
         margin = "" if self.margin is None else f" (margin {self.margin:.3g} {escape(self.unit)})"
-        return f"<b>{self.word!s}</b>{margin}: {escape(self.reason)}"
+        return f"<b>{self.answer!s}</b>{margin}: {escape(self.reason)}"
 
 
 def holds(reason: str, **parts: Any) -> Verdict:
@@ -204,7 +204,7 @@ def any_of(verdicts: Mapping[str, Verdict]) -> Verdict:
 def _combine(verdicts: Mapping[str, Verdict], decisive: VerdictAnswer, otherwise: VerdictAnswer) -> Verdict:
     parts = {name: verdict.as_dict() for name, verdict in verdicts.items()}
     for name, verdict in verdicts.items():
-        if verdict.word is decisive:
+        if verdict.answer is decisive:
             return Verdict(decisive, f"{name}: {verdict.reason}", verdict.margin, verdict.unit, None, {"parts": parts})
     open_ones = [name for name, verdict in verdicts.items() if verdict.is_undecided]
     if open_ones:

@@ -106,7 +106,7 @@ def polygon_identities(system: System) -> Mapping[str, Verdict]:
     """The identities of the reduction, each proved by the normal form for all n and d.
 
     >>> from eigentoken.theory.systems.catalogue import system
-    >>> [verdict.word.value for verdict in polygon_identities(system("attention-map")).values()]
+    >>> [verdict.answer.value for verdict in polygon_identities(system("attention-map")).values()]
     ['holds', 'holds', 'holds', 'holds']
     """
     _, score = _letters(system)
@@ -158,7 +158,7 @@ def uniform_polygon_spectrum(system: System) -> Spectrum:
     """The spectrum at any attention polygon, in symbols n, d and the rank r of the tokens.
 
     >>> from eigentoken.theory.systems.catalogue import system
-    >>> uniform_polygon_spectrum(system("attention-flow")).count_check().word.value
+    >>> uniform_polygon_spectrum(system("attention-flow")).count_check().answer.value
     'holds'
     """
     for name, verdict in polygon_identities(system).items():

@@ -58,7 +58,7 @@ def consensus_set_identity(system: System) -> Verdict:
     """The derivative on the consensus set is ``(1/r)(I - yhat yhat^T)(w_i + alpha F wbar)``, whatever the attention.
 
     >>> from eigentoken.theory.systems.catalogue import system
-    >>> consensus_set_identity(system("multihead-map")).word.value
+    >>> consensus_set_identity(system("multihead-map")).answer.value
     'holds'
     """
     derivative, rules = consensus_set_derivative(system)

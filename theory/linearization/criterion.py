@@ -105,11 +105,11 @@ class Criterion:
             "unstable": self.unstable,
             "proof": [_step(each, self.verdicts[each.name]) for each in self.proof],
             "words": self.words,
-            "verdict": str(self.check().word),
+            "verdict": str(self.check().answer),
         }
 
     def __str__(self) -> str:
-        known = f"checked: {self.check().word}" if "verdicts" in self.__dict__ else "not yet checked here: .check()"
+        known = f"checked: {self.check().answer}" if "verdicts" in self.__dict__ else "not yet checked here: .check()"
         proof = f"  proof  {len(self.proof)} steps, {known}"
         return "\n".join([self.name, *(f"  {line}" for line in self.sentences()), proof])
 
@@ -125,7 +125,7 @@ def _step(lemma: Lemma | Equality, verdict: Verdict) -> dict[str, Any]:
     return {
         "name": lemma.name,
         "latex": lemma_latex(lemma),
-        "verdict": str(verdict.word),
+        "verdict": str(verdict.answer),
         "reason": verdict.reason,
         "smtlib": asked,
     }

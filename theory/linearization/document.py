@@ -35,5 +35,5 @@ def spectrum_document(found: Spectrum, system: System | str, mask: str | None = 
 def _criterion(criterion: Criterion) -> str:
     title = criterion.name.partition(": ")[2] or criterion.name
     checked = criterion.check()
-    proof = f"\\textbf{{Proof}} (every step checked: {checked.word}).\n{proof_latex(criterion)}"
+    proof = f"\\textbf{{Proof}} (every step checked: {checked.answer}).\n{proof_latex(criterion)}"
     return f"\\subsection*{{Stability: {title}}}\n{criterion.latex}\n\n{proof}"

@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus import Assumptions, Base, Expression, dot, normal_form, vector
-from eigentoken.theory.calculus.atoms import Dot, MaskEntry, SumExp, Word
+from eigentoken.theory.calculus.atoms import Dot, Letters, MaskEntry, SumExp
 from eigentoken.theory.calculus.expressions import Monomial
 from eigentoken.theory.calculus.groups import Group, GroupPoint, with_norms
 from eigentoken.theory.linearization.linearize import PERTURBATION, Linearization
@@ -52,7 +52,7 @@ def height(found: Linearization, point: GroupPoint, group: Group) -> sp.Expr:
 
 
 def read_response(
-    found: Linearization, point: GroupPoint, group: Group, test: str, metric: Word, rules: Assumptions
+    found: Linearization, point: GroupPoint, group: Group, test: str, metric: Letters, rules: Assumptions
 ) -> Response:
     """The derivative in one group, tested with ``test^T metric``, under the relations of the point."""
     local = replace(point, assumptions=rules)
@@ -77,10 +77,10 @@ def read_response(
     return Response(own, from_mean, over_mask)
 
 
-def _shape(monomial: Monomial, test: str, metric: Word) -> tuple[str, str]:
+def _shape(monomial: Monomial, test: str, metric: Letters) -> tuple[str, str]:
     dots = [atom for atom, power in monomial.factors if isinstance(atom, Dot) and power == 1]
     others = [(atom, power) for atom, power in monomial.factors if not isinstance(atom, Dot)]
-    if len(dots) == 1 and dots[0].word == metric and monomial.arrow is None:
+    if len(dots) == 1 and dots[0].letters == metric and monomial.arrow is None:
         bases = [base for base in (dots[0].left, dots[0].right) if base.name in (PERTURBATION, MEAN)]
         if len(bases) == 1 and test in (dots[0].left.name, dots[0].right.name):
             (base,) = bases

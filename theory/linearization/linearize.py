@@ -206,7 +206,7 @@ def _renamed(monomial: Monomial, value: sp.Expr, name: str) -> Expression:
         return Base(name) if old.name == PERTURBATION else old
 
     factors = tuple(
-        (Dot(base(atom.left), atom.word, base(atom.right)) if isinstance(atom, Dot) else atom, power)
+        (Dot(base(atom.left), atom.letters, base(atom.right)) if isinstance(atom, Dot) else atom, power)
         for atom, power in monomial.factors
     )
     arrow = None if monomial.arrow is None else (monomial.arrow[0], base(monomial.arrow[1]))

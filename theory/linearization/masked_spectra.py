@@ -132,11 +132,11 @@ def signed_response(system: System, mask: str | None, heads: int | None = None) 
     gram: dict[Any, sp.Expr] = {(u, (), v): sp.Integer(0)}
     scores: list[sp.Expr] = []
     for number in numbers:
-        word = (Letter(f"{system.score}_{number}" if number else system.score or ""),)
+        letters = (Letter(f"{system.score}_{number}" if number else system.score or ""),)
         scores.append(
-            sp.Integer(0) if system.score is None else sp.Integer(1) if word == metric else score_symbol(number)
+            sp.Integer(0) if system.score is None else sp.Integer(1) if letters == metric else score_symbol(number)
         )
-        gram[v, word, v] = scores[-1]
+        gram[v, letters, v] = scores[-1]
     gram[v, metric, v] = sp.Integer(1)
     eigen: dict[Any, sp.Expr] = {}
     for number in numbers if system.value else ():
@@ -223,7 +223,7 @@ class _Rows:
                 number *= RAW**power
             elif not isinstance(atom, Dot):
                 rest.append((atom, power))
-        if len(dots) == 1 and not dots[0].word:
+        if len(dots) == 1 and not dots[0].letters:
             (base,) = (base for base in (dots[0].left, dots[0].right) if base.name == PERTURBATION)
             if base.indices == (SLOT,):
                 return None, number * self.weights(tuple(rest), monomial.bound)

@@ -116,9 +116,9 @@ class _Reader:
             return self.argument().translate(_DOUBLE)
         if name == "begin":
             return self.environment()
-        return self.word(name)
+        return self.other_command(name)
 
-    def word(self, name: str) -> str:
+    def other_command(self, name: str) -> str:
         if name in _WRAPPERS:
             inside = self.argument_as_is() if name == "text" else self.argument()
             return f"{inside} " if name == "operatorname" and self._letter_next() else inside

@@ -37,11 +37,11 @@ def inequality_by_cvc5(hypotheses: Sequence[Any], conclusion: Any, seconds: int 
     Hypotheses are taken to be defined; that the conclusion is defined is part of the question.
 
     >>> x = sp.Symbol("x", real=True)
-    >>> inequality_by_cvc5([x > 1], x**2 > x).word.value
+    >>> inequality_by_cvc5([x > 1], x**2 > x).answer.value
     'holds'
-    >>> inequality_by_cvc5([x > 0], x**2 > x).word.value
+    >>> inequality_by_cvc5([x > 0], x**2 > x).answer.value
     'fails'
-    >>> inequality_by_cvc5([x > 0], sp.Max(x, 1 / x) >= sp.sqrt(x)).word.value
+    >>> inequality_by_cvc5([x > 0], sp.Max(x, 1 / x) >= sp.sqrt(x)).answer.value
     'holds'
     """
     given = [sp.sympify(each) for each in hypotheses]
@@ -246,7 +246,7 @@ class _Question:
     # -- the solver -----------------------------------------------------------------------------------------------
 
     def ask(self, options: dict[str, str], budget: int, seconds: int) -> tuple[str, dict[Any, Any]]:
-        """The solver's word, and for *sat* the rational values of the symbols (none where one is irrational)."""
+        """The solver's answer, and for *sat* the rational values of the symbols (none where one is irrational)."""
         import cvc5.pythonic as smt
 
         solver = smt.SolverFor("QF_NRA")

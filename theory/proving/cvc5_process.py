@@ -32,7 +32,7 @@ def guarded_inequality(hypotheses: Sequence[Any], conclusion: Any, seconds: floa
 
     >>> import sympy as sp
     >>> x = sp.Symbol("x", real=True)
-    >>> guarded_inequality([x > 1], x**2 > x).word.value
+    >>> guarded_inequality([x > 1], x**2 > x).answer.value
     'holds'
     """
     with _LOCK:

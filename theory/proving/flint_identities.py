@@ -34,11 +34,11 @@ def identity_by_flint(left: Any, right: Any) -> Verdict:
     the expression is a rational function of symbols; otherwise it is undecided.
 
     >>> a, b, n = sp.symbols("a b n", positive=True)
-    >>> identity_by_flint((a + b) ** 2, a**2 + 2 * a * b + b**2).word.value
+    >>> identity_by_flint((a + b) ** 2, a**2 + 2 * a * b + b**2).answer.value
     'holds'
-    >>> identity_by_flint((a + b) ** 2, a**2 + b**2).word.value
+    >>> identity_by_flint((a + b) ** 2, a**2 + b**2).answer.value
     'fails'
-    >>> identity_by_flint(a / sp.sqrt(a) - 2**n, sp.sqrt(a) - 2 * 2 ** (n - 1)).word.value
+    >>> identity_by_flint(a / sp.sqrt(a) - 2**n, sp.sqrt(a) - 2 * 2 ** (n - 1)).answer.value
     'holds'
     """
     difference = sp.sympify(left) - sp.sympify(right)
@@ -59,9 +59,9 @@ def identities_by_flint(derived: Sequence[Any], claimed: Sequence[Any]) -> Verdi
     """Every derived expression equals the claimed one; one that differs fails, one that is not decided decides nothing.
 
     >>> a = sp.Symbol("a", real=True)
-    >>> identities_by_flint([a + a, a * a], [2 * a, a**2]).word.value
+    >>> identities_by_flint([a + a, a * a], [2 * a, a**2]).answer.value
     'holds'
-    >>> identities_by_flint([a + a], [2 * a, a]).word.value
+    >>> identities_by_flint([a + a], [2 * a, a]).answer.value
     'fails'
     """
     if len(derived) != len(claimed):

@@ -93,9 +93,9 @@ def identity_verdict(left: Any, right: Any, *, points: int = 12) -> Verdict:
     """Does ``left = right`` hold identically, where both sides are defined?
 
     >>> x = sp.Symbol("x", real=True)
-    >>> identity_verdict(sp.tanh(x), (sp.exp(2 * x) - 1) / (sp.exp(2 * x) + 1)).word.value
+    >>> identity_verdict(sp.tanh(x), (sp.exp(2 * x) - 1) / (sp.exp(2 * x) + 1)).answer.value
     'holds'
-    >>> identity_verdict(sp.cosh(2 * x), 1 - 2 * sp.sinh(x) ** 2).word.value
+    >>> identity_verdict(sp.cosh(2 * x), 1 - 2 * sp.sinh(x) ** 2).answer.value
     'fails'
     """
     difference = _exact(left) - _exact(right)

@@ -101,11 +101,11 @@ def prove(
     ``undecided`` unless the conclusion is ``False`` (a proof by contradiction) or ``vacuous_allowed``.
 
     >>> a, b = sp.symbols("a b", real=True)
-    >>> prove([a > 0, b > 0], a / b + b / a >= 2).word.value
+    >>> prove([a > 0, b > 0], a / b + b / a >= 2).answer.value
     'holds'
-    >>> prove([a > 0], a**2 > a).word.value
+    >>> prove([a > 0], a**2 > a).answer.value
     'fails'
-    >>> prove([a > 0, a < 0], a > 5).word.value
+    >>> prove([a > 0, a < 0], a > 5).answer.value
     'undecided'
     """
     given = [as_condition(statement) for statement in hypotheses]
@@ -130,15 +130,15 @@ def prove(
     problem = [*premises, *translation.facts, sp.Not(sp.And(target, defined))]
     answer = _solve(problem, seconds)
     text = f"{', '.join(map(str, given)) or 'nothing'} implies {goal}"
-    if answer.word == "unsat":
+    if answer.status == "unsat":
         return _proved(text, goal, premises, answer, seconds, vacuous_allowed)
-    if answer.word in ("sat", "unknown"):
+    if answer.status in ("sat", "unknown"):
         point = _rechecked(given, goal, symbols, [*answer.candidates, *_simple_points(symbols)])
         if point is not None:
             shown = {str(symbol): str(value) for symbol, value in point.items()}
             certificate = Certificate("real-model", text, VerdictAnswer.FAILS, data={"point": shown})
             return fails(f"false at {shown}", certificate=certificate, details={"point": point})
-    if answer.word == "sat":
+    if answer.status == "sat":
         return undecided("the solver's model could not be confirmed with exact numbers")
     return undecided(f"the solver gave up after {seconds:g} s: {answer.note}")
 
@@ -183,7 +183,7 @@ class Lemma:
 
 @dataclass(frozen=True)
 class _Answer:
-    word: str
+    status: str
     note: str = ""
     smtlib: str = ""
     candidates: Sequence[Mapping[str, sp.Rational]] = ()
@@ -203,13 +203,13 @@ def _solve(problem: Sequence[sp.Basic], seconds: float) -> _Answer:
         solver.set("timeout", max(1, int(1000 * seconds * share)))
         solver.add(*clauses)
         try:
-            word = str(solver.check())
+            status = str(solver.check())
         except z3.Z3Exception as problem_of_z3:  # a tactic that refuses the fragment
             notes.append(str(problem_of_z3))
             continue
-        if word == "unsat":
+        if status == "unsat":
             return _Answer("unsat", smtlib=solver.to_smt2())
-        if word == "sat":
+        if status == "sat":
             return _Answer("sat", candidates=_candidates(solver.model(), variables))
         notes.append(solver.reason_unknown())
     return _Answer("unknown", "; ".join(notes))
@@ -299,7 +299,7 @@ def _simple_points(symbols: Sequence[sp.Symbol], count: int = 150) -> list[dict[
 def _proved(
     text: str, goal: sp.Basic, premises: list[sp.Basic], answer: _Answer, seconds: float, vacuous_allowed: bool
 ) -> Verdict:
-    if goal is not sp.false and not vacuous_allowed and _solve(premises, min(seconds, 5.0)).word == "unsat":
+    if goal is not sp.false and not vacuous_allowed and _solve(premises, min(seconds, 5.0)).status == "unsat":
         return undecided("the hypotheses contradict each other, so that nothing was said")
     data = {"smtlib": answer.smtlib or f"; {answer.note}\n(assert false)\n(check-sat)\n"}
     return holds(

@@ -104,7 +104,7 @@ class Counterexample:
 class Printed:
     """Another form of the statement, from the paper or about it, where it differs: text, what is wrong, counterexamples.
 
-    >>> Printed("all are", "some are", kind=SourceKind.SUMMARISED).word
+    >>> Printed("all are", "some are", kind=SourceKind.SUMMARISED).finding
     'summary imprecise'
     """
 
@@ -121,7 +121,7 @@ class Printed:
         return self.kind is SourceKind.READ
 
     @property
-    def word(self) -> str:
+    def finding(self) -> str:
         """What is said of the form, in two to four words."""
         if self.kind is SourceKind.SUMMARISED:
             return "summary imprecise"

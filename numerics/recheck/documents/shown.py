@@ -1,6 +1,6 @@
 """What a reader sees in a document, leaf by leaf, and what became of each leaf in the re-check.
 
-A leaf is a number, a word, a truth value, a null or an empty list or object.  Every leaf begins as *not covered*; a check marks
+A leaf is a number, a text, a truth value, a null or an empty list or object.  Every leaf begins as *not covered*; a check marks
 what it has recomputed and compared, or built again from what it has.  A field that nobody knows how to check is listed under
 its name, never passed over: that is the guarantee, and it does not depend on which fields there are.
 """
@@ -44,7 +44,7 @@ class Finding:
     """One thing that does not agree (``fails``) or could not be confirmed (``undecided``)."""
 
     where: str
-    word: str
+    answer: str
     why: str
 
 

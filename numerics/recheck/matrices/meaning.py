@@ -1,6 +1,6 @@
-"""What facts mean: which word, with which margin, they imply for a condition.  Written again from the definitions.
+"""What facts mean: which answer, with which margin, they imply for a condition.  Written again from the definitions.
 
-A sign fact says that at least p eigenvalues of sym(T) are above ``beyond``, q below minus it, z at zero; for a word
+A sign fact says that at least p eigenvalues of sym(T) are above ``beyond``, q below minus it, z at zero; for a answer
 with margin m about every matrix within the slack s it takes ``beyond >= s + m`` (Weyl), and facts about exact zeros
 need ``s = m = 0``.
 """
@@ -151,7 +151,7 @@ def _signs(
 def _needed_counts(
     condition: str, n: int, found: tuple[int, int, int], *, holds: bool
 ) -> tuple[tuple[int, int, int], ...]:
-    """The counts that a word needs, no more: others may be true, and say nothing about it."""
+    """The counts that an answer needs, no more: others may be true, and say nothing about it."""
     z = found[2]
     if condition == "indefinite":
         return ((1, 1, 0),) if holds else ((n - z, 0, z), (0, n - z, z))

@@ -72,11 +72,11 @@ def confirm_times(document: CertificateDocument, inputs: Any, until: float, conf
     return unconfirmed(*open_pieces[:3]) if open_pieces else None
 
 
-def _covered(word: str, low: Fraction, high: Fraction, pieces: Sequence[Mapping[str, Any]]) -> str | None:
+def _covered(answer: str, low: Fraction, high: Fraction, pieces: Sequence[Mapping[str, Any]]) -> str | None:
     ends = [(fraction_of(piece["from"]), fraction_of(piece["to"])) for piece in pieces]
     if low > high or not ends or any(a > b for a, b in ends):
         return "an interval of times has its ends in order, and at least one piece"
-    if word == "fails":
+    if answer == "fails":
         inside = len(ends) == 1 and low <= ends[0][0] and ends[0][1] <= high
         return None if inside else "a failure is shown at one piece inside the interval"
     reached = low
@@ -104,7 +104,7 @@ def _inner(document: CertificateDocument, index: int, piece: Mapping[str, Any]) 
 
 def _agrees(document: CertificateDocument, inner: CertificateDocument) -> str | None:
     if inner.condition != document.condition or inner.verdict != document.verdict or len(inner.inputs) != 1:
-        return "its certificate is about another condition, word or input"
+        return "its certificate is about another condition, answer or input"
     if inner.data["terms"] != [[[next(iter(inner.inputs)), False]]]:
         return "its certificate is not about the matrix itself"
     if inner.data.get("options") != document.data.get("options"):

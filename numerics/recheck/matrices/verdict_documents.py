@@ -1,4 +1,4 @@
-"""Re-check of a whole ``certify --json`` document: the certificate, and every number and word beside it.
+"""Re-check of a whole ``certify --json`` document: the certificate, and every number and text beside it.
 
 The certificate is confirmed by :func:`.confirm`; what stands beside it is the certificate's own (condition, word, margin, unit),
 recomputed from the matrix (intervals, the leading eigenvalue, ranks), or built again from the two (the reason).  ``rung``, the
@@ -26,7 +26,7 @@ from eigentoken.numerics.recheck.matrices.details import extreme_differs, leader
 from eigentoken.numerics.recheck.matrices.signs import symmetric_exact
 from eigentoken.theory.language import reasons
 
-__all__ = ["VerdictParts", "arrays_shown", "recheck_beside", "recheck_word"]
+__all__ = ["VerdictParts", "arrays_shown", "recheck_answer", "recheck_beside"]
 
 FORMS = {"symmetric": "skew-part", "identity": "minus-identity", "norm-bound": "itself"}
 Answer = str | None
@@ -54,8 +54,8 @@ class VerdictParts:
         self.matrix, self.part, self.gram, self.until = matrix, part, gram, until
 
 
-def recheck_word(shown: Shown, document: CertificateDocument) -> None:
-    """Condition, word, margin and unit of a verdict document: those of its certificate."""
+def recheck_answer(shown: Shown, document: CertificateDocument) -> None:
+    """Condition, answer, margin and unit of a verdict document: those of its certificate."""
     data = document.data
     shown.same(("condition",), document.condition, "the condition is not the one that the certificate supports")
     shown.same(("verdict",), document.verdict, "the verdict is not the one that the certificate supports")
@@ -68,7 +68,7 @@ def recheck_word(shown: Shown, document: CertificateDocument) -> None:
 
 def recheck_beside(shown: Shown, document: CertificateDocument, parts: VerdictParts) -> None:
     """Everything of a verdict document that is not its certificate."""
-    recheck_word(shown, document)
+    recheck_answer(shown, document)
     beside = _Beside(shown, document, parts, shown.document["details"])
     beside.details()
     beside.reason()

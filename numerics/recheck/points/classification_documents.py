@@ -1,4 +1,4 @@
-"""Re-check of a whole classification document: every number and word in it, from its instance alone.
+"""Re-check of a whole classification document: every number and text in it, from its instance alone.
 
 The instance is the question; all else is found again in balls (:mod:`.points`, :mod:`.clusters`) and compared: the class,
 k, p, q, the eigenvalue of the layer matrix, the ranks, the spectrum entry by entry, the words and margins of both verdicts,
@@ -175,20 +175,20 @@ class _Recheck:
     # -- the verdicts ---------------------------------------------------------------------------------------------------
 
     def _verdict(self, condition: str, claim: str, extra: Sequence[str] = ()) -> None:
-        """One verdict as a whole: its word, margin, unit, reason and certificate, from the claim that it makes."""
+        """One verdict as a whole: its answer, margin, unit, reason and certificate, from the claim that it makes."""
         name = "equilibrium" if condition == EQUILIBRIUM else "stable"
         stated = self.document[name]
-        word = "holds" if claim in ("fixed", "inside", "discrete") else "fails"
-        if not self.shown.same((name, "verdict"), word, f"{stated['verdict']} is stated of a point that is {claim}"):
+        answer = "holds" if claim in ("fixed", "inside", "discrete") else "fails"
+        if not self.shown.same((name, "verdict"), answer, f"{stated['verdict']} is stated of a point that is {claim}"):
             return
         margin = stated["margin"]
         data = {"claim": claim, "at_least": None if margin is None else float(margin).hex(), "cycle": self.cycle}
-        why = confirm_claim(self.point, condition, word, data, self.until)
+        why = confirm_claim(self.point, condition, answer, data, self.until)
         self.shown.judge((name, "margin"), why, UNCONFIRMED)
         issued = Certificate(
             "classification",
             condition,
-            VerdictAnswer(word),
+            VerdictAnswer(answer),
             {"instance": instance_digest(self.document["instance"])},
             data,
         )
@@ -271,22 +271,22 @@ class _Recheck:
         shown = self.shown
         outside = sum(each.count for each, height in zip(found, heights, strict=True) if height > 0)
         edge = sum(each.count for each, height in zip(found, heights, strict=True) if not (height > 0 or height < 0))
-        word = "unstable" if outside else "marginal" if edge else "stable"
+        answer = "unstable" if outside else "marginal" if edge else "stable"
         stated = self.document["linearization"]
         if stated == "undecided":
             shown.cover(("linearization",))
             shown.same(("unstable_dimension",), None)
             self._open_stability(edge + outside > 0)
             return
-        shown.same(("linearization",), word)
+        shown.same(("linearization",), answer)
         if self.document["unstable_dimension"] is None and self.document["arithmetic"] != "exact":
             shown.cover(("unstable_dimension",))  # spectra by balls state no number
         else:
             shown.same(("unstable_dimension",), outside)
-        claim = {"stable": "inside", "unstable": "outside", "marginal": "boundary"}[word]
-        extra = [words.stability_reason("marginal", self.is_map, 0.0, self.how)] if word == "marginal" else []
+        claim = {"stable": "inside", "unstable": "outside", "marginal": "boundary"}[answer]
+        extra = [words.stability_reason("marginal", self.is_map, 0.0, self.how)] if answer == "marginal" else []
         self._verdict(STABLE, claim, extra)
-        if word == "marginal" and not self.cycle:  # of a 2-cycle the moduli are listed, with a note of their own
+        if answer == "marginal" and not self.cycle:  # of a 2-cycle the moduli are listed, with a note of their own
             self.notes.append(f"{edge} {words.BOUNDARY_NOTE}")
         if not self.cycle and any(isinstance(each["float"], list) for each in self.document["spectrum"]):
             self.notes.append(words.PAIR_NOTE)

@@ -40,7 +40,7 @@ def confirm_equilibrium(document: CertificateDocument) -> str | None:
             return unconfirmed(not_written(base.get("system")))
         if document.kind == "equilibrium-krawczyk":
             return _exists(document, base)
-        why = _exists(document, base, word=None)
+        why = _exists(document, base, answer=None)
         return why if why is not None else _stable(document, base)
     finally:
         flint.ctx.prec = old
@@ -87,10 +87,10 @@ class _Box:
         return values + norms, arb_mat(jacobian)
 
 
-def _exists(document: CertificateDocument, data: Mapping[str, Any], word: str | None = "holds") -> str | None:
-    if word is not None:
+def _exists(document: CertificateDocument, data: Mapping[str, Any], answer: str | None = "holds") -> str | None:
+    if answer is not None:
         what = "2-cycle" if data["cycle"] else "equilibrium"
-        if document.verdict != word or document.condition != f"exactly one {what} in the box":
+        if document.verdict != answer or document.condition != f"exactly one {what} in the box":
             return "a Krawczyk test supports that a box holds exactly one equilibrium"
     box = _Box(data)
     n, d = box.system.n, box.system.d

@@ -82,7 +82,7 @@ def recheck_report(
     """The lines of :func:`recheck_shown`: first what does not agree or is open, then each certificate."""
     found = recheck_shown(report, authors_code=authors_code, seconds=seconds)
     words_of = {"fails": fails, "undecided": undecided}
-    return [(each.where, words_of[each.word](each.why)) for each in found.shown.found] + found.lines
+    return [(each.where, words_of[each.answer](each.why)) for each in found.shown.found] + found.lines
 
 
 def recheck_shown(
@@ -213,10 +213,10 @@ def _own_claim(instance: Any, data: Mapping[str, Any], display: Mapping[str, Any
     if instance["system"] not in SHAPES:
         return unconfirmed(not_written(instance["system"]))
     about = "equilibrium" if own["claim"] in ("fixed", "moved", "undefined") else "linearly asymptotically stable"
-    word = "holds" if own["claim"] in ("fixed", "inside", "discrete") else "fails"
+    answer = "holds" if own["claim"] in ("fixed", "inside", "discrete") else "fails"
     old, flint.ctx.prec = flint.ctx.prec, PRECISION
     try:
-        return confirm_claim(Point(instance), about, word, own, options.until)
+        return confirm_claim(Point(instance), about, answer, own, options.until)
     finally:
         flint.ctx.prec = old
 

@@ -60,7 +60,7 @@ class CheckedDerivation:
         return target
 
     def __repr__(self) -> str:
-        steps = [f"{line.what}: {line.name}: {line.word}" for line in self.checked.lines]
+        steps = [f"{line.what}: {line.name}: {line.answer}" for line in self.checked.lines]
         return listing(
             f"<Derivation of {self.statement.id}, {self.statement.title}: {len(steps)} lines checked>", steps
         )

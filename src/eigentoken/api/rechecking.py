@@ -70,13 +70,13 @@ def _of_certificate(subject: Verdict | Certificate, source: object, seconds: flo
     certificate = subject if isinstance(subject, Certificate) else subject.certificate
     if certificate is None:
         why = "the verdict has no certificate: its own arithmetic is all there is"
-        word = str(subject.word) if isinstance(subject, Verdict) else ""
-        return Recheck([Rechecked("certificate", "certificate", word, "undecided", why)])
+        given = str(subject.answer) if isinstance(subject, Verdict) else ""
+        return Recheck([Rechecked("certificate", "certificate", given, "undecided", why)])
     if source is None and certificate.inputs and certificate.kind != "time-formula":
         raise ValueError(f"the {certificate.kind} certificate is about a matrix: give it, recheck(verdict, matrix)")
     whole = (
         {**subject.as_dict(), "array_values": dict(certificate.arrays)} if isinstance(subject, Verdict) else certificate
     )
-    answer = recheck_certificate(whole, source, time_limit=seconds)
-    line = Rechecked("certificate", certificate.condition, str(certificate.verdict), str(answer.word), answer.reason)
+    again = recheck_certificate(whole, source, time_limit=seconds)
+    line = Rechecked("certificate", certificate.condition, str(certificate.verdict), str(again.answer), again.reason)
     return Recheck([line])

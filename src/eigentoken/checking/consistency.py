@@ -112,7 +112,7 @@ class _Comparison:
             self.shown.undecided(path, f"{stated!r} is stated, which is narrower than what the weights give, {fresh!r}")
 
     def _word(self, path: Path, stated: str, fresh: str) -> None:
-        """Another word: wrong, but for one that this machine, or that one, did not decide within its time."""
+        """Another answer: wrong, but for one that this machine, or that one, did not decide within its time."""
         self.shown.cover(path)
         why = f"{stated} is stated, the weights give {fresh}"
         if "undecided" in (stated, fresh):

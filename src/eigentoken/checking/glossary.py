@@ -87,7 +87,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         "holds, fails, undecided",
         "of a statement: it is about the layer, and its conditions on weights are all met, or not; of a condition: certified "
         "true, certified false, neither; a *margin* says how much the matrix may change, in the unit beside it, "
-        "before the word could flip",
+        "before the answer could flip",
     ),
 )
 

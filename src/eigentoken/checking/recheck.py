@@ -122,7 +122,7 @@ def _validated(path: Path) -> dict[str, Any]:
 def _lines(shown: Any, parts: Mapping[Any, tuple[str, str]]) -> Iterator[Rechecked]:
     """A line for each thing that was found wrong or open, and one for each part where nothing was."""
     for each in shown.found:
-        yield Rechecked(each.where, "as displayed", "holds", each.word, each.why)
+        yield Rechecked(each.where, "as displayed", "holds", each.answer, each.why)
     for path, (condition, verdict) in parts.items():
         named = ".".join(path)
         if not shown.covers(path):
@@ -160,7 +160,7 @@ def _certificate(path: Path, document: dict[str, Any], source: Any, seconds: flo
         raise ValueError(f"{path} does not name its input: give it with --source FILE")
     given: Any = read_json(Path(source)) if source is not None and document["kind"] == "classification" else source
     answer = recheck(str(path), given, time_limit=seconds)
-    return Rechecked(str(path), document["condition"], document["verdict"], str(answer.word), answer.reason)
+    return Rechecked(str(path), document["condition"], document["verdict"], str(answer.answer), answer.reason)
 
 
 def _refutation(document: dict[str, Any], run_predicates: bool, beside: Path, seconds: float) -> Recheck:
@@ -169,11 +169,11 @@ def _refutation(document: dict[str, Any], run_predicates: bool, beside: Path, se
 
     found = recheck_shown(document, authors_code=Rerun(beside) if run_predicates else None, seconds=seconds)
     lines = [
-        Rechecked(where, "counterexample", "holds", str(verdict.word), verdict.reason, AGAIN if free else SECOND)
+        Rechecked(where, "counterexample", "holds", str(verdict.answer), verdict.reason, AGAIN if free else SECOND)
         for where, verdict in found.lines
         for free in (where.endswith(": holds_if"),)
     ]
-    differs = [Rechecked(each.where, "as displayed", "holds", each.word, each.why) for each in found.shown.found]
+    differs = [Rechecked(each.where, "as displayed", "holds", each.answer, each.why) for each in found.shown.found]
     return Recheck(lines + differs, found.shown.not_covered())
 
 
@@ -231,7 +231,7 @@ def _report(
     shown.cover(("schema",))
     fresh = made_again(document, model)
     compare(shown, fresh, elsewhere=source is not None)
-    lines += [Rechecked(each.where, "as displayed", "holds", each.word, each.why, AGAIN) for each in shown.found]
+    lines += [Rechecked(each.where, "as displayed", "holds", each.answer, each.why, AGAIN) for each in shown.found]
     if not shown.found:
         lines.append(Rechecked("report", "as displayed", "holds", "holds", "made again from the weights", AGAIN))
     for origin in sorted({model.architecture.weights_of(index) for index in range(model.n_layers)}):
@@ -244,7 +244,7 @@ def _report(
             answer = recheck(_whole(verdict, stored), inputs, time_limit=seconds)
             certificate = verdict["certificate"]
             lines.append(
-                Rechecked(where, certificate["condition"], certificate["verdict"], str(answer.word), answer.reason)
+                Rechecked(where, certificate["condition"], certificate["verdict"], str(answer.answer), answer.reason)
             )
             done()
     return Recheck(lines, shown.not_covered())

@@ -61,11 +61,11 @@ class Report:
         return target
 
     def to_frame(self) -> DataFrame:
-        """One row a statement: its word over all layers and the word in each layer (pandas)."""
+        """One row a statement: its answer over all layers and the answer in each layer (pandas)."""
         return frame(
             (
-                {"id": each["id"], "title": each["title"], "word": each["word"]}
-                | {f"layer {number}": word for number, word in enumerate(each["layers"])}
+                {"id": each["id"], "title": each["title"], "answer": each["word"]}
+                | {f"layer {number}": answer for number, answer in enumerate(each["layers"])}
                 for each in self.statements
             ),
             "id",
@@ -91,8 +91,8 @@ class Report:
         lines += [f"{word}: {count} of {len(self.statements)} statements" for word, count in words.most_common()]
         return listing(f"<Report on {self.document['model']['description']}>", lines)
 
-    def word(self, name: str) -> str:
-        """The word of a statement over all layers: see :class:`eigentoken.theory.statements.layer_systems.LayerAnswer`."""
+    def answer(self, name: str) -> str:
+        """The answer about a statement over all layers: see :class:`eigentoken.theory.statements.layer_systems.LayerAnswer`."""
         found = next((each["word"] for each in self.statements if each["id"] == name.upper()), None)
         if found is None:
             known = ", ".join(each["id"] for each in self.statements[:8])
@@ -101,7 +101,7 @@ class Report:
 
     def satisfies(self, name: str) -> bool:
         """Is the statement about every layer, with every condition on weights certified?  What asks nothing is satisfied."""
-        return self.word(name) in ("holds", "asks only invertibility", "asks nothing of the weights")
+        return self.answer(name) in ("holds", "asks only invertibility", "asks nothing of the weights")
 
     def _repr_html_(self) -> str:
         from eigentoken.checking.html import summary_html
@@ -179,7 +179,7 @@ CONVENTIONS = (
 
 
 def statement_over_layers(name: str, layers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """One statement over all layers: the word, what differs, which conditions are in the way, what it leaves out."""
+    """One statement over all layers: the answer, what differs, which conditions are in the way, what it leaves out."""
     from eigentoken.theory.statements.registry import statements
 
     told = statements().get(name)
@@ -205,12 +205,12 @@ def statement_over_layers(name: str, layers: Sequence[Mapping[str, Any]]) -> dic
     }
 
 
-#: In this order the first word that some layer has is the word of the model; the others only where all layers have them.
+#: In this order the first answer that some layer has is the answer of the model; the others only where all layers have them.
 FIRST = ("fails", "undecided", "not about this model", "no condition on weights", "holds", "asks only invertibility")
 
 
-def _together(words: Sequence[str]) -> str:
-    return next((word for word in FIRST if word in words), "asks nothing of the weights")
+def _together(answers: Sequence[str]) -> str:
+    return next((each for each in FIRST if each in answers), "asks nothing of the weights")
 
 
 def _obstacles(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -18,14 +18,14 @@ def to_sarif(report: Report) -> str:
     rules = [{"id": each["id"], "shortDescription": {"text": each["title"]}} for each in report.statements]
     results: list[dict[str, Any]] = []
     for number, each in enumerate(report.statements):
-        for layer, word in enumerate(each["layers"]):
+        for layer, answer in enumerate(each["layers"]):
             results.append(
                 {
                     "ruleId": each["id"],
                     "ruleIndex": number,
-                    "kind": KINDS.get(word, "notApplicable"),
-                    "level": "warning" if word == "fails" else "none",
-                    "message": {"text": f"layer {layer}: {word}{_why(report, each['id'], layer)}"},
+                    "kind": KINDS.get(answer, "notApplicable"),
+                    "level": "warning" if answer == "fails" else "none",
+                    "message": {"text": f"layer {layer}: {answer}{_why(report, each['id'], layer)}"},
                     "locations": [{"logicalLocations": [{"name": f"layer {layer}", "kind": "module"}]}],
                 }
             )

@@ -191,7 +191,7 @@ def _before_and_after(
     mixed = mixed_values(heads, seen, layer.mask.allowed(seen.shape[-2]), rotary_pairs(layer))
     values = Balls(*(part.reshape(-1, part.shape[-1]) for part in (mixed.center, mixed.radius)))
     guarantees = token_guarantees(x.reshape(-1, model.d), values, after.output_matrix(), edit, after.output_bias)
-    words = [str(each.verdict.word) for each in guarantees]
+    words = [str(each.verdict.answer) for each in guarantees]
     bounds = [each.tangent_at_most for each in guarantees if each.tangent_at_most is not None]
     found["guaranteed"] = {
         "tokens": len(guarantees),

@@ -37,7 +37,7 @@ PARTS = {
 
 @dataclass(frozen=True)
 class Groups:
-    """Statements that claim something, by their word over all layers; definitions, which claim nothing, apart.
+    """Statements that claim something, by their answer over all layers; definitions, which claim nothing, apart.
 
     ``partly``: those that hold in some layers but not in all, with the number of layers.
     """

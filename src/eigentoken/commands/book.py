@@ -248,5 +248,5 @@ def _verify_table(results: list[Verified], bad: list[Verified]) -> None:
     for each in bad:
         for line in each.lines:
             if not line.good:
-                say(f"{each.id}: {line.what} {line.name!r} {line.word}: {line.reason} {line.second}", "red")
+                say(f"{each.id}: {line.what} {line.name!r} {line.answer}: {line.reason} {line.second}", "red")
     say(f"{len(results) - len(bad)} of {len(results)} statements verified", "bold")

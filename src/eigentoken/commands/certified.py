@@ -88,7 +88,10 @@ def certify(
         show_json("verdict", {"condition": condition, "matrix": matrix, **verdict.as_dict()})
         return
     margin = "" if verdict.margin is None else f" (margin {verdict.margin:.6g}, {verdict.unit})"
-    say(f"{condition}: {verdict.word!s}{margin}", {"holds": "green", "fails": "red"}.get(str(verdict.word), "yellow"))
+    say(
+        f"{condition}: {verdict.answer!s}{margin}",
+        {"holds": "green", "fails": "red"}.get(str(verdict.answer), "yellow"),
+    )
     say(f"  {verdict.reason}")
     if verdict.certificate is not None:
         say(f"  certificate {verdict.certificate.kind}, digest {verdict.certificate.digest()[:16]}")

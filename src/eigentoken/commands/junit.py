@@ -24,7 +24,7 @@ def to_junit(results: Sequence[Verified]) -> str:
                 suite, "testcase", classname=each.id, name=_clean(f"{line.what}: {line.name}")
             )
             if not line.good:
-                message = _clean(f"{line.word}: {line.reason}")
+                message = _clean(f"{line.answer}: {line.reason}")
                 ElementTree.SubElement(case, "failure", message=message).text = message
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"

@@ -101,4 +101,4 @@ def _tell(found: Spectrum) -> None:
         for line in criterion.sentences():
             say_hanging(line)
         steps = "1 step" if len(criterion.proof) == 1 else f"{len(criterion.proof)} steps"
-        say_hanging(f"proof  {steps}, checked: {verdict.word}" + ("" if verdict.is_holds else f" ({verdict.reason})"))
+        say_hanging(f"proof  {steps}, checked: {verdict.answer}" + ("" if verdict.is_holds else f" ({verdict.reason})"))
