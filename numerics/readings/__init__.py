@@ -19,6 +19,5 @@ _MODULES = ("observed_claims", "certified_conditions", "certified_claims", "inva
 def load() -> None:
     """Register the readings; later calls do nothing."""
     load_generators()
-    importlib.import_module("eigentoken.theory.language.symbolic_claims")
     for name in _MODULES:
         importlib.import_module(f"{__name__}.{name}")

@@ -33,6 +33,7 @@ def _below(base: type) -> list[type]:
 CONDITIONS = [each for each in WORDS.values() if issubclass(each, conditions.Condition)]
 OF_THEIR_KIND: list[tuple[Reading[Any], list[type]]] = [
     *((reading, list(WORDS.values())) for reading in READINGS),
+    (readings.SYMBOLIC, CONDITIONS),
     (readings.ON_WEIGHTS, CONDITIONS),
     (readings.ASKED, CONDITIONS),
     (readings.ON_ARC, CONDITIONS),

@@ -25,9 +25,6 @@ from eigentoken.theory.classification.classify import classify
 from eigentoken.theory.classification.equilibria import equilibria
 from eigentoken.theory.classification.float_algebra import FloatSystem
 from eigentoken.theory.classification.instances import Instance, InstanceError
-from eigentoken.theory.language.places import ConsensusAt
-from eigentoken.theory.language.symbolic_claims import spectrum_classes
-from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.linearization.at_points import spectrum
 from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.statements.layer_systems import Covers, LayerSystem, contains, idealisations
@@ -410,11 +407,6 @@ def test_a_certified_box_of_another_system_is_not_confirmed() -> None:
 
 
 def test_the_papers_formulas_are_for_the_papers_equation() -> None:
-    place = ConsensusAt(matrix("V"), 1)
-    assert spectrum_classes("attention-flow", place) is not None
-    assert spectrum_classes("linear-flow", place) is None
-    causal = register_system(System("causal-oja", "causal averages", Space.SPHERE, Time.FLOW, "V", mask="causal"))
-    assert spectrum_classes(causal, place) is None
     for name in ("linear-flow", "sigmoid-map", "prenorm-map"):
         with pytest.raises(NoClosedForm, match=f"{name} has no closed form at consensus: .*classify"):
             spectrum(name)

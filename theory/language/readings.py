@@ -7,7 +7,7 @@ about how it is used; each *reading* is a table from word types to functions, fi
 reading        of                     answers                                                    filled in
 ============== ====================== ========================================================== ===================
 LATEX          every word and place   how is it printed?                                         theory.language
-SYMBOLIC       conditions, claims     what does it say about the symbols?                        theory.language
+SYMBOLIC       conditions             what does it say about the symbols?                        theory.language
 CERTIFIED      conditions, claims     is it true of this instance?  (a verdict)                  numerics.readings
 GENERATED      conditions, claims     how are instances made that satisfy it, or just miss?      numerics.instances
 OBSERVED       conditions, claims     what is seen of it along trajectories?                     numerics.readings
@@ -123,14 +123,14 @@ class Reading(Generic[Answer]):
 
 
 LATEX: Reading[str] = Reading("latex", "how is it printed?")
-SYMBOLIC: Reading[Any] = Reading("symbolic", "what does it say about the symbols?")
 CERTIFIED: Reading[Verdict] = Reading("certified", "is it true of this instance?")
 GENERATED: Reading[Any] = Reading("generated", "how are instances made that satisfy it, or just miss it?")
 OBSERVED: Reading[Any] = Reading("observed", "what is seen of it along trajectories?")
 
-#: The five that every condition and every claim has.
-READINGS = (LATEX, SYMBOLIC, CERTIFIED, GENERATED, OBSERVED)
+#: The four that every condition and every claim has.
+READINGS = (LATEX, CERTIFIED, GENERATED, OBSERVED)
 
+SYMBOLIC: Reading[Any] = Reading("symbolic", "what does it say about the symbols?")
 ON_ARC: Reading[bool | None] = Reading("on_arc", "is it true for every last token on an arc?")
 ON_WEIGHTS: Reading[Verdict | None] = Reading("on_weights", "is it true of the weights of this layer?")
 ASKED: Reading[int] = Reading("asked", "how much does it ask of the weights?")
