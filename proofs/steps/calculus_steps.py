@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import sympy as sp
 
+from eigentoken.proofs.steps.reductions import Relations, relations_in
 from eigentoken.theory.calculus import (
     DIMENSION,
     SLOT,
@@ -41,6 +42,7 @@ __all__ = [
     "TOKEN_I",
     "TOKEN_J",
     "TOKEN_K",
+    "CalculusClaim",
     "along_flow",
     "analytic_step",
     "attention_sum",
@@ -85,19 +87,18 @@ def pair_exponential(score: Letter, first: Index, second: Index, state: str = "y
     return exponential(dot(vector(state, first), vector(state, second), (score,)))
 
 
-def tensor_step(
-    name: str,
-    says: str,
-    *,
-    derive: Callable[[], Expression],
-    claimed: Expression,
-    rules: Assumptions,
-    left: str,
-    uses: tuple[str, ...] = (),
-    needs: tuple[str, ...] = (),
-    establishes: tuple[str, ...] = (),
-) -> Reduction:
+class CalculusClaim(Relations):
+    """What a step over the calculus compares, under which rules, and how the step stands in its derivation."""
+
+    derive: Callable[[], Expression]
+    claimed: Expression
+    rules: Assumptions
+    left: str
+
+
+def tensor_step(name: str, says: str, **claim: Unpack[CalculusClaim]) -> Reduction:
     """``left = claimed``, where ``left`` names what ``derive`` computes from the system; the claim is kept in normal form."""
+    rules, left = claim["rules"], claim["left"]
 
     def agrees(derived: Expression, wanted: Expression) -> Verdict:
         rest = normal_form(derived - wanted, rules)
@@ -108,13 +109,11 @@ def tensor_step(
     return Reduction(
         name=name,
         says=says,
-        uses=uses,
-        needs=needs,
-        establishes=establishes,
-        derive=derive,
-        claimed=normal_form(claimed, rules),
+        derive=claim["derive"],
+        claimed=normal_form(claim["claimed"], rules),
         agrees=agrees,
         shows=lambda wanted: f"{left} = {expression_latex(wanted)}",
+        **relations_in(claim),
     )
 
 
@@ -139,30 +138,9 @@ def not_analytic(expression: Expression) -> list[str]:
     return found
 
 
-def analytic_step(
-    name: str,
-    says: str,
-    *,
-    derive: Callable[[], Expression],
-    claimed: Expression,
-    rules: Assumptions,
-    left: str,
-    uses: tuple[str, ...] = (),
-    needs: tuple[str, ...] = (),
-    establishes: tuple[str, ...] = (),
-) -> Reduction:
+def analytic_step(name: str, says: str, **claim: Unpack[CalculusClaim]) -> Reduction:
     """``left = claimed`` as in :func:`tensor_step`, and every factor of the claim is an analytic function of the tokens."""
-    plain = tensor_step(
-        name,
-        says,
-        derive=derive,
-        claimed=claimed,
-        rules=rules,
-        left=left,
-        uses=uses,
-        needs=needs,
-        establishes=establishes,
-    )
+    plain = tensor_step(name, says, **claim)
 
     def agrees(derived: Expression, wanted: Expression) -> Verdict:
         bad = not_analytic(wanted)

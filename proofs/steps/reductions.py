@@ -8,7 +8,7 @@ sums of any length.  The claim is data that is written in the statement's file; 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack, cast
 
 import sympy as sp
 
@@ -18,7 +18,7 @@ from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.proving.normal_form import identity_verdict
 from eigentoken.theory.statements.steps import Reduction
 
-__all__ = ["Relations", "all_agree", "grouped", "tensor"]
+__all__ = ["Relations", "all_agree", "grouped", "relations_in", "tensor"]
 
 
 class Relations(TypedDict, total=False):
@@ -34,6 +34,11 @@ class Relations(TypedDict, total=False):
     assuming: tuple[Condition, ...]
     discharges: tuple[Condition, ...]
     about: tuple[str, ...]
+
+
+def relations_in(told: Relations) -> Relations:
+    """Only these fields, of the keywords of a builder that has others beside them."""
+    return cast(Relations, {key: value for key, value in told.items() if key in Relations.__optional_keys__})
 
 
 def all_agree(derived: Iterable[Any], claimed: Iterable[Any]) -> Verdict:
