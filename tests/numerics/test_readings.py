@@ -55,7 +55,19 @@ def _derived_classes(name: str, place: points.Place) -> tuple[tuple[Any, Any], .
     letters = {"lambda_k": Eigenvalue(V, k), "lambda_ell": Eigenvalue(V, terms.ell)}
     letters["s"] = terms.ScoreAtEigenvector(M, V, k)
     put = {sp.Symbol(letter, real=True): term for letter, term in letters.items()}
-    return tuple((found.expanded(each.value).subs(put), each.multiplicity) for each in found.tangent)
+    s = sp.Symbol("s", real=True)
+    heights = {}
+    for letter, meaning in found.abbreviations:  # the same numbers, in a form that large scores do not overflow
+        if meaning.has(sp.exp):
+            heights[letter] = sp.tanh(s + (terms.t_split if letter.name == "b_1" else -terms.t_split))
+            assert sp.simplify(heights[letter].rewrite(sp.exp) - meaning) == 0
+    alone = [(each.value, each.multiplicity) for each in found.tangent if each.block is None]
+    blocks = {each.block for each in found.tangent if each.block is not None}
+    for (a, b), (c, d_) in (block.tolist() for block in blocks):  # no difference of large numbers under the root
+        root = sp.sqrt(((a - d_) / 2) ** 2 + b * c)
+        alone += [((a + d_) / 2 + root, sp.Integer(1)), ((a + d_) / 2 - root, sp.Integer(1))]
+    assert len(alone) == len(found.tangent)
+    return tuple((found.expanded(value.subs(heights)).subs(put), count) for value, count in alone)
 
 
 @pytest.mark.parametrize("name", ["oja-map", "oja-flow", "attention-map", "attention-flow"])
