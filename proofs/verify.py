@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 from eigentoken.display import frame, html_table, listing
 from eigentoken.files.documents import read_json
 from eigentoken.files.writing import write_text
+from eigentoken.theory.kernel.arithmetic import second_opinion
+from eigentoken.theory.kernel.proved import SolverQuestion
 from eigentoken.theory.language.verdicts import VerdictAnswer
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Evidence, Statement, Status, Vector
@@ -45,6 +47,7 @@ OTHER_LEDGER = "eigentoken-ledger.json"
 PROPERTY_INSTANCES = 200
 CHECKED = ("identity", "inequality", "reduction", "computation", "recalled")
 ARGUED = "argued"
+PROVED = "proved"
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,7 @@ class Verified:
             counterexamples=self.count("counterexample"),
             scopes=tuple(scopes),
             argued=sum(line.argued for line in self.lines),
+            proved=self.count(PROVED),
             complete=self.good and bool(self.lines),
         )
 
@@ -144,6 +148,8 @@ def verify(
         lines += [_step_line(outcome) for outcome in outcomes]
         reached = statement.reached({outcome.step.name for outcome in outcomes if outcome.accepted})
         lines += [Line("conclusion", name, str(verdict.answer), verdict.reason) for name, verdict in reached]
+    if statement.proof is not None:
+        lines += _kernel_lines(statement, second)
     lines += [vector_line(vector) for vector in statement.vectors]
     if statement.printed is not None:
         for example in statement.printed.counterexamples:
@@ -155,6 +161,25 @@ def verify(
         tested, found = _properties(statement, instances, seed)
         lines += found
     return Verified(statement.id, statements().digest(statement), tuple(lines), tested)
+
+
+def _kernel_lines(statement: Statement, second: bool) -> list[Line]:
+    """What the kernel proves, by system: the claims, or why not; and the second opinion on every question to a solver."""
+    try:
+        proofs = statement.proofs
+    except Exception as problem:
+        return [Line(PROVED, "the claims", "fails", f"{type(problem).__name__}: {problem}")]
+    lines = []
+    for name, proved in proofs.items():
+        nodes = tuple(proved.tree())
+        asked = [node for node in nodes if isinstance(node.detail, SolverQuestion)] if second else []
+        opinions = [str(opinion.answer) for node in asked if (opinion := second_opinion(node)) is not None]
+        against = opinions.count("fails")
+        reason = f"{len(nodes)} steps; asked again: {opinions.count('holds')} of {len(asked)} hold"
+        word = "fails" if against else "holds"
+        agreed = "holds" if opinions and not against else ""
+        lines.append(Line(PROVED, name or "no system", word, reason, agreed, "; ".join(proved.scope()), proved.argued))
+    return lines
 
 
 def _step_line(outcome: StepOutcome) -> Line:

@@ -17,6 +17,8 @@ from eigentoken.proofs.power_method.symbols import G2, G3, LK, LL, V, alpha, d, 
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers
 from eigentoken.proofs.steps.linearized import claimed_spectrum, consensus_multipliers
 from eigentoken.proofs.steps.reductions import grouped
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import SpectrumIs, When
 from eigentoken.theory.language.conditions import Relation, Symmetric
 from eigentoken.theory.language.places import ConsensusAt
@@ -134,6 +136,13 @@ def derive() -> Derivation:
     )
 
 
+def proof(kernel: Kernel) -> Proved:
+    """The spectrum that the linearization engine proves, in the formulas of the claim."""
+    fixed = kernel.assume(FIXED)
+    found = kernel.supply(kernel.spectrum(SPECTRUM.place), fixed)
+    return kernel.discharge(FIXED, kernel.respelled(found, SPECTRUM, fixed))
+
+
 TV1_V = [["2", "0", "0"], ["0", "1/2", "0"], ["0", "0", "-1"]]
 
 
@@ -163,6 +172,7 @@ PM_L3 = register(
             r"are its multipliers per step. The $n$ extrinsic eigenvalues are treated in PM-R2."
         ),
         derive=derive,
+        proof=proof,
         claims_from=(("common", "zero sum", "count", "second route"),),
         prose_from=("blocks", "blocks, negative m", "common, negative m", "zero sum, negative m"),
         printed=Printed(

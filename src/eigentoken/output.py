@@ -20,6 +20,7 @@ WORD_STYLES = {
     "undecided": "yellow",
     "corrected": "magenta",
     "derived": "green",
+    "stepwise": "cyan",
     "argued": "yellow",
 }
 

@@ -24,7 +24,7 @@ def test_statements_json_is_one_document_with_a_schema() -> None:
     printed = run("statements", "--json")
     assert printed.returncode == 0
     document = json.loads(printed.stdout)
-    assert document["schema"] == "eigentoken/statements/2"
+    assert document["schema"] == "eigentoken/statements/3"
     one = next(each for each in document["statements"] if each["id"] == "PM-L4")
     assert set(one) == {"id", "kind", "source", "title", "status", "depends", "listed_sizes", "printed"}
     assert one["depends"] == ["PM-L3"]

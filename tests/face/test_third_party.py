@@ -51,7 +51,7 @@ def test_the_example_of_contributing_works_and_keeps_its_own_ledger(tmp_path: Pa
     assert done.returncode == 0, done.stderr
     assert LEDGER.read_bytes() == ours
     assert list(json.loads((tmp_path / "eigentoken-ledger.json").read_text())) == ["MY-1"]
-    assert status() == "derived"
+    assert status() == "stepwise"
     code = tmp_path / f"{module}.py"
     code.write_text(code.read_text().replace("4 * a * b", "5 * a * b"))
     assert status() == "stated", "evidence belongs to exactly one text"

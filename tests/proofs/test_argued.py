@@ -49,7 +49,7 @@ def checked(statement: Statement) -> Verified:
 
 def test_an_argued_step_takes_the_statement_off_the_rung_derived(enter: Callable[..., Statement]) -> None:
     whole, argued = checked(enter("X-1", CHECKED)), checked(enter("X-2", CHECKED, ARGUED))
-    assert (whole.evidence().argued, whole.status()) == (0, Status.DERIVED)
+    assert (whole.evidence().argued, whole.status()) == (0, Status.STEPWISE)
     assert argued.good
     assert (argued.evidence().checked, argued.evidence().cited, argued.evidence().argued) == (1, 0, 1)
     assert argued.status() is Status.ARGUED
@@ -75,7 +75,7 @@ def test_a_step_for_listed_sizes_says_so_in_the_status_and_in_print(enter: Calla
     evidence = checked(told).evidence()
     assert evidence.scopes == ("3 tokens, d = 2",)
     story = Summary(told, str(told.status(evidence)), evidence)
-    assert story.status_words() == "derived, some steps only for 3 tokens, d = 2"
+    assert story.status_words() == "stepwise, some steps only for 3 tokens, d = 2"
     _, (first, *_) = next(iter(story.sections()))
     assert first.endswith("status: derived, some steps only for 3 tokens, d = 2")
     steps = dict(story.sections())["Derivation"]
@@ -109,10 +109,10 @@ def test_a_recalled_argument_is_argued_here_too(enter: Callable[..., Statement])
     assert "which argues a step in words" in to_markdown(of_statement(last))
 
 
-def test_a_recalled_fact_of_checked_steps_is_derived(enter: Callable[..., Statement]) -> None:
+def test_a_recalled_fact_of_checked_steps_is_stepwise(enter: Callable[..., Statement]) -> None:
     enter("X-1", CHECKED)
     result = checked(enter("X-2", recalled("X-1", "a square", "As there."), depends=("X-1",)))
-    assert result.status() is Status.DERIVED
+    assert result.status() is Status.STEPWISE
     assert "proved in X-1" in to_markdown(of_statement(registry.statements().get("X-2")))
 
 

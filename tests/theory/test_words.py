@@ -168,14 +168,15 @@ def test_the_ladder_never_climbs_by_itself() -> None:
     assert bare.status(None) is Status.STATED
     assert bare.status(Evidence("x", checked=3, complete=False)) is Status.STATED
     assert bare.status(Evidence("x", tested=10**6, complete=True)) is Status.TESTED
-    assert bare.status(Evidence("x", checked=1, complete=True)) is Status.DERIVED
+    assert bare.status(Evidence("x", checked=1, complete=True)) is Status.STEPWISE
+    assert bare.status(Evidence("x", proved=1, complete=True)) is Status.DERIVED
     assert bare.status(Evidence("x", checked=9, cited=9, argued=1, complete=True)) is Status.ARGUED
     assert bare.status(Evidence("x", argued=1, tested=10, complete=True)) is Status.ARGUED
     wrong = _statement("A-2", printed=Printed("text", "wrong"))
     assert wrong.status(Evidence("x", counterexamples=1, complete=True)) is Status.REFUTED
     assert wrong.status(Evidence("x", counterexamples=1, checked=2, complete=True)) is Status.CORRECTED
     assert wrong.status(Evidence("x", counterexamples=1, checked=2, argued=1, complete=True)) is Status.REFUTED
-    assert wrong.status(Evidence("x", checked=2, complete=True)) is Status.DERIVED
+    assert wrong.status(Evidence("x", checked=2, complete=True)) is Status.STEPWISE
 
 
 @pytest.mark.parametrize(
@@ -196,7 +197,7 @@ def test_only_what_was_read_in_a_paper_is_refuted_or_corrected(kind: SourceKind,
     assert told.printed.erratum == (kind is SourceKind.READ)
     speaks = kind is SourceKind.READ and false
     checked = told.status(Evidence("x", counterexamples=1, checked=2, complete=True))
-    assert checked is (Status.CORRECTED if speaks else Status.DERIVED)
+    assert checked is (Status.CORRECTED if speaks else Status.STEPWISE)
     alone = told.status(Evidence("x", counterexamples=1, tested=1, complete=True))
     assert alone is (Status.REFUTED if speaks else Status.TESTED)
 

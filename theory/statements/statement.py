@@ -8,19 +8,23 @@ itself: it is computed from recorded evidence (:class:`Evidence`) that belongs t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
 from eigentoken.display import brief
+from eigentoken.theory.kernel.kernel import Kernel, accepted
+from eigentoken.theory.kernel.propositions import proposition
+from eigentoken.theory.kernel.proved import Proved, Refused
 from eigentoken.theory.language.claims import Claim, When
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.steps import Derivation, Setting, Step
+from eigentoken.theory.systems.catalogue import system
 
 __all__ = [
     "Counterexample",
@@ -51,12 +55,14 @@ class Status(StrEnum):
     """The ladder.  ``refuted`` and ``corrected`` speak of a printed form that was read in the paper.
 
     ``argued`` is a derivation of which at least one step, here or in a statement that is recalled, is an argument in
-    words that no machine checked; a correction that is only argued leaves the printed form at ``refuted``.
+    words that no machine checked; a correction that is only argued leaves the printed form at ``refuted``.  ``stepwise``: every
+    step is checked, and they are put together by names.  ``derived``: the kernel proves exactly the claims.
     """
 
     STATED = "stated"
     TESTED = "tested"
     ARGUED = "argued"
+    STEPWISE = "stepwise"
     DERIVED = "derived"
     REFUTED = "refuted"
     CORRECTED = "corrected"
@@ -161,6 +167,8 @@ class Evidence:
     scopes: tuple[str, ...] = ()
     argued: int = 0
     "Steps that rest on an argument in words."
+    proved: int = 0
+    "Systems for which the kernel proves exactly the claims."
     complete: bool = False
     "True when every step, vector and counterexample held in that run."
 
@@ -196,6 +204,8 @@ class Statement:
     depends: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     derive: Callable[[], Derivation] | None = field(default=None, compare=False, repr=False)
+    proof: Callable[[Kernel], Proved] | None = field(default=None, compare=False, repr=False)
+    "The derivation in the kernel: what it proves is exactly the claims, or the statement is not derived."
     printed: Printed | None = None
     vectors: tuple[Vector, ...] = ()
     variants: tuple[Variant, ...] = ()
@@ -211,7 +221,26 @@ class Statement:
     def derivation(self) -> Derivation | None:
         return None if self.derive is None else self.derive().within(Setting(self.systems, self.conditions))
 
-    def reached(self, accepted: Collection[str]) -> Iterator[tuple[str, Verdict]]:
+    @cached_property
+    def proofs(self) -> Mapping[str, Proved]:
+        """What the kernel proves, by system (``""`` for a statement about no system): the claims, and nothing else.
+
+        Raises :class:`~eigentoken.theory.kernel.proved.Refused` where a rule refuses, or where the end is not the claims.
+        """
+        if self.proof is None:
+            return {}
+        given, claimed = tuple(map(proposition, self.conditions)), tuple(map(proposition, self.claims))
+        found: dict[str, Proved] = {}
+        for name in self.systems or ("",):
+            about = system(name) if name else None
+            proved = self.proof(Kernel(about, given))
+            verdict = accepted(proved, given, claimed, about)
+            if not verdict.is_holds:
+                raise Refused(f"{self.id}: {verdict.reason}")
+            found[name] = proved
+        return found
+
+    def reached(self, good: Collection[str]) -> Iterator[tuple[str, Verdict]]:
         """Does the derivation come to what is claimed?  A verdict for each claim, for the text, and for idle steps.
 
         A claim is reached when the steps that are named for it are there and are accepted.  A step is idle when nothing
@@ -221,10 +250,10 @@ class Statement:
             return
         for number, claim in enumerate(self.claims, 1):
             named = self.claims_from[number - 1] if number <= len(self.claims_from) else ()
-            concluded = _concluded(type(claim).__name__, named, accepted)
+            concluded = _concluded(type(claim).__name__, named, good)
             yield f"claim {number}", self._under(claim, named) if concluded.is_holds else concluded
         if self.text and (self.prose_from or not self.claims):
-            yield "text", _concluded("the text", self.prose_from, accepted)
+            yield "text", _concluded("the text", self.prose_from, good)
         if len(self.claims_from) > len(self.claims):
             yield "claims", fails(f"steps are named for {len(self.claims_from)} claims, of {len(self.claims)}")
         ends = {name for named in (*self.claims_from, self.prose_from) for name in named}
@@ -257,11 +286,14 @@ class Statement:
         if evidence is None or not evidence.complete:
             return Status.STATED
         if self.printed is not None and self.printed.erratum and self.printed.false and evidence.counterexamples:
-            return Status.CORRECTED if evidence.checked and not evidence.argued else Status.REFUTED
+            shown = evidence.checked or evidence.proved
+            return Status.CORRECTED if shown and not evidence.argued else Status.REFUTED
         if evidence.argued:
             return Status.ARGUED
-        if evidence.checked:
+        if evidence.proved:
             return Status.DERIVED
+        if evidence.checked:
+            return Status.STEPWISE
         return Status.TESTED if evidence.tested or evidence.vectors else Status.STATED
 
     def text_of_fields(self) -> str:

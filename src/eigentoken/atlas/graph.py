@@ -20,7 +20,8 @@ ARROW = (
 MEANING = {
     "corrected": "false as printed in a paper that was read; the corrected form is derived",
     "refuted": "false as printed in a paper that was read, by an exact counterexample; no correction is derived",
-    "derived": "every step of the derivation is checked by machine or cited",
+    "derived": "the kernel proves exactly the claims; what it rests on is listed",
+    "stepwise": "every step of the derivation is checked by machine or cited; they are put together by names",
     "argued": "derived, with at least one step that is an argument in words only",
     "tested": "no derivation; random instances found no violation",
     "stated": "no verification is recorded for it as it stands now",

@@ -1,4 +1,4 @@
-"""``eigentoken/statement/2``: show --json."""
+"""``eigentoken/statement/3``: show --json."""
 
 from typing import Any, Literal, TypedDict
 
@@ -37,12 +37,12 @@ class Printed(TypedDict):
     counterexamples: list[Counterexample]
 
 
-@document("eigentoken/statement/2", "show --json")
+@document("eigentoken/statement/3", "show --json")
 @open_to_more
 class StatementDocument(TypedDict):
-    schema: Literal["eigentoken/statement/2"]
+    schema: Literal["eigentoken/statement/3"]
     id: str
-    status: Literal["stated", "tested", "argued", "derived", "refuted", "corrected"]
+    status: Literal["stated", "tested", "argued", "stepwise", "derived", "refuted", "corrected"]
     conditions: list[str]
     claims: list[str]
     steps: list[Step]

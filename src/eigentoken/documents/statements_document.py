@@ -1,4 +1,4 @@
-"""``eigentoken/statements/2``: statements --json."""
+"""``eigentoken/statements/3``: statements --json."""
 
 from typing import Literal, TypedDict
 
@@ -10,7 +10,7 @@ class Statement(TypedDict):
     kind: str
     source: str
     title: str
-    status: Literal["stated", "tested", "argued", "derived", "refuted", "corrected"]
+    status: Literal["stated", "tested", "argued", "stepwise", "derived", "refuted", "corrected"]
     depends: list[str]
     listed_sizes: bool
     printed: Literal[
@@ -23,8 +23,8 @@ class Statement(TypedDict):
     ]
 
 
-@document("eigentoken/statements/2", "statements --json")
+@document("eigentoken/statements/3", "statements --json")
 @open_to_more
 class StatementsDocument(TypedDict):
-    schema: Literal["eigentoken/statements/2"]
+    schema: Literal["eigentoken/statements/3"]
     statements: list[Statement]

@@ -1,0 +1,190 @@
+"""Rules of arithmetic: identities by normal form, real arithmetic by a decision procedure, each asked a second time elsewhere.
+
+Quantities that are no numbers of a formula (eigenvalues, norms, inner products) are opaque reals here: what is proved holds for
+all values that they could have.  A relation that is asserted is also defined: no zero denominator, no root of a negative number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from eigentoken.theory.kernel.propositions import (
+    Atom,
+    Conjunction,
+    Disjunction,
+    Equivalence,
+    Implication,
+    Negation,
+    Proposition,
+    proposition,
+)
+from eigentoken.theory.kernel.proved import Proved, Refused, SolverQuestion, joined, prove
+from eigentoken.theory.kernel.tensors import Tensor
+from eigentoken.theory.language.conditions import Relation
+from eigentoken.theory.language.terms import MatrixNumber
+from eigentoken.theory.language.verdicts import Verdict
+from eigentoken.theory.proving.normal_form import identity_verdict
+from eigentoken.theory.proving.polynomial_form import assumed_of
+from eigentoken.theory.proving.real_arithmetic import prove as decide
+
+__all__ = ["arithmetic", "identity", "integers", "opaque", "scalar_form", "second_opinion"]
+
+
+def scalar_form(said: Proposition) -> Any:
+    """A proposition without binders whose atoms are relations, as a sympy Boolean."""
+    if isinstance(said, Atom) and isinstance(said.word, Relation):
+        return said.word.relation
+    if isinstance(said, Conjunction | Disjunction):
+        kind = sp.And if isinstance(said, Conjunction) else sp.Or
+        return kind(*(scalar_form(each) for each in said.parts))
+    if isinstance(said, Negation):
+        return sp.Not(scalar_form(said.part))
+    if isinstance(said, Implication):
+        return sp.Implies(scalar_form(said.left), scalar_form(said.right))
+    if isinstance(said, Equivalence):
+        return sp.Equivalent(scalar_form(said.left), scalar_form(said.right))
+    raise Refused(f"arithmetic reads relations and connectives, got {said!r}: take it at a value, or unfold it, first")
+
+
+def opaque(statements: Iterable[Any]) -> list[Any]:
+    """The statements with every quantity replaced by a real symbol of its own, the same for the same quantity."""
+    given = list(statements)
+    found: dict[Any, sp.Symbol] = {}
+    for each in given:
+        for quantity in sorted(sp.sympify(each).atoms(MatrixNumber, Tensor, AppliedUndef), key=sp.default_sort_key):
+            found.setdefault(quantity, sp.Symbol(f"q_{len(found)}", real=True))
+    taken = {symbol.name for each in given for symbol in sp.sympify(each).free_symbols}
+    clash = {each.name for each in found.values()} & taken
+    if clash:
+        raise Refused(f"the letters {sorted(clash)} are those of the solver: choose others")
+    return [sp.sympify(each).xreplace(found) for each in given]
+
+
+def arithmetic(premises: Iterable[Proved], said: Any, *, seconds: float = 90.0) -> Proved:
+    """What follows over the reals: the negation has no solution (z3; cvc5 when asked again)."""
+    given = tuple(premises)
+    wanted = proposition(said)
+    system, hypotheses = joined(given)
+    *assumed, goal = opaque([*(scalar_form(each.proposition) for each in given), scalar_form(wanted)])
+    verdict = decide(assumed, goal, seconds=seconds, vacuous_allowed=True)
+    if not verdict.is_holds:
+        raise Refused(f"it does not follow: {verdict.reason}")
+    return prove(wanted, "arithmetic", given, system, hypotheses, SolverQuestion(tuple(assumed), goal))
+
+
+def integers(premises: Iterable[Proved], said: Any) -> Proved:
+    """What follows for integers: polynomial relations between integer letters (z3).
+
+    >>> from eigentoken.theory.language.terms import ell
+    >>> integers([], sp.Or(sp.Eq(ell, 1), sp.Ge(ell, 2))).rule
+    'integers'
+    """
+    import z3
+
+    given = tuple(premises)
+    wanted = proposition(said)
+    system, hypotheses = joined(given)
+    read = [scalar_form(each.proposition) for each in given]
+    goal = scalar_form(wanted)
+    letters = sorted(set().union(*(sp.sympify(each).free_symbols for each in (*read, goal))), key=str)
+    if any(each.is_integer is not True for each in letters) or len({each.name for each in letters}) != len(letters):
+        raise Refused(f"the letters must be different integers, got {', '.join(map(str, letters))}")
+    names = {each: z3.Int(each.name) for each in letters}
+    solver = z3.Solver()
+    solver.set("timeout", 20_000)
+    for each in letters:
+        solver.add(*(_integer(fact, names) for fact in assumed_of(each)))
+    solver.add(*(_integer(each, names) for each in read), z3.Not(_integer(goal, names)))
+    if solver.check() != z3.unsat:
+        raise Refused("it does not follow for integers")
+    return prove(wanted, "integers", given, system, hypotheses, solver.to_smt2())
+
+
+def only_integers(said: Proposition) -> bool:
+    """Is it a relation between integer letters?"""
+    relation = getattr(getattr(said, "word", None), "relation", None)
+    if relation is None or relation.atoms(MatrixNumber, Tensor):
+        return False
+    return all(each.is_integer for each in relation.free_symbols)
+
+
+def _integer(term: Any, names: dict[Any, Any]) -> Any:
+    """A relation, Boolean or polynomial over the integers, for z3."""
+    import z3
+
+    table: dict[type, Any] = {
+        sp.Eq: lambda a, b: a == b,
+        sp.Ne: lambda a, b: a != b,
+        sp.Lt: lambda a, b: a < b,
+        sp.Le: lambda a, b: a <= b,
+        sp.Gt: lambda a, b: a > b,
+        sp.Ge: lambda a, b: a >= b,
+        sp.And: z3.And,
+        sp.Or: z3.Or,
+        sp.Not: z3.Not,
+        sp.Implies: z3.Implies,
+        sp.Equivalent: lambda a, b: a == b,
+        sp.Add: lambda *parts: z3.Sum(*parts),
+        sp.Mul: lambda *parts: z3.Product(*parts),
+    }
+    if term in (sp.true, sp.false):
+        return z3.BoolVal(bool(term))
+    if isinstance(term, sp.Integer):
+        return z3.IntVal(int(term))
+    if term in names:
+        return names[term]
+    if isinstance(term, sp.Pow) and isinstance(term.exp, sp.Integer) and term.exp > 0:
+        return z3.Product(*[_integer(term.base, names)] * int(term.exp))
+    if type(term) in table:
+        return table[type(term)](*(_integer(each, names) for each in term.args))
+    raise Refused(f"{term} is no polynomial with integer coefficients")
+
+
+def identity(left: Any, right: Any, *premises: Proved) -> Proved:
+    """``left = right`` by normal form; where a side could be undefined, the premises must rule that out."""
+    system, hypotheses = joined(premises)
+    wanted = Atom(Relation(sp.Eq(left, right, evaluate=False)))
+    *assumed, one, other = opaque([*(scalar_form(each.proposition) for each in premises), left, right])
+    verdict = identity_verdict(one, other)
+    if not verdict.is_holds:
+        raise Refused(f"the two sides are not the same: {verdict.reason}")
+    for needed in _defined(one) | _defined(other):
+        if needed is not sp.true and not decide(assumed, needed, vacuous_allowed=True).is_holds:
+            raise Refused(f"the sides are defined only where {needed}, which is not given")
+    return prove(wanted, "identity", premises, system, hypotheses, SolverQuestion((one,), other, identity=True))
+
+
+def _defined(term: Any) -> set[Any]:
+    """The conditions under which a term has a value."""
+    found: set[Any] = set()
+    for each in sp.preorder_traversal(term):
+        if isinstance(each, sp.Pow) and each.exp.is_number:
+            if not each.exp.is_integer:
+                found.add(sp.Ge(each.base, 0))
+            if each.exp.is_negative:
+                found.add(sp.Ne(each.base, 0))
+        elif isinstance(each, sp.Pow) and each.base != sp.E:
+            found.add(sp.Gt(each.base, 0))
+        elif isinstance(each, sp.log):
+            found.add(sp.Gt(each.args[0], 0))
+        elif isinstance(each, sp.coth | sp.csch):
+            found.add(sp.Ne(each.args[0], 0))
+    return found
+
+
+def second_opinion(proved: Proved) -> Verdict | None:
+    """The same question to an arithmetic that shares no code with the first: FLINT, cvc5."""
+    question = proved.detail
+    if not isinstance(question, SolverQuestion):
+        return None
+    if question.identity:
+        from eigentoken.theory.proving.flint_identities import identity_by_flint
+
+        return identity_by_flint(question.hypotheses[0], question.conclusion)
+    from eigentoken.theory.proving.cvc5_process import guarded_inequality
+
+    return guarded_inequality(question.hypotheses, question.conclusion)

@@ -1,0 +1,163 @@
+"""Textbook theorems and other statements, applied: every hypothesis is a ``Proved`` of this context.
+
+A theorem is a schema: its letters have kinds (a matrix, a vector, an observable, a place, a function of time), its hypotheses and
+its conclusion are propositions in them.  What a reader must believe is the list of theorems that are used.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import sympy as sp
+
+from eigentoken.theory.kernel.propositions import Proposition, canonical, conjuncts, proposition, put
+from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
+from eigentoken.theory.systems.catalogue import special_case
+from eigentoken.theory.systems.system import System
+
+__all__ = ["Schema", "Stated", "Textbook", "argued", "needed", "recall", "textbook"]
+
+#: What a theorem says of the objects that its letters stand for: hypotheses, conclusion.
+Schema = Callable[..., tuple[tuple[Any, ...], Any]]
+
+
+@dataclass(frozen=True)
+class Textbook:
+    """A theorem of a book: ``says(**letters)`` gives its hypotheses and its conclusion for the objects named.
+
+    ``letters`` gives the type of each; ``reference`` names author, title and chapter (numbers only where they were checked).
+    """
+
+    key: str
+    name: str
+    letters: Mapping[str, type | tuple[type, ...]]
+    says: Schema
+    reference: str
+    bibtex: str
+
+    def __post_init__(self) -> None:
+        if not (self.reference and self.bibtex):
+            raise ValueError(f"{self.name} has no published reference: what is argued here is a rule of its own")
+        if set(inspect.signature(self.says).parameters) != set(self.letters):
+            raise ValueError(f"{self.name}: the schema must have exactly the letters {sorted(self.letters)}")
+
+    def of(self, **objects: Any) -> tuple[tuple[Proposition, ...], Proposition]:
+        """Hypotheses and conclusion for these objects: all letters, each of its kind."""
+        if set(objects) != set(self.letters):
+            raise Refused(f"{self.name} has the letters {sorted(self.letters)}, got {sorted(objects)}")
+        for letter, kind in self.letters.items():
+            if not isinstance(objects[letter], kind):
+                raise Refused(f"{self.name}: {letter} must be {_kinds(kind)}, got {objects[letter]!r}")
+        hypotheses, conclusion = self.says(**objects)
+        return tuple(map(proposition, hypotheses)), proposition(conclusion)
+
+
+def _kinds(kind: type | tuple[type, ...]) -> str:
+    return " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
+
+
+def textbook(theorem: Textbook, premises: tuple[Proved, ...], system: System | None = None, **objects: Any) -> Proved:
+    """The conclusion of the theorem, where each of its hypotheses is among the premises."""
+    needed, conclusion = theorem.of(**objects)
+    joint, hypotheses = joined(premises, system)
+    known = {canonical(part) for each in premises for part in (each.proposition, *conjuncts(each.proposition))}
+    missing = [part for each in needed for part in conjuncts(each) if canonical(part) not in known]
+    if missing:
+        raise Refused(f"{theorem.name} needs {'; '.join(map(repr, missing))}, which no premise proves")
+    return prove(conclusion, "textbook", premises, joint, hypotheses, detail=(theorem, objects))
+
+
+class Stated(Protocol):
+    """What is recalled: a statement with systems, conditions and claims, that was proved."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def systems(self) -> tuple[str, ...]: ...
+    @property
+    def conditions(self) -> tuple[Any, ...]: ...
+    @property
+    def claims(self) -> tuple[Any, ...]: ...
+    @property
+    def proofs(self) -> Mapping[str, Proved]: ...
+
+
+def recall(
+    statement: Stated,
+    proofs: Mapping[str, Proved],
+    system: System | None,
+    letters: Mapping[Any, Any],
+    *premises: Proved,
+) -> Proved:
+    """Another statement's claims, in our letters: its system contains ours, and its conditions are proved here.
+
+    ``proofs`` are the ``Proved`` of the other statement, by system.  Letters of the special case (the attention map with the
+    scores 0 is the Oja map) are put in first; ``letters`` renames what is left.
+    """
+    theirs, values = _containing(statement, proofs, system)
+    whole = proofs[theirs]
+    table = {**values, **letters}
+    wanted = needed(statement, proofs, system, letters)
+    joint, hypotheses = joined(premises, system)
+    known = {canonical(part) for each in premises for part in conjuncts(each.proposition)}
+    missing = [each for each in wanted if canonical(each) not in known]
+    if missing:
+        raise Refused(f"{statement.id} needs {'; '.join(map(repr, missing))}, which is not proved here")
+    said = put(whole.proposition, table)
+    return prove(
+        said,
+        "recall",
+        premises,
+        joint,
+        hypotheses,
+        detail=(statement.id, whole),
+        sizes="; ".join(whole.scope()) or "all sizes",
+    )
+
+
+def needed(
+    statement: Stated, proofs: Mapping[str, Proved], system: System | None, letters: Mapping[Any, Any]
+) -> list[Proposition]:
+    """The conditions under which the other statement was proved, in our letters."""
+    theirs, values = _containing(statement, proofs, system)
+    _free_to_rename(letters, statement)
+    table = {**values, **letters}
+    return [part for each in proofs[theirs].hypotheses for part in conjuncts(put(each, table))]
+
+
+def _containing(statement: Stated, proofs: Mapping[str, Proved], system: System | None) -> tuple[str, dict[Any, Any]]:
+    """The system of the other statement that ours is, or is a special case of; and what its letters are here."""
+    from eigentoken.theory.language.terms import d, matrix
+
+    if not proofs:
+        raise Refused(f"{statement.id} has no proof to recall")
+    if "" in proofs:
+        return "", {}
+    if system is None:
+        raise Refused(f"{statement.id} is about {', '.join(proofs)}; the statement here is about no system")
+    constants = {"0": sp.ZeroMatrix(d, d), "I": sp.Identity(d)}
+    for name in sorted(proofs, key=lambda each: each != system.name):
+        values = special_case(system.name, name, masked=True)
+        if values is not None:
+            named = {matrix(old): constants.get(str(new), matrix(str(new))) for old, new in values.items()}
+            return name, {old: new for old, new in named.items() if old != new}
+    raise Refused(f"{statement.id} is proved for {', '.join(proofs)}, which does not contain {system.name}")
+
+
+def _free_to_rename(letters: Mapping[Any, Any], statement: Stated) -> None:
+    """Only letters that a statement speaks of for all values may be renamed: indices and the sizes of the sides."""
+    allowed = {"k", "ell", "p", "q"}
+    fixed = [str(old) for old in letters if str(getattr(old, "name", old)) not in allowed and statement.systems]
+    if fixed:
+        raise Refused(f"{', '.join(fixed)} are parameters of the system of {statement.id}: they are what they are")
+
+
+def argued(said: Any, text: str, system: System | None, *premises: Proved) -> Proved:
+    """What is only argued in words.  Everything above it is argued."""
+    if not text.strip():
+        raise Refused("an argument has words")
+    joint, hypotheses = joined(premises, system)
+    return prove(proposition(said), "argued", premises, joint, hypotheses, detail=text)

@@ -1,0 +1,158 @@
+"""Rules of dynamics: from spectra to stability, from rates to monotone quantities.
+
+``Stable`` is linear asymptotic stability: every multiplier inside the unit circle (map), every eigenvalue in the left half plane
+(flow).  A class of the spectrum with multiplicity zero says nothing, so each class enters under the guard that it is there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.calculus import Index
+from eigentoken.theory.kernel.propositions import (
+    TRUE,
+    Atom,
+    Conjunction,
+    Disjunction,
+    Equivalence,
+    Exists,
+    ForAll,
+    Implication,
+    Proposition,
+    free_letters,
+    proposition,
+    put,
+    same,
+)
+from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
+from eigentoken.theory.kernel.structure import classes_of
+from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter
+from eigentoken.theory.kernel.words import index_range
+from eigentoken.theory.language.claims import Decreases, Increases, Stable, Unstable
+from eigentoken.theory.language.observables import Observable
+from eigentoken.theory.language.terms import MatrixNumber, ell
+from eigentoken.theory.systems.system import Time
+
+__all__ = ["first_exit", "linear_instability", "linear_stability", "monotone"]
+
+
+def _class(value: Any, multiplicity: Any, index: Any, inside: Proposition, kind: type) -> Proposition:
+    """One class: for all (or some) ell other than that of the place, and only where the class is there."""
+    there = proposition(sp.Gt(multiplicity, 0)) if sp.sympify(multiplicity).is_number is False else TRUE
+    if ell in sp.sympify(value).free_symbols:
+        guard = Conjunction((index_range(ell), proposition(sp.Ne(ell, index))))
+        inside = kind(ell, guard, inside)
+    if there == TRUE:
+        return inside
+    return Implication(there, inside) if kind is ForAll else Conjunction((there, inside))
+
+
+def _real(proved: Proved, real: tuple[Proved, ...]) -> None:
+    """A value with a root is a real number only where the radicand is proved to be at least zero."""
+    _, classes = classes_of(proved)
+    known = [each.proposition for each in real]
+    for value, _ in classes:
+        for power in sp.sympify(value).atoms(sp.Pow):
+            root = power.exp.is_number and not power.exp.is_integer and power.base.is_nonnegative is not True
+            if root and not any(same(proposition(sp.Ge(power.base, 0)), each) for each in known):
+                raise Refused(f"{power.base} >= 0 is not proved: the eigenvalue could be complex")
+
+
+def linear_stability(found: Proved, *real: Proved) -> Proved:
+    """``Stable(place) <=> every class of the proved spectrum is inside``."""
+    system, hypotheses = joined((found, *real))
+    place, classes = classes_of(found)
+    _real(found, real)
+    assert system is not None
+    flow = system.time is Time.FLOW
+    parts = []
+    for value, multiplicity in classes:
+        inside = proposition(value < 0 if flow else sp.Abs(value) < 1)
+        parts.append(_class(value, multiplicity, place.index, inside, ForAll))
+    return prove(
+        Equivalence(Atom(Stable(place)), Conjunction(tuple(parts))),
+        "linear_stability",
+        (found, *real),
+        system,
+        hypotheses,
+    )
+
+
+def linear_instability(found: Proved, *real: Proved) -> Proved:
+    """``Unstable(place) <=> some class of the proved spectrum is outside``."""
+    system, hypotheses = joined((found, *real))
+    place, classes = classes_of(found)
+    _real(found, real)
+    assert system is not None
+    flow = system.time is Time.FLOW
+    parts = []
+    for value, multiplicity in classes:
+        outside = proposition(value > 0 if flow else sp.Abs(value) > 1)
+        parts.append(_class(value, multiplicity, place.index, outside, Exists))
+    return prove(
+        Equivalence(Atom(Unstable(place)), Disjunction(tuple(parts))),
+        "linear_instability",
+        (found, *real),
+        system,
+        hypotheses,
+    )
+
+
+def first_exit(start: Proved, step: Proved) -> Proved:
+    """A strict inequality that holds at time 0, and at t whenever it held on [0, t), holds for ever.
+
+    ``P(t)`` is ``for all tokens: a(t) < b(t)`` (or one such inequality) with continuous sides.  Were T the first time at which
+    P fails, P would hold on [0, T), so at T by ``step``, and by continuity a little longer.
+    """
+    system, hypotheses = joined((start, step))
+    said = step.proposition
+    if not (isinstance(said, ForAll) and isinstance(said.body, Implication) and isinstance(said.body.left, ForAll)):
+        raise Refused("the step must be: for all t >= 0, if P on [0, t) then P at t")
+    t, before, claim = said.letter, said.body.left, said.body.right
+    s = before.letter
+    until = Conjunction((proposition(sp.Ge(s, 0, evaluate=False)), proposition(s < t)))
+    if not (same(said.guard, proposition(sp.Ge(t, 0, evaluate=False))) and same(before.guard, until)):
+        raise Refused("the step must be for all t >= 0, from P at all s with 0 <= s < t")
+    if not same(before.body, put(claim, {t: s})) or not same(start.proposition, put(claim, {t: sp.Integer(0)})):
+        raise Refused("the step and the start must speak of the same P")
+    inner = claim.body if isinstance(claim, ForAll) and isinstance(claim.letter, Index) else claim
+    relation = getattr(getattr(inner, "word", None), "relation", None)
+    if not isinstance(relation, sp.Lt | sp.Gt) or relation.atoms(Rate) or not _continuous(relation, t):
+        raise Refused(
+            "P must be a strict inequality between continuous functions of time, for each of finitely many tokens"
+        )
+    return prove(ForAll(t, said.guard, claim), "first_exit", (start, step), system, hypotheses)
+
+
+def _continuous(relation: Any, t: sp.Symbol) -> bool:
+    """Polynomials and exponentials of t and of quantities at time t."""
+    for each in sp.preorder_traversal(relation):
+        if isinstance(each, sp.Pow) and t in _letters_of(each) and not (each.exp.is_integer and each.exp.is_positive):
+            if each.base != sp.E:
+                return False
+        elif not isinstance(
+            each, sp.Rel | sp.Add | sp.Mul | sp.Pow | sp.exp | sp.Number | sp.Symbol | Tensor | MatrixNumber
+        ):
+            return t not in _letters_of(each)
+    return True
+
+
+def _letters_of(term: Any) -> set[Any]:
+    return set(sp.sympify(term).free_symbols)
+
+
+def monotone(observable: Observable, proved: Proved) -> Proved:
+    """``Rate(W) <= 0`` at every state gives ``Decreases(W)``; ``>= 0`` gives ``Increases(W)``."""
+    if observable.tensor is None:
+        raise Refused(f"the observable {observable.name} has no expression in the calculus")
+    if proved.system is None:
+        raise Refused("a rate is that of a system")
+    rate = Rate(observable.tensor())
+    for relation, word in ((sp.Le, Decreases), (sp.Ge, Increases)):
+        if same(proved.proposition, proposition(relation(rate, 0))):
+            if any(VectorLetter(STATE) in free_letters(each) for each in proved.hypotheses):
+                raise Refused("the rate is known under a hypothesis about the state: it must hold at every state")
+            return prove(Atom(word(observable)), "monotone", (proved,), proved.system, proved.hypotheses)
+    raise Refused(f"the sign of the rate of {observable.name} is what is needed, got {proved.proposition!r}")

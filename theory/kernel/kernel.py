@@ -1,0 +1,203 @@
+"""The rules, gathered for one statement: its system and its conditions stand once, a derivation calls methods.
+
+A derivation is a function ``proof(k)`` that returns a ``Proved``; :func:`accepted` says whether that is what the statement
+claims: its hypotheses are conditions of the statement (or what its letters are declared to be), its proposition is the
+conjunction of the claims, and its system is that of the statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.calculus import Expression
+from eigentoken.theory.kernel import arithmetic as numbers
+from eigentoken.theory.kernel import books, dynamics, logic, structure, words
+from eigentoken.theory.kernel.propositions import (
+    TRUE,
+    Conjunction,
+    ForAll,
+    Proposition,
+    canonical,
+    conjuncts,
+    proposition,
+    put,
+    same,
+)
+from eigentoken.theory.kernel.proved import Proved, Refused
+from eigentoken.theory.language.claims import SpectrumIs
+from eigentoken.theory.language.observables import Observable
+from eigentoken.theory.language.places import Place
+from eigentoken.theory.language.terms import d, ell, k, n, p, q
+from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.systems.system import System
+
+__all__ = ["STANDING", "Kernel", "accepted"]
+
+#: What the letters of the book are declared to be, beyond what their symbols say: indices run to d, a split has n tokens.
+STANDING = tuple(
+    proposition(each) for each in (sp.Le(k, d), sp.Ge(k, 1, evaluate=False), sp.Le(ell, d), sp.Eq(n, p + q))
+)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The rules in the context of one statement."""
+
+    system: System | None
+    conditions: tuple[Proposition, ...]
+
+    # -- where a derivation starts --------------------------------------------------------------------------------------
+
+    def given(self, said: Any) -> Proved:
+        """A condition of the statement, or a part of one, or what its letters are declared to be."""
+        wanted = proposition(said)
+        known = {canonical(part) for each in (*self.conditions, *STANDING) for part in conjuncts(each)}
+        if canonical(wanted) not in known:
+            raise Refused(f"that is no condition of the statement: {wanted!r}")
+        return logic.assume(wanted, self.system)
+
+    def assume(self, said: Any) -> Proved:
+        return logic.assume(said, self.system)
+
+    # -- logic ------------------------------------------------------------------------------------------------------------
+
+    discharge = staticmethod(logic.discharge)
+    conjunction = staticmethod(logic.conjunction)
+    modus_ponens = staticmethod(logic.modus_ponens)
+    supply = staticmethod(logic.supply)
+    part = staticmethod(logic.part)
+    cases = staticmethod(logic.cases)
+    iff = staticmethod(logic.iff)
+    tautology = staticmethod(logic.tautology)
+    generalise = staticmethod(logic.generalise)
+    instantiate = staticmethod(logic.instantiate)
+    witness = staticmethod(logic.witness)
+    exists_elimination = staticmethod(logic.exists_elimination)
+    rewrite = staticmethod(logic.rewrite)
+    almost_everywhere = staticmethod(logic.almost_everywhere)
+
+    def meaning(self, word: Any) -> Proved:
+        """What a word means, its hypothesis of symmetry taken from the conditions."""
+        return self.settled(words.meaning(word, self.system))
+
+    def unfold(self, proved: Proved) -> Proved:
+        """The meaning of a proved word."""
+        return logic.modus_ponens(self.meaning(getattr(proved.proposition, "word", None)), proved)
+
+    def settled(self, proved: Proved) -> Proved:
+        """The same for our system: hypotheses stay, and must be conditions in the end."""
+        if self.system is None or proved.system is not None:
+            return proved
+        return logic.part(logic.conjunction(proved, logic.tautology((self.assume(TRUE),), TRUE)), proved.proposition)
+
+    def by_cases(self, said: Any, *ways: tuple[Any, Proved]) -> Proved:
+        """``cases`` with the branches as ``(case, what is proved under it)``."""
+        either = said if isinstance(said, Proved) else self.given(said)
+        return logic.cases(either, *(logic.discharge(case, proved) for case, proved in ways))
+
+    def at(self, proved: Proved, value: Any, *known: Proved) -> Proved:
+        """What holds for all letters, at a value; the guard follows by arithmetic from what is known."""
+        said = proved.proposition
+        if not isinstance(said, ForAll):
+            raise Refused("only what holds for all values of a letter can be taken at one")
+        guards = conjuncts(put(said.guard, {said.letter: value}))
+        return logic.instantiate(proved, value, *(self._follows(known, each) for each in guards))
+
+    def _follows(self, known: Iterable[Proved], said: Proposition) -> Proved:
+        """A guard: for integers where its letters are, else over the reals."""
+        about = numbers.scalar_form(said).free_symbols
+        if about and all(each.is_integer for each in about):
+            return numbers.integers([each for each in known if numbers.only_integers(each.proposition)], said)
+        return self.arithmetic(known, said)
+
+    # -- arithmetic, structure, dynamics, books -------------------------------------------------------------------------
+
+    def arithmetic(self, premises: Iterable[Proved], said: Any) -> Proved:
+        return numbers.arithmetic(tuple(premises), said)
+
+    identity = staticmethod(numbers.identity)
+    integers = staticmethod(numbers.integers)
+    equal_indices = staticmethod(words.equal_indices)
+
+    def reduction(self, left: Expression, right: Expression, *premises: Proved) -> Proved:
+        return structure.reduction(left, right, self.system, *premises)
+
+    def increment(self, quantity: Expression) -> Proved:
+        return structure.increment(quantity, self._system())
+
+    summed = staticmethod(structure.summed)
+    induction = staticmethod(structure.induction)
+
+    def spectrum(self, place: Place) -> Proved:
+        return structure.spectrum(place, self._system())
+
+    def respelled(self, found: Proved, claim: SpectrumIs, *premises: Proved) -> Proved:
+        """The spectrum in the formulas of the claim; the equations are identities, the premises say where they are defined."""
+        _, classes = structure.classes_of(found)
+        pairs = [
+            (sp.sympify(old), sp.sympify(new))
+            for was, will in zip(classes, claim.classes, strict=True)
+            for old, new in zip(was, will, strict=True)
+        ]
+        equations = [numbers.identity(old, new, *premises) for old, new in pairs if old != new]
+        return structure.respelled(found, claim, *equations)
+
+    first_exit = staticmethod(dynamics.first_exit)
+    linear_stability = staticmethod(dynamics.linear_stability)
+    linear_instability = staticmethod(dynamics.linear_instability)
+
+    def monotone(self, observable: Observable, proved: Proved) -> Proved:
+        return dynamics.monotone(observable, proved)
+
+    eigenvalue_order = staticmethod(words.eigenvalue_order)
+    norm_of_symmetric = staticmethod(words.norm_of_symmetric)
+
+    def textbook(self, theorem: books.Textbook, *premises: Proved, **objects: Any) -> Proved:
+        return books.textbook(theorem, premises, self.system, **objects)
+
+    def recall(self, statement: books.Stated, *premises: Proved, letters: Mapping[Any, Any] | None = None) -> Proved:
+        """The claims of another statement; conditions of ours that it asks for are supplied."""
+        table = letters or {}
+        ours = (*premises, *(self.given(each) for each in self.conditions))
+        needed = books.needed(statement, statement.proofs, self.system, table)
+        known = {canonical(part) for each in ours for part in conjuncts(each.proposition)}
+        shown = [self._from(ours, each) for each in needed if canonical(each) not in known]
+        return books.recall(statement, statement.proofs, self.system, table, *ours, *shown)
+
+    def _from(self, ours: Iterable[Proved], said: Proposition) -> Proved:
+        """A condition of another statement that is a relation, from relations of ours."""
+        scalar = []
+        for each in ours:
+            try:
+                numbers.scalar_form(each.proposition)
+            except Refused:
+                continue
+            scalar.append(each)
+        return self._follows(scalar, said)
+
+    def argued(self, said: Any, text: str, *premises: Proved) -> Proved:
+        return books.argued(said, text, self.system, *premises)
+
+    def _system(self) -> System:
+        if self.system is None:
+            raise Refused("the statement is about no system")
+        return self.system
+
+
+def accepted(
+    proved: Proved, conditions: Iterable[Proposition], claims: Iterable[Proposition], system: System | None
+) -> Verdict:
+    """Is this a proof of the claims, for the system, under the conditions and nothing else?"""
+    given = {canonical(part) for each in (*conditions, *STANDING) for part in conjuncts(each)}
+    beyond = [each for each in proved.hypotheses if canonical(each) not in given]
+    if beyond:
+        return fails(f"it rests on what is no condition: {'; '.join(map(repr, beyond))}")
+    if not same(proved.proposition, Conjunction(tuple(claims))):
+        return fails("what is proved is not what is claimed")
+    if proved.system is not None and proved.system != system:
+        return fails(f"it is about {proved.system.name}")
+    return holds("what is proved is what is claimed, under the conditions alone")

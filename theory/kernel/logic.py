@@ -1,0 +1,342 @@
+"""The rules of logic.  Each takes what is proved and gives what follows, or refuses with what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.calculus import Expression, Index
+from eigentoken.theory.kernel.propositions import (
+    TRUE,
+    AnyLetter,
+    Atom,
+    Conjunction,
+    Disjunction,
+    Equivalence,
+    Exists,
+    ForAll,
+    ForAlmostEvery,
+    Implication,
+    Negation,
+    Proposition,
+    canonical,
+    children,
+    conjuncts,
+    free_letters,
+    proposition,
+    put,
+    same,
+)
+from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove, without
+from eigentoken.theory.kernel.tensors import STATE, AtTime, Tensor, VectorLetter, is_defined
+from eigentoken.theory.language import claims, conditions
+from eigentoken.theory.systems.system import System
+
+__all__ = [
+    "almost_everywhere",
+    "assume",
+    "cases",
+    "conjunction",
+    "discharge",
+    "exists_elimination",
+    "forwards",
+    "generalise",
+    "iff",
+    "instantiate",
+    "modus_ponens",
+    "part",
+    "rewrite",
+    "speaks_of_start",
+    "supply",
+    "tautology",
+    "witness",
+]
+
+#: What the declaration of a letter can say, and what a value must then be known to be.
+SORTS = ("integer", "rational", "real", "positive", "nonnegative", "negative", "nonpositive", "nonzero")
+#: Words that speak of parameters and places only; every other word could speak of the start.
+ABOUT_WEIGHTS = (
+    conditions.OfOneMatrix,
+    conditions.NonPrincipalModulusBelow,
+    conditions.Commute,
+    conditions.BoundedInTime,
+    conditions.UniformlyContinuous,
+    conditions.SharesTopEigenvector,
+    conditions.ShareDominantPair,
+    claims.SpectrumIs,
+    claims.Stable,
+    claims.Unstable,
+    claims.Equilibrium,
+)
+#: Opaque parts of a tautology, at most.
+MANY = 14
+
+
+def assume(said: Any, system: System | None = None) -> Proved:
+    """``P |- P``."""
+    wanted = proposition(said)
+    return prove(wanted, "assume", (), system, (wanted,))
+
+
+def discharge(said: Any, proved: Proved) -> Proved:
+    """``H, P |- Q`` gives ``H |- P => Q``."""
+    wanted = proposition(said)
+    left = without(proved.hypotheses, [wanted])
+    return prove(Implication(wanted, proved.proposition), "discharge", (proved,), proved.system, left)
+
+
+def modus_ponens(rule: Proved, given: Proved) -> Proved:
+    """``P => Q`` (or ``P <=> Q``, either way) and ``P`` give ``Q``."""
+    system, hypotheses = joined((rule, given))
+    said = rule.proposition
+    if not isinstance(said, Implication | Equivalence):
+        raise Refused("modus ponens needs an implication or an equivalence first")
+    if same(said.left, given.proposition):
+        return prove(said.right, "modus_ponens", (rule, given), system, hypotheses)
+    if isinstance(said, Equivalence) and same(said.right, given.proposition):
+        return prove(said.left, "modus_ponens", (rule, given), system, hypotheses)
+    raise Refused("what is given is not what the implication asks for")
+
+
+def supply(proved: Proved, *given: Proved) -> Proved:
+    """Hypotheses that are proved elsewhere are dropped: ``H |- P`` and ``K, P |- Q`` give ``H, K |- Q``."""
+    system, _ = joined((proved, *given))
+    known = [part for each in given for part in conjuncts(each.proposition)]
+    left = without(proved.hypotheses, known)
+    added = [hypothesis for each in given for hypothesis in each.hypotheses]
+    return prove(proved.proposition, "supply", (proved, *given), system, (*left, *added))
+
+
+def conjunction(*proved: Proved) -> Proved:
+    """``P`` and ``Q`` give ``P and Q``."""
+    system, hypotheses = joined(proved)
+    return prove(Conjunction(tuple(each.proposition for each in proved)), "conjunction", proved, system, hypotheses)
+
+
+def part(proved: Proved, said: Any) -> Proved:
+    """One conjunct."""
+    wanted = proposition(said)
+    if all(canonical(each) != canonical(wanted) for each in conjuncts(proved.proposition)):
+        raise Refused("that is no part of the conjunction")
+    return prove(wanted, "part", (proved,), proved.system, proved.hypotheses)
+
+
+def cases(either: Proved, *branches: Proved) -> Proved:
+    """``P or Q``, ``P => R`` and ``Q => R`` give ``R``: every case is there, and each branch proves the same."""
+    system, hypotheses = joined((either, *branches))
+    if not isinstance(either.proposition, Disjunction) or not branches:
+        raise Refused("a case distinction starts from a disjunction and has branches")
+    if not all(isinstance(each.proposition, Implication) for each in branches):
+        raise Refused("each branch is an implication from its case")
+    results = {canonical(each.proposition.right) for each in branches}
+    if len(results) != 1:
+        raise Refused("the branches do not prove the same")
+    covered = {canonical(each.proposition.left) for each in branches}
+    missing = [each for each in either.proposition.parts if canonical(each) not in covered]
+    if missing:
+        raise Refused(f"{len(missing)} of {len(either.proposition.parts)} cases have no branch")
+    return prove(branches[0].proposition.right, "cases", (either, *branches), system, hypotheses)
+
+
+def iff(forth: Proved, back: Proved) -> Proved:
+    """``P => Q`` and ``Q => P`` give ``P <=> Q``."""
+    system, hypotheses = joined((forth, back))
+    one, other = forth.proposition, back.proposition
+    if not (isinstance(one, Implication) and isinstance(other, Implication)):
+        raise Refused("an equivalence is made of two implications")
+    if not (same(one.left, other.right) and same(one.right, other.left)):
+        raise Refused("the second implication is not the converse of the first")
+    return prove(Equivalence(one.left, one.right), "iff", (forth, back), system, hypotheses)
+
+
+def tautology(premises: Iterable[Proved], said: Any) -> Proved:
+    """What follows by connectives alone: every atom and every quantified part is opaque.  By truth tables."""
+    given = tuple(premises)
+    wanted = proposition(said)
+    system, hypotheses = joined(given)
+    opaque: dict[Proposition, int] = {}
+    for each in (*(one.proposition for one in given), wanted):
+        _collect(canonical(each), opaque)
+    if len(opaque) > MANY:
+        raise Refused(f"{len(opaque)} different parts are too many for a truth table ({MANY}): split the step")
+    for row in product((False, True), repeat=len(opaque)):
+        possible = all(_true(canonical(one.proposition), opaque, row) for one in given)
+        if possible and not _true(canonical(wanted), opaque, row):
+            raise Refused("it does not follow by connectives alone")
+    return prove(wanted, "tautology", given, system, hypotheses)
+
+
+def _collect(said: Proposition, opaque: dict[Proposition, int]) -> None:
+    if isinstance(said, Conjunction | Disjunction):
+        for each in said.parts:
+            _collect(each, opaque)
+    elif isinstance(said, Implication | Equivalence):
+        _collect(said.left, opaque)
+        _collect(said.right, opaque)
+    elif isinstance(said, Negation):
+        _collect(said.part, opaque)
+    else:
+        opaque.setdefault(said, len(opaque))
+
+
+def _true(said: Proposition, opaque: dict[Proposition, int], row: tuple[bool, ...]) -> bool:
+    if isinstance(said, Conjunction):
+        return all(_true(each, opaque, row) for each in said.parts)
+    if isinstance(said, Disjunction):
+        return any(_true(each, opaque, row) for each in said.parts)
+    if isinstance(said, Implication):
+        return not _true(said.left, opaque, row) or _true(said.right, opaque, row)
+    if isinstance(said, Equivalence):
+        return _true(said.left, opaque, row) == _true(said.right, opaque, row)
+    if isinstance(said, Negation):
+        return not _true(said.part, opaque, row)
+    return row[opaque[said]]
+
+
+# -- binders --------------------------------------------------------------------------------------------------------------
+
+
+def generalise(letter: AnyLetter, proved: Proved, guard: Any = TRUE) -> Proved:
+    """``H, guard |- P`` gives ``H |- for all letters with guard: P``, where H does not speak of the letter."""
+    given = proposition(guard)
+    if isinstance(letter, VectorLetter) and is_defined(letter.name):
+        raise Refused(f"{letter.name} is defined by the system: it is no letter")
+    left = without(proved.hypotheses, [given])
+    caught = [each for each in left if letter in free_letters(each)]
+    if caught:
+        raise Refused(f"a hypothesis speaks of {letter.name}: it is no arbitrary letter here")
+    return prove(ForAll(letter, given, proved.proposition), "generalise", (proved,), proved.system, left)
+
+
+def instantiate(proved: Proved, value: Any, *guards: Proved) -> Proved:
+    """``for all letters with guard: P`` and ``guard(value)`` give ``P(value)``, for a value of the letter's sort."""
+    said = proved.proposition
+    if not isinstance(said, ForAll):
+        raise Refused("only what holds for all values of a letter can be taken at one")
+    _check_sort(said.letter, value)
+    system, hypotheses = joined((proved, *guards))
+    if said.letter == VectorLetter(STATE) and system is not None and not isinstance(value, AtTime):
+        raise Refused("a state of the system is replaced by the state at a time, and by nothing else")
+    table = {said.letter: value}
+    known = {canonical(part) for each in guards for part in conjuncts(each.proposition)}
+    missing = [each for each in conjuncts(put(said.guard, table)) if canonical(each) not in known]
+    if missing:
+        raise Refused(f"the guard is not proved at this value: {', '.join(map(repr, missing))}")
+    return prove(put(said.body, table), "instantiate", (proved, *guards), system, hypotheses, detail=table)
+
+
+def _check_sort(letter: AnyLetter, value: Any) -> None:
+    if isinstance(letter, Index):
+        good = isinstance(value, Index) and value.kind == letter.kind
+    elif isinstance(letter, VectorLetter):
+        good = isinstance(value, VectorLetter | AtTime | Expression)
+    elif isinstance(letter, sp.MatrixSymbol):
+        good = isinstance(value, sp.MatrixExpr) and value.shape == letter.shape
+    else:
+        term = sp.sympify(value)
+        good = isinstance(term, sp.Expr) and all(
+            getattr(term, f"is_{name}") is letter.assumptions0[name] for name in SORTS if name in letter.assumptions0
+        )
+    if not good:
+        raise Refused(f"{value} is not known to be of the sort of {letter.name}")
+
+
+def witness(said: Exists, value: Any, *proofs: Proved) -> Proved:
+    """``guard(value)`` and ``P(value)`` give ``there is a letter with guard: P``."""
+    _check_sort(said.letter, value)
+    system, hypotheses = joined(proofs)
+    known = {canonical(part) for each in proofs for part in conjuncts(each.proposition)} | {
+        canonical(each.proposition) for each in proofs
+    }
+    table = {said.letter: value}
+    wanted = (*conjuncts(put(said.guard, table)), put(said.body, table))
+    missing = [each for each in wanted if canonical(each) not in known]
+    if missing:
+        raise Refused(f"the witness is not shown to satisfy {', '.join(map(repr, missing))}")
+    return prove(said, "witness", proofs, system, hypotheses, detail=table)
+
+
+def exists_elimination(some: Proved, proved: Proved) -> Proved:
+    """``there is a letter with guard: P`` and ``H, guard, P |- Q`` give ``H |- Q``, where H and Q do not speak of it."""
+    said = some.proposition
+    if not isinstance(said, Exists):
+        raise Refused("the first premise must say that something exists")
+    system, _ = joined((some, proved))
+    left = without(proved.hypotheses, [said.guard, said.body])
+    if any(said.letter in free_letters(each) for each in (*left, proved.proposition)):
+        raise Refused(f"{said.letter.name} is used outside the part that may speak of it")
+    return prove(proved.proposition, "exists_elimination", (some, proved), system, (*left, *some.hypotheses))
+
+
+def rewrite(equation: Proved, proved: Proved) -> Proved:
+    """Equals for equals in the relations of a proposition, from left to right, outside of binders of its letters."""
+    system, hypotheses = joined((equation, proved))
+    said = equation.proposition
+    relation = getattr(getattr(said, "word", None), "relation", None)
+    if not isinstance(relation, sp.Eq):
+        raise Refused("only an equation rewrites")
+    replaced = _rewritten(proved.proposition, relation.lhs, relation.rhs)
+    return prove(replaced, "rewrite", (equation, proved), system, hypotheses)
+
+
+def _rewritten(said: Proposition, old: Any, new: Any) -> Proposition:
+    if isinstance(said, Atom):
+        relation = getattr(said.word, "relation", None)
+        return said if relation is None else proposition(relation.xreplace({old: new}))
+    if isinstance(said, ForAll | Exists):
+        if said.letter in free_letters(old) | free_letters(new):
+            return said
+        return type(said)(said.letter, _rewritten(said.guard, old, new), _rewritten(said.body, old, new))
+    if isinstance(said, Conjunction | Disjunction):
+        return type(said)(tuple(_rewritten(each, old, new) for each in said.parts))
+    if isinstance(said, Implication | Equivalence):
+        return type(said)(_rewritten(said.left, old, new), _rewritten(said.right, old, new))
+    if isinstance(said, Negation):
+        return Negation(_rewritten(said.part, old, new))
+    if isinstance(said, ForAlmostEvery):
+        return ForAlmostEvery(_rewritten(said.body, old, new))
+    raise TypeError(f"no proposition: {said!r}")
+
+
+def almost_everywhere(premises: Iterable[Proved], said: Any) -> Proved:
+    """``P_1, ..., P_m`` for almost every start, and ``P_1 and ... and P_m => Q`` for every start, give Q for almost every start.
+
+    The last premise is the implication; it must not rest on a hypothesis about the start.
+    """
+    *parts, rule = premises
+    system, hypotheses = joined((*parts, rule))
+    if not parts or not all(isinstance(each.proposition, ForAlmostEvery) for each in parts):
+        raise Refused("what holds for almost every start comes first, the implication last")
+    spoken = [each for each in rule.hypotheses if speaks_of_start(each)]
+    if spoken:
+        raise Refused("the implication rests on a hypothesis about the start")
+    wanted = proposition(said)
+    given = Conjunction(tuple(each.proposition.body for each in parts))
+    if not same(rule.proposition, Implication(given, wanted)):
+        raise Refused("the implication does not lead from what holds almost everywhere to what is wanted")
+    return prove(ForAlmostEvery(wanted), "almost_everywhere", (*parts, rule), system, hypotheses)
+
+
+def speaks_of_start(said: Proposition) -> bool:
+    """Does it speak of the trajectory, or of where it starts?"""
+    if isinstance(said, ForAlmostEvery):
+        return False
+    if isinstance(said, Atom):
+        relation = getattr(said.word, "relation", None)
+        if relation is not None:
+            return any(each.time is not None for each in relation.atoms(Tensor))
+        return not isinstance(said.word, ABOUT_WEIGHTS)
+    return any(map(speaks_of_start, children(said)))
+
+
+def forwards(equivalence: Proved) -> Proved:
+    """``P <=> Q`` gives ``P => Q``."""
+    said = equivalence.proposition
+    if not isinstance(said, Equivalence):
+        raise Refused("an equivalence is needed")
+    return prove(
+        Implication(said.left, said.right), "forwards", (equivalence,), equivalence.system, equivalence.hypotheses
+    )

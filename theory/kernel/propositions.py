@@ -1,0 +1,352 @@
+"""Propositions: relations between terms, words of the language, connectives and binders, as values.
+
+Letters are sympy symbols (their sort is what they are declared to be: real, integer, positive), matrix symbols, indices of the
+calculus, and vectors or token families (:class:`~.tensors.Family`).  A start of the system is implicit: words such as
+``Converges`` speak of *the* trajectory; :class:`ForAlmostEvery` binds it.  Two propositions are the same up to the names of bound
+letters, the order of conjuncts and disjuncts, and the direction in which an inequality is written (:func:`same`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import sympy as sp
+
+from eigentoken.theory.calculus import Index
+from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.language import claims, conditions
+from eigentoken.theory.language.observables import Observable
+from eigentoken.theory.language.terms import ell, matrix
+
+__all__ = [
+    "FALSE",
+    "TRUE",
+    "AnyLetter",
+    "Atom",
+    "Conjunction",
+    "Disjunction",
+    "Equivalence",
+    "Exists",
+    "ForAll",
+    "ForAlmostEvery",
+    "Implication",
+    "Negation",
+    "Proposition",
+    "conjuncts",
+    "free_letters",
+    "proposition",
+    "put",
+    "same",
+]
+
+AnyLetter: TypeAlias = "sp.Symbol | sp.MatrixSymbol | Index | VectorLetter"
+
+
+class Proposition(ABC):  # noqa: B024 - a closed family of values
+    """One of the classes below."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """The fields of the class that it is: a derivation knows the shape of what it proved."""
+
+
+@dataclass(frozen=True)
+class Atom(Proposition):
+    """A word of the language: a condition or claim that is no connective; a relation is the word ``Relation``."""
+
+    word: Any
+
+
+@dataclass(frozen=True)
+class Conjunction(Proposition):
+    parts: tuple[Proposition, ...]
+
+
+@dataclass(frozen=True)
+class Disjunction(Proposition):
+    parts: tuple[Proposition, ...]
+
+
+@dataclass(frozen=True)
+class Negation(Proposition):
+    part: Proposition
+
+
+@dataclass(frozen=True)
+class Implication(Proposition):
+    left: Proposition
+    right: Proposition
+
+
+@dataclass(frozen=True)
+class Equivalence(Proposition):
+    left: Proposition
+    right: Proposition
+
+
+@dataclass(frozen=True)
+class ForAll(Proposition):
+    """``body`` for every value of the letter (of its sort) for which the guard holds."""
+
+    letter: AnyLetter
+    guard: Proposition
+    body: Proposition
+
+
+@dataclass(frozen=True)
+class Exists(Proposition):
+    """Some value of the letter satisfies the guard and the body."""
+
+    letter: AnyLetter
+    guard: Proposition
+    body: Proposition
+
+
+@dataclass(frozen=True)
+class ForAlmostEvery(Proposition):
+    """``body`` for the trajectories of all starts but those of a set of measure zero."""
+
+    body: Proposition
+
+
+TRUE, FALSE = Conjunction(()), Disjunction(())
+BINDERS = (ForAll, Exists)
+
+
+# -- from the words of the language -----------------------------------------------------------------------------------
+
+_BOOLEANS: dict[type, Any] = {
+    sp.And: lambda *parts: Conjunction(tuple(map(proposition, parts))),
+    sp.Or: lambda *parts: Disjunction(tuple(map(proposition, parts))),
+    sp.Not: lambda part: Negation(proposition(part)),
+    sp.Implies: lambda left, right: Implication(proposition(left), proposition(right)),
+}
+
+
+def proposition(said: Any) -> Proposition:
+    """A word, a sympy relation or Boolean, or several of them, as a proposition.
+
+    >>> x = sp.Symbol("x", real=True)
+    >>> proposition(sp.And(x > 0, x < 1)).parts[0].word.relation
+    x > 0
+    """
+    if isinstance(said, Proposition):
+        return said
+    if isinstance(said, bool) or said in (sp.true, sp.false):
+        return TRUE if said else FALSE
+    if isinstance(said, sp.Equivalent):
+        if len(said.args) != 2:
+            raise ValueError(f"an equivalence has two sides, got {len(said.args)}")
+        return Equivalence(*map(proposition, said.args))
+    if type(said) in _BOOLEANS:
+        return _BOOLEANS[type(said)](*said.args)
+    if isinstance(said, sp.core.relational.Relational):
+        return Atom(conditions.Relation(said))
+    if isinstance(said, conditions.Relation):
+        inner = said.relation
+        return Atom(said) if isinstance(inner, sp.core.relational.Relational) else proposition(inner)
+    return _of_word(said)
+
+
+def _of_word(said: Any) -> Proposition:
+    if isinstance(said, conditions.AllOf):
+        return Conjunction(tuple(map(proposition, said.parts)))
+    if isinstance(said, conditions.AnyOf):
+        return Disjunction(tuple(map(proposition, said.parts)))
+    if isinstance(said, conditions.Not):
+        return Negation(proposition(said.part))
+    if isinstance(said, claims.Iff):
+        return Equivalence(proposition(said.claim), proposition(said.condition))
+    if isinstance(said, claims.When):
+        return Implication(proposition(said.condition), proposition(said.claim))
+    if isinstance(said, conditions.Condition | claims.Claim):
+        return Atom(said)
+    raise TypeError(f"a proposition is made of words and relations, got {said!r}")
+
+
+def conjuncts(said: Proposition) -> tuple[Proposition, ...]:
+    """The parts of a conjunction, flat; of anything else, itself."""
+    if isinstance(said, Conjunction):
+        return tuple(inner for part in said.parts for inner in conjuncts(part))
+    return (said,)
+
+
+# -- letters ------------------------------------------------------------------------------------------------------------
+
+
+def children(said: Proposition) -> Iterator[Proposition]:
+    """The propositions directly inside."""
+    for each in fields(said):  # type: ignore[arg-type]
+        value = getattr(said, each.name)
+        if isinstance(value, Proposition):
+            yield value
+        elif isinstance(value, tuple) and not isinstance(value, Index | VectorLetter):
+            yield from (part for part in value if isinstance(part, Proposition))
+
+
+def free_letters(thing: Any) -> frozenset[Any]:
+    """The letters that occur and are not bound: symbols, matrices, indices, vectors."""
+    if isinstance(thing, Atom):
+        return frozenset(_letters(thing.word))
+    if isinstance(thing, BINDERS):
+        return (free_letters(thing.guard) | free_letters(thing.body)) - {thing.letter}
+    if isinstance(thing, Proposition):
+        return frozenset().union(*(free_letters(part) for part in children(thing)))
+    return frozenset(_letters(thing))
+
+
+def _letters(thing: Any) -> set[Any]:
+    if isinstance(thing, sp.Basic):
+        found = set(thing.free_symbols)
+        for each in thing.atoms(Tensor):
+            found |= {matrix(one) if isinstance(one, str) else one for one in each.letters()}
+        return {each for each in found if isinstance(each, sp.Symbol | sp.MatrixSymbol | Index | VectorLetter)}
+    if isinstance(thing, str):
+        return {matrix(thing)}
+    if isinstance(thing, Observable):
+        return set()
+    if isinstance(thing, tuple | list):
+        return set().union(*map(_letters, thing)) if thing else set()
+    if is_dataclass(thing) and not isinstance(thing, type):
+        found = set().union(*(_letters(getattr(thing, each.name)) for each in fields(thing)), set())
+        return found - {ell} if isinstance(thing, claims.SpectrumIs) else found
+    return set()
+
+
+def put(said: Proposition, table: Mapping[Any, Any]) -> Proposition:
+    """The proposition with free letters replaced, all at once; a bound letter that would capture is renamed."""
+    if not table:
+        return said
+    if isinstance(said, Atom):
+        relation = getattr(said.word, "relation", None)
+        return proposition(_put(said.word if relation is None else relation, table))
+    if isinstance(said, BINDERS):
+        inner = {old: new for old, new in table.items() if old != said.letter}
+        values = frozenset().union(*(_value_letters(new) for old, new in inner.items() if old in free_letters(said)))
+        letter, guard, body = said.letter, said.guard, said.body
+        if letter in values:
+            other = fresh(letter, values | free_letters(guard) | free_letters(body) | set(inner))
+            guard, body = put(guard, {letter: other}), put(body, {letter: other})
+            letter = other
+        return type(said)(letter, put(guard, inner), put(body, inner))
+    if isinstance(said, Conjunction | Disjunction):
+        return type(said)(tuple(put(part, table) for part in said.parts))
+    if isinstance(said, Implication | Equivalence):
+        return type(said)(put(said.left, table), put(said.right, table))
+    if isinstance(said, Negation):
+        return Negation(put(said.part, table))
+    if isinstance(said, ForAlmostEvery):
+        return ForAlmostEvery(put(said.body, table))
+    raise TypeError(f"no proposition: {said!r}")
+
+
+def _value_letters(value: Any) -> frozenset[Any]:
+    if isinstance(value, Index | VectorLetter):
+        return frozenset({value})
+    if hasattr(value, "terms"):  # an expression of the calculus
+        from eigentoken.theory.kernel.tensors import bases_of
+
+        found = {VectorLetter(base.name) for base in bases_of(tuple(value.terms))} | set(value.free_indices)
+        return frozenset(found.union(*(sp.sympify(each).free_symbols for each in value.terms.values())))
+    return frozenset(_letters(sp.sympify(value) if not isinstance(value, tuple) else value[0]))
+
+
+def _put(thing: Any, table: Mapping[Any, Any]) -> Any:
+    if isinstance(thing, sp.Basic):
+        found = {each: each.put(table) for each in thing.atoms(Tensor)}
+        plain = {old: new for old, new in table.items() if isinstance(old, sp.Symbol | sp.MatrixSymbol)}
+        replaced = thing.xreplace({**plain, **found})
+        return replaced.doit() if any(isinstance(old, sp.MatrixSymbol) for old in plain) else replaced
+    if isinstance(thing, str):
+        new = table.get(matrix(thing))
+        if new is not None and not isinstance(new, sp.MatrixSymbol):
+            raise ValueError(f"{thing} is a name here: it can be replaced by another name only, got {new}")
+        return thing if new is None else new.name
+    if isinstance(thing, Observable):
+        touched = [old for old in table if isinstance(old, sp.MatrixSymbol) and table[old] != old]
+        if touched:
+            raise ValueError(f"the observable {thing.name} is written with the letters of its system: keep {touched}")
+        return thing
+    if isinstance(thing, tuple):
+        return tuple(_put(each, table) for each in thing)
+    if isinstance(thing, claims.SpectrumIs):  # its classes run over ell
+        table = {old: new for old, new in table.items() if old != ell}
+        if any(ell in _value_letters(new) for old, new in table.items() if old in _letters(thing)):
+            raise ValueError("the classes of a spectrum run over ell: give the other letter another name first")
+    if is_dataclass(thing) and not isinstance(thing, type):
+        return replace(thing, **{each.name: _put(getattr(thing, each.name), table) for each in fields(thing)})
+    return thing
+
+
+def fresh(letter: AnyLetter, taken: Iterable[Any]) -> AnyLetter:
+    """A letter of the same sort that is none of those taken."""
+    used = {str(getattr(each, "name", each)) for each in taken}
+    number = next(i for i in range(1, len(used) + 2) if f"{letter.name}_{i}" not in used)
+    return _named(letter, f"{letter.name}_{number}")
+
+
+def _named(letter: AnyLetter, name: str) -> AnyLetter:
+    if isinstance(letter, sp.MatrixSymbol):
+        return sp.MatrixSymbol(name, *letter.shape)
+    if isinstance(letter, sp.Symbol):
+        return sp.Symbol(name, **letter.assumptions0)
+    return letter._replace(name=name)
+
+
+# -- when are two the same? ---------------------------------------------------------------------------------------------
+
+
+def same(one: Proposition, other: Proposition) -> bool:
+    """Equal up to bound letters, the order and nesting of conjuncts and disjuncts, and the direction of inequalities."""
+    return canonical(one) == canonical(other)
+
+
+@lru_cache(maxsize=100_000)
+def canonical(said: Proposition, depth: int = 0) -> Proposition:
+    """One spelling for all propositions that are the same."""
+    if isinstance(said, Atom):
+        relation = getattr(said.word, "relation", None)
+        return Atom(_Turned(_turned(relation))) if relation is not None else said
+    if isinstance(said, Conjunction | Disjunction):
+        kind = type(said)
+        flat: list[Proposition] = []
+        for part in said.parts:
+            inner = canonical(part, depth)
+            flat += inner.parts if isinstance(inner, kind) else (inner,)
+        unique = tuple(sorted(set(flat), key=repr))
+        return unique[0] if len(unique) == 1 else kind(unique)
+    if isinstance(said, BINDERS):
+        letter = _named(said.letter, f"_{depth}")
+        table = {said.letter: letter}
+        return type(said)(
+            letter, canonical(put(said.guard, table), depth + 1), canonical(put(said.body, table), depth + 1)
+        )
+    if isinstance(said, Equivalence):
+        left, right = sorted((canonical(said.left, depth), canonical(said.right, depth)), key=repr)
+        return Equivalence(left, right)
+    if isinstance(said, Implication):
+        return Implication(canonical(said.left, depth), canonical(said.right, depth))
+    if isinstance(said, Negation):
+        return Negation(canonical(said.part, depth))
+    if isinstance(said, ForAlmostEvery):
+        return ForAlmostEvery(canonical(said.body, depth))
+    raise TypeError(f"no proposition: {said!r}")
+
+
+@dataclass(frozen=True)
+class _Turned(conditions.Condition):
+    """A relation, written one way: its kind and its two sides, the smaller first."""
+
+    relation: tuple[str, Any, Any]
+
+
+def _turned(relation: Any) -> tuple[str, Any, Any]:
+    if isinstance(relation, sp.Eq | sp.Ne):
+        first, second = sorted(relation.args, key=sp.default_sort_key)
+        return ("=" if isinstance(relation, sp.Eq) else "!=", first, second)
+    return ("<" if isinstance(relation, sp.Gt | sp.Lt) else "<=", relation.lts, relation.gts)

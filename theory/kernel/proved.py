@@ -1,0 +1,119 @@
+"""``Proved``: in this system, under these hypotheses, the proposition holds.  Only the rules of this room make one.
+
+A value remembers the rule and the premises that made it, so that what a result rests on (books, solvers, arguments in words,
+sizes that were listed) is computed from the tree, never declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from eigentoken.theory.kernel.propositions import Proposition, canonical, conjuncts
+from eigentoken.theory.systems.system import System
+
+__all__ = ["ALL_SIZES", "Proved", "Refused", "SolverQuestion"]
+
+ALL_SIZES = "all sizes"
+_KEY = object()
+
+
+class Refused(ValueError):
+    """A rule was asked for what does not follow; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class SolverQuestion:
+    """What was asked of a solver: the hypotheses and the conclusion over the reals, or the two sides of an identity."""
+
+    hypotheses: tuple[Any, ...]
+    conclusion: Any
+    identity: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Proved:
+    """``hypotheses |- proposition`` for the system (``None``: it is about numbers and matrices alone)."""
+
+    proposition: Proposition
+    system: System | None
+    hypotheses: tuple[Proposition, ...]
+    rule: str
+    premises: tuple[Proved, ...]
+    detail: Any = None
+    sizes: str = ALL_SIZES
+    caption: str = ""
+    key: object = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.key is not _KEY:
+            raise TypeError("Proved is made by the rules of theory/kernel alone: call a rule")
+        object.__setattr__(self, "key", None)
+
+    def said(self, words: str) -> Proved:
+        """The same, with words for print.  They carry nothing: delete them and the proof stands."""
+        return prove(
+            self.proposition, self.rule, self.premises, self.system, self.hypotheses, self.detail, self.sizes, words
+        )
+
+    def tree(self) -> Iterator[Proved]:
+        """This and everything that it rests on, each once, premises first."""
+        seen: set[int] = set()
+
+        def walk(node: Proved) -> Iterator[Proved]:
+            if id(node) not in seen:
+                seen.add(id(node))
+                for each in node.premises:
+                    yield from walk(each)
+                yield node
+
+        return walk(self)
+
+    def rests_on(self, rule: str) -> tuple[Proved, ...]:
+        """The steps of one rule in the tree: ``textbook``, ``argued``, ``recall``, ``arithmetic``, ..."""
+        return tuple(node for node in self.tree() if node.rule == rule)
+
+    @property
+    def argued(self) -> bool:
+        return bool(self.rests_on("argued"))
+
+    def scope(self) -> tuple[str, ...]:
+        """The listed sizes behind it; empty where all steps are for all sizes."""
+        return tuple(sorted({node.sizes for node in self.tree()} - {ALL_SIZES}))
+
+
+def prove(
+    proposition: Proposition,
+    rule: str,
+    premises: Iterable[Proved] = (),
+    system: System | None = None,
+    hypotheses: Iterable[Proposition] = (),
+    detail: Any = None,
+    sizes: str = ALL_SIZES,
+    caption: str = "",
+) -> Proved:
+    """For the rules only (a test reads the tree of this project for other callers)."""
+    return Proved(proposition, system, _distinct(hypotheses), rule, tuple(premises), detail, sizes, caption, _KEY)
+
+
+def joined(premises: Iterable[Proved], system: System | None = None) -> tuple[System | None, tuple[Proposition, ...]]:
+    """The system and the hypotheses of premises that are used together: two systems cannot be."""
+    hypotheses: list[Proposition] = []
+    for each in premises:
+        if each.system is not None and system is not None and each.system != system:
+            raise Refused(f"a premise about {each.system.name} cannot be used with one about {system.name}")
+        system = each.system or system
+        hypotheses += each.hypotheses
+    return system, tuple(hypotheses)
+
+
+def without(hypotheses: Iterable[Proposition], given: Iterable[Proposition]) -> tuple[Proposition, ...]:
+    """The hypotheses that are not among those given."""
+    known = {canonical(part) for each in given for part in conjuncts(each)}
+    return tuple(each for each in hypotheses if canonical(each) not in known)
+
+
+def _distinct(hypotheses: Iterable[Proposition]) -> tuple[Proposition, ...]:
+    found = {canonical(part): part for each in hypotheses for part in conjuncts(each)}
+    return tuple(found.values())

@@ -1,0 +1,183 @@
+"""Rules about many tokens: identities for symbolic n and d, spectra from the linearization, sums, induction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.calculus import (
+    Assumptions,
+    Expression,
+    Index,
+    differentiate,
+    instance,
+    normal_form,
+    one,
+    substitute,
+)
+from eigentoken.theory.kernel.propositions import (
+    Atom,
+    Conjunction,
+    ForAll,
+    Implication,
+    canonical,
+    proposition,
+    put,
+    same,
+)
+from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
+from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor
+from eigentoken.theory.language.claims import SpectrumIs
+from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.places import BipartiteAt, ConsensusAt, Place
+from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, ell, matrix
+from eigentoken.theory.linearization.consensus_spectra import (
+    LAMBDA_K,
+    LAMBDA_L,
+    S,
+    bipartite_spectrum,
+    consensus_spectrum,
+)
+from eigentoken.theory.linearization.linearize import linearize
+from eigentoken.theory.linearization.spectrum import Spectrum
+from eigentoken.theory.systems.system import Space, System, Time
+
+__all__ = ["increment", "induction", "reduction", "respelled", "spectrum", "summed"]
+
+
+def _known(system: System | None, premises: tuple[Proved, ...]) -> Assumptions:
+    """What the normal form may use: unit tokens of the system, its definitions, and symmetry that is proved."""
+    rules = Assumptions() if system is None else linearize(system, tangent=False).assumptions
+    names = set()
+    for each in premises:
+        word = getattr(each.proposition, "word", None)
+        if not isinstance(word, Symmetric) or not isinstance(word.term, sp.MatrixSymbol):
+            raise Refused(f"a reduction uses the system and the symmetry of letters, got {each.proposition!r}")
+        names.add(word.term.name)
+    return rules.extended(symmetric=frozenset(names)) if names else rules
+
+
+def reduction(left: Expression, right: Expression, system: System | None, *premises: Proved) -> Proved:
+    """``left = right`` for all n and d, by the normal form of the calculus, at every state of the system."""
+    joint, hypotheses = joined(premises, system)
+    rest = normal_form(left - right, _known(joint, premises))
+    if rest.terms:
+        raise Refused(f"{len(rest.terms)} terms of the difference remain: {rest!s:.200}")
+    wanted = proposition(sp.Eq(Tensor(left), Tensor(right), evaluate=False))
+    return prove(wanted, "reduction", premises, joint, hypotheses)
+
+
+def increment(quantity: Expression, system: System) -> Proved:
+    """The derivative of a quantity along the flow, or its increment under the map, from the equation of the system."""
+    found = linearize(system, tangent=False)
+
+    def moved(*indices: Index) -> Expression:
+        return instance(found.step, *indices)
+
+    if system.time is Time.FLOW:
+        value = differentiate(quantity, {STATE: moved}, found.assumptions)
+    else:
+        value = substitute(quantity, {STATE: moved}) - quantity
+    wanted = proposition(sp.Eq(Rate(quantity), Tensor(value), evaluate=False))
+    return prove(wanted, "increment", (), system, ())
+
+
+def summed(proved: Proved) -> Proved:
+    """``a_i <= b_i`` for every token i gives ``sum_i a_i <= sum_i b_i``; also for ``=``.  Scales must not depend on i."""
+    said = proved.proposition
+    if not isinstance(said, ForAll) or not isinstance(said.letter, Index) or said.guard != Conjunction(()):
+        raise Refused("what is summed must hold for every index, without a guard")
+    relation = getattr(getattr(said.body, "word", None), "relation", None)
+    if not isinstance(relation, sp.Le | sp.Ge | sp.Eq):
+        raise Refused("what is summed must be an equation or an inequality that is not strict")
+    sides = [_as_expression(side).summed(said.letter) for side in relation.args]
+    wanted = proposition(relation.func(Tensor(sides[0]), Tensor(sides[1]), evaluate=False))
+    return prove(wanted, "summed", (proved,), proved.system, proved.hypotheses)
+
+
+def _as_expression(term: Any) -> Expression:
+    """A linear combination of tensors with coefficients that are free of tensors, as one expression."""
+    total = one() * 0
+    for piece in sp.Add.make_args(sp.expand(term)):
+        tensors = [each for each in sp.Mul.make_args(piece) if isinstance(each, Tensor)]
+        if len(tensors) > 1 or any(isinstance(each, Rate) or each.time is not None for each in tensors):
+            raise Refused(f"{piece} is not linear in one quantity at the state")
+        scale = sp.Mul(*(each for each in sp.Mul.make_args(piece) if not isinstance(each, Tensor)))
+        if scale.atoms(Tensor):
+            raise Refused(f"{piece} is not linear in the quantities")
+        total = total + (tensors[0].expression if tensors else one()) * scale
+    return total
+
+
+def induction(letter: sp.Symbol, base: Proved, step: Proved, first: int) -> Proved:
+    """``P(first)`` and ``for all m >= first: P(m) => P(m+1)`` give ``P(m)`` for all integers ``m >= first``."""
+    system, hypotheses = joined((base, step))
+    said = step.proposition
+    if not (letter.is_integer and isinstance(said, ForAll) and said.letter == letter):
+        raise Refused("the step must be for all values of the integer letter")
+    guard = proposition(sp.Ge(letter, first, evaluate=False))
+    if not same(said.guard, guard) or not isinstance(said.body, Implication):
+        raise Refused(f"the step must be an implication under the guard {letter} >= {first}")
+    claim = said.body.left
+    if not same(said.body.right, put(claim, {letter: letter + 1})):
+        raise Refused("the step does not lead from P(m) to P(m + 1)")
+    if not same(base.proposition, put(claim, {letter: sp.Integer(first)})):
+        raise Refused(f"the base is not the claim at {first}")
+    return prove(ForAll(letter, guard, claim), "induction", (base, step), system, hypotheses)
+
+
+# -- spectra --------------------------------------------------------------------------------------------------------------
+
+
+def spectrum(place: Place, system: System) -> Proved:
+    """``SpectrumIs(place, ...)``, as the linearization engine derives it for symbolic n and d from the equation.
+
+    Hypotheses: the value matrix is symmetric (so that its eigenvectors are a basis and its eigenvalues real), and what the
+    formulas need to be valid (``1 + alpha lambda_k > 0`` for a map).
+    """
+    if system.multihead or system.metric or system.value is None or system.space is not Space.SPHERE:
+        raise Refused(f"no spectrum at a named place for {system.name}: one head with a value matrix, on the sphere")
+    if not isinstance(place, ConsensusAt | BipartiteAt) or place.term != matrix(system.value):
+        raise Refused(f"the place must be on an eigenvector of {system.value}, the value matrix of {system.name}")
+    found = consensus_spectrum(system) if isinstance(place, ConsensusAt) else bipartite_spectrum(system)
+    table = _letters(place, system, found)
+    classes = tuple(
+        (_in_words(found.expanded(e.value), table), _in_words(e.multiplicity, table)) for e in found.tangent
+    )
+    valid = [proposition(_in_words(found.expanded(each), table)) for each in found.conditions]
+    claim = Atom(SpectrumIs(place, classes))
+    return prove(claim, "spectrum", (), system, (Atom(Symmetric(place.term)), *valid), detail=found)
+
+
+def _letters(place: Any, system: System, found: Spectrum) -> dict[Any, Any]:
+    table = {LAMBDA_K: Eigenvalue(place.term, place.index), LAMBDA_L: Eigenvalue(place.term, ell)}
+    if system.score is not None:
+        table[S] = ScoreAtEigenvector(matrix(system.score), place.term, place.index)
+    return table
+
+
+def _in_words(term: Any, table: dict[Any, Any]) -> Any:
+    return sp.sympify(term).xreplace(table)
+
+
+def respelled(found: Proved, claim: SpectrumIs, *equations: Proved) -> Proved:
+    """The same spectrum in other formulas: each value and multiplicity that changes is changed by a proved equation."""
+    place, classes = classes_of(found)
+    if claim.place != place or len(claim.classes) != len(classes):
+        raise Refused("the claim is about another place, or has another number of classes")
+    known = {canonical(each.proposition) for each in equations}
+    for old, new in zip(classes, claim.classes, strict=True):
+        for one_term, other in zip(map(sp.sympify, old), map(sp.sympify, new), strict=True):
+            if one_term != other and canonical(proposition(sp.Eq(one_term, other, evaluate=False))) not in known:
+                raise Refused(f"{one_term} = {other} is not proved")
+    system, hypotheses = joined((found, *equations))
+    return prove(Atom(claim), "respelled", (found, *equations), system, hypotheses)
+
+
+def classes_of(proved: Proved) -> tuple[ConsensusAt | BipartiteAt, tuple[tuple[Any, Any], ...]]:
+    """Place and classes of a proved spectrum."""
+    word = getattr(proved.proposition, "word", None)
+    if not isinstance(word, SpectrumIs) or not isinstance(word.place, ConsensusAt | BipartiteAt):
+        raise Refused("a proved spectrum at a place on an eigenvector is needed")
+    return word.place, word.classes

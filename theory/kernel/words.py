@@ -1,0 +1,103 @@
+"""What words of the language mean in other words: equivalences and facts that the rules may unfold.
+
+Each entry is part of what a reader must believe, as a definition is.  Eigenvalues are numbered from the top; where a matrix is
+symmetric they are real, ``lambda_1 >= ... >= lambda_d``, and the norm is the largest modulus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.kernel.propositions import (
+    Atom,
+    Conjunction,
+    Equivalence,
+    ForAll,
+    ForAlmostEvery,
+    Proposition,
+    proposition,
+)
+from eigentoken.theory.kernel.proved import Proved, Refused, prove
+from eigentoken.theory.language import claims, conditions
+from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.terms import Eigenvalue, MatrixNumber, SpectralNorm, d, ell
+from eigentoken.theory.systems.system import System
+
+__all__ = ["eigenvalue_order", "equal_indices", "index_range", "meaning", "norm_of_symmetric"]
+
+_OTHER = sp.Symbol("j", integer=True, positive=True)
+
+
+def index_range(letter: sp.Symbol, first: int = 1, last: Any = d) -> Proposition:
+    """``first <= letter <= last``."""
+    return proposition(sp.And(sp.Ge(letter, first, evaluate=False), sp.Le(letter, last, evaluate=False)))
+
+
+def _when_symmetric(term: Any) -> tuple[Proposition, ...]:
+    return (Atom(Symmetric(term)),)
+
+
+def _simple_top(word: conditions.SimpleTop) -> Proposition:
+    below = proposition(Eigenvalue(word.term, ell) < Eigenvalue(word.term, 1))
+    return ForAll(ell, index_range(ell, 2), below)
+
+
+def _definite(index: Any, relation: Callable[[Any, Any], Any]) -> Callable[[Any], Proposition]:
+    return lambda word: proposition(relation(Eigenvalue(word.term, index), 0))
+
+
+#: Words about a symmetric matrix, in terms of its eigenvalues.
+_OF_SYMMETRIC: dict[type, Callable[[Any], Proposition]] = {
+    conditions.SimpleTop: _simple_top,
+    conditions.PositiveDefinite: _definite(d, sp.Gt),
+    conditions.PositiveSemidefinite: _definite(d, sp.Ge),
+    conditions.NegativeDefinite: _definite(1, sp.Lt),
+}
+#: Words that are names for other words.
+_NAMES: dict[type, Callable[[Any], Proposition]] = {
+    claims.AlmostEveryConverges: lambda word: ForAlmostEvery(Atom(claims.Converges(word.place))),
+}
+
+
+def meaning(word: Any, system: System | None = None) -> Proved:
+    """``word <=> what it means``; for words about a matrix, under the hypothesis that the matrix is symmetric.
+
+    >>> from eigentoken.theory.language.terms import matrix
+    >>> meaning(conditions.PositiveDefinite(matrix("V"))).hypotheses
+    (Atom(word=Symmetric(term=V)),)
+    """
+    if type(word) in _OF_SYMMETRIC:
+        return prove(
+            Equivalence(Atom(word), _OF_SYMMETRIC[type(word)](word)), "meaning", (), None, _when_symmetric(word.term)
+        )
+    if type(word) in _NAMES:
+        return prove(Equivalence(Atom(word), _NAMES[type(word)](word)), "meaning", (), system)
+    raise Refused(f"{type(word).__name__} has no meaning in other words here")
+
+
+def eigenvalue_order(term: Any) -> Proved:
+    """``lambda_j <= lambda_ell`` for ``1 <= ell <= j <= d``, of a symmetric matrix."""
+    later = proposition(sp.And(sp.Ge(_OTHER, ell, evaluate=False), sp.Le(_OTHER, d, evaluate=False)))
+    inner = ForAll(_OTHER, later, proposition(Eigenvalue(term, _OTHER) <= Eigenvalue(term, ell)))
+    return prove(ForAll(ell, index_range(ell), inner), "eigenvalue_order", (), None, _when_symmetric(term))
+
+
+def norm_of_symmetric(term: Any) -> Proved:
+    """``|X| = max(|lambda_1|, |lambda_d|)``, and every eigenvalue is at most that in modulus."""
+    norm = SpectralNorm(term)
+    extreme = proposition(sp.Eq(norm, sp.Max(sp.Abs(Eigenvalue(term, 1)), sp.Abs(Eigenvalue(term, d)))))
+    each = ForAll(ell, index_range(ell), proposition(sp.Abs(Eigenvalue(term, ell)) <= norm))
+    return prove(Conjunction((extreme, each)), "norm_of_symmetric", (), None, _when_symmetric(term))
+
+
+def equal_indices(equation: Proved, quantity: Any) -> Proved:
+    """``i = j`` gives ``lambda_i(X) = lambda_j(X)``, and the same of any quantity with an index."""
+    relation = getattr(getattr(equation.proposition, "word", None), "relation", None)
+    if not isinstance(relation, sp.Eq) or not isinstance(quantity, MatrixNumber) or relation.lhs not in quantity.args:
+        raise Refused("an equation between indices is needed, and a quantity that has the left one")
+    other = quantity.func(*(relation.rhs if each == relation.lhs else each for each in quantity.args))
+    said = proposition(sp.Eq(quantity, other, evaluate=False))
+    return prove(said, "equal_indices", (equation,), equation.system, equation.hypotheses)
