@@ -108,22 +108,24 @@ def angular_field(instance: Instance, number: Any, root: Any, functions: Any) ->
 
     def field(_: Any, angles: Any) -> list[Any]:
         places = [(cos(a), sin(a)) for a in angles]
+        keys = [[moved(score, place) for place in places] for _, score in heads]
+        pulls = [[moved(value, place) for place in places] for value, _ in heads]
         speeds = []
         for i in range(n):
             total: Any = 0 * angles[i]
             x, y = places[i]
-            for value, score in heads:
+            for scored, valued, (value, score) in zip(keys, pulls, heads, strict=True):
                 pushed: Any = None
                 mass: Any = None
                 for j in range(n):
                     if mask is not None and not mask[i][j]:
                         continue
-                    u, v = moved(score, places[j])
+                    u, v = scored[j]
                     weight = 1 if score is None else exp(x * u + y * v)
                     mass = weight if mass is None else mass + weight
                     if j == i and value is None:
                         continue
-                    u, v = moved(value, places[j])
+                    u, v = valued[j]
                     part = weight * (x * v - y * u)
                     pushed = part if pushed is None else pushed + part
                 if pushed is not None:

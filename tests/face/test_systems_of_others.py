@@ -1,18 +1,18 @@
 """A package outside the tree that adds systems by entry point: simulate, classify, refute, check, and what is refused.
 
-The package is in ``tests/third_party``; here it is installed as pip leaves it, and the commands run in their own process.
+The package is in ``tests/third_party``; here it is installed as pip leaves it, and each command runs in a process of its own.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from ..commands import eigentoken
 
 HOME = Path(__file__).resolve().parents[1] / "third_party"
 
@@ -39,12 +39,7 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "eigentoken", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(folder)},
-    )
+    return eigentoken(*arguments, environment={"PYTHONPATH": str(folder)})
 
 
 def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:

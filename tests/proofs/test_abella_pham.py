@@ -296,9 +296,12 @@ def _inequalities() -> list[tuple[str, Inequality]]:
     ]
 
 
-@pytest.mark.parametrize(("name", "step"), _inequalities(), ids=lambda each: getattr(each, "name", each))
-def test_negated_conclusions_are_rejected(name: str, step: Inequality) -> None:
-    assert not replace(step, conclusion=sp.Not(step.conclusion)).check(frozenset()).is_holds
+def test_negated_conclusions_are_rejected() -> None:
+    found = _inequalities()
+    assert len(found) > 150
+    for name, step in found:
+        mutant = replace(step, conclusion=sp.Not(step.conclusion))
+        assert not mutant.check(frozenset()).is_holds, f"{name}, {step.name}"
 
 
 def test_reductions_reject_a_wrong_claim() -> None:
