@@ -6,6 +6,7 @@ import importlib.util
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,11 +19,15 @@ TOOLS = Path(__file__).resolve().parents[1] / "tools"
 
 
 def tool(name: str) -> ModuleType:
-    """A module of ``tools/``, which is no package."""
-    spec = importlib.util.spec_from_file_location(f"eigentoken_tools_{name}", TOOLS / f"{name}.py")
+    """A module of ``tools/``, which is no package; loaded once."""
+    full = f"eigentoken_tools_{name}"
+    if full in sys.modules:
+        return sys.modules[full]
+    spec = importlib.util.spec_from_file_location(full, TOOLS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[full] = module
     spec.loader.exec_module(module)
     return module
 

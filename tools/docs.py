@@ -50,11 +50,7 @@ def run(command: str, folder: Path) -> str:
 @cache
 def _programs() -> str:
     """A folder with an ``eigentoken`` that need not load its libraries (``tools/warm.py``)."""
-    spec = importlib.util.spec_from_file_location("eigentoken_tools_warm", ROOT / "tools" / "warm.py")
-    assert spec is not None
-    assert spec.loader is not None
-    warm = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(warm)
+    warm = _beside("warm")
     folder = tempfile.mkdtemp(prefix="eigentoken-docs-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     program = Path(folder) / "eigentoken"
@@ -226,7 +222,7 @@ def entry_points_table() -> Iterator[str]:
     yield "| --- | --- |"
     for room in ("theory", "numerics", "models", "proofs"):
         for path in sorted((ROOT / room).rglob("*.py")):
-            for group in _groups(ast.parse(path.read_text(encoding="utf-8"))):
+            for group in _groups(_beside("house").parsed(path)):
                 yield f"| `{group}` | `{'.'.join(['eigentoken', *path.relative_to(ROOT).with_suffix('').parts])}` |"
 
 
@@ -258,7 +254,7 @@ def reference() -> Iterator[str]:
         yield ""
         for path in sorted((ROOT / room).rglob("*.py")):
             parts = path.relative_to(ROOT / room).with_suffix("").parts
-            tree = ast.parse(path.read_text(encoding="utf-8"))
+            tree = _beside("house").parsed(path)
             text = ast.get_docstring(tree)
             if parts[-1] in {"__init__", "__main__"} or text is None or parts[0] in {"power_method", "abella", "pham"}:
                 continue
@@ -321,7 +317,7 @@ def glossary() -> Iterator[str]:
         room = house.room_of(name, path)
         if room.split(".")[0] == "face" or room in {"proofs.power_method", "proofs.abella", "proofs.pham"}:
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = house.parsed(path)
         public = _public_names(tree)
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and node.name in public:
@@ -334,12 +330,15 @@ def glossary() -> Iterator[str]:
 
 
 def _beside(name: str) -> ModuleType:
-    """Another tool of this folder."""
-    sys.path.insert(0, str(ROOT / "tools"))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(ROOT / "tools"))
+    """Another tool of this folder, under the name by which the tests know it; loaded once."""
+    full = f"eigentoken_tools_{name}"
+    if full not in sys.modules:
+        spec = importlib.util.spec_from_file_location(full, ROOT / "tools" / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[full] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[full])
+    return sys.modules[full]
 
 
 TABLES = {

@@ -13,6 +13,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -58,6 +59,13 @@ def room_of(name: str, path: Path) -> str:
     return "face." + (home[0] if home else parts[0] if parts else "api")
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a source file, read once in a process."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def house(root: Path = ROOT) -> House:
     """All modules of the package in a tree."""
     files: dict[str, Path] = {}
@@ -75,7 +83,7 @@ def house(root: Path = ROOT) -> House:
 
 def imported(name: str, path: Path, known: set[str]) -> Iterator[str]:
     """The modules of ours that a file imports anywhere."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
         elif isinstance(node, ast.ImportFrom):
@@ -109,7 +117,7 @@ def layers(graph: nx.DiGraph) -> list[list[str]]:
 def said_of(room: str, files: dict[str, Path]) -> str:
     """The first sentence of a room, or of the module that stands alone."""
     name = f"eigentoken.{room.removeprefix('face.')}" if room != "face.api" else "eigentoken"
-    text = ast.get_docstring(ast.parse(files[name].read_text(encoding="utf-8"))) or ""
+    text = ast.get_docstring(parsed(files[name])) or ""
     return " ".join(text.split("\n\n")[0].split())
 
 

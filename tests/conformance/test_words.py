@@ -17,6 +17,8 @@ from eigentoken.theory.language import claims, conditions, places, readings, ter
 from eigentoken.theory.language.readings import READINGS, WORDS, Reading
 from eigentoken.theory.statements.registry import statements
 
+from ..commands import tool
+
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("theory", "numerics", "proofs", "models", "src")
 
@@ -76,7 +78,7 @@ def test_the_words_of_one_matrix_are_called_as_certify_calls_them() -> None:
 @cache
 def _sources() -> tuple[tuple[Path, ast.Module], ...]:
     paths = (path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")))
-    return tuple((path, ast.parse(path.read_text(encoding="utf-8"))) for path in paths)
+    return tuple((path, tool("house").parsed(path)) for path in paths)
 
 
 def test_no_function_is_called_underscore() -> None:

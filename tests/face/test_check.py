@@ -250,7 +250,7 @@ def test_a_line_that_was_cut_is_dropped(tmp_path: Path) -> None:
 
 
 def test_require_decides_the_exit_code(gpt2: Path, tmp_path: Path) -> None:
-    base = ["check", gpt2, "--work", tmp_path, "--sequences", "0", "--json"]
+    base = ["check", gpt2, "--work", tmp_path, "--sequences", "0", "--jobs", "1", "--json"]
     environment = {"EIGENTOKEN_CACHE": str(tmp_path)}
     plain = eigentoken(*base, "--statement", "AB-X1", environment=environment)
     assert plain.returncode == 0

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+
+from ..commands import tool
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def _tool(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"eigentoken_tools_{name}", ROOT / "tools" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-docs = _tool("docs")
+docs = tool("docs")
+benchmarks = tool("benchmarks")
 
 
 #: docs/notebook.md is run by tests/face/test_api.py
@@ -45,22 +35,21 @@ def test_the_docs_test_can_fail(tmp_path: Path) -> None:
         docs.refreshed(page)
 
 
-@pytest.mark.parametrize("name", _tool("benchmarks").names())
+@pytest.mark.parametrize("name", benchmarks.names())
 def test_a_benchmark_page_was_printed_by_the_present_script(name: str) -> None:
-    assert not _tool("benchmarks").stale(name), f"run: python tools/benchmarks.py {name}"
+    assert not benchmarks.stale(name), f"run: python tools/benchmarks.py {name}"
 
 
 def test_a_benchmark_page_can_be_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tool = _tool("benchmarks")
     (tmp_path / "bench_mine.py").write_text('"""Mine."""\nprint("| a |")\n', encoding="utf-8")
-    monkeypatch.setattr(tool, "SCRIPTS", tmp_path)
-    monkeypatch.setattr(tool, "PAGES", tmp_path)
-    assert tool.names() == ["mine"]
-    assert tool.stale("mine")
-    tool.record("mine")
-    assert not tool.stale("mine")
+    monkeypatch.setattr(benchmarks, "SCRIPTS", tmp_path)
+    monkeypatch.setattr(benchmarks, "PAGES", tmp_path)
+    assert benchmarks.names() == ["mine"]
+    assert benchmarks.stale("mine")
+    benchmarks.record("mine")
+    assert not benchmarks.stale("mine")
     (tmp_path / "bench_mine.py").write_text('"""Mine."""\nprint("| b |")\n', encoding="utf-8")
-    assert tool.stale("mine")
+    assert benchmarks.stale("mine")
 
 
 def test_links_between_pages_resolve() -> None:
@@ -76,5 +65,5 @@ def test_links_between_pages_resolve() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_a_notebook_runs(path: Path) -> None:
     pytest.importorskip("nbclient")
-    executed = _tool("notebooks").execute(path)
+    executed = tool("notebooks").execute(path)
     assert any(cell.get("outputs") for cell in executed.cells)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import json
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from ..commands import tool
+
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("theory", "numerics", "models", "proofs")
+house = tool("house")
 
 #: below all rooms: files, the documents as types, how objects show themselves; they import none of them
 GROUND = ("files", "documents", "display")
@@ -28,7 +29,7 @@ ALLOWED = {
 
 def _imports(path: Path) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(house.parsed(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -137,9 +138,7 @@ def test_every_module_is_of_a_readable_size() -> None:
 def _long_functions(path: Path, most: int = 100) -> list[str]:
     """Functions of more lines than ``most``, by name."""
     functions = (
-        node
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        node for node in ast.walk(house.parsed(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     )
     return [each.name for each in functions if (each.end_lineno or each.lineno) - each.lineno + 1 > most]
 
@@ -155,18 +154,6 @@ def test_a_long_function_is_seen(tmp_path: Path) -> None:
     file.write_text("class A:\n    def short(self):\n        pass\n    def long(self):\n" + "        x = 1\n" * 100)
     assert _long_functions(file) == ["long"]
     assert not _long_functions(file, 101)
-
-
-def _tool(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"eigentoken_tools_{name}", ROOT / "tools" / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-house = _tool("house")
 
 
 def test_no_two_rooms_import_each_other() -> None:
@@ -194,7 +181,7 @@ def test_every_room_says_what_it_is_for() -> None:
     chapters = {ROOT / "proofs" / name for name in ("power_method", "abella", "pham")}
     assert len(heads) > 30
     for path in heads:
-        said = ast.get_docstring(ast.parse(path.read_text())) or ""
+        said = ast.get_docstring(house.parsed(path)) or ""
         if path.parent in chapters or path.parent.name == "schemas":
             assert said
             continue
@@ -211,7 +198,7 @@ def test_the_picture_of_the_house_is_current() -> None:
 def test_the_walks_are_shorter_than_before_the_rooms() -> None:
     """As recorded; the tool runs the three jobs for half a minute."""
     walks = json.loads((ROOT / "docs" / "tables" / "walks.json").read_text(encoding="utf-8"))
-    before = _tool("walks").BEFORE
+    before = tool("walks").BEFORE
     assert set(walks) == set(before)
     rooms = set(house.house(ROOT).rooms())
     for job, found in walks.items():
@@ -230,7 +217,7 @@ def test_a_name_stands_for_one_thing() -> None:
     for name, path in house.house(ROOT).files.items():
         if ".documents." in name and name.startswith("eigentoken.documents."):
             continue
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in house.parsed(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found.setdefault(node.name, []).append(name)
     assert len(found) > 300

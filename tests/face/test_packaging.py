@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import json
 import re
 import subprocess
 import tomllib
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,21 +15,14 @@ import yaml
 
 import eigentoken
 
+from ..commands import tool
+
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def _tool(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"eigentoken_tools_{name}", ROOT / "tools" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-lowest = _tool("lowest")
-covered = _tool("covered")
+lowest = tool("lowest")
+covered = tool("covered")
 
 
 def _workflow() -> dict[str, Any]:
@@ -171,7 +162,7 @@ def _groups_read(tree: ast.Module) -> set[str]:
 
 def test_every_group_of_entry_points_is_on_the_page_of_what_is_stable() -> None:
     rooms = ("theory", "numerics", "models", "proofs", "src/eigentoken")
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for room in rooms for path in (ROOT / room).rglob("*.py")]
+    trees = [tool("house").parsed(path) for room in rooms for path in (ROOT / room).rglob("*.py")]
     groups = set().union(*map(_groups_read, trees))
     assert {"eigentoken.statements", "eigentoken.families"} <= groups
     page = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
