@@ -117,11 +117,13 @@ large = Conjecture("c is below 2", "sigmoid-map", [Relation(scalar("c") > 1)], h
 """
 
 
-def test_refute_finds_what_is_false_and_not_what_is_true(zoo: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])  # here, and in processes of its own
+def test_refute_finds_what_is_false_and_not_what_is_true(zoo: Path, tmp_path: Path, jobs: str) -> None:
     file = tmp_path / "conjectures.py"
     file.write_text(CONJECTURES)
     saved = tmp_path / "report.json"
-    done = run(zoo, "refute", str(file), "--seconds", "120", "--instances", "3000", "-o", str(saved))
+    limits = ("--seconds", "120", "--instances", "3000", "--jobs", jobs)
+    done = run(zoo, "refute", str(file), *limits, "-o", str(saved))
     assert done.returncode == 1, done.stderr
     found = {each["name"]: each for each in json.loads(saved.read_text())["results"]}
     assert {name: each["verdict"] for name, each in found.items()} == {

@@ -45,6 +45,34 @@ def test_spoiled_identities_fail(left: sp.Expr, right: sp.Expr, spoil) -> None:
     assert not identity_by_flint(left, spoil(right)).is_holds
 
 
+x, y = sp.symbols("x y", positive=True)
+#: what the sparse quotients see at once (the first four), and what only the whole normal form does
+NESTED = [
+    (1 / (1 + 1 / (1 + 1 / a)), (a + 1) / (2 * a + 1)),
+    ((a + b) ** -3 * (a**2 - b**2), (a - b) / (a + b) ** 2),
+    (1 / (2 * a - 2 * b) + 1 / (b - a), 1 / (2 * b - 2 * a)),
+    (
+        x ** sp.Rational(5, 6) / x ** sp.Rational(1, 3) / (1 + x ** sp.Rational(1, 6)),
+        sp.sqrt(x) / (1 + x ** sp.Rational(1, 6)),
+    ),
+    (1 / (sp.sqrt(x) - sp.sqrt(y)), (sp.sqrt(x) + sp.sqrt(y)) / (x - y)),
+    (1 / (sp.sqrt(x) + 1), (sp.sqrt(x) - 1) / (x - 1)),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), NESTED)
+def test_quotients_of_quotients_and_of_roots_are_compared(left: sp.Expr, right: sp.Expr) -> None:
+    assert identity_verdict(left, right).is_holds
+    for wrong in (-right, right + sp.Rational(1, 10**9), right * (1 + a - b)):
+        assert identity_verdict(left, wrong).is_fails
+
+
+def test_a_denominator_that_vanishes_identically_proves_nothing() -> None:
+    nothing = sp.Add(a, b, evaluate=False) - sp.Add(b, a, evaluate=False) + (a + b) ** 2 - a**2 - 2 * a * b - b**2
+    assert not identity_verdict(1 / nothing, 2 / nothing).is_holds
+    assert not identity_verdict(0 * a + 1 / nothing, sp.Integer(0)).is_holds
+
+
 def test_an_identity_that_needs_a_root_relation_is_never_called_false() -> None:
     x = sp.Symbol("x", positive=True)
     verdict = identity_verdict(sp.sqrt(x + 2 * sp.sqrt(x) + 1), sp.sqrt(x) + 1)
