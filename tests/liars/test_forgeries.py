@@ -1,6 +1,7 @@
 """``recheck`` confirms honest documents and no forged one: every field, every kind of document, digests made anew.
 
-The gate tries a seeded share of the forgeries; ``make soundness`` tries all of them.  A field may be changed unnoticed only if
+The gate tries a seeded share of the forgeries; the slow tests try all of them, and ``make soundness`` those of random documents.
+A field may be changed unnoticed only if
 the command lists it as not covered, and these lists are written down here: they can only become shorter.
 """
 
@@ -72,29 +73,40 @@ def test_sealing_an_honest_document_changes_nothing(kind: str, issued: dict[str,
         assert forger.resealed(document) == document, name
 
 
-def sampled(forgeries: Iterator[Any], count: int, seed: str) -> list[Any]:
+def sampled(forgeries: Iterator[Any], count: int | None, seed: str) -> list[Any]:
+    """A seeded choice of ``count`` forgeries, or all of them for None."""
     listed = list(forgeries)
-    return random.Random(seed).sample(listed, min(count, len(listed)))
+    return listed if count is None else random.Random(seed).sample(listed, min(count, len(listed)))
 
 
+#: a share of the forgeries of each kind of document, or all of them
+SHARES = pytest.mark.parametrize("share", [SHARE, pytest.param({}, marks=pytest.mark.slow)], ids=["share", "all"])
+
+
+@SHARES
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("way", ["changed_fields", "changed_shapes"])
-def test_no_forged_document_is_confirmed(kind: str, way: str, issued: dict[str, dict[str, Any]], folder: Path) -> None:
+def test_no_forged_document_is_confirmed(
+    kind: str, way: str, share: dict[str, int], issued: dict[str, dict[str, Any]], folder: Path
+) -> None:
     believed = []
     for name, document in issued[kind].items():
-        for path, forged in sampled(getattr(forger, way)(document), SHARE[kind], f"{kind}{name}{way}"):
+        for path, forged in sampled(getattr(forger, way)(document), share.get(kind), f"{kind}{name}{way}"):
             if is_a_lie(kind, path, forged) and documents.confirmed(forged, folder / "forged.json", path):
                 believed.append((name, path, forger.at(document, path) if way == "changed_fields" else way))
     assert not believed
 
 
+@SHARES
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_part_of_another_document_is_confirmed(kind: str, issued: dict[str, dict[str, Any]], folder: Path) -> None:
+def test_no_part_of_another_document_is_confirmed(
+    kind: str, share: dict[str, int], issued: dict[str, dict[str, Any]], folder: Path
+) -> None:
     believed = []
     names = list(issued[kind])
     for name, other in zip(names, names[1:] + names[:1], strict=True):
         grafts = forger.grafted(issued[kind][name], issued[kind][other])
-        for path, forged in sampled(grafts, SHARE[kind], f"{kind}{name}{other}"):
+        for path, forged in sampled(grafts, share.get(kind), f"{kind}{name}{other}"):
             if is_a_lie(kind, path, forged) and documents.confirmed(forged, folder / "forged.json", path):
                 believed.append((name, other, path))
     assert not believed
