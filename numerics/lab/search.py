@@ -38,9 +38,7 @@ from eigentoken.theory.language.readings import OBSERVED
 from eigentoken.theory.language.terms import MatrixNumber, k, matrix
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["METHODS", "SearchFinding", "Unit", "UnitResult", "run_unit", "units"]
-
-METHODS = ("enumeration", "batches", "ascent", "hypothesis", "equilibria", "basins", "arcs")
+__all__ = ["SearchFinding", "Unit", "UnitResult", "run_unit", "units"]
 
 #: Violations below this are rounding.
 SEEN = 1e-9

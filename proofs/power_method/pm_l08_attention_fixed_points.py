@@ -10,7 +10,7 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import fixed_token
 from eigentoken.proofs.power_method.pm_l13_small_steps_fix_bipartite import LARGE_STEP
 from eigentoken.proofs.power_method.symbols import B1, B2, LK, E, V, alpha, any_score, k, lam, n, p, q, score
-from eigentoken.proofs.properties.exact_points import agree, image, instance
+from eigentoken.proofs.properties.exact_points import agree, image
 from eigentoken.proofs.properties.first_failures import (
     FirstFailure,
     antipodal_scored,
@@ -86,14 +86,6 @@ def derive() -> Derivation:
 
 
 _B1, _B2 = sp.tanh(score(k) + t_split), sp.tanh(score(k) - t_split)
-OFF_AXIS = instance(
-    "attention-map",
-    [["3/5", "4/5"], ["-3/5", "-4/5"]],
-    V=[["1", "0"], ["0", "1/2"]],
-    M=[["1", "0"], ["0", "1"]],
-    alpha="1/4",
-)
-
 PM_L8 = register(
     Statement(
         id="PM-L8",

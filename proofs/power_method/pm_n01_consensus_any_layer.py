@@ -199,7 +199,6 @@ def _spiral(step: str) -> dict[str, Any]:
 
 
 NEGATIVE_TOP = instance("oja-map", [["1", "0"]] * 2, V=[["-2", "0"], ["0", "1"]], alpha="1")
-NEGATIVE_CYCLE = instance("oja-map", [["1", "0"]] * 2, V=[["-2", "0"], ["0", "1"]], alpha="3")
 
 
 def spiral_threshold() -> Sequence[Any]:

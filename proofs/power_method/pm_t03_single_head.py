@@ -23,7 +23,6 @@ from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import SpectralNorm
-from eigentoken.theory.language.verdicts import Verdict, all_of, fails, holds
 from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
@@ -95,13 +94,6 @@ def tv6_heights() -> Sequence[Any]:
     at = {p: 2, q: 1, sp.Symbol("E", positive=True): sp.sqrt(sp.Rational(3, 2))}
     one, two = sp.simplify(B1.subs(at)), sp.simplify(B2.subs(at))
     return one, two, 1 / (1 + sp.Rational(1, 2) * two)
-
-
-def not_necessary() -> Verdict:
-    """TV6 violates lambda_k b_2 > 0 and is stable."""
-    second = tv6_heights()[1]
-    violated = holds(f"lambda_1 b_2 = {second} < 0") if second < 0 else fails(f"b_2 = {second}")
-    return all_of({"third condition violated": violated, "stable": point_is(TV6, "bipartite", stable="stable")})
 
 
 PM_T3 = register(

@@ -19,7 +19,6 @@ __all__ = [
     "BALLS",
     "DIGITS",
     "FLOATS",
-    "as_balls",
     "as_floats",
     "as_numbers",
     "det_matrix",
@@ -71,17 +70,6 @@ def _exact(text: Any) -> Any:
 def as_numbers(rows: Sequence[Sequence[Any]]) -> Matrix:
     """Rows of decimals, fractions or integers as mpmath numbers."""
     return tuple(tuple(_exact(entry) for entry in row) for row in rows)
-
-
-def as_balls(rows: Sequence[Sequence[Any]]) -> Matrix:
-    """Rows of decimals, fractions or integers as balls that contain them."""
-    from flint import arb, fmpq
-
-    def one(entry: Any) -> Any:
-        value = Fraction(str(entry))
-        return arb(fmpq(value.numerator, value.denominator))
-
-    return tuple(tuple(one(entry) for entry in row) for row in rows)
 
 
 def as_floats(rows: Sequence[Sequence[Any]]) -> Matrix:

@@ -1,24 +1,23 @@
-"""Which conditions of a statement are needed: what the audit knows of each, and searches made from the statement itself.
+"""Which conditions of a statement are needed: what the audit knows of each.
 
 For every condition one of three things is said (:func:`rows`): an instance that fails without it is known, and shown by a
 certified witness; it is known not to be needed; or the audit knows no failure.  Where the statement is in the language of
-conditions and claims, a failure is also searched: the other conditions, the negation of the dropped one and the claim make a
-conjecture, which the lab tries to refute (:func:`search_without`).  What is found there is certified in exact arithmetic.
+conditions and claims, a failure is also searched, by the tests: the other conditions, the negation of the dropped one and the
+claim make a conjecture, which the lab tries to refute.  What is found there is certified in exact arithmetic.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from eigentoken.theory.language.claims import Claim, Iff, When
-from eigentoken.theory.language.conditions import AllOf, Condition, Not
+from eigentoken.theory.language.conditions import AllOf, Condition
 from eigentoken.theory.language.readings import LATEX
-from eigentoken.theory.language.verdicts import Verdict, holds, undecided
+from eigentoken.theory.language.verdicts import Verdict
 from eigentoken.theory.statements.statement import Statement
 
-__all__ = ["Dropped", "Known", "Row", "places", "rows", "search_without", "table"]
+__all__ = ["Dropped", "Known", "Row", "places", "rows", "table"]
 
 
 @dataclass(frozen=True)
@@ -64,33 +63,6 @@ def places(statement: Statement) -> dict[str, Dropped]:
             rest = tuple(other for number, other in enumerate(inside.parts) if number != part)  # type: ignore[attr-defined]
             found[f"=>{index}.{part}"] = Dropped(each, (*statement.conditions, *rest), (claim.claim,))
     return found
-
-
-def search_without(
-    statement: Statement, place: str, *, seconds: float = 30.0, instances: int = 20000, seed: int = 0
-) -> Verdict:
-    """Look for an instance with all conditions but the one at ``place``, which it violates, where a claim fails for certain."""
-    from eigentoken.numerics.lab import Conjecture, refute
-
-    dropped = places(statement)[place]
-    tried = 0
-    for system in statement.systems:
-        conjecture = Conjecture(
-            f"{statement.id} without {LATEX(dropped.condition)}",
-            system,
-            (*dropped.others, Not(dropped.condition)),
-            dropped.claims,
-        )
-        result = refute(conjecture, seconds=seconds, instances=instances, seed=seed).results[0]
-        tried += result.tried
-        if result.counterexample is not None:
-            document = result.counterexample.as_dict()["instance"]
-            return holds(f"found by {result.found_by} after {result.tried} instances, certified: {_plain(document)}")
-    return undecided(f"no certified failure among {tried} instances")
-
-
-def _plain(document: dict[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in document.items())
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,11 @@
 """Property tests of a statement, made from its own conditions and claims.
 
-Under the conditions every claim is looked at on random and degenerate instances (:func:`test_statement`); with one condition
-replaced by a near miss, an instance that fails is looked for (:func:`find_failure_without`).  A count is never a proof.
+Under the conditions every claim is looked at on random and degenerate instances (:func:`test_statement`).  A count is never a
+proof.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,11 +19,10 @@ from eigentoken.theory.language.claims import (
     LyapunovStable,
     When,
 )
-from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.readings import GENERATED, OBSERVED
 from eigentoken.theory.statements.statement import Statement
 
-__all__ = ["PropertyReport", "claim_parts", "find_failure_without", "test_statement"]
+__all__ = ["PropertyReport", "claim_parts", "described", "drawn_for", "test_statement"]
 
 #: Float violations below this are rounding, not failures.
 TOLERANCE = 1e-7
@@ -83,7 +81,7 @@ def _inner(claim: Claim) -> Claim:
     return claim
 
 
-def _drawn(plan: Any, claim: Claim, count: int, seed: int) -> Any:
+def drawn_for(claim: Claim, plan: Any, count: int, seed: int) -> Any:
     """A sample whose cells suit the claim: trajectories want few large batches, observables small sizes."""
     from eigentoken.numerics.instances.sampling import sample
 
@@ -141,7 +139,7 @@ class _Tally:
 
         load()
         try:
-            drawn = _drawn(GENERATED(claim, plan_for(system, statement.conditions), side), claim, instances, seed)
+            drawn = drawn_for(claim, GENERATED(claim, plan_for(system, statement.conditions), side), instances, seed)
         except Contradiction as problem:
             self.problem = str(problem)
             return None
@@ -157,7 +155,7 @@ class _Tally:
             bad = (seen > TOLERANCE) & known
             self.violations += int(bad.sum())
             if self.first is None and bool(bad.any()):
-                self.first = _described(batch.take(bad.nonzero().flatten()[:1]), claim)
+                self.first = described(batch.take(bad.nonzero().flatten()[:1]), claim)
         for name, each in drawn.corners.items():
             self.corners[name] = self.corners.get(name, 0) + each
         return settled
@@ -179,7 +177,7 @@ class _Tally:
 test_statement.__test__ = False  # type: ignore[attr-defined]
 
 
-def _described(batch: Any, claim: Claim) -> dict[str, Any]:
+def described(batch: Any, claim: Claim) -> dict[str, Any]:
     """One instance, for a message."""
 
     def listed(value: Any) -> Any:
@@ -198,34 +196,3 @@ def _described(batch: Any, claim: Claim) -> dict[str, Any]:
         **{name: listed(value) for name, value in batch.parameters.items()},
         "tokens": batch.tokens[0].tolist(),
     }
-
-
-def find_failure_without(
-    statement: Statement,
-    dropped: Condition,
-    instances: int = 2000,
-    seed: int = 0,
-    *,
-    accept: Callable[[Any], bool] = lambda batch: True,
-) -> dict[str, Any] | None:
-    """An instance that satisfies all conditions but one, misses that one, and violates a claim; ``None`` if not found."""
-    from eigentoken.numerics.instances.plans import Contradiction, plan_for
-    from eigentoken.numerics.readings import load
-
-    load()
-    others = [condition for condition in statement.conditions if condition != dropped]
-    if len(others) == len(statement.conditions):
-        raise ValueError(f"{dropped} is not a condition of {statement.id}: name one of its conditions")
-    for number, system in enumerate(statement.systems):
-        for claim in statement.claims:
-            try:
-                plan = GENERATED(claim, GENERATED(dropped, plan_for(system, others), False))
-                drawn = _drawn(plan, claim, instances, seed * 1000 + number)
-            except Contradiction:
-                continue
-            for batch in drawn.batches:
-                seen = OBSERVED(claim, batch)
-                bad = (seen > TOLERANCE) & ~seen.isnan()
-                if bool(bad.any()) and accept(batch):
-                    return _described(batch.take(bad.nonzero().flatten()[:1]), claim)
-    return None

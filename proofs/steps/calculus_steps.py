@@ -37,7 +37,6 @@ from eigentoken.theory.statements.steps import Reduction
 from eigentoken.theory.systems.catalogue import system
 
 __all__ = [
-    "ALONG",
     "HEAD",
     "TOKEN_I",
     "TOKEN_J",
@@ -53,7 +52,6 @@ __all__ = [
 
 TOKEN_I, TOKEN_J, TOKEN_K = (Index("token", name) for name in "ijk")
 HEAD = Index("head", "h")
-ALONG = "along the flow"
 
 
 def token(index: Index, name: str = "y") -> Expression:

@@ -27,7 +27,6 @@ from eigentoken.theory.systems.catalogue import system
 __all__ = [
     "EXACT",
     "applied",
-    "circle_point",
     "functional",
     "matrix_of_symbols",
     "slope",
@@ -86,12 +85,6 @@ def matrix_of_symbols(d: int, letter: str, *, symmetric: bool = False) -> tuple[
         return sp.Symbol(f"{letter}_{low + 1}{high + 1}", real=True)
 
     return tuple(tuple(entry(a, b) for b in range(d)) for a in range(d))
-
-
-def circle_point(parameter: Any) -> tuple[Any, Any]:
-    """A point of the unit circle as rational functions: ``((1 - t^2)/(1 + t^2), 2t/(1 + t^2))``."""
-    below = 1 + parameter**2
-    return (1 - parameter**2) / below, 2 * parameter / below
 
 
 def velocity(name: str, parameters: Mapping[str, Any], x: Sequence[Sequence[Any]], mask: Any = None) -> Any:

@@ -14,7 +14,7 @@ from eigentoken.numerics.certified.certify import conditions as names_of_certify
 from eigentoken.numerics.layers.layer_readings import ON_WEIGHTS
 from eigentoken.numerics.readings import load
 from eigentoken.theory.language import claims, conditions, places, readings, terms
-from eigentoken.theory.language.readings import READINGS, WORDS, Reading
+from eigentoken.theory.language.readings import WORDS, Reading
 from eigentoken.theory.statements.registry import statements
 
 from ..commands import tool
@@ -34,7 +34,8 @@ def _below(base: type) -> list[type]:
 
 CONDITIONS = [each for each in WORDS.values() if issubclass(each, conditions.Condition)]
 OF_THEIR_KIND: list[tuple[Reading[Any], list[type]]] = [
-    *((reading, list(WORDS.values())) for reading in READINGS),
+    *((reading, list(WORDS.values())) for reading in (readings.LATEX, readings.CERTIFIED)),
+    *((reading, list(WORDS.values())) for reading in (readings.GENERATED, readings.OBSERVED)),
     (readings.SYMBOLIC, CONDITIONS),
     (readings.ON_WEIGHTS, CONDITIONS),
     (readings.ASKED, CONDITIONS),

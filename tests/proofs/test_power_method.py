@@ -241,9 +241,11 @@ def test_decimals_round_to_nearest() -> None:
 
 
 def test_sufficient_conditions_of_theorem_three_are_not_necessary() -> None:
-    from eigentoken.proofs.power_method.pm_t03_single_head import not_necessary
+    """TV6 violates lambda_1 b_2 > 0 (lambda_1 = 1) and is stable."""
+    from eigentoken.proofs.power_method.pm_t03_single_head import TV6, tv6_heights
 
-    assert not_necessary().is_holds
+    assert tv6_heights()[1] < 0
+    assert point_is(TV6, "bipartite", stable="stable").is_holds
 
 
 def test_inequalities_need_their_hypotheses() -> None:

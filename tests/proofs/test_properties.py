@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from eigentoken.proofs.properties.property import find_failure_without, test_statement
+from eigentoken.proofs.properties.property import test_statement
 from eigentoken.theory.language.claims import Decreases, Iff, Stable, Unstable
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.observables import oja_potential
@@ -15,6 +15,8 @@ from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
 from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, d, matrix, n, p, q
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Kind, Source, Statement
+
+from ..tools.dropping import find_failure_without
 
 V = matrix("V")
 A1 = (Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0))

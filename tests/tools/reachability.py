@@ -31,12 +31,14 @@ PASSIVE = {
 }
 #: Methods that a library calls by their names: of ast, of sympy's printers, of notebooks.
 CALLED_BY_LIBRARIES = re.compile(r"__\w+__|visit_\w+|_print_\w+|_latex|_as_ordered_terms|_repr_\w+_|pytest_\w+")
+#: What ``NAME = register(...)`` makes is reached through the registry, not by its name.
+REGISTERING = {"register"}
 NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(eq=False)
 class Definition:
-    """A function, class or method with the names that it uses."""
+    """A function, class, method or constant with the names that it uses."""
 
     file: str
     name: str
@@ -92,6 +94,17 @@ def _defined(file: str, node: ast.FunctionDef | ast.ClassDef, inside: Definition
     yield found
 
 
+def _constants(node: ast.stmt) -> Iterator[str]:
+    """The names that an assignment makes, but for what is registered by it and for the names that Python reads."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    if isinstance(getattr(node, "value", None), ast.Call) and _decorator(node.value) in REGISTERING:  # type: ignore[attr-defined]
+        return
+    for target in targets:
+        for each in ast.walk(target):
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and not each.id.startswith("__"):
+                yield each.id
+
+
 def _doors(root: Path) -> set[str]:
     """Names on the pages (in code), in the examples, the benchmarks, the tools and the project file."""
     found = set(NAME.findall((root / "pyproject.toml").read_text(encoding="utf-8")))
@@ -123,7 +136,9 @@ def unreached(root: Path) -> list[Definition]:
                 elif isinstance(node, ast.Import | ast.ImportFrom) or _is_text(node):
                     continue
                 elif not listed or file == "src/eigentoken/__init__.py":
-                    used |= _names(node)
+                    made = set(_constants(node))
+                    definitions += [Definition(file, name, None, registered=False) for name in sorted(made)]
+                    used |= set().union(*map(_names, ast.iter_child_nodes(node))) - made if made else _names(node)
     reached: set[Definition] = set()
     while new := [
         each

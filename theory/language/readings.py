@@ -49,7 +49,6 @@ __all__ = [
     "ON_WEIGHTS",
     "PLACED",
     "PLACED_EXACTLY",
-    "READINGS",
     "SYMBOLIC",
     "VALUE",
     "WORDS",
@@ -122,13 +121,11 @@ class Reading(Generic[Answer]):
         return function(word, *args, **options)
 
 
+# The four that every condition and every claim has.
 LATEX: Reading[str] = Reading("latex", "how is it printed?")
 CERTIFIED: Reading[Verdict] = Reading("certified", "is it true of this instance?")
 GENERATED: Reading[Any] = Reading("generated", "how are instances made that satisfy it, or just miss it?")
 OBSERVED: Reading[Any] = Reading("observed", "what is seen of it along trajectories?")
-
-#: The four that every condition and every claim has.
-READINGS = (LATEX, CERTIFIED, GENERATED, OBSERVED)
 
 SYMBOLIC: Reading[Any] = Reading("symbolic", "what does it say about the symbols?")
 ON_ARC: Reading[bool | None] = Reading("on_arc", "is it true for every last token on an arc?")

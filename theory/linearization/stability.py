@@ -39,9 +39,8 @@ __all__ = [
     "two_cycle_criterion",
 ]
 
-#: Largest, second and smallest eigenvalue.
+#: Largest and smallest eigenvalue.
 LAMBDA_1 = sp.Symbol("lambda_1", real=True)
-LAMBDA_2 = sp.Symbol("lambda_2", real=True)
 LAMBDA_D = sp.Symbol("lambda_d", real=True)
 #: The step that a map with weights of sum ``1/sqrt(d)`` really makes.
 EFFECTIVE = sp.Symbol("gamma", positive=True)
