@@ -14,6 +14,9 @@ from eigentoken.numerics.dynamics.enclosed_trajectories import Field, NoEnclosur
 
 __all__ = ["Field", "NoEnclosure", "ball", "enclose", "integrate", "precision"]
 
+#: The solver's own choice (scipy 1.13) may ask for the field far beyond the last time, where it need not be defined.
+FIRST_STEP = 0.01
+
 
 def integrate(
     field: Field, start: Sequence[Any], times: Sequence[float], *, tolerance: float = 3e-14
@@ -33,5 +36,6 @@ def integrate(
         t_eval=list(times),
         rtol=tolerance,
         atol=tolerance / 30,
+        first_step=min(FIRST_STEP, float(times[-1])),
     )
     return [[float(each) for each in state] for state in found.y.T]
