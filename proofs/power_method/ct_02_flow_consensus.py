@@ -24,6 +24,9 @@ from eigentoken.proofs.power_method.symbols import (
 )
 from eigentoken.proofs.properties.exact_points import instance, point_is
 from eigentoken.proofs.steps.reductions import grouped
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import conjuncts
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Iff, SpectrumIs, Stable
 from eigentoken.theory.language.conditions import AllOf, Relation, Symmetric
 from eigentoken.theory.language.places import ConsensusAt
@@ -103,6 +106,33 @@ def derive() -> Derivation:
     )
 
 
+SPECTRUM = SpectrumIs(ConsensusAt(V, k), ((lam(V, ell) - lam(V, k), 1), (-lam(V, k), (n - 1) * (d - 1))))
+SIMPLE_POSITIVE = AllOf((Relation(lam(V, 1) > 0), Relation(lam(V, 1) > lam(V, 2))))
+
+
+def proof(kernel: Kernel) -> Proved:
+    """The spectrum of the flow at consensus, and when all of it is negative."""
+    spectrum = kernel.respelled(kernel.spectrum(ConsensusAt(V, k)), SPECTRUM)
+    test = kernel.linear_stability(kernel.spectrum(ConsensusAt(V, 1)))
+    common, apart = test.proposition.right.parts
+    many, wide = kernel.given(n >= 2), kernel.given(d >= 2)
+    there = kernel.arithmetic([many, wide], apart.left)
+    positive, gap = kernel.assume(lam(V, 1) > 0), kernel.assume(lam(V, 1) > lam(V, 2))
+    here = [kernel.assume(each) for each in conjuncts(common.guard)]
+    second = kernel.at(kernel.at(kernel.eigenvalue_order(V), sp.Integer(2), wide), ell, wide, *here)
+    decays = kernel.generalise(ell, kernel.arithmetic([second, gap], common.body), common.guard)
+    enough = kernel.conjunction(decays, kernel.discharge(apart.left, kernel.arithmetic([positive], apart.right)))
+    inside = kernel.assume(test.proposition.right)
+    first = kernel.arithmetic([kernel.modus_ponens(kernel.part(inside, apart), there)], lam(V, 1) > 0)
+    larger = kernel.arithmetic([kernel.at(kernel.part(inside, common), sp.Integer(2), wide)], lam(V, 1) > lam(V, 2))
+    criterion = kernel.iff(
+        kernel.discharge(SIMPLE_POSITIVE, enough),
+        kernel.discharge(inside.proposition, kernel.conjunction(first, larger)),
+    )
+    stable = kernel.tautology([test, criterion], Iff(Stable(ConsensusAt(V, 1)), SIMPLE_POSITIVE))
+    return kernel.conjunction(spectrum, stable)
+
+
 CT_2 = register(
     Statement(
         id="CT-2",
@@ -113,8 +143,8 @@ CT_2 = register(
         covers=Covers(heads=()),
         conditions=(Symmetric(V), Relation(n >= 2), Relation(d >= 2)),
         claims=(
-            SpectrumIs(ConsensusAt(V, k), ((lam(V, ell) - lam(V, k), 1), (-lam(V, k), (n - 1) * (d - 1)))),
-            Iff(Stable(ConsensusAt(V, 1)), AllOf((Relation(lam(V, 1) > 0), Relation(lam(V, 1) > lam(V, 2))))),
+            SPECTRUM,
+            Iff(Stable(ConsensusAt(V, 1)), SIMPLE_POSITIVE),
         ),
         text=(
             r"At consensus on $v_k$ the spectrum is $\lambda_\ell - \lambda_k$, $\ell \neq k$, and $-\lambda_k$, "
@@ -124,6 +154,7 @@ CT_2 = register(
             r"\neq k$. Real-part dominance is the right notion for the flow, not for the map (PM-N1)."
         ),
         derive=derive,
+        proof=proof,
         claims_from=(("blocks", "count"), ("stable",)),
         prose_from=("others",),
         variants=(

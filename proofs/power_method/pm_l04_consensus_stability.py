@@ -14,14 +14,14 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_l03_consensus_spectrum import COMMON, ZERO_SUM
 from eigentoken.proofs.properties.exact_points import instance, point_is
 from eigentoken.proofs.properties.first_failures import FirstFailure, cycle_that_attracts
+from eigentoken.proofs.steps.consensus_criteria import principal_and_others
 from eigentoken.proofs.steps.linearized import consensus_multipliers
 from eigentoken.theory.kernel.kernel import Kernel
-from eigentoken.theory.kernel.propositions import Negation, conjuncts, proposition, put
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Condition, Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import ConsensusAt
-from eigentoken.theory.language.terms import Eigenvalue, alpha, d, ell, k, matrix, n
+from eigentoken.theory.language.terms import Eigenvalue, alpha, d, k, matrix, n
 from eigentoken.theory.linearization.consensus_spectra import LAMBDA_K, LAMBDA_L
 from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
@@ -153,48 +153,9 @@ def derive() -> Derivation:
 # -- in the kernel ----------------------------------------------------------------------------------------------------
 
 
-def _threshold(kernel: Kernel) -> Proved:
-    """(a): every multiplier of the proved spectrum against the unit circle, both directions."""
-    positive = kernel.given(lam(1) > 0)
-    fixed = kernel.arithmetic([positive], 1 + alpha * lam(1) > 0)
-    test = kernel.linear_stability(kernel.supply(kernel.spectrum(ConsensusAt(V, 1)), fixed))
-    inside = test.proposition.right
-    common, apart = inside.parts
-    simple, order = kernel.unfold(kernel.given(SimpleTop(V))), kernel.eigenvalue_order(V)
-    here = [kernel.assume(each) for each in conjuncts(common.guard)]
-    between = [kernel.at(simple, ell, *here), kernel.at(kernel.at(order, ell, *here), d, *here)]
-    each = kernel.arithmetic([*between, positive, kernel.assume(STEP_BELOW)], common.body)
-    zero_sum = kernel.discharge(apart.left, kernel.arithmetic([positive], apart.right))
-    enough = kernel.conjunction(kernel.generalise(ell, each, common.guard), zero_sum)
-    one, several = kernel.assume(sp.Eq(d, 1)), kernel.assume(d >= 2)
-    last = kernel.at(kernel.assume(common), d, several)
-    needed = kernel.by_cases(
-        kernel.integers([], sp.Or(sp.Eq(d, 1), d >= 2)),
-        (one.proposition, kernel.arithmetic([kernel.equal_indices(one, lam(d)), positive], STEP_BELOW)),
-        (several.proposition, kernel.arithmetic([last, kernel.at(simple, d, several), positive], STEP_BELOW)),
-    )
-    back = kernel.supply(needed, kernel.part(kernel.assume(inside), common))
-    threshold = kernel.iff(kernel.discharge(STEP_BELOW, enough), kernel.discharge(inside, back))
-    return kernel.tautology([test, threshold], CLAIMS[0])
-
-
-def _elsewhere(kernel: Kernel) -> Proved:
-    """(b): at another consensus fixed point the direction v_1 expands."""
-    elsewhere = CLAIMS[1].condition
-    fixed, below = kernel.assume(1 + alpha * lam(k) > 0), kernel.assume(lam(k) < lam(1))
-    test = kernel.linear_instability(kernel.supply(kernel.spectrum(ConsensusAt(V, k)), fixed))
-    some = test.proposition.right.parts[0]
-    equal = kernel.equal_indices(kernel.assume(sp.Eq(k, 1)), lam(k))
-    absurd = kernel.discharge(sp.Eq(k, 1), kernel.arithmetic([equal, below], False))
-    other = kernel.integers([kernel.tautology([absurd], Negation(proposition(sp.Eq(k, 1))))], sp.Ne(1, k))
-    expands = kernel.arithmetic([fixed, below], put(some.body, {ell: sp.Integer(1)}))
-    outside = kernel.tautology([kernel.witness(some, sp.Integer(1), other, expands)], test.proposition.right)
-    return kernel.discharge(elsewhere, kernel.modus_ponens(test, outside))
-
-
 def proof(kernel: Kernel) -> Proved:
     """(a) and (b), from the spectrum that the linearization engine proves."""
-    return kernel.conjunction(_threshold(kernel), _elsewhere(kernel))
+    return principal_and_others(kernel, V)
 
 
 BEYOND = instance("oja-map", [["1", "0"]] * 3, V=[["1/2", "0"], ["0", "-1"]], alpha="41/10")

@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.power_method.pm_l03_consensus_spectrum import E1, E2, STILL, TV1_V
+from eigentoken.proofs.power_method.pm_l03_consensus_spectrum import E1, E2, SPECTRUM, STILL, TV1_V
 from eigentoken.proofs.power_method.pm_l04_consensus_stability import consensus_steps
 from eigentoken.proofs.power_method.symbols import (
     G2,
@@ -19,15 +19,17 @@ from eigentoken.proofs.power_method.symbols import (
     alpha,
     any_score,
     d,
-    ell,
     k,
     lam,
     n,
     symmetric_value,
 )
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
+from eigentoken.proofs.steps.consensus_criteria import consensus_threshold, other_consensus_expands, step_below
 from eigentoken.proofs.steps.reductions import grouped
-from eigentoken.theory.language.claims import SpectrumIs, Stable, Unstable, When
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.language.claims import Stable, Unstable, When
 from eigentoken.theory.language.conditions import AllOf, Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.verdicts import Verdict
@@ -107,6 +109,20 @@ def beyond_the_threshold() -> Verdict:
     return point_is(BEYOND, "consensus", stable="unstable")
 
 
+def proof(kernel: Kernel) -> Proved:
+    """The spectrum of the attention map at consensus, and PM-L4's arithmetic on it."""
+    fixed = kernel.given(1 + alpha * lam(V, k) > 0)
+    spectrum = kernel.respelled(kernel.supply(kernel.spectrum(ConsensusAt(V, k)), fixed), SPECTRUM, fixed)
+    top, positive = (kernel.assume(each) for each in TOP)
+    threshold = kernel.modus_ponens(consensus_threshold(kernel, V, positive, top), kernel.assume(step_below(V)))
+    below = kernel.assume(lam(V, k) < lam(V, 1))
+    return kernel.conjunction(
+        spectrum,
+        kernel.discharge(AllOf((*TOP, step_below(V))), threshold),
+        kernel.discharge(below.proposition, other_consensus_expands(kernel, V, below, fixed)),
+    )
+
+
 PM_L11 = register(
     Statement(
         id="PM-L11",
@@ -116,13 +132,7 @@ PM_L11 = register(
         systems=("attention-map",),
         conditions=(Symmetric(V), Relation(n >= 2), Relation(1 + alpha * lam(V, k) > 0)),
         claims=(
-            SpectrumIs(
-                ConsensusAt(V, k),
-                (
-                    ((1 + alpha * lam(V, ell)) / (1 + alpha * lam(V, k)), 1),
-                    (1 / (1 + alpha * lam(V, k)), (n - 1) * (d - 1)),
-                ),
-            ),
+            SPECTRUM,
             When(
                 AllOf((*TOP, Relation(alpha * (sp.Abs(lam(V, d)) - lam(V, 1)) < 2))),
                 Stable(ConsensusAt(V, 1)),
@@ -135,6 +145,7 @@ PM_L11 = register(
         ),
         depends=("PM-L3", "PM-L4", "PM-CM"),
         derive=derive,
+        proof=proof,
         claims_from=(("common", "zero sum", "count"), ("threshold needed",), ("other points",)),
         prose_from=("blocks", "flip"),
         vectors=(Vector("TV1, k = 1, with scores", with_scores, decimals("1/2", "2/3 * 4", "3/4")),),

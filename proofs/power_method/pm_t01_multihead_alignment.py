@@ -16,7 +16,10 @@ from eigentoken.proofs.power_method.pm_l04_consensus_stability import consensus_
 from eigentoken.proofs.power_method.pm_n01_consensus_any_layer import spiral
 from eigentoken.proofs.power_method.symbols import G2, G3, LK, LL, F, alpha, any_score, d, k, lam, n, symmetric_value
 from eigentoken.proofs.properties.exact_points import agree, image, instance, point_is
+from eigentoken.proofs.steps.consensus_criteria import principal_and_others
 from eigentoken.proofs.steps.reductions import grouped
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import ConsensusAt
@@ -106,6 +109,11 @@ def sent_to_its_negative() -> Verdict:
     return agree(image(FLIPPED), ("0", "-1", "0", "-1"))
 
 
+def proof(kernel: Kernel) -> Proved:
+    """Both claims, from the spectrum of the map with any number of heads at consensus."""
+    return principal_and_others(kernel, F)
+
+
 PM_T1 = register(
     Statement(
         id="PM-T1",
@@ -131,6 +139,7 @@ PM_T1 = register(
         ),
         depends=("PM-CM", "PM-L3", "PM-L4", "PM-N1"),
         derive=derive,
+        proof=proof,
         claims_from=(("threshold needed",), ("other points",)),
         prose_from=("flip",),
         variants=(

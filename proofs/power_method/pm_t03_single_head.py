@@ -18,7 +18,10 @@ from eigentoken.proofs.power_method.pm_l15_attention_polygonal_points import TV1
 from eigentoken.proofs.power_method.symbols import B1, B2, V, alpha, b1, b2, bbar, d, k, kappa, lam, mu, n, p, q
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
 from eigentoken.proofs.properties.first_failures import FirstFailure, block_that_expands, side_that_expands
+from eigentoken.proofs.steps.consensus_criteria import principal_and_others
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.places import ConsensusAt
@@ -96,6 +99,11 @@ def tv6_heights() -> Sequence[Any]:
     return one, two, 1 / (1 + sp.Rational(1, 2) * two)
 
 
+def proof(kernel: Kernel) -> Proved:
+    """Both claims, from the spectrum of the attention map at consensus."""
+    return principal_and_others(kernel, V)
+
+
 PM_T3 = register(
     Statement(
         id="PM-T3",
@@ -121,6 +129,7 @@ PM_T3 = register(
         ),
         depends=("PM-A1", "PM-L11", "PM-L14", "PM-L15", "PM-N3"),
         derive=derive,
+        proof=proof,
         claims_from=(("from PM-L11",), ("other points, from PM-L11",)),
         prose_from=("Schur-Cohn", "third class", "the conditions in closed form"),
         printed=Printed(

@@ -136,8 +136,10 @@ def spectrum(place: Place, system: System) -> Proved:
     Hypotheses: the value matrix is symmetric (so that its eigenvectors are a basis and its eigenvalues real), and what the
     formulas need to be valid (``1 + alpha lambda_k > 0`` for a map).
     """
-    if system.multihead or system.metric or system.value is None or system.space is not Space.SPHERE:
-        raise Refused(f"no spectrum at a named place for {system.name}: one head with a value matrix, on the sphere")
+    if system.metric or system.value is None or system.space is not Space.SPHERE or system.mask != "full":
+        raise Refused(f"no spectrum at a named place for {system.name}: it has no value matrix, a metric or a mask")
+    if system.multihead and not isinstance(place, ConsensusAt):
+        raise Refused(f"with several heads {system.name} has this spectrum at consensus only, where their sum decides")
     if not isinstance(place, ConsensusAt | BipartiteAt) or place.term != matrix(system.value):
         raise Refused(f"the place must be on an eigenvector of {system.value}, the value matrix of {system.name}")
     found = consensus_spectrum(system) if isinstance(place, ConsensusAt) else bipartite_spectrum(system)
