@@ -8,6 +8,9 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.bipartite import bipartite_count, bipartite_moves
 from eigentoken.proofs.power_method.symbols import B1, B2, LK, LL, V, b1, b2, bbar, d, ell, k, lam, p, q, score
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers
+from eigentoken.proofs.steps.bipartite_spectra import bipartite_spectrum_of
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import SpectrumIs
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.places import BipartiteAt
@@ -70,6 +73,21 @@ _B1, _B2 = sp.tanh(score(k) + t_split), sp.tanh(score(k) - t_split)
 _BAR = (_B1 + _B2) / 2
 _T = lam(V, ell) * (1 + _BAR) - 2 * lam(V, k) * _BAR
 _D = (lam(V, k) - lam(V, ell)) * (lam(V, k) * _B1 * _B2 - lam(V, ell) * _BAR)
+SPECTRUM = SpectrumIs(
+    BipartiteAt(V, k),
+    (
+        (-lam(V, k) * _B1, (p - 1) * (d - 1)),
+        (-lam(V, k) * _B2, (q - 1) * (d - 1)),
+        ((_T + sp.sqrt(_T**2 - 4 * _D)) / 2, 1),
+        ((_T - sp.sqrt(_T**2 - 4 * _D)) / 2, 1),
+    ),
+)
+
+
+def proof(kernel: Kernel) -> Proved:
+    """The spectrum that the engine proves, in the formulas of the claim."""
+    return bipartite_spectrum_of(kernel, SPECTRUM)
+
 
 CT_5 = register(
     Statement(
@@ -79,17 +97,7 @@ CT_5 = register(
         title="Bipartite points of the attention flow",
         systems=("attention-flow",),
         conditions=(Symmetric(V),),
-        claims=(
-            SpectrumIs(
-                BipartiteAt(V, k),
-                (
-                    (-lam(V, k) * _B1, (p - 1) * (d - 1)),
-                    (-lam(V, k) * _B2, (q - 1) * (d - 1)),
-                    ((_T + sp.sqrt(_T**2 - 4 * _D)) / 2, 1),
-                    ((_T - sp.sqrt(_T**2 - 4 * _D)) / 2, 1),
-                ),
-            ),
-        ),
+        claims=(SPECTRUM,),
         text=(
             r"Let $s = v_k^{\top}Mv_k$, $t = \frac12\ln(p/q)$, $b_1 = \tanh(s + t)$, $b_2 = \tanh(s - t)$ and $\bar b "
             r"= \frac12(b_1 + b_2)$. For each $\ell \neq k$: $-\lambda_kb_1$ ($p-1$ times), $-\lambda_kb_2$ ($q-1$ "
@@ -100,6 +108,7 @@ CT_5 = register(
         ),
         depends=("CT-1", "PM-L9"),
         derive=derive,
+        proof=proof,
         claims_from=(("count", "trace", "determinant"),),
         prose_from=("real",),
         vectors=(

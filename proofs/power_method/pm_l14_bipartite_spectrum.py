@@ -37,7 +37,10 @@ from eigentoken.proofs.power_method.symbols import (
     score,
 )  # fmt: skip
 from eigentoken.proofs.properties.exact_points import agree, decimals, image, instance, multipliers
+from eigentoken.proofs.steps.bipartite_spectra import bipartite_spectrum_of, small_eigenvalue
 from eigentoken.proofs.steps.linearized import bipartite_block, claimed_spectrum, group_multipliers
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import SpectrumIs
 from eigentoken.theory.language.conditions import Relation, Symmetric
 from eigentoken.theory.language.places import BipartiteAt
@@ -159,6 +162,12 @@ SPECTRUM = SpectrumIs(
     ),
 )
 
+
+def proof(kernel: Kernel) -> Proved:
+    """The spectrum that the engine proves, valid since ``|alpha lambda_k b_i| < 1``, in the formulas of the claim."""
+    return bipartite_spectrum_of(kernel, SPECTRUM, *small_eigenvalue(kernel))
+
+
 PM_L14 = register(
     Statement(
         id="PM-L14",
@@ -181,6 +190,7 @@ PM_L14 = register(
         ),
         depends=("PM-L9", "PM-L12", "PM-L13"),
         derive=derive,
+        proof=proof,
         claims_from=(("count", "determinant", "value at one", "real", "second route"),),
         vectors=(
             Vector("TV5", lambda: multipliers(TV5), decimals("6/7", "25/28")),

@@ -12,7 +12,6 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Index
 from eigentoken.theory.kernel.propositions import (
-    TRUE,
     Atom,
     Conjunction,
     Disjunction,
@@ -21,13 +20,14 @@ from eigentoken.theory.kernel.propositions import (
     ForAll,
     Implication,
     Proposition,
+    canonical,
     free_letters,
     proposition,
     put,
     same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
-from eigentoken.theory.kernel.structure import classes_of
+from eigentoken.theory.kernel.structure import classes_of, grouped, has_root
 from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter
 from eigentoken.theory.kernel.words import index_range
 from eigentoken.theory.language.claims import Decreases, Increases, Stable, Unstable
@@ -38,66 +38,58 @@ from eigentoken.theory.systems.system import Time
 __all__ = ["first_exit", "linear_instability", "linear_stability", "monotone"]
 
 
-def _class(value: Any, multiplicity: Any, index: Any, inside: Proposition, kind: type) -> Proposition:
-    """One class: for all (or some) ell other than that of the place, and only where the class is there."""
-    there = proposition(sp.Gt(multiplicity, 0)) if sp.sympify(multiplicity).is_number is False else TRUE
-    if ell in sp.sympify(value).free_symbols:
-        guard = Conjunction((index_range(ell), proposition(sp.Ne(ell, index))))
-        inside = kind(ell, guard, inside)
-    if there == TRUE:
-        return inside
-    return Implication(there, inside) if kind is ForAll else Conjunction((there, inside))
+def _inside(values: tuple[Any, ...], flow: bool) -> Any:
+    """All of them strictly inside: of a pair, by its sum T and product D, real or not (Schur-Cohn, Routh-Hurwitz)."""
+    if len(values) == 2:
+        total, product = values
+        return sp.And(total < 0, product > 0) if flow else sp.And(sp.Abs(total) < 1 + product, product < 1)
+    return values[0] < 0 if flow else sp.Abs(values[0]) < 1
 
 
-def _real(proved: Proved, real: tuple[Proved, ...]) -> None:
-    """A value with a root is a real number only where the radicand is proved to be at least zero."""
-    _, classes = classes_of(proved)
-    known = [each.proposition for each in real]
-    for value, _ in classes:
-        for power in sp.sympify(value).atoms(sp.Pow):
-            root = power.exp.is_number and not power.exp.is_integer and power.base.is_nonnegative is not True
-            if root and not any(same(proposition(sp.Ge(power.base, 0)), each) for each in known):
-                raise Refused(f"{power.base} >= 0 is not proved: the eigenvalue could be complex")
+def _outside(values: tuple[Any, ...], flow: bool) -> Any:
+    """At least one of them strictly outside: not both on the inside or on the boundary."""
+    if len(values) == 2:
+        total, product = values
+        return sp.Or(total > 0, product < 0) if flow else sp.Or(sp.Abs(total) > 1 + product, product > 1)
+    return values[0] > 0 if flow else sp.Abs(values[0]) > 1
+
+
+def _classes(found: Proved, real: tuple[Proved, ...], binder: type) -> tuple[Any, list[Proposition]]:
+    """The place, and for each class that it is inside (or that one is outside), under the guard that the class is there."""
+    place, classes = classes_of(found)
+    if found.system is None:
+        raise Refused("a spectrum is that of a system")
+    flow = found.system.time is Time.FLOW
+    known = {canonical(each.proposition) for each in real}
+    parts: list[Proposition] = []
+    for values, multiplicity in grouped(classes):
+        for root in (each for value in values for each in value.atoms(sp.Pow) if has_root(each)):
+            if root.base.is_nonnegative is not True and canonical(proposition(sp.Ge(root.base, 0))) not in known:
+                raise Refused(f"{root.base} >= 0 is not proved: the eigenvalue could be complex")
+        said = proposition((_inside if binder is ForAll else _outside)(values, flow))
+        if any(ell in value.free_symbols for value in values):
+            said = binder(ell, Conjunction((index_range(ell), proposition(sp.Ne(ell, place.index)))), said)
+        if not multiplicity.is_number:
+            there = proposition(sp.Gt(multiplicity, 0))
+            said = Implication(there, said) if binder is ForAll else Conjunction((there, said))
+        parts.append(said)
+    return place, parts
 
 
 def linear_stability(found: Proved, *real: Proved) -> Proved:
     """``Stable(place) <=> every class of the proved spectrum is inside``."""
     system, hypotheses = joined((found, *real))
-    place, classes = classes_of(found)
-    _real(found, real)
-    assert system is not None
-    flow = system.time is Time.FLOW
-    parts = []
-    for value, multiplicity in classes:
-        inside = proposition(value < 0 if flow else sp.Abs(value) < 1)
-        parts.append(_class(value, multiplicity, place.index, inside, ForAll))
-    return prove(
-        Equivalence(Atom(Stable(place)), Conjunction(tuple(parts))),
-        "linear_stability",
-        (found, *real),
-        system,
-        hypotheses,
-    )
+    place, parts = _classes(found, real, ForAll)
+    said = Equivalence(Atom(Stable(place)), Conjunction(tuple(parts)))
+    return prove(said, "linear_stability", (found, *real), system, hypotheses)
 
 
 def linear_instability(found: Proved, *real: Proved) -> Proved:
     """``Unstable(place) <=> some class of the proved spectrum is outside``."""
     system, hypotheses = joined((found, *real))
-    place, classes = classes_of(found)
-    _real(found, real)
-    assert system is not None
-    flow = system.time is Time.FLOW
-    parts = []
-    for value, multiplicity in classes:
-        outside = proposition(value > 0 if flow else sp.Abs(value) > 1)
-        parts.append(_class(value, multiplicity, place.index, outside, Exists))
-    return prove(
-        Equivalence(Atom(Unstable(place)), Disjunction(tuple(parts))),
-        "linear_instability",
-        (found, *real),
-        system,
-        hypotheses,
-    )
+    place, parts = _classes(found, real, Exists)
+    said = Equivalence(Atom(Unstable(place)), Disjunction(tuple(parts)))
+    return prove(said, "linear_instability", (found, *real), system, hypotheses)
 
 
 def first_exit(start: Proved, step: Proved) -> Proved:

@@ -20,6 +20,7 @@ from eigentoken.theory.kernel.propositions import (
     TRUE,
     Conjunction,
     ForAll,
+    Implication,
     Proposition,
     canonical,
     conjuncts,
@@ -119,6 +120,25 @@ class Kernel:
     def arithmetic(self, premises: Iterable[Proved], said: Any) -> Proved:
         return numbers.arithmetic(tuple(premises), said)
 
+    def lemma(self, hypotheses: Iterable[Any], said: Any, *letters: sp.Symbol) -> Proved:
+        """``for all letters: hypotheses => conclusion``, over the reals."""
+        given = [logic.assume(each) for each in hypotheses]
+        found = numbers.arithmetic(given, said)
+        if given:
+            found = logic.discharge(Conjunction(tuple(each.proposition for each in given)), found)
+        for letter in reversed(letters):
+            found = logic.generalise(letter, found)
+        return found
+
+    def apply(self, lemma: Proved, values: Iterable[Any], *premises: Proved) -> Proved:
+        """A lemma at values of its letters, its hypotheses taken from the premises."""
+        for value in values:
+            lemma = logic.instantiate(lemma, value)
+        if not isinstance(lemma.proposition, Implication):
+            return lemma
+        wanted = lemma.proposition.left
+        return logic.modus_ponens(lemma, logic.tautology(premises, wanted))
+
     identity = staticmethod(numbers.identity)
     integers = staticmethod(numbers.integers)
     equal_indices = staticmethod(words.equal_indices)
@@ -138,12 +158,8 @@ class Kernel:
     def respelled(self, found: Proved, claim: SpectrumIs, *premises: Proved) -> Proved:
         """The spectrum in the formulas of the claim; the equations are identities, the premises say where they are defined."""
         _, classes = structure.classes_of(found)
-        pairs = [
-            (sp.sympify(old), sp.sympify(new))
-            for was, will in zip(classes, claim.classes, strict=True)
-            for old, new in zip(was, will, strict=True)
-        ]
-        equations = [numbers.identity(old, new, *premises) for old, new in pairs if old != new]
+        pairs = structure.changes(classes, claim.classes)
+        equations = [numbers.identity(old, new, *premises) for old, new in pairs]
         return structure.respelled(found, claim, *equations)
 
     first_exit = staticmethod(dynamics.first_exit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import sympy as sp
@@ -43,7 +44,7 @@ from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.linearization.spectrum import Spectrum
 from eigentoken.theory.systems.system import Space, System, Time
 
-__all__ = ["increment", "induction", "reduction", "respelled", "spectrum", "summed"]
+__all__ = ["changes", "grouped", "has_root", "increment", "induction", "reduction", "respelled", "spectrum", "summed"]
 
 
 def _known(system: System | None, premises: tuple[Proved, ...]) -> Assumptions:
@@ -152,6 +153,20 @@ def spectrum(place: Place, system: System) -> Proved:
     return prove(claim, "spectrum", (), system, (Atom(Symmetric(place.term)), *valid), detail=found)
 
 
+def _values(found: Spectrum) -> Iterator[Any]:
+    """The values of the tangent classes; the two roots of a block by its trace and determinant."""
+    sign = 1
+    for entry in found.tangent:
+        if entry.block is None:
+            yield entry.value
+            continue
+        if entry.block.shape != (2, 2):
+            raise Refused("a block of more than two groups has no closed form here")
+        trace, det = sp.factor(entry.block.trace()), sp.factor(entry.block.det())
+        yield trace / 2 + sign * sp.sqrt(trace**2 - 4 * det) / 2
+        sign = -sign
+
+
 def _letters(place: Any, system: System, found: Spectrum) -> dict[Any, Any]:
     table = {LAMBDA_K: Eigenvalue(place.term, place.index), LAMBDA_L: Eigenvalue(place.term, ell)}
     if system.score is not None:
@@ -163,18 +178,55 @@ def _in_words(term: Any, table: dict[Any, Any]) -> Any:
     return sp.sympify(term).xreplace(table)
 
 
+def has_root(term: Any) -> bool:
+    """Does a root occur in it?"""
+    return any(each.exp.is_number and not each.exp.is_integer for each in sp.sympify(term).atoms(sp.Pow))
+
+
+def grouped(classes: tuple[tuple[Any, Any], ...]) -> list[tuple[tuple[Any, ...], Any]]:
+    """The classes as single values and pairs: ``((value,), m)``, or ``((T, D), m)`` for the two roots of ``z^2 - T z + D``.
+
+    Two classes with roots are a pair where their sum and the square of their difference have none: then ``T = a + b`` and
+    ``D = (T^2 - (a - b)^2)/4`` hold for complex roots as well.
+    """
+    found: list[tuple[tuple[Any, ...], Any]] = []
+    waiting = [(sp.sympify(value), sp.sympify(times)) for value, times in classes]
+    while waiting:
+        value, times = waiting.pop(0)
+        if not has_root(value):
+            found.append(((value,), times))
+            continue
+        for other in waiting:
+            total, square = value + other[0], (value - other[0]) ** 2
+            if other[1] == times and not has_root(total) and not has_root(square):
+                waiting.remove(other)
+                found.append(((total, (total**2 - square) / 4), times))
+                break
+        else:
+            found.append(((value,), times))
+    return found
+
+
 def respelled(found: Proved, claim: SpectrumIs, *equations: Proved) -> Proved:
-    """The same spectrum in other formulas: each value and multiplicity that changes is changed by a proved equation."""
+    """The same spectrum in other formulas: what changes is changed by a proved equation (of a pair: its sum and product)."""
     place, classes = classes_of(found)
     if claim.place != place or len(claim.classes) != len(classes):
         raise Refused("the claim is about another place, or has another number of classes")
     known = {canonical(each.proposition) for each in equations}
-    for old, new in zip(classes, claim.classes, strict=True):
-        for one_term, other in zip(map(sp.sympify, old), map(sp.sympify, new), strict=True):
-            if one_term != other and canonical(proposition(sp.Eq(one_term, other, evaluate=False))) not in known:
-                raise Refused(f"{one_term} = {other} is not proved")
+    for one_term, other in changes(classes, claim.classes):
+        if canonical(proposition(sp.Eq(one_term, other, evaluate=False))) not in known:
+            raise Refused(f"{one_term} = {other} is not proved")
     system, hypotheses = joined((found, *equations))
     return prove(Atom(claim), "respelled", (found, *equations), system, hypotheses)
+
+
+def changes(classes: tuple[tuple[Any, Any], ...], others: tuple[tuple[Any, Any], ...]) -> list[tuple[Any, Any]]:
+    """The equations that make one list of classes the other, in the order in which they stand."""
+    old, new = grouped(classes), grouped(others)
+    if [len(values) for values, _ in old] != [len(values) for values, _ in new]:
+        raise Refused("the two lists do not have the same pairs of roots")
+    flat = [((*a, m), (*b, k)) for (a, m), (b, k) in zip(old, new, strict=True)]
+    return [(x, y) for before, after in flat for x, y in zip(before, after, strict=True) if x != y]
 
 
 def classes_of(proved: Proved) -> tuple[ConsensusAt | BipartiteAt, tuple[tuple[Any, Any], ...]]:

@@ -1,0 +1,34 @@
+"""Spectra at bipartite points in the kernel: where the formulas are valid, and their spelling in a claim."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.language.claims import SpectrumIs
+from eigentoken.theory.language.terms import SpectralNorm, alpha, d, k, matrix
+
+__all__ = ["bipartite_spectrum_of", "index_bound", "small_eigenvalue"]
+
+
+def index_bound(kernel: Kernel) -> tuple[Proved, Proved]:
+    """``1 <= k <= d``: what k is."""
+    return kernel.given(sp.Ge(k, 1, evaluate=False)), kernel.given(sp.Le(k, d))
+
+
+def small_eigenvalue(kernel: Kernel, index: sp.Expr = k) -> tuple[Proved, ...]:
+    """``|lambda_k| <= |V|`` and ``alpha |V| < 1``."""
+    value = matrix("V")
+    norm = kernel.norm_of_symmetric(value)
+    bounds = index_bound(kernel) if index == k else ()
+    each = kernel.at(kernel.part(norm, norm.proposition.parts[1]), index, *bounds)
+    return each, kernel.given(alpha * SpectralNorm(value) < 1)
+
+
+def bipartite_spectrum_of(kernel: Kernel, claim: SpectrumIs, *premises: Proved) -> Proved:
+    """The spectrum of the system at the place of the claim, in its formulas; the premises show that these are valid."""
+    found = kernel.spectrum(claim.place)
+    _, *valid = found.hypotheses
+    found = kernel.supply(found, *(kernel.arithmetic(premises, each) for each in valid))
+    return kernel.respelled(found, claim, *premises)
