@@ -8,9 +8,13 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.bipartite import bipartite_count, bipartite_moves
 from eigentoken.proofs.power_method.symbols import LK, LL, V, d, delta, ell, k, lam, n, p, q
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
+from eigentoken.proofs.steps.bipartite_spectra import bipartite_spectrum_of, first_or_other, outside_at, split
+from eigentoken.proofs.steps.consensus_criteria import other_index
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import SpectrumIs, Unstable, When
-from eigentoken.theory.language.conditions import AllOf, Relation
+from eigentoken.theory.language.conditions import AllOf, Relation, SimpleTop
 from eigentoken.theory.language.places import BipartiteAt
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
@@ -85,6 +89,43 @@ def derive() -> Derivation:
 
 _DELTA = (p - q) / n
 _T, _D = lam(V, ell), _DELTA**2 * lam(V, k) * (lam(V, ell) - lam(V, k))
+SPECTRUM = SpectrumIs(
+    BipartiteAt(V, k),
+    (
+        (-lam(V, k) * _DELTA, (p - 1) * (d - 1)),
+        (lam(V, k) * _DELTA, (q - 1) * (d - 1)),
+        ((_T + sp.sqrt(_T**2 - 4 * _D)) / 2, 1),
+        ((_T - sp.sqrt(_T**2 - 4 * _D)) / 2, 1),
+    ),
+)
+UNBALANCED = Relation(sp.Ne(p, q))
+BALANCED = AllOf((Relation(sp.Eq(p, q)), Relation(sp.Or(lam(V, k) < lam(V, 1), lam(V, 2) > 0))))
+
+
+def proof(kernel: Kernel) -> Proved:
+    """The spectrum; on ``v_1`` the direction ``v_2`` decides, elsewhere the direction ``v_1`` has a positive trace."""
+    spectrum = bipartite_spectrum_of(kernel, SPECTRUM, split(kernel))
+    test = kernel.linear_instability(spectrum)
+    positive, wide = kernel.given(lam(V, 1) > 0), kernel.given(d >= 2)
+    first, other = kernel.assume(sp.Eq(k, 1)), kernel.assume(k >= 2)
+    top = kernel.equal_indices(first, lam(V, k))
+    second = kernel.at(kernel.unfold(kernel.given(SimpleTop(V))), sp.Integer(2), wide)
+    elsewhere = outside_at(kernel, test, sp.Integer(1), other, positive)
+    unequal = outside_at(
+        kernel, test, sp.Integer(2), first, kernel.assume(UNBALANCED), positive, top, second, wide, split(kernel)
+    )
+    either = first_or_other(kernel)
+    unbalanced = kernel.by_cases(either, (first.proposition, unequal), (other.proposition, elsewhere))
+    below, grows = kernel.assume(lam(V, k) < lam(V, 1)), kernel.assume(lam(V, 2) > 0)
+    not_first = outside_at(kernel, test, sp.Integer(1), other_index(kernel, below, V), positive)
+    at_first = outside_at(kernel, test, sp.Integer(2), first, grows, wide)
+    balanced = kernel.by_cases(
+        kernel.tautology([kernel.assume(BALANCED)], BALANCED.parts[1]),
+        (below.proposition, not_first),
+        (grows.proposition, kernel.by_cases(either, (first.proposition, at_first), (other.proposition, elsewhere))),
+    )
+    return kernel.conjunction(spectrum, kernel.discharge(UNBALANCED, unbalanced), kernel.discharge(BALANCED, balanced))
+
 
 CT_3 = register(
     Statement(
@@ -93,22 +134,11 @@ CT_3 = register(
         source=Source(HERE, "continuous-time counterpart of Lemma 5"),
         title="Bipartite points of the Oja flow",
         systems=("oja-flow",),
-        conditions=ASSUMPTION_1,
+        conditions=(*ASSUMPTION_1, Relation(d >= 2)),
         claims=(
-            SpectrumIs(
-                BipartiteAt(V, k),
-                (
-                    (-lam(V, k) * _DELTA, (p - 1) * (d - 1)),
-                    (lam(V, k) * _DELTA, (q - 1) * (d - 1)),
-                    ((_T + sp.sqrt(_T**2 - 4 * _D)) / 2, 1),
-                    ((_T - sp.sqrt(_T**2 - 4 * _D)) / 2, 1),
-                ),
-            ),
-            When(Relation(sp.Ne(p, q)), Unstable(BipartiteAt(V, k))),
-            When(
-                AllOf((Relation(sp.Eq(p, q)), Relation(sp.Or(lam(V, k) < lam(V, 1), lam(V, 2) > 0)))),
-                Unstable(BipartiteAt(V, k)),
-            ),
+            SPECTRUM,
+            When(UNBALANCED, Unstable(BipartiteAt(V, k))),
+            When(BALANCED, Unstable(BipartiteAt(V, k))),
         ),
         text=(
             r"For each $\ell \neq k$: $-\lambda_k\delta$ ($p-1$ times), $\lambda_k\delta$ ($q-1$ times), and a block "
@@ -119,6 +149,7 @@ CT_3 = register(
         ),
         depends=("PM-A1", "CT-1"),
         derive=derive,
+        proof=proof,
         claims_from=(("count", "trace", "determinant"), ("k = 1", "k > 1"), ("p = q",)),
         vectors=(
             Vector(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sympy as sp
 
 from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import Exists, conjuncts, put
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import SpectrumIs
-from eigentoken.theory.language.terms import SpectralNorm, alpha, d, k, matrix
+from eigentoken.theory.language.terms import SpectralNorm, alpha, d, ell, k, matrix, n, p, q
 
-__all__ = ["bipartite_spectrum_of", "index_bound", "small_eigenvalue"]
+__all__ = ["bipartite_spectrum_of", "first_or_other", "index_bound", "outside_at", "small_eigenvalue", "split"]
 
 
 def index_bound(kernel: Kernel) -> tuple[Proved, Proved]:
@@ -24,6 +25,25 @@ def small_eigenvalue(kernel: Kernel, index: sp.Expr = k) -> tuple[Proved, ...]:
     bounds = index_bound(kernel) if index == k else ()
     each = kernel.at(kernel.part(norm, norm.proposition.parts[1]), index, *bounds)
     return each, kernel.given(alpha * SpectralNorm(value) < 1)
+
+
+def split(kernel: Kernel) -> Proved:
+    """``n = p + q``."""
+    return kernel.given(sp.Eq(n, p + q))
+
+
+def outside_at(kernel: Kernel, test: Proved, index: sp.Expr, other: Proved, *premises: Proved) -> Proved:
+    """``Unstable``: at ``ell = index`` (which is not k) one of the two roots is outside, by arithmetic from the premises."""
+    some = next(each for each in test.proposition.right.parts if isinstance(each, Exists))
+    guards = [kernel.follows((*premises, other), each) for each in conjuncts(put(some.guard, {ell: index}))]
+    found = kernel.arithmetic(premises, put(some.body, {ell: index}))
+    shown = kernel.witness(some, index, *guards, found)
+    return kernel.modus_ponens(test, kernel.tautology([shown], test.proposition.right))
+
+
+def first_or_other(kernel: Kernel) -> Proved:
+    """``k = 1`` or ``k >= 2``."""
+    return kernel.integers([], sp.Or(sp.Eq(k, 1), k >= 2))
 
 
 def bipartite_spectrum_of(kernel: Kernel, claim: SpectrumIs, *premises: Proved) -> Proved:

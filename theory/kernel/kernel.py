@@ -106,9 +106,9 @@ class Kernel:
         if not isinstance(said, ForAll):
             raise Refused("only what holds for all values of a letter can be taken at one")
         guards = conjuncts(put(said.guard, {said.letter: value}))
-        return logic.instantiate(proved, value, *(self._follows(known, each) for each in guards))
+        return logic.instantiate(proved, value, *(self.follows(known, each) for each in guards))
 
-    def _follows(self, known: Iterable[Proved], said: Proposition) -> Proved:
+    def follows(self, known: Iterable[Proved], said: Proposition) -> Proved:
         """A guard: for integers where its letters are, else over the reals."""
         about = numbers.scalar_form(said).free_symbols
         if about and all(each.is_integer for each in about):
@@ -159,8 +159,15 @@ class Kernel:
         """The spectrum in the formulas of the claim; the equations are identities, the premises say where they are defined."""
         _, classes = structure.classes_of(found)
         pairs = structure.changes(classes, claim.classes)
-        equations = [numbers.identity(old, new, *premises) for old, new in pairs]
+        equations = [self._equal(old, new, premises) for old, new in pairs]
         return structure.respelled(found, claim, *equations)
+
+    def _equal(self, old: Any, new: Any, premises: tuple[Proved, ...]) -> Proved:
+        """An identity; or, where it needs an equation among the premises (``n = p + q``), what follows from that."""
+        try:
+            return numbers.identity(old, new, *premises)
+        except Refused:
+            return self.arithmetic(premises, sp.Eq(old, new, evaluate=False))
 
     first_exit = staticmethod(dynamics.first_exit)
     linear_stability = staticmethod(dynamics.linear_stability)
@@ -193,7 +200,7 @@ class Kernel:
             except Refused:
                 continue
             scalar.append(each)
-        return self._follows(scalar, said)
+        return self.follows(scalar, said)
 
     def argued(self, said: Any, text: str, *premises: Proved) -> Proved:
         return books.argued(said, text, self.system, *premises)
