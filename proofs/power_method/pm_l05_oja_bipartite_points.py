@@ -33,11 +33,15 @@ from eigentoken.proofs.power_method.symbols import (
     q,
 )  # fmt: skip
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
+from eigentoken.proofs.steps.bipartite_spectra import bipartite_spectrum_of, first_or_other, outside_at, split
+from eigentoken.proofs.steps.consensus_criteria import other_index
 from eigentoken.proofs.steps.linearized import bipartite_block, claimed_spectrum, group_multipliers
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
 from eigentoken.proofs.steps.textbook_maps import INTERMEDIATE_VALUE
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import SpectrumIs, Unstable, When
-from eigentoken.theory.language.conditions import AllOf, Relation
+from eigentoken.theory.language.conditions import AllOf, Relation, SimpleTop
 from eigentoken.theory.language.places import BipartiteAt
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
@@ -282,6 +286,46 @@ SPECTRUM = SpectrumIs(
     ),
 )
 
+UNBALANCED = Relation(sp.Ne(p, q))
+BALANCED = AllOf(
+    (
+        Relation(sp.Eq(p, q)),
+        Relation(sp.Or(lam(V, k) < lam(V, 1), lam(V, 2) > 0, alpha * sp.Abs(lam(V, d)) > 2)),
+    )
+)
+
+
+def proof(kernel: Kernel) -> Proved:
+    """The spectrum; on ``v_1`` the polynomial of the pair is negative at 1, elsewhere its value at 0 is above 1."""
+    tokens, fixed = split(kernel), kernel.given(FIXED)
+    spectrum = bipartite_spectrum_of(kernel, SPECTRUM, tokens, fixed)
+    test = kernel.linear_instability(spectrum)
+    positive, wide = kernel.given(lam(V, 1) > 0), kernel.given(d >= 2)
+    first, other = kernel.assume(sp.Eq(k, 1)), kernel.assume(k >= 2)
+    simple = kernel.unfold(kernel.given(SimpleTop(V)))
+    top, second = kernel.equal_indices(first, lam(V, k)), kernel.at(simple, sp.Integer(2), wide)
+    elsewhere = outside_at(kernel, test, sp.Integer(1), other, positive, fixed, tokens)
+    unequal = outside_at(
+        kernel, test, sp.Integer(2), first, kernel.assume(UNBALANCED), positive, top, second, wide, tokens, fixed
+    )
+    either = first_or_other(kernel)
+    unbalanced = kernel.by_cases(either, (first.proposition, unequal), (other.proposition, elsewhere))
+    ways = [lam(V, k) < lam(V, 1), lam(V, 2) > 0, alpha * sp.Abs(lam(V, d)) > 2]
+    below, grows, long = (kernel.assume(each) for each in ways)
+    equal = kernel.assume(BALANCED.parts[0])
+    not_first = outside_at(kernel, test, sp.Integer(1), other_index(kernel, below, V), positive, fixed, tokens)
+    along_second = outside_at(kernel, test, sp.Integer(2), first, grows, wide, tokens, equal)
+    along_last = outside_at(kernel, test, d, first, long, wide, tokens, equal)
+    balanced = kernel.by_cases(
+        kernel.tautology([kernel.assume(BALANCED)], sp.Or(*ways)),
+        (below.proposition, not_first),
+        (grows.proposition, kernel.by_cases(either, (first.proposition, along_second), (other.proposition, elsewhere))),
+        (long.proposition, kernel.by_cases(either, (first.proposition, along_last), (other.proposition, elsewhere))),
+    )
+    balanced = kernel.supply(balanced, kernel.tautology([kernel.assume(BALANCED)], BALANCED.parts[0]))
+    return kernel.conjunction(spectrum, kernel.discharge(UNBALANCED, unbalanced), kernel.discharge(BALANCED, balanced))
+
+
 PM_L5 = register(
     Statement(
         id="PM-L5",
@@ -292,16 +336,8 @@ PM_L5 = register(
         conditions=(*ASSUMPTION_1, FIXED, Relation(d >= 2)),
         claims=(
             SPECTRUM,
-            When(Relation(sp.Ne(p, q)), Unstable(BipartiteAt(V, k))),
-            When(
-                AllOf(
-                    (
-                        Relation(sp.Eq(p, q)),
-                        Relation(sp.Or(lam(V, k) < lam(V, 1), lam(V, 2) > 0, alpha * sp.Abs(lam(V, d)) > 2)),
-                    )
-                ),
-                Unstable(BipartiteAt(V, k)),
-            ),
+            When(UNBALANCED, Unstable(BipartiteAt(V, k))),
+            When(BALANCED, Unstable(BipartiteAt(V, k))),
         ),
         text=(
             r"Let $m_\pm = 1 \pm \alpha\lambda_k\delta > 0$. For each $\ell \neq k$ the multipliers are $1/m_+$ "
@@ -317,6 +353,7 @@ PM_L5 = register(
         ),
         depends=("PM-L1", "PM-A1", "PM-CX1"),
         derive=derive,
+        proof=proof,
         claims_from=(
             ("count", "determinant", "value at one", "second route"),
             ("that point is above 1",),
