@@ -16,6 +16,8 @@ from eigentoken.proofs.properties.first_failures import (
 from eigentoken.proofs.steps.reductions import grouped, tensor
 from eigentoken.theory.calculus import SLOT, Assumptions, CalculusAlgebra, Index, Letter, dot, vector
 from eigentoken.theory.calculus import instance as at
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Equilibrium
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
@@ -122,6 +124,11 @@ def derive() -> Derivation:
     )
 
 
+def proof(kernel: Kernel) -> Proved:
+    """Both flows rest at eigenvectors, as the engine derives from their equations."""
+    return kernel.conjunction(kernel.equilibrium(ConsensusAt(V, k)), kernel.equilibrium(BipartiteAt(V, k)))
+
+
 CT_1 = register(
     Statement(
         id="CT-1",
@@ -140,6 +147,7 @@ CT_1 = register(
             r"(attention)."
         ),
         derive=derive,
+        proof=proof,
         claims_from=(("consensus",), ("two groups, Oja", "two groups, attention")),
         prose_from=("flow", "first order", "off the eigenvectors"),
         variants=(

@@ -19,6 +19,8 @@ from eigentoken.proofs.properties.first_failures import (
 )
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Equilibrium, Iff
 from eigentoken.theory.language.conditions import AllOf, Relation
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
@@ -86,6 +88,23 @@ def derive() -> Derivation:
 
 
 _B1, _B2 = sp.tanh(score(k) + t_split), sp.tanh(score(k) - t_split)
+CLAIMS = (
+    Iff(Equilibrium(ConsensusAt(V, k)), Relation(1 + alpha * lam(V, k) > 0)),
+    Iff(
+        Equilibrium(BipartiteAt(V, k)),
+        AllOf((Relation(1 + alpha * lam(V, k) * _B1 > 0), Relation(1 + alpha * lam(V, k) * _B2 > 0))),
+    ),
+)
+
+
+def proof(kernel: Kernel) -> Proved:
+    """The heights that the engine derives, and their signs in the letters of the claim."""
+    return kernel.conjunction(
+        kernel.restated(kernel.equilibrium(ConsensusAt(V, k)), CLAIMS[0]),
+        kernel.restated(kernel.equilibrium(BipartiteAt(V, k)), CLAIMS[1]),
+    )
+
+
 PM_L8 = register(
     Statement(
         id="PM-L8",
@@ -94,13 +113,7 @@ PM_L8 = register(
         title="Fixed points of the attention map",
         systems=("attention-map",),
         conditions=ASSUMPTION_1,
-        claims=(
-            Iff(Equilibrium(ConsensusAt(V, k)), Relation(1 + alpha * lam(V, k) > 0)),
-            Iff(
-                Equilibrium(BipartiteAt(V, k)),
-                AllOf((Relation(1 + alpha * lam(V, k) * _B1 > 0), Relation(1 + alpha * lam(V, k) * _B2 > 0))),
-            ),
-        ),
+        claims=CLAIMS,
         text=(
             r"A state is a fixed point iff for all $i$ the push is radial, $u_i = c_ix_i$, with $c_i > -1/\alpha$. The "
             r"classes are: consensus $\pm v_k$ with $1 + \alpha\lambda_k > 0$; bipartite $\pm v_k$ with $m_1, m_2 > "
@@ -110,6 +123,7 @@ PM_L8 = register(
         ),
         depends=("PM-A1", "PM-L1", "PM-L9"),
         derive=derive,
+        proof=proof,
         claims_from=(("fixed: sufficient", "consensus push"), ("fixed: sufficient", "two groups")),
         prose_from=("off the eigenvectors", "off the eigenvectors, converse"),
         printed=Printed(

@@ -7,6 +7,10 @@ import sympy as sp
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.symbols import LK, E, V, alpha, k, p, q
 from eigentoken.proofs.properties.exact_points import agree, image, instance
+from eigentoken.proofs.steps.bipartite_spectra import small_eigenvalue
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import conjuncts
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Equilibrium
 from eigentoken.theory.language.conditions import Relation, Symmetric
 from eigentoken.theory.language.places import BipartiteAt
@@ -58,6 +62,15 @@ LARGE_STEP = instance(
     alpha="3",
 )
 
+
+def proof(kernel: Kernel) -> Proved:
+    """Both heights are positive, since ``|alpha lambda_k b_i| < 1``."""
+    rests = kernel.equilibrium(BipartiteAt(V, k))
+    bounds = small_eigenvalue(kernel)
+    heights = (kernel.arithmetic(bounds, each) for each in conjuncts(rests.proposition.right))
+    return kernel.modus_ponens(rests, kernel.conjunction(*heights))
+
+
 PM_L13 = register(
     Statement(
         id="PM-L13",
@@ -74,6 +87,7 @@ PM_L13 = register(
         ),
         depends=("PM-L9",),
         derive=derive,
+        proof=proof,
         claims_from=(("positive",),),
         prose_from=("what is needed",),
         variants=(

@@ -16,6 +16,8 @@ from eigentoken.proofs.properties.first_failures import (
     cycle_on_a_repeated_eigenvalue,
 )
 from eigentoken.proofs.steps.reductions import grouped
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import TwoCycle, When
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import ConsensusAt
@@ -109,6 +111,14 @@ def complementary() -> Verdict:
     )
 
 
+def proof(kernel: Kernel) -> Proved:
+    """The height is ``1 + alpha lambda_k``; where it is negative the map sends the place to its negative, and back."""
+    cycles = kernel.two_cycle(ConsensusAt(V, k))
+    negative = kernel.assume(1 + alpha * lam(V, k) < 0)
+    height = kernel.arithmetic([negative], cycles.proposition.right)
+    return kernel.discharge(negative.proposition, kernel.modus_ponens(cycles, height))
+
+
 PM_N4 = register(
     Statement(
         id="PM-N4",
@@ -126,6 +136,7 @@ PM_N4 = register(
         ),
         depends=("PM-L3", "PM-L4", "PM-R7"),
         derive=derive,
+        proof=proof,
         claims_from=(("flip",),),
         prose_from=("sufficient", "necessary: step", "necessary: last", "no others"),
         printed=Printed(

@@ -27,7 +27,7 @@ from eigentoken.theory.kernel.propositions import (
     same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
-from eigentoken.theory.kernel.structure import classes_of, grouped, has_root
+from eigentoken.theory.kernel.spectra import classes_of, grouped, has_root
 from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter
 from eigentoken.theory.kernel.words import index_range
 from eigentoken.theory.language.claims import Decreases, Increases, Stable, Unstable
@@ -42,7 +42,9 @@ def _inside(values: tuple[Any, ...], flow: bool) -> Any:
     """All of them strictly inside: of a pair, by its sum T and product D, real or not (Schur-Cohn, Routh-Hurwitz)."""
     if len(values) == 2:
         total, product = values
-        return sp.And(total < 0, product > 0) if flow else sp.And(sp.Abs(total) < 1 + product, product < 1)
+        return (
+            sp.And(total < 0, product > 0) if flow else sp.And(total < 1 + product, total > -1 - product, product < 1)
+        )
     return values[0] < 0 if flow else sp.Abs(values[0]) < 1
 
 
@@ -50,7 +52,7 @@ def _outside(values: tuple[Any, ...], flow: bool) -> Any:
     """At least one of them strictly outside: not both on the inside or on the boundary."""
     if len(values) == 2:
         total, product = values
-        return sp.Or(total > 0, product < 0) if flow else sp.Or(sp.Abs(total) > 1 + product, product > 1)
+        return sp.Or(total > 0, product < 0) if flow else sp.Or(total > 1 + product, total < -1 - product, product > 1)
     return values[0] > 0 if flow else sp.Abs(values[0]) > 1
 
 

@@ -15,10 +15,11 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Expression
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, logic, structure, words
+from eigentoken.theory.kernel import books, dynamics, logic, spectra, structure, words
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Conjunction,
+    Equivalence,
     ForAll,
     Implication,
     Proposition,
@@ -153,14 +154,26 @@ class Kernel:
     induction = staticmethod(structure.induction)
 
     def spectrum(self, place: Place) -> Proved:
-        return structure.spectrum(place, self._system())
+        return spectra.spectrum(place, self._system())
+
+    def equilibrium(self, place: Place) -> Proved:
+        return spectra.equilibrium(place, self._system())
+
+    def two_cycle(self, place: Place) -> Proved:
+        return spectra.two_cycle(place, self._system())
 
     def respelled(self, found: Proved, claim: SpectrumIs, *premises: Proved) -> Proved:
         """The spectrum in the formulas of the claim; the equations are identities, the premises say where they are defined."""
-        _, classes = structure.classes_of(found)
-        pairs = structure.changes(classes, claim.classes)
+        _, classes = spectra.classes_of(found)
+        pairs = spectra.changes(classes, claim.classes)
         equations = [self._equal(old, new, premises) for old, new in pairs]
-        return structure.respelled(found, claim, *equations)
+        return spectra.respelled(found, claim, *equations)
+
+    def restated(self, found: Proved, said: Any, *premises: Proved) -> Proved:
+        """``P <=> Q`` as ``P <=> R``, where Q and R are relations that real arithmetic shows to be equivalent."""
+        wanted = proposition(said)
+        equivalent = self.arithmetic(premises, Equivalence(found.proposition.right, wanted.right))
+        return logic.tautology([found, equivalent], wanted)
 
     def _equal(self, old: Any, new: Any, premises: tuple[Proved, ...]) -> Proved:
         """An identity; or, where it needs an equation among the premises (``n = p + q``), what follows from that."""

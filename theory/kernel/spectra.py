@@ -1,0 +1,165 @@
+"""Rules about spectra: what the linearization engine derives at a place, for symbolic n and d, as a proposition.
+
+A place is consensus on an eigenvector of the value matrix, or a split between it and its negative.  The engine reads the equation
+of the system; nothing is typed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.kernel.propositions import Atom, Conjunction, Equivalence, Proposition, canonical, proposition
+from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
+from eigentoken.theory.language.claims import Equilibrium, SpectrumIs, TwoCycle
+from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.places import BipartiteAt, ConsensusAt, Place
+from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, ell, matrix
+from eigentoken.theory.linearization.consensus_spectra import (
+    LAMBDA_K,
+    LAMBDA_L,
+    S,
+    bipartite_spectrum,
+    consensus_spectrum,
+)
+from eigentoken.theory.linearization.spectrum import Spectrum
+from eigentoken.theory.systems.system import Space, System, Time
+
+__all__ = ["changes", "classes_of", "equilibrium", "grouped", "has_root", "respelled", "spectrum", "two_cycle"]
+
+
+def spectrum(place: Place, system: System) -> Proved:
+    """``SpectrumIs(place, ...)``, as the linearization engine derives it for symbolic n and d from the equation.
+
+    Hypotheses: the value matrix is symmetric (so that its eigenvectors are a basis and its eigenvalues real), and what the
+    formulas need to be valid (``1 + alpha lambda_k > 0`` for a map).
+    """
+    found, table = _engine(place, system)
+    values = (_in_words(found.expanded(each), table) for each in _values(found))
+    times = (_in_words(entry.multiplicity, table) for entry in found.tangent)
+    claim = Atom(SpectrumIs(place, tuple(zip(values, times, strict=True))))
+    hypotheses = (_symmetric(system), *_heights(found, table, sp.Gt))
+    return prove(claim, "spectrum", (), system, hypotheses, detail=found)
+
+
+def equilibrium(place: Place, system: System) -> Proved:
+    """A flow rests at the place; a map does iff every group has ``y = m x`` with a height ``m > 0``, as the engine derives it."""
+    found, table = _engine(place, system)
+    rests: Proposition = Atom(Equilibrium(place))
+    if system.time is Time.MAP:
+        rests = Equivalence(rests, Conjunction(_heights(found, table, sp.Gt)))
+    return prove(rests, "equilibrium", (), system, (_symmetric(system),), detail=found)
+
+
+def two_cycle(place: Place, system: System) -> Proved:
+    """A map sends the place to its negative, and back since it is odd, iff every height is negative."""
+    found, table = _engine(place, system)
+    if system.time is not Time.MAP:
+        raise Refused("a flow has no 2-cycles")
+    said = Equivalence(Atom(TwoCycle(place)), Conjunction(_heights(found, table, sp.Lt)))
+    return prove(said, "two_cycle", (), system, (_symmetric(system),), detail=found)
+
+
+def _engine(place: Place, system: System) -> tuple[Spectrum, dict[Any, Any]]:
+    """The spectrum at a place on an eigenvector of the value matrix, and what its letters are."""
+    if system.metric or system.value is None or system.space is not Space.SPHERE or system.mask != "full":
+        raise Refused(f"no spectrum at a named place for {system.name}: it has no value matrix, a metric or a mask")
+    if system.multihead and not isinstance(place, ConsensusAt):
+        raise Refused(f"with several heads {system.name} has this spectrum at consensus only, where their sum decides")
+    if not isinstance(place, ConsensusAt | BipartiteAt) or place.term != matrix(system.value):
+        raise Refused(f"the place must be on an eigenvector of {system.value}, the value matrix of {system.name}")
+    found = consensus_spectrum(system) if isinstance(place, ConsensusAt) else bipartite_spectrum(system)
+    table = {LAMBDA_K: Eigenvalue(place.term, place.index), LAMBDA_L: Eigenvalue(place.term, ell)}
+    if system.score is not None:
+        table[S] = ScoreAtEigenvector(matrix(system.score), place.term, place.index)
+    return found, table
+
+
+def _symmetric(system: System) -> Proposition:
+    return Atom(Symmetric(matrix(str(system.value))))
+
+
+def _heights(found: Spectrum, table: dict[Any, Any], relation: Any) -> tuple[Proposition, ...]:
+    """``m > 0`` (or ``m < 0``) for every group of a map; nothing for a flow."""
+    return tuple(
+        proposition(relation(_in_words(found.expanded(each.lhs - each.rhs), table), 0)) for each in found.conditions
+    )
+
+
+def _values(found: Spectrum) -> Iterator[Any]:
+    """The values of the tangent classes; the two roots of a block by its trace and determinant."""
+    sign = 1
+    for entry in found.tangent:
+        if entry.block is None:
+            yield entry.value
+            continue
+        if entry.block.shape != (2, 2):
+            raise Refused("a block of more than two groups has no closed form here")
+        trace, det = sp.factor(entry.block.trace()), sp.factor(entry.block.det())
+        yield trace / 2 + sign * sp.sqrt(trace**2 - 4 * det) / 2
+        sign = -sign
+
+
+def _in_words(term: Any, table: dict[Any, Any]) -> Any:
+    return sp.sympify(term).xreplace(table)
+
+
+def has_root(term: Any) -> bool:
+    """Does a root occur in it?"""
+    return any(each.exp.is_number and not each.exp.is_integer for each in sp.sympify(term).atoms(sp.Pow))
+
+
+def grouped(classes: tuple[tuple[Any, Any], ...]) -> list[tuple[tuple[Any, ...], Any]]:
+    """The classes as single values and pairs: ``((value,), m)``, or ``((T, D), m)`` for the two roots of ``z^2 - T z + D``.
+
+    Two classes with roots are a pair where their sum and the square of their difference have none: then ``T = a + b`` and
+    ``D = (T^2 - (a - b)^2)/4`` hold for complex roots as well.
+    """
+    found: list[tuple[tuple[Any, ...], Any]] = []
+    waiting = [(sp.sympify(value), sp.sympify(times)) for value, times in classes]
+    while waiting:
+        value, times = waiting.pop(0)
+        if not has_root(value):
+            found.append(((value,), times))
+            continue
+        for other in waiting:
+            total, square = value + other[0], (value - other[0]) ** 2
+            if other[1] == times and not has_root(total) and not has_root(square):
+                waiting.remove(other)
+                found.append(((total, (total**2 - square) / 4), times))
+                break
+        else:
+            found.append(((value,), times))
+    return found
+
+
+def respelled(found: Proved, claim: SpectrumIs, *equations: Proved) -> Proved:
+    """The same spectrum in other formulas: what changes is changed by a proved equation (of a pair: its sum and product)."""
+    place, classes = classes_of(found)
+    if claim.place != place or len(claim.classes) != len(classes):
+        raise Refused("the claim is about another place, or has another number of classes")
+    known = {canonical(each.proposition) for each in equations}
+    for one_term, other in changes(classes, claim.classes):
+        if canonical(proposition(sp.Eq(one_term, other, evaluate=False))) not in known:
+            raise Refused(f"{one_term} = {other} is not proved")
+    system, hypotheses = joined((found, *equations))
+    return prove(Atom(claim), "respelled", (found, *equations), system, hypotheses)
+
+
+def changes(classes: tuple[tuple[Any, Any], ...], others: tuple[tuple[Any, Any], ...]) -> list[tuple[Any, Any]]:
+    """The equations that make one list of classes the other, in the order in which they stand."""
+    old, new = grouped(classes), grouped(others)
+    if [len(values) for values, _ in old] != [len(values) for values, _ in new]:
+        raise Refused("the two lists do not have the same pairs of roots")
+    flat = [((*a, m), (*b, k)) for (a, m), (b, k) in zip(old, new, strict=True)]
+    return [(x, y) for before, after in flat for x, y in zip(before, after, strict=True) if x != y]
+
+
+def classes_of(proved: Proved) -> tuple[ConsensusAt | BipartiteAt, tuple[tuple[Any, Any], ...]]:
+    """Place and classes of a proved spectrum."""
+    word = getattr(proved.proposition, "word", None)
+    if not isinstance(word, SpectrumIs) or not isinstance(word.place, ConsensusAt | BipartiteAt):
+        raise Refused("a proved spectrum at a place on an eigenvector is needed")
+    return word.place, word.classes
