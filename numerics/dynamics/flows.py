@@ -19,7 +19,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from eigentoken.numerics.dynamics.fused import lagrange
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.theory.systems.system import Time
 
@@ -30,17 +29,16 @@ METHODS = ("dopri5", "bosh3", "rk4")
 #: A step is predicted to have ``SAFETY^order`` of the allowed error.
 SAFETY = 0.9
 
+#: Scales that modulate a score may be wrong by this share of ``rtol``, relative to the largest: a state that is known to
+#: ``rtol`` leaves its scores uncertain by twice that, and what is wrong here enters the step times its length.
+MODULATION = 0.25
+
 Observer = Callable[[float, Tensor], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class Tableau:
-    """An explicit method: stages A, C, weights B, error weights E and interpolant P (``None``: not embedded).
-
-    A stage s >= 1 with ``B_s = E_s = 0`` only helps the later stages.  An error ``O(h^m)`` in its matrices is one of
-    ``O(h^(m+1))`` in their points and of ``O(h^(m+2))`` in the step, so matrices interpolated in time through
-    ``m >= order - 1`` other stages keep the order: such stages are ``helping``.
-    """
+    """An explicit method: stages A, C, weights B, error weights E and interpolant P (``None``: not embedded)."""
 
     order: int
     A: np.ndarray
@@ -48,14 +46,6 @@ class Tableau:
     C: np.ndarray
     E: np.ndarray | None
     P: np.ndarray | None
-
-    @property
-    def helping(self) -> tuple[int, ...]:
-        """The stages whose matrices may be interpolated from those of the others."""
-        weight = np.abs(self.B) if self.E is None else np.abs(self.B) + np.abs(self.E[: len(self.B)])
-        found = tuple(s for s in range(1, len(self.C)) if weight[s] == 0)
-        enough = len({float(c) for s, c in enumerate(self.C) if s not in found}) >= self.order - 1
-        return found if enough else ()
 
 
 @cache
@@ -155,6 +145,7 @@ class _Stepper:
     def __init__(self, problem: Problem, scheme: Tableau, lift: Callable[[Tensor], Tensor]) -> None:
         self.problem, self.scheme, self.lift = problem, scheme, lift
         self.evaluations = 0
+        self.within = 0.0
 
     def velocity(self, t: float, y: Tensor) -> Tensor:
         self.evaluations += 1
@@ -175,15 +166,7 @@ class _Stepper:
         """Fill the stages and return the new point, retracted; the last stage is the velocity there."""
         scheme = self.scheme
         if self.problem.fused is not None:
-            times = [t, *(t + h * float(c) for c in scheme.C[1:]), t + h]
-            nodes = {time: float(c) for time, c in zip(times, [*scheme.C, 1.0], strict=True)}
-            helped = [times[s] for s in scheme.helping]
-            others = [time for time in nodes if time not in helped]
-            between = {
-                time: dict(zip(others, lagrange([nodes[other] for other in others], nodes[time]), strict=True))
-                for time in helped
-            }
-            self.problem.fused.prepare(others, between)
+            self.problem.fused.prepare([*(t + h * float(c) for c in scheme.C[1:]), t + h], self.within)
         for s in range(1, len(scheme.C)):
             stages[s] = self.velocity(t + h * float(scheme.C[s]), self.combine(h * scheme.A[s, :s], stages, x))
         new = self.problem.retract(self.combine(h * scheme.B, stages, x), t + h)
@@ -223,8 +206,6 @@ class _Stepper:
         d0 = float((token_norms(x) / scale).square().mean(-1).max().sqrt())
         d1 = float((token_norms(k) / scale).square().mean(-1).max().sqrt())
         h0 = min(0.01 * d0 / d1, span) if d0 > 1e-5 and d1 > 1e-5 else min(1e-6, span)
-        if self.problem.fused is not None:
-            self.problem.fused.prepare([t, t + direction * h0])
         k1 = self.velocity(t + direction * h0, torch.add(x, k, alpha=direction * h0))
         d2 = float((token_norms(k1 - k) / scale).square().mean(-1).max().sqrt()) / h0
         top = max(d1, d2)
@@ -245,6 +226,7 @@ class _Stepper:
         stop_speed: float | None,
         max_steps: int,
     ) -> Flow:
+        self.within = MODULATION * rtol if step is None else 0.0
         direction = 1.0 if end >= start else -1.0
         wanted = [] if at is None else sorted((float(t) for t in at), reverse=direction < 0)
         recorder = _Recorder(wanted, direction, keep, observe, self.lift)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,9 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.dynamics.basins import random_tokens
+from eigentoken.numerics.dynamics.compressed_scores import CompressedScore, cheapest_plan, product
 from eigentoken.numerics.dynamics.flows import follow, tableau
-from eigentoken.numerics.dynamics.fused import lagrange, product
+from eigentoken.numerics.dynamics.fused import exponentials
 from eigentoken.numerics.dynamics.maps import CHUNK, iterate
 from eigentoken.numerics.dynamics.matrices import RowScaled
 from eigentoken.numerics.dynamics.observables import ellipsoid_potential
@@ -119,47 +119,104 @@ def test_dense_output_has_its_order_and_does_not_disturb_the_steps(make: Any, me
     assert DENSE_ORDER[method] - 0.35 < slope < DENSE_ORDER[method] + 1.6
 
 
-def test_only_a_stage_without_weight_is_interpolated() -> None:
-    assert {method: tableau(method).helping for method in ("dopri5", "bosh3", "rk4")} == {
-        "dopri5": (1,),
-        "bosh3": (),
-        "rk4": (),
-    }
-    assert tableau("dopri5").B[1] == 0
-    assert tableau("dopri5").E is not None
-    assert tableau("dopri5").E[1] == 0  # type: ignore[index]
-    blind = replace(tableau("dopri5"), order=7)
-    assert blind.helping == ()  # five other times are too few for order 7
-
-
-def test_interpolated_matrices_cost_nothing_of_the_order() -> None:
-    """What the interpolation changes is of a higher order than the error of the method itself."""
-    flow, x = reduced(), tokens_of(reduced)
-    steps = [1.0, 0.5, 0.25]
-    runs = [[follow(flow, x, 2.0, step=h, reduce=way).final for way in (True, False)] for h in steps]
-    changes = [float((fast - whole).abs().max()) for fast, whole in runs]
-    assert np.polyfit(np.log(steps), np.log(changes), 1)[0] > 5.5
-    assert changes[0] > 1e-13  # it is really used
-
-
-@pytest.mark.parametrize("degree", [3, 4, 5])
-def test_interpolated_matrices_are_exact_for_the_polynomials_that_they_should_be(degree: int) -> None:
-    generator = torch.Generator().manual_seed(31)
-    square = torch.randn(7, 7, generator=generator, dtype=torch.float64)
-    rows = torch.randn(degree + 1, 7, generator=generator, dtype=torch.float64)
+def kinked(seed: int = 31, d: int = 40) -> tuple[Any, Tensor]:
+    """A modulated score whose scales are smooth in most coordinates and have kinks in the others, and tokens."""
+    generator = torch.Generator().manual_seed(seed)
+    square, frequency, phase = (torch.rand(*shape, generator=generator).double() for shape in ((d, d), (d,), (d,)))
+    square -= 0.5
 
     def head(t: float) -> RowScaled:
-        return RowScaled(sum(rows[k] * t**k for k in range(degree + 1)), square)  # type: ignore[arg-type]
+        return RowScaled(torch.sin(frequency * t + 3 * phase).abs() + 0.5, square)
 
-    reduction = problem("causal-flow", {"P": head}).span_reduction(random_tokens(2, 3, 7, seed=32))
+    return head, problem("causal-flow", {"P": head}).retract(random_tokens(32, 20, d, seed=seed + 1))
+
+
+def scores_of(head: Any, x: Tensor) -> CompressedScore:
+    reduction = problem("causal-flow", {"P": head}).span_reduction(x)
     assert reduction is not None
-    fused = reduction.problem.fused
-    assert fused is not None
-    nodes = [0.0, 0.3, 0.8, 8 / 9, 1.0]
-    true = fused.matrices(0.2).clone()
-    fused.prepare(nodes, {0.2: dict(zip(nodes, lagrange(nodes, 0.2), strict=True))})
-    gap = float((fused.matrices(0.2) - true).abs().max())
-    assert gap < 1e-12 if degree <= 4 else gap > 1e-4
+    assert reduction.problem.fused is not None
+    (score,) = reduction.problem.fused.scores
+    return score
+
+
+STEPS = [[start + 0.1 * c for c in (0.2, 0.3, 0.8, 8 / 9, 1.0)] for start in (0.0, 0.1, 0.2, 0.3, 0.4)]
+
+
+@pytest.mark.parametrize("within", [1e-3, 1e-6, 1e-9, 0.0])
+def test_interpolated_scores_are_within_what_was_asked_for(within: float) -> None:
+    """``|G - G_exact|`` is at most the largest scale left out times ``|Q|^T |M' Q|``; tolerance 0 interpolates nothing."""
+    head, x = kinked()
+    fast, slow = scores_of(head, x), scores_of(head, x)
+    most = float((fast.basis.abs().mT @ (head(0.0).matrix @ fast.basis).abs()).max())
+    worst = 0.0
+    for times in STEPS:
+        fast.prepare(times, within)
+        for t in times:
+            worst = max(worst, float((fast.at(t) - slow.at(t)).abs().max()))
+    assert worst <= 1.5 * within * most + 1e-14 * most
+    assert worst > 1e-12 or within < 1e-6  # it is really used
+    assert worst == 0 or within > 0
+
+
+def test_kinks_are_multiplied_and_smooth_columns_are_not() -> None:
+    times, known = [0.55, 0.6, 0.7], [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
+
+    def scales(t: float) -> np.ndarray:
+        return np.array([1 + t, t**2, math.sin(t), abs(t - 0.58), 2.0] * 80)
+
+    rows = np.stack([scales(t) for t in times])
+    plan = cheapest_plan(times, {t: scales(t) for t in known}, rows, 1e-5)
+    assert set(plan.columns) == {k for k in range(400) if k % 5 == 3}
+    assert plan.whole == [0.7]
+    assert plan.others == [0.55, 0.6]
+    for k, t in enumerate(plan.others):
+        read = sum(w * scales(node) for w, node in zip(plan.weights[k], plan.nodes, strict=True))
+        read[plan.columns] += plan.rest[k]
+        assert np.abs(read - scales(t)).max() <= 1e-5
+    assert cheapest_plan(times, {}, rows, 0.0).whole == times
+    noise = np.random.default_rng(3).normal(size=(3, 400))
+    assert cheapest_plan(times, {t: scales(t) for t in known}, noise, 1e-5).others == []  # nothing to be had
+
+
+def test_far_nodes_with_large_weights_are_not_used() -> None:
+    known = {0.0: np.zeros(40), 1e-3: np.zeros(40), 2e-3: np.zeros(40)}
+    plan = cheapest_plan([1.0, 2.0], known, np.zeros((2, 40)), 1e-6)
+    assert all(abs(each).sum() <= 30 for each in plan.weights)
+
+
+def test_a_matrix_that_moves_with_its_scales_is_not_taken_for_a_fixed_one() -> None:
+    """``diag(s(t)) M(t)`` with M changing between the stages of a step: each time has its own matrix."""
+    scale, square = torch.rand(7).double(), torch.rand(7, 7).double()
+    flow = problem("causal-flow", {"P": lambda t: RowScaled((1 + t) * scale, math.cos(t) * square)})
+    x = flow.retract(random_tokens(2, 3, 7, seed=32))
+    reduction = flow.span_reduction(x)
+    assert reduction is not None
+    assert reduction.problem.fused is not None
+    reduction.problem.fused.prepare([0.1, 0.5, 0.9], 1e-3)
+    for t in (0.1, 0.5, 0.9, 1.3):
+        fast = reduction.lift(reduction.problem.advance(reduction.coordinates, t))
+        assert torch.allclose(fast, flow.advance(x, t), atol=1e-12), t
+
+
+@pytest.mark.parametrize("rtol", [1e-5, 1e-7, 1e-9])
+def test_the_reduced_run_is_as_accurate_as_the_whole_one(rtol: float) -> None:
+    """Kinks and all: against a much tighter run the error with interpolated scores is that without them."""
+    head, x = kinked()
+    flow = problem("causal-flow", {"P": head})
+    exact = follow(flow, x, 2.0, rtol=1e-12, atol=1e-13, reduce=False).final
+    errors = [
+        float((follow(flow, x, 2.0, rtol=rtol, atol=1e-3 * rtol, reduce=way).final - exact).abs().max())
+        for way in (True, False)
+    ]
+    assert errors[0] <= 1.1 * errors[1] + rtol / 10
+
+
+def test_exponentials_do_not_overflow_whatever_is_hidden() -> None:
+    """A hidden token with a huge score must not decide the scale of the others."""
+    scores = torch.tensor([[[-900.0, 5000.0], [800.0, 799.0]]], dtype=torch.float64)
+    found = exponentials(scores.clone(), torch.tensor([[1.0, 0.0], [1.0, 1.0]], dtype=torch.float64))
+    shares = found / found.sum(-1, keepdim=True)
+    assert torch.allclose(shares, torch.tensor([[[1.0, 0.0], [0.7310585786300049, 0.2689414213699951]]]).double())
 
 
 def test_euler_inside_rk4_would_be_noticed() -> None:
