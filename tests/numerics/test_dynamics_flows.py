@@ -198,9 +198,12 @@ def test_a_matrix_that_moves_with_its_scales_is_not_taken_for_a_fixed_one() -> N
         assert torch.allclose(fast, flow.advance(x, t), atol=1e-12), t
 
 
-@pytest.mark.parametrize("rtol", [1e-5, 1e-7, 1e-9])
-def test_the_reduced_run_is_as_accurate_as_the_whole_one(rtol: float) -> None:
-    """Kinks and all: against a much tighter run the error with interpolated scores is that without them."""
+@pytest.mark.parametrize(("rtol", "factor"), [(1e-5, 1.01), (1e-7, 1.01), (1e-9, 3.0)])
+def test_the_reduced_run_is_as_accurate_as_the_whole_one(rtol: float, factor: float) -> None:
+    """Kinks and all: against a much tighter run the error with interpolated scores is that without them.
+
+    At the tightest tolerance rounding decides which attempts at a kink are accepted, and the errors scatter.
+    """
     head, x = kinked()
     flow = problem("causal-flow", {"P": head})
     exact = follow(flow, x, 2.0, rtol=1e-12, atol=1e-13, reduce=False).final
@@ -208,7 +211,7 @@ def test_the_reduced_run_is_as_accurate_as_the_whole_one(rtol: float) -> None:
         float((follow(flow, x, 2.0, rtol=rtol, atol=1e-3 * rtol, reduce=way).final - exact).abs().max())
         for way in (True, False)
     ]
-    assert errors[0] <= 1.1 * errors[1] + rtol / 10
+    assert errors[0] <= factor * errors[1]
 
 
 def test_exponentials_do_not_overflow_whatever_is_hidden() -> None:
