@@ -1,7 +1,8 @@
 """Rules of arithmetic: identities by normal form, real arithmetic by a decision procedure, each asked a second time elsewhere.
 
 Quantities that are no numbers of a formula (eigenvalues, norms, inner products) are opaque reals here: what is proved holds for
-all values that they could have.  A relation that is asserted is also defined: no zero denominator, no root of a negative number.
+all values that they could have.  What is concluded is proved to be defined; a premise says that of itself where it is a
+conjunction of relations, and elsewhere (a case, a negation) it must follow.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.propositions import (
     Atom,
     Conjunction,
@@ -20,7 +22,10 @@ from eigentoken.theory.kernel.propositions import (
     Implication,
     Negation,
     Proposition,
+    children,
+    conjuncts,
     proposition,
+    relation_of,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, SolverQuestion, joined, prove
 from eigentoken.theory.kernel.tensors import Tensor
@@ -50,18 +55,64 @@ def scalar_form(said: Proposition) -> Any:
     raise Refused(f"arithmetic reads relations and connectives, got {said!r}: take it at a value, or unfold it, first")
 
 
-def opaque(statements: Iterable[Any]) -> list[Any]:
-    """The statements with every quantity replaced by a real symbol of its own, the same for the same quantity."""
-    given = list(statements)
+def opaque(statements: Iterable[Any]) -> dict[Any, sp.Symbol]:
+    """A real symbol for every quantity that occurs, to replace it by."""
+    given = [sp.sympify(each) for each in statements]
     found: dict[Any, sp.Symbol] = {}
     for each in given:
-        for quantity in sorted(sp.sympify(each).atoms(MatrixNumber, Tensor, AppliedUndef), key=sp.default_sort_key):
+        for quantity in sorted(each.atoms(MatrixNumber, Tensor, AppliedUndef), key=sp.default_sort_key):
             found.setdefault(quantity, sp.Symbol(f"q_{len(found)}", real=True))
-    taken = {symbol.name for each in given for symbol in sp.sympify(each).free_symbols}
-    clash = {each.name for each in found.values()} & taken
+    clash = {each.name for each in found.values()} & {symbol.name for each in given for symbol in each.free_symbols}
     if clash:
         raise Refused(f"the letters {sorted(clash)} are those of the solver: choose others")
-    return [sp.sympify(each).xreplace(found) for each in given]
+    return found
+
+
+def _defined(said: Proposition) -> frozenset[Any]:
+    """Where every term of every relation in it has a value."""
+    inner = frozenset().union(*(map(_defined, children(said))))
+    return inner | (where_defined(relation_of(said)) if isinstance(said, Atom) else frozenset())
+
+
+def _decided(assumed: list[Any], goal: Any, seconds: float) -> Verdict:
+    letters = {each for one in (*assumed, goal) for each in sp.sympify(one).free_symbols}
+    unreal = sorted(str(each) for each in letters if each.is_real is False or not each.is_commutative)
+    if unreal:
+        raise Refused(f"real arithmetic is about real numbers, not {', '.join(unreal)}")
+    try:
+        return decide(assumed, goal, seconds=seconds, vacuous_allowed=True)
+    except (TypeError, ValueError) as problem:
+        raise Refused(f"real arithmetic cannot read it: {problem}") from problem
+
+
+def _follows(
+    given: Iterable[Proposition], wanted: Any, conditions: Iterable[Any], seconds: float = 90.0
+) -> SolverQuestion:
+    """The question whether ``wanted`` (a Boolean) and the conditions follow, answered with yes; or refused."""
+    parts = [part for each in given for part in conjuncts(each)]
+    plain = [each for each in parts if isinstance(each, Atom)]
+    said = frozenset().union(*map(_defined, plain))
+    unsure = frozenset().union(*map(_defined, parts)) - said
+    asserted, assumed = [*map(scalar_form, plain), *said], [*map(scalar_form, parts), *said]
+    table = opaque([*assumed, *unsure, *conditions, wanted])
+
+    def asked(hypotheses: Iterable[Any], conclusion: Any) -> SolverQuestion:
+        read = [each.xreplace(table) for each in (*hypotheses, conclusion)]
+        verdict = _decided(read[:-1], read[-1], seconds)
+        if not verdict.is_holds:
+            raise Refused(f"it does not follow: {conclusion}: {verdict.reason}")
+        return SolverQuestion(tuple(read[:-1]), read[-1])
+
+    if unsure:  # in a case or a negation: nothing says that it is defined
+        asked(asserted, sp.And(*sorted(unsure, key=sp.default_sort_key)))
+    return asked(assumed, sp.And(wanted, *sorted(conditions, key=sp.default_sort_key)))
+
+
+def check_defined(said: Atom, given: Iterable[Proposition]) -> None:
+    """Refuses where the terms of the atom could be undefined although what is given holds."""
+    needed = where_defined(said.word)
+    if needed:
+        _follows(given, sp.true, needed)
 
 
 def arithmetic(premises: Iterable[Proved], said: Any, *, seconds: float = 90.0) -> Proved:
@@ -69,11 +120,8 @@ def arithmetic(premises: Iterable[Proved], said: Any, *, seconds: float = 90.0) 
     given = tuple(premises)
     wanted = proposition(said)
     system, hypotheses = joined(given)
-    *assumed, goal = opaque([*(scalar_form(each.proposition) for each in given), scalar_form(wanted)])
-    verdict = decide(assumed, goal, seconds=seconds, vacuous_allowed=True)
-    if not verdict.is_holds:
-        raise Refused(f"it does not follow: {verdict.reason}")
-    return prove(wanted, "arithmetic", given, system, hypotheses, SolverQuestion(tuple(assumed), goal))
+    question = _follows([each.proposition for each in given], scalar_form(wanted), _defined(wanted), seconds)
+    return prove(wanted, "arithmetic", given, system, hypotheses, question)
 
 
 def integers(premises: Iterable[Proved], said: Any) -> Proved:
@@ -106,7 +154,7 @@ def integers(premises: Iterable[Proved], said: Any) -> Proved:
 
 def only_integers(said: Proposition) -> bool:
     """Is it a relation between integer letters?"""
-    relation = getattr(getattr(said, "word", None), "relation", None)
+    relation = relation_of(said)
     if relation is None or relation.atoms(MatrixNumber, Tensor):
         return False
     return all(each.is_integer for each in relation.free_symbols)
@@ -148,32 +196,13 @@ def identity(left: Any, right: Any, *premises: Proved) -> Proved:
     """``left = right`` by normal form; where a side could be undefined, the premises must rule that out."""
     system, hypotheses = joined(premises)
     wanted = Atom(Relation(sp.Eq(left, right, evaluate=False)))
-    *assumed, one, other = opaque([*(scalar_form(each.proposition) for each in premises), left, right])
+    table = opaque([left, right])
+    one, other = sp.sympify(left).xreplace(table), sp.sympify(right).xreplace(table)
     verdict = identity_verdict(one, other)
     if not verdict.is_holds:
         raise Refused(f"the two sides are not the same: {verdict.reason}")
-    for needed in _defined(one) | _defined(other):
-        if needed is not sp.true and not decide(assumed, needed, vacuous_allowed=True).is_holds:
-            raise Refused(f"the sides are defined only where {needed}, which is not given")
+    check_defined(wanted, [each.proposition for each in premises])
     return prove(wanted, "identity", premises, system, hypotheses, SolverQuestion((one,), other, identity=True))
-
-
-def _defined(term: Any) -> set[Any]:
-    """The conditions under which a term has a value."""
-    found: set[Any] = set()
-    for each in sp.preorder_traversal(term):
-        if isinstance(each, sp.Pow) and each.exp.is_number:
-            if not each.exp.is_integer:
-                found.add(sp.Ge(each.base, 0))
-            if each.exp.is_negative:
-                found.add(sp.Ne(each.base, 0))
-        elif isinstance(each, sp.Pow) and each.base != sp.E:
-            found.add(sp.Gt(each.base, 0))
-        elif isinstance(each, sp.log):
-            found.add(sp.Gt(each.args[0], 0))
-        elif isinstance(each, sp.coth | sp.csch):
-            found.add(sp.Ne(each.args[0], 0))
-    return found
 
 
 def second_opinion(proved: Proved) -> Verdict | None:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import sympy as sp
 
+from eigentoken.theory.kernel.logic import check_sort, tied
 from eigentoken.theory.kernel.propositions import Proposition, canonical, conjuncts, proposition, put
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.systems.catalogue import special_case
@@ -107,15 +108,7 @@ def recall(
     if missing:
         raise Refused(f"{statement.id} needs {'; '.join(map(repr, missing))}, which is not proved here")
     said = put(whole.proposition, table)
-    return prove(
-        said,
-        "recall",
-        premises,
-        joint,
-        hypotheses,
-        detail=(statement.id, whole),
-        sizes="; ".join(whole.scope()) or "all sizes",
-    )
+    return prove(said, "recall", (whole, *premises), joint, hypotheses, detail=(statement.id, whole))
 
 
 def needed(
@@ -123,7 +116,7 @@ def needed(
 ) -> list[Proposition]:
     """The conditions under which the other statement was proved, in our letters."""
     theirs, values = _containing(statement, proofs, system)
-    _free_to_rename(letters, statement)
+    _free_to_rename(letters, proofs[theirs])
     table = {**values, **letters}
     return [part for each in proofs[theirs].hypotheses for part in conjuncts(put(each, table))]
 
@@ -140,19 +133,20 @@ def _containing(statement: Stated, proofs: Mapping[str, Proved], system: System 
         raise Refused(f"{statement.id} is about {', '.join(proofs)}; the statement here is about no system")
     constants = {"0": sp.ZeroMatrix(d, d), "I": sp.Identity(d)}
     for name in sorted(proofs, key=lambda each: each != system.name):
-        values = special_case(system.name, name, masked=True)
+        values = special_case(system.name, name)
         if values is not None:
             named = {matrix(old): constants.get(str(new), matrix(str(new))) for old, new in values.items()}
             return name, {old: new for old, new in named.items() if old != new}
     raise Refused(f"{statement.id} is proved for {', '.join(proofs)}, which does not contain {system.name}")
 
 
-def _free_to_rename(letters: Mapping[Any, Any], statement: Stated) -> None:
-    """Only letters that a statement speaks of for all values may be renamed: indices and the sizes of the sides."""
-    allowed = {"k", "ell", "p", "q"}
-    fixed = [str(old) for old in letters if str(getattr(old, "name", old)) not in allowed and statement.systems]
-    if fixed:
-        raise Refused(f"{', '.join(fixed)} are parameters of the system of {statement.id}: they are what they are")
+def _free_to_rename(letters: Mapping[Any, Any], whole: Proved) -> None:
+    """Only letters that a statement speaks of for all values may be renamed, and by what is of their sort."""
+    hidden = frozenset().union(*(tied(each, whole.system) for each in (whole.proposition, *whole.hypotheses)))
+    for old, new in letters.items():
+        check_sort(old, new)
+        if str(getattr(old, "name", old)) in hidden:
+            raise Refused(f"{old} belongs to the system: it is what it is")
 
 
 def argued(said: Any, text: str, system: System | None, *premises: Proved) -> Proved:

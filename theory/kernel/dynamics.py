@@ -11,7 +11,9 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus import Index
+from eigentoken.theory.calculus.atoms import Dot
 from eigentoken.theory.kernel.propositions import (
+    TRUE,
     Atom,
     Conjunction,
     Disjunction,
@@ -24,16 +26,17 @@ from eigentoken.theory.kernel.propositions import (
     free_letters,
     proposition,
     put,
+    relation_of,
     same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
-from eigentoken.theory.kernel.spectra import classes_of, grouped, has_root
-from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter
+from eigentoken.theory.kernel.spectra import classes_of, for_each_ell, grouped, has_root
+from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter, matrices_of
 from eigentoken.theory.kernel.words import index_range
 from eigentoken.theory.language.claims import Decreases, Increases, Stable, Unstable
 from eigentoken.theory.language.observables import Observable
-from eigentoken.theory.language.terms import MatrixNumber, ell
-from eigentoken.theory.systems.system import Time
+from eigentoken.theory.language.terms import ell
+from eigentoken.theory.systems.system import System, Time
 
 __all__ = ["first_exit", "linear_instability", "linear_stability", "monotone"]
 
@@ -59,9 +62,8 @@ def _outside(values: tuple[Any, ...], flow: bool) -> Any:
 def _classes(found: Proved, real: tuple[Proved, ...], binder: type) -> tuple[Any, list[Proposition]]:
     """The place, and for each class that it is inside (or that one is outside), under the guard that the class is there."""
     place, classes = classes_of(found)
-    if found.system is None:
-        raise Refused("a spectrum is that of a system")
-    flow = found.system.time is Time.FLOW
+    flow = _is_flow(found.system)
+    for_each_ell(real)
     known = {canonical(each.proposition) for each in real}
     parts: list[Proposition] = []
     for values, multiplicity in grouped(classes):
@@ -71,11 +73,17 @@ def _classes(found: Proved, real: tuple[Proved, ...], binder: type) -> tuple[Any
         said = proposition((_inside if binder is ForAll else _outside)(values, flow))
         if any(ell in value.free_symbols for value in values):
             said = binder(ell, Conjunction((index_range(ell), proposition(sp.Ne(ell, place.index)))), said)
-        if not multiplicity.is_number:
-            there = proposition(sp.Gt(multiplicity, 0))
+        there = proposition(sp.Gt(multiplicity, 0))
+        if there != TRUE:
             said = Implication(there, said) if binder is ForAll else Conjunction((there, said))
         parts.append(said)
     return place, parts
+
+
+def _is_flow(system: System | None) -> bool:
+    if system is None:
+        raise Refused("a spectrum, and a trajectory, is that of a system")
+    return system.time is Time.FLOW
 
 
 def linear_stability(found: Proved, *real: Proved) -> Proved:
@@ -97,8 +105,8 @@ def linear_instability(found: Proved, *real: Proved) -> Proved:
 def first_exit(start: Proved, step: Proved) -> Proved:
     """A strict inequality that holds at time 0, and at t whenever it held on [0, t), holds for ever.
 
-    ``P(t)`` is ``for all tokens: a(t) < b(t)`` (or one such inequality) with continuous sides.  Were T the first time at which
-    P fails, P would hold on [0, T), so at T by ``step``, and by continuity a little longer.
+    ``P(t)`` is ``for all tokens: a(t) < b(t)`` (or one such inequality) along a flow, with continuous sides.  Were T the first
+    time at which P fails, P would hold on [0, T), so at T by ``step``, and by continuity a little longer.
     """
     system, hypotheses = joined((start, step))
     said = step.proposition
@@ -106,35 +114,40 @@ def first_exit(start: Proved, step: Proved) -> Proved:
         raise Refused("the step must be: for all t >= 0, if P on [0, t) then P at t")
     t, before, claim = said.letter, said.body.left, said.body.right
     s = before.letter
+    if not _times(t) or not _times(s) or s.assumptions0 != t.assumptions0 or not _is_flow(system):
+        raise Refused("t and s must be real times of a flow, of one sort")
     until = Conjunction((proposition(sp.Ge(s, 0, evaluate=False)), proposition(s < t)))
     if not (same(said.guard, proposition(sp.Ge(t, 0, evaluate=False))) and same(before.guard, until)):
         raise Refused("the step must be for all t >= 0, from P at all s with 0 <= s < t")
     if not same(before.body, put(claim, {t: s})) or not same(start.proposition, put(claim, {t: sp.Integer(0)})):
         raise Refused("the step and the start must speak of the same P")
-    inner = claim.body if isinstance(claim, ForAll) and isinstance(claim.letter, Index) else claim
-    relation = getattr(getattr(inner, "word", None), "relation", None)
-    if not isinstance(relation, sp.Lt | sp.Gt) or relation.atoms(Rate) or not _continuous(relation, t):
+    tokens = isinstance(claim, ForAll) and isinstance(claim.letter, Index) and claim.guard == TRUE
+    relation = relation_of(claim.body if tokens else claim)
+    if not isinstance(relation, sp.Lt | sp.Gt) or not _continuous(relation, t):
         raise Refused(
             "P must be a strict inequality between continuous functions of time, for each of finitely many tokens"
         )
     return prove(ForAll(t, said.guard, claim), "first_exit", (start, step), system, hypotheses)
 
 
-def _continuous(relation: Any, t: sp.Symbol) -> bool:
-    """Polynomials and exponentials of t and of quantities at time t."""
-    for each in sp.preorder_traversal(relation):
-        if isinstance(each, sp.Pow) and t in _letters_of(each) and not (each.exp.is_integer and each.exp.is_positive):
-            if each.base != sp.E:
-                return False
-        elif not isinstance(
-            each, sp.Rel | sp.Add | sp.Mul | sp.Pow | sp.exp | sp.Number | sp.Symbol | Tensor | MatrixNumber
-        ):
-            return t not in _letters_of(each)
-    return True
+def _times(letter: Any) -> bool:
+    """A real letter, with or without a sign: no integer, no rational, no other set of times with gaps."""
+    sorts = [sp.Symbol("t", **{sign: True}).assumptions0 for sign in ("real", "nonnegative", "positive")]
+    return isinstance(letter, sp.Symbol) and letter.assumptions0 in sorts
 
 
-def _letters_of(term: Any) -> set[Any]:
-    return set(sp.sympify(term).free_symbols)
+def _continuous(term: Any, t: sp.Symbol) -> bool:
+    """Polynomials and exponentials of t and of inner products of tokens at time t.  Matrices could depend on time."""
+    if t not in sp.sympify(term).free_symbols:
+        return not term.has(Rate)
+    if isinstance(term, Tensor):
+        steady = all(t not in each.free_symbols for each in term.coefficients())
+        plain = all(isinstance(atom, Dot) and power > 0 for part, _ in term.key for atom, power in part.factors)
+        return type(term) is Tensor and term.time == t and steady and plain and not matrices_of(term.key)
+    if isinstance(term, sp.Pow) and not (term.exp.is_integer and term.exp.is_positive):
+        return False
+    known = isinstance(term, sp.Rel | sp.Add | sp.Mul | sp.Pow | sp.exp | sp.Symbol)
+    return known and all(_continuous(each, t) for each in term.args)
 
 
 def monotone(observable: Observable, proved: Proved) -> Proved:

@@ -25,6 +25,7 @@ from eigentoken.theory.kernel.propositions import (
     Proposition,
     canonical,
     conjuncts,
+    free_letters,
     proposition,
     put,
     same,
@@ -228,11 +229,18 @@ def accepted(
     proved: Proved, conditions: Iterable[Proposition], claims: Iterable[Proposition], system: System | None
 ) -> Verdict:
     """Is this a proof of the claims, for the system, under the conditions and nothing else?"""
-    given = {canonical(part) for each in (*conditions, *STANDING) for part in conjuncts(each)}
+    if type(proved) is not Proved:
+        return fails(f"a derivation returns what a rule proved, got {type(proved).__name__}")
+    said, wanted = tuple(conditions), tuple(claims)
+    if not wanted:
+        return fails("nothing is claimed")
+    letters = frozenset().union(*map(free_letters, (*said, *wanted))) - {n, d}
+    used = [each for each in STANDING if letters & free_letters(each)]  # n = p + q where it speaks of two groups
+    given = {canonical(part) for each in (*said, *used) for part in conjuncts(each)}
     beyond = [each for each in proved.hypotheses if canonical(each) not in given]
     if beyond:
         return fails(f"it rests on what is no condition: {'; '.join(map(repr, beyond))}")
-    if not same(proved.proposition, Conjunction(tuple(claims))):
+    if not same(proved.proposition, Conjunction(wanted)):
         return fails("what is proved is not what is claimed")
     if proved.system is not None and proved.system != system:
         return fails(f"it is about {proved.system.name}")

@@ -7,8 +7,10 @@ from itertools import product
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from eigentoken.theory.calculus import Expression, Index
+from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     AnyLetter,
@@ -25,14 +27,19 @@ from eigentoken.theory.kernel.propositions import (
     canonical,
     children,
     conjuncts,
+    exchanged,
     free_letters,
+    inside,
+    keep_sizes,
     proposition,
     put,
+    relation_of,
     same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove, without
-from eigentoken.theory.kernel.tensors import STATE, AtTime, Tensor, VectorLetter, is_defined
+from eigentoken.theory.kernel.tensors import STATE, AtTime, Tensor, VectorLetter
 from eigentoken.theory.language import claims, conditions
+from eigentoken.theory.language.terms import Angle
 from eigentoken.theory.systems.system import System
 
 __all__ = [
@@ -55,10 +62,8 @@ __all__ = [
     "witness",
 ]
 
-#: What the declaration of a letter can say, and what a value must then be known to be.
-SORTS = ("integer", "rational", "real", "positive", "nonnegative", "negative", "nonpositive", "nonzero")
-#: Words that speak of parameters and places only; every other word could speak of the start.
-ABOUT_WEIGHTS = (
+#: Words that speak of the matrices named in them and of nothing else; every other word could speak of the system.
+ABOUT_MATRICES = (
     conditions.OfOneMatrix,
     conditions.NonPrincipalModulusBelow,
     conditions.Commute,
@@ -66,11 +71,9 @@ ABOUT_WEIGHTS = (
     conditions.UniformlyContinuous,
     conditions.SharesTopEigenvector,
     conditions.ShareDominantPair,
-    claims.SpectrumIs,
-    claims.Stable,
-    claims.Unstable,
-    claims.Equilibrium,
 )
+#: Words that speak of parameters and places only; every other word could speak of the start.
+ABOUT_WEIGHTS = (*ABOUT_MATRICES, claims.SpectrumIs, claims.Stable, claims.Unstable, claims.Equilibrium)
 #: Opaque parts of a tautology, at most.
 MANY = 14
 
@@ -117,9 +120,10 @@ def conjunction(*proved: Proved) -> Proved:
 
 
 def part(proved: Proved, said: Any) -> Proved:
-    """One conjunct."""
+    """One conjunct, or several."""
     wanted = proposition(said)
-    if all(canonical(each) != canonical(wanted) for each in conjuncts(proved.proposition)):
+    known = {canonical(each) for each in conjuncts(proved.proposition)}
+    if any(canonical(each) not in known for each in conjuncts(wanted)):
         raise Refused("that is no part of the conjunction")
     return prove(wanted, "part", (proved,), proved.system, proved.hypotheses)
 
@@ -199,15 +203,40 @@ def _true(said: Proposition, opaque: dict[Proposition, int], row: tuple[bool, ..
 # -- binders --------------------------------------------------------------------------------------------------------------
 
 
+def tied(said: Proposition, system: System | None) -> frozenset[str]:
+    """Letters that it speaks of without showing them: the sizes, and the parameters of the system that it is about.
+
+    ``Stable(place)`` depends on the step ``alpha``, a sum over tokens on ``n``: one cannot put another for them.
+    """
+    if isinstance(said, Atom):
+        relation = relation_of(said)
+        about = not isinstance(said.word, ABOUT_MATRICES) if relation is None else relation.has(Tensor, Angle)
+        declared = () if system is None else (*system.parameters, *system.head_parameters)
+        return frozenset({"n", "d", "p", "q", "H", *(each.name for each in declared)} if about else ())
+    return frozenset().union(*(tied(part, system) for part in children(said)))
+
+
+def _arbitrary(
+    letter: AnyLetter, system: System | None, said: Iterable[Proposition], rest: Iterable[Proposition]
+) -> None:
+    """The letter stands for anything: the ``rest`` does not speak of it, and what is ``said`` shows it where it speaks of it."""
+    here, there = tuple(said), tuple(rest)
+    shown = frozenset().union(*map(free_letters, there))
+    others = (shown | frozenset().union(*map(free_letters, here))) - {letter}
+    if isinstance(letter, sp.MatrixSymbol):  # under d = 2, the d x d matrix V and the 2 x 2 matrix V are one
+        shown |= {letter for each in others if isinstance(each, sp.MatrixSymbol) and each.name == letter.name}
+    if letter in shown:
+        raise Refused(f"{letter.name} is spoken of outside: it is no arbitrary letter here")
+    hidden = frozenset().union(*(tied(each, system) for each in (*here, *there)))
+    if letter.name in hidden and not isinstance(letter, Index):
+        raise Refused(f"{letter.name} belongs to the system: it is no arbitrary letter here")
+
+
 def generalise(letter: AnyLetter, proved: Proved, guard: Any = TRUE) -> Proved:
     """``H, guard |- P`` gives ``H |- for all letters with guard: P``, where H does not speak of the letter."""
     given = proposition(guard)
-    if isinstance(letter, VectorLetter) and is_defined(letter.name):
-        raise Refused(f"{letter.name} is defined by the system: it is no letter")
     left = without(proved.hypotheses, [given])
-    caught = [each for each in left if letter in free_letters(each)]
-    if caught:
-        raise Refused(f"a hypothesis speaks of {letter.name}: it is no arbitrary letter here")
+    _arbitrary(letter, proved.system, (given, proved.proposition), left)
     return prove(ForAll(letter, given, proved.proposition), "generalise", (proved,), proved.system, left)
 
 
@@ -216,10 +245,8 @@ def instantiate(proved: Proved, value: Any, *guards: Proved) -> Proved:
     said = proved.proposition
     if not isinstance(said, ForAll):
         raise Refused("only what holds for all values of a letter can be taken at one")
-    _check_sort(said.letter, value)
+    check_sort(said.letter, value)
     system, hypotheses = joined((proved, *guards))
-    if said.letter == VectorLetter(STATE) and system is not None and not isinstance(value, AtTime):
-        raise Refused("a state of the system is replaced by the state at a time, and by nothing else")
     table = {said.letter: value}
     known = {canonical(part) for each in guards for part in conjuncts(each.proposition)}
     missing = [each for each in conjuncts(put(said.guard, table)) if canonical(each) not in known]
@@ -228,25 +255,37 @@ def instantiate(proved: Proved, value: Any, *guards: Proved) -> Proved:
     return prove(put(said.body, table), "instantiate", (proved, *guards), system, hypotheses, detail=table)
 
 
-def _check_sort(letter: AnyLetter, value: Any) -> None:
+def check_sort(letter: AnyLetter, value: Any) -> None:
+    """Is the value known to be of the sort of the letter?  A state is the state at a time, and nothing else."""
     if isinstance(letter, Index):
         good = isinstance(value, Index) and value.kind == letter.kind
+    elif letter == VectorLetter(STATE):
+        good = isinstance(value, AtTime) or value == letter
     elif isinstance(letter, VectorLetter):
-        good = isinstance(value, VectorLetter | AtTime | Expression)
+        good = isinstance(value, VectorLetter | Expression)
     elif isinstance(letter, sp.MatrixSymbol):
-        good = isinstance(value, sp.MatrixExpr) and value.shape == letter.shape
+        good = isinstance(value, sp.MatrixExpr) and value.shape == letter.shape and _is_real(value)
     else:
         term = sp.sympify(value)
-        good = isinstance(term, sp.Expr) and all(
-            getattr(term, f"is_{name}") is letter.assumptions0[name] for name in SORTS if name in letter.assumptions0
-        )
+        good = isinstance(term, sp.Expr) and bool(term.is_real) and not where_defined(term) and _declared(letter, term)
     if not good:
         raise Refused(f"{value} is not known to be of the sort of {letter.name}")
 
 
+def _declared(letter: sp.Symbol, term: sp.Expr) -> bool:
+    return all(getattr(term, f"is_{name}") is value for name, value in letter.assumptions0.items())
+
+
+def _is_real(term: sp.MatrixExpr) -> bool:
+    """A matrix of real numbers that always exists: sums and products of letters with real scales."""
+    if isinstance(term, sp.MatAdd | sp.MatMul | sp.Transpose):
+        return all(_is_real(each) if each.is_Matrix else bool(each.is_real) for each in term.args)
+    return isinstance(term, sp.MatrixSymbol | sp.Identity | sp.ZeroMatrix)
+
+
 def witness(said: Exists, value: Any, *proofs: Proved) -> Proved:
     """``guard(value)`` and ``P(value)`` give ``there is a letter with guard: P``."""
-    _check_sort(said.letter, value)
+    check_sort(said.letter, value)
     system, hypotheses = joined(proofs)
     known = {canonical(part) for each in proofs for part in conjuncts(each.proposition)} | {
         canonical(each.proposition) for each in proofs
@@ -266,39 +305,33 @@ def exists_elimination(some: Proved, proved: Proved) -> Proved:
         raise Refused("the first premise must say that something exists")
     system, _ = joined((some, proved))
     left = without(proved.hypotheses, [said.guard, said.body])
-    if any(said.letter in free_letters(each) for each in (*left, proved.proposition)):
-        raise Refused(f"{said.letter.name} is used outside the part that may speak of it")
+    _arbitrary(said.letter, proved.system, (said.guard, said.body), (*left, proved.proposition))
     return prove(proved.proposition, "exists_elimination", (some, proved), system, (*left, *some.hypotheses))
 
 
 def rewrite(equation: Proved, proved: Proved) -> Proved:
     """Equals for equals in the relations of a proposition, from left to right, outside of binders of its letters."""
     system, hypotheses = joined((equation, proved))
-    said = equation.proposition
-    relation = getattr(getattr(said, "word", None), "relation", None)
+    relation = relation_of(equation.proposition)
     if not isinstance(relation, sp.Eq):
         raise Refused("only an equation rewrites")
-    replaced = _rewritten(proved.proposition, relation.lhs, relation.rhs)
-    return prove(replaced, "rewrite", (equation, proved), system, hypotheses)
+    bound = free_letters(relation.lhs) | free_letters(relation.rhs)
+    of_start = speaks_of_start(equation.proposition)
 
+    def change(term: Any) -> Any:
+        keep_sizes(term, {relation.lhs: relation.rhs})
+        return term.xreplace({relation.lhs: relation.rhs})
 
-def _rewritten(said: Proposition, old: Any, new: Any) -> Proposition:
-    if isinstance(said, Atom):
-        relation = getattr(said.word, "relation", None)
-        return said if relation is None else proposition(relation.xreplace({old: new}))
-    if isinstance(said, ForAll | Exists):
-        if said.letter in free_letters(old) | free_letters(new):
+    def rewritten(said: Proposition) -> Proposition:
+        if isinstance(said, Atom):
+            return said if relation_of(said) is None else exchanged(said, change)
+        if (isinstance(said, ForAll | Exists) and said.letter in bound) or (
+            isinstance(said, ForAlmostEvery) and of_start
+        ):
             return said
-        return type(said)(said.letter, _rewritten(said.guard, old, new), _rewritten(said.body, old, new))
-    if isinstance(said, Conjunction | Disjunction):
-        return type(said)(tuple(_rewritten(each, old, new) for each in said.parts))
-    if isinstance(said, Implication | Equivalence):
-        return type(said)(_rewritten(said.left, old, new), _rewritten(said.right, old, new))
-    if isinstance(said, Negation):
-        return Negation(_rewritten(said.part, old, new))
-    if isinstance(said, ForAlmostEvery):
-        return ForAlmostEvery(_rewritten(said.body, old, new))
-    raise TypeError(f"no proposition: {said!r}")
+        return inside(said, rewritten)
+
+    return prove(rewritten(proved.proposition), "rewrite", (equation, proved), system, hypotheses)
 
 
 def almost_everywhere(premises: Iterable[Proved], said: Any) -> Proved:
@@ -325,10 +358,10 @@ def speaks_of_start(said: Proposition) -> bool:
     if isinstance(said, ForAlmostEvery):
         return False
     if isinstance(said, Atom):
-        relation = getattr(said.word, "relation", None)
-        if relation is not None:
-            return any(each.time is not None for each in relation.atoms(Tensor))
-        return not isinstance(said.word, ABOUT_WEIGHTS)
+        relation = relation_of(said)
+        if relation is None:
+            return not isinstance(said.word, ABOUT_WEIGHTS)
+        return relation.has(Angle, AppliedUndef) or any(each.time is not None for each in relation.atoms(Tensor))
     return any(map(speaks_of_start, children(said)))
 
 

@@ -2,14 +2,15 @@
 
 Letters are sympy symbols (their sort is what they are declared to be: real, integer, positive), matrix symbols, indices of the
 calculus, and vectors or token families (:class:`~.tensors.Family`).  A start of the system is implicit: words such as
-``Converges`` speak of *the* trajectory; :class:`ForAlmostEvery` binds it.  Two propositions are the same up to the names of bound
-letters, the order of conjuncts and disjuncts, and the direction in which an inequality is written (:func:`same`).
+``Converges`` speak of *the* trajectory; :class:`ForAlmostEvery` binds it.  An atom says of each term in it that it has a value
+(:mod:`~eigentoken.theory.kernel.defined`).  Two propositions are the same up to the names of bound letters, the order of
+conjuncts and disjuncts, and the direction in which an inequality is written (:func:`same`).
 """
 
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,10 +18,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import sympy as sp
 
 from eigentoken.theory.calculus import Index
-from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.kernel.defined import where_defined
+from eigentoken.theory.kernel.refused import Refused
+from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter, is_defined
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.observables import Observable
-from eigentoken.theory.language.terms import ell, matrix
+from eigentoken.theory.language.places import BipartiteAt
+from eigentoken.theory.language.terms import d, ell, matrix, n, p, q
 
 __all__ = [
     "FALSE",
@@ -40,6 +44,7 @@ __all__ = [
     "free_letters",
     "proposition",
     "put",
+    "relation_of",
     "same",
 ]
 
@@ -90,21 +95,24 @@ class Equivalence(Proposition):
 
 
 @dataclass(frozen=True)
-class ForAll(Proposition):
+class _Binder(Proposition):
+    letter: AnyLetter
+    guard: Proposition
+    body: Proposition
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.letter, sp.Symbol | sp.MatrixSymbol | Index | VectorLetter):
+            raise TypeError(f"{self.letter!r} is no letter")
+        if isinstance(self.letter, VectorLetter) and is_defined(self.letter.name):
+            raise Refused(f"{self.letter.name} is defined by the system: it is no letter")
+
+
+class ForAll(_Binder):
     """``body`` for every value of the letter (of its sort) for which the guard holds."""
 
-    letter: AnyLetter
-    guard: Proposition
-    body: Proposition
 
-
-@dataclass(frozen=True)
-class Exists(Proposition):
+class Exists(_Binder):
     """Some value of the letter satisfies the guard and the body."""
-
-    letter: AnyLetter
-    guard: Proposition
-    body: Proposition
 
 
 @dataclass(frozen=True)
@@ -115,7 +123,11 @@ class ForAlmostEvery(Proposition):
 
 
 TRUE, FALSE = Conjunction(()), Disjunction(())
-BINDERS = (ForAll, Exists)
+
+
+def relation_of(said: Any) -> Any:
+    """The sympy relation of an atom that is one; ``None`` of anything else."""
+    return said.word.relation if isinstance(said, Atom) and isinstance(said.word, conditions.Relation) else None
 
 
 # -- from the words of the language -----------------------------------------------------------------------------------
@@ -193,7 +205,7 @@ def free_letters(thing: Any) -> frozenset[Any]:
     """The letters that occur and are not bound: symbols, matrices, indices, vectors."""
     if isinstance(thing, Atom):
         return frozenset(_letters(thing.word))
-    if isinstance(thing, BINDERS):
+    if isinstance(thing, _Binder):
         return (free_letters(thing.guard) | free_letters(thing.body)) - {thing.letter}
     if isinstance(thing, Proposition):
         return frozenset().union(*(free_letters(part) for part in children(thing)))
@@ -207,14 +219,19 @@ def _letters(thing: Any) -> set[Any]:
             found |= {matrix(one) if isinstance(one, str) else one for one in each.letters()}
         return {each for each in found if isinstance(each, sp.Symbol | sp.MatrixSymbol | Index | VectorLetter)}
     if isinstance(thing, str):
-        return {matrix(thing)}
+        return {matrix(thing), d}
     if isinstance(thing, Observable):
         return set()
+    if isinstance(thing, BipartiteAt):  # p tokens on one side, q on the other
+        return _letters(thing.term) | _letters(thing.index) | {n, p, q}
+    if isinstance(thing, claims.SpectrumIs):  # its classes run over ell
+        if ell in _letters(thing.place):
+            raise Refused("the classes of a spectrum run over ell: its place has another letter")
+        return (_letters(thing.place) | _letters(thing.classes)) - {ell}
     if isinstance(thing, tuple | list):
         return set().union(*map(_letters, thing)) if thing else set()
     if is_dataclass(thing) and not isinstance(thing, type):
-        found = set().union(*(_letters(getattr(thing, each.name)) for each in fields(thing)), set())
-        return found - {ell} if isinstance(thing, claims.SpectrumIs) else found
+        return set().union(*(_letters(getattr(thing, each.name)) for each in fields(thing)), set())
     return set()
 
 
@@ -223,9 +240,9 @@ def put(said: Proposition, table: Mapping[Any, Any]) -> Proposition:
     if not table:
         return said
     if isinstance(said, Atom):
-        relation = getattr(said.word, "relation", None)
-        return proposition(_put(said.word if relation is None else relation, table))
-    if isinstance(said, BINDERS):
+        kept = {old: new for old, new in table.items() if old != ell or not isinstance(said.word, claims.SpectrumIs)}
+        return exchanged(said, lambda thing: _put(thing, kept))
+    if isinstance(said, _Binder):
         inner = {old: new for old, new in table.items() if old != said.letter}
         values = frozenset().union(*(_value_letters(new) for old, new in inner.items() if old in free_letters(said)))
         letter, guard, body = said.letter, said.guard, said.body
@@ -234,15 +251,44 @@ def put(said: Proposition, table: Mapping[Any, Any]) -> Proposition:
             guard, body = put(guard, {letter: other}), put(body, {letter: other})
             letter = other
         return type(said)(letter, put(guard, inner), put(body, inner))
+    return inside(said, lambda part: put(part, table))
+
+
+def inside(said: Proposition, change: Callable[[Proposition], Proposition]) -> Proposition:
+    """The same connective (or binder) of the changed parts."""
     if isinstance(said, Conjunction | Disjunction):
-        return type(said)(tuple(put(part, table) for part in said.parts))
+        return type(said)(tuple(map(change, said.parts)))
     if isinstance(said, Implication | Equivalence):
-        return type(said)(put(said.left, table), put(said.right, table))
+        return type(said)(change(said.left), change(said.right))
     if isinstance(said, Negation):
-        return Negation(put(said.part, table))
+        return Negation(change(said.part))
     if isinstance(said, ForAlmostEvery):
-        return ForAlmostEvery(put(said.body, table))
+        return ForAlmostEvery(change(said.body))
+    if isinstance(said, _Binder):
+        return type(said)(said.letter, change(said.guard), change(said.body))
     raise TypeError(f"no proposition: {said!r}")
+
+
+def exchanged(said: Atom, change: Callable[[Any], Any]) -> Proposition:
+    """The atom with its terms changed; what the change hides of where the terms are defined is said beside it."""
+    relation = relation_of(said)
+    needed = {_truth(change, each) for each in where_defined(said.word)}
+    if sp.false in needed:
+        return FALSE
+    new = proposition(change(said.word if relation is None else relation))
+    lost = needed - {sp.true} - (where_defined(new.word) if isinstance(new, Atom) else frozenset())
+    if not lost:
+        return new
+    if isinstance(said.word, claims.SpectrumIs):
+        raise Refused(f"the formulas of the spectrum would hide that {', '.join(map(str, lost))}")
+    return Conjunction((new, *map(proposition, sorted(lost, key=sp.default_sort_key))))
+
+
+def _truth(change: Callable[[Any], Any], condition: Any) -> Any:
+    try:
+        return change(condition)
+    except TypeError:  # sympy compares no numbers that are not real: a part of the term is undefined
+        return sp.false
 
 
 def _value_letters(value: Any) -> frozenset[Any]:
@@ -260,31 +306,43 @@ def _put(thing: Any, table: Mapping[Any, Any]) -> Any:
     if isinstance(thing, sp.Basic):
         found = {each: each.put(table) for each in thing.atoms(Tensor)}
         plain = {old: new for old, new in table.items() if isinstance(old, sp.Symbol | sp.MatrixSymbol)}
+        keep_sizes(thing, plain)
         replaced = thing.xreplace({**plain, **found})
         return replaced.doit() if any(isinstance(old, sp.MatrixSymbol) for old in plain) else replaced
     if isinstance(thing, str):
         new = table.get(matrix(thing))
         if new is not None and not isinstance(new, sp.MatrixSymbol):
-            raise ValueError(f"{thing} is a name here: it can be replaced by another name only, got {new}")
+            raise Refused(f"{thing} is a name here: it can be replaced by another name only, got {new}")
         return thing if new is None else new.name
     if isinstance(thing, Observable):
         touched = [old for old in table if isinstance(old, sp.MatrixSymbol) and table[old] != old]
         if touched:
-            raise ValueError(f"the observable {thing.name} is written with the letters of its system: keep {touched}")
+            raise Refused(f"the observable {thing.name} is written with the letters of its system: keep {touched}")
         return thing
     if isinstance(thing, tuple):
         return tuple(_put(each, table) for each in thing)
-    if isinstance(thing, claims.SpectrumIs):  # its classes run over ell
-        table = {old: new for old, new in table.items() if old != ell}
-        if any(ell in _value_letters(new) for old, new in table.items() if old in _letters(thing)):
-            raise ValueError("the classes of a spectrum run over ell: give the other letter another name first")
+    if isinstance(thing, BipartiteAt) and not {n, p, q}.isdisjoint(table):
+        raise Refused("a bipartite point has p tokens on one side and q on the other: these letters are what they are")
+    if isinstance(thing, claims.SpectrumIs) and any(
+        ell in _value_letters(table[old]) for old in table if old in _letters(thing)
+    ):
+        raise Refused("the classes of a spectrum run over ell: give the other letter another name first")
     if is_dataclass(thing) and not isinstance(thing, type):
         return replace(thing, **{each.name: _put(getattr(thing, each.name), table) for each in fields(thing)})
     return thing
 
 
+def keep_sizes(thing: Any, table: Mapping[Any, Any]) -> None:
+    """``d`` is the size of the matrices: where one of them stands, another number would make it another matrix."""
+    sizes = set().union(*(each.shape for each in thing.atoms(sp.MatrixSymbol)))
+    if any(old in sizes and new != old for old, new in table.items()):
+        raise Refused(f"the size of the matrices in {thing} is fixed")
+
+
 def fresh(letter: AnyLetter, taken: Iterable[Any]) -> AnyLetter:
     """A letter of the same sort that is none of those taken."""
+    if letter == VectorLetter(STATE):
+        raise Refused("the letter of the state is what it is: another would be any vector")
     used = {str(getattr(each, "name", each)) for each in taken}
     number = next(i for i in range(1, len(used) + 2) if f"{letter.name}_{i}" not in used)
     return _named(letter, f"{letter.name}_{number}")
@@ -307,35 +365,30 @@ def same(one: Proposition, other: Proposition) -> bool:
 
 
 @lru_cache(maxsize=100_000)
-def canonical(said: Proposition, depth: int = 0) -> Proposition:
+def canonical(said: Proposition) -> Proposition:
     """One spelling for all propositions that are the same."""
     if isinstance(said, Atom):
-        relation = getattr(said.word, "relation", None)
-        return Atom(_Turned(_turned(relation))) if relation is not None else said
+        relation = relation_of(said)
+        return said if relation is None else Atom(_Turned(_turned(relation)))
     if isinstance(said, Conjunction | Disjunction):
         kind = type(said)
         flat: list[Proposition] = []
         for part in said.parts:
-            inner = canonical(part, depth)
+            inner = canonical(part)
             flat += inner.parts if isinstance(inner, kind) else (inner,)
         unique = tuple(sorted(set(flat), key=repr))
         return unique[0] if len(unique) == 1 else kind(unique)
-    if isinstance(said, BINDERS):
-        letter = _named(said.letter, f"_{depth}")
-        table = {said.letter: letter}
-        return type(said)(
-            letter, canonical(put(said.guard, table), depth + 1), canonical(put(said.body, table), depth + 1)
-        )
-    if isinstance(said, Equivalence):
-        left, right = sorted((canonical(said.left, depth), canonical(said.right, depth)), key=repr)
-        return Equivalence(left, right)
-    if isinstance(said, Implication):
-        return Implication(canonical(said.left, depth), canonical(said.right, depth))
-    if isinstance(said, Negation):
-        return Negation(canonical(said.part, depth))
-    if isinstance(said, ForAlmostEvery):
-        return ForAlmostEvery(canonical(said.body, depth))
-    raise TypeError(f"no proposition: {said!r}")
+    if isinstance(said, _Binder) and said.letter != VectorLetter(STATE):
+        used = {str(getattr(each, "name", each)) for each in free_letters(said)}
+        letter = _named(said.letter, next(f"#{i}" for i in range(len(used) + 1) if f"#{i}" not in used))
+        return inside(_renamed(said, letter), canonical)
+    found = inside(said, canonical)
+    return Equivalence(*sorted((found.left, found.right), key=repr)) if isinstance(found, Equivalence) else found
+
+
+def _renamed(said: _Binder, letter: AnyLetter) -> _Binder:
+    table = {said.letter: letter}
+    return type(said)(letter, put(said.guard, table), put(said.body, table))
 
 
 @dataclass(frozen=True)

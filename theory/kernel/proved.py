@@ -11,16 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eigentoken.theory.kernel.propositions import Proposition, canonical, conjuncts
+from eigentoken.theory.kernel.refused import Refused
 from eigentoken.theory.systems.system import System
 
 __all__ = ["ALL_SIZES", "Proved", "Refused", "SolverQuestion"]
 
 ALL_SIZES = "all sizes"
 _KEY = object()
-
-
-class Refused(ValueError):
-    """A rule was asked for what does not follow; the message says what is missing."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +47,18 @@ class Proved:
         if self.key is not _KEY:
             raise TypeError("Proved is made by the rules of theory/kernel alone: call a rule")
         object.__setattr__(self, "key", None)
+
+    def __init_subclass__(cls) -> None:
+        raise TypeError("Proved has no other kinds: its constructor is that of the rules")
+
+    def __copy__(self) -> Proved:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Proved:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("a Proved is not stored: run its derivation again")
 
     def said(self, words: str) -> Proved:
         """The same, with words for print.  They carry nothing: delete them and the proof stands."""
@@ -94,7 +103,10 @@ def prove(
     caption: str = "",
 ) -> Proved:
     """For the rules only (a test reads the tree of this project for other callers)."""
-    return Proved(proposition, system, _distinct(hypotheses), rule, tuple(premises), detail, sizes, caption, _KEY)
+    given = tuple(premises)
+    if not all(type(each) is Proved for each in given):
+        raise Refused(f"the premises of {rule} must be proved, got {[type(each).__name__ for each in given]}")
+    return Proved(proposition, system, _distinct(hypotheses), rule, given, detail, sizes, caption, _KEY)
 
 
 def joined(premises: Iterable[Proved], system: System | None = None) -> tuple[System | None, tuple[Proposition, ...]]:

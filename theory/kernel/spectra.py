@@ -11,12 +11,22 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.kernel.propositions import Atom, Conjunction, Equivalence, Proposition, canonical, proposition
+from eigentoken.theory.kernel.arithmetic import check_defined
+from eigentoken.theory.kernel.logic import check_sort
+from eigentoken.theory.kernel.propositions import (
+    Atom,
+    Conjunction,
+    Equivalence,
+    Proposition,
+    canonical,
+    free_letters,
+    proposition,
+)
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.language.claims import Equilibrium, SpectrumIs, TwoCycle
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt, Place
-from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, ell, matrix
+from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, d, ell, k, matrix
 from eigentoken.theory.linearization.consensus_spectra import (
     LAMBDA_K,
     LAMBDA_L,
@@ -33,14 +43,15 @@ __all__ = ["changes", "classes_of", "equilibrium", "grouped", "has_root", "respe
 def spectrum(place: Place, system: System) -> Proved:
     """``SpectrumIs(place, ...)``, as the linearization engine derives it for symbolic n and d from the equation.
 
-    Hypotheses: the value matrix is symmetric (so that its eigenvectors are a basis and its eigenvalues real), and what the
-    formulas need to be valid (``1 + alpha lambda_k > 0`` for a map).
+    Hypotheses: the value matrix is symmetric (so that its eigenvectors are a basis and its eigenvalues real), it has a k-th
+    eigenvector, and what the formulas need to be valid (``1 + alpha lambda_k > 0`` for a map).
     """
     found, table = _engine(place, system)
     values = (_in_words(found.expanded(each), table) for each in _values(found))
     times = (_in_words(entry.multiplicity, table) for entry in found.tangent)
     claim = Atom(SpectrumIs(place, tuple(zip(values, times, strict=True))))
-    hypotheses = (_symmetric(system), *_heights(found, table, sp.Gt))
+    hypotheses = (*_there(place), *_heights(found, table, sp.Gt))
+    check_defined(claim, hypotheses[1:])
     return prove(claim, "spectrum", (), system, hypotheses, detail=found)
 
 
@@ -50,7 +61,7 @@ def equilibrium(place: Place, system: System) -> Proved:
     rests: Proposition = Atom(Equilibrium(place))
     if system.time is Time.MAP:
         rests = Equivalence(rests, Conjunction(_heights(found, table, sp.Gt)))
-    return prove(rests, "equilibrium", (), system, (_symmetric(system),), detail=found)
+    return prove(rests, "equilibrium", (), system, _there(place), detail=found)
 
 
 def two_cycle(place: Place, system: System) -> Proved:
@@ -59,7 +70,7 @@ def two_cycle(place: Place, system: System) -> Proved:
     if system.time is not Time.MAP:
         raise Refused("a flow has no 2-cycles")
     said = Equivalence(Atom(TwoCycle(place)), Conjunction(_heights(found, table, sp.Lt)))
-    return prove(said, "two_cycle", (), system, (_symmetric(system),), detail=found)
+    return prove(said, "two_cycle", (), system, _there(place), detail=found)
 
 
 def _engine(place: Place, system: System) -> tuple[Spectrum, dict[Any, Any]]:
@@ -70,15 +81,19 @@ def _engine(place: Place, system: System) -> tuple[Spectrum, dict[Any, Any]]:
         raise Refused(f"with several heads {system.name} has this spectrum at consensus only, where their sum decides")
     if not isinstance(place, ConsensusAt | BipartiteAt) or place.term != matrix(system.value):
         raise Refused(f"the place must be on an eigenvector of {system.value}, the value matrix of {system.name}")
+    check_sort(k, place.index)
     found = consensus_spectrum(system) if isinstance(place, ConsensusAt) else bipartite_spectrum(system)
+    if place.index == ell or any(run.symbol != LAMBDA_L for entry in found.tangent for run in entry.runs):
+        raise Refused(f"the classes of {system.name} at this place run over more than ell, or ell is taken")
     table = {LAMBDA_K: Eigenvalue(place.term, place.index), LAMBDA_L: Eigenvalue(place.term, ell)}
     if system.score is not None:
         table[S] = ScoreAtEigenvector(matrix(system.score), place.term, place.index)
     return found, table
 
 
-def _symmetric(system: System) -> Proposition:
-    return Atom(Symmetric(matrix(str(system.value))))
+def _there(place: Any) -> tuple[Proposition, ...]:
+    """The value matrix is symmetric and has an eigenvector of that number."""
+    return Atom(Symmetric(place.term)), proposition(sp.Le(place.index, d))
 
 
 def _heights(found: Spectrum, table: dict[Any, Any], relation: Any) -> tuple[Proposition, ...]:
@@ -144,6 +159,7 @@ def respelled(found: Proved, claim: SpectrumIs, *equations: Proved) -> Proved:
     for one_term, other in changes(classes, claim.classes):
         if canonical(proposition(sp.Eq(one_term, other, evaluate=False))) not in known:
             raise Refused(f"{one_term} = {other} is not proved")
+    for_each_ell(equations)
     system, hypotheses = joined((found, *equations))
     return prove(Atom(claim), "respelled", (found, *equations), system, hypotheses)
 
@@ -153,8 +169,22 @@ def changes(classes: tuple[tuple[Any, Any], ...], others: tuple[tuple[Any, Any],
     old, new = grouped(classes), grouped(others)
     if [len(values) for values, _ in old] != [len(values) for values, _ in new]:
         raise Refused("the two lists do not have the same pairs of roots")
-    flat = [((*a, m), (*b, k)) for (a, m), (b, k) in zip(old, new, strict=True)]
+    if [_runs(values) for values, _ in old] != [_runs(values) for values, _ in new]:
+        raise Refused(
+            "a class that stands for one eigenvalue for each ell cannot become a single one, nor the other way"
+        )
+    flat = [((*a, times), (*b, others_times)) for (a, times), (b, others_times) in zip(old, new, strict=True)]
     return [(x, y) for before, after in flat for x, y in zip(before, after, strict=True) if x != y]
+
+
+def _runs(values: tuple[Any, ...]) -> bool:
+    return any(value.has(ell) for value in values)
+
+
+def for_each_ell(premises: tuple[Proved, ...]) -> None:
+    """The classes run over ell: what is used of a class may not rest on a hypothesis about one ell."""
+    if any(ell in free_letters(each) for premise in premises for each in premise.hypotheses):
+        raise Refused("a class of the spectrum runs over ell: the premise holds for some ell only")
 
 
 def classes_of(proved: Proved) -> tuple[ConsensusAt | BipartiteAt, tuple[tuple[Any, Any], ...]]:

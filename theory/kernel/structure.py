@@ -16,16 +16,20 @@ from eigentoken.theory.calculus import (
     one,
     substitute,
 )
+from eigentoken.theory.kernel.defined import where_defined
+from eigentoken.theory.kernel.logic import check_sort
 from eigentoken.theory.kernel.propositions import (
     Conjunction,
     ForAll,
     Implication,
+    Proposition,
     proposition,
     put,
+    relation_of,
     same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
-from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor
+from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, bases_of, is_defined, named_of, norms_of
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.systems.system import System, Time
@@ -48,15 +52,24 @@ def _known(system: System | None, premises: tuple[Proved, ...]) -> Assumptions:
 def reduction(left: Expression, right: Expression, system: System | None, *premises: Proved) -> Proved:
     """``left = right`` for all n and d, by the normal form of the calculus, at every state of the system."""
     joint, hypotheses = joined(premises, system)
+    wanted = sp.Eq(Tensor(left), Tensor(right), evaluate=False)
     rest = normal_form(left - right, _known(joint, premises))
     if rest.terms:
         raise Refused(f"{len(rest.terms)} terms of the difference remain: {rest!s:.200}")
-    wanted = proposition(sp.Eq(Tensor(left), Tensor(right), evaluate=False))
-    return prove(wanted, "reduction", premises, joint, hypotheses)
+    return prove(proposition(wanted), "reduction", premises, joint, (*hypotheses, *_defined(wanted)))
+
+
+def _defined(relation: Any) -> tuple[Proposition, ...]:
+    """Where the terms of a new relation have values: hypotheses."""
+    return tuple(map(proposition, sorted(where_defined(relation), key=sp.default_sort_key)))
 
 
 def increment(quantity: Expression, system: System) -> Proved:
     """The derivative of a quantity along the flow, or its increment under the map, from the equation of the system."""
+    term = Rate(quantity)
+    names = {base.name for base in bases_of(term.key)}
+    if any(map(is_defined, names)) or norms_of(term.key) or named_of(term.key):
+        raise Refused(f"{quantity!r} has names for functions of the state: write it in the state {STATE}")
     found = linearize(system, tangent=False)
 
     def moved(*indices: Index) -> Expression:
@@ -66,8 +79,8 @@ def increment(quantity: Expression, system: System) -> Proved:
         value = differentiate(quantity, {STATE: moved}, found.assumptions)
     else:
         value = substitute(quantity, {STATE: moved}) - quantity
-    wanted = proposition(sp.Eq(Rate(quantity), Tensor(value), evaluate=False))
-    return prove(wanted, "increment", (), system, ())
+    wanted = sp.Eq(term, Tensor(value), evaluate=False)
+    return prove(proposition(wanted), "increment", (), system, _defined(wanted))
 
 
 def summed(proved: Proved) -> Proved:
@@ -75,7 +88,7 @@ def summed(proved: Proved) -> Proved:
     said = proved.proposition
     if not isinstance(said, ForAll) or not isinstance(said.letter, Index) or said.guard != Conjunction(()):
         raise Refused("what is summed must hold for every index, without a guard")
-    relation = getattr(getattr(said.body, "word", None), "relation", None)
+    relation = relation_of(said.body)
     if not isinstance(relation, sp.Le | sp.Ge | sp.Eq):
         raise Refused("what is summed must be an equation or an inequality that is not strict")
     sides = [_as_expression(side).summed(said.letter) for side in relation.args]
@@ -103,6 +116,8 @@ def induction(letter: sp.Symbol, base: Proved, step: Proved, first: int) -> Prov
     said = step.proposition
     if not (letter.is_integer and isinstance(said, ForAll) and said.letter == letter):
         raise Refused("the step must be for all values of the integer letter")
+    check_sort(letter, sp.sympify(first))
+    check_sort(letter, letter + 1)
     guard = proposition(sp.Ge(letter, first, evaluate=False))
     if not same(said.guard, guard) or not isinstance(said.body, Implication):
         raise Refused(f"the step must be an implication under the guard {letter} >= {first}")

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import sympy as sp
 
-from eigentoken.theory.calculus import Assumptions, Expression, Index, normal_form, substitute, vector
-from eigentoken.theory.calculus.atoms import Base, Exp, Letter, Norm, SumExp
+from eigentoken.theory.calculus import Assumptions, Expression, Index, factor, normal_form, substitute, vector
+from eigentoken.theory.calculus.atoms import Base, Dot, Letter, Named, Norm
 from eigentoken.theory.calculus.expressions import Monomial, frozen, thawed
 from eigentoken.theory.calculus.latex import expression_latex
+from eigentoken.theory.kernel.refused import Refused
 
 __all__ = ["STATE", "AtTime", "Rate", "Tensor", "VectorLetter", "bases_of", "is_defined", "matrices_of"]
 
@@ -25,6 +26,8 @@ STATE = "x"
 
 _NOTHING = Assumptions()
 _DEFINED = re.compile(r"y\d*")
+#: Names of indices that the calculus gives itself: to sums (1, 2, ... in a normal form), to a family's own index.
+_RESERVED = re.compile(r"\d+|_.*|\*|slot|column")
 
 
 def is_defined(name: str) -> bool:
@@ -56,6 +59,9 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
     def __new__(cls, expression: Expression, time: Any = None) -> Tensor:
         if expression.is_vector:
             raise TypeError(f"a term must be a scalar, got the vector {expression!r}: take an inner product")
+        taken = sorted(index.name for index in expression.free_indices if _RESERVED.fullmatch(index.name))
+        if taken:
+            raise Refused(f"the calculus names its own indices {', '.join(taken)}: choose another name")
         made: Tensor = sp.AtomicExpr.__new__(cls)
         made.key = frozen(normal_form(expression, _NOTHING))
         made.time = None if time is None else sp.sympify(time)
@@ -74,38 +80,58 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
     @property
     def free_symbols(self) -> set[sp.Basic]:
         """Scalar letters, in the coefficients and in the time."""
-        found = set().union(*(_coefficients(self.key))) if self.key else set()
+        found = set().union(*(each.free_symbols for each in self.coefficients()))
         return found | (self.time.free_symbols if self.time is not None else set())
+
+    def coefficients(self) -> list[sp.Expr]:
+        """The scalars that stand in it, also in exponents."""
+        return [each for each in _leaves(self.key) if isinstance(each, sp.Basic)]
+
+    def divisors(self) -> list[Tensor]:
+        """What it divides by, norms of a map's raw step and rows of attention apart: those are positive where there is a step."""
+        found = []
+        for monomial, _ in self.key:
+            for atom, power in monomial.factors:
+                if power < 0 and isinstance(atom, Dot | Named):
+                    if monomial.bound:
+                        raise Refused(f"{self} divides by a quantity in a sum: name the quotient first")
+                    found.append(Tensor(factor(atom), self.time))
+        return found
 
     def letters(self) -> set[Any]:
         """Every free letter: scalars, indices of tokens, vectors, matrices (by name)."""
-        indices = {index for index in self.expression.free_indices if index.name != "*"}
         names = {base.name for base in bases_of(self.key)}
         if any(map(is_defined, names)) or norms_of(self.key):
             names = {name for name in names if not is_defined(name)} | {STATE}
+        indices = {index for index in self.expression.free_indices if index.name != "*"}
         return {*self.free_symbols, *indices, *map(VectorLetter, names), *matrices_of(self.key)}
 
     def put(self, table: Mapping[Any, Any]) -> Tensor:
-        """The term with letters replaced, all at once: scalars, indices, vectors, and a state by the state at a time."""
-        expression = self.expression
+        """The term with letters replaced, all at once: and a state by the state at a time."""
+        here = self.letters()
+        scalars = {old: sp.sympify(new) for old, new in table.items() if isinstance(old, sp.Symbol)}
+        if any(new.has(Tensor) for old, new in scalars.items() if old in here):
+            raise Refused(f"a scale in {self} cannot become a quantity: multiply outside")
+        expression = thawed(_scaled(self.key, scalars)) if scalars else self.expression
         pairs = [(old, new) for old, new in table.items() if isinstance(old, Index)]
         expression = expression.at(*pairs) if pairs else expression
-        families = {old.name: new for old, new in table.items() if isinstance(old, VectorLetter)}
-        moments = {name: new for name, new in families.items() if isinstance(new, AtTime)}
+        families = {old.name: new for old, new in table.items() if isinstance(old, VectorLetter) and old in here}
+        self._check_constant(families)
         vectors = {name: _member(new) for name, new in families.items() if not isinstance(new, AtTime)}
-        if vectors:
-            expression = substitute(expression, vectors)
-        scalars = {old: new for old, new in table.items() if isinstance(old, sp.Symbol)}
-        expression = (
-            Expression({m: c.xreplace(scalars) for m, c in expression.terms.items()}) if scalars else expression
-        )
-        time = self.time if self.time is None or not scalars else self.time.xreplace(scalars)
-        for name, moment in moments.items():
-            if VectorLetter(name) in self.letters():
-                if time is not None:
-                    raise ValueError(f"{self} is taken at time {time} already")
-                time = moment.time
+        expression = substitute(expression, vectors) if vectors else expression
+        matrices = {
+            old.name: new for old, new in table.items() if isinstance(old, sp.MatrixSymbol) and old.name in here
+        }
+        expression = _with_matrices(expression, matrices) if matrices else expression
+        time = self.time.xreplace(scalars) if self.time is not None else None
+        for moment in (new for new in families.values() if isinstance(new, AtTime)):
+            if time is not None:
+                raise Refused(f"{self} is taken at time {time} already")
+            time = moment.time
         return type(self)(expression, time)
+
+    def _check_constant(self, families: Mapping[str, Any]) -> None:
+        """A rate holds its other vectors fixed: see :class:`Rate`."""
 
     def _latex(self, printer: Any) -> str:
         text = expression_latex(self.expression, weights=True)
@@ -117,11 +143,25 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
 
 
 class Rate(Tensor):
-    """The derivative of the expression along the flow, or its increment under one step of the map."""
+    """The derivative of the expression along the flow, or its increment under one step of the map.
+
+    Only the state moves: scales and other vectors in it are constants, and cannot be replaced by what moves.
+    """
+
+    def _check_constant(self, families: Mapping[str, Any]) -> None:
+        moved = [name for name, new in families.items() if name != STATE and _moves(new)]
+        if moved:
+            raise Refused(f"{', '.join(moved)} is constant in {self}: it cannot become what moves with the state")
 
     def _latex(self, printer: Any) -> str:
         text = expression_latex(self.expression, weights=True)
         return rf"\Delta\bigl[{text}\bigr]" if self.time is None else rf"\Delta\bigl[{text}\bigr]({self.time})"
+
+
+def _moves(new: Any) -> bool:
+    """Does the state occur in what a vector is replaced by?"""
+    inside = tuple(new.terms) if isinstance(new, Expression) else (Base(new.name),)
+    return bool(norms_of(inside)) or any(base.name == STATE or is_defined(base.name) for base in bases_of(inside))
 
 
 def _member(new: Any) -> Any:
@@ -130,9 +170,9 @@ def _member(new: Any) -> Any:
         return lambda *indices: vector(new.name, *indices)
     if isinstance(new, Expression):
         if not new.is_vector and new.terms:
-            raise TypeError(f"a vector is replaced by a vector, got {new!r}")
+            raise Refused(f"a vector is replaced by a vector, got {new!r}")
         return lambda *indices: _slot(new, indices)
-    raise TypeError(f"a vector is replaced by a vector, a family or a time, got {new!r}")
+    raise Refused(f"a vector is replaced by a vector, a family or a time, got {new!r}")
 
 
 def _slot(family: Expression, indices: tuple[Index, ...]) -> Expression:
@@ -141,32 +181,54 @@ def _slot(family: Expression, indices: tuple[Index, ...]) -> Expression:
     return instance(family, *indices)
 
 
-def _coefficients(terms: Any) -> list[set[sp.Basic]]:
-    found = []
-    for monomial, value in terms:
-        found.append(set(sp.sympify(value).free_symbols))
-        for atom, _ in monomial.factors:
-            if isinstance(atom, Exp | SumExp):
-                found += _coefficients(atom.exponent)
-    return found
+def _leaves(thing: Any) -> list[Any]:
+    return [leaf for part in thing for leaf in _leaves(part)] if isinstance(thing, tuple) else [thing]
+
+
+def _scaled(thing: Any, scalars: Mapping[Any, Any]) -> Any:
+    """The frozen terms with letters in their coefficients replaced, also in exponents."""
+    if isinstance(thing, sp.Basic):
+        return thing.xreplace(scalars)
+    if isinstance(thing, tuple):
+        parts = [_scaled(part, scalars) for part in thing]
+        return type(thing)(*parts) if hasattr(thing, "_fields") else tuple(parts)
+    return thing
+
+
+def _with_matrices(expression: Expression, matrices: Mapping[str, Any]) -> Expression:
+    """Matrices replaced by other letters, by the identity or by zero."""
+    found: dict[str, tuple[sp.Expr, tuple[Letter, ...] | None]] = {}
+    for name, new in matrices.items():
+        if isinstance(new, sp.MatrixSymbol) and new.name not in matrices:
+            found[name] = (sp.Integer(1), (Letter(new.name),))
+        elif isinstance(new, sp.Identity | sp.ZeroMatrix):
+            found[name] = (sp.Integer(1), ()) if isinstance(new, sp.Identity) else (sp.Integer(0), None)
+        elif new != sp.MatrixSymbol(name, *new.shape):
+            raise Refused(f"{name} in a quantity is replaced by a letter, the identity or zero, got {new}")
+    return normal_form(expression, Assumptions(replaced=found))
+
+
+def _all_of(kind: type, thing: Any) -> set[Any]:
+    if isinstance(thing, kind):
+        return {thing}
+    return set().union(*(_all_of(kind, part) for part in thing)) if isinstance(thing, tuple) and thing else set()
 
 
 def bases_of(thing: Any) -> set[Base]:
     """Every vector that occurs."""
-    if isinstance(thing, Base):
-        return {thing}
-    return set().union(*(bases_of(part) for part in thing)) if isinstance(thing, tuple) and thing else set()
+    return _all_of(Base, thing)
 
 
 def norms_of(thing: Any) -> set[Norm]:
     """Every norm ``r_i`` that occurs: a function of the state."""
-    if isinstance(thing, Norm):
-        return {thing}
-    return set().union(*(norms_of(part) for part in thing)) if isinstance(thing, tuple) and thing else set()
+    return _all_of(Norm, thing)
+
+
+def named_of(thing: Any) -> set[Named]:
+    """Every scalar that is kept by its name."""
+    return _all_of(Named, thing)
 
 
 def matrices_of(thing: Any) -> set[str]:
     """The names of the matrices that occur."""
-    if isinstance(thing, Letter):
-        return {thing.name}
-    return set().union(*(matrices_of(part) for part in thing)) if isinstance(thing, tuple) and thing else set()
+    return {each.name for each in _all_of(Letter, thing)}

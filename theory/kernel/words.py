@@ -19,6 +19,7 @@ from eigentoken.theory.kernel.propositions import (
     ForAlmostEvery,
     Proposition,
     proposition,
+    relation_of,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, prove
 from eigentoken.theory.language import claims, conditions
@@ -37,6 +38,8 @@ def index_range(letter: sp.Symbol, first: int = 1, last: Any = d) -> Proposition
 
 
 def _when_symmetric(term: Any) -> tuple[Proposition, ...]:
+    if not isinstance(term, sp.MatrixExpr) or term.shape != (d, d) or term.free_symbols & {ell, _OTHER}:
+        raise Refused(f"{term} must be a d x d matrix that does not speak of {ell} or {_OTHER}")
     return (Atom(Symmetric(term)),)
 
 
@@ -95,7 +98,7 @@ def norm_of_symmetric(term: Any) -> Proved:
 
 def equal_indices(equation: Proved, quantity: Any) -> Proved:
     """``i = j`` gives ``lambda_i(X) = lambda_j(X)``, and the same of any quantity with an index."""
-    relation = getattr(getattr(equation.proposition, "word", None), "relation", None)
+    relation = relation_of(equation.proposition)
     if not isinstance(relation, sp.Eq) or not isinstance(quantity, MatrixNumber) or relation.lhs not in quantity.args:
         raise Refused("an equation between indices is needed, and a quantity that has the left one")
     other = quantity.func(*(relation.rhs if each == relation.lhs else each for each in quantity.args))

@@ -24,10 +24,8 @@ class Observable:
 
     name: str
     latex: str
-    function: Callable[[LoopAlgebra, System, Mapping[str, Any], Sequence[Sequence[Any]], Any], Any] = field(
-        compare=False, repr=False
-    )
-    tensor: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
+    function: Callable[[LoopAlgebra, System, Mapping[str, Any], Sequence[Sequence[Any]], Any], Any] = field(repr=False)
+    tensor: Callable[[], Any] | None = field(default=None, repr=False)
     "The same function in the calculus, for symbolic n and d (a scalar expression in the state ``x``)."
 
     def __call__(

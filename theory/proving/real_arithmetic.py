@@ -114,6 +114,11 @@ def prove(
     clash = clashing_names(symbols)
     if clash:
         raise ValueError(f"two different symbols are called {clash[0]!r}: use one symbol with one set of assumptions")
+    hidden = [symbol.name for symbol in symbols if symbol.name.startswith("_")]
+    if hidden:
+        raise ValueError(
+            f"the solver's own variables begin with an underscore, and {hidden[0]!r} does: use another name"
+        )
     given += [fact for symbol in symbols for fact in assumed_of(symbol)]
     # stored assumptions would make sympy decide `alpha > 0` to True and lose it: from here on they are hypotheses only
     bare = {

@@ -1,0 +1,76 @@
+"""Where a term has a value: no zero denominator, no root of a negative number, no logarithm of what is not positive.
+
+What holds in this room: *a relation, and a word, says of every term in it that it has a value*.  So ``1/x > 0`` is false at
+``x = 0``, its negation is true there, and logic stays classical.  A rule that concludes a relation must know that it is defined;
+a rule that replaces letters must not lose the condition (``x/y = 1`` at ``x := y`` is ``1 = 1 and y != 0``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.core.symbol import Str
+from sympy.functions.elementary.piecewise import ExprCondPair
+from sympy.logic.boolalg import Boolean
+
+from eigentoken.theory.kernel.refused import Refused
+from eigentoken.theory.kernel.tensors import Tensor
+from eigentoken.theory.language.claims import SpectrumIs
+from eigentoken.theory.language.terms import MatrixNumber
+
+__all__ = ["where_defined"]
+
+#: Terms that have a value wherever their parts have one.
+_TOTAL = (
+    *(sp.Add, sp.Mul, sp.Number, sp.NumberSymbol, sp.Symbol, sp.Tuple, Boolean, Str, ExprCondPair, sp.Piecewise),
+    *(sp.exp, sp.sinh, sp.cosh, sp.tanh, sp.sech, sp.sin, sp.cos, sp.atan, sp.Abs, sp.Max, sp.Min, sp.sign, sp.floor),
+    *(sp.MatrixExpr, MatrixNumber, Tensor, AppliedUndef),
+)
+_NO_NUMBERS = (sp.zoo, sp.nan, sp.oo, -sp.oo, sp.I)
+
+
+def where_defined(thing: Any) -> frozenset[Any]:
+    """The conditions (relations, or ``false``) under which every term in a relation, a word or a term has a value.
+
+    >>> x = sp.Symbol("x", real=True)
+    >>> where_defined(1 / x > 0)
+    frozenset({Ne(x, 0)})
+    """
+    if isinstance(thing, sp.Basic):
+        return frozenset(each for node in sp.preorder_traversal(thing) for each in _of_node(node) if each != sp.true)
+    if isinstance(thing, tuple | list):
+        return frozenset().union(*map(where_defined, thing))
+    if isinstance(thing, SpectrumIs):  # a root there may be a complex number
+        return frozenset(each for each in where_defined(thing.classes) if not isinstance(each, sp.Ge))
+    if is_dataclass(thing) and not isinstance(thing, type):
+        return frozenset().union(*(where_defined(getattr(thing, each.name)) for each in fields(thing)))
+    return frozenset()
+
+
+def _of_node(node: Any) -> list[Any]:
+    if node in _NO_NUMBERS:
+        return [sp.false]
+    if isinstance(node, Tensor):
+        return [each for part in node.divisors() for each in (sp.Ne(part, 0), *where_defined(part))] + [
+            each for part in node.coefficients() for each in where_defined(part)
+        ]
+    if isinstance(node, sp.Pow):
+        return _of_power(*node.args)
+    if isinstance(node, sp.log):
+        return [sp.Gt(node.args[0], 0)]
+    if isinstance(node, sp.coth | sp.csch):
+        return [sp.Ne(node.args[0], 0)]
+    if not isinstance(node, _TOTAL):
+        raise Refused(f"{node} ({type(node).__name__}) is no term of the kernel: where it is defined is not known")
+    return []
+
+
+def _of_power(base: Any, exponent: Any) -> list[Any]:
+    if exponent.is_integer:
+        return [] if exponent.is_nonnegative else [sp.Ne(base, 0)]
+    if exponent.is_Rational:
+        return [sp.Ge(base, 0), *([sp.Ne(base, 0)] if exponent.is_negative else [])]
+    return [sp.Gt(base, 0)]
