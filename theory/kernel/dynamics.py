@@ -114,7 +114,7 @@ def first_exit(start: Proved, step: Proved) -> Proved:
         raise Refused("the step must be: for all t >= 0, if P on [0, t) then P at t")
     t, before, claim = said.letter, said.body.left, said.body.right
     s = before.letter
-    if not _times(t) or not _times(s) or s.assumptions0 != t.assumptions0 or not _is_flow(system):
+    if not _times(t, s) or not _is_flow(system):
         raise Refused("t and s must be real times of a flow, of one sort")
     until = Conjunction((proposition(sp.Ge(s, 0, evaluate=False)), proposition(s < t)))
     if not (same(said.guard, proposition(sp.Ge(t, 0, evaluate=False))) and same(before.guard, until)):
@@ -130,10 +130,11 @@ def first_exit(start: Proved, step: Proved) -> Proved:
     return prove(ForAll(t, said.guard, claim), "first_exit", (start, step), system, hypotheses)
 
 
-def _times(letter: Any) -> bool:
-    """A real letter, with or without a sign: no integer, no rational, no other set of times with gaps."""
+def _times(t: Any, s: Any) -> bool:
+    """Real letters of one sort, with or without a sign: no integers, no rationals, no other set of times with gaps."""
     sorts = [sp.Symbol("t", **{sign: True}).assumptions0 for sign in ("real", "nonnegative", "positive")]
-    return isinstance(letter, sp.Symbol) and letter.assumptions0 in sorts
+    symbols = isinstance(t, sp.Symbol) and isinstance(s, sp.Symbol)
+    return symbols and t.assumptions0 in sorts and s.assumptions0 == t.assumptions0
 
 
 def _continuous(term: Any, t: sp.Symbol) -> bool:
