@@ -49,6 +49,6 @@ def first_or_other(kernel: Kernel) -> Proved:
 def bipartite_spectrum_of(kernel: Kernel, claim: SpectrumIs, *premises: Proved) -> Proved:
     """The spectrum of the system at the place of the claim, in its formulas; the premises show that these are valid."""
     found = kernel.spectrum(claim.place)
-    _, *valid = found.hypotheses
+    valid = [each for each in found.hypotheses if not kernel.is_given(each)]
     found = kernel.supply(found, *(kernel.arithmetic(premises, each) for each in valid))
     return kernel.respelled(found, claim, *premises)

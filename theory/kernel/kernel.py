@@ -58,10 +58,13 @@ class Kernel:
     def given(self, said: Any) -> Proved:
         """A condition of the statement, or a part of one, or what its letters are declared to be."""
         wanted = proposition(said)
-        known = {canonical(part) for each in (*self.conditions, *STANDING) for part in conjuncts(each)}
-        if canonical(wanted) not in known:
+        if not self.is_given(wanted):
             raise Refused(f"that is no condition of the statement: {wanted!r}")
         return logic.assume(wanted, self.system)
+
+    def is_given(self, said: Proposition) -> bool:
+        known = {canonical(part) for each in (*self.conditions, *STANDING) for part in conjuncts(each)}
+        return canonical(said) in known
 
     def assume(self, said: Any) -> Proved:
         return logic.assume(said, self.system)
