@@ -1,19 +1,21 @@
-"""The command line as a user calls it, in a process of its own that has the libraries loaded (``tools/warm.py``)."""
+"""The command line as a user calls it: in a process of its own that has the libraries loaded (``tools/warm.py``), or here."""
 
 from __future__ import annotations
 
 import importlib.util
+import io
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest import mock
 
-__all__ = ["at_once", "eigentoken", "tool"]
+__all__ = ["at_once", "eigentoken", "here", "tool"]
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools"
 
@@ -42,6 +44,27 @@ def eigentoken(
     command = [*_warm.command(), *map(str, arguments)]
     added = {**os.environ, **(environment or {})}
     return subprocess.run(command, capture_output=True, text=True, env=added, timeout=600, check=False, **options)
+
+
+def here(*arguments: object, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """The same in this process, where the book is read already: for what a command prints, not for how a process starts."""
+    from eigentoken.cli import main
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    command = ["eigentoken", *map(str, arguments)]
+    code: object = 0
+    with (
+        mock.patch.object(sys, "argv", command),
+        mock.patch.dict(os.environ, environment or {}),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+    printed, said = (each.buffer.getvalue().decode() for each in (out, err))  # type: ignore[attr-defined]
+    return subprocess.CompletedProcess(command, code if isinstance(code, int) else 1, printed, said)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 from collections.abc import Generator
@@ -36,6 +37,13 @@ def _hide_tools() -> ModuleType:
 
 
 TOOLS = _hide_tools()
+
+
+def pytest_collection_finish() -> None:
+    """What the libraries and the tests have made by now stays: the collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -27,7 +27,7 @@ from eigentoken.files.writing import sealed
 from eigentoken.models import ModelError, load
 from eigentoken.models.forward import attention, first_states
 
-from ..commands import eigentoken
+from ..commands import here
 
 
 @pytest.fixture(scope="module")
@@ -252,15 +252,15 @@ def test_a_line_that_was_cut_is_dropped(tmp_path: Path) -> None:
 def test_require_decides_the_exit_code(gpt2: Path, tmp_path: Path) -> None:
     base = ["check", gpt2, "--work", tmp_path, "--sequences", "0", "--jobs", "1", "--json"]
     environment = {"EIGENTOKEN_CACHE": str(tmp_path)}
-    plain = eigentoken(*base, "--statement", "AB-X1", environment=environment)
+    plain = here(*base, "--statement", "AB-X1", environment=environment)
     assert plain.returncode == 0
     document = json.loads(plain.stdout)
     assert document["schema"] == "eigentoken/check/2"
     assert document["statements"][0]["word"] == "fails"  # U = I is asked of each head
     for name in ("AB-X1", "PM-L4"):  # fails; not about this model
-        strict = eigentoken(*base, "--require", name, environment=environment)
+        strict = here(*base, "--require", name, environment=environment)
         assert strict.returncode == 1
-    wrong = eigentoken(*base, "--require", "PM-L444", environment=environment)
+    wrong = here(*base, "--require", "PM-L444", environment=environment)
     assert wrong.returncode == 2
     assert "did you mean" in wrong.stderr
 
@@ -298,7 +298,7 @@ def test_reports_are_self_contained(gpt2: Path, tmp_path: Path) -> None:
 
 
 def test_a_bad_model_is_one_line_and_exit_2(tmp_path: Path) -> None:
-    ran = eigentoken("check", tmp_path / "nowhere")
+    ran = here("check", tmp_path / "nowhere")
     assert ran.returncode == 2
     assert "Traceback" not in ran.stderr
     assert len(ran.stderr.strip().splitlines()) == 1
@@ -408,7 +408,7 @@ def test_a_recheck_says_beforehand_how_much_there_is_to_confirm(gpt2: Path, tmp_
     path = tmp_path / "report.json"
     path.write_text(to_json(report))
     count = certificates_of_check(path)
-    ran = eigentoken("recheck", path)
+    ran = here("recheck", path)
     assert ran.returncode == 0, ran.stdout
     assert f"{count} certificates of a check" in ran.stderr
     confirmed = int(ran.stdout.split(" of ")[0].split()[-1])

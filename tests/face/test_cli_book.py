@@ -13,11 +13,11 @@ from eigentoken.proofs import verify as verification
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.steps import Derivation, Identity
 
-from ..commands import eigentoken
+from ..commands import eigentoken, here
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return eigentoken(*arguments)
+    return here(*arguments)
 
 
 def test_statements_json_is_one_document_with_a_schema() -> None:
@@ -43,7 +43,7 @@ def test_a_mistyped_id_is_one_line_and_exit_2() -> None:
     assert printed.returncode == 2
     assert len(printed.stderr.strip().splitlines()) == 1
     assert "did you mean PM-L4" in printed.stderr
-    assert "Traceback" in run("--debug", "show", "PM-L44").stderr
+    assert "Traceback" in eigentoken("--debug", "show", "PM-L44").stderr
 
 
 def test_verify_passes_and_fails_with_its_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:

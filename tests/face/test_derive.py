@@ -14,11 +14,11 @@ from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import SourceKind
 from eigentoken.theory.statements.steps import Derivation, Identity
 
-from ..commands import eigentoken
+from ..commands import here
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return eigentoken(*arguments, environment=environment)
+    return here(*arguments, environment=environment)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from eigentoken.theory.language.observables_attention import absolute_cosine_gap
 from eigentoken.theory.language.places import AntipodalAt, ConsensusAt, ConsensusSet
 from eigentoken.theory.language.terms import Eigenvalue, d, matrix, n
 
-from ..commands import eigentoken
+from ..commands import here
 from .forging import resealed
 
 U, V = matrix("U"), matrix("V")
@@ -219,7 +219,7 @@ def test_the_command_refuses_bad_files_with_one_line(tmp_path: Path) -> None:
     for name, text in bad.items():
         file = tmp_path / name
         file.write_text(text)
-        done = eigentoken("refute", file, "--seconds", "5", "--jobs", "1", "--json")
+        done = here("refute", file, "--seconds", "5", "--jobs", "1", "--json")
         assert (done.returncode, done.stdout) == (2, "")
         assert len(done.stderr.strip().splitlines()) == 1
         assert f"{name}:" in done.stderr
