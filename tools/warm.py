@@ -71,6 +71,7 @@ def _start() -> None:
 
 def serve(place: str) -> None:
     """Import the libraries, then answer each caller by a fork, until standard input ends."""
+    import gc
     import importlib
     import warnings
 
@@ -78,6 +79,8 @@ def serve(place: str) -> None:
         warnings.simplefilter("ignore")
         for name in LIBRARIES:
             importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # what the forks share is not looked at by their collectors, and so not copied
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(place)
     listening.listen(16)
