@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from numbers import Rational
+from operator import add, mul, sub
 from typing import Any
 
 import numpy as np
@@ -87,16 +88,16 @@ class DecidedNumber:
     # ------------------------------------------------------------------ arithmetic
 
     def __add__(self, other: Any) -> Any:
-        return _both(self, other, "+", lambda a, b: a + b)
+        return _both(self, other, "+", add)
 
     def __sub__(self, other: Any) -> Any:
-        return _both(self, other, "-", lambda a, b: a - b)
+        return _both(self, other, "-", sub)
 
     def __rsub__(self, other: Any) -> Any:
         return _swapped(self, other, "__sub__")
 
     def __mul__(self, other: Any) -> Any:
-        return _both(self, other, "*", lambda a, b: a * b)
+        return _both(self, other, "*", mul)
 
     def __truediv__(self, other: Any) -> Any:
         return _both(self, other, "/", _quotient)
@@ -361,10 +362,13 @@ def enclosure(number: DecidedNumber) -> Any:
 
 
 def _both(first: DecidedNumber, second: Any, name: str, operation: Callable[[Any, Any], Any]) -> Any:
-    other = decided(second) if not isinstance(second, np.ndarray) else NotImplemented
-    if other is NotImplemented:
-        return NotImplemented
-    if isinstance(first.value, fmpq) and isinstance(other.value, fmpq):
+    if type(second) is DecidedNumber:
+        other = second
+    else:
+        other = decided(second) if not isinstance(second, np.ndarray) else NotImplemented
+        if other is NotImplemented:
+            return NotImplemented
+    if type(first.value) is fmpq and type(other.value) is fmpq:
         return DecidedNumber(operation(first.value, other.value))
     if name == "*" and (first._is_exactly(0) or other._is_exactly(0)):
         return DecidedNumber(fmpq(0))

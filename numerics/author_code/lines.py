@@ -109,11 +109,11 @@ class _Loaded(ast.NodeTransformer):
 
 
 @functools.lru_cache(maxsize=32)
-def _compiled(file: str, text: str) -> tuple[CodeType, CodeType]:
-    """The file as it is, and with exact operations."""
+def _compiled(file: str, text: str) -> list[tuple[CodeType, CodeType]]:
+    """Each code of the file as it is, beside the same with exact operations."""
     plain = compile(ast.parse(text), file, "exec", dont_inherit=True)
     tree = ast.fix_missing_locations(_Exact().visit(ast.parse(text)))
-    return plain, compile(tree, file, "exec", dont_inherit=True)
+    return list(_pairs(plain, compile(tree, file, "exec", dont_inherit=True)))
 
 
 @functools.lru_cache(maxsize=32)
@@ -166,7 +166,7 @@ def exact_code(code: CodeType, names: dict[str, Any]) -> CodeType:
             f"the source of {code.co_name} cannot be read, so it is not run on exact numbers: write it in a file"
         )
     try:
-        listed = list(_pairs(*_compiled(code.co_filename, text)))
+        listed = _compiled(code.co_filename, text)
     except (SyntaxError, ValueError):
         raise NoSource(f"the source of {code.co_name} is not what was run: the file was changed") from None
     found = [(own, exact) for own, exact in listed if _same(own, code)]

@@ -14,18 +14,20 @@ import hashlib
 import importlib
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import mul
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from flint import fmpq
 from torch import Tensor
 
 from eigentoken.numerics.author_code.decided_arrays import decided_array
-from eigentoken.numerics.author_code.decided_numbers import REFUSALS, NotDecided, decided
+from eigentoken.numerics.author_code.decided_numbers import REFUSALS, DecidedNumber, NotDecided, decided
 from eigentoken.numerics.author_code.source import NoSource, exact_version
 from eigentoken.numerics.deadline import OutOfTime, limited, tick
 from eigentoken.numerics.instances.batches import Batch
@@ -121,8 +123,20 @@ class DecidedInstance(SimpleNamespace):
         return bool(verdict.is_holds)
 
 
+def _rational(numbers: Sequence[Any]) -> list[fmpq] | None:
+    """The values, if all of them are rational."""
+    found = [each.value for each in numbers if isinstance(each, DecidedNumber) and isinstance(each.value, fmpq)]
+    return found if len(found) == len(numbers) else None
+
+
 def _product(left: Any, matrix: Any, right: Any) -> Any:
-    """``x^T M y``."""
+    """``x^T M y``; where all numbers are rational, without a decided number for each step."""
+    found = [_rational(each) for each in (left, right, *matrix)]
+    known = [each for each in found if each is not None]
+    if len(known) == len(found):
+        x, y, *rows = known
+        pairs = zip(x, rows, strict=True)
+        return decided(sum((a * sum(map(mul, row, y), fmpq(0)) for a, row in pairs), fmpq(0)))
     total = decided(0)
     for a, row in zip(left, matrix, strict=True):
         for entry, b in zip(row, right, strict=True):

@@ -153,6 +153,11 @@ class Truth:
 
 def instance(system: str, tokens: Rows, kind: str, number: int, mask: str | None = None) -> Instance:
     """An exact instance of any system: matrices of the kind, whole numbers and small fractions."""
+    return _instance(system, tuple(map(tuple, tokens)), kind, number, mask)
+
+
+@cache
+def _instance(system: str, tokens: tuple[tuple[Any, ...], ...], kind: str, number: int, mask: str | None) -> Instance:
     d = len(tokens[0])
     value, score, step = square(kind, d, number), square("any", d, number + 1), STEPS[number % len(STEPS)]
     other = square("any", d, number + 2)

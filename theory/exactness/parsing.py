@@ -19,6 +19,7 @@ import math
 import re
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import sympy
@@ -58,14 +59,20 @@ def exact_number(value: Any) -> sympy.Expr:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise NumberError("not a finite number")
-        return _Reader(repr(value)).number()
+        return _read(repr(value))
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise NumberError("not a finite number")
-        return _Reader(str(value)).number()
+        return _read(str(value))
     if isinstance(value, str):
-        return _Reader(value).number()
+        return _read(value)
     raise NumberError(f"a {type(value).__name__} is not a number")
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str) -> sympy.Expr:
+    """The same few texts are read again and again: entries of matrices, above all."""
+    return _Reader(text).number()
 
 
 class _Reader:
