@@ -22,6 +22,8 @@ __all__ = ["BACKENDS", "Workers"]
 BACKENDS = ("loky", "dask", "sequential")
 #: A unit is given up when it has killed this many workers that did nothing else.
 MOST_DEATHS = 2
+#: what bounds the threads of a worker, as joblib does for its own
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 class Workers(AbstractContextManager["Workers"]):
@@ -40,6 +42,7 @@ class Workers(AbstractContextManager["Workers"]):
         self.lost: list[str] = []
         "What became of workers that were lost, and of their units."
         self._client: Any = None
+        self._single: Any = None
 
     def __enter__(self) -> Workers:
         if self.backend == "dask":
@@ -49,6 +52,7 @@ class Workers(AbstractContextManager["Workers"]):
         return self
 
     def __exit__(self, *problem: object) -> None:
+        self._close_single()
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -90,15 +94,36 @@ class Workers(AbstractContextManager["Workers"]):
         """One unit in a worker of its own; empty, with the reason, where it kills each worker that tries it."""
         for death in range(1, MOST_DEATHS + 1):
             try:
-                (result,) = self._parallel(run_unit, [(target, unit, end)])
+                found = self._by_one(target, unit, end)
             except _lost_workers() as problem:
                 last = death == MOST_DEATHS
                 what = f"unit {unit.method} with seed {unit.seed}"
                 self._note(problem, f"{what} was given up" if last else f"{what} was run again")
             else:
-                found: UnitResult = result
                 return found
         return UnitResult(unit, 0, float("-inf"), error=self.lost[-1])
+
+    def _by_one(self, target: Target, unit: Unit, end: float | None) -> UnitResult:
+        """The unit in one process of this machine, and not in as many as there are jobs; or wherever dask puts it."""
+        found: UnitResult
+        if self.backend != "loky":
+            (found,) = self._parallel(run_unit, [(target, unit, end)])
+            return found
+        if self._single is None:
+            from joblib.externals.loky import ProcessPoolExecutor
+
+            self._single = ProcessPoolExecutor(max_workers=1, env=dict.fromkeys(THREADS, "1"))
+        try:
+            found = self._single.submit(run_unit, target, unit, end).result()
+        except _lost_workers():
+            self._close_single()
+            raise
+        return found
+
+    def _close_single(self) -> None:
+        if self._single is not None:
+            self._single.shutdown(wait=True, kill_workers=True)
+            self._single = None
 
     def _note(self, problem: BaseException, then: str) -> None:
         signals = re.findall(r"SIG[A-Z]+\(-?\d+\)", str(problem))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,21 @@ NOTICEABLE = 5.0
 SMALLEST = 0.7
 
 
+@cache
+def document_of(name: str) -> PrintedDocument:
+    return of_statement(statements().get(name))
+
+
+@cache
+def markdown_of(name: str) -> str:
+    return to_markdown(document_of(name))
+
+
+@cache
+def book() -> PrintedDocument:
+    return of_book(statements())
+
+
 def complaints(log: str) -> list[str]:
     """What a reader of the pages would notice, from LaTeX's log."""
     joined = log.replace("\n", " ")
@@ -58,7 +74,7 @@ def complaints(log: str) -> list[str]:
 @pytest.mark.parametrize("name", IDS)
 def test_every_statement_has_balanced_latex_with_all_its_steps(name: str) -> None:
     told = statements().get(name)
-    source = to_latex(of_statement(told))
+    source = to_latex(document_of(name))
     body = source[source.index(r"\begin{document}") :]
     assert body.count("{") - body.count(r"\{") == body.count("}") - body.count(r"\}")
     assert body.replace(r"\$", "").count("$") % 2 == 0
@@ -80,11 +96,10 @@ def test_every_statement_has_balanced_latex_with_all_its_steps(name: str) -> Non
 
 def test_markdown_and_html_carry_the_same_formulas_with_the_same_numbers() -> None:
     for name in SAMPLE:
-        told = statements().get(name)
-        document = of_statement(told)
+        document = document_of(name)
         count = sum(isinstance(each, PrintedArgument) and bool(each.formula) for each in document.blocks)
         assert count > 0
-        for text in (to_markdown(document), render(document, "html")):
+        for text in (markdown_of(name), render(document, "html")):
             tags = [int(each) for each in re.findall(r"\\tag\{(\d+)\}", text)]
             assert tags == list(range(1, count + 1))
             assert r"\cite" not in text.split("</style>")[-1]
@@ -94,8 +109,8 @@ def test_markdown_and_html_carry_the_same_formulas_with_the_same_numbers() -> No
 @pytest.mark.parametrize("name", IDS)
 def test_no_command_of_latex_is_left_among_the_words(name: str) -> None:
     """What stands between formulas, code and BibTeX is words in Markdown and HTML."""
-    document = of_statement(statements().get(name))
-    words = re.sub(r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$", "", to_markdown(document), flags=re.DOTALL)
+    document = document_of(name)
+    words = re.sub(r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$", "", markdown_of(name), flags=re.DOTALL)
     assert re.findall(r"\\[a-zA-Z]+", words) == []
     page = re.sub(
         r"<pre.*?</pre>|<code>.*?</code>|\\\(.*?\\\)|\\\[.*?\\\]", "", to_html_body(document), flags=re.DOTALL
@@ -114,13 +129,13 @@ def test_no_identity_of_the_book_is_one_expression_written_twice() -> None:
 def test_katex_knows_every_environment_of_the_html() -> None:
     """KaTeX rejects some of LaTeX; none of that may be in a formula of the book."""
     for name in IDS:
-        body = to_markdown(of_statement(statements().get(name)))
+        body = markdown_of(name)
         for refused in (r"\label", r"\ref{", r"\eqref", "multline", r"\DeclareMathOperator", r"\mbox"):
             assert refused not in body, (name, refused)
 
 
 def test_the_book_has_every_statement_the_graph_and_the_errata() -> None:
-    source = to_latex(of_book(statements()), contents=True)
+    source = to_latex(book(), contents=True)
     for name in IDS:
         assert rf"\label{{{name}}}" in source
     assert r"\tableofcontents" in source
@@ -135,7 +150,7 @@ def test_the_book_has_every_statement_the_graph_and_the_errata() -> None:
 
 
 def test_definitions_come_before_what_uses_them_and_ten_after_nine() -> None:
-    headings = [each.label for each in of_book(statements()).blocks if isinstance(each, Heading) and each.label]
+    headings = [each.label for each in book().blocks if isinstance(each, Heading) and each.label]
     assert headings.index("PM-L9") < headings.index("PM-L10")
     assert headings.index("PM-E8") < headings.index("PM-L1")
 
@@ -204,7 +219,7 @@ def test_latex_that_does_not_compile_is_told_and_bad_pages_are_seen(tmp_path: Pa
 @pytest.mark.needs_latex
 @pytest.mark.parametrize("name", ["PM-L15", "AB-T5.1"])
 def test_a_sample_compiles_without_complaint(name: str, tmp_path: Path) -> None:
-    log = compile_pdf(to_latex(of_statement(statements().get(name))), tmp_path / "paper.pdf")
+    log = compile_pdf(to_latex(document_of(name)), tmp_path / "paper.pdf")
     assert (tmp_path / "paper.pdf").stat().st_size > 10_000
     assert complaints(log) == []
 
@@ -213,7 +228,7 @@ def test_a_sample_compiles_without_complaint(name: str, tmp_path: Path) -> None:
 @pytest.mark.needs_latex
 @pytest.mark.parametrize("name", IDS)
 def test_every_derivation_compiles_without_complaint(name: str, tmp_path: Path) -> None:
-    log = compile_pdf(to_latex(of_statement(statements().get(name))), tmp_path / "paper.pdf")
+    log = compile_pdf(to_latex(document_of(name)), tmp_path / "paper.pdf")
     assert complaints(log) == []
 
 
@@ -223,5 +238,5 @@ def test_the_book_compiles_without_complaint(tmp_path: Path) -> None:
     from eigentoken.figures.dependencies import draw_dependencies
 
     graph = draw_dependencies(statements(), tmp_path / "drawn.pdf")
-    log = compile_pdf(to_latex(of_book(statements()), contents=True), tmp_path / "book.pdf", graph)
+    log = compile_pdf(to_latex(book(), contents=True), tmp_path / "book.pdf", graph)
     assert complaints(log) == []
