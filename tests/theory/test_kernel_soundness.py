@@ -33,9 +33,9 @@ from eigentoken.theory.kernel.propositions import (
 from eigentoken.theory.kernel.proved import Proved, Refused
 from eigentoken.theory.kernel.tensors import AtTime, Rate, Tensor, VectorLetter
 from eigentoken.theory.language.claims import Converges, Decreases, SpectrumIs, Stable
-from eigentoken.theory.language.conditions import Condition, InHemisphere, PositiveDefinite, Relation, Symmetric
+from eigentoken.theory.language.conditions import BoundedInTime, InHemisphere, PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.language.observables import Observable
-from eigentoken.theory.language.places import BipartiteAt, ConsensusAt, ConsensusSet
+from eigentoken.theory.language.places import BipartiteAt, ConsensusAt, ConsensusSet, SomeEquilibrium
 from eigentoken.theory.language.terms import Angle, Eigenvalue, alpha, d, ell, k, matrix, n, p, q
 from eigentoken.theory.systems.catalogue import system
 
@@ -481,9 +481,11 @@ def test_what_holds_for_almost_every_start_is_not_rewritten_for_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "about", [Relation(Angle(V) > 0), InHemisphere(V), Relation(height(sp.Integer(0)) > 0)], ids=str
+    "about",
+    [Relation(Angle(V) > 0), InHemisphere(V), Relation(height(sp.Integer(0)) > 0), Stable(SomeEquilibrium())],
+    ids=str,
 )
-def test_an_implication_for_one_start_is_not_for_almost_every(about: Condition) -> None:
+def test_an_implication_for_one_start_is_not_for_almost_every(about: Any) -> None:
     first = logic.assume(ForAlmostEvery(Atom(Converges(ConsensusSet()))))
     rule = claimed(Implication(Atom(Converges(ConsensusSet())), FALSE), None, about)
     with pytest.raises(Refused, match="about the start"):
@@ -543,6 +545,24 @@ def test_conventions_hold_for_letters_that_the_statement_has() -> None:
     assert accepted(several, (), (proposition(n >= 2),), None).is_fails
     with_groups = logic.conjunction(several, logic.tautology([split], equation(n, p + q)))
     assert accepted(with_groups, (), tuple(each for each in with_groups.proposition.parts), None).is_holds
+
+
+def test_a_matrix_that_depends_on_time_is_not_held_fixed() -> None:
+    """The rate of <x|V x> has a term with the derivative of V, where V has one."""
+    found = structure.increment(dot(vector("x", i), vector("x", i), (Letter("V"),)), FLOW)
+    claim = (found.proposition,)
+    assert accepted(found, (), claim, FLOW).is_holds
+    assert accepted(found, (proposition(BoundedInTime("V")),), claim, FLOW).is_fails
+    other = structure.increment(dot(vector("x", i), vector("w")), FLOW)
+    assert accepted(other, (proposition(BoundedInTime("V")),), (other.proposition,), FLOW).is_holds
+
+
+def test_the_symmetry_of_a_sum_of_heads_is_not_that_of_a_head() -> None:
+    heads = system("multihead-flow")
+    form = dot(vector("a"), vector("b"), (Letter("F", False, (Index("head", "g"),)),))
+    turned = dot(vector("b"), vector("a"), (Letter("F", False, (Index("head", "g"),)),))
+    with pytest.raises(Refused, match="sum of the heads"):
+        structure.reduction(form, turned, heads, logic.assume(Symmetric(matrix("F"))))
 
 
 def test_nothing_claimed_is_nothing_proved() -> None:

@@ -18,6 +18,7 @@ from eigentoken.theory.kernel import arithmetic as numbers
 from eigentoken.theory.kernel import books, dynamics, logic, spectra, structure, words
 from eigentoken.theory.kernel.propositions import (
     TRUE,
+    Atom,
     Conjunction,
     Equivalence,
     ForAll,
@@ -32,9 +33,10 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.proved import Proved, Refused
 from eigentoken.theory.language.claims import SpectrumIs
+from eigentoken.theory.language.conditions import BoundedInTime, UniformlyContinuous
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.places import Place
-from eigentoken.theory.language.terms import d, ell, k, n, p, q
+from eigentoken.theory.language.terms import d, ell, k, matrix, n, p, q
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.systems.system import System
 
@@ -228,6 +230,19 @@ class Kernel:
         return self.system
 
 
+def _moving(conditions: Iterable[Proposition]) -> frozenset[Any]:
+    """The matrices that depend on time: those of which a condition says how."""
+    words_ = (each.word for said in conditions for each in conjuncts(said) if isinstance(each, Atom))
+    return frozenset(matrix(each.name) for each in words_ if isinstance(each, BoundedInTime | UniformlyContinuous))
+
+
+def _held_fixed(step: Proved) -> frozenset[Any]:
+    """The letters that a step treats as constant in time."""
+    if step.rule == "increment":
+        return free_letters(step.proposition.word.relation.lhs)
+    return free_letters(step.proposition) if step.rule in {"spectrum", "equilibrium", "two_cycle"} else frozenset()
+
+
 def accepted(
     proved: Proved, conditions: Iterable[Proposition], claims: Iterable[Proposition], system: System | None
 ) -> Verdict:
@@ -243,6 +258,9 @@ def accepted(
     beyond = [each for each in proved.hypotheses if canonical(each) not in given]
     if beyond:
         return fails(f"it rests on what is no condition: {'; '.join(map(repr, beyond))}")
+    frozen = [each.rule for each in proved.tree() if _held_fixed(each) & _moving(said)]
+    if frozen:
+        return fails(f"{', '.join(frozen)} holds a matrix fixed that depends on time by the conditions")
     if not same(proved.proposition, Conjunction(wanted)):
         return fails("what is proved is not what is claimed")
     if proved.system is not None and proved.system != system:

@@ -39,6 +39,7 @@ from eigentoken.theory.kernel.propositions import (
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove, without
 from eigentoken.theory.kernel.tensors import STATE, AtTime, Tensor, VectorLetter
 from eigentoken.theory.language import claims, conditions
+from eigentoken.theory.language.places import SomeEquilibrium
 from eigentoken.theory.language.terms import Angle
 from eigentoken.theory.systems.system import System
 
@@ -360,7 +361,8 @@ def speaks_of_start(said: Proposition) -> bool:
     if isinstance(said, Atom):
         relation = relation_of(said)
         if relation is None:
-            return not isinstance(said.word, ABOUT_WEIGHTS)
+            somewhere = isinstance(getattr(said.word, "place", None), SomeEquilibrium)
+            return somewhere or not isinstance(said.word, ABOUT_WEIGHTS)
         return relation.has(Angle, AppliedUndef) or any(each.time is not None for each in relation.atoms(Tensor))
     return any(map(speaks_of_start, children(said)))
 

@@ -45,6 +45,10 @@ def _known(system: System | None, premises: tuple[Proved, ...]) -> Assumptions:
         word = getattr(each.proposition, "word", None)
         if not isinstance(word, Symmetric) or not isinstance(word.term, sp.MatrixSymbol):
             raise Refused(f"a reduction uses the system and the symmetry of letters, got {each.proposition!r}")
+        if system is not None and system.multihead:
+            raise Refused(
+                f"{word.term} is the sum of the heads of {system.name}: its symmetry is not that of each head"
+            )
         names.add(word.term.name)
     return rules.extended(symmetric=frozenset(names)) if names else rules
 
