@@ -235,10 +235,10 @@ def _arbitrary(
 
 def generalise(letter: AnyLetter, proved: Proved, guard: Any = TRUE) -> Proved:
     """``H, guard |- P`` gives ``H |- for all letters with guard: P``, where H does not speak of the letter."""
-    given = proposition(guard)
-    left = without(proved.hypotheses, [given])
-    _arbitrary(letter, proved.system, (given, proved.proposition), left)
-    return prove(ForAll(letter, given, proved.proposition), "generalise", (proved,), proved.system, left)
+    said = ForAll(letter, proposition(guard), proved.proposition)
+    left = without(proved.hypotheses, [said.guard])
+    _arbitrary(letter, proved.system, (said.guard, said.body), left)
+    return prove(said, "generalise", (proved,), proved.system, left)
 
 
 def instantiate(proved: Proved, value: Any, *guards: Proved) -> Proved:
@@ -288,11 +288,9 @@ def witness(said: Exists, value: Any, *proofs: Proved) -> Proved:
     """``guard(value)`` and ``P(value)`` give ``there is a letter with guard: P``."""
     check_sort(said.letter, value)
     system, hypotheses = joined(proofs)
-    known = {canonical(part) for each in proofs for part in conjuncts(each.proposition)} | {
-        canonical(each.proposition) for each in proofs
-    }
+    known = {canonical(part) for each in proofs for part in conjuncts(each.proposition)}
     table = {said.letter: value}
-    wanted = (*conjuncts(put(said.guard, table)), put(said.body, table))
+    wanted = (*conjuncts(put(said.guard, table)), *conjuncts(put(said.body, table)))
     missing = [each for each in wanted if canonical(each) not in known]
     if missing:
         raise Refused(f"the witness is not shown to satisfy {', '.join(map(repr, missing))}")
