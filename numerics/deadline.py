@@ -18,6 +18,10 @@ __all__ = ["OutOfTime", "is_over", "limited", "patient", "tick"]
 _LOCAL = threading.local()
 #: Seconds: an alarm is never set later than this (an endless time is asked for as infinity).
 LONGEST = 1e8
+#: The modules of coverage that run in the midst of what is measured: they hold a lock, and nobody would give it back.
+MEASURING = frozenset({"coverage.collector", "coverage.control"})
+#: Seconds until the alarm rings again.
+MOMENT = 1e-3
 
 
 class OutOfTime(BaseException):
@@ -91,4 +95,10 @@ def limited(end: float | None) -> Iterator[None]:
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
+    """Stop the work, or ring again in a moment where it is the measuring of coverage that would be stopped, lock in hand."""
+    while frame is not None:
+        if frame.f_globals.get("__name__") in MEASURING:
+            signal.setitimer(signal.ITIMER_REAL, MOMENT)
+            return
+        frame = frame.f_back
     raise OutOfTime

@@ -162,6 +162,19 @@ def test_threads_stop_by_ticks() -> None:
     assert seen == ["stopped"]
 
 
+def test_the_alarm_waits_until_coverage_has_given_its_lock_back() -> None:
+    """An exception between taking and giving it back would stop the measured process for ever."""
+    source = "def lock_data(end):\n    while clock() < end:\n        pass\n    done.append('given back')\n"
+    done: list[str] = []
+    measuring: dict[str, Any] = {"__name__": "coverage.collector", "clock": time.time, "done": done}
+    exec(source, measuring)
+    with pytest.raises(OutOfTime), limited(time.time() + 0.01):
+        measuring["lock_data"](time.time() + 0.05)
+        while True:
+            pass
+    assert done == ["given back"]
+
+
 @pytest.mark.parametrize("method", ["enumeration", "batches", "ascent", "hypothesis"])
 def test_units_stop_with_what_they_have(method: str) -> None:
     guess = Conjecture("g", "oja-map", [Symmetric(V), SimpleTop(V), Relation(n >= 2)], [Stable(ConsensusAt(V, 1))])
