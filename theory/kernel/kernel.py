@@ -178,6 +178,8 @@ class Kernel:
     def restated(self, found: Proved, said: Any, *premises: Proved) -> Proved:
         """``P <=> Q`` as ``P <=> R``, where Q and R are relations that real arithmetic shows to be equivalent."""
         wanted = proposition(said)
+        if not isinstance(found.proposition, Equivalence) or not isinstance(wanted, Equivalence):
+            raise Refused("an equivalence is restated as an equivalence")
         equivalent = self.arithmetic(premises, Equivalence(found.proposition.right, wanted.right))
         return logic.tautology([found, equivalent], wanted)
 

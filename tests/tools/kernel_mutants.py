@@ -1,0 +1,268 @@
+"""Mutants of the statements that the kernel proves: a condition dropped, a claim changed in one place, another system.
+
+``mutants(statement)`` yields statements that say something else.  Each must be refused, or stand in :data:`STILL_TRUE` with the
+reason why it holds.  A claim is changed at one place at a time: a sign of a comparison, a number, a letter, an index, a word, a
+guard.  What is the same proposition after all (``a < b`` for ``b > a``) is no mutant.
+
+    python -m tests.tools.kernel_mutants [IDs]   counts them, and names those that survive
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import Conjunction, proposition, same
+from eigentoken.theory.kernel.proved import Proved, Refused
+from eigentoken.theory.language import claims, conditions, places
+from eigentoken.theory.language.terms import d, ell, k, n, p, q
+from eigentoken.theory.statements.statement import Statement
+from eigentoken.theory.systems.catalogue import SYSTEMS
+
+__all__ = ["STILL_TRUE", "Mutant", "mutants", "survivors"]
+
+#: ``ID: what was changed`` of the mutants that hold, with the reason.
+STILL_TRUE: dict[str, str] = {
+    "PM-L3: without n >= 2": "with one token the zero-sum class is empty, and the formulas hold",
+    "PM-L3: without Ne(alpha*Eigenvalue(V, k) + 1, 0)": "the claim is under the stronger guard 1 + alpha lambda_k > 0",
+    "PM-L3: for attention-map": "at consensus attention is uniform for any scores",
+    "PM-L4: without n >= 2": "with one token the zero-sum class is empty, and the threshold is the same",
+    "PM-L4: for attention-map": "at consensus attention is uniform for any scores: this is PM-L11",
+    "PM-L8: without Nonsingular(term=V)": "whether a point is fixed is a question of heights alone",
+    "PM-L8: without SimpleTop(term=V)": "the same",
+    "PM-L8: without Eigenvalue(V, 1) > 0": "the same",
+    "PM-L11: without n >= 2": "as in PM-L4",
+    "PM-L11: for oja-map": "the Oja map is the attention map with the scores 0",
+    "PM-L13: for oja-map": "the same",
+    "PM-N4: without SimpleTop(term=V)": "whether a point is on a 2-cycle is a question of heights alone",
+    "PM-N4: without Eigenvalue(V, 1) > 0": "the same",
+    "PM-N4: without n >= 2": "the same",
+    "PM-N4: for attention-map": "at consensus attention is uniform for any scores",
+    "PM-T1: without n >= 2": "as in PM-L4",
+    "PM-T3: without Nonsingular(term=V)": "no eigenvalue is divided by",
+    "PM-T3: without n >= 2": "as in PM-L4",
+    "PM-T3: for oja-map": "the Oja map is the attention map with the scores 0",
+}
+
+_TURNED = {sp.Lt: sp.Le, sp.Le: sp.Lt, sp.Gt: sp.Ge, sp.Ge: sp.Gt, sp.Eq: sp.Le, sp.Ne: sp.Gt}
+_LETTERS = {k: ell, ell: k, p: q, q: p, n: n + 1, d: d + 1}
+#: A word, and words that say more or something else of the same fields.
+_WORDS: dict[type, tuple[type, ...]] = {
+    claims.Stable: (claims.LyapunovStable, claims.Unstable, claims.Equilibrium),
+    claims.Unstable: (claims.Stable, claims.LyapunovStable, claims.TwoCycle),
+    claims.Equilibrium: (claims.Stable, claims.TwoCycle),
+    claims.TwoCycle: (claims.Equilibrium, claims.Unstable),
+    claims.LyapunovStable: (claims.Stable,),
+    claims.Converges: (claims.AlmostEveryConverges, claims.Stable),
+    claims.AlmostEveryConverges: (claims.Converges,),
+    claims.Decreases: (claims.Increases, claims.Vanishes),
+    claims.Increases: (claims.Decreases, claims.Vanishes),
+    claims.Nonnegative: (claims.Vanishes, claims.Decreases),
+    claims.Vanishes: (claims.Nonnegative,),
+    conditions.Symmetric: (conditions.PositiveDefinite,),
+    conditions.PositiveDefinite: (conditions.PositiveSemidefinite,),
+    places.ConsensusAt: (places.BipartiteAt,),
+    places.BipartiteAt: (places.ConsensusAt,),
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A changed statement, and what was changed."""
+
+    of: str
+    what: str
+    statement: Statement
+
+    @property
+    def name(self) -> str:
+        return f"{self.of}: {self.what}"
+
+    def refused(self) -> str:
+        """What the kernel answers, or nothing: then it survives."""
+        try:
+            _ = self.statement.proofs
+        except Refused as answer:
+            return str(answer)
+        return ""
+
+
+# -- one change in a formula or a word ---------------------------------------------------------------------------------
+
+
+def _changed(term: Any) -> Iterator[tuple[str, Any]]:
+    """Every sympy term or relation that differs from this one in one place."""
+    if term.is_Integer:
+        yield f"{term} -> {term + 1}", term + 1
+        return
+    if isinstance(term, sp.MatrixSymbol):
+        yield f"{term} -> {term}2", sp.MatrixSymbol(f"{term.name}2", *term.shape)
+        return
+    if term.is_Symbol:
+        other = _LETTERS.get(term, 2 * term)
+        yield f"{term} -> {other}", other
+        return
+    if type(term) in _TURNED:
+        other = _TURNED[type(term)]
+        yield f"{term.rel_op} -> {other.rel_op}", other(*term.args, evaluate=False)
+    if isinstance(term, sp.Abs):
+        yield "no modulus", term.args[0]
+    if isinstance(term, sp.And | sp.Or):
+        for each in term.args:
+            yield f"only {each}", each
+    for place, part in enumerate(term.args):
+        for what, new in _changed(part):
+            arguments = (*term.args[:place], new, *term.args[place + 1 :])
+            yield f"{what} in {term}", term.func(*arguments)
+
+
+def variants(said: Any) -> Iterator[tuple[str, Any]]:
+    """Every word (condition, claim, place, term) that differs from this one in one place, and the claims without a guard."""
+    if isinstance(said, sp.Basic):
+        yield from _changed(said)
+    elif isinstance(said, bool):
+        yield f"{said} -> {not said}", not said
+    elif isinstance(said, int):
+        yield f"{said} -> {said + 1}", said + 1
+    elif isinstance(said, tuple):
+        for place, part in enumerate(said):
+            if len(said) > 1:
+                yield f"part {place + 1} left out", (*said[:place], *said[place + 1 :])
+            for what, new in variants(part):
+                yield what, (*said[:place], new, *said[place + 1 :])
+    elif is_dataclass(said) and not isinstance(said, type):
+        yield from _of_word(said)
+
+
+def _of_word(said: Any) -> Iterator[tuple[str, Any]]:
+    name = type(said).__name__
+    for other in _WORDS.get(type(said), ()):
+        shared = {each.name for each in fields(other)}
+        kept = {each.name: getattr(said, each.name) for each in fields(said) if each.name in shared}
+        yield f"{name} -> {other.__name__}", other(**kept)
+    if isinstance(said, claims.When):
+        yield "without its guard", said.claim
+        yield "with an equivalence", claims.Iff(said.claim, said.condition)
+    if isinstance(said, claims.Iff):
+        yield "without its condition", said.claim
+        yield "with the opposite condition", claims.Iff(said.claim, conditions.Not(said.condition))
+    for each in fields(said):
+        if each.compare and each.name not in {"observable", "classes"}:
+            for what, new in variants(getattr(said, each.name)):
+                made = _made(said, each.name, new)
+                if made is not None:
+                    yield f"{what} in {name}", made
+    for number, (value, times) in enumerate(getattr(said, "classes", ())):
+        for what, new in variants((sp.sympify(value), sp.sympify(times))):
+            if len(new) == 2:
+                listed = (*said.classes[:number], new, *said.classes[number + 1 :])
+                yield f"{what} in class {number + 1}", replace(said, classes=listed)
+    if len(getattr(said, "classes", ())) > 1:
+        yield "a class left out", replace(said, classes=said.classes[1:])
+
+
+def _made(said: Any, name: str, new: Any) -> Any:
+    try:
+        return replace(said, **{name: new})
+    except (TypeError, ValueError):  # decided when written, or of another kind: no statement
+        return None
+
+
+# -- mutants of a statement ----------------------------------------------------------------------------------------------
+
+
+def _remembered(proof: Callable[[Kernel], Proved]) -> Callable[[Kernel], Proved]:
+    """The derivation depends on the system and the conditions alone: with those it is run once, refused or not."""
+    known: dict[Any, Proved | Refused] = {}
+
+    def run(kernel: Kernel) -> Proved:
+        key = (kernel.system, kernel.conditions)
+        if key not in known:
+            try:
+                known[key] = proof(kernel)
+            except Refused as answer:
+                known[key] = answer
+            except (AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError) as broken:
+                known[key] = Refused(f"the derivation breaks: {broken}")
+        found = known[key]
+        if isinstance(found, Refused):
+            raise found
+        return found
+
+    return run
+
+
+def mutants(statement: Statement) -> Iterator[Mutant]:
+    """Statements that differ from this one in one place, each once."""
+    assert statement.proof is not None
+    shared = replace(statement, proof=_remembered(statement.proof))
+    yield from _of_conditions(shared)
+    yield from _of_systems(shared)
+    seen: list[Any] = [_whole(shared)]
+    for number, claim in enumerate(statement.claims):
+        for what, new in variants(claim):
+            listed = (*statement.claims[:number], new, *statement.claims[number + 1 :])
+            changed = replace(shared, claims=listed)
+            if any(same(_whole(changed), each) for each in seen):
+                continue
+            seen.append(_whole(changed))
+            yield Mutant(statement.id, f"claim {number + 1}, {what}", changed)
+
+
+def _whole(statement: Statement) -> Conjunction:
+    return Conjunction(tuple(map(proposition, statement.claims)))
+
+
+def _of_conditions(statement: Statement) -> Iterator[Mutant]:
+    """Each condition left out; and changed in one place, unless it can be left out."""
+    given = statement.conditions
+    for number, condition in enumerate(given):
+        told = str(getattr(condition, "relation", condition))
+        before, after = given[:number], given[number + 1 :]
+        without = Mutant(statement.id, f"without {told}", replace(statement, conditions=(*before, *after)))
+        yield without
+        if without.refused():
+            for what, new in variants(condition):
+                if isinstance(new, conditions.Condition):
+                    changed = replace(statement, conditions=(*before, new, *after))
+                    yield Mutant(statement.id, f"condition {number + 1}, {what}", changed)
+
+
+def _of_systems(statement: Statement) -> Iterator[Mutant]:
+    for name in SYSTEMS:
+        if statement.systems and name not in statement.systems:
+            yield Mutant(statement.id, f"for {name}", replace(statement, systems=(name,)))
+
+
+def survivors(statement: Statement) -> tuple[int, list[Mutant]]:
+    """How many mutants there are, and those that the kernel proves."""
+    made = list(mutants(statement))
+    return len(made), [each for each in made if not each.refused()]
+
+
+def main(wanted: list[str]) -> int:
+    """Count the mutants of the statements with a proof in the kernel; 1 where one survives that is not known to be true."""
+    from eigentoken.theory.statements.registry import statements
+
+    total, unknown = 0, 0
+    for statement in statements():
+        if statement.proof is None or (wanted and statement.id not in wanted):
+            continue
+        count, alive = survivors(statement)
+        total += count
+        print(f"{statement.id:10} {count:5} mutants, {len(alive)} survive")
+        for each in alive:
+            reason = STILL_TRUE.get(each.name, "")
+            unknown += not reason
+            print(f"    {each.name}: {reason or 'NOT KNOWN TO BE TRUE'}")
+    print(f"{total} mutants, {unknown} survive for no reason")
+    return 1 if unknown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
