@@ -10,6 +10,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.bipartite import written_trace
 from eigentoken.proofs.power_method.bipartite_examples import SIDE_EXPANDS
+from eigentoken.proofs.power_method.ct_05_attention_flow_bipartite import SPECTRUM
 from eigentoken.proofs.power_method.pm_n03_stable_bipartite_criterion import (
     CRITERION_FIRST,
     CRITERION_LAST,
@@ -23,7 +24,10 @@ from eigentoken.proofs.power_method.pm_n03_stable_bipartite_criterion import (
 from eigentoken.proofs.power_method.symbols import LK, LL, E, V, b1, b2, d, k, kappa, lam, mu, p, q
 from eigentoken.proofs.properties.exact_points import instance, point_is
 from eigentoken.proofs.properties.first_failures import FirstFailure, map_beyond_the_flow
+from eigentoken.proofs.steps.bipartite_criteria import BipartiteCriterion
 from eigentoken.proofs.steps.reductions import grouped
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import BipartiteAt
@@ -147,6 +151,17 @@ def _renamed(step: Identity | Inequality) -> Identity | Inequality:
 
 KNOWN = frozenset({"definite", "k > 1, direction v_1"})
 
+BETWEEN = Relation(sp.And(lam(V, k) < lam(V, 1), lam(V, k) > lam(V, d)))
+
+
+def proof(kernel: Kernel) -> Proved:
+    """The spectrum of CT-5 against the imaginary axis, by the sum and the product of its pairs of roots."""
+    criterion = BipartiteCriterion(kernel, SPECTRUM)
+    return kernel.conjunction(
+        criterion.first(CRITERION_FIRST), criterion.last(CRITERION_LAST), criterion.between(BETWEEN)
+    )
+
+
 CT_6 = register(
     Statement(
         id="CT-6",
@@ -158,7 +173,7 @@ CT_6 = register(
         claims=(
             Iff(Stable(BipartiteAt(V, 1)), CRITERION_FIRST),
             Iff(Stable(BipartiteAt(V, d)), CRITERION_LAST),
-            When(Relation(sp.And(lam(V, k) < lam(V, 1), lam(V, k) > lam(V, d))), Unstable(BipartiteAt(V, k))),
+            When(BETWEEN, Unstable(BipartiteAt(V, k))),
         ),
         text=(
             r"The criterion for \emph{linear} asymptotic stability (all eigenvalues with negative real part) is "
@@ -171,6 +186,7 @@ CT_6 = register(
         ),
         depends=("CT-5", "PM-N3"),
         derive=derive,
+        proof=proof,
         claims_from=(
             (
                 "definite",

@@ -17,7 +17,7 @@ from eigentoken.proofs.power_method.bipartite_examples import (
     SIDE_EXPANDS,
     harmonic_height,
 )
-from eigentoken.proofs.power_method.pm_l14_bipartite_spectrum import LENGTHS, block
+from eigentoken.proofs.power_method.pm_l14_bipartite_spectrum import LENGTHS, SPECTRUM, block
 from eigentoken.proofs.power_method.symbols import (
     E,
     S,
@@ -39,6 +39,9 @@ from eigentoken.proofs.power_method.symbols import (
     score,
 )  # fmt: skip
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
+from eigentoken.proofs.steps.bipartite_criteria import BipartiteCriterion
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.language.conditions import AllOf, AnyOf, Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import BipartiteAt
@@ -317,6 +320,17 @@ CRITERION_LAST = AllOf(
     )
 )
 
+BETWEEN = Relation(sp.And(lam(V, k) < lam(V, 1), lam(V, k) > lam(V, d)))
+
+
+def proof(kernel: Kernel) -> Proved:
+    """The spectrum of PM-L14 against the unit circle, by the sum and the product of its pairs of roots."""
+    criterion = BipartiteCriterion(kernel, SPECTRUM)
+    return kernel.conjunction(
+        criterion.first(CRITERION_FIRST), criterion.last(CRITERION_LAST), criterion.between(BETWEEN)
+    )
+
+
 PM_N3 = register(
     Statement(
         id="PM-N3",
@@ -335,10 +349,7 @@ PM_N3 = register(
         claims=(
             Iff(Stable(BipartiteAt(V, 1)), CRITERION_FIRST),
             Iff(Stable(BipartiteAt(V, d)), CRITERION_LAST),
-            When(
-                Relation(sp.And(lam(V, k) < lam(V, 1), lam(V, k) > lam(V, d))),
-                Unstable(BipartiteAt(V, k)),
-            ),
+            When(BETWEEN, Unstable(BipartiteAt(V, k))),
         ),
         text=(
             r"At a bipartite point $p$ tokens stand at $v_k$ and $q$ at $-v_k$, $p \geq q \geq 1$. Let $s = "
@@ -368,6 +379,7 @@ PM_N3 = register(
         ),
         depends=("PM-L9", "PM-L13", "PM-L14"),
         derive=derive,
+        proof=proof,
         claims_from=(
             (
                 "definite",

@@ -5,10 +5,13 @@ from __future__ import annotations
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.power_method.pm_l14_bipartite_spectrum import LENGTHS, block
+from eigentoken.proofs.power_method.pm_l14_bipartite_spectrum import LENGTHS, SPECTRUM, block
 from eigentoken.proofs.power_method.pm_n03_stable_bipartite_criterion import D1, D2, DET, RANGE
 from eigentoken.proofs.power_method.symbols import V, alpha, b1, k, kappa, lam, mu, p, q, score
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
+from eigentoken.proofs.steps.bipartite_criteria import BipartiteCriterion
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Unstable, When
 from eigentoken.theory.language.conditions import AnyOf, Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import BipartiteAt
@@ -106,6 +109,14 @@ TV7B = instance(
     alpha="1/4",
 )
 
+NONNEGATIVE_SCORE, NOT_LARGER = Relation(score(k) >= 0), Relation(sp.Abs(lam(V, k)) <= lam(V, 1))
+
+
+def proof(kernel: Kernel) -> Proved:
+    """Along ``v_1`` a root of the pair is outside, in either case."""
+    return BipartiteCriterion(kernel, SPECTRUM).on_negative(NONNEGATIVE_SCORE, NOT_LARGER)
+
+
 PM_R10 = register(
     Statement(
         id="PM-R10",
@@ -123,7 +134,7 @@ PM_R10 = register(
         ),
         claims=(
             When(
-                AnyOf((Relation(score(k) >= 0), Relation(sp.Abs(lam(V, k)) <= lam(V, 1)))),
+                AnyOf((NONNEGATIVE_SCORE, NOT_LARGER)),
                 Unstable(BipartiteAt(V, k)),
             ),
         ),
@@ -134,6 +145,7 @@ PM_R10 = register(
         ),
         depends=("PM-L14", "PM-N3"),
         derive=derive,
+        proof=proof,
         claims_from=(("a root above 1",),),
         printed=Printed(
             text=r"If $\lambda_k < 0$ is an eigenvalue of $V$, the associated bipartite equilibria are unstable.",

@@ -143,8 +143,13 @@ class Kernel:
             lemma = logic.instantiate(lemma, value)
         if not isinstance(lemma.proposition, Implication):
             return lemma
-        wanted = lemma.proposition.left
-        return logic.modus_ponens(lemma, logic.tautology(premises, wanted))
+        known = {canonical(part): each for each in premises for part in conjuncts(each.proposition)}
+        parts = conjuncts(lemma.proposition.left)
+        missing = [each for each in parts if canonical(each) not in known]
+        if missing:
+            raise Refused(f"the lemma needs {'; '.join(map(repr, missing))}")
+        given = logic.conjunction(*(logic.part(known[canonical(each)], each) for each in parts))
+        return logic.modus_ponens(lemma, given)
 
     identity = staticmethod(numbers.identity)
     integers = staticmethod(numbers.integers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import product
 from typing import Any
 
@@ -246,18 +246,21 @@ def instantiate(proved: Proved, value: Any, *guards: Proved) -> Proved:
     said = proved.proposition
     if not isinstance(said, ForAll):
         raise Refused("only what holds for all values of a letter can be taken at one")
-    check_sort(said.letter, value)
     system, hypotheses = joined((proved, *guards))
     table = {said.letter: value}
     known = {canonical(part) for each in guards for part in conjuncts(each.proposition)}
+    check_sort(said.letter, value, known)
     missing = [each for each in conjuncts(put(said.guard, table)) if canonical(each) not in known]
     if missing:
         raise Refused(f"the guard is not proved at this value: {', '.join(map(repr, missing))}")
     return prove(put(said.body, table), "instantiate", (proved, *guards), system, hypotheses, detail=table)
 
 
-def check_sort(letter: AnyLetter, value: Any) -> None:
-    """Is the value known to be of the sort of the letter?  A state is the state at a time, and nothing else."""
+def check_sort(letter: AnyLetter, value: Any, known: Collection[Proposition] = ()) -> None:
+    """Is the value known to be of the sort of the letter?  A state is the state at a time, and nothing else.
+
+    An integer is also known to be positive where ``value >= 1`` is among what is known.
+    """
     if isinstance(letter, Index):
         good = isinstance(value, Index) and value.kind == letter.kind
     elif letter == VectorLetter(STATE):
@@ -268,6 +271,8 @@ def check_sort(letter: AnyLetter, value: Any) -> None:
         good = isinstance(value, sp.MatrixExpr) and value.shape == letter.shape and _is_real(value)
     else:
         term = sp.sympify(value)
+        if term.is_integer and letter.is_integer and canonical(proposition(sp.Ge(term, 1))) in known:
+            term = sp.Symbol("m", integer=True, positive=True)
         good = isinstance(term, sp.Expr) and bool(term.is_real) and not where_defined(term) and _declared(letter, term)
     if not good:
         raise Refused(f"{value} is not known to be of the sort of {letter.name}")

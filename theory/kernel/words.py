@@ -29,7 +29,7 @@ from eigentoken.theory.systems.system import System
 
 __all__ = ["eigenvalue_order", "equal_indices", "index_range", "meaning", "norm_of_symmetric"]
 
-_OTHER = sp.Symbol("j", integer=True, positive=True)
+_OTHER = sp.Symbol("j", integer=True)
 
 
 def index_range(letter: sp.Symbol, first: int = 1, last: Any = d) -> Proposition:

@@ -56,11 +56,13 @@ def show(
             metavar="ID", help="A statement, e.g. PM-L4 (`statements` lists them).", autocompletion=names.statement_ids
         ),
     ],
+    trust: Annotated[bool, typer.Option("--trust", help="What it rests on instead.")] = False,
     json: JsonFlag = False,
 ) -> None:
     """One statement: conditions, claims, steps, corrections.
 
-    Says how each step is checked, what the paper has wrong, and the BibTeX of the source.
+    Says how each step is checked, what the paper has wrong, and the BibTeX of the source.  With --trust: what a reader must
+    believe, theorems of books, engines and solvers, sizes, arguments in words.
 
     Example: eigentoken show PM-L4
     """
@@ -71,7 +73,9 @@ def show(
     if json:
         show_json("statement", told.as_dict())
         return
-    for heading, lines in told.sections():
+    if trust:
+        from eigentoken.proofs.typeset.trust import trust as rests_on
+    for heading, lines in rests_on(told.statement) if trust else told.sections():
         say(heading, "bold")
         for line in lines:
             say_hanging(line)

@@ -1,0 +1,86 @@
+"""What a statement rests on: what a reader must believe besides the rules of the kernel.
+
+For a statement that the kernel proves this is read off the tree of the proof; for one that stands on ``stepwise`` it is what its
+steps cite, recall and argue, and that they are put together by names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from eigentoken.theory.kernel.proved import Proved, SolverQuestion
+from eigentoken.theory.language.readings import LATEX
+from eigentoken.theory.printing.plain_text import plain_text
+from eigentoken.theory.statements.from_statement import Recalled
+from eigentoken.theory.statements.statement import Statement
+from eigentoken.theory.statements.steps import Argument, Citation
+
+__all__ = ["trust"]
+
+#: What a rule other than logic asks a reader to believe.
+BELIEVED = {
+    "spectrum": "the linearization engine, which derives the spectrum for symbolic n and d from the equation of the system",
+    "equilibrium": "the linearization engine, which derives where the system rests",
+    "two_cycle": "the linearization engine, which derives the heights of a map",
+    "reduction": "the normal form of the calculus, for symbolic n and d",
+    "increment": "the derivative (or the increment) of a quantity, from the equation of the system",
+    "linear_stability": "linear stability is decided by the spectrum, of a pair of roots by their sum and product",
+    "linear_instability": "linear instability is decided by the spectrum, of a pair of roots by their sum and product",
+    "eigenvalue_order": "eigenvalues of a symmetric matrix are real and numbered from the top",
+    "norm_of_symmetric": "the norm of a symmetric matrix is the largest modulus of its eigenvalues",
+    "meaning": "what words of the language mean in other words",
+}
+
+
+def trust(statement: Statement) -> Iterator[tuple[str, list[str]]]:
+    """Headings and lines, for a terminal."""
+    proofs = statement.proofs
+    if not proofs:
+        yield from _by_names(statement)
+        return
+    for name, proved in proofs.items():
+        about = f" for {name}" if name else ""
+        yield f"Proved by the kernel{about}", [f"{sum(1 for _ in proved.tree())} steps, for {_sizes(proved)}"]
+        words = [getattr(each, "word", None) for each in proved.hypotheses]
+        yield "Conditions that are used", [plain_text(LATEX(word)) for word in words if word is not None]
+        yield "Rests on", list(_rests_on(proved))
+
+
+def _sizes(proved: Proved) -> str:
+    return "; ".join(proved.scope()) or "all sizes"
+
+
+def _rests_on(proved: Proved) -> Iterator[str]:
+    rules = Counter(node.rule for node in proved.tree())
+    yield from (meaning for rule, meaning in BELIEVED.items() if rules[rule])
+    for node in proved.rests_on("textbook"):
+        theorem, _ = node.detail
+        yield f"{theorem.name} ({theorem.reference}); its hypotheses are proved by {len(node.premises)} steps before it"
+    for node in proved.rests_on("recall"):
+        yield f"{node.detail[0]}, proved by the kernel"
+    for node in proved.rests_on("argued"):
+        yield f"an argument in words: {node.detail}"
+    asked = [node.detail for node in proved.tree() if isinstance(node.detail, SolverQuestion)]
+    real, same = sum(not each.identity for each in asked), sum(each.identity for each in asked)
+    if real:
+        yield f"z3 {version('z3-solver')} on {real} questions of real arithmetic; cvc5 is asked again by `verify`"
+    if same:
+        yield f"the normal form of scalars on {same} identities; FLINT is asked again by `verify`"
+    if rules["integers"]:
+        yield f"z3 {version('z3-solver')} on {rules['integers']} questions about integers"
+
+
+def _by_names(statement: Statement) -> Iterator[tuple[str, list[str]]]:
+    steps = () if statement.derivation is None else statement.derivation.steps
+    yield (
+        "Not proved by the kernel",
+        [f"{len(steps)} steps are checked one by one, and put together by the names of facts"],
+    )
+    cited = [f"{step.theorem.name} ({step.theorem.reference})" for step in steps if isinstance(step, Citation)]
+    recalled = [step.source for step in steps if isinstance(step, Recalled)]
+    argued = [f"{step.name}: argued in words" for step in steps if isinstance(step, Argument)]
+    lines = [*dict.fromkeys(cited), *dict.fromkeys(recalled), *argued]
+    if lines:
+        yield "Rests on", lines

@@ -1,0 +1,30 @@
+"""What a statement rests on, as ``show --trust`` prints it."""
+
+from __future__ import annotations
+
+from eigentoken.proofs.typeset.trust import BELIEVED, trust
+from eigentoken.theory.statements.registry import statements
+
+
+def told(name: str) -> dict[str, list[str]]:
+    return dict(trust(statements().get(name)))
+
+
+def test_what_the_kernel_proves_names_its_engines_and_solvers() -> None:
+    found = told("PM-L4")
+    assert "Proved by the kernel for oja-map" in found
+    assert found["Conditions that are used"] == [
+        "V = V\u1d40",
+        "\u03bb\u2081(V) > 0",
+        "\u03bb\u2081(V) > Re \u03bb_\u2113(V) for \u2113 \u2265 2",
+    ]
+    assert BELIEVED["spectrum"] in found["Rests on"]
+    assert BELIEVED["equilibrium"] not in found["Rests on"]
+    assert any(line.startswith("z3 ") and "real arithmetic" in line for line in found["Rests on"])
+
+
+def test_what_is_put_together_by_names_says_so_and_lists_what_it_cites() -> None:
+    found = told("PM-T2")
+    assert "put together by the names of facts" in found["Not proved by the kernel"][0]
+    assert any("centre-stable" in line for line in found["Rests on"])
+    assert "PM-L4" in found["Rests on"]
