@@ -13,11 +13,8 @@ def told(name: str) -> dict[str, list[str]]:
 def test_what_the_kernel_proves_names_its_engines_and_solvers() -> None:
     found = told("PM-L4")
     assert "Proved by the kernel for oja-map" in found
-    assert found["Conditions that are used"] == [
-        "V = V\u1d40",
-        "\u03bb\u2081(V) > 0",
-        "\u03bb\u2081(V) > Re \u03bb_\u2113(V) for \u2113 \u2265 2",
-    ]
+    assert {"V = V\u1d40", "\u03bb\u2081(V) > 0", "k \u2264 d"} <= set(found["Conditions that are used"])
+    assert "n \u2265 2" not in found["Conditions that are used"]  # stated, and not needed
     assert BELIEVED["spectrum"] in found["Rests on"]
     assert BELIEVED["equilibrium"] not in found["Rests on"]
     assert any(line.startswith("z3 ") and "real arithmetic" in line for line in found["Rests on"])
