@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from eigentoken.documents.certificate import Certificate as CertificateDocument
 from eigentoken.files.arrays import write_safetensors
 from eigentoken.files.documents import read_json
 from eigentoken.files.writing import Replacement
@@ -31,7 +32,7 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-def document_of(certificate: Certificate) -> dict[str, Any]:
+def document_of(certificate: Certificate) -> CertificateDocument:
     """The JSON document of a certificate, with its digest."""
     return certificate.as_document()
 

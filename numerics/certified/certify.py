@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
+from eigentoken.documents.certificate import LeadBy
 from eigentoken.numerics.certified.condition_names import CONDITIONS
 from eigentoken.numerics.certified.dominance import ORDERS
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
@@ -70,14 +70,14 @@ def conditions() -> dict[str, str]:
 
 def certify(
     condition: str,
-    matrix: Any,
+    matrix: object,
     *,
-    radius: Any = 0.0,
-    alpha: Any = None,
-    expected: Any = None,
-    bound: Any = None,
-    within: Any = None,
-    by: str = "real-part",
+    radius: object = 0.0,
+    alpha: object = None,
+    expected: object = None,
+    bound: object = None,
+    within: object = None,
+    by: LeadBy = "real-part",
     time_limit: float = 10.0,
 ) -> Verdict:
     """Decide one condition for every matrix within ``radius`` of the one given.
@@ -105,7 +105,8 @@ def certify(
         enclosure,
         Deadline.after(time_limit),
         step,
-        _expected(condition, expected, enclosure),
+        _expected_rank(condition, expected),
+        _expected_inertia(condition, expected, enclosure),
         _option("bound", bound),
         _option("within", within),
         by,
@@ -113,7 +114,7 @@ def certify(
     return _DECIDERS[condition](question)
 
 
-def _option(name: str, value: Any) -> Fraction | None:
+def _option(name: str, value: object) -> Fraction | None:
     """The exact number of an option; what is wrong with it names the option."""
     try:
         return None if value is None else exact_number(value)
@@ -121,23 +122,24 @@ def _option(name: str, value: Any) -> Fraction | None:
         raise MatrixError(f"{name}: {error}") from None
 
 
-def _expected(condition: str, expected: Any, enclosure: Enclosure) -> Any:
-    if expected is None:
+def _expected_rank(condition: str, expected: object) -> int | None:
+    if expected is not None and condition not in ("rank", "inertia"):
+        raise MatrixError(f"expected has no meaning for {condition}")
+    return None if expected is None or condition != "rank" else _count(expected)
+
+
+def _expected_inertia(condition: str, expected: object, enclosure: Enclosure) -> tuple[int, int, int] | None:
+    if expected is None or condition != "inertia":
         return None
-    if condition == "rank":
-        return _count(expected)
-    if condition == "inertia":
-        given = list(expected) if isinstance(expected, list | tuple) else [expected]
-        counts = tuple(_count(count) for count in given)
-        if len(counts) != 3 or sum(counts) != enclosure.shape[0]:
-            raise MatrixError(
-                f"expected inertia must be three counts that add up to {enclosure.shape[0]}, got {expected}"
-            )
-        return counts
-    raise MatrixError(f"expected has no meaning for {condition}")
+    given = list(expected) if isinstance(expected, list | tuple) else [expected]
+    counts = [_count(count) for count in given]
+    if len(counts) != 3 or sum(counts) != enclosure.shape[0]:
+        raise MatrixError(f"expected inertia must be three counts that add up to {enclosure.shape[0]}, got {expected}")
+    positive, negative, zero = counts
+    return positive, negative, zero
 
 
-def _count(value: Any) -> int:
+def _count(value: object) -> int:
     number = exact_number(value)
     if number.denominator != 1 or number < 0:
         raise MatrixError(f"expected must be a whole number >= 0, or three for the inertia, got {value!r}")

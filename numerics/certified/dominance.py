@@ -25,10 +25,12 @@ import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eigentoken.documents.certificate import LeadBy, LeaderKind
 from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.exact_matrices import Deadline
 from eigentoken.numerics.certified.exact_spectra import Leader, leading_eigenvalue
@@ -51,8 +53,8 @@ class Dominance:
     under every perturbation of that spectral norm.
     """
 
-    kind: str
-    by: str
+    kind: LeaderKind | Literal["unknown"]
+    by: LeadBy
     margin: float = 0.0
     separation: tuple[float, float] | None = None
     score: float | None = None
@@ -76,7 +78,7 @@ def _discs(enclosure: Enclosure, sliced: bool) -> Discs | None:
     return eigenvalue_discs(enclosure.center, enclosure.radius, symmetric=enclosure.center_is_symmetric, sliced=sliced)
 
 
-def scores(discs: Discs, by: str, step: float = 0.0, step_error: float = 0.0) -> tuple[Array, Array, Array]:
+def scores(discs: Discs, by: LeadBy, step: float = 0.0, step_error: float = 0.0) -> tuple[Array, Array, Array]:
     """``(middle, spread, growth)``: every point of disc i scores within spread of middle.
 
     ``step`` is alpha in the units of the scaled center, known up to ``step_error``.
@@ -92,7 +94,7 @@ def scores(discs: Discs, by: str, step: float = 0.0, step_error: float = 0.0) ->
     return middle, inflate(lip * discs.radii + slop, 4), inflate(lip * discs.growth, 2)
 
 
-def dominance(enclosure: Enclosure, by: str, alpha: Fraction | None, deadline: Deadline) -> Dominance:
+def dominance(enclosure: Enclosure, by: LeadBy, alpha: Fraction | None, deadline: Deadline) -> Dominance:
     """Who is ahead, for every matrix of the enclosure."""
     if by not in ORDERS:
         raise ValueError(f"by must be one of {', '.join(ORDERS)}, got {by!r}")
@@ -114,7 +116,7 @@ def scaled_step(enclosure: Enclosure, alpha: Fraction | None) -> tuple[float, fl
     return step, 0.0 if Fraction(step) == exact else up(abs(step) * UNIT)
 
 
-def _climb(enclosure: Enclosure, by: str, alpha: Fraction | None, deadline: Deadline) -> Dominance:
+def _climb(enclosure: Enclosure, by: LeadBy, alpha: Fraction | None, deadline: Deadline) -> Dominance:
     n = enclosure.shape[0]
     if n == 1:
         center = float(enclosure.center[0, 0])
@@ -147,7 +149,7 @@ def _climb(enclosure: Enclosure, by: str, alpha: Fraction | None, deadline: Dead
     )
 
 
-def _from_discs(discs: Discs, by: str, step: float, step_error: float) -> Dominance:
+def _from_discs(discs: Discs, by: LeadBy, step: float, step_error: float) -> Dominance:
     middle, spread, growth = scores(discs, by, step, step_error)
     best = int(np.argmax(middle))
     nothing = Dominance("unknown", by, discs=discs, index=best)
@@ -172,13 +174,13 @@ def _from_discs(discs: Discs, by: str, step: float, step_error: float) -> Domina
 
 def _isolated(
     discs: Discs,
-    by: str,
+    by: LeadBy,
     middle: Array,
     spread: Array,
     growth: Array,
     top: NDArray[np.intp],
     others: NDArray[np.bool_],
-    kind: str,
+    kind: LeaderKind,
 ) -> Dominance | None:
     i = int(top[0])
     low = float((middle[top] - inflate(spread[top], 2)).min())
@@ -203,7 +205,7 @@ def _isolated(
     return Dominance(kind, by, margin, (reach, low), score, (center, float(discs.radii[i])), discs.method, (), i, discs)
 
 
-def _ahead_off_axis(discs: Discs, by: str, step: float, step_error: float, best: int) -> tuple[float, float] | None:
+def _ahead_off_axis(discs: Discs, by: LeadBy, step: float, step_error: float, best: int) -> tuple[float, float] | None:
     """(highest score that touches the axis, lowest score of the component of ``best``) if the second is larger."""
     middle, spread, _ = scores(discs, by, step, step_error)
     touching = np.abs(discs.centers.imag) <= discs.radii
@@ -216,7 +218,7 @@ def _ahead_off_axis(discs: Discs, by: str, step: float, step_error: float, best:
     return (high, low) if low > high else None
 
 
-def _non_real(discs: Discs, by: str, step: float, step_error: float, best: int) -> Dominance | None:
+def _non_real(discs: Discs, by: LeadBy, step: float, step_error: float, best: int) -> Dominance | None:
     found = _ahead_off_axis(discs, by, step, step_error, best)
     if found is None:
         return None

@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import flint
 
+from eigentoken.documents.certificate import LeadBy, LeaderKind
 from eigentoken.numerics.certified.exact_matrices import Deadline, DeadlinePassed, ExactMatrix
 from eigentoken.theory.exactness.polynomials import real_or_not
 
@@ -47,7 +48,7 @@ class Leader:
     ``unknown``.
     """
 
-    kind: str
+    kind: LeaderKind | Literal["unknown"]
     roots: tuple[IsolatedEigenvalue, ...] = ()
     others: tuple[IsolatedEigenvalue, ...] = ()
     why: str = ""
@@ -140,7 +141,7 @@ def exact_roots(polynomial: flint.fmpz_poly, deadline: Deadline, precision: int 
     return _balls(polynomial, precision)
 
 
-def score_of(ball: Any, by: str, alpha: Fraction | None) -> Any:
+def score_of(ball: Any, by: LeadBy, alpha: Fraction | None) -> Any:
     """The score of an eigenvalue ball, as a ball."""
     if by == "real-part":
         return ball.real
@@ -149,7 +150,7 @@ def score_of(ball: Any, by: str, alpha: Fraction | None) -> Any:
     return abs(1 + ball * flint.arb(flint.fmpq(alpha.numerator, alpha.denominator)))
 
 
-def leading_eigenvalue(exact: ExactMatrix, by: str, alpha: Fraction | None, deadline: Deadline) -> Leader:
+def leading_eigenvalue(exact: ExactMatrix, by: LeadBy, alpha: Fraction | None, deadline: Deadline) -> Leader:
     """Who is ahead by ``real-part``, by ``modulus``, or (with alpha) by ``|1 + alpha lambda|``."""
     if by not in ("real-part", "modulus", "step"):
         raise ValueError(f"by must be real-part, modulus or step, got {by!r}")
@@ -176,7 +177,12 @@ def leading_eigenvalue(exact: ExactMatrix, by: str, alpha: Fraction | None, dead
 
 
 def _tie_of_leaders(
-    exact: ExactMatrix, polynomial: flint.fmpz_poly, leader: Leader, by: str, alpha: Fraction | None, deadline: Deadline
+    exact: ExactMatrix,
+    polynomial: flint.fmpz_poly,
+    leader: Leader,
+    by: LeadBy,
+    alpha: Fraction | None,
+    deadline: Deadline,
 ) -> bool:
     """A tie by step is a tie by modulus of ``I + alpha M``, whose roots are isolated again."""
     if by != "step":
@@ -190,7 +196,7 @@ def _tie_of_leaders(
     return moved.kind == "unknown" and _tie_is_proved(stepped, moved, "modulus")
 
 
-def _leader(roots: list[IsolatedEigenvalue], by: str, alpha: Fraction | None) -> Leader:
+def _leader(roots: list[IsolatedEigenvalue], by: LeadBy, alpha: Fraction | None) -> Leader:
     if any(not root.real and root.ball.imag.contains(0) for root in roots):
         return Leader("unknown", tuple(roots), why="a root is not yet known to be real or not")
     scores = [score_of(root.ball, by, alpha) for root in roots]
@@ -224,7 +230,7 @@ def _reversed_at(p: flint.fmpz_poly, s: Fraction) -> flint.fmpz_poly:
     return flint.fmpz_poly([p[n - k] * top ** (n - k) * bottom**k for k in range(n + 1)])
 
 
-def _tie_is_proved(p: flint.fmpz_poly, leader: Leader, by: str) -> bool:
+def _tie_is_proved(p: flint.fmpz_poly, leader: Leader, by: LeadBy) -> bool:
     """Is some *real* leader exactly tied with another leader?  Then no real eigenvalue is strictly ahead.
 
     The leaders are those whose score is not certainly below the best, so a proved tie of **every** real leader with
@@ -236,7 +242,7 @@ def _tie_is_proved(p: flint.fmpz_poly, leader: Leader, by: str) -> bool:
     return bool(real) and all(_is_tied(p, root, leader, by) for root in real)
 
 
-def _is_tied(p: flint.fmpz_poly, root: IsolatedEigenvalue, leader: Leader, by: str) -> bool:
+def _is_tied(p: flint.fmpz_poly, root: IsolatedEigenvalue, leader: Leader, by: LeadBy) -> bool:
     factor = _factor_of(p, root)
     if by == "real-part":
         if factor is None or factor.degree() != 1:

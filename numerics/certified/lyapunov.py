@@ -18,6 +18,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from eigentoken.documents.certificate import LeadBy
 from eigentoken.numerics.certified.definiteness import cholesky_bound
 from eigentoken.numerics.certified.dominance import Dominance, scaled_step
 from eigentoken.numerics.certified.enclosures import Enclosure
@@ -83,7 +84,9 @@ def _build(
     )
 
 
-def _supported(a: Array, beta: float, by: str, stored: StoredDominance | None, radius: float) -> StoredDominance | None:
+def _supported(
+    a: Array, beta: float, by: LeadBy, stored: StoredDominance | None, radius: float
+) -> StoredDominance | None:
     """The margin that P certifies, by the definiteness bound of this room; None if it certifies nothing."""
     if stored is None:
         return None

@@ -11,8 +11,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from eigentoken.documents.certificate import Facts, LeadBy, MatrixFacts, Options
+from eigentoken.documents.verdict_object import VerdictDetails
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.exact_matrices import Deadline
 from eigentoken.numerics.certified.rounding import scale_down
@@ -20,7 +25,7 @@ from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAns
 
 __all__ = ["SPECTRAL", "Question", "answer", "give_up", "reported_margin", "threshold"]
 
-SPECTRAL = "spectral norm"
+SPECTRAL: Final = "spectral norm"
 #: The numbers that a condition asks for; others that were given mean nothing for it and are not recorded.
 MEANT: Mapping[str, tuple[str, ...]] = {
     "norm-bound": ("bound",),
@@ -41,24 +46,30 @@ class Question:
     enclosure: Enclosure
     deadline: Deadline
     alpha: Fraction | None = None
-    expected: Any = None
+    expected_rank: int | None = None
+    expected_inertia: tuple[int, int, int] | None = None
     bound: Fraction | None = None
     within: Fraction | None = None
-    by: str = "real-part"
+    by: LeadBy = "real-part"
 
     def need_square(self) -> None:
         if not self.enclosure.is_square:
             raise MatrixError(f"{self.condition} needs a square matrix, got shape {self.enclosure.shape}")
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> Options:
         """The options that change the meaning of the question."""
-        found: dict[str, Any] = {}
-        for name in MEANT.get(self.condition, ()):
-            value = getattr(self, name)
-            if value is not None and not (name == "alpha" and self.condition != "dominant-step" and self.by != "step"):
-                found[name] = str(value)
-        if self.expected is not None:
-            found["expected"] = list(self.expected) if isinstance(self.expected, tuple | list) else self.expected
+        found: Options = {}
+        meant = MEANT.get(self.condition, ())
+        if "alpha" in meant and self.alpha is not None and (self.condition == "dominant-step" or self.by == "step"):
+            found["alpha"] = str(self.alpha)
+        if "bound" in meant and self.bound is not None:
+            found["bound"] = str(self.bound)
+        if "within" in meant and self.within is not None:
+            found["within"] = str(self.within)
+        if self.expected_rank is not None:
+            found["expected"] = self.expected_rank
+        if self.expected_inertia is not None:
+            found["expected"] = list(self.expected_inertia)
         if self.condition == "dominant-complex-pair":
             found["by"] = self.by
         return found
@@ -82,30 +93,29 @@ def answer(
     reason: str,
     *,
     kind: str,
-    facts: Mapping[str, Any],
+    facts: Facts,
     margin: float = 0.0,
-    unit: str = SPECTRAL,
-    details: Mapping[str, Any] | None = None,
-    arrays: Mapping[str, Any] | None = None,
+    details: VerdictDetails | None = None,
+    arrays: Mapping[str, NDArray[np.generic]] | None = None,
 ) -> Verdict:
     """A decided verdict with its certificate."""
     enclosure = question.enclosure
-    data = {
+    data: MatrixFacts = {
         "shape": list(enclosure.shape),
         "terms": [[[name, turned] for name, turned in term] for term in enclosure.terms],
         "slack": str(enclosure.slack_above),
         "margin": float(margin).hex(),
-        "unit": unit,
+        "unit": SPECTRAL,
         "options": question.options(),
-        "facts": dict(facts),
+        "facts": facts,
     }
     certificate = Certificate(kind, question.condition, decided, enclosure.inputs, data, dict(arrays or {}))
-    return Verdict(decided, reason, margin, unit, certificate, dict(details or {}))
+    return Verdict(decided, reason, margin, SPECTRAL, certificate, details or VerdictDetails())
 
 
-def give_up(question: Question, tried: tuple[str, ...], details: Mapping[str, Any] | None = None) -> Verdict:
+def give_up(question: Question, tried: tuple[str, ...], details: VerdictDetails | None = None) -> Verdict:
     """``undecided``, with what was tried and why nothing more was."""
     steps = "; ".join(tried) if tried else "nothing applied"
     slack = question.enclosure.slack
     more = " (exact arithmetic cannot help inside a radius)" if slack > 0 else ""
-    return undecided(f"{question.condition}: tried {steps}{more}", details=dict(details or {}))
+    return undecided(f"{question.condition}: tried {steps}{more}", details=details or VerdictDetails())

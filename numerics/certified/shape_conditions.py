@@ -13,6 +13,8 @@ from typing import Any
 import flint
 import numpy as np
 
+from eigentoken.documents.certificate import Facts, MatrixForm
+from eigentoken.documents.verdict_object import VerdictDetails
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.exact_matrices import DeadlinePassed, ExactMatrix
 from eigentoken.numerics.certified.norms import (
@@ -71,11 +73,14 @@ def _symmetric_floats(enclosure: Enclosure) -> bool:
     return enclosure.radius == 0.0
 
 
-def _equality(question: Question, interval: tuple[float, float], form: str, test: Any, exponent: int) -> Verdict:
+def _equality(question: Question, interval: tuple[float, float], form: MatrixForm, test: Any, exponent: int) -> Verdict:
     """``interval``: the distance, in units of ``2^exponent``."""
     enclosure = question.enclosure
     low, high = interval
-    details = {"distance": [scale_down(low, exponent), _finite(scale_up(high, exponent))], "norm": "spectral"}
+    details: VerdictDetails = {
+        "distance": [scale_down(low, exponent), _finite(scale_up(high, exponent))],
+        "norm": "spectral",
+    }
     if question.within is not None:
         return _within(question, interval, form, details, exponent)
     if low > 0:
@@ -94,21 +99,21 @@ def _equality(question: Question, interval: tuple[float, float], form: str, test
         return give_up(question, ("no exact value is known",), details)
     if equal:
         details = {"distance": [0.0, 0.0], "norm": "spectral"}
-        facts = {"form": form, "equal": True}
+        facts: Facts = {"form": form, "equal": True}
         reason = equal_reason(question.condition)
         return answer(question, HOLDS, reason, kind="equality", facts=facts, details=details)
     return _different(question, low, form, details, exponent)
 
 
-def _different(question: Question, low: float, form: str, details: dict[str, Any], exponent: int) -> Verdict:
+def _different(question: Question, low: float, form: MatrixForm, details: VerdictDetails, exponent: int) -> Verdict:
     margin = scale_down(low * SHARE, exponent)
-    facts = {"form": form, "equal": False, "distance_above": str(threshold(question.enclosure, margin))}
+    facts: Facts = {"form": form, "equal": False, "distance_above": str(threshold(question.enclosure, margin))}
     reason = distance_reason(False, details["distance"][0])
     return answer(question, FAILS, reason, kind="equality", facts=facts, margin=margin, details=details)
 
 
 def _within(
-    question: Question, interval: tuple[float, float], form: str, details: dict[str, Any], exponent: int
+    question: Question, interval: tuple[float, float], form: MatrixForm, details: VerdictDetails, exponent: int
 ) -> Verdict:
     enclosure, within = question.enclosure, question.within
     if within is None or within < 0:
@@ -116,7 +121,7 @@ def _within(
     low, high = (_as_fraction(end, exponent) if math.isfinite(end) else None for end in interval)
     if high is not None and high <= within:
         margin = _float_below(within - high)
-        facts = {"form": form, "norm_at_most": str(within - Fraction(margin) - enclosure.slack_above)}
+        facts: Facts = {"form": form, "norm_at_most": str(within - Fraction(margin) - enclosure.slack_above)}
         reason = distance_reason(True, details["distance"][1])
         return answer(question, HOLDS, reason, kind="norm", facts=facts, margin=margin, details=details)
     if low is not None and low > within:
@@ -127,7 +132,7 @@ def _within(
     return _exact_within(question, within, form, details)
 
 
-def _exact_within(question: Question, within: Fraction, form: str, details: dict[str, Any]) -> Verdict:
+def _exact_within(question: Question, within: Fraction, form: MatrixForm, details: VerdictDetails) -> Verdict:
     """``within^2 I - X^T X`` has a negative eigenvalue or not, exactly, for X the skew part or ``M - I``."""
     enclosure = question.enclosure
     tried = ("a norm interval that contains the distance asked for",)
@@ -142,7 +147,7 @@ def _exact_within(question: Question, within: Fraction, form: str, details: dict
         beyond = _exceeds(part, within, question)
     except DeadlinePassed as late:
         return give_up(question, (*tried, str(late)), details)
-    facts = {"form": form, "norm_above" if beyond else "norm_at_most": str(within)}
+    facts: Facts = {"form": form, "norm_above": str(within)} if beyond else {"form": form, "norm_at_most": str(within)}
     reason = undercut_reason(question.condition, not beyond)
     return answer(question, FAILS if beyond else HOLDS, reason, kind="norm", facts=facts, details=details)
 
@@ -170,12 +175,13 @@ def decide_norm_bound(question: Question) -> Verdict:
     enclosure = question.enclosure
     low, high = norm_interval(enclosure)
     exponent = enclosure.exponent
-    details: dict[str, Any] = {"norm": [scale_down(low, exponent), _finite(scale_up(high, exponent))]}
+    ends = [scale_down(low, exponent), _finite(scale_up(high, exponent))]
+    details: VerdictDetails = {"norm": ends}
     if question.bound is None:
         if not math.isfinite(high):
             return give_up(question, ("a norm interval that is not finite",), details)
         top, bottom = _as_fraction(high, exponent), _as_fraction(low, exponent) * Fraction(999999, 1000000)
-        facts = {
+        facts: Facts = {
             "form": "itself",
             "low": str(bottom),
             "high": str(top),
@@ -183,7 +189,7 @@ def decide_norm_bound(question: Question) -> Verdict:
         }
         if bottom > 0:
             facts["norm_above"] = str(bottom + enclosure.slack_above)
-        reason = norm_reason(details["norm"], None)
+        reason = norm_reason(ends, None)
         return answer(question, HOLDS, reason, kind="norm", facts=facts, details=details)
     bound = question.bound
     above = _as_fraction(high, exponent) if math.isfinite(high) else None
@@ -191,17 +197,17 @@ def decide_norm_bound(question: Question) -> Verdict:
     if above is not None and above <= bound:
         margin = _float_below((bound - above) * Fraction(999, 1000))
         facts = {"form": "itself", "norm_at_most": str(bound - Fraction(margin) - enclosure.slack_above)}
-        reason = norm_reason(details["norm"], True)
+        reason = norm_reason(ends, True)
         return answer(question, HOLDS, reason, kind="norm", facts=facts, margin=margin, details=details)
     if below > bound:
         margin = _float_below((below - bound) * Fraction(999, 1000))
         facts = {"form": "itself", "norm_above": str(bound + Fraction(margin) + enclosure.slack_above)}
-        reason = norm_reason(details["norm"], False)
+        reason = norm_reason(ends, False)
         return answer(question, FAILS, reason, kind="norm", facts=facts, margin=margin, details=details)
     return _exact_norm_bound(question, bound, details)
 
 
-def _exact_norm_bound(question: Question, bound: Fraction, details: dict[str, Any]) -> Verdict:
+def _exact_norm_bound(question: Question, bound: Fraction, details: VerdictDetails) -> Verdict:
     """``bound^2 I - M^T M`` has a negative eigenvalue or not, exactly."""
     enclosure = question.enclosure
     tried = ("a norm interval that contains the bound",)
@@ -212,7 +218,7 @@ def _exact_norm_bound(question: Question, bound: Fraction, details: dict[str, An
     except DeadlinePassed as late:
         return give_up(question, (*tried, str(late)), details)
     if beyond:
-        facts: dict[str, Any] = {"form": "itself", "norm_above": str(bound)}
+        facts: Facts = {"form": "itself", "norm_above": str(bound)}
         reason = undercut_reason(question.condition, False)
         return answer(question, FAILS, reason, kind="norm", facts=facts, details=details)
     facts = {"form": "itself", "norm_at_most": str(bound)}
@@ -222,13 +228,13 @@ def _exact_norm_bound(question: Question, bound: Fraction, details: dict[str, An
 
 def decide_rank(question: Question) -> Verdict:
     """The rank of M; with ``expected`` also whether it is that one."""
-    expected = question.expected
+    expected = question.expected_rank
     found = rank_of(question.enclosure, question.deadline, wanted=expected)
-    details: dict[str, Any] = {"rank": [found.low, found.high]}
+    details: VerdictDetails = {"rank": [found.low, found.high]}
     full = min(question.enclosure.shape)
     if found.low != found.high:
         if expected is not None and found.low > expected:
-            facts: dict[str, Any] = {"rank_at_least": found.low}
+            facts: Facts = {"rank_at_least": found.low}
             reason = too_high_rank_reason(found.low, expected)
             return answer(question, FAILS, reason, kind="rank", facts=facts, details=details)
         return give_up(question, found.tried, details)
@@ -247,7 +253,7 @@ def decide_nonsingular(question: Question) -> Verdict:
     found = rank_of(question.enclosure, question.deadline)
     if found.low == n:
         margin = reported_margin(question.enclosure, found.margin)
-        facts = {"rank": n, "beyond": str(threshold(question.enclosure, margin))}
+        facts: Facts = {"rank": n, "beyond": str(threshold(question.enclosure, margin))}
         reason = invertible_reason(n, n, found.rung)
         return answer(question, HOLDS, reason, kind="rank", facts=facts, margin=margin, details={"rung": found.rung})
     if found.high < n:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from eigentoken.documents.certificate import Facts
+from eigentoken.documents.verdict_object import VerdictDetails
 from eigentoken.numerics.certified.inertia import Signs, signs_of
 from eigentoken.numerics.certified.questions import Question, answer, give_up, reported_margin, threshold
 from eigentoken.theory.language.reasons import inertia_reason, partial_inertia_reason, sign_reason
@@ -125,15 +127,15 @@ def decide_inertia(question: Question) -> Verdict:
     signs = signs_of(question.enclosure, lambda s: s.complete, question.deadline)
     found = (signs.positive, signs.negative, signs.zero)
     if not signs.complete:
-        expected = question.expected
-        details = {**_intervals(question, signs), "at_least": list(found)}
+        expected = question.expected_inertia
+        details: VerdictDetails = {**_intervals(question, signs), "at_least": list(found)}
         if expected is not None and any(have > want for have, want in zip(found, expected, strict=True)):
             settled = Settled(FAILS, *found, 0.0)
             reason = partial_inertia_reason(found, expected)
             facts = _facts(question, settled, 0.0)
             return answer(question, FAILS, reason, kind="signs", facts=facts, details=details)
         return give_up(question, signs.tried, details)
-    decided = HOLDS if question.expected is None or tuple(question.expected) == found else FAILS
+    decided = HOLDS if question.expected_inertia is None or question.expected_inertia == found else FAILS
     certified = signs.clearance if signs.zero == 0 else 0.0
     settled = Settled(decided, *found, certified)
     margin = reported_margin(question.enclosure, certified)
@@ -151,7 +153,7 @@ def decide_inertia(question: Question) -> Verdict:
     )
 
 
-def _facts(question: Question, settled: Settled, margin: float) -> dict[str, Any]:
+def _facts(question: Question, settled: Settled, margin: float) -> Facts:
     """At least ``positive`` eigenvalues of sym(T) above ``beyond``, ``negative`` below minus it, ``zero`` at zero."""
     return {
         "form": "symmetric-part",
@@ -162,7 +164,7 @@ def _facts(question: Question, settled: Settled, margin: float) -> dict[str, Any
     }
 
 
-def _hints(signs: Signs, settled: Settled) -> dict[str, Any]:
+def _hints(signs: Signs, settled: Settled) -> dict[str, NDArray[np.float64]]:
     """Arrays that help a re-check of a large matrix; it trusts none of them."""
     n = signs.size
     if n <= 48:
@@ -175,7 +177,7 @@ def _hints(signs: Signs, settled: Settled) -> dict[str, Any]:
     return {}
 
 
-def _intervals(question: Question, signs: Signs) -> dict[str, Any]:
+def _intervals(question: Question, signs: Signs) -> VerdictDetails:
     """The certified intervals of the extreme eigenvalues, in the units of the input (null where unknown)."""
     enclosure = question.enclosure
 
@@ -189,8 +191,8 @@ def _intervals(question: Question, signs: Signs) -> dict[str, Any]:
             return None
         return enclosure.unscaled_upper(value) if value >= 0 else -enclosure.unscaled_lower(-value)
 
-    found = {}
-    for name, (low, high) in (("smallest", signs.smallest), ("largest", signs.largest)):
-        ends = [lower(low), upper(high)]
-        found[name] = [None if end is not None and not np.isfinite(end) else end for end in ends]
-    return {"eigenvalues_of_symmetric_part": found, "rung": signs.rung}
+    def interval(low: float, high: float) -> list[float | None]:
+        return [None if end is not None and not np.isfinite(end) else end for end in (lower(low), upper(high))]
+
+    smallest, largest = interval(*signs.smallest), interval(*signs.largest)
+    return {"eigenvalues_of_symmetric_part": {"smallest": smallest, "largest": largest}, "rung": signs.rung}

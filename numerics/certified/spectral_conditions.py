@@ -16,6 +16,9 @@ from typing import Any
 import flint
 import numpy as np
 
+from eigentoken.documents.certificate import Facts, LeadBy
+from eigentoken.documents.verdict_document import Disc
+from eigentoken.documents.verdict_object import VerdictDetails
 from eigentoken.numerics.certified.dominance import Dominance, discs_of, dominance, eigenvector_angle, scores
 from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.exact_matrices import DeadlinePassed
@@ -38,7 +41,7 @@ __all__ = [
 ]
 
 HOLDS, FAILS = VerdictAnswer.HOLDS, VerdictAnswer.FAILS
-_ORDER = {"dominant-real-part": "real-part", "dominant-modulus": "modulus", "dominant-step": "step"}
+_ORDER: dict[str, LeadBy] = {"dominant-real-part": "real-part", "dominant-modulus": "modulus", "dominant-step": "step"}
 
 
 def decide_dominance(question: Question) -> Verdict:
@@ -110,9 +113,11 @@ def _leader_verdict(question: Question, found: Dominance, wanted: str) -> Verdic
     )
 
 
-def leader_facts(enclosure: Enclosure, found: Dominance, alpha: Fraction | None) -> dict[str, Any]:
+def leader_facts(enclosure: Enclosure, found: Dominance, alpha: Fraction | None) -> Facts:
     """The kind of the leaders, and a score that separates them from everybody else (exact, units of the input)."""
-    facts: dict[str, Any] = {"kind": found.kind, "by": found.by, "size": enclosure.shape[0]}
+    if found.kind == "unknown":
+        raise ValueError("nothing is known of the leaders: there are no facts to state")
+    facts: Facts = {"kind": found.kind, "by": found.by, "size": enclosure.shape[0]}
     if found.by == "step":
         facts["alpha"] = str(alpha)
     beta = _separating_score(enclosure, found, alpha)
@@ -152,8 +157,8 @@ def _fraction(value: Any) -> Fraction:
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
-def _leader_details(enclosure: Enclosure, found: Dominance) -> dict[str, Any]:
-    details: dict[str, Any] = {"kind": found.kind, "by": found.by, "rung": found.rung}
+def _leader_details(enclosure: Enclosure, found: Dominance) -> VerdictDetails:
+    details: VerdictDetails = {"kind": found.kind, "by": found.by, "rung": found.rung}
     if found.leader is not None and found.kind != "unknown":
         center, radius = found.leader
         details["eigenvalue"] = {
@@ -190,12 +195,13 @@ def decide_gap(question: Question) -> Verdict:
     if verdict.answer is not HOLDS:
         return verdict
     gap = _gap_interval(question.enclosure, found)
-    details = {**verdict.details, "gap": gap}
+    details: VerdictDetails = {**verdict.details, "gap": gap}
     certificate = verdict.certificate
     if gap is None or certificate is None:
         return replace(verdict, details=details)
     ends = [None if end is None else float(end).hex() for end in gap]
-    data = {**certificate.data, "facts": {**certificate.data["facts"], "gap": ends}}
+    facts: Facts = {**leader_facts(question.enclosure, found, None), "gap": ends}
+    data = {**certificate.data, "facts": facts}
     return replace(
         verdict, reason=gap_reason(gap, verdict.reason), details=details, certificate=replace(certificate, data=data)
     )
@@ -256,7 +262,7 @@ def decide_eigenvector(question: Question) -> Verdict:
     vector, sine = angle
     if question.within is not None and Fraction(sine) > question.within:
         return give_up(question, (*found.tried, f"an angle with sine at most {sine:.3g} only"), verdict.details)
-    details = {**verdict.details, "sine_of_angle": sine, "vector": [float(v) for v in vector]}
+    details: VerdictDetails = {**verdict.details, "sine_of_angle": sine, "vector": [float(v) for v in vector]}
     facts = leader_facts(question.enclosure, found, None)
     facts["sine"] = float(sine).hex()
     arrays: dict[str, Any] = {"vector": np.ascontiguousarray(vector, dtype=np.float64)}
@@ -338,8 +344,8 @@ def _spectrum_answer(question: Question, centers: Any, radii: Array, rung: str) 
     order = np.lexsort((centers.imag, -centers.real))
     centers, radii = centers[order], radii[order]
     n = centers.shape[0]
-    details: dict[str, Any] = {"rung": rung, "largest_radius": float(radii.max())}
-    discs = [
+    details: VerdictDetails = {"rung": rung, "largest_radius": float(radii.max())}
+    discs: list[Disc] = [
         {"re": float(c.real), "im": float(c.imag), "radius": float(r)} for c, r in zip(centers, radii, strict=True)
     ]
     details["discs"] = discs
@@ -348,7 +354,7 @@ def _spectrum_answer(question: Question, centers: Any, radii: Array, rung: str) 
         "centers_im": np.ascontiguousarray(centers.imag),
         "radii": np.ascontiguousarray(radii),
     }
-    facts: dict[str, Any] = {"size": n}
+    facts: Facts = {"size": n}
     if n <= 48:
         facts["discs"] = [
             [float(c.real).hex(), float(c.imag).hex(), float(r).hex()] for c, r in zip(centers, radii, strict=True)

@@ -29,6 +29,7 @@ from typing import Any
 import flint
 import numpy as np
 
+from eigentoken.documents.verdict_object import VerdictDetails
 from eigentoken.files.documents import read_json
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
@@ -175,7 +176,7 @@ def _decided(
     }
     certificate = Certificate(kind, condition, answer, inputs, whole, arrays)
     if answer is VerdictAnswer.HOLDS:
-        details: dict[str, Any] = {"pieces": len(pieces), "interval": data["interval"]}
+        details: VerdictDetails = {"pieces": len(pieces), "interval": data["interval"]}
         return Verdict(answer, reason, margin, unit, certificate, details)
     first, last = documents[0]["from"], documents[0]["to"]
     details = {"time": first if first == last else [first, last], "interval": data["interval"]}

@@ -107,9 +107,7 @@ def certify_case(target: Target, case: Case) -> Certified | None:
     if not verdict.is_fails:
         return None
     if verdict.certificate is not None and verdict.certificate.kind == "limit/bracketed-start":
-        m = int(
-            verdict.certificate.data["m"]
-        )  # the start is somewhere on an arc: the conditions must hold on all of it
+        m = int(str(verdict.certificate.data["m"]))  # the start is on an arc: the conditions must hold on all of it
         if not all(holds_on_arc(condition, case, m) for condition in target.conjecture.conditions):
             return None
     digest = {"instance": case.instance.digest(), "conjecture": conjecture_document(target.conjecture)["digest"]}

@@ -97,9 +97,11 @@ class LayerFindings:
 def _to_definite(inertia: Verdict, scale: float) -> Interval | None:
     """How far sym(M) is from the positive semidefinite matrices, ``max(0, -lambda_min)``, from what the inertia found."""
     found = inertia.details.get("eigenvalues_of_symmetric_part")
-    if found is None or None in found["smallest"]:
+    if found is None:
         return None
     low, high = found["smallest"]
+    if low is None or high is None:
+        return None
     return scaled_interval((max(0.0, -high), max(0.0, -low)), scale)
 
 

@@ -9,10 +9,13 @@ Descartes' rule counts them exactly.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 import flint
 import numpy as np
 
+from eigentoken.documents.certificate import MatrixFacts
+from eigentoken.documents.verdict_object import VerdictDetails
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import product
 from eigentoken.numerics.certified.exact_matrices import (
@@ -27,7 +30,7 @@ from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAns
 
 __all__ = ["head_inertia"]
 
-UNIT = "spectral norm"
+UNIT: Final = "spectral norm"
 TIME_LIMIT = 1.0
 
 
@@ -41,7 +44,7 @@ def head_inertia(factors: Array, name: str, time_limit: float = TIME_LIMIT) -> V
         full = certify("positive-definite", product(z, z.transpose), time_limit=time_limit)
         if full.is_holds:
             text = f"inertia ({r}, {r}, {d - 2 * r}): [L; R] has full row rank, so sym(L^T R) is congruent to J + 0"
-            details = {"inertia": [r, r, d - 2 * r], "certified": "full row rank of [L; R]"}
+            details: VerdictDetails = {"inertia": [r, r, d - 2 * r], "certified": "full row rank of [L; R]"}
             return replace(full, reason=text, details=details)
         try:
             counts = _core_counts(stacked, Deadline.after(time_limit))
@@ -64,16 +67,16 @@ def _core_counts(stacked: Array, deadline: Deadline) -> tuple[int, int, int]:
 
 def _of_the_core(counts: tuple[int, int, int], inputs: dict[str, str], name: str) -> Verdict:
     d = sum(counts)
-    data = {
+    data: MatrixFacts = {
         "shape": [d, d],
         "terms": [[[f"{name}.first", True], [f"{name}.second", False]]],
         "slack": "0",
         "margin": (0.0).hex(),
         "unit": UNIT,
         "options": {},
-        "facts": dict(zip(("positive", "negative", "zero"), counts, strict=True)),
+        "facts": {"positive": counts[0], "negative": counts[1], "zero": counts[2]},
     }
     certificate = Certificate("core-inertia", "inertia", VerdictAnswer.HOLDS, inputs, data)
     reason = "inertia ({}, {}, {}): the signs of the core J Z Z^T of Z = [L; R], counted exactly".format(*counts)
-    details = {"inertia": list(counts), "certified": "exact characteristic polynomial of the core"}
+    details: VerdictDetails = {"inertia": list(counts), "certified": "exact characteristic polynomial of the core"}
     return Verdict(VerdictAnswer.HOLDS, reason, 0.0, UNIT, certificate, details)

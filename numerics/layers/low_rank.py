@@ -16,19 +16,27 @@ that is bounded here: norms, distances and the eigenvalues of sym(M) (Weyl) are 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from eigentoken.documents.verdict_document import Eigenvalue
+from eigentoken.documents.verdict_object import VerdictDetails
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, product
 from eigentoken.numerics.certified.exact_matrices import Deadline
 from eigentoken.numerics.certified.norms import RankBounds, distance_to_identity, rank_of
 from eigentoken.numerics.certified.rounding import TINY, Array, frobenius_above, gamma, scale_down, scale_up, up
-from eigentoken.numerics.layers.quantities import Interval, in_units, norm_of, real_parts, symmetric_extremes
+from eigentoken.numerics.layers.quantities import (
+    Interval,
+    distance_interval,
+    in_units,
+    norm_of,
+    real_parts,
+    symmetric_extremes,
+)
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 
 __all__ = ["LowRank", "triangular"]
@@ -113,8 +121,7 @@ class LowRank:
     @cached_property
     def to_symmetric(self) -> Interval:
         """``||M - M^T|| / 2``: the spectral distance to the symmetric matrices."""
-        low, high = self._symmetry.details["distance"]
-        return low, math.inf if high is None else high
+        return distance_interval(self._symmetry)
 
     @cached_property
     def to_identity(self) -> Interval:
@@ -157,7 +164,7 @@ class LowRank:
         """
         found = self._factor_ranks
         low = max(0, found[0].low + found[1].low - self.r)  # Sylvester's rank inequality
-        details = {"rank": [low, min(found[0].high, found[1].high)]}
+        details: VerdictDetails = {"rank": [low, min(found[0].high, found[1].high)]}
         if low == self.r:
             factors = zip(found, (self.first, self.second), strict=True)
             margin = min(scale_down(bound.margin, factor.exponent) for bound, factor in factors)
@@ -193,10 +200,10 @@ class LowRank:
         if full.low < 2 * self.r:
             return undecided(f"the rank of [A, B^T] is between {full.low} and {full.high}")
         counts = [self.r, self.r, self.d - 2 * self.r]
-        details: dict[str, Any] = {"inertia": counts, "certified": "full rank of the factors"}
+        details: VerdictDetails = {"inertia": counts, "certified": "full rank of the factors"}
         if self.symmetric_extremes is not None:
-            smallest, largest = (list(ends) for ends in self.symmetric_extremes)
-            details["eigenvalues_of_symmetric_part"] = {"smallest": smallest, "largest": largest}
+            smallest, largest = self.symmetric_extremes
+            details["eigenvalues_of_symmetric_part"] = {"smallest": [*smallest], "largest": [*largest]}
         reason = "inertia ({}, {}, {}): the factors have full rank".format(*counts)
         return holds(reason, margin=0.0, unit=UNIT, details=details)
 
@@ -218,9 +225,10 @@ class LowRank:
         certificate = verdict.certificate
         if basis is None or certificate is None:
             return verdict
-        arrays: Mapping[str, Any] = {}
+        arrays: dict[str, Array] = {}
         if "direction" in certificate.arrays:
-            arrays = {"direction": np.ascontiguousarray(basis @ certificate.arrays["direction"])}
+            direction = np.asarray(certificate.arrays["direction"], dtype=np.float64)
+            arrays = {"direction": np.ascontiguousarray(basis @ direction)}
         data = {**certificate.data, "shape": [self.d, self.d]}
         return replace(verdict, certificate=replace(certificate, data=data, arrays=arrays))
 
@@ -297,7 +305,13 @@ def _identity(head: LowRank, name: str) -> Verdict:
 
 
 def _nonsingular(head: LowRank, name: str) -> Verdict:
-    return fails(f"M is singular: {head.deficient}", margin=0.0, unit=UNIT, details=dict(head.rank.details))
+    return fails(f"M is singular: {head.deficient}", margin=0.0, unit=UNIT, details=head.rank.details)
+
+
+def _away_from_zero(disc: Eigenvalue) -> bool:
+    """Is 0 certainly outside the disc?"""
+    re, im, radius = disc["re"], disc["im"], disc["radius"]
+    return re is not None and im is not None and radius is not None and math.hypot(re, im) * (1 - 2.0**-50) > radius
 
 
 def _leader(head: LowRank, name: str) -> Verdict:
@@ -306,9 +320,11 @@ def _leader(head: LowRank, name: str) -> Verdict:
     verdict = replace(verdict, reason=f"core B A of M = A B: {verdict.reason}", unit=f"{verdict.unit} of the core")
     ends = head.core_parts
     if name == "dominant-modulus":
-        ahead = verdict.details.get("eigenvalue", {}) if not verdict.is_undecided else {}
-        radius = ahead.get("radius")
-        if radius is not None and math.hypot(ahead["re"], ahead["im"]) * (1 - 2.0**-50) > radius:
+        if (
+            not verdict.is_undecided
+            and "eigenvalue" in verdict.details
+            and _away_from_zero(verdict.details["eigenvalue"])
+        ):
             return verdict
         return undecided(f"whether the core leads the eigenvalue 0 is not certified: {verdict.reason}")
     if ends is None:

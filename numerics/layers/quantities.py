@@ -21,12 +21,14 @@ from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.norms import norm_interval
 from eigentoken.numerics.certified.rounding import UNIT, Array, scale_down, scale_up
 from eigentoken.numerics.certified.spectra import Discs
+from eigentoken.theory.language.verdicts import Verdict
 
 __all__ = [
     "Interval",
     "alpha_star",
     "as_json",
     "ball",
+    "distance_interval",
     "divided_interval",
     "in_units",
     "norm_of",
@@ -115,6 +117,12 @@ def principal_basis(enclosure: Enclosure) -> Array | None:
     first = int(np.argmax(centers.real))
     pair = [first] if centers[first].imag == 0 else [first, first + 1 if centers[first].imag > 0 else first - 1]
     return np.ascontiguousarray(np.linalg.qr(vectors[:, sorted(pair)])[0].T)
+
+
+def distance_interval(verdict: Verdict) -> Interval:
+    """The distance that a verdict about an equality (``symmetric``, ``identity``) knows."""
+    low, high = verdict.details["distance"]
+    return 0.0 if low is None else low, math.inf if high is None else high
 
 
 def as_json(interval: Interval | None) -> list[float | str] | None:

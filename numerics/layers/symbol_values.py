@@ -24,7 +24,13 @@ import sympy as sp
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, product, total
 from eigentoken.numerics.layers.low_rank import LowRank
-from eigentoken.numerics.layers.quantities import norm_of, real_parts, scaled_interval, without_factors
+from eigentoken.numerics.layers.quantities import (
+    distance_interval,
+    norm_of,
+    real_parts,
+    scaled_interval,
+    without_factors,
+)
 from eigentoken.numerics.layers.weights import HeadWeights
 from eigentoken.numerics.layers.wide import certify_wide
 from eigentoken.theory.language.conditions import Condition
@@ -214,8 +220,7 @@ class LayerSymbolValues(SymbolValues):
 
     def distance(self, name: str, enclosure: Enclosure) -> tuple[float, float]:
         """The spectral distance to the matrices that satisfy an equality (``symmetric``, ``identity``), found once."""
-        low, high = self.ask(name, enclosure).details["distance"]
-        return low, math.inf if high is None else high
+        return distance_interval(self.ask(name, enclosure))
 
     def parts(self, term: Any) -> Parts | None:
         found = self.enclosure(term)

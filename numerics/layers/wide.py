@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from eigentoken.documents.certificate import Facts, LeadBy
+from eigentoken.documents.verdict_document import EigenvaluesOfSymmetricPart
+from eigentoken.documents.verdict_object import VerdictDetails
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.definiteness import eigenvalue_intervals
 from eigentoken.numerics.certified.dominance import Dominance, _from_discs, discs_of, scaled_step
@@ -30,7 +33,7 @@ from eigentoken.theory.language.verdicts import Verdict, VerdictAnswer
 __all__ = ["certify_wide"]
 
 TIME_LIMIT = 1.0
-ORDERS = {"dominant-real-part": "real-part", "dominant-modulus": "modulus", "dominant-step": "step"}
+ORDERS: dict[str, LeadBy] = {"dominant-real-part": "real-part", "dominant-modulus": "modulus", "dominant-step": "step"}
 Remembered = Callable[[tuple[Any, ...], Callable[[], Any]], Any]
 
 
@@ -68,7 +71,7 @@ def _signs(enclosure: Enclosure) -> Signs:
 
 def _sign_verdict(question: Question, signs: Signs) -> Verdict:
     enclosure = question.enclosure
-    details: dict[str, Any] = {"eigenvalues_of_symmetric_part": _extremes(enclosure, signs), "rung": signs.rung}
+    details: VerdictDetails = {"eigenvalues_of_symmetric_part": _extremes(enclosure, signs), "rung": signs.rung}
     if question.condition == "inertia":
         found = (signs.positive, signs.negative, signs.zero)
         if not signs.complete:
@@ -81,8 +84,13 @@ def _sign_verdict(question: Question, signs: Signs) -> Verdict:
             return give_up(question, signs.tried, details)
         settled = decided
     margin = reported_margin(enclosure, settled.margin)
-    counts = {"positive": settled.positive, "negative": settled.negative, "zero": settled.zero}
-    facts = {"form": "symmetric-part", **counts, "beyond": str(threshold(enclosure, margin))}
+    facts: Facts = {
+        "form": "symmetric-part",
+        "positive": settled.positive,
+        "negative": settled.negative,
+        "zero": settled.zero,
+        "beyond": str(threshold(enclosure, margin)),
+    }
     if question.condition == "inertia":
         reason = inertia_reason(settled.counts, signs.rung)
     else:
@@ -90,7 +98,7 @@ def _sign_verdict(question: Question, signs: Signs) -> Verdict:
     return answer(question, settled.answer, reason, kind="signs", facts=facts, margin=margin, details=details)
 
 
-def _extremes(enclosure: Enclosure, signs: Signs) -> dict[str, list[float | None]]:
+def _extremes(enclosure: Enclosure, signs: Signs) -> EigenvaluesOfSymmetricPart:
     def outward(value: float, *, below: bool) -> float | None:
         if not np.isfinite(value):
             return None
@@ -98,8 +106,10 @@ def _extremes(enclosure: Enclosure, signs: Signs) -> dict[str, list[float | None
         moved = enclosure.unscaled_upper(abs(value)) if grow else enclosure.unscaled_lower(abs(value))
         return float(np.copysign(moved, value)) if np.isfinite(moved) else None
 
-    named = {"smallest": signs.smallest, "largest": signs.largest}
-    return {name: [outward(low, below=True), outward(high, below=False)] for name, (low, high) in named.items()}
+    def interval(low: float, high: float) -> list[float | None]:
+        return [outward(low, below=True), outward(high, below=False)]
+
+    return {"smallest": interval(*signs.smallest), "largest": interval(*signs.largest)}
 
 
 def _leader(question: Question) -> Verdict:

@@ -171,7 +171,9 @@ def _some_hemisphere(case: Case) -> Verdict:
         [[str(sp.Rational(round(float(e) * 10**12), 10**12)) for e in row] for row in rows]
     )
     if approximate.is_holds and approximate.certificate is not None:
-        vector = [sp.Rational(entry) for entry in approximate.certificate.data["vector"]]
+        shown = approximate.certificate.data["vector"]
+        assert isinstance(shown, list)
+        vector = [sp.Rational(entry) for entry in shown]
         heights = [sp.Gt(sum(a * b for a, b in zip(vector, row, strict=True)), 0, evaluate=False) for row in rows]
         if all(relation_truth(case, each) is True for each in heights):
             return holds(f"all tokens have a positive product with {tuple(map(str, vector))}")

@@ -13,9 +13,18 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict, Unpack
 
 from eigentoken.display import brief
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from eigentoken.documents.certificate import Certificate as CertificateDocument
+    from eigentoken.documents.verdict_object import Verdict as VerdictDocument
+    from eigentoken.documents.verdict_object import VerdictDetails
+
 
 __all__ = ["Certificate", "Verdict", "VerdictAnswer", "all_of", "any_of", "fails", "holds", "undecided"]
 
@@ -27,6 +36,17 @@ class VerdictAnswer(StrEnum):
     FAILS = "fails"
     UNDECIDED = "undecided"
 
+    @property
+    def text(self) -> Literal["holds", "fails", "undecided"]:
+        """As documents write it."""
+        return _TEXTS[self]
+
+
+_TEXTS: dict[VerdictAnswer, Literal["holds", "fails", "undecided"]] = {
+    VerdictAnswer.HOLDS: "holds",
+    VerdictAnswer.FAILS: "fails",
+    VerdictAnswer.UNDECIDED: "undecided",
+}
 
 _ANSWERS = tuple(str(each) for each in VerdictAnswer)
 
@@ -45,24 +65,27 @@ class Certificate:
     condition: str
     verdict: VerdictAnswer
     inputs: Mapping[str, str] = field(default_factory=dict)
-    data: Mapping[str, Any] = field(default_factory=dict)
-    arrays: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    data: Mapping[str, object] = field(default_factory=dict)
+    arrays: Mapping[str, NDArray[np.generic]] = field(default_factory=dict, repr=False, compare=False)
 
-    SCHEMA = "eigentoken/certificate/1"
+    SCHEMA: ClassVar[Literal["eigentoken/certificate/1"]] = "eigentoken/certificate/1"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> CertificateDocument:
         """The JSON document, without the arrays, whose content hashes it names instead."""
+        answer = self.verdict.text
+        if answer == "undecided":
+            raise ValueError("a certificate supports holds or fails, got undecided: there is nothing to certify")
         return {
             "schema": self.SCHEMA,
             "kind": self.kind,
             "condition": self.condition,
-            "verdict": str(self.verdict),
+            "verdict": answer,
             "inputs": dict(self.inputs),
             "data": dict(self.data),
             "arrays": {name: array_digest(array) for name, array in self.arrays.items()},
         }
 
-    def as_document(self) -> dict[str, Any]:
+    def as_document(self) -> CertificateDocument:
         """The JSON document with the sha256 of its canonical form, which changes when any field changes."""
         bare = self.as_dict()
         text = json.dumps(bare, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -70,13 +93,13 @@ class Certificate:
 
     def digest(self) -> str:
         """sha256 of the canonical JSON document."""
-        return str(self.as_document()["digest"])
+        return self.as_document()["digest"]
 
     def __repr__(self) -> str:
         return f"Certificate({self.kind}: {brief(self.condition, 160)} {self.verdict!s}, {len(self.arrays)} arrays)"
 
 
-def array_digest(array: Any) -> str:
+def array_digest(array: ArrayLike) -> str:
     """sha256 over dtype, shape and the bytes of an array in C order (numpy array or anything with its interface)."""
     from numpy import asarray, ascontiguousarray
 
@@ -84,6 +107,10 @@ def array_digest(array: Any) -> str:
     digest = hashlib.sha256(f"{values.dtype.str}{values.shape}".encode())
     digest.update(values.data if values.size else b"")
     return digest.hexdigest()
+
+
+def _nothing_more() -> VerdictDetails:
+    return {}
 
 
 @dataclass(frozen=True)
@@ -109,7 +136,7 @@ class Verdict:
     margin: float | None = None
     unit: str = ""
     certificate: Certificate | None = None
-    details: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    details: VerdictDetails = field(default_factory=_nothing_more, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "answer", VerdictAnswer(self.answer))  # also accepts the plain text
@@ -157,16 +184,16 @@ class Verdict:
     def is_undecided(self) -> bool:
         return self.answer is VerdictAnswer.UNDECIDED
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> VerdictDocument:
         """The JSON object of DESIGN section 5: verdict, margin, reason, certificate (and unit, details)."""
         margin = self.margin
         return {
-            "verdict": str(self.answer),
+            "verdict": self.answer.text,
             "margin": None if margin is None or math.isinf(margin) else margin,
             "unit": self.unit,
             "reason": self.reason,
             "certificate": None if self.certificate is None else self.certificate.as_document(),
-            "details": dict(self.details),
+            "details": self.details.copy(),
         }
 
     def _repr_html_(self) -> str:
@@ -176,17 +203,26 @@ class Verdict:
         return f"<b>{self.answer!s}</b>{margin}: {escape(self.reason)}"
 
 
-def holds(reason: str, **parts: Any) -> Verdict:
+class BesideAnswer(TypedDict, total=False):
+    """What may stand beside the answer and its reason."""
+
+    margin: float | None
+    unit: str
+    certificate: Certificate | None
+    details: VerdictDetails
+
+
+def holds(reason: str, **parts: Unpack[BesideAnswer]) -> Verdict:
     """A verdict ``holds``."""
     return Verdict(VerdictAnswer.HOLDS, reason, **parts)
 
 
-def fails(reason: str, **parts: Any) -> Verdict:
+def fails(reason: str, **parts: Unpack[BesideAnswer]) -> Verdict:
     """A verdict ``fails``."""
     return Verdict(VerdictAnswer.FAILS, reason, **parts)
 
 
-def undecided(reason: str, **parts: Any) -> Verdict:
+def undecided(reason: str, **parts: Unpack[BesideAnswer]) -> Verdict:
     """A verdict ``undecided``; the reason says what was tried."""
     return Verdict(VerdictAnswer.UNDECIDED, reason, **parts)
 

@@ -146,7 +146,7 @@ def _certified_truth(
     return _truth(certificate, read_instance(counterexample["instance"]), _arc(counterexample), options)
 
 
-def _built(certificate: Mapping[str, Any], statement: Any) -> dict[str, Any]:
+def _built(certificate: Mapping[str, Any], statement: object) -> Mapping[str, object]:
     """The certificate as its issuer writes it, from its parts."""
     made = Certificate(
         str(certificate["kind"]),

@@ -10,6 +10,7 @@ from typing import Any
 import sympy as sp
 
 import eigentoken.numerics.layers.hypotheses  # noqa: F401 - registers its reading
+from eigentoken.documents.certificate import LeadBy
 from eigentoken.numerics.certified.certify import certify as certify_name
 from eigentoken.numerics.certified.certify import conditions
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
@@ -34,7 +35,7 @@ def certify(
     expected: object = None,
     bound: object = None,
     within: object = None,
-    by: str = "real-part",
+    by: LeadBy = "real-part",
     time_limit: float = 10.0,
     over: tuple[object, object] | None = None,
     **matrices: object,

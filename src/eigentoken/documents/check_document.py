@@ -2,8 +2,8 @@
 
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from eigentoken.documents.certificate import Certificate
 from eigentoken.documents.schema_language import Also, Limit, Natural, NonNegative, document
+from eigentoken.documents.verdict_object import Verdict
 
 
 class File(TypedDict):
@@ -97,15 +97,6 @@ class Statement(TypedDict):
     about_tokens: list[str]
     idealisations: list[IdealisationName]
     as_one_head: AsOneHead | None
-
-
-class Verdict(TypedDict):
-    verdict: Literal["holds", "fails", "undecided"]
-    margin: NonNegative | None
-    unit: str
-    reason: str
-    certificate: Certificate | None
-    details: dict[str, Any]
 
 
 Interval = Annotated[list[float | Literal["inf", "-inf"]], Limit(min_items=2, max_items=2)] | None

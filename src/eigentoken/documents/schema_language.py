@@ -20,6 +20,7 @@ from typing import Annotated, Any, TypeVar
 __all__ = [
     "DOCUMENTS",
     "Also",
+    "Instead",
     "Limit",
     "Natural",
     "NonNegative",
@@ -83,6 +84,16 @@ class Also:
 
 
 @dataclass(frozen=True, eq=False)
+class Instead:
+    """This schema in place of the one that the type gives: the type knows more than the contract promises, or cannot say it."""
+
+    rule: Mapping[str, object]
+
+    def keywords(self) -> Schema:
+        return dict(self.rule)
+
+
+@dataclass(frozen=True, eq=False)
 class When:
     """Where ``key`` has one of ``values`` the fields of ``then`` have these types; elsewhere those of ``otherwise``."""
 
@@ -105,6 +116,7 @@ _SCALARS: dict[Any, Schema] = {
     bool: {"type": "boolean"},
     type(None): {"type": "null"},
     Any: {},
+    object: {},
 }
 #: every document with the text of its ``schema`` field and its title
 DOCUMENTS: dict[type, tuple[str, str]] = {}
@@ -209,6 +221,8 @@ class _Writer:
         if origin in (typing.NotRequired, typing.Required):
             return self.of(inner[0])
         if origin is Annotated:
+            if any(isinstance(extra, Instead) for extra in inner[1:]):
+                return {key: value for extra in inner[1:] for key, value in extra.keywords().items()}
             found = self.of(inner[0])
             for extra in inner[1:]:
                 found |= extra.keywords()
