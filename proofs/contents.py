@@ -13,8 +13,8 @@ import json
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
 
+from eigentoken.documents.statements_document import Statement as Row
 from eigentoken.files.documents import read_json
 from eigentoken.files.writing import write_text
 from eigentoken.proofs import CHAPTERS
@@ -47,7 +47,7 @@ def key() -> str:
     return digest.hexdigest()
 
 
-def computed_rows() -> list[dict[str, Any]]:
+def computed_rows() -> list[Row]:
     """A row for each statement of the registry.
 
     ``listed_sizes`` says that some steps hold for listed sizes only, ``printed`` what is said of the form that the paper,
@@ -56,7 +56,7 @@ def computed_rows() -> list[dict[str, Any]]:
     from eigentoken.proofs.verify import evidence_of, status_of
     from eigentoken.theory.statements.registry import statements
 
-    found = []
+    found: list[Row] = []
     for each in statements():
         evidence = evidence_of(each)
         found.append(
@@ -74,7 +74,7 @@ def computed_rows() -> list[dict[str, Any]]:
     return found
 
 
-def _stored() -> list[dict[str, Any]] | None:
+def _stored() -> list[Row] | None:
     """The stored rows, if they belong to exactly the files that are here and nobody else registers statements."""
     try:
         stored = read_json(CONTENTS)
@@ -85,7 +85,7 @@ def _stored() -> list[dict[str, Any]] | None:
         return None
 
 
-def rows() -> list[dict[str, Any]]:
+def rows() -> list[Row]:
     """The rows of the book, stored ones where they are current, computed ones elsewhere."""
     foreign = any(each.value != "eigentoken.proofs" for each in entry_points(group=GROUP))
     stored = None if foreign else _stored()

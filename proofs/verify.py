@@ -11,16 +11,19 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from eigentoken.display import frame, html_table, listing
+from eigentoken.documents.verify_document import Line as LineDocument
+from eigentoken.documents.verify_document import LineAnswer
+from eigentoken.documents.verify_document import Statement as VerifiedDocument
 from eigentoken.files.documents import read_json
 from eigentoken.files.writing import write_text
 from eigentoken.theory.kernel.arithmetic import second_opinion
 from eigentoken.theory.kernel.proved import SolverQuestion
-from eigentoken.theory.language.verdicts import VerdictAnswer
+from eigentoken.theory.language.verdicts import Verdict, VerdictAnswer
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Evidence, Statement, Status, Vector
 from eigentoken.theory.statements.steps import ALL_SIZES, StepOutcome
@@ -46,8 +49,8 @@ LEDGER = Path(__file__).with_name("ledger.json")
 OTHER_LEDGER = "eigentoken-ledger.json"
 PROPERTY_INSTANCES = 200
 CHECKED = ("identity", "inequality", "reduction", "computation", "recalled")
-ARGUED = "argued"
-PROVED = "proved"
+ARGUED: Final = "argued"
+PROVED: Final = "proved"
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Line:
 
     what: str
     name: str
-    answer: str
+    answer: LineAnswer
     reason: str
     second: str = ""
     scope: str = ""
@@ -66,6 +69,17 @@ class Line:
     @property
     def good(self) -> bool:
         return (self.answer == "holds" or (self.answer == ARGUED and self.argued)) and self.second != "fails"
+
+    def as_dict(self) -> LineDocument:
+        return {
+            "what": self.what,
+            "name": self.name,
+            "word": self.answer,
+            "reason": self.reason,
+            "second": self.second,
+            "scope": self.scope,
+            "argued": self.argued,
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,13 +136,13 @@ class Verified:
         """The rung that this run alone supports."""
         return statements().get(self.id).status(self.evidence())
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> VerifiedDocument:
         return {
             "id": self.id,
             "verdict": "holds" if self.good else "fails",
             "status": str(self.status()),
-            "evidence": asdict(self.evidence()),
-            "lines": [asdict(line) for line in self.lines],
+            "evidence": self.evidence().as_dict(),
+            "lines": [line.as_dict() for line in self.lines],
         }
 
 
@@ -147,7 +161,7 @@ def verify(
         outcomes = statement.derivation.check(statement.facts, second=second)
         lines += [_step_line(outcome) for outcome in outcomes]
         reached = statement.reached({outcome.step.name for outcome in outcomes if outcome.accepted})
-        lines += [Line("conclusion", name, str(verdict.answer), verdict.reason) for name, verdict in reached]
+        lines += [Line("conclusion", name, verdict.answer.text, verdict.reason) for name, verdict in reached]
     if statement.proof is not None:
         lines += _kernel_lines(statement, second)
     lines += [vector_line(vector) for vector in statement.vectors]
@@ -176,25 +190,27 @@ def _kernel_lines(statement: Statement, second: bool) -> list[Line]:
         opinions = [str(opinion.answer) for node in asked if (opinion := second_opinion(node)) is not None]
         against = opinions.count("fails")
         reason = f"{len(nodes)} steps; asked again: {opinions.count('holds')} of {len(asked)} hold"
-        word = "fails" if against else "holds"
+        answer: LineAnswer = "fails" if against else "holds"
         agreed = "holds" if opinions and not against else ""
-        lines.append(Line(PROVED, name or "no system", word, reason, agreed, "; ".join(proved.scope()), proved.argued))
+        lines.append(
+            Line(PROVED, name or "no system", answer, reason, agreed, "; ".join(proved.scope()), proved.argued)
+        )
     return lines
 
 
 def _step_line(outcome: StepOutcome) -> Line:
     second = "" if outcome.second is None else str(outcome.second.answer)
     step = outcome.step
-    answer = str(outcome.verdict.answer) if outcome.verdict.is_holds or not outcome.accepted else ARGUED
+    answer: LineAnswer = outcome.verdict.answer.text if outcome.verdict.is_holds or not outcome.accepted else ARGUED
     return Line(step.kind, step.name, answer, outcome.verdict.reason, second, step.sizes(), step.argued)
 
 
-def _verdict_line(what: str, name: str, ask: Any) -> Line:
+def _verdict_line(what: str, name: str, ask: Callable[[], Verdict]) -> Line:
     try:
         verdict = ask()
     except Exception as problem:
         return Line(what, name, "fails", f"raised {type(problem).__name__}: {problem}")
-    return Line(what, name, str(verdict.answer), verdict.reason)
+    return Line(what, name, verdict.answer.text, verdict.reason)
 
 
 def vector_line(vector: Vector) -> Line:
@@ -236,7 +252,7 @@ def _properties(statement: Statement, instances: int, seed: int) -> tuple[int, l
     lines: list[Line] = []
     tested = 0
     for index, test in enumerate(statement.property_tests):
-        line = _verdict_line("property", f"property {index + 1}", lambda test=test: test(instances, seed))
+        line = _verdict_line("property", f"property {index + 1}", partial(test, instances, seed))
         lines.append(line)
         tested += instances if line.good else 0
     if statement.conditions and statement.claims:
@@ -245,7 +261,7 @@ def _properties(statement: Statement, instances: int, seed: int) -> tuple[int, l
         report = test_statement(statement, instances, seed)
         tested += report.instances
         enough = report.least >= instances  # nothing seen is not nothing found
-        answer = "fails" if report.violations else "holds" if enough else "undecided"
+        answer: LineAnswer = "fails" if report.violations else "holds" if enough else "undecided"
         lines.append(Line("property", "conditions => claims", answer, report.summary()))
     return tested, lines
 

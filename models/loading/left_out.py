@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from eigentoken.documents.check_document import ZeroWeight
 from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.errors import ModelError, some
 from eigentoken.models.convention.head_and_layer import Layer
@@ -125,9 +126,9 @@ def block_of(family: Family, index: int) -> str:
     return "".join(f"{words[0]}." for words in common)
 
 
-def zero_parts(layer: Layer) -> list[str]:
+def zero_parts(layer: Layer) -> list[ZeroWeight]:
     """Which of a layer's attention matrices are zero in every head: statements about them say nothing of a trained model."""
-    parts = {"query": "Q", "key": "K", "value": "V", "output": "O"}
+    parts: dict[ZeroWeight, str] = {"query": "Q", "key": "K", "value": "V", "output": "O"}
     return [word for word, name in parts.items() if not any(np.any(getattr(head, name)) for head in layer.heads)]
 
 

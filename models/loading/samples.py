@@ -16,8 +16,8 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from eigentoken.documents.models_document import Sample as SampleDocument
 from eigentoken.files.writing import sync_tree
 from eigentoken.models.convention.errors import ModelError, brief
 
@@ -121,7 +121,7 @@ SAMPLES: tuple[Sample, ...] = (
 )
 
 
-def listing() -> list[dict[str, Any]]:
+def listing() -> list[SampleDocument]:
     """For each sample: name, family, licence, download size, package, whether it is cached, what it is good for."""
     return [
         {

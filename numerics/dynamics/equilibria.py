@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from flint import arb, arb_mat, ctx
 from torch import Tensor
 
+from eigentoken.documents.certificate import Box, Form
+from eigentoken.documents.simulation_document import EquilibriumNear
 from eigentoken.numerics.dynamics.matrices import dense
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import mask_tensor
@@ -41,6 +43,15 @@ class CertifiedEquilibrium:
     centre: list[list[float]]
     radius: float
     cycle: bool = False
+
+    def as_dict(self) -> EquilibriumNear:
+        return {
+            "exists": self.exists.as_dict(),
+            "stable": self.stable.as_dict(),
+            "centre": self.centre,
+            "radius": self.radius,
+            "two_cycle": self.cycle,
+        }
 
 
 def certify_equilibrium(
@@ -158,7 +169,7 @@ def _conclude(balls: _BallSystem, box: list[arb], size: float) -> CertifiedEquil
             )
             mixed = undecided(reason) if any(factor.contains(0) for factor in factors) else fails(reason)
             return CertifiedEquilibrium(mixed, undecided(reason), centre, size)
-    data = {
+    data: Box = {
         "system": balls.problem.system.name,
         "n": n,
         "d": d,
@@ -168,13 +179,13 @@ def _conclude(balls: _BallSystem, box: list[arb], size: float) -> CertifiedEquil
         "radius": repr(size),
         "cycle": cycle,
     }
-    word = "2-cycle" if cycle else "equilibrium"
-    certificate = Certificate("equilibrium-krawczyk", f"exactly one {word} in the box", VerdictAnswer.HOLDS, data=data)
-    exists = holds(f"the box of radius {size:.0e} holds exactly one {word} (Krawczyk)", certificate=certificate)
+    what = "2-cycle" if cycle else "equilibrium"
+    certificate = Certificate("equilibrium-krawczyk", f"exactly one {what} in the box", VerdictAnswer.HOLDS, data=data)
+    exists = holds(f"the box of radius {size:.0e} holds exactly one {what} (Krawczyk)", certificate=certificate)
     return CertifiedEquilibrium(exists, _stability(balls, box, data), centre, size, cycle)
 
 
-def _stability(balls: _BallSystem, box: list[arb], found: dict[str, Any]) -> Verdict:
+def _stability(balls: _BallSystem, box: list[arb], found: Box) -> Verdict:
     """Lyapunov (flow) or Stein (map): S with ``-(J^T S + S J) > 0``, resp. ``S - J^T S J > 0``, and the inertia of S.
 
     For a 2-cycle x -> -x oddness makes x a fixed point of -f, and the sign of J does not matter.  ``found`` is the data
@@ -199,15 +210,15 @@ def _stability(balls: _BallSystem, box: list[arb], found: dict[str, Any]) -> Ver
     decrease = form - J.transpose() * form * J if balls.is_map else -(J.transpose() * form + form * J)
     if not positive_definite(decrease):
         return undecided("the proposed Lyapunov form does not decrease on the whole box")
-    word = "map" if balls.is_map else "flow"
+    kind: Literal["map", "flow"] = "map" if balls.is_map else "flow"
     if positive_definite(form):
-        data = {"form": S.tolist(), "kind": word, "equilibrium": found}
+        data: Form = {"form": S.tolist(), "kind": kind, "equilibrium": found}
         certificate = Certificate("equilibrium-lyapunov", "asymptotically stable", VerdictAnswer.HOLDS, data=data)
         return holds("a positive definite form decreases under the linearization", certificate=certificate)
     _, vectors = np.linalg.eigh(S)
     v = arb_mat(size, 1, [arb(float(entry)) for entry in vectors[:, 0]])
     if (v.transpose() * form * v)[0, 0] < 0:
-        data = {"form": S.tolist(), "direction": vectors[:, 0].tolist(), "kind": word, "equilibrium": found}
+        data = {"form": S.tolist(), "direction": vectors[:, 0].tolist(), "kind": kind, "equilibrium": found}
         certificate = Certificate("equilibrium-lyapunov", "asymptotically stable", VerdictAnswer.FAILS, data=data)
         return fails(
             "an indefinite form decreases: some eigenvalue is unstable (inertia theorem)", certificate=certificate

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from eigentoken.documents.certificate import Tokens
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, holds, undecided
 
 __all__ = ["in_open_hemisphere"]
@@ -70,14 +71,14 @@ def _inside(v: Sequence[Fraction], rows: Rows, inputs: list[list[str]]) -> Verdi
     size = sum(entry * entry for entry in v)
     square = min(heights) ** 2 / size
     margin = math.nextafter(math.sqrt(float(square)) * (1 - 1e-12), 0.0)
-    data = {"tokens": inputs, "vector": [str(entry) for entry in v]}
+    data: Tokens = {"tokens": inputs, "vector": [str(entry) for entry in v]}
     certificate = Certificate("hemisphere", "tokens in an open hemisphere", VerdictAnswer.HOLDS, data=data)
     reason = f"a vector has inner product at least {float(min(heights)):.3g} with every token"
     return holds(reason, margin=margin, unit="token displacement", certificate=certificate)
 
 
 def _outside(w: Sequence[Fraction], inputs: list[list[str]], reason: str) -> Verdict:
-    data = {"tokens": inputs, "weights": [str(entry) for entry in w]}
+    data: Tokens = {"tokens": inputs, "weights": [str(entry) for entry in w]}
     return fails(
         reason, certificate=Certificate("hemisphere", "tokens in an open hemisphere", VerdictAnswer.FAILS, data=data)
     )

@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from eigentoken.display import frame, html_table, listing
+from eigentoken.documents.simulation_document import SimulationDocument
 from eigentoken.files.arrays import write_npz
 from eigentoken.files.writing import replacing
 from eigentoken.numerics.dynamics import observables as measure
@@ -78,6 +79,24 @@ OPTIONS: tuple[Option, ...] = (
 )
 
 
+class SimulationOptions(TypedDict, total=False):
+    """The keywords of :func:`simulate` that are not parameters of a system; :data:`OPTIONS` says what each means."""
+
+    n: int | None
+    d: int | None
+    heads: int | None
+    alpha: float | None
+    instances: int | None
+    end: float | None
+    seed: int | None
+    mask: str | None
+    method: str | None
+    step: float | None
+    rtol: float | None
+    samples: int | None
+    certify: bool | None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
     """A run: ``states`` (times, instances, n, d), one curve an observable (times, instances), and where it went."""
@@ -93,9 +112,9 @@ class Simulation:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     metric: Any = None
 
-    SCHEMA = "eigentoken/simulation/1"
+    SCHEMA: ClassVar[Literal["eigentoken/simulation/1"]] = "eigentoken/simulation/1"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> SimulationDocument:
         """The summary: settings, limits with confidence intervals, first and last value of each observable."""
         certified = self.equilibrium
         return {
@@ -117,15 +136,7 @@ class Simulation:
                 name: {"start": float(values[0].mean()), "end": float(values[-1].mean())}
                 for name, values in self.observed.items()
             },
-            "equilibrium": None
-            if certified is None
-            else {
-                "exists": certified.exists.as_dict(),
-                "stable": certified.stable.as_dict(),
-                "centre": certified.centre,
-                "radius": certified.radius,
-                "two_cycle": certified.cycle,
-            },
+            "equilibrium": None if certified is None else certified.as_dict(),
         }
 
     def __repr__(self) -> str:

@@ -12,12 +12,15 @@ import pkgutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from eigentoken.documents.recipes_document import Recipe as RecipeDocument
+from eigentoken.documents.reproduction_document import Check as CheckDocument
+from eigentoken.documents.reproduction_document import Outcome, RecipeStatus
 from eigentoken.files.arrays import write_npz
 from eigentoken.files.documents import DocumentError, parse_json
 from eigentoken.files.writing import append_line, opened, replacing, sealed
@@ -62,6 +65,9 @@ class Check:
     agrees: bool
     evidence: str
     because: str = ""
+
+    def as_dict(self) -> CheckDocument:
+        return {"claim": self.claim, "agrees": self.agrees, "evidence": self.evidence, "because": self.because}
 
     @property
     def difference(self) -> str:
@@ -173,9 +179,15 @@ class Recipe:
     function: Callable[[Context], RecipeResult] = field(repr=False, compare=False)
     heavy: bool = False
 
-    def as_dict(self) -> dict[str, str]:
-        names = ("name", "paper", "figure", "title", "settings", "claim")
-        return {name: getattr(self, name) for name in names}
+    def as_dict(self) -> RecipeDocument:
+        return {
+            "name": self.name,
+            "paper": self.paper,
+            "figure": self.figure,
+            "title": self.title,
+            "settings": self.settings,
+            "claim": self.claim,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,20 +195,20 @@ class RecipeOutcome:
     """A recipe that ran, or the reason why it did not."""
 
     recipe: Recipe
-    status: str
+    status: RecipeStatus
     reason: str
     seconds: float
     scale: str
     seed: int
     checks: Sequence[Check] = ()
-    numbers: Mapping[str, Any] = field(default_factory=dict)
+    numbers: Mapping[str, object] = field(default_factory=dict)
     note: str = ""
     chart: Chart | None = None
     resumed: bool = False
     models: Sequence[str] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """One JSON line: everything but the chart."""
+    def as_dict(self) -> Outcome:
+        """Everything but the chart."""
         return {
             **self.recipe.as_dict(),
             "status": self.status,
@@ -205,8 +217,8 @@ class RecipeOutcome:
             "scale": self.scale,
             "seed": self.seed,
             "models": list(self.models),
-            "checks": [asdict(c) for c in self.checks],
-            "numbers": _plain(self.numbers),
+            "checks": [c.as_dict() for c in self.checks],
+            "numbers": {str(name): _plain(value) for name, value in self.numbers.items()},
             "note": self.note,
             "tables": []
             if self.chart is None
@@ -214,6 +226,7 @@ class RecipeOutcome:
                 {"title": t.title, "columns": list(t.columns), "rows": [list(r) for r in t.rows]}
                 for t in self.chart.tables
             ],
+            "resumed": self.resumed,
         }
 
 
@@ -274,7 +287,7 @@ def run(listed: Recipe, context: Context) -> RecipeOutcome:
             models=tuple(context.models),
         )
     against = [c.difference for c in result.checks if not c.agrees]
-    status = "differs" if against else "agrees"
+    status: RecipeStatus = "differs" if against else "agrees"
     reason = "; ".join(against) if against else f"{len(result.checks)} claims checked"
     seconds = time.perf_counter() - begin
     return RecipeOutcome(
@@ -325,7 +338,7 @@ def run_set(
             if outcome.chart is not None:
                 with replacing(folder / f"{listed.name}.npz") as place:
                     write_npz(place, outcome.chart.arrays())
-            append_line(folder / "results.jsonl", sealed(outcome.as_dict(), _work_name(listed, context)))
+            append_line(folder / "results.jsonl", sealed(_line(outcome), _work_name(listed, context)))
         work.clear()
         yield outcome
 
@@ -391,7 +404,12 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
     return parts
 
 
-def _plain(value: Any) -> Any:
+def _line(outcome: RecipeOutcome) -> dict[str, object]:
+    """What is kept of an outcome; a line that is kept was run, not resumed."""
+    return {name: value for name, value in outcome.as_dict().items() if name != "resumed"}
+
+
+def _plain(value: object) -> object:
     """Numbers and arrays as JSON has them; what is not finite becomes text."""
     if isinstance(value, Mapping):
         return {str(name): _plain(entry) for name, entry in value.items()}

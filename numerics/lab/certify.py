@@ -5,54 +5,59 @@ A report carries the document of its conjecture, which the certificates name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from eigentoken.display import listing
+from eigentoken.documents.refutation_document import (
+    CertifiedCondition,
+    Counterexample,
+    LabCertificate,
+    LabData,
+    RefutedClaim,
+    StatedWord,
+)
+from eigentoken.documents.refutation_document import Conjecture as ConjectureDocument
+from eigentoken.documents.refutation_document import Inputs as LabInputs
+from eigentoken.documents.verdict_object import Verdict as VerdictDocument
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.lab.predicates import predicate_home, predicate_verdict
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.bracketed_starts import holds_on_arc
+from eigentoken.theory.language.claims import Claim
+from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.conjecture_documents import FREE, conjecture_digest, mask_document
 from eigentoken.theory.language.documents import UnknownObservable, WordDocumentError, decode, encode
 from eigentoken.theory.language.readings import CERTIFIED, LATEX
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer
 
-__all__ = ["Certified", "certify_case", "claim_verdict", "conjecture_document", "shown"]
+__all__ = ["Certified", "certify_case", "claim_verdict", "conjecture_document"]
 
 if TYPE_CHECKING:
     from eigentoken.numerics.lab.conjectures import Conjecture
 
 
-SHOWN = ("verdict", "margin", "unit", "reason")
-
-
-def conjecture_document(conjecture: Conjecture) -> dict[str, Any]:
+def conjecture_document(conjecture: Conjecture) -> ConjectureDocument:
     """Name, system, conditions and claims of a conjecture with their digest."""
-    document: dict[str, Any] = {
+    free: list[StatedWord] = [] if conjecture.holds_if is None else [{"text": FREE, "statement": None}]
+    document: ConjectureDocument = {
         "name": conjecture.name,
         "system": conjecture.system,
         "conditions": [_word(each) for each in conjecture.conditions],
-        "claims": [_word(each) for each in conjecture.claims],
+        "claims": [*(_word(each) for each in conjecture.claims), *free],
+        "digest": "",
     }
     if conjecture.mask is not None:
         document["mask"] = mask_document(conjecture.mask)
-    if conjecture.holds_if is not None:
-        document["claims"] = [*document["claims"], {"text": FREE, "statement": None}]
-    return {**document, "digest": conjecture_digest(document)}
+    document["digest"] = conjecture_digest(document)
+    return document
 
 
-def _word(word: Any) -> dict[str, Any]:
+def _word(word: Condition | Claim) -> StatedWord:
     try:
         return {"text": str(LATEX(word)), "statement": encode(word)}
     except WordDocumentError as problem:  # it can be searched, but a certificate could not name it
         return {"text": str(LATEX(word)), "statement": {"unreadable": str(problem)}}
-
-
-def shown(verdict: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a verdict that a reader sees: answer, margin, unit, reason."""
-    return {name: verdict.get(name) for name in SHOWN}
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class Certified:
     conditions: tuple[tuple[str, Verdict], ...]
     claim: str
     verdict: Verdict
-    certificates: tuple[Certificate, ...] = field(default=(), repr=False)
+    certificates: tuple[LabCertificate, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         lines = [f"{name} = {value}" for name, value in self.case.instance.as_dict().items()]
@@ -72,7 +77,7 @@ class Certified:
     def _repr_html_(self) -> str:
         return self.case.instance._repr_html_()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Counterexample:
         return {
             "instance": self.case.instance.as_dict(),
             "instance_sha256": self.case.instance.digest(),
@@ -80,10 +85,48 @@ class Certified:
             "d": self.case.d,
             "k": self.case.k,
             "p": self.case.p,
-            "conditions": [{"condition": text, **shown(verdict.as_dict())} for text, verdict in self.conditions],
-            "claim": {"claim": self.claim, **shown(self.verdict.as_dict())},
-            "certificates": [each.as_document() for each in self.certificates],
+            "conditions": [_certified_condition(text, verdict.as_dict()) for text, verdict in self.conditions],
+            "claim": _refuted_claim(self.claim, self.verdict.as_dict()),
+            "certificates": list(self.certificates),
         }
+
+
+def _certified_condition(text: str, verdict: VerdictDocument) -> CertifiedCondition:
+    return {
+        "condition": text,
+        "verdict": "holds",
+        "margin": verdict["margin"],
+        "unit": verdict["unit"],
+        "reason": verdict["reason"],
+    }
+
+
+def _refuted_claim(text: str, verdict: VerdictDocument) -> RefutedClaim:
+    return {
+        "claim": text,
+        "verdict": "fails",
+        "margin": verdict["margin"],
+        "unit": verdict["unit"],
+        "reason": verdict["reason"],
+    }
+
+
+def _lab_certificate(
+    kind: Literal["lab/condition", "lab/claim"], text: str, answer: VerdictAnswer, inputs: LabInputs, data: LabData
+) -> LabCertificate:
+    """The document of a certificate that names the instance and the conjecture and holds no arrays."""
+    named = {"instance": inputs["instance"], "conjecture": inputs["conjecture"]}
+    whole = Certificate(kind, text, answer, named, data).as_document()
+    return {
+        "schema": whole["schema"],
+        "kind": kind,
+        "condition": whole["condition"],
+        "verdict": whole["verdict"],
+        "inputs": inputs,
+        "data": data,
+        "arrays": {},
+        "digest": whole["digest"],
+    }
 
 
 def claim_verdict(target: Target, case: Case) -> Verdict:
@@ -110,37 +153,33 @@ def certify_case(target: Target, case: Case) -> Certified | None:
         m = int(str(verdict.certificate.data["m"]))  # the start is on an arc: the conditions must hold on all of it
         if not all(holds_on_arc(condition, case, m) for condition in target.conjecture.conditions):
             return None
-    digest = {"instance": case.instance.digest(), "conjecture": conjecture_document(target.conjecture)["digest"]}
-    document = {"k": case.k, "p": case.p}
+    inputs: LabInputs = {
+        "instance": case.instance.digest(),
+        "conjecture": conjecture_document(target.conjecture)["digest"],
+    }
     certificates = [
-        Certificate(
-            "lab/condition",
-            text,
-            VerdictAnswer.HOLDS,
-            digest,
-            {**document, "statement": encode(condition), **_own(found)},
-        )
+        _lab_certificate("lab/condition", text, VerdictAnswer.HOLDS, inputs, _own(found, case, encode(condition)))
         for (text, found), (condition, _) in zip(listed, _asked(target), strict=True)
     ]
     claim = "holds_if" if target.claim is None else LATEX(target.claim)
-    details: dict[str, Any] = _own(verdict)
-    details["statement"] = None if target.claim is None else encode(target.claim)
-    if target.claim is None or _has_own_observable(details["statement"]):
-        details["predicate"] = predicate_home(target.conjecture)
-    certificates.append(Certificate("lab/claim", claim, VerdictAnswer.FAILS, digest, {**document, **details}))
+    statement = None if target.claim is None else encode(target.claim)
+    data = _own(verdict, case, statement)
+    if target.claim is None or _has_own_observable(statement):
+        data["predicate"] = dict(predicate_home(target.conjecture))
+    certificates.append(_lab_certificate("lab/claim", claim, VerdictAnswer.FAILS, inputs, data))
     return Certified(case, tuple(listed), claim, verdict, tuple(certificates))
 
 
-def _own(verdict: Verdict) -> dict[str, Any]:
-    """The reason, and the kind and the data of the verdict's own certificate; instance, k and p stand in the document once."""
-    made: dict[str, Any] = {"reason": verdict.reason, "kind": ""}
+def _own(verdict: Verdict, case: Case, statement: dict[str, object] | None) -> LabData:
+    """The statement, the reason, and the kind and the data of the verdict's own certificate, in which k and p stand once."""
+    made: LabData = {"k": case.k, "p": case.p, "statement": statement, "reason": verdict.reason, "kind": ""}
     if verdict.certificate is not None:
         own = {name: value for name, value in verdict.certificate.data.items() if name not in ("instance", "k", "p")}
-        made |= {"kind": verdict.certificate.kind, "data": own}
+        made["kind"], made["data"] = verdict.certificate.kind, own
     return made
 
 
-def _has_own_observable(statement: Any) -> bool:
+def _has_own_observable(statement: dict[str, object] | None) -> bool:
     try:
         decode(statement)
     except UnknownObservable:
@@ -148,10 +187,10 @@ def _has_own_observable(statement: Any) -> bool:
     return False
 
 
-def _asked(target: Target) -> list[tuple[Any, bool]]:
+def _asked(target: Target) -> list[tuple[Condition, bool]]:
     """The conditions of the conjecture (the conditions inside a claim are decided with the claim)."""
     return [(condition, True) for condition in target.conjecture.conditions]
 
 
-def _text(condition: Any, satisfied: bool) -> str:
+def _text(condition: Condition, satisfied: bool) -> str:
     return str(LATEX(condition)) if satisfied else rf"\text{{not }} {LATEX(condition)}"

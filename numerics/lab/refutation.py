@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from eigentoken.documents.refutation_document import RefutationAnswer
 from eigentoken.numerics.deadline import OutOfTime, limited
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.plans import Contradiction, NotFound
@@ -176,7 +177,7 @@ def refute_conjecture(
             if instances is not None and tally.tried >= instances:
                 break
     untested = tally.untested(conjecture, missing or {})
-    answer = (
+    answer: RefutationAnswer = (
         "refuted" if found else "candidate" if tally.candidate is not None else "not tested" if untested else "survived"
     )
     return RefutationResult(
@@ -226,7 +227,8 @@ class _Tally:
         self.methods: dict[str, int] = {}
         self.corners: dict[str, int] = {}
         self.volume: dict[str, tuple[float, float]] = {}
-        self.candidate: dict[str, Any] | None = None
+        self.candidate: dict[str, object] | None = None
+        self.worst = float("-inf")
         self.judged: dict[int, int] = {}
         self.errors: dict[int, str] = {}
 
@@ -270,7 +272,8 @@ class _Tally:
             pass
         self.best = max(self.best, result.best if seen or result.best < 0 else 0.0)
         for finding in seen:
-            if self.candidate is None or finding.violation > self.candidate["violation"]:
+            if self.candidate is None or finding.violation > self.worst:
+                self.worst = finding.violation
                 self.candidate = _candidate(finding)
 
     def progress(self, name: str, latest: UnitResult, seconds: float) -> Progress:
@@ -278,7 +281,7 @@ class _Tally:
         return Progress(name, latest.unit.method, self.tried, self.tried / max(seconds, 1e-9), best, seconds)
 
 
-def _candidate(finding: SearchFinding) -> dict[str, Any]:
+def _candidate(finding: SearchFinding) -> dict[str, object]:
     """A float violation, for the report: never a refutation."""
 
     def listed(value: Any) -> Any:

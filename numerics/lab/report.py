@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from eigentoken.display import frame, html_table, listing
+from eigentoken.documents.refutation_document import Conjecture as ConjectureDocument
+from eigentoken.documents.refutation_document import Dropped, RefutationAnswer, RefutationDocument, RefutationStatus
+from eigentoken.documents.refutation_document import Result as ResultDocument
 from eigentoken.numerics.lab.certify import Certified
 
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ class DroppedLine:
     says: str
     counterexample: Certified | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Dropped:
         return {
             "condition": self.condition,
             "needed": self.needed,
@@ -56,7 +59,7 @@ class RefutationResult:
     name: str
     system: str
     place: str
-    answer: str
+    answer: RefutationAnswer
     seed: int
     tried: int
     units: int
@@ -69,12 +72,12 @@ class RefutationResult:
     unsettled: int = 0
     found_by: str = ""
     counterexample: Certified | None = None
-    candidate: dict[str, Any] | None = None
+    candidate: dict[str, object] | None = None
     dropped: tuple[DroppedLine, ...] = ()
     expect: str = "open"
     lost: tuple[str, ...] = ()
     "Workers that were lost on the way, and what became of their units."
-    conjecture: dict[str, Any] = field(default_factory=dict)
+    conjecture: ConjectureDocument = field(kw_only=True)
     "What was attacked, in words that can be read back: conditions, claims, and the digest that the certificates name."
     untested: str = ""
     "Why a claim was not tested, where none of its instances was judged."
@@ -87,9 +90,9 @@ class RefutationResult:
         return listing(f"<{self.name}: {self.answer}>", lines, width=400)
 
     @property
-    def status(self) -> str:
+    def status(self) -> RefutationStatus:
         """The rung of the ladder: a search never proves."""
-        return self.answer if self.answer in ("refuted", "not tested") else "tested"
+        return self.answer if self.answer == "refuted" or self.answer == "not tested" else "tested"
 
     @property
     def meaning(self) -> str:
@@ -114,7 +117,7 @@ class RefutationResult:
         open_ones += "".join(f"; {each}" for each in self.lost)
         return f"no counterexample among {looked}{corners}{open_ones}; this is no proof: the status stays tested"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> ResultDocument:
         return {
             "name": self.name,
             "system": self.system,
@@ -149,7 +152,7 @@ class RefutationReport:
     results: tuple[RefutationResult, ...]
     file: str = ""
 
-    SCHEMA = "eigentoken/refutation/2"
+    SCHEMA: ClassVar[Literal["eigentoken/refutation/2"]] = "eigentoken/refutation/2"
 
     @property
     def refuted(self) -> bool:
@@ -197,7 +200,7 @@ class RefutationReport:
             for each in self.results
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> RefutationDocument:
         return {"schema": self.SCHEMA, "file": self.file, "results": [result.as_dict() for result in self.results]}
 
     def summary(self) -> str:

@@ -13,10 +13,10 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from eigentoken.documents.check_document import LayerMeasures
 from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.rounding import scale_up
 from eigentoken.numerics.layers.bindings import behind
@@ -72,7 +72,7 @@ class LayerFindings:
         found = [*self.leaders.values(), self.score_inertia, self.value_inertia]
         return found + [verdict for head in self.heads for verdict in head.verdicts()]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> LayerMeasures:
         return {
             "layer": self.index,
             "d": self.d,

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from eigentoken.documents.check_document import Head as HeadDocument
+from eigentoken.documents.check_document import HeadReading
+from eigentoken.documents.check_document import Interval as IntervalDocument
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.norms import distance_to_identity, distance_to_symmetric
@@ -78,7 +80,7 @@ class MatrixSizes:
             symmetric_extremes(enclosure),
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, IntervalDocument]:
         found = {
             "norm": self.norm,
             "distance_to_symmetric": self.to_symmetric,
@@ -114,14 +116,14 @@ class HeadFindings:
         found += self.regime.inside.verdicts.values()
         return found + [verdict for each in self.hypotheses for verdict in each.conditions.values()]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> HeadDocument:
         """JSON-able.  Equal verdicts are listed once in ``verdicts``; a statement's conditions name them."""
         listed: dict[str, Verdict] = {}
-        hypotheses = []
+        hypotheses: list[HeadReading] = []
         for each in self.hypotheses:
             conditions = {text: _listed_as(verdict, text, listed) for text, verdict in each.conditions.items()}
             hypotheses.append({"statement": each.statement, "word": str(each.answer), "conditions": conditions})
-        record = {
+        record: HeadDocument = {
             "head": self.index,
             "score_inertia": self.score_inertia.as_dict(),
             "value_inertia": self.value_inertia.as_dict(),
@@ -133,7 +135,9 @@ class HeadFindings:
             "verdicts": {name: verdict.as_dict() for name, verdict in listed.items()},
             "hypotheses": hypotheses,
         }
-        return record | ({"rotary": [each.as_dict() for each in self.rotary]} if self.rotary else {})
+        if self.rotary:
+            record["rotary"] = [each.as_dict() for each in self.rotary]
+        return record
 
 
 def _listed_as(verdict: Verdict, text: str, listed: dict[str, Verdict]) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 import sympy as sp
 from flint import arb
 
+from eigentoken.documents.check_document import AsksName
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.dominant_pairs import LARGEST, shared_pair
 from eigentoken.numerics.certified.enclosures import product
@@ -258,8 +259,9 @@ class Asks(IntEnum):
     MORE = 2
 
     @property
-    def text(self) -> str:
-        return self.name.lower()
+    def text(self) -> AsksName:
+        """As documents write it."""
+        return "nothing" if self is Asks.NOTHING else "invertible" if self is Asks.INVERTIBLE else "more"
 
 
 def asks(conditions: Sequence[words.Condition], listed: System) -> Asks:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
 
 import eigentoken.numerics.layers.hypotheses  # noqa: F401 - registers its reading
+from eigentoken.documents.check_document import StatementReading
 from eigentoken.numerics.layers.bindings import bind, bind_head
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS, Asks, asks
 from eigentoken.numerics.layers.symbol_values import Answers, SymbolValues
@@ -72,7 +72,7 @@ class StatementOnLayer:
         """Every verdict that was reached for it."""
         return [*self.conditions.values(), *(self.as_one_head.conditions.values() if self.as_one_head else ())]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> StatementReading:
         as_if = self.as_one_head
         return {
             "statement": self.statement,
@@ -80,7 +80,7 @@ class StatementOnLayer:
             "asks": self.asks.text,
             "system": self.system,
             "differs": [each.as_dict() for each in self.differs],
-            "verdict": None if self.verdict is None else {**self.verdict.as_dict(), "details": {}},
+            "verdict": None if self.verdict is None else replace(self.verdict, details={}).as_dict(),
             "conditions": {text: verdict.as_dict() for text, verdict in self.conditions.items()},
             "about_tokens": list(self.about_tokens),
             "idealisations": list(self.idealisations),

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from eigentoken.documents.check_document import Observed
+
 __all__ = ["LayerObservation", "observe_layer", "principal_subspace", "relative_size", "spread_of_lengths"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -37,7 +39,7 @@ class LayerObservation:
     subspace: int
     update_ratios: dict[str, float | None]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Observed:
         return {
             "layer": self.layer,
             "tokens": self.tokens,

@@ -15,6 +15,7 @@ import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
+from eigentoken.documents.check_document import Interval as IntervalDocument
 from eigentoken.numerics.certified.definiteness import eigenvalue_intervals
 from eigentoken.numerics.certified.dominance import discs_of
 from eigentoken.numerics.certified.enclosures import Enclosure
@@ -125,7 +126,7 @@ def distance_interval(verdict: Verdict) -> Interval:
     return 0.0 if low is None else low, math.inf if high is None else high
 
 
-def as_json(interval: Interval | None) -> list[float | str] | None:
+def as_json(interval: Interval | None) -> IntervalDocument:
     """Infinite ends as text: JSON has no infinity."""
     if interval is None:
         return None

@@ -23,10 +23,12 @@ act; and no regime is given where the mask or the positions differ.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Final
 
 import sympy as sp
 
+from eigentoken.documents.check_document import HeadRegime as HeadRegimeDocument
+from eigentoken.documents.check_document import LayerRegime, RegimeName, RegimeOf
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import product
 from eigentoken.numerics.layers.bindings import bind
@@ -36,7 +38,7 @@ from eigentoken.numerics.layers.weights import HeadWeights, LayerWeights
 from eigentoken.theory.language.conditions import NegativeDefinite, PositiveDefinite, Symmetric
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict
-from eigentoken.theory.statements.layer_systems import Covers, LayerAnswer, LayerSystem, contains
+from eigentoken.theory.statements.layer_systems import Covers, LayerSystem, contains
 from eigentoken.theory.systems.catalogue import system
 
 __all__ = ["HeadRegime", "Regime", "head_regime", "regime"]
@@ -44,7 +46,9 @@ __all__ = ["HeadRegime", "Regime", "head_regime", "regime"]
 TIME_LIMIT = 1.0
 
 #: What a regime is of.
-LAYER, AS_IF = "this layer", "as if one head"
+LAYER: Final = "this layer"
+AS_IF: Final = "as if one head"
+NOT_ABOUT: Final = "not about this model"
 
 
 @dataclass(frozen=True)
@@ -52,12 +56,12 @@ class Regime:
     """``name`` is ``convergence``, ``divergence``, ``intermediate``, ``none`` (no theorem applies), ``undecided`` or ``not
     about this model``; ``of`` is :data:`LAYER`, :data:`AS_IF`, or ``not about this model``."""
 
-    name: str
+    name: RegimeName
     reason: str
     verdicts: dict[str, Verdict]
-    of: str = LAYER
+    of: RegimeOf = LAYER
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> LayerRegime:
         found = {name: verdict.as_dict() for name, verdict in self.verdicts.items()}
         return {"regime": self.name, "of": self.of, "reason": self.reason, "verdicts": found}
 
@@ -71,7 +75,7 @@ class Regime:
         if match.only_heads:
             return replace(self, of=AS_IF)
         why = "; ".join(f"{each.part}: {each}" for each in match.differences if each.part != "heads")
-        return replace(self, name=str(LayerAnswer.NOT_ABOUT), reason=why, of=str(LayerAnswer.NOT_ABOUT))
+        return replace(self, name=NOT_ABOUT, reason=why, of=NOT_ABOUT)
 
 
 @dataclass(frozen=True)
@@ -88,21 +92,19 @@ class HeadRegime:
 
     @property
     def reason(self) -> str:
-        if not self.conserved or self.inside.of == LayerAnswer.NOT_ABOUT:
+        if not self.conserved or self.inside.of == NOT_ABOUT:
             return self.inside.reason
         return (
             f"on R^d: none, B = O V is singular ({self.rank.reason}) and at least {self.conserved} components of every "
             f"token are constant (PH-C4); on the invariant range of O: {self.inside.reason}"
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> HeadRegimeDocument:
         return {
             "regime": self.inside.name,
             "of": self.inside.of,
             "on": "range of O" if self.conserved else "R^d",
-            "on_whole_space": "none"
-            if self.conserved and self.inside.of != LayerAnswer.NOT_ABOUT
-            else self.inside.name,
+            "on_whole_space": "none" if self.conserved and self.inside.of != NOT_ABOUT else self.inside.name,
             "reason": self.reason,
             "conserved_directions": self.conserved,
             "rank": self.rank.as_dict(),
@@ -143,7 +145,7 @@ def _regime(environment: LayerSymbolValues) -> Regime:
     return Regime(*_name(found), found)
 
 
-def _name(found: dict[str, Verdict]) -> tuple[str, str]:
+def _name(found: dict[str, Verdict]) -> tuple[RegimeName, str]:
     symmetric, negative, positive, score = found.values()
     for name in ("W positive definite", "A symmetric"):
         if found[name].is_fails:

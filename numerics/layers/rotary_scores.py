@@ -15,11 +15,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from flint import arb
 
+from eigentoken.documents.check_document import Rotary as RotaryDocument
 from eigentoken.numerics.certified.enclosures import Enclosure, product
 from eigentoken.numerics.certified.rounding import TINY, Array, frobenius_above, gamma, up
 from eigentoken.numerics.layers.low_rank import triangular
@@ -70,7 +70,7 @@ class RotaryChange:
     change: Interval
     relative: Interval | None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> RotaryDocument:
         return {
             "offset": self.delta,
             "norm": as_json(self.norm),

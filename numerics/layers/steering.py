@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
+from eigentoken.documents.steer_document import Guarantee
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.rounding import TINY, UNIT, inflate
 from eigentoken.numerics.layers.certified_attention import Balls, exact, linear
@@ -114,9 +115,9 @@ class TokenGuarantee:
     tangent_at_most: float | None
     cosine: tuple[float, float] | None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Guarantee:
         return {
-            "verdict": str(self.verdict.answer),
+            "verdict": self.verdict.answer.text,
             "margin": self.verdict.margin,
             "unit": self.verdict.unit,
             "reason": self.verdict.reason,

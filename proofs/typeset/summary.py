@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
+from eigentoken.documents.statement_document import StatementDocument
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY
 from eigentoken.proofs.verify import evidence_of, status_of
 from eigentoken.theory.language.readings import LATEX
@@ -52,11 +52,12 @@ class Summary:
     status: str
     evidence: Evidence | None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> StatementDocument:
         """Everything, with LaTeX as it is printed in the book."""
         told = self.statement
         printed = told.printed
         return {
+            "schema": "eigentoken/statement/3",
             "id": told.id,
             "kind": str(told.kind),
             "title": told.title,
@@ -95,7 +96,7 @@ class Summary:
             },
             "dropped": [{"condition": each.dropped, "says": each.says} for each in told.variants],
             "vectors": [{"name": each.name, "expected": list(each.expected)} for each in told.vectors],
-            "evidence": None if self.evidence is None else vars(self.evidence) | {"scopes": list(self.evidence.scopes)},
+            "evidence": None if self.evidence is None else self.evidence.as_dict(),
             "notes": told.notes,
             "bibtex": BIBLIOGRAPHY.get(told.source.paper, ""),
         }

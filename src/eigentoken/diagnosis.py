@@ -6,7 +6,8 @@ import platform
 import shutil
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+
+from eigentoken.documents.doctor_document import Check
 
 __all__ = ["diagnose"]
 
@@ -19,7 +20,7 @@ PROGRAMS = {
 }
 
 
-def diagnose() -> list[dict[str, Any]]:
+def diagnose() -> list[Check]:
     """One entry a finding: name, state (``ok``, ``missing``, ``warning``), detail."""
     from eigentoken.checking.run import cache_folder
     from eigentoken.version import __version__
@@ -37,18 +38,18 @@ def diagnose() -> list[dict[str, Any]]:
     return found
 
 
-def _entry(name: str, state: str, detail: str) -> dict[str, Any]:
+def _entry(name: str, state: str, detail: str) -> Check:
     return {"name": name, "state": state, "detail": detail}
 
 
-def _package(name: str, absent: str) -> dict[str, Any]:
+def _package(name: str, absent: str) -> Check:
     try:
         return _entry(name, "ok", version(name))
     except PackageNotFoundError:
         return _entry(name, absent, f"pip install {name}")
 
 
-def _program(program: str, use: str) -> dict[str, Any]:
+def _program(program: str, use: str) -> Check:
     path = shutil.which(program)
     if path is None:
         return _entry(program, "optional, absent", f"for {use}")
@@ -57,14 +58,14 @@ def _program(program: str, use: str) -> dict[str, Any]:
     return _entry(program, "ok", lines[0].strip() if lines else path)
 
 
-def _devices() -> dict[str, Any]:
+def _devices() -> Check:
     import torch
 
     names = ["cpu", *(f"cuda:{index}" for index in range(torch.cuda.device_count()))]
     return _entry("devices", "ok", f"{', '.join(names)}; {torch.get_num_threads()} torch threads")
 
 
-def _probe() -> dict[str, Any]:
+def _probe() -> Check:
     from eigentoken.numerics.certified.probe import probe_numpy
 
     result = probe_numpy()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from html import escape
-from typing import Any
 
+from eigentoken.documents.refutation_document import RefutationDocument, Result
 from eigentoken.pages import page
 
 __all__ = ["NEEDED", "refutation_html"]
@@ -16,7 +16,7 @@ NEEDED = {True: "needed", False: "not needed in this search", None: "undecided"}
 STYLES = {"refuted": "fails", "candidate": "undecided", "survived": "holds", "not tested": "undecided"}
 
 
-def refutation_html(document: dict[str, Any]) -> str:
+def refutation_html(document: RefutationDocument) -> str:
     """One self-contained page."""
     parts = [
         f"<h1>Conjectures of {escape(str(document['file']))}</h1>",
@@ -25,7 +25,7 @@ def refutation_html(document: dict[str, Any]) -> str:
     return page("eigentoken: refute", "\n".join(parts))
 
 
-def _result(result: dict[str, Any]) -> str:
+def _result(result: Result) -> str:
     found = result["counterexample"]
     parts = [
         f"<h2>{escape(result['name'])}</h2>",

@@ -10,7 +10,10 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eigentoken.documents.printed import PrintedDocument
 
 __all__ = ["WORD_STYLES", "progress", "say", "say_hanging", "settings", "show_json", "styled", "table"]
 
@@ -42,11 +45,9 @@ def _console(stderr: bool = False) -> Any:
     return Console(stderr=stderr, width=width, highlight=False, soft_wrap=False)
 
 
-def show_json(kind: str, document: dict[str, Any]) -> None:
-    """One JSON document with its schema first, named and numbered as the published one is; no NaN, no infinities."""
-    from eigentoken.schemas import schema
-
-    print(json.dumps({"schema": schema(kind)["$id"], **document}, indent=2, allow_nan=False, default=str))
+def show_json(document: PrintedDocument) -> None:
+    """One JSON document with its schema first; no NaN, no infinities."""
+    print(json.dumps(document, indent=2, allow_nan=False, default=str))
 
 
 def say(text: str, style: str = "") -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from flint import acb, acb_mat, arb
 
+from eigentoken.documents.classification_document import Nearby
 from eigentoken.theory.classification.certified_zeros import certify_near
 from eigentoken.theory.classification.classification import ExactEigenvalue
 from eigentoken.theory.classification.instances import Instance
@@ -105,7 +106,7 @@ def _entries(found: list[tuple[Any, int]]) -> tuple[ExactEigenvalue, ...]:
 NEAR = 1e-3
 
 
-def nearby_equilibrium(instance: Instance) -> dict[str, Any] | None:
+def nearby_equilibrium(instance: Instance) -> Nearby | None:
     """The isolated equilibrium that Newton's method reaches from the point, if Krawczyk's test certifies it.
 
     ``distance`` bounds the largest difference of entries from above; the spectrum is in certified enclosures.  The
@@ -133,5 +134,5 @@ def nearby_equilibrium(instance: Instance) -> dict[str, Any] | None:
         "distance": distance,
         "reason": "certified by Krawczyk's test: exactly one equilibrium this near, for the parameters as given",
         "spectrum": [] if spectrum is None else [entry.as_dict() for entry in spectrum[0]],
-        "linearization": "undecided" if spectrum is None else str(spectrum[1]),
+        "linearization": "undecided" if spectrum is None else spectrum[1].text,
     }

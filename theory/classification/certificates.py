@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from eigentoken.documents.classification_document import ClassifiedData, PointClaim
 from eigentoken.theory.classification.classification import Classification
 from eigentoken.theory.classification.jacobian_spectrum import PointLinearization, StabilityAnswer
 from eigentoken.theory.classification.sentences import BOUNDARY_NOTE, PAIR_NOTE, stability_reason, stability_unit
@@ -34,23 +35,23 @@ KIND = "classification"
 
 def certified(found: Classification) -> Classification:
     """The classification with a certificate on each verdict that is not ``undecided``."""
-    moved = "undefined" if "undefined" in found.equilibrium.reason else "moved"
-    state = "fixed" if found.equilibrium.is_holds else moved
+    moved: PointClaim = "undefined" if "undefined" in found.equilibrium.reason else "moved"
+    state: PointClaim = "fixed" if found.equilibrium.is_holds else moved
     equilibrium = _with_certificate(found, found.equilibrium, "equilibrium", state)
     if found.spectrum or found.kind == "2-cycle" or found.equilibrium.is_holds:
-        words = {"stable": "inside", "unstable": "outside"}
+        words: dict[str, PointClaim] = {"stable": "inside", "unstable": "outside"}
         flat = found.instance.d == 1 and found.instance.system.space is not Space.EUCLIDEAN
-        claim = "discrete" if flat else words.get(found.linearization or "", "boundary")
+        claim: PointClaim = "discrete" if flat else words.get(found.linearization or "", "boundary")
     else:
         claim = state
     stable = _with_certificate(found, found.stable, "linearly asymptotically stable", claim)
     return replace(found, equilibrium=equilibrium, stable=stable)
 
 
-def _with_certificate(found: Classification, verdict: Verdict, condition: str, claim: str) -> Verdict:
+def _with_certificate(found: Classification, verdict: Verdict, condition: str, claim: PointClaim) -> Verdict:
     if verdict.is_undecided:
         return verdict
-    data = {
+    data: ClassifiedData = {
         "claim": claim,
         "at_least": None if verdict.margin is None else float(verdict.margin).hex(),
         "cycle": found.kind == "2-cycle",

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 import sympy
+from flint import acb
 
 from eigentoken.display import frame, listing
+from eigentoken.documents.classification_document import Certificate as CertificateOfAPoint
+from eigentoken.documents.classification_document import (
+    ClassificationDocument,
+    ClassifiedData,
+    Nearby,
+    PointArithmetic,
+    PointClass,
+    ShapeName,
+    SpectrumEntry,
+    Stability,
+)
+from eigentoken.documents.classification_document import Verdict as VerdictAtAPoint
 from eigentoken.theory.classification.instances import Instance
-from eigentoken.theory.language.verdicts import Verdict
+from eigentoken.theory.language.verdicts import Certificate, Verdict
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -31,14 +43,23 @@ class ExactEigenvalue:
     multiplicity: int
     description: str | None = None
     enclosure: str = ""
-    ball: Any = field(default=None, compare=False, repr=False)
+    ball: acb | None = field(default=None, compare=False, repr=False)
 
-    def as_dict(self) -> dict[str, Any]:
-        """``{"exact", "float", "multiplicity"}``; a complex ``float`` is a pair [re, im]."""
-        number: Any = self.value.real if self.value.imag == 0 else [self.value.real, self.value.imag]
+    @property
+    def text(self) -> str | None:
+        """The closed form, or what is known in its place."""
+        return self.description if self.exact is None else str(self.exact)
+
+    @property
+    def number(self) -> float | list[float]:
+        """The nearest double; of a complex eigenvalue the pair [re, im]."""
+        return self.value.real if self.value.imag == 0 else [self.value.real, self.value.imag]
+
+    def as_dict(self) -> SpectrumEntry:
+        """``{"exact", "float", "multiplicity", "enclosure"}``."""
         return {
-            "exact": self.description if self.exact is None else str(self.exact),
-            "float": number,
+            "exact": self.text,
+            "float": self.number,
             "multiplicity": self.multiplicity,
             "enclosure": self.enclosure,
         }
@@ -50,16 +71,43 @@ class ExactEigenvalue:
         return str(sympy.latex(sympy.Float(self.value.real, 15) + sympy.Float(self.value.imag, 15) * sympy.I))
 
 
+def verdict_at_a_point(verdict: Verdict) -> VerdictAtAPoint:
+    """A verdict of a classification: its certificate is about the instance, and nothing stands beside the answer."""
+    whole = verdict.as_dict()
+    return {
+        "verdict": whole["verdict"],
+        "margin": whole["margin"],
+        "unit": whole["unit"],
+        "reason": whole["reason"],
+        "certificate": None if verdict.certificate is None else _certificate(verdict.certificate),
+        "details": {},
+    }
+
+
+def _certificate(certificate: Certificate) -> CertificateOfAPoint:
+    whole = certificate.as_document()
+    return {
+        "schema": whole["schema"],
+        "kind": "classification",
+        "condition": whole["condition"],
+        "verdict": whole["verdict"],
+        "inputs": {"instance": certificate.inputs["instance"]},
+        "data": cast(ClassifiedData, whole["data"]),  # as eigentoken.theory.classification.certificates wrote it
+        "arrays": {},
+        "digest": whole["digest"],
+    }
+
+
 @dataclass(frozen=True)
 class Classification:
     """The class of a point (see :mod:`eigentoken.theory.classification.classify`), with what decides it."""
 
     instance: Instance
-    kind: str
+    kind: PointClass
     equilibrium: Verdict
     stable: Verdict
-    also: tuple[str, ...] = ()
-    shape: str | None = None
+    also: tuple[ShapeName, ...] = ()
+    shape: ShapeName | None = None
     k: int | None = None
     eigenvalue: ExactEigenvalue | None = None
     p: int | None = None
@@ -67,18 +115,18 @@ class Classification:
     clusters: int | None = None
     attention_rank: tuple[int | None, ...] = ()
     spectrum: tuple[ExactEigenvalue, ...] = ()
-    linearization: str | None = None
+    linearization: Stability | None = None
     unstable_dimension: int | None = None
-    arithmetic: str = "exact"
+    arithmetic: PointArithmetic = "exact"
     notes: tuple[str, ...] = field(default=())
-    nearby: Mapping[str, Any] | None = None
+    nearby: Nearby | None = None
     "for a point that is no equilibrium by less than 1e-6: the certified equilibrium beside it, if there is one"
 
-    SCHEMA = "eigentoken/classification/2"
+    SCHEMA: ClassVar[Literal["eigentoken/classification/2"]] = "eigentoken/classification/2"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> ClassificationDocument:
         """The JSON document of DESIGN section 5."""
-        rank: Any = list(self.attention_rank)
+        rank = list(self.attention_rank)
         return {
             "schema": self.SCHEMA,
             "instance": self.instance.as_dict(),
@@ -89,11 +137,11 @@ class Classification:
             "class": self.kind,
             "also": list(self.also),
             "shape": self.shape,
-            "equilibrium": self.equilibrium.as_dict(),
+            "equilibrium": verdict_at_a_point(self.equilibrium),
             "k": self.k,
             "eigenvalue": None
             if self.eigenvalue is None
-            else {key: value for key, value in self.eigenvalue.as_dict().items() if key in {"exact", "float"}},
+            else {"exact": self.eigenvalue.text, "float": self.eigenvalue.number},
             "p": self.p,
             "q": self.q,
             "clusters": self.clusters,
@@ -101,10 +149,10 @@ class Classification:
             "spectrum": [entry.as_dict() for entry in self.spectrum],
             "linearization": self.linearization,
             "unstable_dimension": self.unstable_dimension,
-            "stable": self.stable.as_dict(),
+            "stable": verdict_at_a_point(self.stable),
             "arithmetic": self.arithmetic,
             "notes": list(self.notes),
-            "nearby": None if self.nearby is None else dict(self.nearby),
+            "nearby": None if self.nearby is None else self.nearby.copy(),
         }
 
     def _repr_latex_(self) -> str:

@@ -27,6 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from eigentoken.documents.classification_document import ShapeName
 from eigentoken.theory.classification import sentences as words
 from eigentoken.theory.classification.ball_spectra import ball_spectrum, nearby_equilibrium
 from eigentoken.theory.classification.certificates import certified, spectrum_notes, stability, stability_verdict
@@ -265,7 +266,7 @@ def _equilibrium(setting: ArithmeticSetting, field: Field, heights: Any) -> Clas
         entries = spectrum_entries(field, found)
     except (ExactnessLimit, ArithmeticError) as limit:
         return _with_balls(base, groups, str(limit))
-    base = replace(base, spectrum=entries, linearization=str(found.answer), unstable_dimension=found.outside)
+    base = replace(base, spectrum=entries, linearization=found.answer.text, unstable_dimension=found.outside)
     return replace(base, stable=stability(found, instance.system.time), notes=base.notes + spectrum_notes(found))
 
 
@@ -300,8 +301,8 @@ def _at_rest(setting: ArithmeticSetting) -> bool:
     return True
 
 
-def _kinds(shape: Shape, at_rest: bool) -> list[str]:
-    kinds = []
+def _kinds(shape: Shape, at_rest: bool) -> list[ShapeName]:
+    kinds: list[ShapeName] = []
     if shape.count == 1:
         kinds.append("consensus")
     elif shape.signs is not None and shape.eigenvalue is not None:
@@ -354,7 +355,7 @@ def _with_balls(base: Classification, groups: list[list[int]], limit: str) -> Cl
     return replace(
         base,
         spectrum=entries,
-        linearization=str(answer),
+        linearization=answer.text,
         stable=verdict,
         arithmetic="exact, spectrum by balls",
         notes=(*base.notes, note),
@@ -429,7 +430,7 @@ def _two_cycle(setting: ArithmeticSetting, field: Field, image: State, norms: li
     return replace(
         base,
         spectrum=entries,
-        linearization=str(found.answer),
+        linearization=found.answer.text,
         unstable_dimension=found.outside,
         stable=stability(found, Time.MAP),
         notes=(*base.notes, note),

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, overload
 import sympy
 
 from eigentoken.display import frame
+from eigentoken.documents.equilibria_document import EquilibriaDocument, EquilibriumDocument, EquilibriumRow
 from eigentoken.theory.classification.classification import ExactEigenvalue
 from eigentoken.theory.classification.classify import classify
 from eigentoken.theory.classification.equilibrium_search import search
@@ -82,7 +83,7 @@ class EquilibriumPoint:
         parts += [f"p={self.p}", f"q={self.q}"] if self.p is not None else []
         return f"{self.kind}({', '.join(parts)})" if parts else self.kind
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> EquilibriumDocument:
         """A JSON document."""
         return {
             "class": self.kind,
@@ -145,7 +146,7 @@ class Equilibria(Sequence["EquilibriumPoint"]):
 
         return connection_graph(self, orbits=orbits, steps=steps, seed=seed)
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[EquilibriumRow]:
         """One row a point: name, class, k, p, q, verdicts, unstable dimension, origin."""
         return [
             {
@@ -166,7 +167,7 @@ class Equilibria(Sequence["EquilibriumPoint"]):
         """The rows as a pandas data frame (pandas is optional)."""
         return frame(self.rows())
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> EquilibriaDocument:
         """A JSON document."""
         return {
             "system": self.base.system.name,
@@ -193,7 +194,8 @@ class Equilibria(Sequence["EquilibriumPoint"]):
         names = list(self.rows()[0]) if self.points else []
         head = "".join(f"<th>{escape(name)}</th>" for name in names)
         body = "".join(
-            "<tr>" + "".join(f"<td>{escape(str(row[name]))}</td>" for name in names) + "</tr>" for row in self.rows()
+            "<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in row.values()) + "</tr>"
+            for row in self.rows()
         )
         return f"<table class='eigentoken-equilibria'><tr>{head}</tr>{body}</table>"
 
@@ -250,11 +252,11 @@ def _base(
     """The instance whose parameters, mask and number of tokens are asked about; its tokens do not matter."""
     document: dict[str, Any] = {}
     if isinstance(given, Instance):
-        document = given.as_dict()
+        document = dict(given.as_dict())
     elif isinstance(given, Mapping):
         document = dict(given)
     elif isinstance(given, Path) or (isinstance(given, str) and (given.lstrip().startswith("{") or "." in given)):
-        document = read_instance(given).as_dict()
+        document = dict(read_instance(given).as_dict())
     if document:
         both = sorted(set(document) & set(parameters))
         if both:

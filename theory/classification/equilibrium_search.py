@@ -142,7 +142,7 @@ def described(base: Instance, tokens: Sequence[Sequence[float]], kind: str, orig
         verdict,
         _stability(answer, gap),
         spectrum=entries,
-        linearization=str(answer),
+        linearization=answer.text,
         unstable_dimension=outside,
     )
 

@@ -13,11 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import sympy
 
 from eigentoken.display import listing
+from eigentoken.documents.instance import Instance as InstanceDocument
+from eigentoken.documents.instance import Value
 from eigentoken.files.documents import parse_json, read_json
 from eigentoken.theory.exactness.balls import expression_ball
 from eigentoken.theory.exactness.decisions import is_zero, sign
@@ -83,9 +85,9 @@ class Instance:
         mapping = {"system": system, "tokens": tokens, **parameters}
         return read_instance(mapping if mask is None else {**mapping, "mask": mask})
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> InstanceDocument:
         """The JSON document that reads back to this instance."""
-        document: dict[str, Any] = {"system": self.system.name}
+        document: dict[str, object] = {"system": self.system.name}
         for parameter in self.system.parameters:
             value = self.parameters[parameter.name]
             if parameter.kind == "heads":
@@ -97,7 +99,7 @@ class Instance:
         document["tokens"] = _texts(self.tokens)
         if self.mask is not None and self.mask_name != self.system.mask:
             document["mask"] = "causal" if self.mask_name == "causal" else [list(row) for row in self.mask]
-        return document
+        return cast(InstanceDocument, document)  # parameters have the names that their system gave them
 
     def digest(self) -> str:
         """sha256 of the canonical JSON text of :meth:`as_dict`."""
@@ -139,9 +141,11 @@ class Instance:
         return f"<table class='eigentoken-instance'>{rows}</table>"
 
 
-def _texts(value: Any) -> Any:
+def _texts(value: sympy.Expr | ExactVector | ExactMatrix) -> Value:
     """A number as text; a vector or matrix as lists of texts."""
-    return [_texts(entry) for entry in value] if isinstance(value, tuple | list) else str(value)
+    if not isinstance(value, tuple):
+        return str(value)
+    return [list(map(str, entry)) for entry in value] if isinstance(value[0], tuple) else list(map(str, value))
 
 
 def _value_latex(value: Any) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 import sympy
 from flint import acb, arb
 
+from eigentoken.documents.classification_document import Stability
 from eigentoken.theory.classification.classification import ExactEigenvalue
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.balls import PRECISIONS, precision
@@ -212,6 +213,19 @@ class StabilityAnswer(StrEnum):
     MARGINAL = "marginal"
     UNSTABLE = "unstable"
     UNDECIDED = "undecided"
+
+    @property
+    def text(self) -> Stability:
+        """As documents write it."""
+        return _TEXTS[self]
+
+
+_TEXTS: dict[StabilityAnswer, Stability] = {
+    StabilityAnswer.STABLE: "stable",
+    StabilityAnswer.MARGINAL: "marginal",
+    StabilityAnswer.UNSTABLE: "unstable",
+    StabilityAnswer.UNDECIDED: "undecided",
+}
 
 
 @dataclass(frozen=True)

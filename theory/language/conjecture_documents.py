@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Literal, SupportsInt
 
+from eigentoken.documents.refutation_document import Mask as MaskDocument
 from eigentoken.theory.systems.algebra import causal_mask
 
 __all__ = ["FREE", "conjecture_digest", "mask_document"]
@@ -19,15 +20,17 @@ __all__ = ["FREE", "conjecture_digest", "mask_document"]
 FREE = "holds_if"
 
 
-def mask_document(mask: str | Sequence[Sequence[Any]] | None) -> str | list[list[int]] | None:
+def mask_document(mask: str | Sequence[Sequence[SupportsInt]]) -> MaskDocument:
     """A mask as it is written: ``causal`` where it is."""
-    if mask is None or isinstance(mask, str):
-        return mask
-    rows = [[int(entry) for entry in row] for row in mask]
+    if isinstance(mask, str):
+        if mask not in ("full", "causal"):
+            raise ValueError(f"mask must be full, causal or rows of 0 and 1, got {mask!r}")
+        return "causal" if mask == "causal" else "full"
+    rows: list[list[Literal[0, 1]]] = [[1 if int(entry) else 0 for entry in row] for row in mask]
     return "causal" if tuple(map(tuple, rows)) == causal_mask(len(rows)) else rows
 
 
-def conjecture_digest(document: Mapping[str, Any]) -> str:
+def conjecture_digest(document: Mapping[str, object]) -> str:
     """sha256 of the document of a conjecture without its digest."""
     bare = {name: value for name, value in document.items() if name != "digest"}
     return hashlib.sha256(json.dumps(bare, sort_keys=True).encode()).hexdigest()

@@ -47,7 +47,7 @@ def _observables() -> dict[str, Observable]:
     return {each.name: each for each in listed.values() if isinstance(each, Observable)}
 
 
-def encode(thing: Any) -> Any:
+def encode(thing: object) -> dict[str, object]:
     """The JSON of a word, a place, a term or a plain value."""
     if thing is None or isinstance(thing, bool | int | str):
         return {"value": thing}
@@ -78,7 +78,7 @@ def encode(thing: Any) -> Any:
     raise WordDocumentError(f"{type(thing).__name__} has no JSON form")
 
 
-def decode(document: Any) -> Any:
+def decode(document: object) -> object:
     """What :func:`encode` wrote; only words and functions of the language are made."""
     if not isinstance(document, dict):
         raise WordDocumentError(f"expected an object, got {document!r}")

@@ -17,6 +17,7 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.documents.spectrum_document import Extension
 from eigentoken.theory.calculus import DIMENSION, TOKENS, Assumptions, Base
 from eigentoken.theory.calculus.groups import Group, GroupPoint
 from eigentoken.theory.linearization.group_response import (
@@ -59,7 +60,7 @@ def consensus_spectrum(
     *,
     mask: str | None = None,
     heads: int | None = None,
-    extension: str = "homogeneous",
+    extension: Extension = "homogeneous",
     fixed_point: bool = True,
 ) -> Spectrum:
     """The spectrum where all tokens sit at an eigenvector v of the value matrix (for several heads, of their sum).
@@ -79,7 +80,7 @@ def consensus_spectrum(
 
 @cache
 def bipartite_spectrum(
-    system: System, *, heads: int | None = None, extension: str = "homogeneous", fixed_point: bool = True
+    system: System, *, heads: int | None = None, extension: Extension = "homogeneous", fixed_point: bool = True
 ) -> Spectrum:
     """The spectrum where p tokens sit at v and q at -v, ``n = p + q``, full attention.
 

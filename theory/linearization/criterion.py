@@ -14,6 +14,8 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.documents.spectrum_document import Criterion as CriterionDocument
+from eigentoken.documents.spectrum_document import Proof
 from eigentoken.theory.language.verdicts import Verdict, all_of
 from eigentoken.theory.linearization.spectrum import Spectrum, shown
 from eigentoken.theory.printing.plain_text import plain_text
@@ -93,7 +95,7 @@ class Criterion:
             lines.append(f"where  {', '.join(meanings)}")
         return lines
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> CriterionDocument:
         """The part of a ``spectrum`` document: formulas as texts that sympy reads and as LaTeX, and the checked proof."""
         return {
             "name": self.name,
@@ -105,7 +107,7 @@ class Criterion:
             "unstable": self.unstable,
             "proof": [_step(each, self.verdicts[each.name]) for each in self.proof],
             "words": self.words,
-            "verdict": str(self.check().answer),
+            "verdict": self.check().answer.text,
         }
 
     def __str__(self) -> str:
@@ -119,15 +121,15 @@ class Criterion:
         return self.latex
 
 
-def _step(lemma: Lemma | Equality, verdict: Verdict) -> dict[str, Any]:
+def _step(lemma: Lemma | Equality, verdict: Verdict) -> Proof:
     """One lemma of a document: as it is printed, its verdict, and the question to a solver where there is one."""
     asked = None if verdict.certificate is None else verdict.certificate.data.get("smtlib")
     return {
         "name": lemma.name,
         "latex": lemma_latex(lemma),
-        "verdict": str(verdict.answer),
+        "verdict": verdict.answer.text,
         "reason": verdict.reason,
-        "smtlib": asked,
+        "smtlib": None if asked is None else str(asked),
     }
 
 

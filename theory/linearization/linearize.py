@@ -11,6 +11,7 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.documents.spectrum_document import Extension
 from eigentoken.theory.calculus import (
     ALPHA,
     HEAD,
@@ -91,7 +92,7 @@ class Linearization:
     step: Expression
     derivative: Expression
     assumptions: Assumptions
-    extension: str = "homogeneous"
+    extension: Extension = "homogeneous"
 
     def block(self) -> Expression:
         """``(df_i/dx_l) xi``, see :func:`jacobian_block`."""
@@ -119,7 +120,7 @@ def linearize(
     heads: int | None = None,
     symmetric: bool = False,
     tangent: bool = True,
-    extension: str = "homogeneous",
+    extension: Extension = "homogeneous",
     parameters: dict[str, Any] | None = None,
 ) -> Linearization:
     """Differentiate the system along ``x_i -> x_i + eps w_i``.

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from eigentoken.display import frame
+from eigentoken.documents.spectrum_document import Extension, Family, Formula, SpectrumBody
+from eigentoken.documents.spectrum_document import Verdict as VerdictDocument
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.printing.scalars import formula
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["EigenvalueFamily", "Entry", "Spectrum", "entry_latex", "shown", "spectrum_latex"]
 
 
-def shown(value: sp.Basic) -> dict[str, str]:
+def shown(value: sp.Basic) -> Formula:
     """A formula as text that sympy reads, and as LaTeX."""
     return {"text": str(value), "latex": formula(value)}
 
@@ -50,7 +52,7 @@ class Entry:
     title: str = ""
     eigenvectors: str = ""
     tangent: bool = True
-    extension: str = ""
+    extension: Extension | None = None
     block: sp.ImmutableMatrix | None = None
 
     @property
@@ -61,7 +63,7 @@ class Entry:
             total = total * run.count
         return sp.expand(total)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Family:
         """One family of a ``spectrum`` document."""
         block = None if self.block is None else [[shown(each) for each in row] for row in self.block.tolist()]
         return {
@@ -74,9 +76,22 @@ class Entry:
             ],
             "eigenvectors": self.eigenvectors,
             "tangent": self.tangent,
-            "extension": self.extension or None,
+            "extension": self.extension,
             "block": block,
         }
+
+
+def _counted(verdict: Verdict) -> VerdictDocument:
+    """A verdict by normal form: exact, without a certificate."""
+    whole = verdict.as_dict()
+    return {
+        "verdict": whole["verdict"],
+        "margin": whole["margin"],
+        "unit": whole["unit"],
+        "reason": whole["reason"],
+        "certificate": None,
+        "details": whole["details"],
+    }
 
 
 @dataclass(frozen=True, repr=False)
@@ -178,7 +193,7 @@ class Spectrum:
         """The families as an array, with blocks, abbreviations and conditions under it (amsmath alone)."""
         return spectrum_latex(self)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> SpectrumBody:
         """The document ``eigentoken/spectrum``: families, where they are valid, and the criteria with their checked proofs."""
         return {
             "system": self.system,
@@ -190,7 +205,7 @@ class Spectrum:
             "relations": [{"letter": shown(name), "meaning": shown(value)} for name, value in self.relations],
             "abbreviations": [{"letter": shown(name), "meaning": shown(value)} for name, value in self.abbreviations],
             "notes": list(self.notes),
-            "count": self.count_check().as_dict(),
+            "count": _counted(self.count_check()),
             "criteria": [each.as_dict() for each in self.criteria],
         }
 

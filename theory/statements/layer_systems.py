@@ -13,10 +13,12 @@ Positions that are added once, before the first layer, only choose the start: th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
+from eigentoken.documents.check_document import Difference as DifferenceDocument
+from eigentoken.documents.check_document import NormName, Part, PlacementName
+from eigentoken.documents.check_document import System as SystemDocument
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.systems.catalogue import system
@@ -126,8 +128,8 @@ class LayerSystem:
     uniform: bool = False
     score_is_identity: bool = False
     value_is_identity: bool = False
-    placement: str = "post"
-    norm: str = "layernorm"
+    placement: PlacementName = "post"
+    norm: NormName = "layernorm"
     gains_folded: bool = False
 
     @property
@@ -156,23 +158,39 @@ class LayerSystem:
         scores = ", uniform weights" if self.uniform else ""
         return f"{self.heads_text}{shared}, {self.mask_text}, {_positions(self.positions)}{added}{scores}"
 
-    def as_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "says": self.describe()}
+    def as_dict(self) -> SystemDocument:
+        return {
+            "heads": self.heads,
+            "acting": self.acting,
+            "mask": self.mask,
+            "window": self.window,
+            "positions": self.positions,
+            "added_positions": self.added_positions,
+            "key_value_heads": self.key_value_heads,
+            "queries_are_keys": self.queries_are_keys,
+            "uniform": self.uniform,
+            "score_is_identity": self.score_is_identity,
+            "value_is_identity": self.value_is_identity,
+            "placement": self.placement,
+            "norm": self.norm,
+            "gains_folded": self.gains_folded,
+            "says": self.describe(),
+        }
 
 
 @dataclass(frozen=True)
 class Difference:
     """The part in which a statement's system does not contain the layer's, and what each of them has there."""
 
-    part: str
+    part: Part
     statement: str
     layer: str
 
     def __str__(self) -> str:
         return f"{self.statement}; this layer has {self.layer}"
 
-    def as_dict(self) -> dict[str, str]:
-        return asdict(self)
+    def as_dict(self) -> DifferenceDocument:
+        return {"part": self.part, "statement": self.statement, "layer": self.layer}
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from eigentoken.display import brief
+from eigentoken.documents.statement_document import EvidenceRecord, PrintedFinding
 from eigentoken.theory.kernel.kernel import Kernel, accepted
 from eigentoken.theory.kernel.propositions import proposition
 from eigentoken.theory.kernel.proved import Proved, Refused
@@ -102,7 +103,7 @@ class Counterexample:
 
     name: str
     says: str
-    instance: dict[str, Any]
+    instance: dict[str, object]
     check: Callable[[], Verdict] = field(compare=False, repr=False)
 
 
@@ -127,12 +128,13 @@ class Printed:
         return self.kind is SourceKind.READ
 
     @property
-    def finding(self) -> str:
+    def finding(self) -> PrintedFinding:
         """What is said of the form, in two to four words."""
         if self.kind is SourceKind.SUMMARISED:
             return "summary imprecise"
-        how = "false" if self.false else "imprecise"
-        return f"{how} as printed" if self.erratum else f"{how} as formalised here"
+        if self.erratum:
+            return "false as printed" if self.false else "imprecise as printed"
+        return "false as formalised here" if self.false else "imprecise as formalised here"
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,21 @@ class Evidence:
     "Systems for which the kernel proves exactly the claims."
     complete: bool = False
     "True when every step, vector and counterexample held in that run."
+
+    def as_dict(self) -> EvidenceRecord:
+        return {
+            "digest": self.digest,
+            "checked": self.checked,
+            "cited": self.cited,
+            "second": self.second,
+            "tested": self.tested,
+            "vectors": self.vectors,
+            "counterexamples": self.counterexamples,
+            "scopes": list(self.scopes),
+            "argued": self.argued,
+            "proved": self.proved,
+            "complete": self.complete,
+        }
 
 
 def _concluded(what: str, named: tuple[str, ...], accepted: Collection[str]) -> Verdict:

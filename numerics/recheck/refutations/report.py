@@ -378,7 +378,8 @@ class _Counterexample:
             shown.fails((*self.path, "k"), "k and p do not fit the instance")
         if found["instance"]["system"] != self.stated["system"]:
             shown.fails((*self.path, "instance"), "the counterexample is of another system")
-        if mask_document(found["instance"].get("mask")) != self.stated.get("mask"):
+        mask = found["instance"].get("mask")
+        if (None if mask is None else mask_document(mask)) != self.stated.get("mask"):
             shown.fails((*self.path, "instance"), "the mask of the counterexample is not that of the conjecture")
 
     def _entry(self, number: int, word: Mapping[str, Any], kind: str, verdict: str, name: str) -> None:

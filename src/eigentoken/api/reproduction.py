@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eigentoken.display import frame, html_table, listing
+from eigentoken.documents.reproduction_document import Outcome, ReproductionDocument, Scale
 from eigentoken.figures.runs import run_recipes
 
 if TYPE_CHECKING:
@@ -20,26 +21,26 @@ __all__ = ["Reproduction", "reproduce"]
 class Reproduction:
     """What each recipe came to: it agrees with the paper, differs, or cannot run here; ``document`` is the JSON."""
 
-    document: Mapping[str, Any]
+    document: ReproductionDocument
 
     @property
-    def outcomes(self) -> list[dict[str, Any]]:
+    def outcomes(self) -> list[Outcome]:
         return list(self.document["outcomes"])
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
+    def __iter__(self) -> Iterator[Outcome]:
         return iter(self.outcomes)
 
     def __len__(self) -> int:
         return len(self.outcomes)
 
-    def __getitem__(self, name: str) -> dict[str, Any]:
+    def __getitem__(self, name: str) -> Outcome:
         for each in self.outcomes:
             if each["name"] == name:
                 return each
         raise KeyError(f"{name!r} was not run: {', '.join(each['name'] for each in self.outcomes)}")
 
-    def as_dict(self) -> dict[str, Any]:
-        return dict(self.document)
+    def as_dict(self) -> ReproductionDocument:
+        return self.document.copy()
 
     def __repr__(self) -> str:
         lines = [f"{each['name']}: {each['status']}; {each['reason']}" for each in self.outcomes]
@@ -52,13 +53,13 @@ class Reproduction:
     def to_frame(self) -> DataFrame:
         """One row a recipe (pandas)."""
         wanted = ("name", "paper", "figure", "title", "status", "reason")
-        return frame(({key: each[key] for key in wanted} for each in self.outcomes), "name")
+        return frame(({key: dict(each)[key] for key in wanted} for each in self.outcomes), "name")
 
 
 def reproduce(
     recipes: str | Sequence[str] | None = None,
     *,
-    scale: str = "quick",
+    scale: Scale = "quick",
     seed: int = 0,
     folder: str | Path | None = None,
     models: Sequence[str] = (),

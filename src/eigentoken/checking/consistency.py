@@ -13,7 +13,6 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
 
 from eigentoken.numerics.recheck.documents.shown import Shown
@@ -41,8 +40,7 @@ def made_again(document: Mapping[str, Any], model: Any) -> dict[str, Any]:
     for index in sorted({model.architecture.weights_of(index) for index in range(model.n_layers)}):
         layer = model.layer(index)
         records[index], _ = layer_record(layer.fold_gains() if document["options"]["fold"] else layer, ids)
-    options = SimpleNamespace(**document["options"])
-    report = assemble(model, records, document["observed"], ids, options).as_dict()
+    report = assemble(model, records, document["observed"], ids, document["options"]).as_dict()
     made: dict[str, Any] = json.loads(json.dumps({"schema": document["schema"], **report}))
     return made
 

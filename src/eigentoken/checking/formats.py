@@ -8,7 +8,7 @@ from pathlib import Path
 
 from eigentoken.checking.intervals import interval
 from eigentoken.checking.report import Report
-from eigentoken.checking.summary import difference_text, regime_heading
+from eigentoken.checking.summary import difference_text, met_of, regime_heading
 from eigentoken.files.arrays import write_safetensors
 from eigentoken.files.writing import Replacement, write_text
 
@@ -89,8 +89,7 @@ def to_latex(report: Report) -> str:
             continue
         why = characters_in_latex(escape(difference_text(each, len(report.layers)))) if each["differs"] else ""
         obstacle = f"${each['obstacles'][0]['condition']}$" if each["obstacles"] else ""
-        heads = each["as_one_head"]["heads"] if each["as_one_head"] else {}
-        met = f"{heads['met as if one head']}/{sum(heads.values())}" if sum(heads.values()) else ""
+        met = met_of(each["as_one_head"]["heads"]) if each["as_one_head"] else ""
         statements.append([escape(each["id"]), each["word"], why or obstacle, met])
     lines = [r"% needs \usepackage{amsmath,amssymb,booktabs,longtable}"]
     lines += _table("lllllll", ["layer", "case", *names, regime_heading(report)], layers)

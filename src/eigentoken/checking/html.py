@@ -19,6 +19,7 @@ from eigentoken.checking.summary import (
     regime_heading,
     systems_of,
 )
+from eigentoken.documents.check_document import AsIfCounts, Statement
 from eigentoken.pages import asset, page
 
 __all__ = ["report_html", "summary_html"]
@@ -212,8 +213,9 @@ def _layer_table(report: Report) -> str:
         shared = [other["layer"] for other in report.layers if other["weights_of"] == layer["layer"]]
         name = f"{shared[0]}–{shared[-1]}" if len(shared) > 1 else str(layer["layer"])
         cases = "/".join(layer["cases"][key] for key in ("real-part", "modulus", "step"))
-        keys = ("leading_eigenvalue", "gap", "norm", "alpha_star", "distance_to_symmetric", "distance_to_identity")
-        cells = "".join(f"<td>{interval(layer[key])}</td>" for key in keys)
+        numbers = (layer["leading_eigenvalue"], layer["gap"], layer["norm"], layer["alpha_star"])
+        apart = (layer["distance_to_symmetric"], layer["distance_to_identity"])
+        cells = "".join(f"<td>{interval(each)}</td>" for each in (*numbers, *apart))
         why = escape(layer["regime"]["reason"])
         rows.append(
             f'<tr><td>{name}</td><td>{cases}</td>{cells}<td title="{why}">{layer["regime"]["regime"]}</td></tr>'
@@ -265,7 +267,7 @@ def _statement_table(report: Report) -> str:
     return "".join(parts) + rest + _as_if_table(report)
 
 
-def _statement_row(told: Mapping[str, Any], layers: int) -> str:
+def _statement_row(told: Statement, layers: int) -> str:
     word = told["word"]
     style = word if word in {"holds", "fails", "undecided"} else ""
     blocked = [_blocked(item["condition"], item["layers"], "layer") for item in told["obstacles"][:4]]
@@ -297,7 +299,7 @@ def _as_if_table(report: Report) -> str:
     return f'{AS_IF}<div class="display"><table>{AS_IF_HEAD}{"".join(rows)}</table></div>' if rows else ""
 
 
-def _met(counts: Mapping[str, int]) -> str:
+def _met(counts: AsIfCounts) -> str:
     return ", ".join(f"{name.removesuffix(' as if one head')} {count}" for name, count in counts.items() if count)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from eigentoken.documents.check_document import IdealisationRow, Interval, Layer, Observed
 
 __all__ = ["NOT_MEASURED", "idealisations", "size_text"]
 
-NOT_MEASURED = "not measured"
+NOT_MEASURED: Final = "not measured"
 
 #: The measured quantity of :func:`eigentoken.checking.observe.observe` behind each idealisation.
 MEASURED = {
@@ -23,7 +25,7 @@ MEASURED = {
 }
 
 
-def idealisations(layers: Sequence[Mapping[str, Any]], observed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def idealisations(layers: Sequence[Layer], observed: Sequence[Observed]) -> list[IdealisationRow]:
     """Each idealisation that stands beside some verdict: what it says, its size in each layer, certified bounds.
 
     ``measured`` is a number a layer (``None`` where the tokens overflowed before), or ``not measured``.  ``certified`` is an
@@ -32,7 +34,7 @@ def idealisations(layers: Sequence[Mapping[str, Any]], observed: Sequence[Mappin
     from eigentoken.theory.statements.layer_systems import IDEALISATIONS
 
     used = {name for layer in layers for each in layer["hypotheses"] for name in each["idealisations"]}
-    found = []
+    found: list[IdealisationRow] = []
     for name, says in IDEALISATIONS.items():
         if name in used:
             certified = [_certified(name, layer) for layer in layers]
@@ -47,7 +49,7 @@ def idealisations(layers: Sequence[Mapping[str, Any]], observed: Sequence[Mappin
     return found
 
 
-def _measured(name: str, count: int, observed: Sequence[Mapping[str, Any]]) -> list[float | None] | str:
+def _measured(name: str, count: int, observed: Sequence[Observed]) -> Literal["not measured"] | list[float | None]:
     key = MEASURED.get(name)
     if key is None or not observed:
         return NOT_MEASURED
@@ -55,9 +57,9 @@ def _measured(name: str, count: int, observed: Sequence[Mapping[str, Any]]) -> l
     return [sizes.get(index) for index in range(count)]
 
 
-def _certified(name: str, layer: Mapping[str, Any]) -> list[Any] | None:
+def _certified(name: str, layer: Layer) -> Interval:
     if name == "step":
-        return list(layer["norm"])
+        return layer["norm"]
     if name in {"weights over root d", "unit tokens"}:
         root = math.sqrt(layer["d"])
         exact = math.isqrt(layer["d"]) ** 2 == layer["d"]
@@ -65,11 +67,11 @@ def _certified(name: str, layer: Mapping[str, Any]) -> list[Any] | None:
     return None
 
 
-def size_text(found: Mapping[str, Any]) -> str:
+def size_text(found: IdealisationRow) -> str:
     """The size over the layers as a reader sees it: a number, a range, or ``not measured``; certified bounds beside it."""
     from eigentoken.checking.intervals import interval
 
-    parts = []
+    parts: list[str] = []
     measured = found["measured"]
     if isinstance(measured, str):
         parts += [measured] if found["certified"] is None or found["name"] == "step" else []

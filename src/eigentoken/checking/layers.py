@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from eigentoken.documents.check_document import LayerRecord
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.numerics.layers.rotary_scores import RotaryPairs
     from eigentoken.numerics.layers.weights import LayerWeights
@@ -20,7 +21,7 @@ __all__ = ["layer_record"]
 THRESHOLD = "PM-N1"
 
 
-def layer_record(layer: Layer, statement_ids: Sequence[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def layer_record(layer: Layer, statement_ids: Sequence[str]) -> tuple[LayerRecord, dict[str, np.ndarray]]:
     """Findings and hypotheses of one :class:`eigentoken.models.Layer`, and the arrays of the certificates by digest."""
     from eigentoken.models.loading.left_out import zero_parts
     from eigentoken.numerics.layers.findings import examine
@@ -34,16 +35,18 @@ def layer_record(layer: Layer, statement_ids: Sequence[str]) -> tuple[dict[str, 
     chosen = [statements().get(name) for name in statement_ids]
     findings = examine(weights, answers=answers, statements=chosen, pairs=rotary_pairs(layer))
     readings = [read_layer(each, weights, answers) for each in chosen]
-    record = findings.as_dict()
-    record["system"] = weights.system.as_dict()
+    record: LayerRecord = {
+        **findings.as_dict(),
+        "system": weights.system.as_dict(),
+        "regime": regime(weights, answers).as_dict(),
+        "hypotheses": [each.as_dict() for each in readings],
+        "principal": None if layer.folded else findings.principal,
+        "zero_weights": zero_parts(layer),
+        "convention": layer.stamp(),
+        "description": layer.describe(),
+    }
     if all(each.differences for each in _systems_of(THRESHOLD, weights)):
         record["alpha_star"] = None  # a number of F that decides nothing about this layer
-    record["regime"] = regime(weights, answers).as_dict()
-    record["hypotheses"] = [each.as_dict() for each in readings]
-    record["principal"] = None if layer.folded else findings.principal
-    record["zero_weights"] = zero_parts(layer)
-    record["convention"] = layer.stamp()
-    record["description"] = layer.describe()
     return record, _arrays(
         [*answers.verdicts(), *findings.verdicts(), *(v for each in readings for v in each.verdicts())]
     )

@@ -36,8 +36,8 @@ def to_model_card(report: Report) -> str:
         if layer["weights_of"] != layer["layer"]:
             continue
         cases = " / ".join(layer["cases"][key] for key in ("real-part", "modulus", "step"))
-        keys = ("leading_eigenvalue", "norm", "alpha_star", "distance_to_symmetric")
-        numbers = " | ".join(interval(layer[key]) for key in keys)
+        sizes = (layer["leading_eigenvalue"], layer["norm"], layer["alpha_star"], layer["distance_to_symmetric"])
+        numbers = " | ".join(interval(each) for each in sizes)
         lines.append(f"| {layer['layer']} | {cases} | {numbers} | {layer['regime']['regime']} |")
     files = ", ".join(f"`{file['name']}` {file['sha256'][:16]}…" for file in model["files"])
     return "\n".join([*lines, "", f"Weights: {files or model['fingerprint']}", ""])

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from eigentoken.documents.check_document import Observed
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.convention.rotary import Array
     from eigentoken.models.loading.model import Model
@@ -15,7 +16,7 @@ __all__ = ["observe", "reads_ids", "starting_tokens"]
 
 def observe(
     model: Model, sequences: int, tokens: int, seed: int, principal: Mapping[int, Any] | None = None
-) -> list[dict[str, Any]]:
+) -> list[Observed]:
     """One record a layer: distances, E, correlation with the principal direction, sizes of what is left out.
 
     ``principal``: rows that span the principal subspace, by the layer that has the weights, where it is known already.
@@ -24,7 +25,7 @@ def observe(
 
     from eigentoken.models.forward import first_states, run_layer
 
-    found = []
+    found: list[Observed] = []
     with errstate(all="ignore"):  # a state that overflows ends the observation, it is not an error of the check
         x = first_states(model, starting_tokens(model, sequences, tokens, seed))
         for layer in model.layers():
@@ -80,7 +81,7 @@ def _centred_away(layer: Layer) -> float | None:
     return relative_size(F - (right - right.mean(axis=0, keepdims=True)), F)
 
 
-def _observed(layer: Any, state: Any, bare: Any, even: Any, principal: Mapping[int, Any] | None) -> dict[str, Any]:
+def _observed(layer: Any, state: Any, bare: Any, even: Any, principal: Mapping[int, Any] | None) -> Observed:
     """What one layer did to the tokens, and the sizes of its parts that the theory leaves out.
 
     ``gains``: how far the state after attention moves when the norm's gains are replaced by their mean (:func:`with_even_gain`).

@@ -14,24 +14,26 @@ from collections.abc import Callable
 from typing import Any
 
 from eigentoken.checking.report import Report
+from eigentoken.documents.check_document import Head, HeadRegime, Interval, Layer, LayerRegime
+from eigentoken.documents.verdict_object import Verdict
 
 __all__ = ["data_scripts", "details", "overview"]
 
-Record = dict[str, Any]
+Record = dict[str, object]
 
 
-def _leading(verdict: Record) -> float | None:
+def _leading(verdict: Verdict) -> float | None:
     found = verdict["details"].get("eigenvalue")
     return _short(found["re"]) if found and found["re"] is not None else None
 
 
-def _end(interval: list[float | str] | None) -> float | None:
+def _end(interval: Interval) -> float | None:
     high = None if interval is None else interval[1]
     return None if high is None or isinstance(high, str) else _short(high)  # "inf" has no colour
 
 
 #: What the colour can show: name, whether it is a word, its value for a head, its value for the whole layer.
-CHOICES: tuple[tuple[str, bool, Callable[[Record], Any], Callable[[Record], Any]], ...] = (
+CHOICES: tuple[tuple[str, bool, Callable[[Head], object], Callable[[Layer], object]], ...] = (
     ("norm of the score matrix", False, lambda head: _end(head["score_norm"]), lambda layer: _end(layer["norm"])),
     (
         "leading real part of U = O V",
@@ -78,7 +80,7 @@ def overview(report: Report) -> Record:
     """Which layers there are, and what the colours of the heat map show for each head and layer."""
     layers = []
     for layer in report.layers:
-        entry = {"layer": layer["layer"], "weights_of": layer["weights_of"]}
+        entry: Record = {"layer": layer["layer"], "weights_of": layer["weights_of"]}
         if _distinct(layer):
             entry["heads"] = [[of(head) for _, _, of, _ in CHOICES] for head in layer["heads"]]
             entry["whole"] = [of(layer) for *_, of in CHOICES]
@@ -87,13 +89,13 @@ def overview(report: Report) -> Record:
     return {"choices": choices, "layers": layers, "observed": report.document["observed"]}
 
 
-def details(layer: Record) -> Record:
+def details(layer: Layer) -> Record:
     """All that a click on a layer or one of its heads shows; the conditions' names once, not once a head."""
     names = list(dict.fromkeys(name for head in layer["heads"] for name in head["verdicts"]))
     return {
-        "discs": [[_short(value) for value in disc] for disc in layer["discs"]],
+        "discs": [[_short(value) for value in disc] for disc in layer["discs"] or ()],
         "leaders": {name: _verdict(verdict) for name, verdict in layer["leaders"].items()},
-        "regime": {name: layer["regime"][name] for name in ("regime", "of", "reason")},
+        "regime": _regime(layer["regime"]),
         "system": layer["system"]["says"],
         "score_inertia": _verdict(layer["score_inertia"]),
         "conditions": names,
@@ -101,12 +103,12 @@ def details(layer: Record) -> Record:
     }
 
 
-def _head(head: Record, names: list[str]) -> Record:
+def _head(head: Head, names: list[str]) -> Record:
     return {
         "score_inertia": _verdict(head["score_inertia"]),
         "value_inertia": _verdict(head["value_inertia"]),
         "value_leader": _verdict(head["value_leader"]),
-        "regime": {name: head["regime"][name] for name in ("regime", "of", "reason")},
+        "regime": _regime(head["regime"]),
         "sizes": {"P": head["score"], "U": head["value"]},
         "conditions": [_bare(head["verdicts"].get(name)) for name in names],
         "met": _met(head),
@@ -114,29 +116,39 @@ def _head(head: Record, names: list[str]) -> Record:
     }
 
 
-def _distinct(layer: Record) -> bool:
+def _regime(found: LayerRegime | HeadRegime) -> Record:
+    return {"regime": found["regime"], "of": found["of"], "reason": found["reason"]}
+
+
+def _distinct(layer: Layer) -> bool:
     return bool(layer["weights_of"] == layer["layer"])
 
 
-def _met(head: Record) -> list[str]:
+def _met(head: Head) -> list[str]:
     """The statements about one head whose conditions the head meets, as if it were alone; definitions claim nothing."""
     return [each["statement"] for each in head["hypotheses"] if each["word"] == "met as if one head"]
 
 
-def _verdict(verdict: Record) -> Record:
+def _verdict(verdict: Verdict) -> Record:
     """A verdict for the page: the certificate by kind, inputs and facts."""
     certificate = verdict["certificate"]
     kept = None
     if certificate is not None:
         facts = certificate["data"].get("facts", {})
+        assert isinstance(facts, dict)
         small = {name: value for name, value in facts.items() if len(json.dumps(value)) < 200}
         kept = {"kind": certificate["kind"], "inputs": certificate["inputs"], "facts": small}
     eigenvalue = verdict["details"].get("eigenvalue")
-    shown = {name: verdict[name] for name in ("verdict", "margin", "unit", "reason")}
+    shown: Record = {
+        "verdict": verdict["verdict"],
+        "margin": verdict["margin"],
+        "unit": verdict["unit"],
+        "reason": verdict["reason"],
+    }
     return shown | {"certificate": kept} | ({"eigenvalue": eigenvalue} if eigenvalue else {})
 
 
-def _bare(verdict: Record | None) -> list[Any] | None:
+def _bare(verdict: Verdict | None) -> list[Any] | None:
     """Word, margin, unit and reason; the certificate is in the JSON report."""
     return None if verdict is None else [verdict[name] for name in ("verdict", "margin", "unit", "reason")]
 

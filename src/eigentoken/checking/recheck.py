@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eigentoken.display import frame, html_table, listing
+from eigentoken.documents.recheck_document import Certificate as RecheckedDocument
+from eigentoken.documents.verdict_object import Answer
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -34,8 +36,15 @@ class Rechecked:
     reason: str
     by: str = SECOND
 
-    def as_dict(self) -> dict[str, str]:
-        return vars(self)
+    def as_dict(self) -> RecheckedDocument:
+        return {
+            "where": self.where,
+            "condition": self.condition,
+            "verdict": self.verdict,
+            "agrees": self.agrees,
+            "reason": self.reason,
+            "by": self.by,
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +75,7 @@ class Recheck(Sequence[Rechecked]):
         return frame(each.as_dict() for each in self.lines)
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Answer:
         """``fails`` if one line fails, ``undecided`` if one is or there is none, else ``holds``."""
         words = {each.agrees for each in self.lines}
         return "fails" if "fails" in words else "undecided" if "undecided" in words or not words else "holds"

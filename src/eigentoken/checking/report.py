@@ -9,14 +9,28 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eigentoken.checking.idealisations import idealisations
 from eigentoken.display import frame, listing
 
 if TYPE_CHECKING:
+    import numpy as np
     from pandas import DataFrame
 
+    from eigentoken.documents.check_document import (
+        AsIfCounts,
+        AsOneHead,
+        AsOneHeadReading,
+        CheckBody,
+        LayerRecord,
+        Observed,
+        Obstacle,
+        Options,
+        StatementReading,
+    )
+    from eigentoken.documents.check_document import Layer as LayerDocument
+    from eigentoken.documents.check_document import Statement as StatementOverLayers
     from eigentoken.models.loading.model import Model
 
 __all__ = ["Report", "assemble", "rotary_shares", "statement_over_layers", "warnings_of"]
@@ -30,18 +44,18 @@ FORMATS = {".json": "json", ".html": "html", ".tex": "latex", ".sarif": "sarif",
 class Report:
     """``document`` is the whole JSON document, ``arrays`` reads what its certificates need; the rest are views."""
 
-    document: Mapping[str, Any] = field(repr=False)
-    arrays: Callable[[], dict[str, Any]] = field(default=dict, compare=False, repr=False)
+    document: CheckBody = field(repr=False)
+    arrays: Callable[[], dict[str, np.ndarray]] = field(default=dict, compare=False, repr=False)
 
-    def as_dict(self) -> dict[str, Any]:
-        return dict(self.document)
+    def as_dict(self) -> CheckBody:
+        return self.document.copy()
 
     @property
-    def layers(self) -> list[dict[str, Any]]:
+    def layers(self) -> list[LayerDocument]:
         return list(self.document["layers"])
 
     @property
-    def statements(self) -> list[dict[str, Any]]:
+    def statements(self) -> list[StatementOverLayers]:
         return list(self.document["statements"])
 
     @property
@@ -73,12 +87,15 @@ class Report:
 
     def layers_frame(self) -> DataFrame:
         """One row a layer: the certified intervals of its numbers (pandas)."""
-        numbers = ("leading_eigenvalue", "norm", "alpha_star", "distance_to_symmetric", "distance_to_identity")
         rows = (
             {
                 "layer": layer["layer"],
                 "case": layer["cases"]["step"],
-                **{name: layer[name] and tuple(layer[name]) for name in numbers},
+                "leading_eigenvalue": layer["leading_eigenvalue"] and tuple(layer["leading_eigenvalue"]),
+                "norm": layer["norm"] and tuple(layer["norm"]),
+                "alpha_star": layer["alpha_star"] and tuple(layer["alpha_star"]),
+                "distance_to_symmetric": layer["distance_to_symmetric"] and tuple(layer["distance_to_symmetric"]),
+                "distance_to_identity": layer["distance_to_identity"] and tuple(layer["distance_to_identity"]),
                 "regime": layer["regime"]["regime"],
             }
             for layer in self.layers
@@ -111,21 +128,17 @@ class Report:
 
 def assemble(
     model: Model,
-    records: Mapping[int, dict[str, Any]],
-    observed: list[dict[str, Any]],
+    records: Mapping[int, LayerRecord],
+    observed: list[Observed],
     ids: Sequence[str],
-    options: Any,
-    arrays: Callable[[], dict[str, Any]] = dict,
+    options: Options,
+    arrays: Callable[[], dict[str, np.ndarray]] = dict,
 ) -> Report:
     """The report from the layers' records, in the order of the layers; no clock, no path of the machine."""
     from eigentoken.version import __version__
 
-    layers = []
-    for index in range(model.n_layers):
-        origin = model.architecture.weights_of(index)
-        kept = {name: value for name, value in records[origin].items() if name != "principal"}
-        layers.append({**kept, "layer": index, "weights_of": origin})
-    document = {
+    layers = [_layer(index, model.architecture.weights_of(index), records) for index in range(model.n_layers)]
+    document: CheckBody = {
         "version": __version__,
         "model": {
             "source": model.source,
@@ -140,13 +153,8 @@ def assemble(
             "fingerprint": model.fingerprint(),
             "files": [{"name": file.path.name, "sha256": file.sha256} for file in model.files],
         },
-        "options": {
-            "fold": options.fold,
-            "sequences": options.sequences,
-            "tokens": options.tokens,
-            "seed": options.seed,
-        },
-        "warnings": warnings_of(model, layers, options.sequences),
+        "options": options,
+        "warnings": warnings_of(model, layers, options["sequences"]),
         "conventions": CONVENTIONS,
         "statements": [statement_over_layers(name, layers) for name in ids],
         "idealisations": idealisations(layers, observed),
@@ -154,6 +162,37 @@ def assemble(
         "observed": observed,
     }
     return Report(document, arrays)
+
+
+def _layer(index: int, origin: int, records: Mapping[int, LayerRecord]) -> LayerDocument:
+    """The record of the weights that the layer has, under its own number."""
+    kept = records[origin]
+    return {
+        "layer": index,
+        "weights_of": origin,
+        "d": kept["d"],
+        "leaders": kept["leaders"],
+        "cases": kept["cases"],
+        "leading_eigenvalue": kept["leading_eigenvalue"],
+        "gap": kept["gap"],
+        "alpha_star": kept["alpha_star"],
+        "norm": kept["norm"],
+        "distance_to_symmetric": kept["distance_to_symmetric"],
+        "distance_to_identity": kept["distance_to_identity"],
+        "distance_to_positive_definite": kept["distance_to_positive_definite"],
+        "score_distance_to_symmetric": kept["score_distance_to_symmetric"],
+        "score_distance_to_positive_definite": kept["score_distance_to_positive_definite"],
+        "score_inertia": kept["score_inertia"],
+        "value_inertia": kept["value_inertia"],
+        "discs": kept["discs"],
+        "heads": kept["heads"],
+        "system": kept["system"],
+        "regime": kept["regime"],
+        "hypotheses": kept["hypotheses"],
+        "zero_weights": kept["zero_weights"],
+        "convention": kept["convention"],
+        "description": kept["description"],
+    }
 
 
 def rotary_shares(report: Report) -> dict[int, tuple[float, float]]:
@@ -178,7 +217,7 @@ CONVENTIONS = (
 )
 
 
-def statement_over_layers(name: str, layers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def statement_over_layers(name: str, layers: Sequence[LayerDocument]) -> StatementOverLayers:
     """One statement over all layers: the answer, what differs, which conditions are in the way, what it leaves out."""
     from eigentoken.theory.statements.registry import statements
 
@@ -213,7 +252,7 @@ def _together(answers: Sequence[str]) -> str:
     return next((each for each in FIRST if each in answers), "asks nothing of the weights")
 
 
-def _obstacles(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _obstacles(found: Sequence[StatementReading | AsOneHeadReading]) -> list[Obstacle]:
     counted = Counter(
         text for each in found for text, verdict in each["conditions"].items() if verdict["verdict"] != "holds"
     )
@@ -225,9 +264,7 @@ def _most_often(counted: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def _as_one_head(
-    name: str, found: Sequence[Mapping[str, Any]], layers: Sequence[Mapping[str, Any]]
-) -> dict[str, Any] | None:
+def _as_one_head(name: str, found: Sequence[StatementReading], layers: Sequence[LayerDocument]) -> AsOneHead | None:
     """What its conditions say as if there were one head: in how many layers (of F), in how many heads, what is in the way.
 
     Layers that share their weights share their heads: they are counted once.
@@ -254,13 +291,15 @@ def _as_one_head(
     }
 
 
-def _counted(words: Sequence[str]) -> dict[str, int]:
-    from eigentoken.theory.statements.layer_systems import AsIfAnswer
+def _counted(answers: Sequence[str]) -> AsIfCounts:
+    return {
+        "met as if one head": answers.count("met as if one head"),
+        "not met as if one head": answers.count("not met as if one head"),
+        "undecided as if one head": answers.count("undecided as if one head"),
+    }
 
-    return {str(word): list(words).count(str(word)) for word in AsIfAnswer}
 
-
-def warnings_of(model: Any, layers: Sequence[Mapping[str, Any]], sequences: int = 0) -> list[str]:
+def warnings_of(model: Model, layers: Sequence[LayerDocument], sequences: int = 0) -> list[str]:
     """One line each: tensors of the file that no layer uses, then zero weights with the layers that have them.
 
     Where ``sequences`` were run that are no tokens of a vocabulary, that is said too.

@@ -21,6 +21,10 @@ from eigentoken.files.arrays import write_safetensors
 from eigentoken.files.writing import append_line, opened, replacing, sealed, write_bytes
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from eigentoken.documents.check_document import LayerRecord, Observed
+    from eigentoken.documents.check_document import Options as OptionsDocument
     from eigentoken.models import Model
 
 __all__ = ["check", "open_model"]
@@ -81,13 +85,14 @@ def check(
     for index, record, arrays_of_it in _records(loaded, missing, ids, chosen, together):
         log.append(index, record, arrays_of_it if chosen.arrays else {})
         done()
-    observed = []
+    observed: list[Observed] = []
     if chosen.sequences:
         from eigentoken.checking.observe import observe
 
         principal = {index: record["principal"] for index, record in log.records.items()}
         observed = observe(loaded, chosen.sequences, chosen.tokens, chosen.seed, principal)
-    return assemble(loaded, log.records, observed, ids, chosen, log.arrays)
+    options: OptionsDocument = {"fold": fold, "sequences": sequences, "tokens": tokens, "seed": seed}
+    return assemble(loaded, log.records, observed, ids, options, log.arrays)
 
 
 #: Bytes that the parallel processes of a check may take together.
@@ -168,7 +173,7 @@ class _Log:
 
     def __init__(self, folder: Path, binding: str, fresh: bool) -> None:
         self.path, self.binding = folder / f"{binding[:24]}.jsonl", binding
-        self.records: dict[int, dict[str, Any]] = {}
+        self.records: dict[int, LayerRecord] = {}
         if fresh and self.path.exists():
             self.path.unlink()
         if not self.path.exists():
@@ -195,7 +200,7 @@ class _Log:
         found = self._stored(int(entry["layer"]))
         return set(entry["arrays"]) <= set(found) and all(array_digest(array) == name for name, array in found.items())
 
-    def _stored(self, index: int) -> dict[str, Any]:
+    def _stored(self, index: int) -> dict[str, np.ndarray]:
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
@@ -207,14 +212,14 @@ class _Log:
     def _beside(self, index: int) -> Path:
         return self.path.with_suffix(f".{index}.safetensors")
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, np.ndarray]:
         """All stored arrays by digest."""
-        found: dict[str, Any] = {}
+        found: dict[str, np.ndarray] = {}
         for index in self.records:
             found |= self._stored(index)
         return found
 
-    def append(self, index: int, record: dict[str, Any], arrays: dict[str, Any] | None = None) -> None:
+    def append(self, index: int, record: LayerRecord, arrays: dict[str, np.ndarray] | None = None) -> None:
         """The arrays first, then the line that says that the layer is done."""
         if arrays:
             with replacing(self._beside(index)) as place:
@@ -226,7 +231,7 @@ class _Log:
 
 def _records(
     loaded: Model, missing: Sequence[int], ids: Sequence[str], options: _Options, jobs: int
-) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
+) -> Iterator[tuple[int, LayerRecord, dict[str, np.ndarray]]]:
     if jobs == 1 or len(missing) < 2:
         for index in missing:
             yield index, *_record(loaded, index, ids, options.fold)
@@ -237,11 +242,13 @@ def _records(
     yield from Parallel(n_jobs=jobs, return_as="generator_unordered", inner_max_num_threads=1)(work)
 
 
-def _record_of(source: str, index: int, ids: Sequence[str], fold: bool) -> tuple[int, dict[str, Any], dict[str, Any]]:
+def _record_of(
+    source: str, index: int, ids: Sequence[str], fold: bool
+) -> tuple[int, LayerRecord, dict[str, np.ndarray]]:
     return index, *_record(_load(source), index, ids, fold)
 
 
-def _record(loaded: Model, index: int, ids: Sequence[str], fold: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+def _record(loaded: Model, index: int, ids: Sequence[str], fold: bool) -> tuple[LayerRecord, dict[str, np.ndarray]]:
     from eigentoken.checking.layers import layer_record
 
     layer = loaded.layer(index)

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from eigentoken.documents.certificate import Certificate
+    from eigentoken.documents.steer_document import Before, Guaranteed, LeadingEigenvalue, SteerBody
+    from eigentoken.documents.steer_document import Certificate as CertificateOfAnEdit
+    from eigentoken.documents.steer_document import Tokens as TokensDocument
+    from eigentoken.documents.steer_document import Verdict as VerdictOfAnEdit
+    from eigentoken.models.convention.head_and_layer import Layer
+    from eigentoken.models.loading.model import Model
+    from eigentoken.numerics.layers.steering import Edit
+    from eigentoken.theory.language.verdicts import Verdict
 
 from eigentoken.display import html_table, listing
 from eigentoken.files.arrays import ArrayFileError, read_npy
@@ -28,10 +40,10 @@ class DirectionError(ValueError):
 class SteerReport:
     """What a rank-one edit of the last layer does: ``document`` is the JSON, the rest are views."""
 
-    document: Mapping[str, Any]
+    document: SteerBody
 
-    def as_dict(self) -> dict[str, Any]:
-        return dict(self.document)
+    def as_dict(self) -> SteerBody:
+        return self.document.copy()
 
     @property
     def folder(self) -> Path:
@@ -39,7 +51,7 @@ class SteerReport:
         return Path(self.document["folder"])
 
     @property
-    def verdicts(self) -> dict[str, Any]:
+    def verdicts(self) -> dict[str, VerdictOfAnEdit]:
         """The certified answers about the edited layer, by name."""
         return dict(self.document["verdicts"])
 
@@ -52,7 +64,7 @@ class SteerReport:
             rows.append(("|cos| of the leading eigenvector with the direction, certified", f"at least {bound:.6f}"))
         means = f"{seen['before']['mean']:.3f} before, {seen['after']['mean']:.3f} after"
         rows.append(("|cos| of tokens with the direction, measured", means))
-        words = ", ".join(f"{word} for {told[word]}" for word in ("holds", "fails", "undecided"))
+        words = f"holds for {told['holds']}, fails for {told['fails']}, undecided for {told['undecided']}"
         return [*rows, (f"guarantee of PM-S3 for {told['tokens']} tokens, certified", words)]
 
     def __repr__(self) -> str:
@@ -65,7 +77,7 @@ class SteerReport:
         return html_table(("what", "answer"), self._rows(), str(self.document["model"]))
 
 
-def read_direction(text: str, model: Any, seed: int = 0) -> Any:
+def read_direction(text: str, model: Model, seed: int = 0) -> np.ndarray:
     """A direction: a ``.npy`` file, ``token:ID`` (a row of the embedding) or ``random``."""
     import numpy as np
 
@@ -122,7 +134,7 @@ def steer(
     return SteerReport(_steered(loaded, vector, float(strength), target, sequences, tokens, seed))
 
 
-def _given_direction(direction: Any, d: int) -> Any:
+def _given_direction(direction: Any, d: int) -> np.ndarray:
     """d finite numbers, from an array, a tensor on any device, or a list."""
     import numpy as np
 
@@ -136,8 +148,8 @@ def _given_direction(direction: Any, d: int) -> Any:
 
 
 def _steered(
-    model: Any, direction: Any, strength: float, folder: Path, sequences: int, tokens: int, seed: int
-) -> dict[str, Any]:
+    model: Model, direction: np.ndarray, strength: float, folder: Path, sequences: int, tokens: int, seed: int
+) -> SteerBody:
     import numpy as np
 
     from eigentoken.checking.layers import weights_of
@@ -157,8 +169,8 @@ def _steered(
         "folder": str(folder),
         "layers_changed": list(written.layers),
         "strength": strength,
-        "verdicts": {name: verdict.as_dict() for name, verdict in verdicts.items()},
-        "leading_eigenvalue": verdicts["leader by real part"].details.get("eigenvalue"),
+        "verdicts": {name: _of_an_edit(verdict) for name, verdict in verdicts.items()},
+        "leading_eigenvalue": _leading(verdicts["leader by real part"]),
         "cosine_of_leading_eigenvector_with_direction": aligned,
         "cosine_at_least": cosine_below(verdicts["leading eigenvector"], edit.direction),
         "value_matrix_condition_number": edit.value_condition,
@@ -166,9 +178,42 @@ def _steered(
     }
 
 
+def _of_an_edit(verdict: Verdict) -> VerdictOfAnEdit:
+    whole = verdict.as_dict()
+    return {
+        "verdict": whole["verdict"],
+        "margin": whole["margin"],
+        "unit": whole["unit"],
+        "reason": whole["reason"],
+        "certificate": None if whole["certificate"] is None else _certificate(whole["certificate"]),
+        "details": whole["details"],
+    }
+
+
+def _certificate(whole: Certificate) -> CertificateOfAnEdit:
+    return {
+        "schema": whole["schema"],
+        "kind": whole["kind"],
+        "condition": whole["condition"],
+        "verdict": whole["verdict"],
+        "inputs": whole["inputs"],
+        "data": whole["data"],
+        "arrays": whole["arrays"],
+        "digest": whole["digest"],
+    }
+
+
+def _leading(leader: Verdict) -> LeadingEigenvalue | None:
+    """The disc of the leading eigenvalue, where its centre is a number."""
+    found = leader.details.get("eigenvalue")
+    if found is None or found["re"] is None or found["im"] is None:
+        return None
+    return {"re": found["re"], "im": found["im"], "radius": found["radius"]}
+
+
 def _before_and_after(
-    model: Any, layer: Any, after: Any, edit: Any, sequences: int, tokens: int, seed: int
-) -> dict[str, Any]:
+    model: Model, layer: Layer, after: Layer, edit: Edit, sequences: int, tokens: int, seed: int
+) -> TokensDocument:
     """Correlation of the tokens with the direction after the last layer, with the old and the new matrix, and PM-S3."""
     import numpy as np
 
@@ -177,28 +222,32 @@ def _before_and_after(
     from eigentoken.models.forward import first_states, run_layer
     from eigentoken.numerics.layers.certified_attention import Balls, mixed_values
     from eigentoken.numerics.layers.steering import token_guarantees
+    from eigentoken.theory.language.verdicts import VerdictAnswer
 
     x = first_states(model, starting_tokens(model, sequences, tokens, seed))
     for each in model.layers(0, model.n_layers - 1):
         x = run_layer(each, x).output
-    found: dict[str, Any] = {}
-    for name, which in (("before", layer), ("after", after)):
+
+    def cosines(which: Layer) -> Before:
         state = run_layer(which, x, with_feed_forward=False).after_attention.reshape(-1, model.d).astype(np.float64)
-        cosines = np.abs(state @ edit.direction) / np.linalg.norm(state, axis=1)
-        found[name] = {"mean": float(cosines.mean()), "smallest": float(cosines.min())}
+        found = np.abs(state @ edit.direction) / np.linalg.norm(state, axis=1)
+        return {"mean": float(found.mean()), "smallest": float(found.min())}
+
     seen = layer.attention_norm.apply(x) if layer.placement == "pre" else x
     heads = [{name: getattr(head, name) for name in HEAD} for head in layer.heads]
     mixed = mixed_values(heads, seen, layer.mask.allowed(seen.shape[-2]), rotary_pairs(layer))
     values = Balls(*(part.reshape(-1, part.shape[-1]) for part in (mixed.center, mixed.radius)))
     guarantees = token_guarantees(x.reshape(-1, model.d), values, after.output_matrix(), edit, after.output_bias)
-    words = [str(each.verdict.answer) for each in guarantees]
+    answers = [each.verdict.answer for each in guarantees]
     bounds = [each.tangent_at_most for each in guarantees if each.tangent_at_most is not None]
-    found["guaranteed"] = {
+    guaranteed: Guaranteed = {
         "tokens": len(guarantees),
-        **{word: words.count(word) for word in ("holds", "fails", "undecided")},
+        "holds": answers.count(VerdictAnswer.HOLDS),
+        "fails": answers.count(VerdictAnswer.FAILS),
+        "undecided": answers.count(VerdictAnswer.UNDECIDED),
         "largest_tangent_bound": max(bounds) if bounds else None,
         "median_tangent_bound": float(np.median(bounds)) if bounds else None,
         "scope": SCOPE,
         "each": [each.as_dict() for each in guarantees],
     }
-    return found
+    return {"before": cosines(layer), "after": cosines(after), "guaranteed": guaranteed}

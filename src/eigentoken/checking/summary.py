@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 from eigentoken.checking.report import Report
+from eigentoken.documents.check_document import AsIfCounts, Head, Statement
 
 __all__ = [
     "Groups",
@@ -19,7 +20,7 @@ __all__ = [
     "systems_of",
 ]
 
-Told = Mapping[str, Any]
+Told = Statement
 
 #: How a reader is told of each part in which a statement's system may differ.
 PARTS = {
@@ -95,7 +96,7 @@ def difference_text(told: Told, layers: int) -> str:
     return " / ".join(found)
 
 
-def met_as_one_head(report: Report, of: str) -> list[tuple[Told, int]]:
+def met_as_one_head(report: Report, of: Literal["layers", "heads"]) -> list[tuple[Told, int]]:
     """What is met as if there were one head, by the sums of the heads (``layers``) or in single heads (``heads``)."""
     counted = [
         (each, each["as_one_head"][of]["met as if one head"]) for each in report.statements if each["as_one_head"]
@@ -103,9 +104,15 @@ def met_as_one_head(report: Report, of: str) -> list[tuple[Told, int]]:
     return [(each, count) for each, count in counted if count]
 
 
-def heads_of(report: Report) -> list[dict[str, Any]]:
+def heads_of(report: Report) -> list[Head]:
     """All heads, those of shared layers once."""
     return [head for layer in report.layers if layer["layer"] == layer["weights_of"] for head in layer["heads"]]
+
+
+def met_of(counts: AsIfCounts) -> str:
+    """``3/8``: how many of those that were read meet the conditions; empty without any."""
+    met, apart = counts["met as if one head"], counts["not met as if one head"] + counts["undecided as if one head"]
+    return f"{met}/{met + apart}" if met + apart else ""
 
 
 def in_words(found: Sequence[Told]) -> str:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eigentoken.commands import names
+from eigentoken.documents.coq_document import CoqDocument
+from eigentoken.documents.coq_document import File as CoqFile
 from eigentoken.files.writing import write_text
 from eigentoken.output import progress, say, say_hanging, show_json, styled, table
 
@@ -37,7 +39,7 @@ def list_statements(json: JsonFlag = False) -> None:
 
     rows = contents()
     if json:
-        show_json("statements", {"statements": rows})
+        show_json({"schema": "eigentoken/statements/3", "statements": rows})
         return
     cells = [
         (row["id"], row["kind"], styled(str(row["status"]), "*" if row["listed_sizes"] else ""), row["title"])
@@ -71,7 +73,7 @@ def show(
 
     told = summary(statements().get(name))
     if json:
-        show_json("statement", told.as_dict())
+        show_json(told.as_dict())
         return
     if trust:
         from eigentoken.proofs.typeset.trust import trust as rests_on
@@ -124,8 +126,13 @@ def verify(
         write_text(junit, to_junit(results))
     bad = [each for each in results if not each.good]
     if json:
-        verdict = "fails" if bad else "holds"
-        show_json("verify", {"verdict": verdict, "statements": [each.as_dict() for each in results]})
+        show_json(
+            {
+                "schema": "eigentoken/verify/1",
+                "verdict": "fails" if bad else "holds",
+                "statements": [each.as_dict() for each in results],
+            }
+        )
     else:
         _verify_table(results, bad)
         for path in recorded:
@@ -183,7 +190,8 @@ def derive(
         graph = _graph(Path(folder)) if every and {"tex", "pdf"} & set(forms) else None
         done = write(document, forms, output, graph=graph, **options)
     if json:
-        show_json("derive", {"files": [str(path) for path in done.files], "missing": list(done.missing)})
+        files = [str(path) for path in done.files]
+        show_json({"schema": "eigentoken/derive/1", "files": files, "missing": list(done.missing)})
     else:
         for path in done.files:
             say(f"wrote {path}")
@@ -201,17 +209,33 @@ def _derive_coq(name: str | None, every: bool, folder: Path, json: bool) -> None
     chosen = list(statements()) if name is None else [statements().get(name)]
     with progress("coqc", len(chosen)) as advance:
         results = export(chosen, folder, done=lambda: advance())
-    counts = {kind: sum(len(getattr(each, kind)) for each in results) for kind in ("accepted", "refused", "missing")}
+    accepted = sum(len(each.accepted) for each in results)
+    refused = sum(len(each.refused) for each in results)
+    missing = sum(len(each.missing) for each in results)
     if json:
-        files = [
-            {"id": each.id, "file": str(each.path), **{k: list(getattr(each, k)) for k in counts}} for each in results
+        files: list[CoqFile] = [
+            {
+                "id": each.id,
+                "file": str(each.path),
+                "accepted": list(each.accepted),
+                "refused": list(each.refused),
+                "missing": list(each.missing),
+            }
+            for each in results
         ]
-        show_json("coq", {**counts, "files": files})
+        totals: CoqDocument = {
+            "schema": "eigentoken/coq/1",
+            "accepted": accepted,
+            "refused": refused,
+            "missing": missing,
+            "files": files,
+        }
+        show_json(totals)
         return
     for each in results:
         rest = [*each.refused, *each.missing]
         say(f"{each.path}: {len(each.accepted)} accepted" + (f"; not proved there: {', '.join(rest)}" if rest else ""))
-    say(f"coqc accepted {counts['accepted']} of {sum(counts.values())} lemmas", "bold")
+    say(f"coqc accepted {accepted} of {accepted + refused + missing} lemmas", "bold")
 
 
 def _graph(folder: Path) -> Path:

@@ -56,7 +56,7 @@ def certify(
 
     if condition is None:
         if json:
-            show_json("conditions", {"conditions": conditions()})
+            show_json({"schema": "eigentoken/conditions/1", "conditions": conditions()})
         else:
             table("conditions", ("name", "meaning"), conditions().items(), wrap=("meaning",))
         return
@@ -85,7 +85,20 @@ def certify(
 
         store(verdict.certificate, save)
     if json:
-        show_json("verdict", {"condition": condition, "matrix": matrix, **verdict.as_dict()})
+        found = verdict.as_dict()
+        show_json(
+            {
+                "schema": "eigentoken/verdict/3",
+                "condition": condition,
+                "matrix": matrix,
+                "verdict": found["verdict"],
+                "margin": found["margin"],
+                "unit": found["unit"],
+                "reason": found["reason"],
+                "certificate": found["certificate"],
+                "details": found["details"],
+            }
+        )
         return
     margin = "" if verdict.margin is None else f" (margin {verdict.margin:.6g}, {verdict.unit})"
     say(
@@ -129,7 +142,14 @@ def recheck(
     words, verdict = [each.agrees for each in found], found.verdict
     if json:
         lines = [each.as_dict() for each in found]
-        show_json("recheck", {"verdict": verdict, "certificates": lines, "not_covered": found.not_covered})
+        show_json(
+            {
+                "schema": "eigentoken/recheck/2",
+                "verdict": verdict,
+                "certificates": lines,
+                "not_covered": found.not_covered,
+            }
+        )
     else:
         rows = [
             (_readable(each.where), _readable(each.condition), each.agrees, _readable(each.reason))

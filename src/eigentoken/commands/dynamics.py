@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from eigentoken.commands import names
+from eigentoken.documents.reproduction_document import Outcome, Scale
+from eigentoken.documents.simulation_document import SimulationDocument
 from eigentoken.output import say, show_json, table
 
 __all__ = ["add_to"]
@@ -52,9 +54,9 @@ def simulate(
     Example: eigentoken simulate attention-map --n 10 --seed 1 --figure run.png
     """
     from eigentoken.figures import run_simulation
-    from eigentoken.numerics.dynamics.simulate import OptionError
+    from eigentoken.numerics.dynamics.simulate import OptionError, SimulationOptions
 
-    options = {
+    options: SimulationOptions = {
         "n": n, "d": d, "heads": heads, "alpha": alpha, "instances": instances, "end": end, "seed": seed, "mask": mask,
         "method": method, "step": step, "rtol": rtol, "samples": samples, "certify": certify,
     }  # fmt: skip
@@ -63,7 +65,7 @@ def simulate(
     except OptionError as problem:
         raise ValueError(f"--{problem}") from None
     if json:
-        show_json("simulation", {key: value for key, value in summary.items() if key != "schema"})
+        show_json(summary)
         return
     say(f"{summary['system']}: {_limits(summary)}", "bold")
     rows = [(name, f"{each['start']:.4g}", f"{each['end']:.4g}") for name, each in summary["observables"].items()]
@@ -76,7 +78,7 @@ def simulate(
         say(f"wrote {path}")
 
 
-def _limits(summary: dict[str, Any]) -> str:
+def _limits(summary: SimulationDocument) -> str:
     return ", ".join(f"{name} {each['count']} of {each['total']}" for name, each in summary["limits"].items())
 
 
@@ -107,9 +109,10 @@ def reproduce(
     from eigentoken.figures import list_recipes, run_recipes
 
     if listing:
-        listed = list_recipes()["recipes"]
+        whole = list_recipes()
+        listed = whole["recipes"]
         if json:
-            show_json("recipes", {"recipes": listed})
+            show_json(whole)
         else:
             rows = [(each["name"], each["figure"], each["title"]) for each in listed]
             table(f"{len(listed)} recipes", ("name", "figure", "title"), rows, wrap=("title", "figure"))
@@ -119,12 +122,12 @@ def reproduce(
         if sys.stderr.isatty():
             print(text, file=sys.stderr)
 
-    scale = "quick" if quick else "paper" if paper else "full"
+    scale: Scale = "quick" if quick else "paper" if paper else "full"
     done = run_recipes(
         recipes or None, scale=scale, seed=seed, folder=output, resume=not fresh, models=model or (), progress=started
     )
     if json:
-        show_json("reproduction", {key: value for key, value in done.items() if key != "schema"})
+        show_json(done)
         return
     rows = [(each["name"], each["status"], each["reason"]) for each in done["outcomes"]]
     table("", ("recipe", "outcome", "why"), rows, wrap=("why",))
@@ -133,7 +136,7 @@ def reproduce(
     say(f"gallery: {done['gallery']}")
 
 
-def _details(outcome: dict[str, Any]) -> None:
+def _details(outcome: Outcome) -> None:
     """Each claim of a recipe asked for by name with its evidence, its tables, and what stood in for what."""
     words = {True: "agrees", False: "differs"}
     rows = [(words[check["agrees"]], check["claim"], check["evidence"]) for check in outcome["checks"]]

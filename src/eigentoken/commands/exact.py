@@ -47,7 +47,7 @@ def classify(
     except OutOfTime:
         raise ValueError(f"not classified within {seconds:g} seconds: give more with --seconds") from None
     if json:
-        show_json("classification", {key: value for key, value in found.items() if key != "schema"})
+        show_json(found)
         return
     where = "".join(f", {name} = {found[name]}" for name in ("k", "p", "q") if found.get(name) is not None)
     say(f"{found['class']}{where}", "bold")

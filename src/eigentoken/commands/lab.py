@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from eigentoken.documents.refutation_document import RefutationDocument
 from eigentoken.files.writing import write_text
 from eigentoken.output import say, show_json
 
@@ -65,12 +66,12 @@ def refute(
         drop=drop,
         watch=_watch(),
     )
-    document = {key: value for key, value in report.as_dict().items() if key != "schema"}
+    document = report.as_dict()
     if output is not None:
         import json as codec
 
         output.parent.mkdir(parents=True, exist_ok=True)
-        text = codec.dumps(report.as_dict(), indent=1, default=str)
+        text = codec.dumps(document, indent=1, default=str)
         write_text(output, text + "\n")
     if html is not None:
         from eigentoken.lab_page import refutation_html
@@ -78,7 +79,7 @@ def refute(
         html.parent.mkdir(parents=True, exist_ok=True)
         write_text(html, refutation_html(document))
     if json:
-        show_json("refutation", document)
+        show_json(document)
     else:
         _show(document)
     raise typer.Exit(1 if report.refuted or report.untested else 0)
@@ -94,7 +95,7 @@ def _watch() -> Any:
     return line
 
 
-def _show(document: dict[str, Any]) -> None:
+def _show(document: RefutationDocument) -> None:
     from eigentoken.lab_page import NEEDED
     from eigentoken.theory.printing.plain_text import plain_text
 
@@ -106,8 +107,8 @@ def _show(document: dict[str, Any]) -> None:
         if found is not None:
             for name, value in found["instance"].items():
                 say(f"    {name} = {value}")
-        for each in result["lost_workers"]:
-            say(f"  {each}")
+        for lost in result["lost_workers"]:
+            say(f"  {lost}")
         fallen = result["verdict"] == "refuted"
         for each in result["dropped"][:1] if fallen else ():
             say(f"  which conditions are needed: {each['says']}")

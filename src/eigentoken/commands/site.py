@@ -33,7 +33,7 @@ def atlas(
 
     pages = build(output)
     if json:
-        show_json("atlas", {"folder": str(output), "pages": [path.name for path in pages]})
+        show_json({"schema": "eigentoken/atlas/1", "folder": str(output), "pages": [path.name for path in pages]})
     else:
         say(f"wrote {len(pages)} pages; open {output / 'index.html'}")
 
@@ -49,7 +49,7 @@ def doctor(json: JsonFlag = False) -> None:
 
     found = diagnose()
     if json:
-        show_json("doctor", {"checks": found})
+        show_json({"schema": "eigentoken/doctor/1", "checks": found})
         return
     rows = [(each["name"], each["state"], each["detail"]) for each in found]
     table("", ("what", "state", "detail"), rows, wrap=("detail",))

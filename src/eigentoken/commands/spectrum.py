@@ -67,7 +67,7 @@ def spectrum(
         raise ValueError(f"--format must be {', '.join(FORMATS)}, got {form!r}: choose one")
     found = derived(system, at=at, mask=mask, heads=heads, symmetric=symmetric, signs=signs)
     if chosen == "json" and output is None:
-        show_json("spectrum", found.as_dict())
+        show_json({"schema": "eigentoken/spectrum/1", **found.as_dict()})
     elif chosen == "json" and output is not None:
         document = {"schema": schema("spectrum")["$id"], **found.as_dict()}
         write_text(output, documents.dumps(document, indent=2, allow_nan=False) + "\n")

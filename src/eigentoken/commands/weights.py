@@ -36,7 +36,7 @@ def list_models(json: JsonFlag = False) -> None:
     samples = listing()
     families = list(supported_families())
     if json:
-        show_json("models", {"families": families, "samples": samples})
+        show_json({"schema": "eigentoken/models/1", "families": families, "samples": samples})
         return
     say(f"families: {', '.join(str(each) for each in families)}")
     say("sources: a folder or file (safetensors, pytorch .bin, GGUF, llama2.c .bin, .npz), a hub id, sample:NAME")
@@ -124,7 +124,7 @@ def check(
     wanted = {"html": html, "latex": latex, "sarif": sarif, "intoto": intoto, "model-card": model_card, "json": output}
     written = write_report(report, {form: path for form, path in wanted.items() if path is not None}, arrays)
     if json:
-        show_json("check", report.as_dict())
+        show_json({"schema": "eigentoken/check/3", **report.as_dict()})
     else:
         from eigentoken.checking.terminal import show
 
@@ -158,7 +158,7 @@ def steer(
     except DirectionError as problem:
         raise ValueError(f"--{problem}") from None
     if json:
-        show_json("steer", report)
+        show_json({"schema": "eigentoken/steer/1", **report})
         return
     say(f"wrote {report['folder']}; layers changed: {', '.join(map(str, report['layers_changed']))}", "bold")
     for name, verdict in report["verdicts"].items():

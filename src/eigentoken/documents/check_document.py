@@ -1,8 +1,8 @@
-"""``eigentoken/check/2``: check --json, check -o."""
+"""``eigentoken/check/3``: check --json, check -o."""
 
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
-from eigentoken.documents.schema_language import Also, Limit, Natural, NonNegative, document
+from eigentoken.documents.schema_language import Also, Instead, Limit, Natural, NonNegative, document
 from eigentoken.documents.verdict_object import Verdict
 
 
@@ -25,19 +25,49 @@ class Model(TypedDict):
     files: list[File]
 
 
-Word = Literal[
-    "holds",
-    "fails",
-    "undecided",
-    "not about this model",
-    "asks nothing of the weights",
-    "asks only invertibility",
-    "no condition on weights",
+Word = Annotated[
+    str,
+    Instead(
+        {
+            "enum": [
+                "holds",
+                "fails",
+                "undecided",
+                "not about this model",
+                "asks nothing of the weights",
+                "asks only invertibility",
+                "no condition on weights",
+            ]
+        }
+    ),
 ]
 
 
+Part = Literal[
+    "heads",
+    "mask",
+    "positions",
+    "scores",
+    "metric",
+    "values",
+    "map",
+    "matrices",
+    "system",
+    "attention",
+    "parameters",
+    "step",
+    "normalisation",
+]
+RegimeName = Literal["convergence", "divergence", "intermediate", "none", "undecided", "not about this model"]
+RegimeOf = Literal["this layer", "as if one head", "not about this model"]
+AsksName = Literal["nothing", "invertible", "more"]
+PlacementName = Literal["pre", "post"]
+NormName = Literal["layernorm", "rmsnorm"]
+ZeroWeight = Literal["query", "key", "value", "output"]
+
+
 class DifferenceCount(TypedDict):
-    part: Literal["heads", "mask", "positions", "scores", "metric", "values", "map", "matrices", "system"]
+    part: Part
     statement: str
     layer: str
     layers: Annotated[int, Limit(minimum=1)]
@@ -48,10 +78,11 @@ class Obstacle(TypedDict):
     layers: Annotated[int, Limit(minimum=1)]
 
 
-IdealisationName = Literal[
+IDEALISATIONS = [
     "step",
     "step of a map",
     "normalisation",
+    "unit tokens",
     "centring",
     "no normalisation",
     "weights over root d",
@@ -59,6 +90,7 @@ IdealisationName = Literal[
     "biases",
     "feed-forward",
 ]
+IdealisationName = Annotated[str, Instead({"enum": IDEALISATIONS})]
 
 
 AsIfCounts = TypedDict(
@@ -83,13 +115,14 @@ class AsOneHead(TypedDict):
     obstacles_in_heads: list[ObstacleInHeads]
 
 
+KINDS = ["lemma", "theorem", "proposition", "remark", "definition", "extension", "counterexample", "conjecture"]
+
+
 class Statement(TypedDict):
     id: str
     title: str
-    kind: Literal[
-        "lemma", "theorem", "proposition", "remark", "definition", "extension", "counterexample", "conjecture"
-    ]
-    asks: Literal["nothing", "invertible", "more"]
+    kind: Annotated[str, Instead({"enum": KINDS})]
+    asks: AsksName
     word: Word
     layers: list[Word]
     differs: list[DifferenceCount]
@@ -103,17 +136,19 @@ Interval = Annotated[list[float | Literal["inf", "-inf"]], Limit(min_items=2, ma
 
 
 class HeadRegime(TypedDict):
-    regime: Literal["convergence", "divergence", "intermediate", "none", "undecided", "not about this model"]
+    regime: RegimeName
     rank: Verdict
-    of: Literal["this layer", "as if one head", "not about this model"]
-    on_whole_space: Literal["convergence", "divergence", "intermediate", "none", "undecided", "not about this model"]
+    of: RegimeOf
+    on_whole_space: RegimeName
     on: str
     reason: str
     conserved_directions: int | None
     verdicts: dict[str, Verdict]
 
 
-AsIfWord = Literal["met as if one head", "not met as if one head", "undecided as if one head"]
+AsIfWord = Annotated[
+    str, Instead({"enum": ["met as if one head", "not met as if one head", "undecided as if one head"]})
+]
 
 
 class HeadReading(TypedDict):
@@ -138,13 +173,13 @@ class Head(TypedDict):
     hypotheses: list[HeadReading]
     rotary: NotRequired[list[Rotary]]
     head: Natural
-    score: dict[str, Interval] | None
-    value: dict[str, Interval] | None
+    score: dict[str, Interval]
+    value: dict[str, Interval]
     score_norm: Interval
 
 
 class Difference(TypedDict):
-    part: Literal["heads", "mask", "positions", "scores", "metric", "values", "map", "matrices", "system"]
+    part: Part
     statement: str
     layer: str
 
@@ -157,7 +192,7 @@ class AsOneHeadReading(TypedDict):
 class StatementReading(TypedDict):
     statement: str
     word: Word
-    asks: Literal["nothing", "invertible", "more"]
+    asks: AsksName
     system: str | None
     differs: list[Difference]
     verdict: Verdict | None
@@ -179,17 +214,51 @@ class System(TypedDict):
     uniform: bool
     score_is_identity: bool
     value_is_identity: bool
-    placement: Literal["pre", "post"]
-    norm: Literal["layernorm", "rmsnorm"]
+    placement: PlacementName
+    norm: NormName
     gains_folded: bool
     says: str
 
 
 class LayerRegime(TypedDict):
-    regime: Literal["convergence", "divergence", "intermediate", "none", "undecided", "not about this model"]
-    of: Literal["this layer", "as if one head", "not about this model"]
+    regime: RegimeName
+    of: RegimeOf
     reason: str
     verdicts: dict[str, Verdict]
+
+
+class LayerMeasures(TypedDict):
+    """What the numerics finds of one layer."""
+
+    layer: int
+    d: int
+    leaders: dict[str, Verdict]
+    cases: dict[str, str]
+    leading_eigenvalue: Interval
+    gap: Interval
+    alpha_star: Interval
+    norm: Interval
+    distance_to_symmetric: Interval
+    distance_to_identity: Interval
+    distance_to_positive_definite: Interval
+    score_distance_to_symmetric: Interval
+    score_distance_to_positive_definite: Interval
+    score_inertia: Verdict
+    value_inertia: Verdict
+    discs: list[list[float]]
+    heads: list[Head]
+
+
+class LayerRecord(LayerMeasures):
+    """What is kept of one layer while the others are examined."""
+
+    system: System
+    regime: LayerRegime
+    hypotheses: list[StatementReading]
+    principal: list[list[float]] | None
+    zero_weights: list[ZeroWeight]
+    convention: str
+    description: str
 
 
 class Layer(TypedDict):
@@ -208,7 +277,7 @@ class Layer(TypedDict):
     score_distance_to_positive_definite: NotRequired[Interval]
     system: System
     regime: LayerRegime
-    zero_weights: list[Literal["query", "key", "value", "output"]]
+    zero_weights: list[ZeroWeight]
     cases: dict[str, str]
     convention: str
     d: Natural
@@ -217,6 +286,9 @@ class Layer(TypedDict):
     layer: Natural
     weights_of: Natural
     score_distance_to_symmetric: NotRequired[Interval]
+
+
+Ends = Annotated[list[float], Limit(min_items=2, max_items=2)]
 
 
 class Observed(TypedDict):
@@ -239,15 +311,15 @@ class Observed(TypedDict):
             }
         ),
     ]
-    tokens: NotRequired[list[Any] | float | None]
-    mean_distance: NotRequired[list[Any] | float | None]
-    E: NotRequired[list[Any] | float | None]
-    correlation: NotRequired[list[Any] | float | None]
-    delta_rho: NotRequired[list[Any] | float | None]
-    delta_rho_interval: NotRequired[list[Any] | float | None]
-    probability: NotRequired[list[Any] | float | None]
-    probability_interval: NotRequired[list[Any] | float | None]
-    subspace_dimension: NotRequired[list[Any] | float | None]
+    tokens: Natural
+    mean_distance: Ends
+    E: Ends
+    correlation: Ends
+    delta_rho: float
+    delta_rho_interval: Ends
+    probability: float
+    probability_interval: Ends
+    subspace_dimension: Natural
 
 
 class IdealisationRow(TypedDict):
@@ -264,9 +336,13 @@ class Options(TypedDict):
     seed: int
 
 
-@document("eigentoken/check/2", "check --json, check -o")
-class CheckDocument(TypedDict):
-    schema: Literal["eigentoken/check/2"]
+class CheckHead(TypedDict):
+    schema: Literal["eigentoken/check/3"]
+
+
+class CheckBody(TypedDict):
+    """The document without the name of its schema."""
+
     model: Model
     warnings: list[str]
     statements: list[Statement]
@@ -276,3 +352,8 @@ class CheckDocument(TypedDict):
     version: str
     conventions: str
     options: Options
+
+
+@document("eigentoken/check/3", "check --json, check -o")
+class CheckDocument(CheckHead, CheckBody):
+    pass

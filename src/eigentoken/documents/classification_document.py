@@ -3,15 +3,22 @@
 from typing import Annotated, Literal, TypedDict
 
 from eigentoken.documents.instance import Empty, Instance, Sha256
-from eigentoken.documents.schema_language import Limit, Natural, NonNegative, Text, document
+from eigentoken.documents.schema_language import Instead, Limit, Natural, NonNegative, Text, document
 
 
 class Inputs(TypedDict):
     instance: Sha256
 
 
+PointClaim = Literal["fixed", "moved", "undefined", "inside", "outside", "boundary", "discrete"]
+Stability = Literal["stable", "marginal", "unstable", "undecided"]
+ShapeName = Literal["consensus", "bipartite", "polygonal", "clustering"]
+PointClass = Literal["consensus", "bipartite", "polygonal", "clustering", "2-cycle", "not-an-equilibrium", "undecided"]
+PointArithmetic = Literal["exact", "balls", "exact, spectrum by balls", "exact, spectrum open"]
+
+
 class ClassifiedData(TypedDict):
-    claim: Literal["fixed", "moved", "undefined", "inside", "outside", "boundary", "discrete"]
+    claim: PointClaim
     at_least: Annotated[str, Limit(pattern="^-?0x[01]\\.[0-9a-f]{1,13}p[+-][0-9]{1,4}$")] | None
     cycle: bool
 
@@ -19,7 +26,7 @@ class ClassifiedData(TypedDict):
 class Certificate(TypedDict):
     schema: Literal["eigentoken/certificate/1"]
     kind: Literal["classification"]
-    condition: Literal["equilibrium", "linearly asymptotically stable"]
+    condition: Annotated[str, Instead({"enum": ["equilibrium", "linearly asymptotically stable"]})]
     verdict: Literal["holds", "fails"]
     inputs: Inputs
     data: ClassifiedData
@@ -52,7 +59,7 @@ class Nearby(TypedDict):
     distance: NonNegative
     reason: Text
     spectrum: list[SpectrumEntry]
-    linearization: Literal["stable", "marginal", "unstable", "undecided"]
+    linearization: Stability
 
 
 ClassificationDocument = TypedDict(
@@ -64,10 +71,8 @@ ClassificationDocument = TypedDict(
         "system": Text,
         "n": Annotated[int, Limit(minimum=1)],
         "d": Annotated[int, Limit(minimum=1)],
-        "class": Literal[
-            "consensus", "bipartite", "polygonal", "clustering", "2-cycle", "not-an-equilibrium", "undecided"
-        ],
-        "also": list[Literal["consensus", "bipartite", "polygonal", "clustering"]],
+        "class": PointClass,
+        "also": list[ShapeName],
         "shape": Literal["consensus", "bipartite", "polygonal", "clustering", None],
         "equilibrium": Verdict,
         "k": Annotated[int, Limit(minimum=1)] | None,
@@ -80,7 +85,7 @@ ClassificationDocument = TypedDict(
         "linearization": Literal["stable", "marginal", "unstable", "undecided", None],
         "unstable_dimension": Natural | None,
         "stable": Verdict,
-        "arithmetic": Literal["exact", "balls", "exact, spectrum by balls", "exact, spectrum open"],
+        "arithmetic": PointArithmetic,
         "notes": list[Text],
         "nearby": Nearby | None,
     },

@@ -1,15 +1,17 @@
 """``eigentoken/doctor/1``: doctor --json."""
 
-from typing import Any, Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
-from eigentoken.documents.schema_language import document, open_to_more
+from eigentoken.documents.schema_language import Instead, document, open_to_more
+
+Anything = Instead({})
 
 
 @open_to_more
 class Check(TypedDict):
-    detail: Any
-    name: Any
-    state: Any
+    detail: Annotated[str, Anything]
+    name: Annotated[str, Anything]
+    state: Annotated[str, Anything]
 
 
 @document("eigentoken/doctor/1", "doctor --json")

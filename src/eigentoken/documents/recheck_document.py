@@ -2,16 +2,16 @@
 
 from typing import Annotated, Literal, TypedDict
 
-from eigentoken.documents.schema_language import Says, Text, document
+from eigentoken.documents.schema_language import Instead, Says, Text, document
 
 
 class Certificate(TypedDict):
     where: str
     condition: str
-    verdict: Literal["holds", "fails", "undecided"]
-    agrees: Literal["holds", "fails", "undecided"]
+    verdict: Annotated[str, Instead({"enum": ["holds", "fails", "undecided"]})]
+    agrees: Annotated[str, Instead({"enum": ["holds", "fails", "undecided"]})]
     reason: Text
-    by: Literal["the second arithmetic", "the issuer's code again", "content hashes"]
+    by: Annotated[str, Instead({"enum": ["the second arithmetic", "the issuer's code again", "content hashes"]})]
 
 
 @document("eigentoken/recheck/2", "recheck --json")

@@ -1,14 +1,18 @@
 """``eigentoken/refutation/2``: refute --json, refute -o."""
 
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from eigentoken.documents.instance import Empty, Instance, Sha256
 from eigentoken.documents.schema_language import Limit, Natural, NonNegative, Text, When, document, with_rules
 
+RefutationAnswer = Literal["refuted", "candidate", "survived", "not tested"]
+RefutationStatus = Literal["refuted", "tested", "not tested"]
+Mask = Literal["full", "causal"] | list[list[Literal[0, 1]]]
+
 
 class StatedWord(TypedDict):
     text: str
-    statement: dict[str, Any] | None
+    statement: dict[str, object] | None
 
 
 class Conjecture(TypedDict):
@@ -16,7 +20,7 @@ class Conjecture(TypedDict):
     system: Text
     conditions: list[StatedWord]
     claims: Annotated[list[StatedWord], Limit(min_items=1)]
-    mask: NotRequired[Literal["full", "causal"] | list[list[Literal[0, 1]]]]
+    mask: NotRequired[Mask]
     digest: Sha256
 
 
@@ -44,11 +48,11 @@ class Inputs(TypedDict):
 class LabData(TypedDict):
     k: int
     p: int
-    statement: dict[str, Any] | None
+    statement: dict[str, object] | None
     reason: Text
     kind: str
-    data: NotRequired[dict[str, Any]]
-    predicate: NotRequired[dict[str, Any] | None]
+    data: NotRequired[dict[str, object]]
+    predicate: NotRequired[dict[str, object] | None]
 
 
 class LabCertificate(TypedDict):
@@ -86,8 +90,8 @@ class Result(TypedDict):
     name: Text
     system: Text
     place: str
-    verdict: Literal["refuted", "candidate", "survived", "not tested"]
-    status: Literal["refuted", "tested", "not tested"]
+    verdict: RefutationAnswer
+    status: RefutationStatus
     meaning: Text
     expect: str
     conjecture: Conjecture
@@ -103,7 +107,7 @@ class Result(TypedDict):
     unsettled: Natural
     found_by: str
     counterexample: Counterexample | None
-    candidate: dict[str, Any] | None
+    candidate: dict[str, object] | None
     dropped: list[Dropped]
     lost_workers: list[str]
 

@@ -26,6 +26,7 @@ __all__ = [
     "NonNegative",
     "Says",
     "Text",
+    "Unlisted",
     "When",
     "document",
     "open_to",
@@ -91,6 +92,14 @@ class Instead:
 
     def keywords(self) -> Schema:
         return dict(self.rule)
+
+
+@dataclass(frozen=True)
+class Unlisted:
+    """Written, and typed here, but not promised: the schema, open to more, does not name the field."""
+
+    def keywords(self) -> Schema:
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +180,13 @@ def schema_of(kind: type) -> Schema:
     return {**head, **body, **defs}
 
 
+def _unlisted(hint: object) -> bool:
+    parts = typing.get_args(hint)
+    if typing.get_origin(hint) in (typing.NotRequired, typing.Required):
+        return _unlisted(parts[0])
+    return typing.get_origin(hint) is Annotated and any(isinstance(each, Unlisted) for each in parts[1:])
+
+
 class _Writer:
     """The schema of one document while it is written."""
 
@@ -180,7 +196,10 @@ class _Writer:
         self.owners: dict[str, type] = {}
 
     def body(self, kind: type) -> Schema:
-        hints = typing.get_type_hints(kind, include_extras=True)
+        every = typing.get_type_hints(kind, include_extras=True)
+        hints = {key: hint for key, hint in every.items() if not _unlisted(hint)}
+        if kind not in _OPEN and len(hints) < len(every):
+            raise TypeError(f"{kind.__name__}: a field is unlisted, and the schema is not open to more: list it")
         properties = {key: self.of(hint) for key, hint in hints.items()}
         found: Schema = {"type": "object"}
         if kind.__doc__ and kind.__module__ != "typing" and not kind.__doc__.startswith("dict("):

@@ -1,8 +1,11 @@
 """``eigentoken/spectrum/1``: spectrum --json."""
 
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
-from eigentoken.documents.schema_language import Limit, Says, Text, document
+from eigentoken.documents.schema_language import Instead, Limit, Says, Text, document
+from eigentoken.documents.verdict_object import VerdictDetails
+
+Extension = Literal["homogeneous", "unit"]
 
 
 class Formula(TypedDict):
@@ -43,7 +46,7 @@ class Verdict(TypedDict):
     unit: str
     reason: str
     certificate: None
-    details: dict[str, Any]
+    details: Annotated[VerdictDetails, Instead({"type": "object"})]
 
 
 class Proof(TypedDict):
@@ -69,9 +72,13 @@ class Criterion(TypedDict):
     verdict: Literal["holds", "fails", "undecided"]
 
 
-@document("eigentoken/spectrum/1", "spectrum --json")
-class SpectrumDocument(TypedDict):
+class SpectrumHead(TypedDict):
     schema: Literal["eigentoken/spectrum/1"]
+
+
+class SpectrumBody(TypedDict):
+    """The document without the name of its schema."""
+
     system: Text
     point: Text
     time: Literal["map", "flow"]
@@ -83,3 +90,8 @@ class SpectrumDocument(TypedDict):
     notes: list[Text]
     count: Verdict
     criteria: list[Criterion]
+
+
+@document("eigentoken/spectrum/1", "spectrum --json")
+class SpectrumDocument(SpectrumHead, SpectrumBody):
+    pass

@@ -1,40 +1,77 @@
 """``eigentoken/statement/3``: show --json."""
 
-from typing import Any, Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
-from eigentoken.documents.schema_language import document, open_to_more
+from eigentoken.documents.schema_language import Instead, Unlisted, document, open_to_more
+
+Anything = Instead({})
+StatusName = Annotated[
+    str, Instead({"enum": ["stated", "tested", "argued", "stepwise", "derived", "refuted", "corrected"]})
+]
+PrintedFinding = Literal[
+    "false as printed",
+    "imprecise as printed",
+    "summary imprecise",
+    "false as formalised here",
+    "imprecise as formalised here",
+]
 
 
 @open_to_more
 class Step(TypedDict):
-    formula: Any
-    kind: Any
-    name: Any
-    says: Any
-    scope: Any
-    uses: Any
+    formula: Annotated[str, Anything]
+    kind: Annotated[str, Anything]
+    name: Annotated[str, Anything]
+    says: Annotated[str, Anything]
+    scope: Annotated[str, Anything]
+    uses: Annotated[list[str], Anything]
+    argued: Annotated[bool, Unlisted()]
 
 
 @open_to_more
 class Counterexample(TypedDict):
-    instance: Any
-    name: Any
-    says: Any
+    instance: Annotated[dict[str, object], Anything]
+    name: Annotated[str, Anything]
+    says: Annotated[str, Anything]
 
 
 class Printed(TypedDict):
     text: str
     wrong: str
     false: bool
-    kind: Literal["read", "summarised", "formalised"]
-    word: Literal[
-        "false as printed",
-        "imprecise as printed",
-        "summary imprecise",
-        "false as formalised here",
-        "imprecise as formalised here",
-    ]
+    kind: Annotated[str, Instead({"enum": ["read", "summarised", "formalised"]})]
+    word: PrintedFinding
     counterexamples: list[Counterexample]
+
+
+class Dropped(TypedDict):
+    """A condition without which the statement fails."""
+
+    condition: str
+    says: str
+
+
+class RegressionVector(TypedDict):
+    """Digits that a computation must give."""
+
+    name: str
+    expected: list[str]
+
+
+class EvidenceRecord(TypedDict):
+    """What was run for exactly this text of a statement."""
+
+    digest: str
+    checked: int
+    cited: int
+    second: int
+    tested: int
+    vectors: int
+    counterexamples: int
+    scopes: list[str]
+    argued: int
+    proved: int
+    complete: bool
 
 
 @document("eigentoken/statement/3", "show --json")
@@ -42,12 +79,20 @@ class Printed(TypedDict):
 class StatementDocument(TypedDict):
     schema: Literal["eigentoken/statement/3"]
     id: str
-    status: Literal["stated", "tested", "argued", "stepwise", "derived", "refuted", "corrected"]
+    status: StatusName
     conditions: list[str]
     claims: list[str]
     steps: list[Step]
     printed: Printed | None
-    bibtex: Any
-    kind: Any
-    source: Any
-    title: Any
+    bibtex: Annotated[str, Anything]
+    kind: Annotated[str, Anything]
+    source: Annotated[str, Anything]
+    title: Annotated[str, Anything]
+    depends: Annotated[list[str], Unlisted()]
+    systems: Annotated[list[str], Unlisted()]
+    covers: Annotated[str, Unlisted()]
+    text: Annotated[str, Unlisted()]
+    dropped: Annotated[list[Dropped], Unlisted()]
+    vectors: Annotated[list[RegressionVector], Unlisted()]
+    evidence: Annotated[EvidenceRecord | None, Unlisted()]
+    notes: Annotated[str, Unlisted()]

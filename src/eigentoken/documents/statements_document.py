@@ -1,8 +1,18 @@
 """``eigentoken/statements/3``: statements --json."""
 
-from typing import Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
-from eigentoken.documents.schema_language import document, open_to_more
+from eigentoken.documents.schema_language import Instead, document, open_to_more
+from eigentoken.documents.statement_document import PrintedFinding, StatusName
+
+FINDINGS = [
+    "false as printed",
+    "imprecise as printed",
+    "summary imprecise",
+    "false as formalised here",
+    "imprecise as formalised here",
+    None,
+]
 
 
 class Statement(TypedDict):
@@ -10,17 +20,10 @@ class Statement(TypedDict):
     kind: str
     source: str
     title: str
-    status: Literal["stated", "tested", "argued", "stepwise", "derived", "refuted", "corrected"]
+    status: StatusName
     depends: list[str]
     listed_sizes: bool
-    printed: Literal[
-        "false as printed",
-        "imprecise as printed",
-        "summary imprecise",
-        "false as formalised here",
-        "imprecise as formalised here",
-        None,
-    ]
+    printed: Annotated[PrintedFinding | None, Instead({"enum": FINDINGS})]
 
 
 @document("eigentoken/statements/3", "statements --json")

@@ -1,8 +1,9 @@
 """``eigentoken/steer/1``: steer --json."""
 
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
-from eigentoken.documents.schema_language import Limit, Natural, NonNegative, document, open_to_more
+from eigentoken.documents.schema_language import Instead, Limit, Natural, NonNegative, Unlisted, document, open_to_more
+from eigentoken.documents.verdict_object import VerdictDetails
 
 
 @open_to_more
@@ -12,8 +13,9 @@ class Certificate(TypedDict):
     condition: NotRequired[str]
     verdict: NotRequired[Literal["holds", "fails", "undecided"]]
     inputs: NotRequired[dict[str, str]]
-    data: NotRequired[dict[str, Any]]
-    arrays: NotRequired[dict[str, Any]]
+    data: NotRequired[dict[str, object]]
+    arrays: NotRequired[Annotated[dict[str, str], Instead({"type": "object"})]]
+    digest: NotRequired[Annotated[str, Unlisted()]]
 
 
 @open_to_more
@@ -23,7 +25,7 @@ class Verdict(TypedDict):
     unit: NotRequired[str]
     reason: str
     certificate: Certificate | None
-    details: NotRequired[dict[str, Any]]
+    details: NotRequired[Annotated[VerdictDetails, Instead({"type": "object"})]]
 
 
 @open_to_more
@@ -69,10 +71,13 @@ class Tokens(TypedDict):
     guaranteed: Guaranteed
 
 
-@document("eigentoken/steer/1", "steer --json")
-@open_to_more
-class SteerDocument(TypedDict):
+class SteerHead(TypedDict):
     schema: Literal["eigentoken/steer/1"]
+
+
+class SteerBody(TypedDict):
+    """The document without the name of its schema."""
+
     model: str
     folder: str
     layers_changed: list[Natural]
@@ -83,3 +88,9 @@ class SteerDocument(TypedDict):
     cosine_at_least: Annotated[float, Limit(minimum=0, maximum=1)] | None
     value_matrix_condition_number: float
     tokens: Tokens
+
+
+@document("eigentoken/steer/1", "steer --json")
+@open_to_more
+class SteerDocument(SteerHead, SteerBody):
+    pass

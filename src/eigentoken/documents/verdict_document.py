@@ -3,7 +3,7 @@
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 from eigentoken.documents.certificate import Certificate
-from eigentoken.documents.schema_language import Also, Limit, Natural, NonNegative, Text, document
+from eigentoken.documents.schema_language import Also, Instead, Limit, Natural, NonNegative, Text, document
 
 
 class EigenvaluesOfSymmetricPart(TypedDict):
@@ -48,29 +48,32 @@ class Details(TypedDict):
     rank: NotRequired[Natural | Annotated[list[Natural], Limit(min_items=2, max_items=2)]]
 
 
+CONDITIONS = [
+    "symmetric",
+    "identity",
+    "positive-definite",
+    "negative-definite",
+    "positive-semidefinite",
+    "negative-semidefinite",
+    "indefinite",
+    "inertia",
+    "rank",
+    "nonsingular",
+    "norm-bound",
+    "spectrum",
+    "dominant-real-part",
+    "dominant-modulus",
+    "dominant-step",
+    "dominant-complex-pair",
+    "spectral-gap",
+    "principal-eigenvector",
+]
+
+
 @document("eigentoken/verdict/3", "certify --json")
 class VerdictDocument(TypedDict):
     schema: Literal["eigentoken/verdict/3"]
-    condition: Literal[
-        "symmetric",
-        "identity",
-        "positive-definite",
-        "negative-definite",
-        "positive-semidefinite",
-        "negative-semidefinite",
-        "indefinite",
-        "inertia",
-        "rank",
-        "nonsingular",
-        "norm-bound",
-        "spectrum",
-        "dominant-real-part",
-        "dominant-modulus",
-        "dominant-step",
-        "dominant-complex-pair",
-        "spectral-gap",
-        "principal-eigenvector",
-    ]
+    condition: Annotated[str, Instead({"enum": CONDITIONS})]
     matrix: Text
     verdict: Literal["holds", "fails", "undecided"]
     margin: NonNegative | None

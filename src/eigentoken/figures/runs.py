@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
+
+if TYPE_CHECKING:
+    from eigentoken.documents.recipes_document import RecipesDocument
+    from eigentoken.documents.reproduction_document import Outcome, ReproductionDocument, Scale
+    from eigentoken.documents.simulation_document import SimulationDocument, SimulationFiles
+    from eigentoken.models.loading.model import Model
+    from eigentoken.numerics.dynamics.simulate import SimulationOptions
 
 __all__ = ["list_recipes", "run_recipes", "run_simulation", "simulation_options"]
 
@@ -17,12 +24,12 @@ def simulation_options() -> list[dict[str, Any]]:
 
 
 def run_simulation(
-    source: str | Path | Mapping[str, Any],
+    source: str | Path | Mapping[str, object],
     *,
     figure: str | Path | None = None,
     data: str | Path | None = None,
-    **options: Any,
-) -> dict[str, Any]:
+    **options: Unpack[SimulationOptions],
+) -> SimulationDocument:
     """Simulate a system (by name) or an instance (file or mapping); write the figure and the data file if named.
 
     Returns the summary, a JSON document with a ``schema`` field, with the paths that were written.
@@ -31,20 +38,21 @@ def run_simulation(
 
     run = simulate(source, **options)
     summary = run.as_dict()
-    summary["files"] = {}
+    files: SimulationFiles = {}
     if figure is not None:
         from eigentoken.numerics.dynamics.drawing import save
 
-        summary["files"]["figure"] = str(save(run.chart(), figure))
+        files["figure"] = str(save(run.chart(), figure))
     if data is not None:
         target = Path(data)
         if target.suffix != ".npz":
             raise ValueError(f"the data file of a simulation is a .npz file, got {target.name!r}")
-        summary["files"]["data"] = str(run.save(target))
+        files["data"] = str(run.save(target))
+    summary["files"] = files
     return summary
 
 
-def list_recipes() -> dict[str, Any]:
+def list_recipes() -> RecipesDocument:
     """``{"schema", "recipes": [{"name", "paper", "figure", "title", "settings", "claim"}]}``."""
     from eigentoken.numerics.experiments.registry import recipes
 
@@ -54,16 +62,16 @@ def list_recipes() -> dict[str, Any]:
 def run_recipes(
     names: Iterable[str] | None = None,
     *,
-    scale: str = "full",
+    scale: Scale = "full",
     seed: int = 0,
     folder: str | Path | None = None,
     resume: bool = True,
     models: Sequence[str] = (),
-    load: Callable[[str], Any] | None = None,
+    load: Callable[[str], Model] | None = None,
     progress: Callable[[str], None] = lambda text: None,
-    finished: Callable[[Mapping[str, Any]], None] = lambda outcome: None,
+    finished: Callable[[Outcome], None] = lambda outcome: None,
     save_every: float = 5.0,
-) -> dict[str, Any]:
+) -> ReproductionDocument:
     """Run the recipes (all, or those named); figures, data, results and the gallery page go to ``folder``.
 
     ``scale`` is "quick", "full" or "paper"; ``models`` are checkpoints of the user's own to run the recipes of their
@@ -93,11 +101,11 @@ def run_recipes(
         return cached(name) is not None
 
     context = Context(scale, seed, load, tuple(models), progress, on_disk)
-    documents = []
+    documents: list[Outcome] = []
     for outcome in run_set(names, context, target, resume=resume, finish=draw, save_every=save_every):
-        documents.append({**outcome.as_dict(), "resumed": outcome.resumed})
+        documents.append(outcome.as_dict())
         finished(documents[-1])
-    page = None
+    page = ""
     if target is not None and documents:
         from eigentoken.figures.gallery import gallery_page
 

@@ -1,0 +1,45 @@
+"""Whatever a command prints with ``--json``."""
+
+from eigentoken.documents.atlas_document import AtlasDocument
+from eigentoken.documents.check_document import CheckDocument
+from eigentoken.documents.classification_document import ClassificationDocument
+from eigentoken.documents.conditions_document import ConditionsDocument
+from eigentoken.documents.coq_document import CoqDocument
+from eigentoken.documents.derive_document import DeriveDocument
+from eigentoken.documents.doctor_document import DoctorDocument
+from eigentoken.documents.models_document import ModelsDocument
+from eigentoken.documents.recheck_document import RecheckDocument
+from eigentoken.documents.recipes_document import RecipesDocument
+from eigentoken.documents.refutation_document import RefutationDocument
+from eigentoken.documents.reproduction_document import ReproductionDocument
+from eigentoken.documents.simulation_document import SimulationDocument
+from eigentoken.documents.spectrum_document import SpectrumDocument
+from eigentoken.documents.statement_document import StatementDocument
+from eigentoken.documents.statements_document import StatementsDocument
+from eigentoken.documents.steer_document import SteerDocument
+from eigentoken.documents.verdict_document import VerdictDocument
+from eigentoken.documents.verify_document import VerifyDocument
+
+__all__ = ["PrintedDocument"]
+
+PrintedDocument = (
+    AtlasDocument
+    | CheckDocument
+    | ClassificationDocument
+    | ConditionsDocument
+    | CoqDocument
+    | DeriveDocument
+    | DoctorDocument
+    | ModelsDocument
+    | RecheckDocument
+    | RecipesDocument
+    | RefutationDocument
+    | ReproductionDocument
+    | SimulationDocument
+    | SpectrumDocument
+    | StatementDocument
+    | StatementsDocument
+    | SteerDocument
+    | VerdictDocument
+    | VerifyDocument
+)
