@@ -2,12 +2,27 @@
 
 import importlib.util
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args, get_type_hints
 
 import jsonschema
 import pytest
 
-from eigentoken.documents.schema_language import Limit, Natural, Text, When, document, schema_of, with_rules
+from eigentoken.documents import check_document, statement_document, verdict_document
+from eigentoken.documents.schema_language import (
+    Instead,
+    Limit,
+    Natural,
+    Text,
+    Unlisted,
+    When,
+    document,
+    open_to_more,
+    schema_of,
+    with_rules,
+)
+from eigentoken.numerics.certified.certify import conditions
+from eigentoken.theory.statements.layer_systems import IDEALISATIONS, AsIfAnswer, LayerAnswer
+from eigentoken.theory.statements.statement import Kind, SourceKind, Status
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -78,3 +93,42 @@ def test_what_the_type_refuses_is_invalid(change: dict[str, Any]) -> None:
 def test_a_type_that_json_does_not_have_is_refused() -> None:
     with pytest.raises(TypeError, match=r"Bad: no JSON schema for .*complex"):
         schema_of(Bad)
+
+
+def _closed(kind: type, key: str) -> set[str]:
+    """The list of words that the schema allows for a field."""
+    hint = get_type_hints(kind, include_extras=True)[key]
+    (rule,) = (each for each in get_args(hint) if isinstance(each, Instead))
+    return set(rule.rule["enum"])  # type: ignore[call-overload]
+
+
+def test_closed_lists_of_words_are_those_of_the_code() -> None:
+    """Where the words are an enumeration of the theory, no type says that the schema lists them all: this does."""
+    listed = check_document
+    assert _closed(listed.StatementReading, "word") == {str(each) for each in LayerAnswer}
+    assert _closed(listed.HeadReading, "word") == {str(each) for each in AsIfAnswer}
+    assert set(listed.IDEALISATIONS) == set(IDEALISATIONS)
+    assert set(listed.KINDS) == {str(each) for each in Kind}
+    assert _closed(statement_document.StatementDocument, "status") == {str(each) for each in Status}
+    assert _closed(statement_document.Printed, "kind") == {str(each) for each in SourceKind}
+    assert set(verdict_document.CONDITIONS) == set(conditions())
+
+
+def test_a_field_that_is_not_promised_needs_an_open_document() -> None:
+    class Closed(TypedDict):
+        name: str
+        more: Annotated[int, Unlisted()]
+
+    document("eigentoken/closed/1", "closed")(Closed)
+    with pytest.raises(TypeError, match="Closed: a field is unlisted, and the schema is not open to more"):
+        schema_of(Closed)
+    open_to_more(Closed)
+    assert set(schema_of(Closed)["properties"]) == {"name"}
+
+
+def test_a_schema_may_promise_less_than_the_type_knows() -> None:
+    @document("eigentoken/loose/1", "loose")
+    class Loose(TypedDict):
+        word: Annotated[str, Instead({"enum": ["yes", "no"]})]
+
+    assert schema_of(Loose)["properties"] == {"word": {"enum": ["yes", "no"]}}

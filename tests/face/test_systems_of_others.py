@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from eigentoken.numerics.recheck.documents.strict import broken_rule
+from eigentoken.schemas import schema
+
 from ..commands import eigentoken
 
 HOME = Path(__file__).resolve().parents[1] / "third_party"
@@ -97,6 +100,8 @@ def test_spectrum_is_refused_and_says_what_works_instead(zoo: Path, name: str) -
 
 
 CONJECTURES = """
+from eigentoken.schemas import schema
+from eigentoken.numerics.recheck.documents.strict import broken_rule
 from eigentoken.numerics.lab import Conjecture
 from eigentoken.theory.language.claims import Equilibrium, Stable
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
@@ -167,7 +172,9 @@ def test_check_matches_its_statements_with_the_layers(zoo: Path, tmp_path: Path)
     saved = tmp_path / "check.json"
     done = run(zoo, "check", str(tmp_path / "gpt2"), "--work", str(tmp_path / "work"), "-o", str(saved))
     assert done.returncode in {0, 1}, done.stderr
-    (layer,) = json.loads(saved.read_text())["layers"]
+    document = json.loads(saved.read_text())
+    assert broken_rule(document, schema("check")) is None
+    (layer,) = document["layers"]
     said = {each["statement"]: each for each in layer["hypotheses"] if each["statement"].startswith("ZOO-")}
     assert said["ZOO-1"]["system"] == "prenorm-heads-map"
     assert said["ZOO-1"]["word"] == "fails"  # the random F is not symmetric
