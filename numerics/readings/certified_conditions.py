@@ -144,11 +144,12 @@ def certified_relation(condition: conditions.Relation, case: Case) -> Verdict:
 
 @CERTIFIED.register(conditions.InHemisphere)
 def certified_in_hemisphere(condition: conditions.InHemisphere, case: Case) -> Verdict:
-    if condition.normal is None:
+    normal = condition.normal
+    if normal is None:
         return _some_hemisphere(case)
 
     def ask() -> Verdict:
-        term = condition.normal.T if condition.left else condition.normal
+        term = normal.T if condition.left else normal
         vector = case.eigenvector(term, 1)
         heights = [relation_truth(case, sp.Gt((vector.T * token)[0, 0], 0, evaluate=False)) for token in case.tokens()]
         depths = [relation_truth(case, sp.Lt((vector.T * token)[0, 0], 0, evaluate=False)) for token in case.tokens()]

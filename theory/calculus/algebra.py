@@ -7,7 +7,6 @@ states or velocities as an expression, which :mod:`eigentoken.theory.calculus.de
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import sympy as sp
 
@@ -15,7 +14,7 @@ from eigentoken.theory.calculus.assumptions import DIMENSION, TOKENS, Assumption
 from eigentoken.theory.calculus.atoms import Index, Letter, Letters, MaskEntry, Norm
 from eigentoken.theory.calculus.derivative import SLOT, instance
 from eigentoken.theory.calculus.expressions import Expression, dot, exponential, factor, one, row_sum, vector, zero
-from eigentoken.theory.systems.algebra import SixOperations
+from eigentoken.theory.systems.algebra import MaskValue, Number, ParameterValue, SixOperations
 
 __all__ = ["COLUMN", "HEAD", "CalculusAlgebra"]
 
@@ -44,7 +43,7 @@ class CalculusAlgebra(SixOperations):
     extension: str = "homogeneous"
     "off the sphere: `homogeneous` divides by the true norm, `unit` by the norm with x_i^T x_i = 1 put in"
 
-    def attention(self, x: Expression, score: Any, mask: Any, over_root_d: bool) -> Expression:
+    def attention(self, x: Expression, score: ParameterValue, mask: MaskValue, over_root_d: bool) -> Expression:
         scale = 1 / sp.sqrt(DIMENSION) if over_root_d else sp.Integer(1)
         masks = () if mask is None else (MaskEntry(str(mask), SLOT, COLUMN),)
         if score is None and not masks:
@@ -67,7 +66,7 @@ class CalculusAlgebra(SixOperations):
         heads = [index for index in moved.free_indices if index.kind == "head"]
         return moved.summed(*heads) if heads else moved
 
-    def add(self, x: Expression, u: Expression, step: Any = 1) -> Expression:
+    def add(self, x: Expression, u: Expression, step: Number = 1) -> Expression:
         return x + u * step
 
     def normalise(self, y: Expression, metric: Letter | None = None) -> Expression:

@@ -7,7 +7,12 @@ All of them are immutable, hashable and have one spelling, so that equal things 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+    from eigentoken.theory.calculus.expressions import Monomial
 
 __all__ = [
     "Base",
@@ -64,14 +69,14 @@ class Dot(NamedTuple):
 class Exp(NamedTuple):
     """``exp`` of a scalar, given by its frozen normal form."""
 
-    exponent: Any
+    exponent: tuple[tuple[Monomial, sp.Expr], ...]
 
 
 class SumExp(NamedTuple):
     """``sum_j [masks] exp(exponent)`` over the bound index: the normalizer of a row of attention."""
 
     bound: Index
-    exponent: Any
+    exponent: tuple[tuple[Monomial, sp.Expr], ...]
     masks: tuple[MaskEntry, ...] = ()
 
 

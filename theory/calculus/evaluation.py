@@ -18,6 +18,7 @@ from eigentoken.theory.calculus.assumptions import Assumptions
 from eigentoken.theory.calculus.atoms import Base, Delta, Dot, Exp, Index, Letters, MaskEntry, Norm, SumExp, indices_of
 from eigentoken.theory.calculus.derivative import instance
 from eigentoken.theory.calculus.expressions import Expression, opened, thawed
+from eigentoken.theory.systems.algebra import Number, ParameterValue
 
 __all__ = ["Numbers"]
 
@@ -33,17 +34,17 @@ class Numbers:
     """
 
     sizes: Mapping[str, int]
-    scalars: Mapping[sp.Symbol, Any]
-    matrices: Mapping[str, Any]
-    vectors: Mapping[str, Any]
-    exp: Callable[[Any], Any]
-    sqrt: Callable[[Any], Any]
+    scalars: Mapping[sp.Symbol, Number]
+    matrices: Mapping[str, ParameterValue]
+    vectors: Mapping[str, ParameterValue]
+    exp: Callable[[Number], Number]
+    sqrt: Callable[[Number], Number]
     convert: Callable[[sp.Expr], Any]
     masks: Mapping[str, Sequence[Sequence[int]]] = field(default_factory=dict)
     assumptions: Assumptions = field(default_factory=Assumptions)
     _known: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def scalar(self, expression: Expression, place: Place | None = None) -> Any:
+    def scalar(self, expression: Expression, place: Place | None = None) -> Number:
         """The value of a scalar; free indices (counted from 0) are given in ``place``."""
         total: Any = 0
         for monomial, coefficient in expression.terms.items():
@@ -52,7 +53,7 @@ class Numbers:
                 total = total + outside * self._product(monomial.factors, inner)
         return total
 
-    def vector(self, expression: Expression, place: Place | None = None) -> list[Any]:
+    def vector(self, expression: Expression, place: Place | None = None) -> list[Number]:
         """The value of a vector."""
         total: list[Any] | None = None
         for monomial, coefficient in expression.terms.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import sympy as sp
 
@@ -305,11 +305,14 @@ def opened(atom: SumExp) -> tuple[Index, Expression, tuple[MaskEntry, ...]]:
     return index, thawed(exponent), masks
 
 
-def frozen(expression: Expression) -> tuple[tuple[Monomial, sp.Expr], ...]:
+Frozen = tuple[tuple[Monomial, sp.Expr], ...]
+
+
+def frozen(expression: Expression) -> Frozen:
     """The terms in a fixed order, hashable."""
     return tuple(sorted(expression.terms.items(), key=repr))
 
 
-def thawed(terms: tuple[tuple[Monomial, sp.Expr], ...]) -> Expression:
-    """The expression of frozen terms."""
-    return Expression(dict(terms))
+def thawed(terms: object) -> Expression:
+    """The expression of terms that :func:`frozen` gave."""
+    return Expression(dict(cast(Frozen, terms)))

@@ -19,7 +19,7 @@ from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.classification.jacobians import ArithmeticSetting, Jet, ball_setting, sum_products
 from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.exactness.krawczyk import newton, zero_in_box
-from eigentoken.theory.systems.algebra import LoopAlgebra
+from eigentoken.theory.systems.algebra import LoopAlgebra, MaskValue, Number, Parameters
 from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = ["CertifiedZero", "certify_near", "rest_equations", "values_and_slopes"]
@@ -33,14 +33,20 @@ RADIUS = -80
 class CertifiedZero:
     """Balls around the tokens of a certified equilibrium; ``radius`` bounds its distance from their centres."""
 
-    tokens: tuple[tuple[Any, ...], ...]
+    tokens: tuple[tuple[arb, ...], ...]
     multipliers: tuple[Any, ...]
     radius: float
 
 
 def rest_equations(
-    system: System, algebra: LoopAlgebra, parameters: Any, unknowns: Sequence[Any], n: int, d: int, mask: Any
-) -> list[Any]:
+    system: System,
+    algebra: LoopAlgebra,
+    parameters: Parameters,
+    unknowns: Sequence[Number],
+    n: int,
+    d: int,
+    mask: MaskValue,
+) -> list[Number]:
     """``u_i - c_i x_i`` and ``x_i^T W x_i - 1``, or ``u_i`` in Euclidean space: zero at an equilibrium.
 
     The unknowns are the coordinates of the tokens, then the multipliers c_i.
@@ -58,7 +64,7 @@ def rest_equations(
     return values
 
 
-def values_and_slopes(rows: Sequence[Jet], size: int) -> tuple[list[Any], arb_mat]:
+def values_and_slopes(rows: Sequence[Jet], size: int) -> tuple[list[arb], arb_mat]:
     """The values of jets, and the matrix of their derivatives by ``size`` variables."""
     return [row.value for row in rows], arb_mat([[row.slopes.get(c, arb(0)) for c in range(size)] for row in rows])
 

@@ -71,7 +71,7 @@ FIRST_LOOK_BITS = 192
 ROUNDED = 1e-6
 
 
-def classify(point: Instance | Mapping[str, Any] | str | Path) -> Classification:
+def classify(point: Instance | Mapping[str, object] | str | Path) -> Classification:
     """The class, exact spectrum and stability of a point: an instance, or whatever ``read_instance`` reads.
 
     >>> point = Instance.of("attention-map", [[1, 0], [-1, 0]], V=[[1, 0], [0, "1/2"]],

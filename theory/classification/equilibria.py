@@ -201,13 +201,13 @@ class Equilibria(Sequence["EquilibriumPoint"]):
 
 
 def equilibria(
-    system: System | Instance | Mapping[str, Any] | str | Path,
+    system: System | Instance | Mapping[str, object] | str | Path,
     *,
     n: int | None = None,
-    mask: Any = None,
+    mask: object = None,
     starts: int = 0,
     seed: int = 0,
-    **parameters: Any,
+    **parameters: object,
 ) -> Equilibria:
     """Consensus and bipartite equilibria, and what a search from ``starts`` random states finds besides.
 

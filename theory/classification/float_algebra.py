@@ -6,7 +6,7 @@ Jacobians to full double precision.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.balls import expression_ball
-from eigentoken.theory.systems.algebra import checked_function, mapped
+from eigentoken.theory.systems.algebra import MaskValue, ParameterValue, checked_function, mapped
 from eigentoken.theory.systems.system import System, Time
 
 __all__ = ["FloatAlgebra", "FloatSystem", "double", "doubles"]
@@ -45,7 +45,7 @@ def doubles(parameters: Mapping[str, Any]) -> dict[str, Any]:
 class FloatAlgebra:
     """The operations of :class:`~eigentoken.theory.systems.algebra.Algebra` on numpy arrays."""
 
-    def attention(self, x: Array, score: Array | None, mask: Any, over_root_d: bool) -> Array:
+    def attention(self, x: Array, score: Array | None, mask: MaskValue, over_root_d: bool) -> Array:
         n, d = x.shape[-2:]
         seen = np.ones((n, n)) if mask is None else np.array(mask, dtype=float)
         scores = np.zeros((n, n)) if score is None else np.einsum("...ia,ab,...jb->...ij", x, score, x)
@@ -60,7 +60,7 @@ class FloatAlgebra:
     def apply(self, matrix: Array | None, x: Array) -> Array:
         return x if matrix is None else np.asarray(x @ matrix.T)
 
-    def add(self, x: Array, u: Array, step: Any = 1) -> Array:
+    def add(self, x: Array, u: Array, step: float = 1) -> Array:
         return np.asarray(x + step * u)
 
     def normalise(self, y: Array, metric: Array | None = None) -> Array:
@@ -79,7 +79,7 @@ class FloatAlgebra:
             return np.asarray(0.5 + 0.5 * np.tanh(values / 2))
         return np.asarray(np.exp(values) if name == "exp" else np.tanh(values))
 
-    def masked(self, weights: Array, mask: Any) -> Array:
+    def masked(self, weights: Array, mask: MaskValue) -> Array:
         return weights if mask is None else np.asarray(weights * np.array(mask, dtype=float))
 
     def shares(self, weights: Array) -> Array:
@@ -88,7 +88,7 @@ class FloatAlgebra:
     def product(self, a: Array, b: Array) -> Array:
         return np.asarray(a * b)
 
-    def scale(self, x: Array, number: Any) -> Array:
+    def scale(self, x: Array, number: float) -> Array:
         return np.asarray(x * number)
 
     def shift(self, x: Array, vector: Array | None) -> Array:
@@ -100,8 +100,8 @@ class FloatSystem:
     """A system with parameters in doubles: residuals, Jacobians and orbits of batches of states."""
 
     system: System
-    parameters: Mapping[str, Any]
-    mask: Any = None
+    parameters: Mapping[str, ParameterValue]
+    mask: MaskValue = None
 
     @classmethod
     def of(cls, instance: Instance) -> FloatSystem:
@@ -133,7 +133,7 @@ class FloatSystem:
         push = self.influence(x)
         return push if self.system.space.value == "euclidean" else FloatAlgebra().tangent(x, push, self.metric)
 
-    def jacobian(self, x: Array, function: Any = None) -> Array:
+    def jacobian(self, x: Array, function: Callable[[Array], Array] | None = None) -> Array:
         """Derivative of ``advance`` (or of another function) at one state, by complex steps: nd x nd."""
         n, d = x.shape
         steps = np.eye(n * d).reshape(n * d, n, d) * 1e-30j

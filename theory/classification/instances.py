@@ -26,7 +26,7 @@ from eigentoken.theory.exactness.decisions import is_zero, sign
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
 from eigentoken.theory.exactness.parsing import NumberError, exact_number
-from eigentoken.theory.systems.algebra import Mask, causal_mask
+from eigentoken.theory.systems.algebra import Mask, ParameterValue, causal_mask
 from eigentoken.theory.systems.catalogue import SYSTEMS, systems
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Normalisation, Parameter, Space, System
@@ -55,7 +55,7 @@ class Instance:
     """
 
     system: System
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, ParameterValue]
     tokens: ExactMatrix
     mask: Mask = None
     mask_name: str = field(default="full", compare=False)
@@ -76,7 +76,7 @@ class Instance:
         return self.parameters[self.system.metric] if self.system.metric else None
 
     @classmethod
-    def of(cls, system: str, tokens: Any, mask: Any = None, **parameters: Any) -> Instance:
+    def of(cls, system: str, tokens: object, mask: object = None, **parameters: object) -> Instance:
         """The instance from Python values.
 
         >>> Instance.of("oja-map", [[1, 0], [-1, 0]], V=[[1, 0], [0, "-1/2"]], alpha="1/4").n
@@ -159,7 +159,7 @@ def _matrix_latex(rows: Sequence[Sequence[sympy.Expr]]) -> str:
     return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
 
 
-def read_instance(source: str | Path | Mapping[str, Any]) -> Instance:
+def read_instance(source: str | Path | Mapping[str, object]) -> Instance:
     """The instance in a JSON file (a path), a JSON text (a string that starts with ``{``) or a mapping.
 
     Raises :class:`InstanceError` with one line for whatever is wrong with it.

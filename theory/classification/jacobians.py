@@ -20,7 +20,7 @@ from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.decisions import ball, is_zero
 from eigentoken.theory.exactness.elements import Element, ExactnessLimit
 from eigentoken.theory.exactness.fields import Field
-from eigentoken.theory.systems.algebra import LoopAlgebra, Mask, mapped
+from eigentoken.theory.systems.algebra import LoopAlgebra, Mask, Number, ParameterValue, Weights, mapped
 from eigentoken.theory.systems.system import Normalisation, Space
 
 __all__ = [
@@ -47,8 +47,8 @@ class CountedAlgebra(LoopAlgebra):
     counts: tuple[int, ...] = ()
 
     def attention(
-        self, x: Sequence[Sequence[Any]], score: Any, mask: Mask, over_root_d: bool
-    ) -> tuple[tuple[Any, ...], ...]:
+        self, x: Sequence[Sequence[Number]], score: ParameterValue, mask: Mask, over_root_d: bool
+    ) -> tuple[tuple[Number, ...], ...]:
         """``c_j e^{s_ij} / sum_l c_l e^{s_il}``; full attention only."""
         if mask is not None:
             raise ValueError("mask must be None: counted tokens need full attention")
@@ -134,7 +134,7 @@ class Jet:
 
     __slots__ = ("slopes", "value")
 
-    def __init__(self, value: Any, slopes: dict[int, Any]) -> None:
+    def __init__(self, value: Number, slopes: dict[int, Number]) -> None:
         self.value = value
         self.slopes = slopes
 
@@ -193,7 +193,7 @@ def _lifted(function: Callable[[Any], Any], slope: Callable[[Any], Any]) -> Call
     return lifted
 
 
-def jet_algebra(exp: Callable[[Any], Any], sqrt: Callable[[Any], Any], one: Any) -> LoopAlgebra:
+def jet_algebra(exp: Callable[[Number], Number], sqrt: Callable[[Number], Number], one: Number) -> LoopAlgebra:
     """The loop algebra on numbers and jets of one arithmetic."""
     return LoopAlgebra(_lifted(exp, lambda value: value), _lifted(sqrt, lambda value: 1 / (2 * value)), one)
 
@@ -203,22 +203,22 @@ class ArithmeticSetting:
     """An instance in one arithmetic: parameters, tokens and the algebra of its system."""
 
     instance: Instance
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, ParameterValue]
     tokens: State
-    exp: Callable[[Any], Any]
-    sqrt: Callable[[Any], Any]
-    one: Any
+    exp: Callable[[Number], Number]
+    sqrt: Callable[[Number], Number]
+    one: Number
     field: Field | None = None
     counts: tuple[int, ...] = ()
     "how many equal tokens each token stands for (full attention only); empty: one each"
 
     @property
-    def metric(self) -> Any:
+    def metric(self) -> ParameterValue:
         """W in this arithmetic, or ``None``."""
         name = self.instance.system.metric
         return self.parameters[name] if name else None
 
-    def algebra(self, norms: Sequence[Any] = ()) -> LoopAlgebra:
+    def algebra(self, norms: Sequence[Number] = ()) -> LoopAlgebra:
         """The loop algebra on numbers and jets; square roots of the squares of ``norms`` (positive) are known."""
 
         def root(value: Any) -> Any:
@@ -261,7 +261,7 @@ class ArithmeticSetting:
         state: State = getattr(self.instance.system, name)(self.algebra(), self.parameters, at, self.instance.mask)
         return state
 
-    def advance(self, tokens: State | None = None, norms: Sequence[Any] = ()) -> State:
+    def advance(self, tokens: State | None = None, norms: Sequence[Number] = ()) -> State:
         """The next state of a map or the velocity of a flow."""
         at = self.tokens if tokens is None else tokens
         fewer = self.grouped(at)
@@ -271,7 +271,7 @@ class ArithmeticSetting:
         state: State = self.instance.system.advance(self.algebra(norms), self.parameters, at, self.instance.mask)
         return state
 
-    def attention(self) -> list[Any]:
+    def attention(self) -> list[Weights]:
         """The attention matrix of each head, or of the same rank: weights of whole groups, where tokens are repeated.
 
         None where the class writes its sublayer anew: its weights are its own.
@@ -288,7 +288,7 @@ class ArithmeticSetting:
         heads = system.heads(self.parameters)
         return [algebra.attention(tokens, score, self.instance.mask, system.over_root_d) for _, score in heads]
 
-    def pair(self, left: Sequence[Any], right: Sequence[Any]) -> Any:
+    def pair(self, left: Sequence[Number], right: Sequence[Number]) -> Number:
         """``left^T W right``."""
         turned = left if self.metric is None else [sum_products(row, left) for row in self.metric]
         return sum_products(turned, right)
@@ -330,7 +330,7 @@ def ball_setting(instance: Instance, bits: int) -> ArithmeticSetting:
     return ArithmeticSetting(instance, mapped(instance.parameters, number), tokens, arb.exp, arb.sqrt, arb(1))
 
 
-def jacobian(setting: ArithmeticSetting, tokens: State | None = None, norms: Sequence[Any] = ()) -> Matrix:
+def jacobian(setting: ArithmeticSetting, tokens: State | None = None, norms: Sequence[Number] = ()) -> Matrix:
     """The nd x nd matrix ``d advance_i / d x_j``, tokens and coordinates in order, of the homogeneous extension."""
     at = setting.tokens if tokens is None else tokens
     d = len(at[0])

@@ -12,6 +12,7 @@ from eigentoken.theory.exactness.decisions import is_zero
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field
 from eigentoken.theory.exactness.polynomials import Polynomial, characteristic_polynomial, divide, factors
+from eigentoken.theory.systems.algebra import Number
 from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["Shape", "Undecided", "attention_ranks", "certain_zero", "shape_of"]
@@ -21,7 +22,7 @@ class Undecided(Exception):
     """Neither the normal form nor ball arithmetic decided whether a number is zero."""
 
 
-def certain_zero(value: Any) -> bool:
+def certain_zero(value: Number) -> bool:
     """Zero or not; raises :class:`Undecided` where that is open."""
     found = is_zero(value)
     if found is None:
@@ -44,7 +45,7 @@ class Shape:
 
     clusters: tuple[int, ...]
     signs: tuple[int, ...] | None
-    eigenvalue: Any = None
+    eigenvalue: Number = None
     place: int | None = None
     repeated: int = 1
     tied: bool = False

@@ -13,13 +13,13 @@ import sympy
 from flint import arb, fmpq
 
 from eigentoken.theory.exactness.balls import PRECISIONS, expression_ball, precision, rational_ball
-from eigentoken.theory.exactness.elements import Element, algebra_matrix
+from eigentoken.theory.exactness.elements import Element, Scalar, algebra_matrix
 from eigentoken.theory.exactness.fields import in_smallest_field
 
 __all__ = ["ball", "is_zero", "sign", "sign_of_expression"]
 
 
-def ball(value: Any, bits: int) -> arb:
+def ball(value: Scalar, bits: int) -> arb:
     """An enclosure of an element, computed with this many bits."""
     with precision(bits):
         if not isinstance(value, Element):
@@ -28,7 +28,7 @@ def ball(value: Any, bits: int) -> arb:
         return top if value.den is None else top / value.field.evaluate(value.den, bits)
 
 
-def sign(value: Any) -> int | None:
+def sign(value: Scalar) -> int | None:
     """-1, 0 or 1, or ``None`` where neither the normal form nor the balls decide.
 
     >>> from fractions import Fraction
@@ -68,7 +68,7 @@ def _smallest_nonzero(value: Element) -> Any:
     return rational_ball(nonzero[0] / (nonzero[0] + max(nonzero))).abs_lower()
 
 
-def is_zero(value: Any) -> bool | None:
+def is_zero(value: Scalar) -> bool | None:
     """Exactly zero, certainly not zero, or ``None``."""
     found = sign(value)
     return None if found is None else found == 0

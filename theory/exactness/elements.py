@@ -14,6 +14,8 @@ from flint import fmpq, fmpq_mat
 __all__ = ["Element", "ExactnessLimit", "MissingGenerator", "Scalar", "expressed_root"]
 
 if TYPE_CHECKING:
+    from flint import fmpq_mpoly, fmpz_mpoly
+
     from eigentoken.theory.exactness.fields import Field, Generator
 
 
@@ -45,7 +47,7 @@ class Element:
 
     __slots__ = ("den", "field", "num")
 
-    def __init__(self, field: Field, num: Any, den: Any = None) -> None:
+    def __init__(self, field: Field, num: fmpq_mpoly | fmpz_mpoly, den: fmpq_mpoly | fmpz_mpoly = None) -> None:
         self.field = field
         self.num = num
         self.den = den

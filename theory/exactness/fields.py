@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sympy
 from flint import Ordering, arb, fmpq, fmpq_mpoly_ctx
@@ -31,6 +31,9 @@ from eigentoken.theory.exactness.elements import (
     Scalar,
     expressed_root,
 )
+
+if TYPE_CHECKING:
+    import flint
 
 __all__ = [
     "ONE",
@@ -152,17 +155,17 @@ class Field:
         return not self.generators
 
     @property
-    def relations(self) -> list[tuple[int, int, Any]]:
+    def relations(self) -> list[tuple[int, int, flint.fmpq_mpoly]]:
         """(position among the polynomial's variables, order k, ``g^k - base``), latest generator first."""
         found: list[tuple[int, int, Any]] = self._cache.get("relations", [])
         return found
 
     @property
-    def context(self) -> Any:
+    def context(self) -> flint.fmpq_mpoly_ctx:
         """The flint context of the polynomials."""
         return self._cache["context"]
 
-    def gen(self, index: int) -> Any:
+    def gen(self, index: int) -> flint.fmpq_mpoly:
         """The polynomial of generator ``index``."""
         return self.context.gen(len(self.generators) - 1 - index)
 
@@ -171,7 +174,7 @@ class Field:
         """The unit, of the type that elements of this field have."""
         return fmpq(1) if self.is_rational else Element(self, self.context.constant(1))
 
-    def rational(self, value: Any) -> Scalar:
+    def rational(self, value: sympy.Rational) -> Scalar:
         """An integer or fraction as an element."""
         return fmpq(int(value.p), int(value.q)) * self.one if hasattr(value, "p") else value * self.one
 
@@ -188,7 +191,7 @@ class Field:
             )
         return bool(self._cache["hidden"])
 
-    def evaluate(self, polynomial: Any, bits: int) -> arb:
+    def evaluate(self, polynomial: flint.fmpq_mpoly, bits: int) -> arb:
         """A ball around the value of a polynomial in the generators."""
         values = self._cache.setdefault("balls", {})
         if bits not in values:
@@ -247,7 +250,7 @@ class Field:
 
     # ------------------------------------------------------------------ from sympy numbers
 
-    def number(self, value: sympy.Expr) -> Any:
+    def number(self, value: sympy.Expr) -> Scalar:
         """The element that a sympy number is; raises :class:`MissingGenerator` for what this field lacks."""
         if value.is_Rational:
             return self.rational(value)
@@ -281,7 +284,7 @@ class Field:
             return self.exp(self.number(exponent) * self.log(base))
         raise ExactnessLimit(f"{value} is not a number of rationals, roots, logarithms and exponentials")
 
-    def root(self, base: sympy.Expr, exponent: sympy.Rational) -> Any:
+    def root(self, base: sympy.Expr, exponent: sympy.Rational) -> Scalar:
         """``base^exponent`` for a positive base."""
         if base.is_Rational:
             result = self.one
@@ -327,7 +330,7 @@ class Field:
         element = Element(self, self.gen(index) ** abs(power))
         return element if power >= 0 else 1 / element
 
-    def log(self, value: sympy.Expr) -> Any:
+    def log(self, value: sympy.Expr) -> Scalar:
         """``ln(value)`` for a positive number, as a sum over primes where it is rational."""
         if value.is_Rational:
             total = 0 * self.one
@@ -357,7 +360,7 @@ class Field:
         index, _ = self._find("log", base)
         return Element(self, self.gen(index))
 
-    def exp(self, value: Any) -> Any:
+    def exp(self, value: Scalar) -> Scalar:
         """``exp(value)`` of an element: ``exp(c ln b) = b^c``, and one generator for each other monomial."""
         if not isinstance(value, Element):
             return self.one if value == 0 else self._generator_power("exp", sympy.Integer(1), to_sympy(value))
@@ -407,7 +410,7 @@ class Field:
 
     # ------------------------------------------------------------------ to sympy numbers
 
-    def expression(self, value: Any) -> sympy.Expr:
+    def expression(self, value: Scalar) -> sympy.Expr:
         """The element as a sympy number, for people."""
         if not isinstance(value, Element):
             return to_sympy(value)

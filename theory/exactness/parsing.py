@@ -20,7 +20,6 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import sympy
 
@@ -39,7 +38,7 @@ class NumberError(ValueError):
     """A text that is not an exact real number of the grammar."""
 
 
-def exact_number(value: Any) -> sympy.Expr:
+def exact_number(value: object) -> sympy.Expr:
     """The exact number that an integer, a decimal, a fraction or a text of the grammar writes.
 
     A float is the decimal that Python prints for it, as in a JSON file; so is a number of numpy or torch.

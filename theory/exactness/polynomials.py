@@ -20,7 +20,7 @@ from flint import Ordering, acb, acb_mat, acb_poly, arb, fmpq, fmpq_mat, fmpq_mp
 
 from eigentoken.theory.exactness.balls import PRECISIONS, precision
 from eigentoken.theory.exactness.decisions import ball, sign
-from eigentoken.theory.exactness.elements import MOST_TERMS, Element, ExactnessLimit, reduce_polynomial
+from eigentoken.theory.exactness.elements import MOST_TERMS, Element, ExactnessLimit, Scalar, reduce_polynomial
 from eigentoken.theory.exactness.fields import Field
 
 __all__ = [
@@ -41,14 +41,14 @@ __all__ = [
     "tidy",
 ]
 
-Polynomial = list[Any]
+Polynomial = list[Scalar]
 
 LARGEST_EXACT_BLOCK = 12
 LARGEST_NORM = 60
 LARGEST_MIXED_NORM = 16
 
 
-def characteristic_polynomial(field: Field, matrix: list[list[Any]]) -> Polynomial:
+def characteristic_polynomial(field: Field, matrix: list[list[Scalar]]) -> Polynomial:
     """``det(z - matrix)``: by flint over Q, elsewhere by Faddeev-LeVerrier on the numerators over one denominator."""
     size = len(matrix)
     if field.is_rational:
@@ -266,9 +266,9 @@ MOST_TIDIED = 12
 class Root:
     """One root of an irreducible (or at least squarefree) monic factor: which one, and a narrow enclosure."""
 
-    factor: tuple[Any, ...]
+    factor: tuple[Scalar, ...]
     index: int
-    enclosure: Any
+    enclosure: acb
     is_real: bool
 
     @property
@@ -277,7 +277,7 @@ class Root:
         return complex(float(self.enclosure.real.mid()), 0.0 if self.is_real else float(self.enclosure.imag.mid()))
 
 
-def root_balls(factor: Polynomial, bits: int) -> list[Any] | None:
+def root_balls(factor: Polynomial, bits: int) -> list[acb] | None:
     """Disjoint balls, one around each root of a squarefree polynomial; ``None`` where they are not isolated."""
     with precision(bits):
         if len(factor) == 2:
@@ -337,12 +337,12 @@ def _other(trace: Any, root: Root) -> float:
     return float(ball(trace, 128).mid()) - root.value.real
 
 
-def terms(value: Any) -> int:
+def terms(value: Scalar) -> int:
     """Number of terms of an exact number, above and below."""
     return len(value.num) + (0 if value.den is None else len(value.den)) if isinstance(value, Element) else 1
 
 
-def tidy(field: Field, value: Any) -> sympy.Expr:
+def tidy(field: Field, value: Scalar) -> sympy.Expr:
     """A short form of an exact number: as it is, or over one denominator."""
     expression = field.expression(value)
     if expression.is_Rational or terms(value) > MOST_TIDIED:

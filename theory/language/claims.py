@@ -9,12 +9,15 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eigentoken.theory.language.conditions import CONDITION, Condition, misplaced
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt, Place
 from eigentoken.theory.language.readings import LATEX, word
+
+if TYPE_CHECKING:
+    import sympy as sp
 
 __all__ = [
     "AlmostEveryConverges",
@@ -87,7 +90,7 @@ class SpectrumIs(Claim):
     """
 
     place: Place
-    classes: tuple[tuple[Any, Any], ...]
+    classes: tuple[tuple[sp.Expr, sp.Expr], ...]
 
 
 @word
@@ -205,7 +208,7 @@ class AttentionRank(Claim):
     """The attention matrix at the place has this rank."""
 
     place: Place
-    rank: Any
+    rank: sp.Expr | int
 
 
 @LATEX.register(Equilibrium)

@@ -69,7 +69,7 @@ class Condition(ABC):  # noqa: B024 - the readings are the methods
 class OfOneMatrix(Condition):
     """A condition on one matrix term; ``called`` is its name where it is asked of a single matrix (``certify``)."""
 
-    term: Any
+    term: sp.MatrixExpr
     called: ClassVar[str]
 
 
@@ -126,7 +126,7 @@ class SimpleTop(OfOneMatrix):
 class NonPrincipalModulusBelow(Condition):
     """``|lambda| < lambda_1(X)`` for every other eigenvalue (strict dominance by modulus)."""
 
-    term: Any
+    term: sp.MatrixExpr
 
 
 @word
@@ -134,7 +134,7 @@ class NonPrincipalModulusBelow(Condition):
 class Relation(Condition):
     """A scalar relation between quantities, as a sympy relational: ``Relation(Eigenvalue(V, 1) > 0)``."""
 
-    relation: Any
+    relation: sp.Basic
 
     def __post_init__(self) -> None:
         if self.relation in (sp.true, sp.false, True, False):
@@ -153,7 +153,7 @@ class InHemisphere(Condition):
     hemisphere).  ``left`` takes the left eigenvector instead (nonsymmetric matrices).
     """
 
-    normal: Any = None
+    normal: sp.MatrixExpr | None = None
     left: bool = False
 
 
@@ -184,8 +184,8 @@ class UniformlyContinuous(Condition):
 class Commute(Condition):
     """``X Y = Y X``."""
 
-    first: Any
-    second: Any
+    first: sp.MatrixExpr
+    second: sp.MatrixExpr
 
 
 @word

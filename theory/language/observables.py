@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eigentoken.theory.systems.algebra import LoopAlgebra
+from eigentoken.theory.systems.algebra import LoopAlgebra, MaskValue, Number, Parameters, ParameterValue, State
 from eigentoken.theory.systems.system import System
 
 __all__ = ["Observable", "apply_matrix", "dot", "mean_token", "oja_potential"]
@@ -24,22 +24,24 @@ class Observable:
 
     name: str
     latex: str
-    function: Callable[[LoopAlgebra, System, Mapping[str, Any], Sequence[Sequence[Any]], Any], Any] = field(repr=False)
-    tensor: Callable[[], Any] | None = field(default=None, repr=False)
+    function: Callable[[LoopAlgebra, System, Parameters, Sequence[Sequence[Number]], MaskValue], Number] = field(
+        repr=False
+    )
+    tensor: Callable[[], State] | None = field(default=None, repr=False)
     "The same function in the calculus, for symbolic n and d (a scalar expression in the state ``x``)."
 
     def __call__(
         self,
         scalars: LoopAlgebra,
         system: System,
-        parameters: Mapping[str, Any],
-        x: Sequence[Sequence[Any]],
-        mask: Any = None,
-    ) -> Any:
+        parameters: Mapping[str, ParameterValue],
+        x: Sequence[Sequence[Number]],
+        mask: MaskValue = None,
+    ) -> Number:
         return self.function(scalars, system, parameters, x, mask)
 
 
-def dot(x: Sequence[Any], y: Sequence[Any]) -> Any:
+def dot(x: Sequence[Number], y: Sequence[Number]) -> Number:
     """``x^T y``."""
     total: Any = 0
     for a, b in zip(x, y, strict=True):
@@ -47,12 +49,12 @@ def dot(x: Sequence[Any], y: Sequence[Any]) -> Any:
     return total
 
 
-def apply_matrix(matrix: Sequence[Sequence[Any]], x: Sequence[Any]) -> tuple[Any, ...]:
+def apply_matrix(matrix: Sequence[Sequence[Number]], x: Sequence[Number]) -> tuple[Number, ...]:
     """``M x``."""
     return tuple(dot(row, x) for row in matrix)
 
 
-def mean_token(scalars: LoopAlgebra, x: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+def mean_token(scalars: LoopAlgebra, x: Sequence[Sequence[Number]]) -> tuple[Number, ...]:
     """``xbar = (1/n) sum_j x_j``."""
     count = len(x) * scalars.one
     return tuple(sum(column, 0 * scalars.one) / count for column in zip(*x, strict=True))

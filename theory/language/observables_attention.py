@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eigentoken.theory.language.observables import Observable, apply_matrix, dot
-from eigentoken.theory.systems.algebra import LoopAlgebra
+from eigentoken.theory.systems.algebra import LoopAlgebra, Number
 from eigentoken.theory.systems.system import System
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
 Matrix = Sequence[Sequence[Any]]
 
 
-def solve(matrix: Matrix, columns: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
+def solve(matrix: Matrix, columns: Sequence[Sequence[Number]]) -> tuple[tuple[Number, ...], ...]:
     """``M^{-1} c`` for each column c, with ``+ - * /`` alone: elimination on the normal equations ``M^T M z = M^T c``.
 
     ``M^T M`` is positive definite for every invertible M, so no pivot vanishes and no pivoting (no comparison) is needed.

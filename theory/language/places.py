@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from abc import ABC
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.scalars import matrix_latex, scalar_latex
+
+if TYPE_CHECKING:
+    import sympy as sp
 
 __all__ = [
     "AntipodalAt",
@@ -34,16 +37,16 @@ class ConsensusAt(Place):
     Where that eigenvalue is repeated a claim is about each point of this form: none of them is asymptotically stable.
     """
 
-    term: Any
-    index: Any = 1
+    term: sp.MatrixExpr
+    index: sp.Expr | int = 1
 
 
 @dataclass(frozen=True)
 class BipartiteAt(Place):
     """p tokens at ``v_k(X)`` and q = n - p at ``-v_k(X)``."""
 
-    term: Any
-    index: Any = 1
+    term: sp.MatrixExpr
+    index: sp.Expr | int = 1
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ class SomeEquilibrium(Place):
 class Hemisphere(Place):
     """``w^T x_i > 0`` for all i, w the top eigenvector of the term (``None``: a fixed w)."""
 
-    normal: Any = None
+    normal: sp.MatrixExpr | None = None
     left: bool = False
 
 

@@ -31,9 +31,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from eigentoken.theory.language.verdicts import Verdict
+
+if TYPE_CHECKING:
+    import sympy as sp
+    from flint import arb
 
 __all__ = [
     "ASKED",
@@ -113,7 +117,7 @@ class Reading(Generic[Answer]):
     def find(self, word_type: type) -> Callable[..., Answer] | None:
         return next((self.table[base] for base in word_type.__mro__ if base in self.table), None)
 
-    def __call__(self, word: Any, *args: Any, **options: Any) -> Answer:
+    def __call__(self, word: object, *args: Any, **options: Any) -> Answer:
         function = self.find(type(word))
         if function is None:
             known = ", ".join(sorted(each.__name__ for each in self.table)) or "nothing yet"
@@ -127,7 +131,7 @@ CERTIFIED: Reading[Verdict] = Reading("certified", "is it true of this instance?
 GENERATED: Reading[Any] = Reading("generated", "how are instances made that satisfy it, or just miss it?")
 OBSERVED: Reading[Any] = Reading("observed", "what is seen of it along trajectories?")
 
-SYMBOLIC: Reading[Any] = Reading("symbolic", "what does it say about the symbols?")
+SYMBOLIC: Reading[sp.Basic] = Reading("symbolic", "what does it say about the symbols?")
 ON_ARC: Reading[bool | None] = Reading("on_arc", "is it true for every last token on an arc?")
 ON_WEIGHTS: Reading[Verdict | None] = Reading("on_weights", "is it true of the weights of this layer?")
 ASKED: Reading[int] = Reading("asked", "how much does it ask of the weights?")
@@ -138,5 +142,5 @@ DISTANCE: Reading[Any] = Reading("distance", "how far are these states from it?"
 MEMBERSHIP: Reading[bool | None] = Reading("membership", "is this exact state there?")
 
 VALUE: Reading[Any] = Reading("value", "what is it, in floating point, on a batch of instances?")
-EXACT: Reading[Any] = Reading("exact", "what is it, exactly, on an exact instance?")
-ENCLOSURE: Reading[Any] = Reading("enclosure", "in which ball does it lie, on an exact instance?")
+EXACT: Reading[sp.Expr | None] = Reading("exact", "what is it, exactly, on an exact instance?")
+ENCLOSURE: Reading[arb] = Reading("enclosure", "in which ball does it lie, on an exact instance?")

@@ -120,7 +120,7 @@ class Angle(MatrixNumber):
         return rf"\min_i v_1({printer._print(self.args[0])})^{{\top}} x_i"
 
 
-def plain(expression: Any) -> tuple[Any, dict[sp.Symbol, MatrixNumber]]:
+def plain(expression: sp.Basic) -> tuple[sp.Basic, dict[sp.Symbol, MatrixNumber]]:
     """Replace every quantity by a real symbol named after it, for solvers; also returns what each symbol stands for.
 
     >>> relation, names = plain(Eigenvalue(matrix("V"), 1) > 0)

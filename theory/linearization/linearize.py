@@ -34,7 +34,7 @@ from eigentoken.theory.calculus.atoms import Base, Dot, Norm
 from eigentoken.theory.calculus.expressions import Monomial
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.printing.plain_text import plain_text
-from eigentoken.theory.systems.algebra import NoClosedForm
+from eigentoken.theory.systems.algebra import NoClosedForm, ParameterValue
 from eigentoken.theory.systems.catalogue import system as system_named
 from eigentoken.theory.systems.system import Space, System, Time
 
@@ -87,7 +87,7 @@ class Linearization:
     """A system, its step or velocity ``f_i(x)`` and the derivative ``sum_j (df_i/dx_j) w_j``, in the slot index."""
 
     system: System
-    parameters: dict[str, Any]
+    parameters: dict[str, ParameterValue]
     mask: str | None
     step: Expression
     derivative: Expression
@@ -121,7 +121,7 @@ def linearize(
     symmetric: bool = False,
     tangent: bool = True,
     extension: Extension = "homogeneous",
-    parameters: dict[str, Any] | None = None,
+    parameters: dict[str, ParameterValue] | None = None,
 ) -> Linearization:
     """Differentiate the system along ``x_i -> x_i + eps w_i``.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -14,6 +14,7 @@ from eigentoken.documents.spectrum_document import Verdict as VerdictDocument
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.printing.scalars import formula
+from eigentoken.theory.systems.algebra import Number
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -150,10 +151,10 @@ class Spectrum:
 
     def at(
         self,
-        values: Mapping[Any, Any],
-        runs: Mapping[Any, Sequence[Any]],
-        convert: Callable[[sp.Expr], Any] = sp.simplify,
-    ) -> list[tuple[Any, int]]:
+        values: Mapping[sp.Basic | str | float, sp.Basic | str | float],
+        runs: Mapping[sp.Basic | str | float, Sequence[sp.Basic | str | float]],
+        convert: Callable[[sp.Expr], Number] = sp.simplify,
+    ) -> list[tuple[Number, int]]:
         """Numbers: ``(eigenvalue, multiplicity)`` of the tangent classes.
 
         ``values`` gives the symbols (by symbol or name), ``runs`` the list of values of each running symbol.  Classes

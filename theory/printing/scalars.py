@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Add, And, Expr, Implies, Mul, Or, default_sort_key, denom, sqrt, sympify, together
 from sympy.printing.latex import LatexPrinter
+
+if TYPE_CHECKING:
+    import sympy as sp
 
 __all__ = ["formula", "matrix_latex", "ordered", "scalar_latex"]
 
@@ -73,22 +76,22 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
         return text if exp is None else f"{text}^{{{exp}}}"
 
 
-def scalar_latex(expression: Any) -> str:
+def scalar_latex(expression: sp.Basic) -> str:
     """LaTeX of a scalar expression or relation."""
     return str(PaperPrinter().doprint(expression))
 
 
-def matrix_latex(term: Any) -> str:
+def matrix_latex(term: sp.Basic) -> str:
     """LaTeX of a matrix term."""
     return str(PaperPrinter().doprint(term))
 
 
-def ordered(expression: Any) -> list[Any]:
+def ordered(expression: sp.Basic) -> list[sp.Basic]:
     """The arguments in the order of sympy, so that a formula prints the same each time."""
     return sorted(expression.args, key=default_sort_key)
 
 
-def formula(expression: Any) -> str:
+def formula(expression: sp.Basic) -> str:
     r"""A derived scalar, relation or Boolean, put in order for print: one fraction, ``1 - b`` rather than ``-(b - 1)``.
 
     >>> from sympy import symbols

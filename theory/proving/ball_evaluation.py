@@ -33,7 +33,7 @@ _FUNCTIONS: dict[Any, Callable[[Any], Any]] = {
 }
 
 
-def evaluate(expression: Any, digits: int = 40) -> Any:
+def evaluate(expression: sp.Expr, digits: int = 40) -> arb | acb:
     """A ball that contains the value, or ``None`` where some operation is not defined (division by a ball at zero).
 
     >>> evaluate(sp.log(3) - sp.log(2)).real > 0
@@ -91,7 +91,7 @@ def _ball(expression: Any) -> Any:
     raise ValueError(f"no ball evaluation for {expression.func.__name__} in {expression}: rewrite it first")
 
 
-def sign(expression: Any, most_digits: int = 640) -> int | None:
+def sign(expression: sp.Expr, most_digits: int = 640) -> int | None:
     """The sign of a real closed form, exactly; ``None`` where 640 digits cannot tell it from zero."""
     if expression.is_Rational:
         return int(sp.sign(expression))

@@ -31,7 +31,7 @@ Formula = Callable[[Any], Any]
 "A condition before the solver is chosen: given the table of solver variables it returns the solver's term."
 
 
-def inequality_by_cvc5(hypotheses: Sequence[Any], conclusion: Any, seconds: int = SECONDS) -> Verdict:
+def inequality_by_cvc5(hypotheses: Sequence[sp.Basic], conclusion: sp.Basic, seconds: int = SECONDS) -> Verdict:
     """``hypotheses => conclusion`` over the reals by cvc5: the negation must be unsatisfiable.
 
     Hypotheses are taken to be defined; that the conclusion is defined is part of the question.

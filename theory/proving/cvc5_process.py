@@ -16,9 +16,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from eigentoken.theory.language.verdicts import Verdict, undecided
+
+if TYPE_CHECKING:
+    import sympy as sp
 
 __all__ = ["guarded_inequality"]
 
@@ -27,7 +30,7 @@ _LOCK = threading.Lock()
 _HELPER: list[subprocess.Popen[bytes]] = []
 
 
-def guarded_inequality(hypotheses: Sequence[Any], conclusion: Any, seconds: float = SECONDS) -> Verdict:
+def guarded_inequality(hypotheses: Sequence[sp.Basic], conclusion: sp.Basic, seconds: float = SECONDS) -> Verdict:
     """:func:`~eigentoken.theory.proving.cvc5_inequalities.inequality_by_cvc5`, with a limit that holds.
 
     >>> import sympy as sp

@@ -26,7 +26,7 @@ _AS_EXPONENTIALS = {
 }
 
 
-def identity_by_flint(left: Any, right: Any) -> Verdict:
+def identity_by_flint(left: sp.Expr, right: sp.Expr) -> Verdict:
     """``left - right`` as a quotient of FLINT polynomials over generators that only true relations connect.
 
     A power ``b^(c u)``, c rational, is a power of the one generator ``b^(u/N)`` (``e^u`` and roots among them), and a
@@ -55,7 +55,7 @@ def identity_by_flint(left: Any, right: Any) -> Verdict:
     return undecided("FLINT: not zero over opaque generators")
 
 
-def identities_by_flint(derived: Sequence[Any], claimed: Sequence[Any]) -> Verdict:
+def identities_by_flint(derived: Sequence[sp.Expr], claimed: Sequence[sp.Expr]) -> Verdict:
     """Every derived expression equals the claimed one; one that differs fails, one that is not decided decides nothing.
 
     >>> a = sp.Symbol("a", real=True)

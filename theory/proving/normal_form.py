@@ -150,7 +150,7 @@ def _generated(expression: Any) -> Any:
     return prepared.xreplace(_generators(prepared))
 
 
-def numerator_polynomial(expression: Any) -> Any:
+def numerator_polynomial(expression: sp.Expr) -> sp.Expr:
     """The numerator, expanded, of the expression over independent generators; zero proves that it vanishes."""
     generated = _generated(expression)
     if _vanishes(generated):
@@ -200,7 +200,7 @@ def _told_apart(difference: Any, points: int) -> Iterator[Verdict | None]:
         yield fails(f"the sides differ by {ball.real.str(8, radius=False)} at {where or 'the numbers given'}")
 
 
-def identity_verdict(left: Any, right: Any, *, points: int = 12) -> Verdict:
+def identity_verdict(left: sp.Expr, right: sp.Expr, *, points: int = 12) -> Verdict:
     """Does ``left = right`` hold identically, where both sides are defined?
 
     >>> x = sp.Symbol("x", real=True)

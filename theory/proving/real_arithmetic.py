@@ -39,7 +39,7 @@ _SIGNS = {
 }
 
 
-def unprinted_assumptions(read: Iterable[Any], printed: Iterable[Any] = ()) -> tuple[Any, ...]:
+def unprinted_assumptions(read: Iterable[sp.Basic], printed: Iterable[sp.Basic] = ()) -> tuple[sp.Basic, ...]:
     """What the declarations of the symbols in ``read`` say (as the checker reads them) and no relation in ``printed`` does.
 
     >>> h, s = sp.Symbol("h", positive=True), sp.Symbol("s", real=True)
@@ -68,7 +68,7 @@ def _says(hypothesis: Any, fact: Any) -> bool:
     return bool(smaller > fact.lts or (smaller == fact.lts and (strict or isinstance(fact, sp.Ge))))
 
 
-def assumed_latex(assumptions: Iterable[Any]) -> str:
+def assumed_latex(assumptions: Iterable[sp.Basic]) -> str:
     """The assumptions before a formula, those of one kind together; empty where there are none.
 
     >>> a, b, n = sp.Symbol("a", positive=True), sp.Symbol("b", positive=True), sp.Symbol("n", integer=True, positive=True)
@@ -86,8 +86,8 @@ DEFAULT_SECONDS = 90.0  # generous: a loaded machine must not turn a lemma of mi
 
 
 def prove(
-    hypotheses: Iterable[Any],
-    conclusion: Any,
+    hypotheses: Iterable[sp.Basic],
+    conclusion: sp.Basic,
     *,
     seconds: float = DEFAULT_SECONDS,
     vacuous_allowed: bool = False,
@@ -148,7 +148,7 @@ def prove(
     return undecided(f"the solver gave up after {seconds:g} s: {answer.note}")
 
 
-def satisfiable(statements: Iterable[Any], *, seconds: float = DEFAULT_SECONDS) -> Verdict:
+def satisfiable(statements: Iterable[sp.Basic], *, seconds: float = DEFAULT_SECONDS) -> Verdict:
     """Is there a real point where all statements are true?  ``holds`` carries the point, ``fails`` is a proof.
 
     >>> x = sp.Symbol("x", real=True)
@@ -173,8 +173,8 @@ class Lemma:
     """
 
     name: str
-    hypotheses: tuple[Any, ...]
-    conclusion: Any
+    hypotheses: tuple[sp.Basic, ...]
+    conclusion: sp.Basic
     because: str = ""
     seconds: float = field(default=DEFAULT_SECONDS, compare=False)
 

@@ -84,7 +84,7 @@ class Recalled(Step):
     statement: str
     fact: str
     formula: str = ""
-    letters: Mapping[str, Any] = field(default_factory=dict)
+    letters: Mapping[str, sp.Basic] = field(default_factory=dict)
     setting: Setting | None = field(default=None, repr=False)
 
     kind = "recalled"
@@ -189,7 +189,7 @@ def recalled(
     *,
     name: str = "",
     uses: tuple[str, ...] = (),
-    letters: Mapping[str, Any] | None = None,
+    letters: Mapping[str, sp.Basic] | None = None,
     assuming: tuple[Condition, ...] = (),
     about: tuple[str, ...] = (),
 ) -> Recalled:

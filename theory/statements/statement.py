@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eigentoken.display import brief
 from eigentoken.documents.statement_document import EvidenceRecord, PrintedFinding
@@ -26,6 +26,10 @@ from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.steps import Derivation, Setting, Step
 from eigentoken.theory.systems.catalogue import system
+
+if TYPE_CHECKING:
+    import sympy as sp
+    from flint import arb
 
 __all__ = [
     "Counterexample",
@@ -142,7 +146,7 @@ class Vector:
     """A regression vector: what is computed, and the digits that the audit printed."""
 
     name: str
-    compute: Callable[[], Sequence[Any]] = field(compare=False, repr=False)
+    compute: Callable[[], Sequence[sp.Expr | arb]] = field(compare=False, repr=False)
     expected: tuple[str, ...]
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.display import listing
+from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.proving.normal_form import identity_verdict
@@ -47,7 +48,7 @@ class Setting:
     """The statement that a step stands in: its systems and its conditions.  A recalled fact is judged against them."""
 
     systems: tuple[str, ...] = ()
-    conditions: tuple[Any, ...] = ()
+    conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,8 @@ class Step(ABC):
     needs: tuple[str, ...] = ()
     establishes: tuple[str, ...] = ()
     scope: str = ALL_SIZES
-    assuming: tuple[Any, ...] = ()
-    discharges: tuple[Any, ...] = ()
+    assuming: tuple[Condition, ...] = ()
+    discharges: tuple[Condition, ...] = ()
     about: tuple[str, ...] = ()
 
     kind = "step"
@@ -102,7 +103,7 @@ class Step(ABC):
     def display(self) -> str:
         """The formula of the step, as LaTeX for a display, made from the objects that ``check`` reads."""
 
-    def assumptions(self) -> tuple[Any, ...]:
+    def assumptions(self) -> tuple[sp.Basic, ...]:
         """What the checker knows of the symbols from their declarations and no hypothesis says: printed first."""
         return ()
 
@@ -140,13 +141,13 @@ class Identity(Step):
     ``where`` are definitions that are substituted first (and printed); symbols are free otherwise.
     """
 
-    left: Any
-    right: Any
-    where: Mapping[Any, Any] = field(default_factory=dict)
+    left: sp.Expr
+    right: sp.Expr
+    where: Mapping[sp.Basic, sp.Basic] = field(default_factory=dict)
 
     kind = "identity"
 
-    def sides(self) -> tuple[Any, Any]:
+    def sides(self) -> tuple[sp.Expr, sp.Expr]:
         """Both sides with the definitions put in, innermost last."""
         left, right = sp.sympify(self.left), sp.sympify(self.right)
         for _ in range(len(self.where) + 1):
@@ -161,7 +162,7 @@ class Identity(Step):
 
         return identity_by_flint(*self.sides())
 
-    def assumptions(self) -> tuple[Any, ...]:
+    def assumptions(self) -> tuple[sp.Basic, ...]:
         """The signs of the symbols, where a root, an absolute value or a logarithm is read with them."""
         sides = self.sides()
         read = any(
@@ -183,8 +184,8 @@ class Identity(Step):
 class Inequality(Step):
     """``hypotheses => conclusion`` over the reals, by a decision procedure (the negation has no solution)."""
 
-    hypotheses: tuple[Any, ...]
-    conclusion: Any
+    hypotheses: tuple[sp.Basic, ...]
+    conclusion: sp.Basic
 
     kind = "inequality"
 
@@ -198,7 +199,7 @@ class Inequality(Step):
 
         return guarded_inequality(self.hypotheses, self.conclusion)
 
-    def assumptions(self) -> tuple[Any, ...]:
+    def assumptions(self) -> tuple[sp.Basic, ...]:
         return unprinted_assumptions((*self.hypotheses, self.conclusion), self.hypotheses)
 
     def display(self) -> str:

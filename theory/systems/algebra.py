@@ -20,13 +20,33 @@ __all__ = [
     "Algebra",
     "LoopAlgebra",
     "Mask",
+    "MaskValue",
     "NoClosedForm",
+    "Number",
+    "ParameterValue",
+    "Parameters",
     "SixOperations",
+    "State",
+    "Weights",
     "causal_mask",
     "checked_function",
     "full_mask",
     "mapped",
 ]
+
+#: What an arithmetic computes with.  Rings have no type in Python: that ``a + b`` is again a number of the ring of a is known to
+#: the algebra that was chosen, and a type parameter on every sublayer, also those of other packages, would say no more.
+Number = Any
+"a number: exact (sympy, a field of ours), a ball (flint), a float, a dual number, a tensor of a batch"
+State = Any
+"n tokens of d numbers, as the arithmetic keeps them: tuples of tuples, an array, an expression for any n and d"
+Weights = Any
+"for each token i a number for each token j, kept likewise"
+ParameterValue = Any
+"of a parameter: a number, a vector, a matrix, a function of time or of two positions, a list of heads; ``None`` is left out"
+MaskValue = Any
+"who attends to whom, likewise: rows of 0 and 1, an array, a letter; ``None`` is everybody to everybody"
+Parameters = Mapping[str, ParameterValue]
 
 #: ``mask[i][j]`` is 1 where token i attends to token j, 0 elsewhere; ``None`` is full attention.
 Mask = Sequence[Sequence[int]] | None
@@ -51,43 +71,43 @@ class Algebra(Protocol):
     ``|x|_W^2 = x^T W x``, or ``None`` for the identity.
     """
 
-    def attention(self, x: Any, score: Any, mask: Any, over_root_d: bool) -> Any:
+    def attention(self, x: State, score: ParameterValue, mask: MaskValue, over_root_d: bool) -> Weights:
         """``a_ij = exp(s_ij) / sum_l exp(s_il)`` over the unmasked j; divided by ``sqrt(d)`` if ``over_root_d``."""
 
-    def average(self, weights: Any, x: Any) -> Any:
+    def average(self, weights: Weights, x: State) -> State:
         """``sum_j a_ij x_j`` for each i."""
 
-    def apply(self, matrix: Any, x: Any) -> Any:
+    def apply(self, matrix: ParameterValue, x: State) -> State:
         """``F x_i`` for each i; ``None`` is the identity."""
 
-    def add(self, x: Any, u: Any, step: Any = 1) -> Any:
+    def add(self, x: State, u: State, step: Number = 1) -> State:
         """``x_i + step u_i`` for each i."""
 
-    def normalise(self, y: Any, metric: Any = None) -> Any:
+    def normalise(self, y: State, metric: ParameterValue = None) -> State:
         """``y_i / |y_i|_W`` for each i: the retraction to the sphere or ellipsoid, undefined where ``y_i = 0``."""
 
-    def tangent(self, x: Any, u: Any, metric: Any = None) -> Any:
+    def tangent(self, x: State, u: State, metric: ParameterValue = None) -> State:
         """``u_i - (x_i^T W u_i) x_i`` for each i: the projection to the tangent space at a point of the ellipsoid."""
 
-    def scores(self, x: Any, matrix: Any) -> Any:
+    def scores(self, x: State, matrix: ParameterValue) -> Weights:
         """``x_i^T M x_j`` for all i, j; ``None`` is the identity."""
 
-    def function(self, name: str, values: Any) -> Any:
+    def function(self, name: str, values: State) -> State:
         """``exp``, ``sigmoid`` or ``tanh`` of each entry of scores or tokens."""
 
-    def masked(self, weights: Any, mask: Any) -> Any:
+    def masked(self, weights: Weights, mask: MaskValue) -> Weights:
         """The weights with 0 where i does not attend to j."""
 
-    def shares(self, weights: Any) -> Any:
+    def shares(self, weights: Weights) -> Weights:
         """``w_ij / sum_l w_il``: the weights of each token divided by their sum."""
 
-    def product(self, a: Any, b: Any) -> Any:
+    def product(self, a: State, b: State) -> State:
         """``a_ik b_ik``, entry by entry, of two states or of two sets of weights."""
 
-    def scale(self, x: Any, number: Any) -> Any:
+    def scale(self, x: State, number: Number) -> State:
         """``number x_ik`` for a scalar parameter or a plain integer."""
 
-    def shift(self, x: Any, vector: Any) -> Any:
+    def shift(self, x: State, vector: ParameterValue) -> State:
         """``x_i + b`` for each i; ``None`` is 0."""
 
 
@@ -104,25 +124,25 @@ class SixOperations:
             "classify a point with numbers instead, its Jacobian is differentiated exactly"
         )
 
-    def scores(self, x: Any, matrix: Any) -> Any:
+    def scores(self, x: State, matrix: ParameterValue) -> Weights:
         raise self._refused("scores")
 
-    def function(self, name: str, values: Any) -> Any:
+    def function(self, name: str, values: State) -> State:
         raise self._refused("function")
 
-    def masked(self, weights: Any, mask: Any) -> Any:
+    def masked(self, weights: Weights, mask: MaskValue) -> Weights:
         raise self._refused("masked")
 
-    def shares(self, weights: Any) -> Any:
+    def shares(self, weights: Weights) -> Weights:
         raise self._refused("shares")
 
-    def product(self, a: Any, b: Any) -> Any:
+    def product(self, a: State, b: State) -> State:
         raise self._refused("product")
 
-    def scale(self, x: Any, number: Any) -> Any:
+    def scale(self, x: State, number: Number) -> State:
         raise self._refused("scale")
 
-    def shift(self, x: Any, vector: Any) -> Any:
+    def shift(self, x: State, vector: ParameterValue) -> State:
         raise self._refused("shift")
 
 
@@ -136,18 +156,18 @@ def causal_mask(n: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(int(j <= i) for j in range(n)) for i in range(n))
 
 
-Vector = tuple[Any, ...]
-Matrix = Sequence[Sequence[Any]]
+Vector = tuple[Number, ...]
+Matrix = Sequence[Sequence[Number]]
 
 
-def _dot(x: Sequence[Any], y: Sequence[Any]) -> Any:
-    total: Any = 0
+def _dot(x: Sequence[Number], y: Sequence[Number]) -> Number:
+    total: Number = 0
     for a, b in zip(x, y, strict=True):
         total = total + a * b
     return total
 
 
-def _times(matrix: Matrix, x: Sequence[Any]) -> Vector:
+def _times(matrix: Matrix, x: Sequence[Number]) -> Vector:
     return tuple(_dot(row, x) for row in matrix)
 
 
@@ -165,14 +185,14 @@ class LoopAlgebra:
     ((0.5, 0.5), (0.5, 0.5))
     """
 
-    exp: Callable[[Any], Any]
-    sqrt: Callable[[Any], Any]
-    one: Any = 1
+    exp: Callable[[Number], Number]
+    sqrt: Callable[[Number], Number]
+    one: Number = 1
     "a unit of the arithmetic, so that 1/2 is not rounded outside it"
 
     def attention(
-        self, x: Sequence[Sequence[Any]], score: Any, mask: Mask, over_root_d: bool
-    ) -> tuple[tuple[Any, ...], ...]:
+        self, x: Sequence[Sequence[Number]], score: ParameterValue, mask: Mask, over_root_d: bool
+    ) -> tuple[tuple[Number, ...], ...]:
         n, d = len(x), len(x[0])
         allowed = full_mask(n) if mask is None else mask
         rows = []
@@ -186,7 +206,7 @@ class LoopAlgebra:
                 else:
                     matrix = score(i, j) if callable(score) else score
                     terms.append(self.exp(_dot(x[i], _times(matrix, x[j]))))
-            total: Any = 0
+            total: Number = 0
             for term in terms:
                 total = total + term
             if over_root_d:
@@ -194,17 +214,17 @@ class LoopAlgebra:
             rows.append(tuple(term / total for term in terms))
         return tuple(rows)
 
-    def average(self, weights: Matrix, x: Sequence[Sequence[Any]]) -> tuple[Vector, ...]:
+    def average(self, weights: Matrix, x: Sequence[Sequence[Number]]) -> tuple[Vector, ...]:
         columns = list(zip(*x, strict=True))
         return tuple(tuple(_dot(row, column) for column in columns) for row in weights)
 
-    def apply(self, matrix: Matrix | None, x: Sequence[Sequence[Any]]) -> tuple[Vector, ...]:
+    def apply(self, matrix: Matrix | None, x: Sequence[Sequence[Number]]) -> tuple[Vector, ...]:
         return tuple(tuple(token) if matrix is None else _times(matrix, token) for token in x)
 
-    def add(self, x: Sequence[Sequence[Any]], u: Sequence[Sequence[Any]], step: Any = 1) -> tuple[Vector, ...]:
+    def add(self, x: Sequence[Sequence[Number]], u: Sequence[Sequence[Number]], step: Number = 1) -> tuple[Vector, ...]:
         return tuple(tuple(a + step * b for a, b in zip(xi, ui, strict=True)) for xi, ui in zip(x, u, strict=True))
 
-    def normalise(self, y: Sequence[Sequence[Any]], metric: Matrix | None = None) -> tuple[Vector, ...]:
+    def normalise(self, y: Sequence[Sequence[Number]], metric: Matrix | None = None) -> tuple[Vector, ...]:
         tokens = []
         for token in y:
             norm = self.sqrt(_dot(token, token if metric is None else _times(metric, token)))
@@ -212,7 +232,7 @@ class LoopAlgebra:
         return tuple(tokens)
 
     def tangent(
-        self, x: Sequence[Sequence[Any]], u: Sequence[Sequence[Any]], metric: Matrix | None = None
+        self, x: Sequence[Sequence[Number]], u: Sequence[Sequence[Number]], metric: Matrix | None = None
     ) -> tuple[Vector, ...]:
         tokens = []
         for token, push in zip(x, u, strict=True):
@@ -220,14 +240,14 @@ class LoopAlgebra:
             tokens.append(tuple(b - height * a for a, b in zip(token, push, strict=True)))
         return tuple(tokens)
 
-    def scores(self, x: Sequence[Sequence[Any]], matrix: Matrix | None) -> tuple[Vector, ...]:
+    def scores(self, x: Sequence[Sequence[Number]], matrix: Matrix | None) -> tuple[Vector, ...]:
         seen = self.apply(matrix, x)
         return tuple(tuple(_dot(token, other) for other in seen) for token in x)
 
-    def function(self, name: str, values: Sequence[Sequence[Any]]) -> tuple[Vector, ...]:
+    def function(self, name: str, values: Sequence[Sequence[Number]]) -> tuple[Vector, ...]:
         """``sigmoid(s) = e^s/(e^s + 1)`` and ``tanh(s) = (e^2s - 1)/(e^2s + 1)``: one exponential each."""
 
-        def value(entry: Any) -> Any:
+        def value(entry: Number) -> Number:
             grown = self.exp(entry * 2 if name == "tanh" else entry)
             if name == "exp":
                 return grown
@@ -236,7 +256,7 @@ class LoopAlgebra:
         checked_function(name)
         return tuple(tuple(value(entry) for entry in row) for row in values)
 
-    def masked(self, weights: Sequence[Sequence[Any]], mask: Mask) -> tuple[Vector, ...]:
+    def masked(self, weights: Sequence[Sequence[Number]], mask: Mask) -> tuple[Vector, ...]:
         if mask is None:
             return tuple(tuple(row) for row in weights)
         nothing = 0 * self.one
@@ -245,35 +265,35 @@ class LoopAlgebra:
             for row, allowed in zip(weights, mask, strict=True)
         )
 
-    def shares(self, weights: Sequence[Sequence[Any]]) -> tuple[Vector, ...]:
+    def shares(self, weights: Sequence[Sequence[Number]]) -> tuple[Vector, ...]:
         rows = []
         for row in weights:
-            total: Any = 0
+            total: Number = 0
             for weight in row:
                 total = total + weight
             rows.append(tuple(weight / total for weight in row))
         return tuple(rows)
 
-    def product(self, a: Sequence[Sequence[Any]], b: Sequence[Sequence[Any]]) -> tuple[Vector, ...]:
+    def product(self, a: Sequence[Sequence[Number]], b: Sequence[Sequence[Number]]) -> tuple[Vector, ...]:
         return tuple(tuple(x * y for x, y in zip(p, q, strict=True)) for p, q in zip(a, b, strict=True))
 
-    def scale(self, x: Sequence[Sequence[Any]], number: Any) -> tuple[Vector, ...]:
+    def scale(self, x: Sequence[Sequence[Number]], number: Number) -> tuple[Vector, ...]:
         return tuple(tuple(number * entry for entry in row) for row in x)
 
-    def shift(self, x: Sequence[Sequence[Any]], vector: Sequence[Any] | None) -> tuple[Vector, ...]:
+    def shift(self, x: Sequence[Sequence[Number]], vector: Sequence[Number] | None) -> tuple[Vector, ...]:
         if vector is None:
             return tuple(tuple(token) for token in x)
         return tuple(tuple(a + b for a, b in zip(token, vector, strict=True)) for token in x)
 
 
-def mapped(parameters: Mapping[str, Any], number: Callable[[Any], Any]) -> dict[str, Any]:
+def mapped(parameters: Parameters, number: Callable[[Number], Number]) -> dict[str, ParameterValue]:
     """The parameters with ``number`` applied to each of their numbers; what is left out (``None``) stays so.
 
     >>> mapped({"alpha": 1, "b": (1, 2), "V": ((1, 0), (0, 3)), "heads": ({"F": ((4,),)},)}, float)
     {'alpha': 1.0, 'b': (1.0, 2.0), 'V': ((1.0, 0.0), (0.0, 3.0)), 'heads': [{'F': ((4.0,),)}]}
     """
 
-    def value(given: Any) -> Any:
+    def value(given: Number) -> Number:
         if given is None:
             return None
         return tuple(value(entry) for entry in given) if isinstance(given, tuple | list) else number(given)

@@ -9,12 +9,10 @@ or a subclass that writes its own :meth:`System.sublayer` in the operations of a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
-from eigentoken.theory.systems.algebra import Algebra
+from eigentoken.theory.systems.algebra import Algebra, MaskValue, Number, Parameters, ParameterValue, State
 
 __all__ = ["KINDS", "Normalisation", "Parameter", "Space", "System", "Time", "turned_scores"]
 
@@ -177,7 +175,7 @@ class System:
 
     # ------------------------------------------------------------------ the equation
 
-    def heads(self, parameters: Mapping[str, Any], t: Any = None) -> list[tuple[Any, Any]]:
+    def heads(self, parameters: Parameters, t: Number = None) -> list[tuple[ParameterValue, ParameterValue]]:
         """The pairs (F_h, M_h); ``None`` stands for the identity and for uniform weights."""
         groups = parameters["heads"] if self.multihead else [parameters]
         if self.rotary:
@@ -185,7 +183,7 @@ class System:
             return [(_at(parameters, self.value, t), turned_scores(query, key, turn))]
         return [(_at(group, self.value, t), _at(group, self.score, t)) for group in groups]
 
-    def sublayer(self, algebra: Algebra, parameters: Mapping[str, Any], x: Any, mask: Any) -> Any:
+    def sublayer(self, algebra: Algebra, parameters: Parameters, x: State, mask: MaskValue) -> State:
         """``u_i = sum_h F_h sum_j a^h_ij x_j`` of the tokens that the sublayer sees: the method that a subclass writes anew.
 
         ``parameters`` are those of one time; ``x``, their matrices and the result are in the arithmetic of ``algebra``, so the
@@ -202,8 +200,8 @@ class System:
         return total
 
     def influence(
-        self, algebra: Algebra, parameters: Mapping[str, Any], x: Any, mask: Any = None, t: Any = None
-    ) -> Any:
+        self, algebra: Algebra, parameters: Parameters, x: State, mask: MaskValue = None, t: Number = None
+    ) -> State:
         """The push ``u_i``: the sublayer at the tokens plus ``positions`` (where given), normalised if that stands before."""
         positions = _at(parameters, "positions", t)
         tokens = x if positions is None else algebra.add(x, positions)
@@ -211,11 +209,15 @@ class System:
             tokens = algebra.normalise(tokens)
         return self.sublayer(algebra, _at_time(parameters, t), tokens, mask)
 
-    def raw_step(self, algebra: Algebra, parameters: Mapping[str, Any], x: Any, mask: Any = None, t: Any = None) -> Any:
+    def raw_step(
+        self, algebra: Algebra, parameters: Parameters, x: State, mask: MaskValue = None, t: Number = None
+    ) -> State:
         """``y_i = x_i + alpha u_i``, before normalization: a map on a sphere is undefined exactly where some ``y_i = 0``."""
         return algebra.add(x, self.influence(algebra, parameters, x, mask, t), parameters["alpha"])
 
-    def advance(self, algebra: Algebra, parameters: Mapping[str, Any], x: Any, mask: Any = None, t: Any = None) -> Any:
+    def advance(
+        self, algebra: Algebra, parameters: Parameters, x: State, mask: MaskValue = None, t: Number = None
+    ) -> State:
         """The next state of a map, or the velocity of a flow, at the state ``x``."""
         metric = _at(parameters, self.metric, t)
         if self.time is Time.MAP:
@@ -225,12 +227,12 @@ class System:
         return push if self.space is Space.EUCLIDEAN else algebra.tangent(x, push, metric)
 
 
-def _at(parameters: Mapping[str, Any], name: str | None, t: Any) -> Any:
+def _at(parameters: Parameters, name: str | None, t: ParameterValue) -> ParameterValue:
     value = None if name is None else parameters.get(name)
     return value(t) if callable(value) and name not in {None, "pair_score"} else value
 
 
-def _at_time(parameters: Mapping[str, Any], t: Any) -> Mapping[str, Any]:
+def _at_time(parameters: Parameters, t: ParameterValue) -> Parameters:
     """The parameters with every function of time evaluated at t; the same mapping where there is none."""
     heads = parameters.get("heads", ())
     if not any(callable(value) for group in (parameters, *heads) for value in group.values()):
@@ -241,22 +243,22 @@ def _at_time(parameters: Mapping[str, Any], t: Any) -> Mapping[str, Any]:
     return ready
 
 
-def turned_scores(query: Any, key: Any, turn: Any) -> Any:
+def turned_scores(query: ParameterValue, key: ParameterValue, turn: ParameterValue) -> ParameterValue:
     """``(l, i) -> Q R^(l-i) K^T`` for an orthogonal R, for rows of any numbers or for arrays."""
     arrays = hasattr(query, "mT")
 
-    def transposed(matrix: Any) -> Any:
+    def transposed(matrix: State) -> ParameterValue:
         return matrix.mT if arrays else tuple(zip(*matrix, strict=True))
 
-    def times(left: Any, right: Any) -> Any:
+    def times(left: ParameterValue, right: ParameterValue) -> ParameterValue:
         if arrays:
             return left @ right
         columns = list(zip(*right, strict=True))
         return tuple(tuple(sum((a * b for a, b in zip(row, c, strict=True)), 0) for c in columns) for row in left)
 
-    known: dict[int, Any] = {}
+    known: dict[int, ParameterValue] = {}
 
-    def score(l: int, i: int) -> Any:
+    def score(l: int, i: int) -> ParameterValue:
         steps = l - i
         if steps not in known:
             power = query
