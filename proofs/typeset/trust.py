@@ -65,11 +65,11 @@ def _rests_on(proved: Proved) -> Iterator[str]:
     asked = [node.detail for node in proved.tree() if isinstance(node.detail, SolverQuestion)]
     real, same = sum(not each.identity for each in asked), sum(each.identity for each in asked)
     if real:
-        yield f"z3 {version('z3-solver')} on {real} questions of real arithmetic; cvc5 is asked again by `verify`"
+        yield f"z3 {version('z3-solver')} for real arithmetic, asked {real} times; `verify` asks cvc5 again"
     if same:
-        yield f"the normal form of scalars on {same} identities; FLINT is asked again by `verify`"
+        yield f"the normal form of scalars for identities, asked {same} times; `verify` asks FLINT again"
     if rules["integers"]:
-        yield f"z3 {version('z3-solver')} on {rules['integers']} questions about integers"
+        yield f"z3 {version('z3-solver')} for integers, asked {rules['integers']} times"
 
 
 def _by_names(statement: Statement) -> Iterator[tuple[str, list[str]]]:

@@ -17,7 +17,7 @@ def test_what_the_kernel_proves_names_its_engines_and_solvers() -> None:
     assert "n \u2265 2" not in found["Conditions that are used"]  # stated, and not needed
     assert BELIEVED["spectrum"] in found["Rests on"]
     assert BELIEVED["equilibrium"] not in found["Rests on"]
-    assert any(line.startswith("z3 ") and "real arithmetic" in line for line in found["Rests on"])
+    assert any(line.startswith("z3 ") and "for real arithmetic" in line for line in found["Rests on"])
 
 
 def test_what_is_put_together_by_names_says_so_and_lists_what_it_cites() -> None:
