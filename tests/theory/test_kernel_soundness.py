@@ -26,6 +26,7 @@ from eigentoken.theory.kernel.propositions import (
     ForAlmostEvery,
     Implication,
     Negation,
+    free_letters,
     proposition,
     put,
     same,
@@ -166,6 +167,16 @@ def test_matrices_are_real_and_of_their_size() -> None:
     assert logic.instantiate(said, V + 2 * W.T).rule == "instantiate"
 
 
+def test_rounded_numbers_are_no_values() -> None:
+    """``(1 + x)^2 = 1 + 2 x + x^2`` for all x; at the float 0.1 both sides are rounded, and differ."""
+    square = logic.generalise(x, numbers.identity((1 + x) ** 2, 1 + 2 * x + x**2))
+    for value in (0.1, sp.Float("0.1"), x + sp.Float("0.1")):
+        with pytest.raises(Refused, match="rounded"):
+            logic.instantiate(square, value)
+    with pytest.raises(Refused, match="rounded"):
+        put(proposition(x + sp.Float("0.1") > y), {x: sp.Rational(1, 5)})
+
+
 def test_two_letters_with_one_name_are_not_confused() -> None:
     positive = sp.Symbol("x", positive=True)
     with pytest.raises(Refused, match="called 'x'"):
@@ -203,6 +214,41 @@ def test_an_index_is_not_captured_by_a_sum() -> None:
     )
     assert same(taken.proposition, proposition(Tensor(dot(vector("a", j), vector("b", i)).summed(i)) > 0))
     assert moved.letter == i
+
+
+def test_a_matrix_in_a_value_is_not_captured() -> None:
+    form = Tensor(dot(vector("w"), vector("a"), (Letter("V"),)))
+    said = logic.assume(ForAll(VectorLetter("w"), TRUE, ForAll(V, TRUE, proposition(form > 0))))
+    moved = logic.instantiate(said, vector("b").applied((Letter("V"),)))
+    assert moved.proposition.letter != V
+    assert V in free_letters(moved.proposition)
+
+
+def test_the_objects_of_a_theorem_are_not_captured() -> None:
+    ordered = books.Textbook(
+        "order",
+        "the order of eigenvalues",
+        {"X": sp.MatrixExpr},
+        lambda X: ((Symmetric(X),), ForAll(ell, TRUE, proposition(Eigenvalue(X, ell) <= Eigenvalue(X, 1)))),
+        "Author, Title",
+        "@book{}",
+    )
+    with pytest.raises(Refused, match="binds ell"):
+        books.textbook(ordered, (logic.assume(Symmetric((ell - 1) * V)),), X=(ell - 1) * V)
+    assert books.textbook(ordered, (logic.assume(Symmetric(V)),), X=V).rule == "textbook"
+
+
+def test_the_letters_of_an_observable_are_its_own() -> None:
+    """What is shown of <x|w> for a unit vector w holds for that w."""
+    energy = Observable("E", "E", lambda *_: 0, lambda: dot(vector("x", i), vector("w")))
+    shown = claimed(Decreases(energy), FLOW, equation(Tensor(dot(vector("w"), vector("w"))), 1))
+    unit_length = proposition(equation(Tensor(dot(vector("w"), vector("w"))), 1))
+    for_all = logic.generalise(VectorLetter("w"), shown, unit_length)
+    with pytest.raises(Refused, match="letters of its system"):
+        logic.instantiate(for_all, VectorLetter("u"), logic.assume(equation(Tensor(dot(vector("u"), vector("u"))), 1)))
+    free = claimed(TRUE, FLOW, Decreases(energy))
+    with pytest.raises(Refused, match="outside"):
+        logic.generalise(VectorLetter("w"), free)
 
 
 def test_the_solvers_letters_are_its_own() -> None:

@@ -28,6 +28,9 @@ __all__ = ["STILL_TRUE", "Mutant", "mutants", "survivors"]
 
 #: ``ID: what was changed`` of the mutants that hold, with the reason.
 STILL_TRUE: dict[str, str] = {
+    "CT-3: without Nonsingular(term=V)": "no eigenvalue is divided by",
+    "PM-L5: without Nonsingular(term=V)": "no eigenvalue is divided by",
+    "PM-L14: without n >= 2": "a split has two tokens at least",
     "PM-L3: without n >= 2": "with one token the zero-sum class is empty, and the formulas hold",
     "PM-L3: without Ne(alpha*Eigenvalue(V, k) + 1, 0)": "the claim is under the stronger guard 1 + alpha lambda_k > 0",
     "PM-L3: for attention-map": "at consensus attention is uniform for any scores",

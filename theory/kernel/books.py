@@ -14,7 +14,15 @@ from typing import Any, Protocol
 import sympy as sp
 
 from eigentoken.theory.kernel.logic import check_sort, tied
-from eigentoken.theory.kernel.propositions import Proposition, canonical, conjuncts, proposition, put
+from eigentoken.theory.kernel.propositions import (
+    Proposition,
+    bound_letters,
+    canonical,
+    conjuncts,
+    proposition,
+    put,
+    value_letters,
+)
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.systems.catalogue import special_case
 from eigentoken.theory.systems.system import System
@@ -53,7 +61,11 @@ class Textbook:
             if not isinstance(objects[letter], kind):
                 raise Refused(f"{self.name}: {letter} must be {_kinds(kind)}, got {objects[letter]!r}")
         hypotheses, conclusion = self.says(**objects)
-        return tuple(map(proposition, hypotheses)), proposition(conclusion)
+        said = (*map(proposition, hypotheses), proposition(conclusion))
+        taken = frozenset().union(*map(bound_letters, said)) & frozenset().union(*map(value_letters, objects.values()))
+        if taken:
+            raise Refused(f"{self.name} binds {', '.join(sorted(each.name for each in taken))}: choose another letter")
+        return said[:-1], said[-1]
 
 
 def _kinds(kind: type | tuple[type, ...]) -> str:

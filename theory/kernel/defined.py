@@ -53,6 +53,8 @@ def where_defined(thing: Any) -> frozenset[Any]:
 def _of_node(node: Any) -> list[Any]:
     if node in _NO_NUMBERS:
         return [sp.false]
+    if isinstance(node, sp.Float):
+        raise Refused(f"{node} is a rounded number: write it as an exact Rational")
     if isinstance(node, Tensor):
         return [each for part in node.divisors() for each in (sp.Ne(part, 0), *where_defined(part))] + [
             each for part in node.coefficients() for each in where_defined(part)

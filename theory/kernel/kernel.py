@@ -247,7 +247,8 @@ def _held_fixed(step: Proved) -> frozenset[Any]:
     """The letters that a step treats as constant in time."""
     if step.rule == "increment":
         return free_letters(step.proposition.word.relation.lhs)
-    return free_letters(step.proposition) if step.rule in {"spectrum", "equilibrium", "two_cycle"} else frozenset()
+    fixed = {"spectrum", "equilibrium", "two_cycle", "first_exit"}
+    return free_letters(step.proposition) if step.rule in fixed else frozenset()
 
 
 def accepted(

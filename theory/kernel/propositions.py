@@ -20,7 +20,7 @@ import sympy as sp
 from eigentoken.theory.calculus import Index
 from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.refused import Refused
-from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter, is_defined
+from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter, is_defined, letters_of
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.places import BipartiteAt
@@ -201,6 +201,12 @@ def children(said: Proposition) -> Iterator[Proposition]:
             yield from (part for part in value if isinstance(part, Proposition))
 
 
+def bound_letters(said: Proposition) -> frozenset[Any]:
+    """The letters that are bound somewhere in it."""
+    here = frozenset({said.letter}) if isinstance(said, _Binder) else frozenset()
+    return here.union(*map(bound_letters, children(said)))
+
+
 def free_letters(thing: Any) -> frozenset[Any]:
     """The letters that occur and are not bound: symbols, matrices, indices, vectors."""
     if isinstance(thing, Atom):
@@ -221,7 +227,7 @@ def _letters(thing: Any) -> set[Any]:
     if isinstance(thing, str):
         return {matrix(thing), d}
     if isinstance(thing, Observable):
-        return set()
+        return set(_observed(thing))
     if isinstance(thing, BipartiteAt):  # p tokens on one side, q on the other
         return _letters(thing.term) | _letters(thing.index) | {n, p, q}
     if isinstance(thing, claims.SpectrumIs):  # its classes run over ell
@@ -235,6 +241,14 @@ def _letters(thing: Any) -> set[Any]:
     return set()
 
 
+@lru_cache(maxsize=1000)
+def _observed(observable: Observable) -> frozenset[Any]:
+    """The letters of an observable's formula, its state apart: they are what they are."""
+    return (
+        frozenset() if observable.tensor is None else free_letters(Tensor(observable.tensor())) - {VectorLetter(STATE)}
+    )
+
+
 def put(said: Proposition, table: Mapping[Any, Any]) -> Proposition:
     """The proposition with free letters replaced, all at once; a bound letter that would capture is renamed."""
     if not table:
@@ -244,7 +258,7 @@ def put(said: Proposition, table: Mapping[Any, Any]) -> Proposition:
         return exchanged(said, lambda thing: _put(thing, kept))
     if isinstance(said, _Binder):
         inner = {old: new for old, new in table.items() if old != said.letter}
-        values = frozenset().union(*(_value_letters(new) for old, new in inner.items() if old in free_letters(said)))
+        values = frozenset().union(*(value_letters(new) for old, new in inner.items() if old in free_letters(said)))
         letter, guard, body = said.letter, said.guard, said.body
         if letter in values:
             other = fresh(letter, values | free_letters(guard) | free_letters(body) | set(inner))
@@ -291,15 +305,13 @@ def _truth(change: Callable[[Any], Any], condition: Any) -> Any:
         return sp.false
 
 
-def _value_letters(value: Any) -> frozenset[Any]:
+def value_letters(value: Any) -> frozenset[Any]:
+    """The free letters of what a letter can be replaced by, or a theorem applied to."""
     if isinstance(value, Index | VectorLetter):
         return frozenset({value})
     if hasattr(value, "terms"):  # an expression of the calculus
-        from eigentoken.theory.kernel.tensors import bases_of
-
-        found = {VectorLetter(base.name) for base in bases_of(tuple(value.terms))} | set(value.free_indices)
-        return frozenset(found.union(*(sp.sympify(each).free_symbols for each in value.terms.values())))
-    return frozenset(_letters(sp.sympify(value) if not isinstance(value, tuple) else value[0]))
+        return frozenset(matrix(each) if isinstance(each, str) else each for each in letters_of(value))
+    return free_letters(value)
 
 
 def _put(thing: Any, table: Mapping[Any, Any]) -> Any:
@@ -315,7 +327,8 @@ def _put(thing: Any, table: Mapping[Any, Any]) -> Any:
             raise Refused(f"{thing} is a name here: it can be replaced by another name only, got {new}")
         return thing if new is None else new.name
     if isinstance(thing, Observable):
-        touched = [old for old in table if isinstance(old, sp.MatrixSymbol) and table[old] != old]
+        held = [old for old in table if isinstance(old, sp.MatrixSymbol) or old in _observed(thing)]
+        touched = [old for old in held if table[old] != old]
         if touched:
             raise Refused(f"the observable {thing.name} is written with the letters of its system: keep {touched}")
         return thing
@@ -324,7 +337,7 @@ def _put(thing: Any, table: Mapping[Any, Any]) -> Any:
     if isinstance(thing, BipartiteAt) and not {n, p, q}.isdisjoint(table):
         raise Refused("a bipartite point has p tokens on one side and q on the other: these letters are what they are")
     if isinstance(thing, claims.SpectrumIs) and any(
-        ell in _value_letters(table[old]) for old in table if old in _letters(thing)
+        ell in value_letters(table[old]) for old in table if old in _letters(thing)
     ):
         raise Refused("the classes of a spectrum run over ell: give the other letter another name first")
     if is_dataclass(thing) and not isinstance(thing, type):

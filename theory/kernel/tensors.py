@@ -19,7 +19,7 @@ from eigentoken.theory.calculus.expressions import Monomial, frozen, thawed
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.kernel.refused import Refused
 
-__all__ = ["STATE", "AtTime", "Rate", "Tensor", "VectorLetter", "bases_of", "is_defined", "matrices_of"]
+__all__ = ["STATE", "AtTime", "Rate", "Tensor", "VectorLetter", "bases_of", "is_defined", "letters_of", "matrices_of"]
 
 #: The letter of the state.
 STATE = "x"
@@ -100,11 +100,7 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
 
     def letters(self) -> set[Any]:
         """Every free letter: scalars, indices of tokens, vectors, matrices (by name)."""
-        names = {base.name for base in bases_of(self.key)}
-        if any(map(is_defined, names)) or norms_of(self.key):
-            names = {name for name in names if not is_defined(name)} | {STATE}
-        indices = {index for index in self.expression.free_indices if index.name != "*"}
-        return {*self.free_symbols, *indices, *map(VectorLetter, names), *matrices_of(self.key)}
+        return letters_of(self.expression) | (self.time.free_symbols if self.time is not None else set())
 
     def put(self, table: Mapping[Any, Any]) -> Tensor:
         """The term with letters replaced, all at once: and a state by the state at a time."""
@@ -179,6 +175,17 @@ def _slot(family: Expression, indices: tuple[Index, ...]) -> Expression:
     from eigentoken.theory.calculus import instance
 
     return instance(family, *indices)
+
+
+def letters_of(expression: Expression) -> set[Any]:
+    """Every free letter of an expression: scalars, indices of tokens, vectors, matrices (by name)."""
+    key = frozen(expression)
+    names = {base.name for base in bases_of(key)}
+    if any(map(is_defined, names)) or norms_of(key):
+        names = {name for name in names if not is_defined(name)} | {STATE}
+    indices = {index for index in expression.free_indices if index.name != "*"}
+    scalars = set().union(*(each.free_symbols for each in _leaves(key) if isinstance(each, sp.Basic)))
+    return {*scalars, *indices, *map(VectorLetter, names), *matrices_of(key)}
 
 
 def _leaves(thing: Any) -> list[Any]:
