@@ -8,6 +8,7 @@ a rule that replaces letters must not lose the condition (``x/y = 1`` at ``x := 
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -29,7 +30,7 @@ _TOTAL = (
     *(sp.exp, sp.sinh, sp.cosh, sp.tanh, sp.sech, sp.sin, sp.cos, sp.atan, sp.Abs, sp.Max, sp.Min, sp.sign, sp.floor),
     *(sp.MatrixExpr, MatrixNumber, Tensor, AppliedUndef),
 )
-_NO_NUMBERS = (sp.zoo, sp.nan, sp.oo, -sp.oo, sp.I)
+_NO_NUMBERS = tuple(map(type, (sp.zoo, sp.nan, sp.oo, -sp.oo, sp.I)))
 
 
 def where_defined(thing: Any) -> frozenset[Any]:
@@ -40,7 +41,7 @@ def where_defined(thing: Any) -> frozenset[Any]:
     frozenset({Ne(x, 0)})
     """
     if isinstance(thing, sp.Basic):
-        return frozenset(each for node in sp.preorder_traversal(thing) for each in _of_node(node) if each != sp.true)
+        return _of_term(thing)
     if isinstance(thing, tuple | list):
         return frozenset().union(*map(where_defined, thing))
     if isinstance(thing, SpectrumIs):  # a root there may be a complex number
@@ -50,8 +51,13 @@ def where_defined(thing: Any) -> frozenset[Any]:
     return frozenset()
 
 
+@lru_cache(maxsize=20_000)
+def _of_term(term: sp.Basic) -> frozenset[Any]:
+    return frozenset(each for node in sp.preorder_traversal(term) for each in _of_node(node) if each != sp.true)
+
+
 def _of_node(node: Any) -> list[Any]:
-    if node in _NO_NUMBERS:
+    if isinstance(node, _NO_NUMBERS):
         return [sp.false]
     if isinstance(node, sp.Float):
         raise Refused(f"{node} is a rounded number: write it as an exact Rational")
