@@ -27,6 +27,11 @@ from eigentoken.theory.calculus import (
     vector,
 )
 from eigentoken.theory.calculus import instance as at
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.observables import expression_of
+from eigentoken.theory.kernel.propositions import relation_of
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.claims import Decreases
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.observables import oja_potential
@@ -154,6 +159,18 @@ TRIANGLE = instance(
     "oja-flow", [["1", "0"], ["-1/2", "sqrt(3)/2"], ["-1/2", "-sqrt(3)/2"]], V=[["1", "0"], ["0", "-1/2"]]
 )
 
+
+def proof(kernel: Kernel) -> Proved:
+    """``W' = -(1/n) sum_i |x_i'|^2``, for symbolic n and d."""
+    rate, speed = kernel.increment(expression_of(oja_potential)), kernel.squared_speed()
+    lost = kernel.reduction(
+        relation_of(rate.proposition).rhs.expression, speed * (-1 / TOKENS), kernel.given(Symmetric(V))
+    )
+    bound = sp.Le(relation_of(rate.proposition).lhs, -Tensor(speed) / TOKENS, evaluate=False)
+    falls = kernel.arithmetic([rate, lost, kernel.scaling(speed, -1 / TOKENS)], bound)
+    return kernel.dissipates(oja_potential, 1 / TOKENS, falls)
+
+
 CT_4 = register(
     Statement(
         id="CT-4",
@@ -170,6 +187,7 @@ CT_4 = register(
         ),
         depends=("CT-1", "PM-L6"),
         derive=derive,
+        proof=proof,
         claims_from=(("decay",),),
         prose_from=("gradient", "spectrum", "collinear: together", "collinear: against"),
         vectors=(Vector("triangle, V = diag(1, -1/2)", lambda: multipliers(TRIANGLE), decimals("-1/4", "0", "1/2")),),

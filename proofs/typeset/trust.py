@@ -65,11 +65,15 @@ def _rests_on(proved: Proved) -> Iterator[str]:
     asked = [node.detail for node in proved.tree() if isinstance(node.detail, SolverQuestion)]
     real, same = sum(not each.identity for each in asked), sum(each.identity for each in asked)
     if real:
-        yield f"z3 {version('z3-solver')} for real arithmetic, asked {real} times; `verify` asks cvc5 again"
+        yield f"z3 {version('z3-solver')} for real arithmetic, asked {_times(real)}; `verify` asks cvc5 again"
     if same:
-        yield f"the normal form of scalars for identities, asked {same} times; `verify` asks FLINT again"
+        yield f"the normal form of scalars for identities, asked {_times(same)}; `verify` asks FLINT again"
     if rules["integers"]:
-        yield f"z3 {version('z3-solver')} for integers, asked {rules['integers']} times"
+        yield f"z3 {version('z3-solver')} for integers, asked {_times(rules['integers'])}"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _by_names(statement: Statement) -> Iterator[tuple[str, list[str]]]:

@@ -12,6 +12,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Index
 from eigentoken.theory.calculus.atoms import Dot
+from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Atom,
@@ -31,6 +32,7 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.kernel.spectra import classes_of, for_each_ell, grouped, has_root
+from eigentoken.theory.kernel.structure import squared_speed
 from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter, matrices_of
 from eigentoken.theory.kernel.words import index_range
 from eigentoken.theory.language.claims import Decreases, Increases, Stable, Unstable
@@ -38,7 +40,7 @@ from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.terms import ell
 from eigentoken.theory.systems.system import System, Time
 
-__all__ = ["first_exit", "linear_instability", "linear_stability", "monotone"]
+__all__ = ["dissipates", "first_exit", "linear_instability", "linear_stability", "monotone"]
 
 
 def _inside(values: tuple[Any, ...], flow: bool) -> Any:
@@ -151,13 +153,29 @@ def _continuous(term: Any, t: sp.Symbol) -> bool:
     return known and all(_continuous(each, t) for each in term.args)
 
 
-def monotone(observable: Observable, proved: Proved) -> Proved:
-    """``Rate(W) <= 0`` at every state gives ``Decreases(W)``; ``>= 0`` gives ``Increases(W)``."""
-    if observable.tensor is None:
-        raise Refused(f"the observable {observable.name} has no expression in the calculus")
+def dissipates(observable: Observable, scale: Any, proved: Proved) -> Proved:
+    """``Rate(W) <= -c sum_i |f_i|^2`` with ``c > 0`` at every state gives ``Decreases(W)``, strictly off the equilibria.
+
+    ``f_i`` is the velocity of a flow, ``x_i^+ - x_i`` of a map: where the state is no equilibrium, one of them is not zero.
+    """
     if proved.system is None:
         raise Refused("a rate is that of a system")
-    rate = Rate(observable.tensor())
+    if sp.sympify(scale).is_positive is not True:
+        raise Refused(f"the scale must be positive, got {scale}")
+    speed = Tensor(squared_speed(proved.system))
+    wanted = proposition(sp.Le(Rate(expression_of(observable)), -scale * speed, evaluate=False))
+    if not same(proved.proposition, wanted):
+        raise Refused(f"the rate of {observable.name} is not bounded by the squared speed: {proved.proposition!r}")
+    if any(VectorLetter(STATE) in free_letters(each) for each in proved.hypotheses):
+        raise Refused("the rate is known under a hypothesis about the state: it must hold at every state")
+    return prove(Atom(Decreases(observable, strict=True)), "dissipates", (proved,), proved.system, proved.hypotheses)
+
+
+def monotone(observable: Observable, proved: Proved) -> Proved:
+    """``Rate(W) <= 0`` at every state gives ``Decreases(W)``; ``>= 0`` gives ``Increases(W)``."""
+    if proved.system is None:
+        raise Refused("a rate is that of a system")
+    rate = Rate(expression_of(observable))
     for relation, word in ((sp.Le, Decreases), (sp.Ge, Increases)):
         if same(proved.proposition, proposition(relation(rate, 0))):
             if any(VectorLetter(STATE) in free_letters(each) for each in proved.hypotheses):

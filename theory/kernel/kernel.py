@@ -162,6 +162,7 @@ class Kernel:
         return structure.increment(quantity, self._system())
 
     summed = staticmethod(structure.summed)
+    scaling = staticmethod(structure.scaling)
     induction = staticmethod(structure.induction)
 
     def spectrum(self, place: Place) -> Proved:
@@ -198,6 +199,12 @@ class Kernel:
     first_exit = staticmethod(dynamics.first_exit)
     linear_stability = staticmethod(dynamics.linear_stability)
     linear_instability = staticmethod(dynamics.linear_instability)
+
+    def dissipates(self, observable: Observable, scale: Any, proved: Proved) -> Proved:
+        return dynamics.dissipates(observable, scale, proved)
+
+    def squared_speed(self) -> Expression:
+        return structure.squared_speed(self._system())
 
     def monotone(self, observable: Observable, proved: Proved) -> Proved:
         return dynamics.monotone(observable, proved)

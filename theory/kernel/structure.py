@@ -7,14 +7,17 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus import (
+    SLOT,
     Assumptions,
     Expression,
     Index,
     differentiate,
+    dot,
     instance,
     normal_form,
     one,
     substitute,
+    vector,
 )
 from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.logic import check_sort
@@ -34,7 +37,7 @@ from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.systems.system import System, Time
 
-__all__ = ["increment", "induction", "reduction", "summed"]
+__all__ = ["increment", "induction", "reduction", "scaling", "squared_speed", "summed"]
 
 
 def _known(system: System | None, premises: tuple[Proved, ...]) -> Assumptions:
@@ -85,6 +88,25 @@ def increment(quantity: Expression, system: System) -> Proved:
         value = substitute(quantity, {STATE: moved}) - quantity
     wanted = sp.Eq(term, Tensor(value), evaluate=False)
     return prove(proposition(wanted), "increment", (), system, _defined(wanted))
+
+
+def scaling(expression: Expression, scale: Any) -> Proved:
+    """``[c e] = c [e]`` for a number c in letters that have a value everywhere."""
+    number = sp.sympify(scale)
+    if number.has(Tensor) or where_defined(number):
+        raise Refused(f"the scale must be a number that is always defined, got {scale}")
+    return prove(
+        proposition(sp.Eq(Tensor(expression * number), number * Tensor(expression), evaluate=False)), "scaling"
+    )
+
+
+def squared_speed(system: System) -> Expression:
+    """``sum_i |f_i|^2``, f the velocity of a flow, or the step ``x_i^+ - x_i`` of a map, from the equation of the system."""
+    field = linearize(system, tangent=False).step
+    moved = field if system.time is Time.FLOW else field - vector(STATE, SLOT)
+    i = Index("token", "i")
+    here = instance(moved, i)
+    return dot(here, here).summed(i)
 
 
 def summed(proved: Proved) -> Proved:

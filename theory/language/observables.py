@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eigentoken.theory.systems.algebra import LoopAlgebra, MaskValue, Number, Parameters, ParameterValue, State
+from eigentoken.theory.systems.algebra import LoopAlgebra, MaskValue, Number, Parameters, ParameterValue
 from eigentoken.theory.systems.system import System
 
 __all__ = ["Observable", "apply_matrix", "dot", "mean_token", "oja_potential"]
@@ -27,8 +27,6 @@ class Observable:
     function: Callable[[LoopAlgebra, System, Parameters, Sequence[Sequence[Number]], MaskValue], Number] = field(
         repr=False
     )
-    tensor: Callable[[], State] | None = field(default=None, repr=False)
-    "The same function in the calculus, for symbolic n and d (a scalar expression in the state ``x``)."
 
     def __call__(
         self,
