@@ -36,8 +36,7 @@ from eigentoken.numerics.certified.definiteness import cholesky_bound
 from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.probe import probe_numpy
 from eigentoken.numerics.certified.spectra import eigenvalue_discs
-from eigentoken.numerics.layers.head_findings import examine_head
-from eigentoken.numerics.layers.head_inertia import head_inertia
+from eigentoken.numerics.layers.head_findings import examine_head, head_inertia
 from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.numerics.recheck import recheck
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eigentoken.checking import check
-from eigentoken.checking.idealisations import size_text
+from eigentoken.checking.report import size_text
 from eigentoken.checking.summary import groups, heads_of, met_as_one_head, systems_of
 from eigentoken.models.loading.samples import SAMPLES
 

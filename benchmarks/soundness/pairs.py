@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.numerics.certified.matrices import as_enclosure
-from eigentoken.numerics.layers.head_inertia import head_inertia
+from eigentoken.numerics.layers.head_findings import head_inertia
 from eigentoken.numerics.layers.symbol_values import LayerSymbolValues
 from eigentoken.theory.language.terms import matrix
 

@@ -19,12 +19,18 @@ import numpy as np
 from eigentoken.documents.certificate import Facts, LeadBy
 from eigentoken.documents.verdict_document import Disc
 from eigentoken.documents.verdict_object import VerdictDetails
-from eigentoken.numerics.certified.dominance import Dominance, discs_of, dominance, eigenvector_angle, scores
+from eigentoken.numerics.certified.dominance import (
+    Dominance,
+    discs_of,
+    dominance,
+    eigenvector_angle,
+    lyapunov_certificate,
+    scores,
+)
 from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.exact_matrices import DeadlinePassed
 from eigentoken.numerics.certified.exact_spectra import exact_roots, leading_eigenvalue, score_of, score_polynomial
 from eigentoken.numerics.certified.exact_vectors import LARGEST, exact_eigenvector
-from eigentoken.numerics.certified.lyapunov import lyapunov_certificate
 from eigentoken.numerics.certified.questions import Question, answer, give_up, reported_margin
 from eigentoken.numerics.certified.rounding import Array, frobenius_above, inflate, scale_down, scale_up, up
 from eigentoken.numerics.certified.spectra import Discs

@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.instances.batches import Batch, Wave, relation_violation
-from eigentoken.numerics.instances.further_parameters import with_further
-from eigentoken.numerics.instances.plans import MatrixPlan, Plan
+from eigentoken.numerics.instances.plans import MatrixPlan, Plan, with_further
 from eigentoken.numerics.instances.spectra import general_matrices, orthogonal, spectra, symmetric_matrices_with
 from eigentoken.numerics.instances.states import tokens_for
 from eigentoken.theory.language import terms

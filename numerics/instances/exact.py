@@ -22,8 +22,7 @@ from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.clusters import exact_cluster
 from eigentoken.numerics.instances.construction import step_equation
 from eigentoken.numerics.instances.exact_values import Case
-from eigentoken.numerics.instances.further_parameters import exact_value, float_value
-from eigentoken.numerics.instances.plans import MatrixPlan, Plan
+from eigentoken.numerics.instances.plans import MatrixPlan, Plan, exact_value, float_value
 from eigentoken.numerics.instances.rational import rounded, sphere_point
 from eigentoken.theory.classification.instances import Instance, InstanceError
 from eigentoken.theory.language import terms

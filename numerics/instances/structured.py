@@ -11,8 +11,7 @@ from torch import Tensor
 
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.construction import fixed_step, rotary_matrices, scaled, solve_derived
-from eigentoken.numerics.instances.further_parameters import with_further
-from eigentoken.numerics.instances.plans import MatrixPlan, Plan
+from eigentoken.numerics.instances.plans import MatrixPlan, Plan, with_further
 from eigentoken.numerics.instances.spectra import multiple_of_identity
 from eigentoken.numerics.instances.states import in_hemisphere, tokens_for
 from eigentoken.theory.language import terms

@@ -26,8 +26,15 @@ from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.bracketed_starts import holds_on_arc
 from eigentoken.theory.language.claims import Claim
 from eigentoken.theory.language.conditions import Condition
-from eigentoken.theory.language.conjecture_documents import FREE, conjecture_digest, mask_document
-from eigentoken.theory.language.documents import UnknownObservable, WordDocumentError, decode, encode
+from eigentoken.theory.language.documents import (
+    FREE,
+    UnknownObservable,
+    WordDocumentError,
+    conjecture_digest,
+    decode,
+    encode,
+    mask_document,
+)
 from eigentoken.theory.language.readings import CERTIFIED, LATEX
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer
 

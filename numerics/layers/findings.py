@@ -19,9 +19,8 @@ import numpy as np
 from eigentoken.documents.check_document import LayerMeasures
 from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.rounding import scale_up
-from eigentoken.numerics.layers.bindings import behind
 from eigentoken.numerics.layers.head_findings import HeadFindings, examine_head
-from eigentoken.numerics.layers.layer_readings import read_head
+from eigentoken.numerics.layers.layer_readings import behind, read_head
 from eigentoken.numerics.layers.quantities import (
     Interval,
     alpha_star,

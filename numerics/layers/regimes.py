@@ -31,8 +31,8 @@ from eigentoken.documents.check_document import HeadRegime as HeadRegimeDocument
 from eigentoken.documents.check_document import LayerRegime, RegimeName, RegimeOf
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import product
-from eigentoken.numerics.layers.bindings import bind
 from eigentoken.numerics.layers.hypotheses import on_weights_of_one_matrix
+from eigentoken.numerics.layers.layer_readings import bind
 from eigentoken.numerics.layers.symbol_values import Answers, LayerSymbolValues
 from eigentoken.numerics.layers.weights import HeadWeights, LayerWeights
 from eigentoken.theory.language.conditions import NegativeDefinite, PositiveDefinite, Symmetric

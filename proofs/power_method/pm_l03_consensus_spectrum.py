@@ -15,8 +15,7 @@ from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import flipped
 from eigentoken.proofs.power_method.symbols import G2, G3, LK, LL, V, alpha, d, ell, k, lam, n, symmetric_value
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers
-from eigentoken.proofs.steps.linearized import claimed_spectrum, consensus_multipliers
-from eigentoken.proofs.steps.reductions import grouped
+from eigentoken.proofs.steps.reductions import claimed_spectrum, consensus_multipliers, grouped
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import SpectrumIs, When

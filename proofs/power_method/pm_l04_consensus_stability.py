@@ -15,7 +15,7 @@ from eigentoken.proofs.power_method.pm_l03_consensus_spectrum import COMMON, ZER
 from eigentoken.proofs.properties.exact_points import instance, point_is
 from eigentoken.proofs.properties.first_failures import FirstFailure, cycle_that_attracts
 from eigentoken.proofs.steps.consensus_criteria import principal_and_others
-from eigentoken.proofs.steps.linearized import consensus_multipliers
+from eigentoken.proofs.steps.reductions import consensus_multipliers
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Iff, Stable, Unstable, When

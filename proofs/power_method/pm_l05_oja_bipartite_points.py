@@ -35,7 +35,7 @@ from eigentoken.proofs.power_method.symbols import (
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
 from eigentoken.proofs.steps.bipartite_spectra import bipartite_spectrum_of, first_or_other, outside_at, split
 from eigentoken.proofs.steps.consensus_criteria import other_index
-from eigentoken.proofs.steps.linearized import bipartite_block, claimed_spectrum, group_multipliers
+from eigentoken.proofs.steps.reductions import bipartite_block, claimed_spectrum, group_multipliers
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
 from eigentoken.proofs.steps.textbook_maps import INTERMEDIATE_VALUE
 from eigentoken.theory.kernel.kernel import Kernel

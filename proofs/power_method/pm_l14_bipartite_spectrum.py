@@ -38,7 +38,7 @@ from eigentoken.proofs.power_method.symbols import (
 )  # fmt: skip
 from eigentoken.proofs.properties.exact_points import agree, decimals, image, instance, multipliers
 from eigentoken.proofs.steps.bipartite_spectra import bipartite_spectrum_of, small_eigenvalue
-from eigentoken.proofs.steps.linearized import bipartite_block, claimed_spectrum, group_multipliers
+from eigentoken.proofs.steps.reductions import bipartite_block, claimed_spectrum, group_multipliers
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import SpectrumIs

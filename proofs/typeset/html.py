@@ -6,7 +6,6 @@ import re
 from html import escape
 
 from eigentoken.proofs.bibliography import parse
-from eigentoken.proofs.typeset.breaking import broken
 from eigentoken.proofs.typeset.document import (
     Block,
     Display,
@@ -20,6 +19,7 @@ from eigentoken.proofs.typeset.document import (
     sentence,
 )
 from eigentoken.proofs.typeset.markdown import spread_emphasis, to_unicode
+from eigentoken.theory.printing.plain_text import broken
 
 __all__ = ["inline", "to_html_body"]
 

@@ -1,6 +1,6 @@
 """LaTeX: a standalone document that compiles with amsmath, amsthm and hyperref, and fits the page.
 
-A formula wider than the line is broken (:mod:`eigentoken.proofs.typeset.breaking`); if one line is still too wide it is
+A formula wider than the line is broken (:mod:`eigentoken.theory.printing.plain_text`); if one line is still too wide it is
 scaled to the line by ``\\fitted``, so displays are never overfull.
 """
 
@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable
 
 from eigentoken.proofs.bibliography import parse
-from eigentoken.proofs.typeset.breaking import WIDE, broken, width
 from eigentoken.proofs.typeset.document import (
     Block,
     Display,
@@ -24,7 +23,7 @@ from eigentoken.proofs.typeset.document import (
     StatementBox,
     sentence,
 )
-from eigentoken.theory.printing.plain_text import plain_text
+from eigentoken.theory.printing.plain_text import WIDE, broken, plain_text, width
 
 __all__ = ["escape", "to_latex"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from eigentoken.proofs.bibliography import parse
-from eigentoken.proofs.typeset.breaking import broken
 from eigentoken.proofs.typeset.document import (
     Block,
     Display,
@@ -18,6 +17,7 @@ from eigentoken.proofs.typeset.document import (
     PrintedDocument,
     sentence,
 )
+from eigentoken.theory.printing.plain_text import broken
 
 __all__ = ["spread_emphasis", "to_markdown", "to_unicode"]
 

@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from eigentoken.theory.linearization.spectrum import Spectrum
     from eigentoken.theory.statements.registry import register, statement, statements
     from eigentoken.theory.statements.statement import Statement
-    from eigentoken.theory.systems.catalogue import system, systems
-    from eigentoken.theory.systems.registry import register_system
+    from eigentoken.theory.systems.catalogue import register_system, system, systems
     from eigentoken.theory.systems.system import Normalisation, Parameter, Space, System, Time
 
 #: public name -> where it lives: the imports above, made when a name is first asked for, so that ``import eigentoken`` is
@@ -85,7 +84,7 @@ _HOMES = {
     "recheck": "api.rechecking",
     "refute": "numerics.lab.refutation",
     "register": "theory.statements.registry",
-    "register_system": "theory.systems.registry",
+    "register_system": "theory.systems.catalogue",
     "reproduce": "api.reproduction",
     "simulate": "numerics.dynamics.simulate",
     "spectrum": "theory.linearization.at_points",

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from eigentoken.numerics.dynamics.matrices import RotaryMatrix, RowScaled
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, UniformWeights, mask_tensor
-from eigentoken.theory.systems import registry
+from eigentoken.theory.systems import catalogue
 from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask, full_mask
 from eigentoken.theory.systems.catalogue import SYSTEMS
 from eigentoken.theory.systems.system import Space, System, Time
@@ -31,13 +31,13 @@ def systems_of_others() -> Mapping[str, System]:
     spec = importlib.util.spec_from_file_location("zoo_systems", place)
     assert spec is not None
     assert spec.loader is not None
-    before = dict(registry._ADDED)
+    before = dict(catalogue._ADDED)
     try:
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
-        return {name: each for name, each in registry._ADDED.items() if name not in before}
+        return {name: each for name, each in catalogue._ADDED.items() if name not in before}
     finally:
-        registry._ADDED.clear()
-        registry._ADDED.update(before)
+        catalogue._ADDED.clear()
+        catalogue._ADDED.update(before)
 
 
 TESTED = {**SYSTEMS, **systems_of_others()}

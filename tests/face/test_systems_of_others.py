@@ -190,7 +190,7 @@ def test_check_matches_its_statements_with_the_layers(zoo: Path, tmp_path: Path)
     [
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
         (
-            "from eigentoken.theory.systems.registry import register_system\n"
+            "from eigentoken.theory.systems.catalogue import register_system\n"
             "from eigentoken.theory.systems.system import System\n"
             "register_system(System('oja-map', 'mine', 'sphere', 'map', 'V'))\n",
             "'oja-map' is taken by a system of the papers",

@@ -21,7 +21,7 @@ from eigentoken.numerics.certified.time_bounds import certify_formula, certify_s
 from eigentoken.numerics.dynamics.equilibria import certify_equilibrium
 from eigentoken.numerics.dynamics.hemisphere import in_open_hemisphere
 from eigentoken.numerics.dynamics.problem import Problem
-from eigentoken.numerics.layers.head_inertia import head_inertia
+from eigentoken.numerics.layers.head_findings import head_inertia
 from eigentoken.numerics.recheck import recheck
 from eigentoken.theory.language.verdicts import Certificate, Verdict
 from eigentoken.theory.systems.catalogue import system

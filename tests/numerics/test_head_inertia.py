@@ -10,7 +10,7 @@ import sympy as sp
 
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.matrices import as_enclosure
-from eigentoken.numerics.layers.head_inertia import head_inertia
+from eigentoken.numerics.layers.head_findings import head_inertia
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
 from eigentoken.numerics.layers.symbol_values import LayerSymbolValues
 from eigentoken.numerics.recheck import recheck

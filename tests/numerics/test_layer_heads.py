@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, product
 from eigentoken.numerics.certified.norms import CLOSE
-from eigentoken.numerics.layers.bindings import bind, bind_head
 from eigentoken.numerics.layers.findings import examine
 from eigentoken.numerics.layers.head_findings import MatrixSizes, examine_head
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS, Asks, asks
-from eigentoken.numerics.layers.layer_readings import read_head, read_layer
+from eigentoken.numerics.layers.layer_readings import bind, bind_head, read_head, read_layer
 from eigentoken.numerics.layers.low_rank import LowRank, triangular
 from eigentoken.numerics.layers.quantities import norm_of
 from eigentoken.numerics.layers.regimes import head_regime

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from eigentoken.numerics.certified.dominant_pairs import shared_pair
 from eigentoken.numerics.certified.exact_matrices import ExactMatrix
 from eigentoken.numerics.layers.acting_heads import is_identity, product_is_zero
-from eigentoken.numerics.layers.bindings import bind_head
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS, Asks, asks
-from eigentoken.numerics.layers.layer_readings import read_layer
+from eigentoken.numerics.layers.layer_readings import bind_head, read_layer
 from eigentoken.numerics.layers.symbol_values import Answers
 from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.numerics.recheck import recheck

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure
-from eigentoken.numerics.layers.bindings import bind
 from eigentoken.numerics.layers.certified_attention import exact
 from eigentoken.numerics.layers.findings import examine
-from eigentoken.numerics.layers.head_inertia import head_inertia
+from eigentoken.numerics.layers.head_findings import head_inertia
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
-from eigentoken.numerics.layers.layer_readings import read_layer
+from eigentoken.numerics.layers.layer_readings import bind, read_layer
 from eigentoken.numerics.layers.observe import observe_layer, principal_subspace, wilson_interval
 from eigentoken.numerics.layers.quantities import (
     alpha_star,

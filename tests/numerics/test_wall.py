@@ -37,8 +37,7 @@ GROUND = {
 
 #: What the lab's re-check uses beyond that: the language in which claims are stated, and no answer to any of them.
 LANGUAGE = {
-    "eigentoken.theory.language.documents": "words from JSON",
-    "eigentoken.theory.language.conjecture_documents": "the document of a conjecture and its digest",
+    "eigentoken.theory.language.documents": "words from JSON; the document of a conjecture and its digest",
     "eigentoken.theory.systems.algebra": "the operations in which an observable is written",
     "eigentoken.theory.language.claims": "words",
     "eigentoken.theory.language.conditions": "words",

@@ -11,8 +11,8 @@ import pytest
 import sympy as sp
 
 from eigentoken.proofs.power_method.symbols import LK, LL, S, V, lam, score
-from eigentoken.proofs.steps import linearized
-from eigentoken.proofs.steps.linearized import claimed_spectrum
+from eigentoken.proofs.steps import reductions
+from eigentoken.proofs.steps.reductions import claimed_spectrum
 from eigentoken.proofs.steps.token_groups import slopes
 from eigentoken.theory.language.claims import SpectrumIs, When
 from eigentoken.theory.language.terms import ell, k, t_split
@@ -109,7 +109,7 @@ def test_a_wrong_derivation_by_the_calculus_is_rejected_by_the_groups(
     identifier: str, kind: str, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert holds(steps_of(identifier)[step])
-    right = getattr(linearized, kind)
+    right = getattr(reductions, kind)
 
     def wrong(*given: Any, **options: Any) -> Spectrum:
         found = right(*given, **options)
@@ -119,7 +119,7 @@ def test_a_wrong_derivation_by_the_calculus_is_rejected_by_the_groups(
         ]
         return replace(found, entries=tuple(doubled))
 
-    monkeypatch.setattr(linearized, kind, wrong)
+    monkeypatch.setattr(reductions, kind, wrong)
     changed = steps_of(identifier)
     assert not holds(changed[step])
     assert not holds(changed["second route"])

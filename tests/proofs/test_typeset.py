@@ -12,7 +12,6 @@ import sympy as sp
 from eigentoken.printing import compile_pdf, render, write
 from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.book import of_book, of_errata
-from eigentoken.proofs.typeset.breaking import WIDE, broken, width
 from eigentoken.proofs.typeset.document import (
     Heading,
     Items,
@@ -27,6 +26,7 @@ from eigentoken.proofs.typeset.document import (
 from eigentoken.proofs.typeset.html import to_html_body
 from eigentoken.proofs.typeset.latex import escape, to_latex
 from eigentoken.proofs.typeset.markdown import to_markdown
+from eigentoken.theory.printing.plain_text import WIDE, broken, width
 from eigentoken.theory.statements.from_statement import Recalled
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Kind, Source, Statement

@@ -28,11 +28,10 @@ from eigentoken.theory.classification.instances import Instance, InstanceError
 from eigentoken.theory.linearization.at_points import spectrum
 from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.statements.layer_systems import Covers, LayerSystem, contains, idealisations
-from eigentoken.theory.systems import registry
+from eigentoken.theory.systems import catalogue
 from eigentoken.theory.systems.algebra import Algebra, NoClosedForm
-from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS, system, systems
+from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS, register_system, system, systems
 from eigentoken.theory.systems.declarations import DeclarationError, check_declaration, check_equation
-from eigentoken.theory.systems.registry import register_system
 from eigentoken.theory.systems.system import Normalisation, Parameter, Space, System, Time
 
 ZOO = Path(__file__).resolve().parents[1] / "third_party" / "zoo_systems.py"
@@ -41,14 +40,14 @@ ZOO = Path(__file__).resolve().parents[1] / "third_party" / "zoo_systems.py"
 @pytest.fixture(autouse=True)
 def own_registry() -> Iterator[None]:
     """What a test registers is forgotten after it; the zoo is there."""
-    before = dict(registry._ADDED)
+    before = dict(catalogue._ADDED)
     spec = importlib.util.spec_from_file_location("zoo_systems", ZOO)
     assert spec is not None
     assert spec.loader is not None
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
     yield
-    registry._ADDED.clear()
-    registry._ADDED.update(before)
+    catalogue._ADDED.clear()
+    catalogue._ADDED.update(before)
 
 
 # ---------------------------------------------------------------------- what is refused
@@ -169,11 +168,11 @@ VECTOR = (Parameter("b", "vector", "a bias"),)
     ],
 )
 def test_a_wrong_declaration_is_refused_in_one_line(changed: dict[str, Any], said: str) -> None:
-    before = dict(registry._ADDED)
+    before = dict(catalogue._ADDED)
     with pytest.raises(DeclarationError, match=re.escape(said)) as problem:
         register_system(declared(**changed))
     assert "\n" not in str(problem.value)
-    assert before == registry._ADDED
+    assert before == catalogue._ADDED
 
 
 def test_the_declaration_from_which_the_wrong_ones_are_made_is_right() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from eigentoken.theory.systems.algebra import Algebra
-from eigentoken.theory.systems.registry import register_system
+from eigentoken.theory.systems.catalogue import register_system
 from eigentoken.theory.systems.system import Normalisation, Parameter, Space, System, Time
 
 #: A pre-norm residual layer, composed of declarations alone: ``x_i+ = x_i + alpha V sum_j a_ij x_j/|x_j|``.

@@ -6,7 +6,6 @@ Below it: language (the verdicts), printing.
 """
 
 from eigentoken.theory.calculus.algebra import HEAD, CalculusAlgebra
-from eigentoken.theory.calculus.assumptions import ALPHA, DIMENSION, HEADS, TOKENS, Assumptions
 from eigentoken.theory.calculus.atoms import Base, Index, Letter, MaskEntry, Named, Norm
 from eigentoken.theory.calculus.derivative import (
     SLOT,
@@ -17,6 +16,11 @@ from eigentoken.theory.calculus.derivative import (
     substitute,
 )
 from eigentoken.theory.calculus.expressions import (
+    ALPHA,
+    DIMENSION,
+    HEADS,
+    TOKENS,
+    Assumptions,
     Expression,
     delta,
     dot,

@@ -10,10 +10,21 @@ from dataclasses import dataclass, field
 
 import sympy as sp
 
-from eigentoken.theory.calculus.assumptions import DIMENSION, TOKENS, Assumptions
 from eigentoken.theory.calculus.atoms import Index, Letter, Letters, MaskEntry, Norm
 from eigentoken.theory.calculus.derivative import SLOT, instance
-from eigentoken.theory.calculus.expressions import Expression, dot, exponential, factor, one, row_sum, vector, zero
+from eigentoken.theory.calculus.expressions import (
+    DIMENSION,
+    TOKENS,
+    Assumptions,
+    Expression,
+    dot,
+    exponential,
+    factor,
+    one,
+    row_sum,
+    vector,
+    zero,
+)
 from eigentoken.theory.systems.algebra import MaskValue, Number, ParameterValue, SixOperations
 
 __all__ = ["COLUMN", "HEAD", "CalculusAlgebra"]

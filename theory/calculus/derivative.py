@@ -11,9 +11,9 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus.assumptions import Assumptions
 from eigentoken.theory.calculus.atoms import Base, Dot, Exp, Index, Norm, SumExp
 from eigentoken.theory.calculus.expressions import (
+    Assumptions,
     Expression,
     Monomial,
     dot,

@@ -14,10 +14,9 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus.assumptions import Assumptions
 from eigentoken.theory.calculus.atoms import Base, Delta, Dot, Exp, Index, Letters, MaskEntry, Norm, SumExp, indices_of
 from eigentoken.theory.calculus.derivative import instance
-from eigentoken.theory.calculus.expressions import Expression, opened, thawed
+from eigentoken.theory.calculus.expressions import Assumptions, Expression, opened, thawed
 from eigentoken.theory.systems.algebra import Number, ParameterValue
 
 __all__ = ["Numbers"]

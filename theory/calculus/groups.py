@@ -13,10 +13,18 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus.assumptions import Assumptions
 from eigentoken.theory.calculus.atoms import Base, Dot, Exp, Index, Named, Norm, SumExp, map_indices
 from eigentoken.theory.calculus.derivative import SLOT, expand_definitions
-from eigentoken.theory.calculus.expressions import Expression, Monomial, factor, frozen, thawed, vector, zero
+from eigentoken.theory.calculus.expressions import (
+    Assumptions,
+    Expression,
+    Monomial,
+    factor,
+    frozen,
+    thawed,
+    vector,
+    zero,
+)
 from eigentoken.theory.calculus.normal_form import normal_form
 
 __all__ = ["Group", "GroupPoint", "with_norms"]

@@ -7,9 +7,8 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus.assumptions import Assumptions
 from eigentoken.theory.calculus.evaluation import Numbers
-from eigentoken.theory.calculus.expressions import Expression
+from eigentoken.theory.calculus.expressions import Assumptions, Expression
 from eigentoken.theory.calculus.normal_form import normal_form
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 

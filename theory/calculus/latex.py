@@ -12,7 +12,6 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus.assumptions import Assumptions
 from eigentoken.theory.calculus.atoms import (
     Base,
     Delta,
@@ -30,7 +29,7 @@ from eigentoken.theory.calculus.atoms import (
     transpose,
 )
 from eigentoken.theory.calculus.derivative import SLOT
-from eigentoken.theory.calculus.expressions import Expression, Monomial, thawed
+from eigentoken.theory.calculus.expressions import Assumptions, Expression, Monomial, thawed
 from eigentoken.theory.calculus.normal_form import least_spelling
 from eigentoken.theory.printing.scalars import scalar_latex
 

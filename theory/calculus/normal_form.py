@@ -15,7 +15,6 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus.assumptions import Assumptions
 from eigentoken.theory.calculus.atoms import (
     Base,
     Delta,
@@ -32,7 +31,7 @@ from eigentoken.theory.calculus.atoms import (
     map_indices,
     transpose,
 )
-from eigentoken.theory.calculus.expressions import Expression, Monomial, frozen, row_sum, thawed
+from eigentoken.theory.calculus.expressions import Assumptions, Expression, Monomial, frozen, row_sum, thawed
 
 __all__ = ["least_spelling", "normal_form", "oriented"]
 

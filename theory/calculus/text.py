@@ -6,9 +6,8 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus.assumptions import Assumptions
 from eigentoken.theory.calculus.atoms import Base, Delta, Dot, Exp, Index, Letter, MaskEntry, Norm, SumExp
-from eigentoken.theory.calculus.expressions import Expression, Monomial
+from eigentoken.theory.calculus.expressions import Assumptions, Expression, Monomial
 from eigentoken.theory.calculus.normal_form import least_spelling
 
 __all__ = ["as_text"]

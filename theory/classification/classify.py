@@ -55,9 +55,15 @@ from eigentoken.theory.classification.jacobians import (
     sum_products,
     tangent_pivots,
 )
-from eigentoken.theory.classification.point_shapes import Shape, Undecided, attention_ranks, certain_zero, shape_of
+from eigentoken.theory.classification.point_shapes import (
+    Shape,
+    Undecided,
+    attention_ranks,
+    certain_zero,
+    shape_of,
+    signed_blocks,
+)
 from eigentoken.theory.classification.polygon_blocks import kernel_blocks, polygon_blocks
-from eigentoken.theory.classification.signed_blocks import signed_blocks
 from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.exactness.decisions import sign
 from eigentoken.theory.exactness.elements import ExactnessLimit

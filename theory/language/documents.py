@@ -1,19 +1,30 @@
-"""Words as JSON and back: a report can be re-checked without the file that stated the conjecture, and nothing is evaluated."""
+"""Words as JSON and back: a report can be re-checked without the file that stated the conjecture, and nothing is evaluated.
+
+The document of a conjecture, which a report of ``refute`` carries and its certificates name: its parts and its digest.
+
+Both sides of the wall use it: the issuer writes it, the re-check forms the digest again.  The sha256 shows that something was
+changed; it is no signature.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, Literal, SupportsInt
 
 import sympy as sp
 
+from eigentoken.documents.refutation_document import Mask as MaskDocument
 from eigentoken.theory.language import observables, observables_attention, terms
 from eigentoken.theory.language import places as points
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.places import Place
 from eigentoken.theory.language.readings import WORDS
+from eigentoken.theory.systems.algebra import causal_mask
 
-__all__ = ["UnknownObservable", "WordDocumentError", "decode", "encode"]
+__all__ = ["FREE", "UnknownObservable", "WordDocumentError", "conjecture_digest", "decode", "encode", "mask_document"]
 
 
 class WordDocumentError(ValueError):
@@ -134,3 +145,23 @@ def _called(document: dict[str, Any]) -> Any:
     if name in {"StrictLessThan", "LessThan", "StrictGreaterThan", "GreaterThan", "Equality", "Unequality"}:
         return _FUNCTIONS[name](*args, evaluate=False)
     return _FUNCTIONS[name](*args)
+
+
+#: The text of a claim that is a free predicate.
+FREE = "holds_if"
+
+
+def mask_document(mask: str | Sequence[Sequence[SupportsInt]]) -> MaskDocument:
+    """A mask as it is written: ``causal`` where it is."""
+    if isinstance(mask, str):
+        if mask not in ("full", "causal"):
+            raise ValueError(f"mask must be full, causal or rows of 0 and 1, got {mask!r}")
+        return "causal" if mask == "causal" else "full"
+    rows: list[list[Literal[0, 1]]] = [[1 if int(entry) else 0 for entry in row] for row in mask]
+    return "causal" if tuple(map(tuple, rows)) == causal_mask(len(rows)) else rows
+
+
+def conjecture_digest(document: Mapping[str, object]) -> str:
+    """sha256 of the document of a conjecture without its digest."""
+    bare = {name: value for name, value in document.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(bare, sort_keys=True).encode()).hexdigest()

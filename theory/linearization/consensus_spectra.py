@@ -3,7 +3,7 @@
 Let the tokens sit at an eigenvector v of the value matrix (or at +v and -v), and let u be a left eigenvector of another
 eigenvalue: ``u^T V = lambda_ell u^T``, ``u^T v = 0`` (u = v_l when V is symmetric).  Tested with u, the derivative maps
 ``eta_i = u^T w_i`` of a token in group g to ``a_g eta_i + sum_h b_gh mean_h(eta)``
-(:mod:`eigentoken.theory.linearization.group_response`).  So the zero-sum parts of a group have the eigenvalue ``a_g``
+(:mod:`eigentoken.theory.linearization.linearize`).  So the zero-sum parts of a group have the eigenvalue ``a_g``
 (multiplicity: size - 1), and the means follow the small matrix ``a_g delta_gh + b_gh``.  All numbers are read off the
 normal form; none is typed in.  The d - 1 covectors u span the dual of the tangent space; eigenvalues count with algebraic
 multiplicity, and for value matrices that are not diagonalizable the formulas follow by continuity of the spectrum.
@@ -20,15 +20,17 @@ import sympy as sp
 from eigentoken.documents.spectrum_document import Extension
 from eigentoken.theory.calculus import DIMENSION, TOKENS, Assumptions, Base
 from eigentoken.theory.calculus.groups import Group, GroupPoint
-from eigentoken.theory.linearization.group_response import (
+from eigentoken.theory.linearization.linearize import (
     MEAN,
+    PERTURBATION,
+    Linearization,
     Response,
     height,
+    linearize,
     norm_symbol,
     raw_symbol,
     read_response,
 )
-from eigentoken.theory.linearization.linearize import PERTURBATION, Linearization, linearize
 from eigentoken.theory.linearization.spectrum import EigenvalueFamily, Entry, Spectrum
 from eigentoken.theory.systems.system import Space, System, Time
 

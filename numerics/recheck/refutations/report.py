@@ -28,8 +28,14 @@ from eigentoken.numerics.recheck.refutations.independent_instance import Indepen
 from eigentoken.theory.classification import sentences as words
 from eigentoken.theory.classification.instances import Instance, InstanceError, read_instance
 from eigentoken.theory.language.claims import Claim
-from eigentoken.theory.language.conjecture_documents import FREE, conjecture_digest, mask_document
-from eigentoken.theory.language.documents import UnknownObservable, WordDocumentError, decode
+from eigentoken.theory.language.documents import (
+    FREE,
+    UnknownObservable,
+    WordDocumentError,
+    conjecture_digest,
+    decode,
+    mask_document,
+)
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, holds, undecided
 

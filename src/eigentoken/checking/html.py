@@ -7,10 +7,9 @@ from html import escape
 from typing import Any
 
 from eigentoken.checking.glossary import legend_html
-from eigentoken.checking.idealisations import size_text
 from eigentoken.checking.intervals import interval
 from eigentoken.checking.page_data import data_scripts
-from eigentoken.checking.report import Report, rotary_shares
+from eigentoken.checking.report import Report, rotary_shares, size_text
 from eigentoken.checking.summary import (
     difference_text,
     groups,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from eigentoken.checking.idealisations import size_text
 from eigentoken.checking.intervals import interval
-from eigentoken.checking.report import Report
+from eigentoken.checking.report import Report, size_text
 from eigentoken.checking.summary import groups, in_words, regime_heading, systems_of
 
 __all__ = ["to_model_card"]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eigentoken.checking.idealisations import size_text
 from eigentoken.checking.intervals import interval
-from eigentoken.checking.report import Report, rotary_shares
+from eigentoken.checking.report import Report, rotary_shares, size_text
 from eigentoken.checking.summary import (
     Groups,
     groups,
