@@ -24,7 +24,8 @@ from eigentoken.numerics.dynamics.flows import follow
 from eigentoken.numerics.dynamics.maps import iterate
 from eigentoken.numerics.dynamics.problem import Problem, problem
 from eigentoken.numerics.experiments.abella_flows import causal_ensemble
-from eigentoken.numerics.experiments.transformer import GPT2Shape, random_blocks, run_block
+from eigentoken.numerics.experiments.transformer import GPT2Shape, random_blocks
+from eigentoken.transformer_layer import run_block
 
 RTOL, ATOL = 1e-6, 1e-9
 

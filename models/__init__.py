@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from eigentoken.models.convention.head_and_layer import FeedForward, Head, Layer, Mask, Normalization
     from eigentoken.models.convention.rotary import Rotary
     from eigentoken.models.families.family import supported_families
-    from eigentoken.models.forward import LayerState, run_layer, run_tokens
+    from eigentoken.models.forward import run_layer, run_tokens
     from eigentoken.models.loading.model import Model
     from eigentoken.models.loading.sources import load
     from eigentoken.models.loading.write import EditedCheckpoint, save_edited
+    from eigentoken.transformer_layer import LayerState
 
 _HOME = {
     "FeedForward": "convention.head_and_layer",
@@ -30,7 +31,7 @@ _HOME = {
     "Normalization": "convention.head_and_layer",
     "ModelError": "convention.errors",
     "supported_families": "families.family",
-    "LayerState": "forward",
+    "LayerState": ".transformer_layer",
     "run_layer": "forward",
     "run_tokens": "forward",
     "Model": "loading.model",

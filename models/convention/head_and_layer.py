@@ -17,14 +17,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from eigentoken.display import with_shapes
-from eigentoken.models.convention.activations import activation
 from eigentoken.models.convention.errors import ModelError
 from eigentoken.models.convention.rotary import Array, Rotary
+from eigentoken.transformer_layer import ACTIVATIONS, Block, NormWeights, feed_forward_update, normalised
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,13 @@ class Normalization:
 
     def apply(self, x: Array, *, with_bias: bool = True) -> Array:
         """The normalised rows, in the dtype of ``x``."""
-        centred = x - x.mean(axis=-1, keepdims=True) if self.kind == "layernorm" else x
-        spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + x.dtype.type(self.eps))
-        y = centred / spread * self.gain.astype(x.dtype)
-        return y + self.bias.astype(x.dtype) if with_bias and self.bias is not None else y
+        return np.asarray(
+            normalised(x, self.eps, self.kind == "layernorm", self.gain, self.bias if with_bias else None)
+        )
+
+    def weights(self) -> NormWeights:
+        """The norm as the forward pass reads it."""
+        return NormWeights(self.gain, self.bias, float(self.eps), self.kind == "layernorm")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,15 +92,19 @@ class FeedForward:
 
     def apply(self, x: Array, *, with_biases: bool = True) -> Array:
         """The feed-forward update of the rows of ``x``."""
+        self.check_activation()
+        return np.asarray(feed_forward_update(self, x, with_biases))
 
-        def linear(W: Array, b: Array | None, y: Array) -> Array:
-            z = y @ W.T.astype(y.dtype)
-            return z + b.astype(y.dtype) if with_biases and b is not None else z
+    def parts(self) -> dict[str, Any]:
+        """The parts by the names that :class:`~eigentoken.transformer_layer.Block` has for them."""
+        names = ("up", "down", "gate", "up_bias", "down_bias", "gate_bias", "activation")
+        return {name: getattr(self, name) for name in names}
 
-        act = activation(self.activation)
-        inner = linear(self.up, self.up_bias, x)
-        hidden = act(inner) if self.gate is None else act(linear(self.gate, self.gate_bias, x)) * inner
-        return linear(self.down, self.down_bias, hidden)
+    def check_activation(self) -> None:
+        """Refuse an activation that no formula here stands for."""
+        if self.activation not in ACTIVATIONS:
+            known = ", ".join(sorted(ACTIVATIONS))
+            raise ModelError(f"activation {self.activation[:60]!r} is not known: expected one of {known}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +244,44 @@ class Layer:
         """S = sum_h Q_h^T K_h, float64 (d, d), not divided by the scale; a rounded product, see ``Head.P``."""
         queries, keys = (np.concatenate([getattr(head, part) for head in self.heads]) for part in "QK")
         return np.asarray(queries.astype(np.float64).T @ keys.astype(np.float64))
+
+    def block(self, feed_forward: bool = True) -> Block:
+        """The layer as the forward pass reads it (:func:`eigentoken.transformer_layer.run_parts`): its heads stacked.
+
+        ``feed_forward=False`` leaves the second half out, and unread.
+        """
+
+        def stacked(name: str) -> Array | None:
+            found = [(getattr(head, f"{name}_bias"), head.d_head) for head in self.heads]
+            if all(bias is None for bias, _ in found):
+                return None
+            return np.concatenate([np.zeros(width) if bias is None else bias for bias, width in found])
+
+        matrices = [np.concatenate([getattr(head, part) for head in self.heads]) for part in "QKV"]
+        biases = [stacked(part) for part in "qkv"]
+        joined = None
+        if any(bias is not None for bias in biases):
+            zeros = np.zeros(len(matrices[0]))
+            joined = np.concatenate([zeros if bias is None else bias for bias in biases])
+        inner = self.feed_forward if feed_forward else None
+        if inner is not None:
+            inner.check_activation()
+        rotary = self.rotary
+        return Block(
+            heads=len(self.heads),
+            qkv=np.concatenate(matrices),
+            out=self.output_matrix(),
+            scale=float(self.heads[0].scale),
+            causal=self.mask.kind == "causal",
+            pre_norm=self.placement == "pre",
+            attention_norm=self.attention_norm.weights(),
+            feed_forward_norm=self.feed_forward_norm.weights(),
+            qkv_bias=joined,
+            out_bias=self.output_bias,
+            allowed=self.mask.allowed if self.mask.kind == "local" else None,
+            turn=None if rotary is None else rotary.rotate,
+            **({} if inner is None else inner.parts()),
+        )
 
     def __repr__(self) -> str:
         return f"<Layer: {self.describe()}>"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from eigentoken.models.convention.errors import ModelError
+from eigentoken.transformer_layer import turned
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -53,15 +54,9 @@ class Rotary:
         R[second, first] = np.sin(angle)
         return R
 
-    def rotate(self, x: Array, positions: Array) -> Array:
-        """R_m x for rows x of shape (..., n, d_head) at the n positions m."""
-        first, second = self.pairs()
-        angle = np.multiply.outer(np.asarray(positions, dtype=np.float64), np.asarray(self.frequencies))
-        cos, sin = np.cos(angle).astype(x.dtype), np.sin(angle).astype(x.dtype)
-        turned = x.copy()
-        turned[..., first] = x[..., first] * cos - x[..., second] * sin
-        turned[..., second] = x[..., first] * sin + x[..., second] * cos
-        return turned
+    def rotate(self, x: Any, positions: Any = None) -> Any:
+        """R_m x for rows x of shape (..., n, d_head) at the n positions m (by default 0, 1, ...)."""
+        return turned(x, self.pairs(), self.frequencies, positions)
 
     def describe(self) -> str:
         """One line for reports."""

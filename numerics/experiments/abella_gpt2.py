@@ -23,15 +23,9 @@ from eigentoken.numerics.dynamics.observables import cosine_gap
 from eigentoken.numerics.experiments.checkpoints import Checkpoint
 from eigentoken.numerics.experiments.paper_models import GPT2_XL, stands_in, whose
 from eigentoken.numerics.experiments.registry import Context, RecipeResult, check, recipe
-from eigentoken.numerics.experiments.transformer import (
-    Block,
-    FreshWeights,
-    GPT2Shape,
-    block_of,
-    random_blocks,
-    run_block,
-)
+from eigentoken.numerics.experiments.transformer import FreshWeights, GPT2Shape, block_of, random_blocks
 from eigentoken.theory.systems.catalogue import ABELLA
+from eigentoken.transformer_layer import Block, run_block
 
 CITY = (
     "Describe a futuristic city where humans and robots live together. "

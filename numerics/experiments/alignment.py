@@ -14,7 +14,8 @@ from torch import Tensor
 from eigentoken.numerics.certified.eigen import eig
 from eigentoken.numerics.dynamics.observables import cosine_gap, mean_distance
 from eigentoken.numerics.experiments.checkpoints import Workbench
-from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, LayerParts, block_of, run_block
+from eigentoken.numerics.experiments.transformer import block_of
+from eigentoken.transformer_layer import ATTENTION_ONLY, Block, LayerParts, run_block
 
 __all__ = [
     "Directions",

@@ -18,7 +18,7 @@ from eigentoken.numerics.dynamics.observables import cosine_gap, effective_rank
 from eigentoken.numerics.experiments.alignment import Directions, align, blocks_of, file_name, normal_tokens
 from eigentoken.numerics.experiments.checkpoints import Workbench
 from eigentoken.numerics.experiments.registry import CannotRun, Context, RecipeResult, check, recipe
-from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, LayerParts
+from eigentoken.transformer_layer import ATTENTION_ONLY, Block, LayerParts
 
 #: From the papers' layer to the trained one, one part at a time, then each part alone on the papers' layer.
 STEPS: tuple[tuple[str, LayerParts], ...] = (

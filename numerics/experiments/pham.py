@@ -20,8 +20,8 @@ from eigentoken.numerics.dynamics.matrices import RotaryMatrix
 from eigentoken.numerics.dynamics.problem import problem
 from eigentoken.numerics.experiments.alignment import blocks_of, normal_tokens
 from eigentoken.numerics.experiments.registry import Context, RecipeResult, check, recipe
-from eigentoken.numerics.experiments.transformer import LayerParts, run_block
 from eigentoken.theory.systems.catalogue import PHAM
+from eigentoken.transformer_layer import LayerParts, run_block
 
 
 def ldl(signs: Tensor, generator: torch.Generator) -> Tensor:

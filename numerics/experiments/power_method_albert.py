@@ -21,8 +21,8 @@ from eigentoken.numerics.dynamics.observables import (
 from eigentoken.numerics.experiments.alignment import Directions, LayerAlignment, alignments, blocks_of, normal_tokens
 from eigentoken.numerics.experiments.paper_models import ALBERTS, stands_in, whose
 from eigentoken.numerics.experiments.registry import Context, RecipeResult, check, recipe
-from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, LayerParts, run_block
 from eigentoken.theory.systems.catalogue import LI_ALTAFINI
+from eigentoken.transformer_layer import ATTENTION_ONLY, Block, LayerParts, run_block
 
 
 def _alberts(context: Context) -> list[Any]:

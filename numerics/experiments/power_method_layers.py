@@ -24,8 +24,8 @@ from eigentoken.numerics.experiments.alignment import (
 from eigentoken.numerics.experiments.paper_models import FIGURE_2, FIGURE_7, stands_in, whose
 from eigentoken.numerics.experiments.power_method_albert import compare_with_trained
 from eigentoken.numerics.experiments.registry import Check, Context, RecipeResult, check, recipe
-from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, LayerParts, run_block
 from eigentoken.theory.systems.catalogue import LI_ALTAFINI
+from eigentoken.transformer_layer import ATTENTION_ONLY, LayerParts, run_block
 
 #: What stands beside, or in for, the paper's models.
 SAMPLES = {"bert": ("sample:minilm",), "gpt2": ("sample:microformer",)}

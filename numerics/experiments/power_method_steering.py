@@ -17,8 +17,8 @@ from eigentoken.numerics.experiments.alignment import Directions, alignments, bl
 from eigentoken.numerics.experiments.paper_models import FIGURE_2, FIGURE_7, whose
 from eigentoken.numerics.experiments.power_method_layers import SAMPLES, start_tokens, three_rows
 from eigentoken.numerics.experiments.registry import Check, Context, RecipeResult, check, recipe
-from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, attention_update, run_block
 from eigentoken.theory.systems.catalogue import LI_ALTAFINI
+from eigentoken.transformer_layer import ATTENTION_ONLY, Block, attention, run_block
 
 #: How many times ``|lambda_1|`` of the last layer is added in the direction w; the figure shows the last of them.
 FACTORS = (10.0, 100.0, 1000.0)
@@ -59,12 +59,12 @@ def _steered_ends(model: Any, x: Tensor, w: Tensor) -> dict[str, Any]:
         x = run_block(block, x, ATTENTION_ONLY)
     last = blocks[len(blocks) - 1]
     values = Directions.of(last.layer_matrix()).values
-    plain = attention_update(last, x, biases=False)
+    plain = attention(last, x, biases=False)[2]
     pair = _eigenpair(last.layer_matrix())
     found: dict[str, list[float]] = {"mean": [], "smallest": [], "push": [], "gap": [], "pair": []}
     for factor in FACTORS:
         edited = steered(last, w, factor * float(values[0].abs()))
-        push = (attention_update(edited, x, biases=False) - plain) @ w
+        push = (attention(edited, x, biases=False)[2] - plain) @ w
         along = (run_block(edited, x, ATTENTION_ONLY) @ w).abs()
         top = Directions.of(edited.layer_matrix()).values
         found["mean"].append(float(along.mean()))

@@ -1,11 +1,11 @@
-"""The transformer layer in torch against plain loops: biases, norms, feed-forward, gates, positions, masks, placements."""
+"""The transformer layer, in numpy and in torch, against plain loops: whatever is on of biases, norms, gates and positions."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.experiments.parts_of_layers import STEPS
-from eigentoken.numerics.experiments.transformer import ATTENTION_ONLY, Block, LayerParts, NormWeights, _turn, run_block
+from eigentoken.transformer_layer import ATTENTION_ONLY, Block, LayerParts, NormWeights, run_block, run_parts, turned
 
 HEADS, WIDTH, D, INNER, N = 2, 2, 4, 6, 5
 ALL_PARTS = [
@@ -24,10 +24,10 @@ ALL_PARTS = [
 Rows = list[list[float]]
 
 
-def rotary(interleaved: bool) -> Any:
+def turn(interleaved: bool) -> Callable[[Any], Any]:
     k = np.arange(WIDTH // 2)
     pairs = (2 * k, 2 * k + 1) if interleaved else (k, k + WIDTH // 2)
-    return SimpleNamespace(pairs=lambda: pairs, frequencies=(0.7,))
+    return lambda y: turned(y, pairs, (0.7,))
 
 
 def window(n: int) -> Tensor:
@@ -64,7 +64,7 @@ def block(kind: str, seed: int = 0) -> Block:
         down_bias=None if llama else draw(D),
         activation={"gpt2": "gelu_new", "bert": "gelu", "llama": "silu", "local": "relu"}[kind],
         allowed=window if kind == "local" else None,
-        turn=_turn(rotary(False)) if llama else None,
+        turn=turn(False) if llama else None,
     )
 
 
@@ -99,7 +99,7 @@ def activated(name: str, y: float) -> float:
     return y / (1 + math.exp(-y)) if name == "silu" else max(0.0, y)
 
 
-def turned(y: list[float], position: int, on: bool) -> list[float]:
+def turned_by_hand(y: list[float], position: int, on: bool) -> list[float]:
     if not on:
         return y
     c, s = math.cos(0.7 * position), math.sin(0.7 * position)
@@ -117,7 +117,7 @@ def attended(b: Block, x: Rows, biases: bool) -> Rows:
     joined: Rows = [[] for _ in x]
     for h in range(HEADS):
         q, k, v = ([m[s * HEADS * WIDTH + h * WIDTH :][:WIDTH] for m in mixed] for s in range(3))
-        q, k = ([turned(y, p, b.turn is not None) for p, y in enumerate(part)] for part in (q, k))
+        q, k = ([turned_by_hand(y, p, b.turn is not None) for p, y in enumerate(part)] for part in (q, k))
         for i in range(len(x)):
             seen = [j for j in range(len(x)) if sees(b, i, j)]
             weights = [math.exp(sum(a * c for a, c in zip(q[i], k[j], strict=True)) / b.scale) for j in seen]
@@ -165,12 +165,37 @@ def tokens(seed: int = 1, *batch: int) -> Tensor:
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_the_loops_whatever_is_switched_on(kind: str, parts: LayerParts) -> None:
     b, x = block(kind), tokens()
-    assert torch.allclose(
-        run_block(b, x, parts),
-        torch.tensor(by_loops(b, x.tolist(), parts), dtype=torch.float64),
-        rtol=1e-12,
-        atol=1e-12,
-    )
+    slow = np.array(by_loops(b, x.tolist(), parts))
+    fast = run_block(b, x, parts)
+    assert isinstance(fast, Tensor)
+    assert np.allclose(fast.numpy(), slow, rtol=1e-12, atol=1e-12)
+    plain = run_block(in_numpy(b), x.numpy(), parts)
+    assert isinstance(plain, np.ndarray)
+    assert np.allclose(plain, slow, rtol=1e-12, atol=1e-12)
+
+
+def in_numpy(b: Block) -> Block:
+    """The same weights as numpy arrays."""
+
+    def moved(value: Any) -> dict[str, Any]:
+        return {name: part.numpy() for name, part in vars(value).items() if isinstance(part, Tensor)}
+
+    norms = {
+        name: replace(getattr(b, name), **moved(getattr(b, name))) for name in ("attention_norm", "feed_forward_norm")
+    }
+    seen = b.allowed
+    return replace(b, **moved(b), **norms, allowed=None if seen is None else lambda n: seen(n).numpy())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_part_of_the_state_is_the_same_in_numpy_and_in_torch(kind: str) -> None:
+    b, x = block(kind), tokens(8, 2)
+    one, other = run_parts(b, x), run_parts(in_numpy(b), x.numpy())
+    for name in ("scores", "weights", "attention_output", "after_attention", "feed_forward_output", "output"):
+        assert np.allclose(getattr(one, name).numpy(), getattr(other, name), rtol=1e-12, atol=1e-12), name
+    assert np.allclose(in_numpy(b).layer_matrix(), b.layer_matrix().numpy(), atol=1e-14)
+    low = run_parts(in_numpy(b), x.numpy().astype(np.float32))
+    assert {getattr(low, name).dtype for name in ("scores", "weights", "output")} == {np.dtype(np.float32)}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -226,9 +251,9 @@ def test_jacobian_by_error_slope(kind: str, name: str, parts: LayerParts) -> Non
 
 def test_interleaved_pairs_turn_like_split_ones_of_the_same_width() -> None:
     y = tokens(7)[..., :2]
-    assert torch.allclose(_turn(rotary(True))(y), _turn(rotary(False))(y))
+    assert torch.allclose(turn(True)(y), turn(False)(y))
     assert torch.allclose(
-        _turn(rotary(False))(y), torch.tensor([turned(row, p, True) for p, row in enumerate(y.tolist())], dtype=y.dtype)
+        turn(False)(y), torch.tensor([turned_by_hand(row, p, True) for p, row in enumerate(y.tolist())], dtype=y.dtype)
     )
 
 

@@ -25,7 +25,8 @@ from eigentoken.checking.run import _Log
 from eigentoken.checking.terminal import show
 from eigentoken.files.writing import sealed
 from eigentoken.models import ModelError, load
-from eigentoken.models.forward import attention, first_states
+from eigentoken.models.forward import first_states
+from eigentoken.transformer_layer import attention
 
 from ..commands import here
 
@@ -431,8 +432,10 @@ def test_what_the_theory_leaves_out_is_measured_against_the_attention_update(gpt
     first = check(str(tmp_path / "model"), **_options(tmp_path / "b")).document["observed"][0]["left_out"]
     model = load(str(tmp_path / "model"))
     layer, x = model.layer(0), first_states(model, starting_tokens(model, 2, 6, 0))
-    update, middle = attention(layer, layer.attention_norm.apply(x))[2], layer.attention_norm.apply(x)
-    changed = attention(layer, (middle - layer.attention_norm.bias) / tensors[name] * np.float32(17 / 16))[2]
+    update, middle = attention(layer.block(False), layer.attention_norm.apply(x))[2], layer.attention_norm.apply(x)
+    changed = attention(layer.block(False), (middle - layer.attention_norm.bias) / tensors[name] * np.float32(17 / 16))[
+        2
+    ]
     assert first["gains"] == pytest.approx(np.linalg.norm(update - changed) / np.linalg.norm(update), rel=1e-3)
     assert first["gain_spread"] == 1.0
     scaled = (middle - layer.attention_norm.bias).astype(float)  # what alpha = 1 is for a norm before the attention

@@ -17,8 +17,9 @@ from eigentoken.checking.observe import starting_tokens
 from eigentoken.checking.steer import read_direction, steer
 from eigentoken.cli import app
 from eigentoken.models import load
-from eigentoken.models.forward import attention, first_states, run_layer
+from eigentoken.models.forward import first_states, run_layer
 from eigentoken.schemas import schema
+from eigentoken.transformer_layer import attention
 
 
 def _digests(model: Any) -> dict[str, str]:
@@ -60,7 +61,7 @@ def _agrees_with_the_forward_pass(model: Any, copy: Any, w: Any, each: list[dict
         x = run_layer(layer, x).output
     last = replace(copy.layer(-1), index=model.n_layers - 1)
     seen = last.attention_norm.apply(x) if last.placement == "pre" else x
-    after = (x + attention(last, seen)[2]).reshape(-1, model.d).astype(np.float64)
+    after = (x + attention(last.block(False), seen)[2]).reshape(-1, model.d).astype(np.float64)
     cosines = np.abs(after @ w) / np.linalg.norm(after, axis=1)
     for cosine, told in zip(cosines, each, strict=True):
         assert told["cosine"][0] - 1e-4 <= cosine <= told["cosine"][1] + 1e-4

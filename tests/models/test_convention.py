@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigentoken.models import Head, Layer, Mask, ModelError, Normalization, families, run_layer
-from eigentoken.models.convention.activations import ACTIVATIONS, activation
 from eigentoken.models.convention.errors import brief, some
 from eigentoken.models.convention.head_and_layer import FeedForward, split_heads
 from eigentoken.models.convention.rotary import linear_rotary, llama3_rotary, standard_rotary
 from eigentoken.models.families.family import register, supported_families
 from eigentoken.models.formats.safetensors_file import widen_bfloat16
+from eigentoken.transformer_layer import ACTIVATIONS, activation
 
 
 @given(n=st.integers(1, 8), window=st.integers(1, 9))
@@ -87,8 +87,11 @@ def test_activations_are_those_of_transformers(name: str) -> None:
     torch = pytest.importorskip("torch")
     table = pytest.importorskip("transformers.activations").ACT2FN
     x = np.concatenate([np.linspace(-9, 9, 301), [-1000.0, 1000.0]])
-    assert np.abs(activation(name)(x) - table[name](torch.from_numpy(x)).numpy()).max() < 1e-7
+    theirs = table[name](torch.from_numpy(x))
+    assert np.abs(activation(name)(x) - theirs.numpy()).max() < 1e-7
     assert activation(name)(x.astype(np.float32)).dtype == np.float32
+    assert (activation(name)(torch.from_numpy(x)) - theirs).abs().max() < 1e-7
+    assert activation(name)(torch.from_numpy(x).float()).dtype is torch.float32
 
 
 def small_layer(placement: Any = "pre") -> Layer:

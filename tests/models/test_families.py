@@ -181,12 +181,12 @@ def test_grouped_queries_use_the_right_key_value_head(saved: Any) -> None:
 @pytest.mark.parametrize("key", ["llama", "llama3", "llama-linear"])
 def test_rotary_score_matrix_is_the_score_at_each_offset(key: str, saved: Any) -> None:
     """x_i^T P(j - i) x_j is the score that the forward pass gives, and Delta W = P(delta) - P(0)."""
-    from eigentoken.models.forward import head_scores
+    from eigentoken.transformer_layer import attention
 
     model = load(saved(key)[1])
     x = np.random.default_rng(3).standard_normal((9, model.d))
-    for head in model.layer(1).heads:
-        scores = head_scores(head, x)
+    layer = model.layer(1)
+    for head, scores in zip(layer.heads, attention(layer.block(False), x)[0], strict=True):
         for i in range(9):
             for j in range(9):
                 assert abs(x[i] @ head.score_matrix(j - i) @ x[j] - scores[i, j]) < 1e-10

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 
+from eigentoken.models.convention.head_and_layer import FeedForward, Head, Layer, Mask, Normalization
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves
 from eigentoken.numerics.dynamics.observables import cosine_gap
 from eigentoken.numerics.dynamics.problem import problem
@@ -22,15 +23,8 @@ from eigentoken.numerics.experiments.alignment import Directions, align, blocks_
 from eigentoken.numerics.experiments.parts_of_layers import STEPS, effect_table
 from eigentoken.numerics.experiments.power_method_steering import steered
 from eigentoken.numerics.experiments.registry import CannotRun, Check, Context, Recipe, RecipeResult
-from eigentoken.numerics.experiments.transformer import (
-    ATTENTION_ONLY,
-    FreshWeights,
-    GPT2Shape,
-    LayerParts,
-    random_blocks,
-    resample,
-    run_block,
-)
+from eigentoken.numerics.experiments.transformer import FreshWeights, GPT2Shape, random_blocks, resample
+from eigentoken.transformer_layer import ATTENTION_ONLY, LayerParts, run_block
 
 ISSUE = {
     *(f"abella-{k}" for k in range(1, 9)),
@@ -304,19 +298,11 @@ def test_steering_adds_the_rank_one_term() -> None:
 def fake_model() -> Any:
     rng = np.random.default_rng(0)
     d, h = 8, 4
-    norm = SimpleNamespace(kind="layernorm", eps=1e-5, gain=np.ones(d), bias=np.zeros(d))
-    inner = SimpleNamespace(
-        up=rng.normal(size=(16, d)), down=rng.normal(size=(d, 16)), gate=None, up_bias=None, down_bias=None,
-        gate_bias=None, activation="gelu",
-    )  # fmt: skip
-    head = SimpleNamespace(
-        Q=rng.normal(size=(h, d)), K=rng.normal(size=(h, d)), V=rng.normal(size=(h, d)), O=rng.normal(size=(d, h)),
-        scale=2.0, q_bias=None, k_bias=None, v_bias=None, rotary=None,
-    )  # fmt: skip
-    layer = SimpleNamespace(
-        heads=(head, head), mask=SimpleNamespace(kind="full"), placement="post", attention_norm=norm,
-        feed_forward_norm=norm, feed_forward=inner, output_bias=None, weights_of=0,
-    )  # fmt: skip
+    norm = Normalization("layernorm", 1e-5, np.ones(d), np.zeros(d))
+    inner = FeedForward(rng.normal(size=(16, d)), rng.normal(size=(d, 16)), "gelu")
+    Q, K, V = (rng.normal(size=(h, d)) for _ in range(3))
+    head = Head(0, Q, K, V, rng.normal(size=(d, h)), 2.0)
+    layer = Layer(0, (head, head), Mask("full"), "post", norm, norm, "none", lambda: inner)
     return SimpleNamespace(layers=lambda: iter([layer, layer]), d=d, n_layers=2, source="fake", family="bert")
 
 

@@ -1,0 +1,375 @@
+"""A transformer layer, written once: attention, biases, norms, feed-forward and positions, for numpy arrays and torch tensors.
+
+Tokens are rows, ``(..., n, d)``.  The layer as trained and the papers' layer (eq. (3) of Li and Altafini: attention,
+residual connection, l2 normalization) are the two ends of :class:`LayerParts`.  A checkpoint gives a :class:`Block` of numpy
+arrays (``Layer.block()``), an experiment one of torch tensors; the numbers are those of the tokens, dtype and device too.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from eigentoken.display import with_shapes
+
+__all__ = [
+    "ACTIVATIONS",
+    "ATTENTION_ONLY",
+    "Block",
+    "LayerParts",
+    "LayerState",
+    "NormWeights",
+    "activation",
+    "attended",
+    "attention",
+    "cast",
+    "feed_forward_update",
+    "linear",
+    "masked_softmax",
+    "normalised",
+    "run_block",
+    "run_parts",
+    "turned",
+]
+
+#: A numpy array or a torch tensor: what every function here takes and gives.
+Array = Any
+
+
+def library(x: Array) -> Any:
+    """``torch`` for a tensor, ``numpy`` for anything else."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(x, torch.Tensor):
+        return torch
+    import numpy
+
+    return numpy
+
+
+def cast(value: Array, like: Array) -> Array:
+    """A weight in the arithmetic of the tokens: their library, dtype and device."""
+    found = library(like)
+    if found.__name__ == "torch":
+        return found.as_tensor(value, dtype=like.dtype, device=like.device)
+    return found.asarray(value, dtype=like.dtype)
+
+
+def linear(x: Array, W: Array, b: Array | None = None) -> Array:
+    """``W x_i + b`` for each token."""
+    y = x @ cast(W, x).T
+    return y if b is None else y + cast(b, x)
+
+
+def normalised(x: Array, eps: float, centred: bool, gain: Array | None = None, bias: Array | None = None) -> Array:
+    """LayerNorm ``gain (x - mean) / sqrt(var + eps) + bias``, or RMSNorm ``gain x / sqrt(mean(x^2) + eps)``."""
+    middle = x - x.mean(axis=-1, keepdims=True) if centred else x
+    y = middle / library(x).sqrt((middle * middle).mean(axis=-1, keepdims=True) + cast(eps, x))
+    y = y if gain is None else y * cast(gain, x)
+    return y if bias is None else y + cast(bias, x)
+
+
+def turned(y: Array, pairs: tuple[Any, Any], frequencies: Any, positions: Any = None) -> Array:
+    """Rotary positions: pair m of row l turns by the angle ``positions_l frequencies_m`` (by default ``positions_l = l``)."""
+    import numpy as np
+
+    first, second = pairs
+    where = np.arange(y.shape[-2]) if positions is None else np.asarray(positions, dtype=np.float64)
+    angle = np.multiply.outer(where, np.asarray(frequencies, dtype=np.float64))
+    cos, sin = cast(np.cos(angle), y), cast(np.sin(angle), y)
+    found = y.clone() if library(y).__name__ == "torch" else y.copy()
+    found[..., first] = y[..., first] * cos - y[..., second] * sin
+    found[..., second] = y[..., first] * sin + y[..., second] * cos
+    return found
+
+
+def masked_softmax(scores: Array, allowed: Array | None) -> Array:
+    """softmax over the allowed keys of each query; the others get weight 0.
+
+    >>> import numpy as np
+    >>> masked_softmax(np.zeros((2, 2)), np.array([[True, False], [True, True]]))
+    array([[1. , 0. ],
+           [0.5, 0.5]])
+    """
+    found = library(scores)
+    if allowed is not None:
+        seen = found.as_tensor(allowed, device=scores.device) if found.__name__ == "torch" else allowed
+        scores = found.where(seen, scores, -math.inf)
+    if found.__name__ == "torch":
+        return found.softmax(scores, -1)
+    e = found.exp(scores - scores.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+# activations, by the names that configurations use
+
+
+def gelu(x: Array) -> Array:
+    """x Phi(x), exact (Hendrycks and Gimpel, 2016)."""
+    if library(x).__name__ == "torch":
+        return library(x).nn.functional.gelu(x)
+    from scipy.special import erf
+
+    return x * x.dtype.type(0.5) * (1 + erf(x / x.dtype.type(math.sqrt(2))))
+
+
+def gelu_tanh(x: Array) -> Array:
+    """The tanh approximation of GELU that GPT-2 was trained with."""
+    if library(x).__name__ == "torch":
+        return library(x).nn.functional.gelu(x, approximate="tanh")
+    inner = x.dtype.type(math.sqrt(2 / math.pi)) * (x + x.dtype.type(0.044715) * x * x * x)
+    return x * x.dtype.type(0.5) * (1 + library(x).tanh(inner))
+
+
+def sigmoid(x: Array) -> Array:
+    """1 / (1 + exp(-x)), without overflow."""
+    found = library(x)
+    if found.__name__ == "torch":
+        return found.sigmoid(x)
+    e = found.exp(-found.abs(x))
+    return found.where(x >= 0, 1 / (1 + e), e / (1 + e))
+
+
+def relu(x: Array) -> Array:
+    """max(x, 0).
+
+    >>> import numpy as np
+    >>> relu(np.array([-1.0, 2.0]))
+    array([0., 2.])
+    """
+    return library(x).maximum(x, library(x).zeros_like(x))
+
+
+def mish(x: Array) -> Array:
+    """x tanh(ln(1 + e^x))."""
+    return x * library(x).tanh(library(x).logaddexp(x, library(x).zeros_like(x)))
+
+
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+    "gelu": gelu,
+    "gelu_python": gelu,
+    "gelu_10": lambda x: library(x).clip(gelu(x), -10.0, 10.0),
+    "gelu_accurate": gelu_tanh,
+    "gelu_python_tanh": gelu_tanh,
+    "gelu_new": gelu_tanh,
+    "gelu_fast": gelu_tanh,
+    "gelu_pytorch_tanh": gelu_tanh,
+    "quick_gelu": lambda x: x * sigmoid(1.702 * x),
+    "leaky_relu": lambda x: library(x).where(x > 0, x, 0.01 * x),
+    "linear": lambda x: x,
+    "mish": mish,
+    "relu": relu,
+    "relu2": lambda x: relu(x) * relu(x),
+    "relu6": lambda x: library(x).clip(x, 0.0, 6.0),
+    "sigmoid": sigmoid,
+    "silu": lambda x: x * sigmoid(x),
+    "swish": lambda x: x * sigmoid(x),
+    "tanh": lambda x: library(x).tanh(x),
+}
+
+
+# the layer
+
+
+@dataclass(frozen=True)
+class LayerParts:
+    """Which parts of a layer are on.
+
+    ``norm``: "affine" (as trained), "plain" (gain 1, bias 0), "l2" (each token to length 1 after each half layer, the
+    papers' model, no other norm) or "none".
+    """
+
+    feed_forward: bool = True
+    biases: bool = True
+    norm: str = "affine"
+
+    def __post_init__(self) -> None:
+        if self.norm not in {"affine", "plain", "l2", "none"}:
+            raise ValueError(f"norm must be affine, plain, l2 or none, got {self.norm!r}")
+
+
+#: The layer of Li and Altafini, eq. (3): attention, residual connection, l2 normalization, step size one.
+ATTENTION_ONLY = LayerParts(feed_forward=False, biases=False, norm="l2")
+
+#: The layer as trained.
+WHOLE = LayerParts()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NormWeights:
+    """Layer norm, or RMS norm when ``centred`` is false."""
+
+    __repr__ = with_shapes
+
+    gain: Array
+    bias: Array | None
+    eps: float
+    centred: bool = True
+
+    def apply(self, x: Array, parts: LayerParts = WHOLE) -> Array:
+        affine = parts.norm == "affine"
+        bias = self.bias if affine and parts.biases else None
+        return normalised(x, self.eps, self.centred, self.gain if affine else None, bias)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Block:
+    """The weights of one layer: ``qkv`` (3 H d_h, d) stacked, ``out`` (d, H d_h), norms, feed-forward; see :func:`run_parts`.
+
+    ``causal``: token i sees the tokens j <= i; ``allowed(n)``, if given, says instead which it sees.  ``turn`` turns queries
+    and keys by their positions.
+    """
+
+    __repr__ = with_shapes
+
+    heads: int
+    qkv: Array
+    out: Array
+    scale: float
+    causal: bool
+    pre_norm: bool
+    attention_norm: NormWeights
+    feed_forward_norm: NormWeights
+    qkv_bias: Array | None = None
+    out_bias: Array | None = None
+    up: Array | None = None
+    down: Array | None = None
+    gate: Array | None = None
+    up_bias: Array | None = None
+    down_bias: Array | None = None
+    gate_bias: Array | None = None
+    activation: str = "gelu_new"
+    allowed: Callable[[int], Array] | None = None
+    turn: Callable[[Array], Array] | None = None
+
+    @property
+    def d(self) -> int:
+        return int(self.out.shape[0])
+
+    def layer_matrix(self) -> Array:
+        """``F = sum_h O_h V_h``, the layer matrix of Li and Altafini, in 64 bits."""
+        double = library(self.out).float64
+        values = self.qkv[2 * self.out.shape[1] :]
+        if library(self.out).__name__ == "torch":
+            return self.out.to(double) @ values.to(double)
+        return self.out.astype(double) @ values.astype(double)
+
+    def seen(self, n: int) -> Array | None:
+        """Boolean (n, n), row = query; ``None`` where every token sees every token."""
+        import numpy as np
+
+        if self.allowed is not None:
+            return self.allowed(n)
+        return np.tri(n, dtype=bool) if self.causal else None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LayerState:
+    """What one layer did.  Rows are tokens; H is the number of heads.
+
+    ``scores`` (..., H, n, n) before the mask, ``weights`` (..., H, n, n) after softmax, ``attention_output``
+    (..., n, d) the update sum_h O_h V_h(...) + b_O before residual and norm, ``after_attention`` the state between
+    the two halves, ``feed_forward_output`` the second update (None when off), ``output`` the state after the layer.
+    """
+
+    __repr__ = with_shapes
+
+    input: Array
+    scores: Array
+    weights: Array
+    attention_output: Array
+    after_attention: Array
+    feed_forward_output: Array | None
+    output: Array
+    index: int = 0
+
+
+def attention(block: Block, x: Array, biases: bool = True) -> tuple[Array, Array, Array]:
+    """Scores, weights and the update ``sum_h O_h sum_j a^h_ij (V_h x_j + b_V) + b_O`` of the (already normalised) tokens.
+
+    ``score_ij = (Q x_i + b_Q)^T R_{j-i} (K x_j + b_K) / scale``, given without the mask; R = I where ``turn`` is not given.
+    """
+    mixed = linear(x, block.qkv, block.qkv_bias if biases else None)
+    scores, weights, joined = attended(mixed, block.heads, block.scale, block.seen(x.shape[-2]), block.turn)
+    return scores, weights, linear(joined, block.out, block.out_bias if biases else None)
+
+
+def attended(
+    mixed: Array, heads: int, scale: float, seen: Array | None, turn: Callable[[Array], Array] | None = None
+) -> tuple[Array, Array, Array]:
+    """Scores, weights, and what the heads see side by side: from queries, keys, values (..., n, 3 H d_h) to (..., n, H d_h)."""
+    apart = mixed.reshape((*mixed.shape[:-1], 3, heads, -1))
+    q, k, v = (apart[..., part, :, :].swapaxes(-2, -3) for part in range(3))
+    if turn is not None:
+        q, k = turn(q), turn(k)
+    scores = q @ k.swapaxes(-1, -2) / cast(scale, mixed)
+    weights = masked_softmax(scores, seen)
+    return scores, weights, (weights @ v).swapaxes(-2, -3).reshape((*mixed.shape[:-1], -1))
+
+
+def activation(name: str) -> Callable[[Array], Array]:
+    """The function of a configuration's activation name."""
+    if name not in ACTIVATIONS:
+        raise ValueError(f"activation {name[:60]!r} is not known: expected one of {', '.join(sorted(ACTIVATIONS))}")
+    return ACTIVATIONS[name]
+
+
+class FeedForwardWeights(Protocol):
+    """What :func:`feed_forward_update` reads of a block."""
+
+    @property
+    def activation(self) -> str: ...
+    @property
+    def up(self) -> Array | None: ...
+    @property
+    def down(self) -> Array | None: ...
+    @property
+    def gate(self) -> Array | None: ...
+    @property
+    def up_bias(self) -> Array | None: ...
+    @property
+    def down_bias(self) -> Array | None: ...
+    @property
+    def gate_bias(self) -> Array | None: ...
+
+
+def feed_forward_update(block: FeedForwardWeights, x: Array, biases: bool = True) -> Array:
+    """``down act(up x + b_up) + b_down``, or with a gate ``down (act(gate x + b_gate) * (up x + b_up)) + b_down``."""
+    act = activation(block.activation)
+    inner = linear(x, block.up, block.up_bias if biases else None)
+    hidden = (
+        act(inner) if block.gate is None else act(linear(x, block.gate, block.gate_bias if biases else None)) * inner
+    )
+    return linear(hidden, block.down, block.down_bias if biases else None)
+
+
+def run_parts(block: Block, x: Array, parts: LayerParts = WHOLE) -> LayerState:
+    """One layer, part by part: pre-norm x + f(norm(x)) twice, or post-norm norm(x + f(x)) twice.
+
+    With ``norm="l2"``: ``x <- (x + attention(x)) / |.|`` (and the same for the feed-forward if it is on); with "none"
+    ``x + f(x)`` alone.
+    """
+    trained = parts.norm in {"affine", "plain"}
+
+    def before(norm: NormWeights, y: Array) -> Array:
+        return norm.apply(y, parts) if trained and block.pre_norm else y
+
+    def after(norm: NormWeights, y: Array) -> Array:
+        if trained:
+            return y if block.pre_norm else norm.apply(y, parts)
+        return y / library(y).sqrt((y * y).sum(axis=-1, keepdims=True)) if parts.norm == "l2" else y
+
+    scores, weights, update = attention(block, before(block.attention_norm, x), parts.biases)
+    middle = after(block.attention_norm, x + update)
+    second, output = None, middle
+    if parts.feed_forward and block.up is not None:
+        second = feed_forward_update(block, before(block.feed_forward_norm, middle), parts.biases)
+        output = after(block.feed_forward_norm, middle + second)
+    return LayerState(x, scores, weights, update, middle, second, output)
+
+
+def run_block(block: Block, x: Array, parts: LayerParts = WHOLE) -> Array:
+    """The tokens after one layer."""
+    return run_parts(block, x, parts).output
