@@ -23,7 +23,7 @@ from torch import Tensor
 
 from eigentoken.numerics.dynamics.matrices import RowScaled, compress
 
-__all__ = ["CompressedScore", "Plan", "cheapest_plan", "lagrange", "product"]
+__all__ = ["CompressedScore", "InterpolationPlan", "cheapest_plan", "lagrange", "product"]
 
 #: How many numbers are scaled at once: about what the caches of one core hold.
 CHUNK = 1 << 17
@@ -70,7 +70,7 @@ def plain(*tensors: Tensor) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class InterpolationPlan:
     """How the matrices of a step are made: ``whole`` times by a product, the ``others`` from ``nodes``.
 
     ``weights`` is (others, nodes); ``rest`` is rho, (others, columns), in the ``columns`` that are not left out.
@@ -85,7 +85,9 @@ class Plan:
     cost: float
 
 
-def cheapest_plan(wanted: Sequence[float], known: dict[float, np.ndarray], scales: np.ndarray, within: float) -> Plan:
+def cheapest_plan(
+    wanted: Sequence[float], known: dict[float, np.ndarray], scales: np.ndarray, within: float
+) -> InterpolationPlan:
     """The plan with the fewest columns: ``scales`` are those of the wanted times, ``known`` those of the nodes.
 
     The last time is made whole (a node for the steps to come), then always the time that its nodes miss in most
@@ -94,7 +96,7 @@ def cheapest_plan(wanted: Sequence[float], known: dict[float, np.ndarray], scale
     d = scales.shape[-1]
     rows = dict(zip(wanted, scales, strict=True))
     none = np.empty((0, 0))
-    best = Plan(list(wanted), [], [], none, np.empty(0, dtype=int), none, float(len(wanted) * d))
+    best = InterpolationPlan(list(wanted), [], [], none, np.empty(0, dtype=int), none, float(len(wanted) * d))
     middle = (min(wanted) + max(wanted)) / 2
     old = sorted(known, key=lambda t: abs(t - middle))
     whole = [wanted[-1]]
@@ -115,7 +117,7 @@ def cheapest_plan(wanted: Sequence[float], known: dict[float, np.ndarray], scale
             if cost < cheapest:
                 cheapest, missed = cost, large.sum(1)
             if cost < best.cost:
-                best = Plan(list(whole), others, nodes, weights, columns, rest[:, columns], float(cost))
+                best = InterpolationPlan(list(whole), others, nodes, weights, columns, rest[:, columns], float(cost))
             if len(nodes) < count:
                 break
         if cheapest > best.cost:
@@ -210,7 +212,7 @@ class _Modulated:
             torch.bmm(self.rows[part], some.mT, out=found[part])
         return found
 
-    def between(self, plan: Plan, left_out: float) -> list[Tensor]:
+    def between(self, plan: InterpolationPlan, left_out: float) -> list[Tensor]:
         """The matrices of the other times of the plan.
 
         The columns are multiplied in 32 bits where the rounding of that is below what is ``left_out`` anyway.
