@@ -5,11 +5,13 @@ A relation is true where every term in it has a value and the comparison holds: 
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,14 +19,20 @@ from hypothesis import strategies as st
 from eigentoken.theory.kernel import arithmetic as numbers
 from eigentoken.theory.kernel import logic
 from eigentoken.theory.kernel.propositions import (
+    TRUE,
     Atom,
     Conjunction,
     Disjunction,
     Equivalence,
+    Exists,
+    ForAll,
     Implication,
     Negation,
     Proposition,
     canonical,
+    children,
+    conjuncts,
+    free_letters,
     proposition,
     put,
     same,
@@ -232,3 +240,94 @@ def test_an_identity_is_true_where_its_premises_are(left: Any, right: Any, premi
         except Refused:
             continue
         assert sequent(premises, proved.proposition, POINTS)
+
+
+# -- a walk through the rules ---------------------------------------------------------------------------------------------
+
+
+def binders(said: Proposition) -> bool:
+    return isinstance(said, ForAll | Exists) or any(map(binders, children(said)))
+
+
+class Walk:
+    """Rules called with random arguments, and with what they gave before."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw = random.Random(seed)
+        self.pool: list[Proved] = []
+
+    def term(self, depth: int, kinds: str = "+-*/") -> Any:
+        if depth == 0 or self.draw.random() < 0.3:
+            return self.draw.choice([x, y, sp.Integer(self.draw.randint(-2, 2))])
+        left, right, kind = self.term(depth - 1, kinds), self.term(depth - 1, kinds), self.draw.choice(kinds)
+        if kind == "/":
+            return left / right if right != 0 else left
+        return {"+": left + right, "-": left - right, "*": left * right}[kind]
+
+    def said(self, depth: int = 1) -> Proposition:
+        if depth == 0 or self.draw.random() < 0.5:
+            relation = self.draw.choice(list(COMPARED))
+            return Atom(Relation(relation(self.term(2), self.term(2), evaluate=False)))
+        one, other = self.said(depth - 1), self.said(depth - 1)
+        made = (Conjunction((one, other)), Disjunction((one, other)), Negation(one), Implication(one, other))
+        return self.draw.choice((*made, Equivalence(one, other)))
+
+    def proved(self, kind: type | tuple[type, ...] = Proposition) -> Proved:
+        known = [each for each in self.pool if isinstance(each.proposition, kind)]
+        return self.draw.choice(known) if known and self.draw.random() < 0.9 else logic.assume(self.said())
+
+    def step(self) -> Proved:
+        one, letter = self.proved(), self.draw.choice([x, y])
+        kept = [each for each in one.hypotheses if letter in free_letters(each)]
+        about = Conjunction(tuple(kept)) if self.draw.random() < 0.7 else TRUE
+        trivial = self.said()
+        rule = self.proved((Implication, Equivalence))
+        every, some = self.proved(ForAll), self.proved(Exists)
+        value_ = self.term(2, "+-*")
+        guard = getattr(every.proposition, "guard", TRUE)
+        steps = (
+            lambda: logic.discharge(self.draw.choice(one.hypotheses or (self.said(),)), one),
+            lambda: logic.modus_ponens(rule, logic.assume(rule.proposition.left)),
+            lambda: logic.supply(one, self.proved(), self.proved()),
+            lambda: logic.conjunction(one, self.proved()),
+            lambda: logic.part(one, self.draw.choice(conjuncts(one.proposition))),
+            lambda: logic.tautology([one, self.proved()], Disjunction((one.proposition, self.said()))),
+            lambda: logic.tautology([], Disjunction((trivial, Negation(trivial), self.said()))),
+            lambda: logic.generalise(letter, one, about),
+            lambda: logic.instantiate(every, value_, logic.assume(put(guard, {every.proposition.letter: value_}))),
+            lambda: logic.witness(Exists(letter, TRUE, one.proposition), letter, one),
+            lambda: logic.exists_elimination(some, logic.conjunction(one, logic.assume(some.proposition.body))),
+            lambda: logic.exists_elimination(some, one),
+            lambda: logic.rewrite(logic.assume(Atom(Relation(sp.Eq(letter, self.term(2), evaluate=False)))), one),
+            lambda: numbers.identity(*(lambda term: (term, sp.expand(term)))(self.term(2)), one),
+        )
+        return self.draw.choice(steps)()
+
+    def run(self, steps: int) -> int:
+        """How many sequents without binders were reached; each is true at all points."""
+        looked = 0
+        for _ in range(steps):
+            try:
+                found = self.step()
+            except (Refused, AttributeError):  # what does not fit together
+                continue
+            if len(repr(found.proposition)) > 1500 or len(found.hypotheses) > 6:
+                continue
+            if not any(map(binders, (*found.hypotheses, found.proposition))):
+                assert sequent(list(found.hypotheses), found.proposition, POINTS), found
+                looked += 1
+            self.pool = [*self.pool[-60:], found]
+        return looked
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_walk_through_the_rules_meets_nothing_false(seed: int) -> None:
+    assert Walk(seed).run(150) > 40
+
+
+def test_the_walk_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a rule that generalises over letters that the hypotheses speak of, it meets something false."""
+    monkeypatch.setattr(logic, "_arbitrary", lambda *_: None)
+    with pytest.raises(AssertionError):
+        for seed in range(10):
+            Walk(seed).run(150)

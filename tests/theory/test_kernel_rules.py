@@ -14,6 +14,7 @@ import sympy as sp
 from eigentoken.theory.calculus import Index, Letter, dot, one, vector
 from eigentoken.theory.kernel import arithmetic as numbers
 from eigentoken.theory.kernel import books, dynamics, logic, spectra, structure, words
+from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Atom,
@@ -42,7 +43,7 @@ from eigentoken.theory.language.claims import (
     Unstable,
 )
 from eigentoken.theory.language.conditions import InHemisphere, NotAllEqual, PositiveDefinite, SimpleTop, Symmetric
-from eigentoken.theory.language.observables import Observable
+from eigentoken.theory.language.observables import Observable, oja_potential
 from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet
 from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, d, ell, k, matrix, n
 from eigentoken.theory.systems.catalogue import system
@@ -129,8 +130,9 @@ def spectrum(about: Any = OJA, index: Any = 1) -> Proved:
     return spectra.spectrum(ConsensusAt(V, index), about)
 
 
-SCALE = dot(vector("x", i), vector("w"))
-ENERGY = Observable("energy", "E", lambda *_: 0, lambda: SCALE)
+ENERGY = oja_potential
+RATE = Rate(expression_of(ENERGY))
+LOSS = sp.Le(RATE, -2 * Tensor(structure.squared_speed(FLOW)), evaluate=False)
 FIXED = 1 + alpha * Eigenvalue(V, 1) > 0
 
 #: Rule -> a use of it, and what that must prove.
@@ -235,8 +237,16 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
     ),
     "first_exit": (lambda: dynamics.first_exit(*exits()), every(t, every(i, height(t) > 0), ge(t, 0))),
     "monotone": (
-        lambda: dynamics.monotone(ENERGY, books.argued(Rate(SCALE) <= 0, "let it be so", FLOW)),
+        lambda: dynamics.monotone(ENERGY, books.argued(RATE <= 0, "let it be so", FLOW)),
         Decreases(ENERGY),
+    ),
+    "scaling": (
+        lambda: structure.scaling(unit_product("a", "b"), x),
+        eq(Tensor(unit_product("a", "b") * x), x * Tensor(unit_product("a", "b"))),
+    ),
+    "dissipates": (
+        lambda: dynamics.dissipates(ENERGY, 2, books.argued(LOSS, "let it be so", FLOW)),
+        Decreases(ENERGY, strict=True),
     ),
     "meaning": (
         lambda: words.meaning(AlmostEveryConverges(ConsensusSet())),
@@ -519,17 +529,28 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
             "sign of the rate",
         ),
         "a hypothesis about the state": (
-            lambda: dynamics.monotone(ENERGY, assume(Rate(SCALE) <= 0, FLOW)),
+            lambda: dynamics.monotone(ENERGY, assume(RATE <= 0, FLOW)),
             "hypothesis about the state",
         ),
         "no system": (
-            lambda: dynamics.monotone(ENERGY, books.argued(Rate(SCALE) <= 0, "so", None)),
+            lambda: dynamics.monotone(ENERGY, books.argued(RATE <= 0, "so", None)),
             "of a system",
         ),
         "no expression": (
             lambda: dynamics.monotone(Observable("E", "E", lambda *_: 0), assume(P, FLOW)),
             "no expression",
         ),
+    },
+    "scaling": {"a scale that is no number": (lambda: structure.scaling(one(), HEIGHT), "must be a number")},
+    "dissipates": {
+        "another scale": (lambda: dynamics.dissipates(ENERGY, 3, books.argued(LOSS, "so", FLOW)), "not bounded"),
+        "a scale with a sign": (lambda: dynamics.dissipates(ENERGY, x, books.argued(LOSS, "so", FLOW)), "positive"),
+        "a hypothesis about the state": (lambda: dynamics.dissipates(ENERGY, 2, assume(LOSS, FLOW)), "at every state"),
+        "the speed of another system": (
+            lambda: dynamics.dissipates(ENERGY, 2, books.argued(LOSS, "so", system("attention-flow"))),
+            "not bounded",
+        ),
+        "no system": (lambda: dynamics.dissipates(ENERGY, 2, books.argued(LOSS, "so", None)), "of a system"),
     },
     "meaning": {"a word without one": (lambda: words.meaning(NotAllEqual()), "no meaning")},
     "eigenvalue_order": {"another size": (lambda: words.eigenvalue_order(sp.MatrixSymbol("A", 2, 2)), "d x d")},

@@ -227,7 +227,7 @@ def _letters(thing: Any) -> set[Any]:
     if isinstance(thing, str):
         return {matrix(thing), d}
     if isinstance(thing, Observable):
-        return set(_observed(thing))
+        return set()  # a function of the state and of the parameters of its system
     if isinstance(thing, BipartiteAt):  # p tokens on one side, q on the other
         return _letters(thing.term) | _letters(thing.index) | {n, p, q}
     if isinstance(thing, claims.SpectrumIs):  # its classes run over ell
@@ -239,14 +239,6 @@ def _letters(thing: Any) -> set[Any]:
     if is_dataclass(thing) and not isinstance(thing, type):
         return set().union(*(_letters(getattr(thing, each.name)) for each in fields(thing)), set())
     return set()
-
-
-@lru_cache(maxsize=1000)
-def _observed(observable: Observable) -> frozenset[Any]:
-    """The letters of an observable's formula, its state apart: they are what they are."""
-    return (
-        frozenset() if observable.tensor is None else free_letters(Tensor(observable.tensor())) - {VectorLetter(STATE)}
-    )
 
 
 def put(said: Proposition, table: Mapping[Any, Any]) -> Proposition:
@@ -327,8 +319,7 @@ def _put(thing: Any, table: Mapping[Any, Any]) -> Any:
             raise Refused(f"{thing} is a name here: it can be replaced by another name only, got {new}")
         return thing if new is None else new.name
     if isinstance(thing, Observable):
-        held = [old for old in table if isinstance(old, sp.MatrixSymbol) or old in _observed(thing)]
-        touched = [old for old in held if table[old] != old]
+        touched = [old for old in table if isinstance(old, sp.MatrixSymbol) and table[old] != old]
         if touched:
             raise Refused(f"the observable {thing.name} is written with the letters of its system: keep {touched}")
         return thing

@@ -91,13 +91,12 @@ def increment(quantity: Expression, system: System) -> Proved:
 
 
 def scaling(expression: Expression, scale: Any) -> Proved:
-    """``[c e] = c [e]`` for a number c in letters that have a value everywhere."""
+    """``[c e] = c [e]`` for a number c, where both have a value."""
     number = sp.sympify(scale)
-    if number.has(Tensor) or where_defined(number):
-        raise Refused(f"the scale must be a number that is always defined, got {scale}")
-    return prove(
-        proposition(sp.Eq(Tensor(expression * number), number * Tensor(expression), evaluate=False)), "scaling"
-    )
+    if number.has(Tensor):
+        raise Refused(f"the scale must be a number, got {scale}")
+    wanted = sp.Eq(Tensor(expression * number), number * Tensor(expression), evaluate=False)
+    return prove(proposition(wanted), "scaling", (), None, _defined(wanted))
 
 
 def squared_speed(system: System) -> Expression:
