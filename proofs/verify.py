@@ -100,6 +100,21 @@ class Verified:
         """``holds`` where every line is good, else ``fails``."""
         return VerdictAnswer.HOLDS if self.good else VerdictAnswer.FAILS
 
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return self.answer == other
+        if not isinstance(other, Verified):
+            return NotImplemented
+        return (self.id, self.digest, self.lines, self.tested) == (other.id, other.digest, other.lines, other.tested)
+
+    def __hash__(self) -> int:
+        return hash(self.answer)
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a verified statement holds or fails, it is not true or false: ask .good or compare it with 'holds'"
+        )
+
     def __repr__(self) -> str:
         lines = [f"{line.what}: {line.name}: {line.answer}" for line in self.lines]
         bad = [f"{line.what}: {line.name}: {line.answer}: {line.reason}" for line in self.lines if not line.good]

@@ -35,7 +35,7 @@ from eigentoken.numerics.certified.spectral_conditions import (
 from eigentoken.theory.language.verdicts import Verdict
 from eigentoken.theory.systems.suggestions import meant
 
-__all__ = ["certify", "conditions"]
+__all__ = ["certify", "check_meant", "conditions"]
 
 _DECIDERS: dict[str, Callable[[Question], Verdict]] = {
     "symmetric": decide_symmetric,
@@ -112,6 +112,24 @@ def certify(
         by,
     )
     return _DECIDERS[condition](question)
+
+
+#: The conditions that an option belongs to.
+OWNERS = {
+    "alpha": ("dominant-step", "dominant-complex-pair"),
+    "bound": ("norm-bound",),
+    "within": ("symmetric", "identity", "principal-eigenvector"),
+}
+
+
+def check_meant(condition: str, by: str, **options: object) -> None:
+    """An option that a condition does not read would pass for one that it satisfies."""
+    for name, value in options.items():
+        owned = condition in OWNERS[name] and not (name == "alpha" and condition != "dominant-step" and by != "step")
+        if value is not None and not owned:
+            raise MatrixError(f"{name} has no meaning for {condition}: it belongs to {', '.join(OWNERS[name])}")
+    if by != ORDERS[0] and condition != "dominant-complex-pair":
+        raise MatrixError(f"by has no meaning for {condition}: it belongs to dominant-complex-pair")
 
 
 def _option(name: str, value: object) -> Fraction | None:

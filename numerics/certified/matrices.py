@@ -18,6 +18,7 @@ from eigentoken.files.arrays import read_npy
 from eigentoken.files.documents import parse_json
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.exact_matrices import ExactMatrix
+from eigentoken.theory.exactness.arrays import ArrayError, dense_array
 
 __all__ = ["MatrixError", "as_enclosure", "exact_number", "read_matrix"]
 
@@ -40,6 +41,8 @@ def exact_number(value: Any) -> Fraction:
 
 
 def _exact_number(value: Any) -> Fraction:
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a number of numpy or torch
+        value = value.item()
     if isinstance(value, bool | np.bool_):
         return Fraction(int(value))
     if isinstance(value, int | Fraction):
@@ -79,6 +82,10 @@ def as_enclosure(matrix: Any, radius: Any = 0.0, name: str = "matrix") -> Enclos
             raise MatrixError("give the radius when the enclosure is made, not twice")
         return matrix
     bound = exact_number(radius)
+    try:
+        matrix = dense_array(name, matrix)
+    except ArrayError as problem:
+        raise MatrixError(str(problem)) from None
     if isinstance(matrix, ExactMatrix):
         return Enclosure.from_exact(matrix, _radius_above(bound), name)
     if type(matrix).__module__.partition(".")[0] == "torch":
@@ -86,8 +93,6 @@ def as_enclosure(matrix: Any, radius: Any = 0.0, name: str = "matrix") -> Enclos
     if type(matrix).__module__.partition(".")[0] == "flint":
         rational = [[Fraction(int(e.p), int(e.q)) for e in row] for row in _flint_rows(matrix)]
         return Enclosure.from_exact(_exact(rational, name), _radius_above(bound), name)
-    if isinstance(matrix, np.ma.MaskedArray):
-        raise MatrixError(f"{name} is a masked array: fill it first, nothing is known about masked entries")
     if isinstance(matrix, np.ndarray):
         return _from_numpy(matrix, _radius_above(bound), name)
     if hasattr(matrix, "tolist"):

@@ -35,6 +35,7 @@ from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.matrices import as_enclosure, exact_number
 from eigentoken.numerics.certified.rounding import frobenius_above, up
+from eigentoken.theory.exactness.arrays import rows_of
 from eigentoken.theory.language.reasons import formula_reason, samples_reason
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, undecided
 
@@ -134,6 +135,8 @@ def _enclosure(rows: list[list[ast.Expression]], low: Fraction, high: Fraction) 
     if not (np.isfinite(center).all() and np.isfinite(radii).all()):
         return None
     widened = radii * (1 + 2.0**-40) + np.abs(center) * 2.0**-52 + 2.0**-1060
+    if widened.max() > 2.0**400:  # beyond what the norm is bounded for: nothing is said about so wide a piece
+        return None
     return Enclosure.from_floats(center, up(frobenius_above(widened)), name="P(t)")
 
 
@@ -234,7 +237,8 @@ def certify_at_all_times(condition: str, given: Any, interval: tuple[Any, Any], 
             raise MatrixError(
                 f"samples of P(t) are given by {', '.join(sorted(SAMPLED))}, got {', '.join(sorted(given))}"
             )
-        times, matrices = given["times"], given["matrices"]
+        times = rows_of("times", given["times"])
+        matrices = given["matrices"] if isinstance(given["matrices"], list) else rows_of("matrices", given["matrices"])
         if not isinstance(times, list | tuple) or not isinstance(matrices, list | tuple):
             raise MatrixError("times and matrices of P(t) are two lists of one length")
         return certify_samples(condition, times, matrices, given["lipschitz"], interval, **options)
@@ -291,6 +295,31 @@ def certify_formula(
     return question.answer(formula_reason(condition, str(low), str(high), len(settled)), settled)
 
 
+def _check_rate(marks: Sequence[Fraction], matrices: Sequence[Any], rate: Fraction) -> None:
+    """Samples that change faster than the constant are samples of no P(t): what holds of it would hold of nothing.
+
+    A column of a difference is no longer than its spectral norm, so one that is too long, exactly, is enough.
+    """
+    exact = [_exact_rows(each, f"sample {k}") for k, each in enumerate(matrices)]
+    for k, (a, b) in enumerate(pairwise(marks)):
+        if len(exact[k]) != len(exact[k + 1]) or len(exact[k][0]) != len(exact[k + 1][0]):
+            raise MatrixError(f"samples {k} and {k + 1} are matrices of different shapes")
+        gaps = [[p - q for p, q in zip(r, s, strict=True)] for r, s in zip(exact[k + 1], exact[k], strict=True)]
+        for column in zip(*gaps, strict=True):
+            if sum((gap * gap for gap in column), Fraction(0)) > (rate * (b - a)) ** 2:
+                raise MatrixError(
+                    f"the samples at t = {a} and t = {b} change faster than the Lipschitz constant {rate} allows: no P(t) has "
+                    "these samples"
+                )
+
+
+def _exact_rows(matrix: Any, name: str) -> list[list[Fraction]]:
+    found = as_enclosure(matrix, name=name).exact
+    if found is None:
+        raise MatrixError(f"{name} must be known exactly, got an enclosure")
+    return found.fractions()
+
+
 def certify_samples(
     condition: str,
     times: Sequence[Any],
@@ -311,6 +340,7 @@ def certify_samples(
     if any(b <= a for a, b in pairwise(marks)) or low > high or rate < 0:
         raise MatrixError("times must increase, the interval be [a, b] with a <= b, the Lipschitz constant be >= 0")
     names = [f"sample {k}" for k in range(len(marks))]
+    _check_rate(marks, matrices, rate)
 
     def answer(reason: str, settled: list[_Piece]) -> Verdict:
         inputs: dict[str, str] = {}

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 from typing import Any
 
 import torch
@@ -20,6 +20,7 @@ from eigentoken.numerics.dynamics.fused import FusedHeads
 from eigentoken.numerics.dynamics.matrices import RotaryMatrix, StructuredMatrix, compress
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, mask_tensor
 from eigentoken.theory.systems.catalogue import system
+from eigentoken.theory.systems.declarations import CLOSE, example_steps
 from eigentoken.theory.systems.system import Parameter, Space, System, Time
 
 __all__ = ["Problem", "SpanReduction", "arithmetic", "problem"]
@@ -144,7 +145,9 @@ def problem(
     """
     own_dtype, own_device = arithmetic(parameters, torch.float64, torch.device("cpu"))
     dtype, device = dtype or own_dtype, own_device if device is None else torch.device(device)
-    chosen = system(name) if isinstance(name, str) else name
+    chosen = system(name)
+    if chosen.writes_sublayer or chosen.writes_step:
+        _check_torch_twin(chosen)
     for needed in chosen.parameters:
         identity = needed.name == chosen.value and needed.kind == "matrix" and not chosen.writes_sublayer
         if needed.name not in parameters and needed.required and not identity:
@@ -158,6 +161,23 @@ def problem(
     if chosen.time is Time.MAP and not isinstance(converted["alpha"], Tensor):
         converted["alpha"] = float(converted["alpha"])
     return Problem(chosen, converted, ready)
+
+
+@cache
+def _check_torch_twin(chosen: System) -> None:
+    """An equation of another package makes of arrays what it makes of numbers (at the examples of its registration)."""
+    for parameters, x, mask, moved in example_steps(chosen):
+        groups = _all_converted(_with_defaults(chosen, parameters), torch.float64, torch.device("cpu"))
+        state = torch.tensor(x, dtype=torch.float64)
+        seen = None if mask is None else mask_tensor(mask, len(x), torch.device("cpu"))
+        batch = torch.stack([state, state.flip(-1), state])  # as many as no example has tokens
+        found = chosen.advance(TorchAlgebra(), groups, batch, seen)
+        wanted = torch.tensor(moved, dtype=torch.float64)
+        if not torch.allclose(found[0], wanted, rtol=CLOSE, atol=CLOSE):
+            raise ValueError(
+                f"{chosen.name}: its equation gives other tokens for arrays than for numbers: write it in the operations of "
+                "the algebra alone"
+            )
 
 
 def _with_defaults(chosen: System, parameters: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypedDict
 
 import numpy as np
 import torch
@@ -25,9 +25,10 @@ from eigentoken.numerics.dynamics.limits import Limit, name_limits
 from eigentoken.numerics.dynamics.maps import iterate
 from eigentoken.numerics.dynamics.matrices import dense
 from eigentoken.numerics.dynamics.problem import Problem
-from eigentoken.numerics.dynamics.simulation_inputs import read_start
+from eigentoken.numerics.dynamics.simulation_inputs import number_given, read_start
 from eigentoken.numerics.dynamics.threads import torch_threads
 from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.exactness.arrays import rows_of
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Space, System, Time
 
@@ -204,13 +205,13 @@ def simulate(
     source: str | Path | System | Mapping[str, Any] | Instance,
     *,
     tokens: Matrix | None = None,
-    n: int | None = None,
-    d: int | None = None,
-    heads: int | Sequence[Mapping[str, Matrix]] | None = None,
-    alpha: float | None = None,
-    instances: int | None = None,
+    n: SupportsIndex | None = None,
+    d: SupportsIndex | None = None,
+    heads: SupportsIndex | Sequence[Mapping[str, Matrix]] | None = None,
+    alpha: float | str | Tensor | None = None,
+    instances: SupportsIndex | None = None,
     end: float | None = None,
-    seed: int | None = None,
+    seed: SupportsIndex | None = None,
     mask: Matrix | str | None = None,
     method: str | None = None,
     step: float | None = None,
@@ -231,7 +232,7 @@ def simulate(
     >>> run.as_dict()["first"]["kind"]
     'consensus'
     """
-    own_heads = None if heads is None or isinstance(heads, int) else list(heads)
+    own_heads = list(heads) if isinstance(heads, list | tuple) else None
     options = {
         "n": n, "d": d, "heads": heads if own_heads is None else len(own_heads), "alpha": alpha, "instances": instances,
         "end": end, "seed": seed, "mask": mask, "method": method, "step": step, "samples": samples, "certify": certify,
@@ -240,7 +241,9 @@ def simulate(
     chosen = {option.name: option.default for option in OPTIONS}
     chosen |= {name: value for name, value in options.items() if value is not None}
     if mask is not None and not isinstance(mask, str):
-        chosen["mask"] = [[int(entry) for entry in row] for row in mask]
+        chosen["mask"] = _mask_rows(mask)
+    chosen |= {name: _whole(name, chosen[name], least) for name, least in WHOLE.items()}
+    chosen |= {name: _positive(name, chosen[name]) for name in POSITIVE if chosen[name] is not None}
     _check_options(chosen)
     given = {**parameters, "tokens": tokens, "heads": own_heads, "alpha": alpha}
     document = source.as_dict() if isinstance(source, Instance) else source
@@ -271,14 +274,42 @@ def simulate(
     )
 
 
+#: The options that are whole numbers, with the least of each, and those that are positive numbers.
+WHOLE = {"n": 1, "d": 1, "heads": 1, "instances": 1, "samples": 2, "seed": None}
+POSITIVE = ("alpha", "end", "step", "rtol")
+
+
+def _whole(name: str, value: Any, least: int | None) -> int:
+    plain = value.item() if getattr(value, "shape", None) == () else value
+    whole = not isinstance(plain, bool) and isinstance(plain, int | float) and plain == int(plain)
+    if not whole or (least is not None and plain < least):
+        bound = "" if least is None else f", at least {least}"
+        raise OptionError(f"{name} must be a whole number{bound}, got {' '.join(str(value).split())[:60]}")
+    return int(plain)
+
+
+def _positive(name: str, value: Any) -> Any:
+    """A number above 0; a whole one stays whole."""
+    try:
+        plain = value if type(value) is int else number_given(name, value)
+    except ValueError:
+        plain = 0
+    if not 0 < plain < math.inf:
+        raise OptionError(f"{name} must be a finite number above 0, got {' '.join(str(value).split())[:60]}")
+    return plain
+
+
+def _mask_rows(mask: Any) -> list[list[int]]:
+    rows = rows_of("mask", mask)
+    if not isinstance(rows, list | tuple) or not all(isinstance(row, list | tuple) for row in rows):
+        raise OptionError(f"mask must be full, causal or rows of 0 and 1, got {' '.join(str(mask).split())[:60]}")
+    if any(entry not in (0, 1) for row in rows for entry in row):
+        raise OptionError("mask must hold 0 and 1 only: 1 where the token attends")
+    return [[int(entry) for entry in row] for row in rows]
+
+
 def _check_options(chosen: Mapping[str, Any]) -> None:
-    """Numbers, method and mask, for maps and flows alike: an option that a system does not use is held to its range."""
-    for name in ("alpha", "end", "step", "rtol"):
-        value = chosen[name]
-        if value is not None and not 0 < value < math.inf:
-            raise OptionError(f"{name} must be a finite number above 0, got {value}")
-    if chosen["samples"] < 2:
-        raise OptionError(f"samples must be at least 2, got {chosen['samples']}")
+    """Method and mask, for maps and flows alike: an option that a system does not use is held to its range."""
     if chosen["method"] not in METHODS:
         raise OptionError(f"method {chosen['method']!r} is not known: {meant(chosen['method'], METHODS)}")
     if chosen["method"] == "rk4" and chosen["step"] is None:
@@ -320,6 +351,11 @@ def _followed(task: Problem, start: Tensor, end: float, chosen: Mapping[str, Any
         max_steps=200_000,
     )
     assert flow.states is not None
+    if bool(flow.finite.all()) and flow.end < float(end) and not bool(flow.settled.all()):
+        raise ValueError(
+            f"{task.system.name}: stopped at time {flow.end:g} of {float(end):g} after {flow.steps} steps, which become too "
+            "short: give a shorter end, a larger rtol or a fixed step"
+        )
     return flow.times, flow.states
 
 

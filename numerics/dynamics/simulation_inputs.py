@@ -19,12 +19,13 @@ from torch import Tensor
 from eigentoken.files.documents import parse_json, read_json
 from eigentoken.numerics.dynamics.basins import random_tokens
 from eigentoken.numerics.dynamics.problem import Problem, arithmetic, problem
+from eigentoken.theory.exactness.arrays import dense_array
 from eigentoken.theory.exactness.parsing import NumberError, exact_number
 from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS, system, systems
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Space, System, Time
 
-__all__ = ["followed", "given_array", "read_start"]
+__all__ = ["followed", "given_array", "number_given", "read_start"]
 
 #: Why the positional systems are not in the list of ``simulate``.
 NOT_FOLLOWED = (
@@ -46,7 +47,7 @@ def read_start(
     fields = {name: value for name, value in given.items() if value is not None}
     named = isinstance(source, System) or (isinstance(source, str) and (source in SYSTEMS or source in followed()))
     if isinstance(source, System):
-        listed, document = source, dict[str, Any]()
+        listed, document = system(source), dict[str, Any]()
     elif named:
         listed, document = system(str(source)), dict[str, Any]()
     else:
@@ -80,10 +81,14 @@ def read_start(
 
 def given_array(where: str, value: Any, ndim: tuple[int, ...] = (2,)) -> Tensor:
     """An array or tensor as it is (its numbers detached and finite), or rows of exact numbers as float64."""
+    value = dense_array(where, value)
     if not isinstance(value, Tensor | np.ndarray):
-        read: Any = [_number(where, entry) for entry in value] if ndim == (1,) else _rows(where, value)
+        read: Any = [number_given(where, entry) for entry in value] if ndim == (1,) else _rows(where, value)
         return torch.tensor(read, dtype=torch.float64)
-    tensor = torch.as_tensor(np.ascontiguousarray(value) if isinstance(value, np.ndarray) else value).detach()
+    try:
+        tensor = torch.as_tensor(np.ascontiguousarray(value) if isinstance(value, np.ndarray) else value)
+    except TypeError:  # a type of numbers that torch does not have
+        raise ValueError(f"{where} must be of float32 or float64, got {value.dtype}: convert it first") from None
     if not tensor.is_floating_point() and not tensor.is_complex() and tensor.dtype is not torch.bool:
         tensor = tensor.to(torch.float64)
     if tensor.dtype not in FLOATS:
@@ -171,10 +176,10 @@ def _value(name: str, kind: str, value: Any) -> Any:
     if kind == "matrix":
         return given_array(name, value)
     if kind == "vector":
-        if not isinstance(value, list | tuple | Tensor | np.ndarray) or not len(value):
+        if not isinstance(dense_array(name, value), list | tuple | Tensor | np.ndarray) or not len(value):
             raise ValueError(f"{name} must be a non-empty list of numbers, got {str(value)[:60]}: write [...]")
         return given_array(name, value, (1,))
-    number = _number(name, value)
+    number = number_given(name, value)
     if kind == "step" and not number > 0:
         raise ValueError(f"{name} must be a finite number above 0, got {str(value)[:60]}")
     return number
@@ -185,19 +190,24 @@ def _rows(where: str, value: Any) -> list[list[float]]:
     given = value if isinstance(value, list | tuple) and all(isinstance(row, list | tuple) for row in value) else []
     if not given or not given[0] or len({len(row) for row in given}) != 1:
         raise ValueError(
-            f"{where} must be a non-empty list of rows of one length, got {str(value)[:60]}: write [[...], ...]"
+            f"{where} must be a non-empty list of rows of one length, got {_short(value)}: write [[...], ...]"
         )
-    return [[_number(where, entry) for entry in row] for row in given]
+    return [[number_given(where, entry) for entry in row] for row in given]
 
 
-def _number(where: str, value: Any) -> float:
+def _short(value: Any) -> str:
+    return " ".join(str(value).split())[:60]
+
+
+def number_given(where: str, value: Any) -> float:
+    """A number, also as a text such as 1/3, as a float."""
     if isinstance(value, Tensor | np.ndarray | np.generic) and value.ndim == 0:
         value = value.item()
     try:
         return float(exact_number(value))
     except (NumberError, OverflowError) as error:
         raise ValueError(
-            f"{where} must hold numbers (integers, decimals, '1/3', 'ln(3)'), got {str(value)[:60]!r}: {error}"
+            f"{where} must hold numbers (integers, decimals, '1/3', 'ln(3)'), got {_short(value)!r}: {error}"
         ) from None
 
 

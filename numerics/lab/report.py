@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from eigentoken.display import frame, html_table, listing
@@ -52,6 +52,10 @@ class DroppedLine:
         }
 
 
+#: What may be said of a conjecture.
+ANSWERS = ("refuted", "candidate", "survived", "not tested")
+
+
 @dataclass(frozen=True)
 class RefutationResult:
     """One conjecture: ``refuted``, ``candidate``, ``survived``, or ``not tested`` where no instance was judged."""
@@ -81,6 +85,20 @@ class RefutationResult:
     "What was attacked, in words that can be read back: conditions, claims, and the digest that the certificates name."
     untested: str = ""
     "Why a claim was not tested, where none of its instances was judged."
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            if other not in ANSWERS:
+                raise ValueError(
+                    f"a conjecture is one of {', '.join(ANSWERS)}, got {other!r}: compare it with one of these"
+                )
+            return self.answer == other
+        if not isinstance(other, RefutationResult):
+            return NotImplemented
+        return all(getattr(self, each.name) == getattr(other, each.name) for each in fields(self))
+
+    def __hash__(self) -> int:
+        return hash(self.answer)
 
     def __repr__(self) -> str:
         found = self.counterexample

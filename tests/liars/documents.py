@@ -43,7 +43,7 @@ TIMES: dict[str, tuple[str, Any, tuple[str, ...]]] = {
     "failing": ("positive-definite", [["1 - t", 0], [0, 1]], ()),
     "samples": (
         "positive-definite",
-        {"times": [0, 1, 2], "matrices": [[[2, 0], [0, 1]], [[3, 0], [0, 1.5]], [[2, 0], [0, 1]]], "lipschitz": "1/2"},
+        {"times": [0, 1, 2], "matrices": [[[2, 0], [0, 1]], [[3, 0], [0, 1.5]], [[2, 0], [0, 1]]], "lipschitz": "1"},
         (),
     ),
 }

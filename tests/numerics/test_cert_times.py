@@ -17,7 +17,7 @@ from eigentoken.numerics.certified.enclosures import MatrixError
 from eigentoken.numerics.certified.time_bounds import certify_at_all_times, certify_formula, certify_samples
 
 FORMULA = [["2 + sin(t)", "1/4"], [0.25, 1]]
-SAMPLES = {"times": [0, 1, 2], "matrices": [[[2, 0], [0, 1]], [[3, 0], [0, 1.5]], [[2, 0], [0, 1]]], "lipschitz": "1/2"}
+SAMPLES = {"times": [0, 1, 2], "matrices": [[[2, 0], [0, 1]], [[3, 0], [0, 1.5]], [[2, 0], [0, 1]]], "lipschitz": "1"}
 
 
 def test_formulas_at_all_times() -> None:
@@ -42,12 +42,14 @@ def test_samples_with_a_lipschitz_constant() -> None:
     one = np.eye(2)
     assert certify_samples("positive-definite", [0, 1, 2], [one, 2 * one, one], 1, (0, 2)).is_holds
     assert certify_samples("positive-definite", [0, 1, 2], [one, 2 * one, one], 3, (0, 2)).is_undecided
-    assert certify_samples("positive-definite", [0, 1, 2], [one, -one, one], 1, (0, 2)).is_fails
+    assert certify_samples("positive-definite", [0, 1, 2], [one, -one, one], 2, (0, 2)).is_fails
     # a failing sample outside the interval says nothing about it
-    outside = certify_samples("positive-definite", [0, 5], [2 * one, -one], "1/10", (0, 1))
+    outside = certify_samples("positive-definite", [0, 5], [2 * one, -one], "6/10", (0, 1))
     assert outside.is_holds
     # the ends of the interval are covered from the nearest sample
     assert certify_samples("positive-definite", [1], [one], 1, (0, 1)).is_undecided
+    with pytest.raises(MatrixError, match="change faster than the Lipschitz constant 1 allows"):
+        certify_samples("positive-definite", [0, 1, 2], [one, -one, one], 1, (0, 2))
     with pytest.raises(MatrixError, match="increase"):
         certify_samples("positive-definite", [1, 0], [one, one], 1, (0, 1))
     with pytest.raises(MatrixError, match="one matrix"):

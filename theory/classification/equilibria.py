@@ -28,6 +28,7 @@ from eigentoken.theory.classification.float_algebra import double
 from eigentoken.theory.classification.instances import ExactMatrix, ExactVector, Instance, read_instance
 from eigentoken.theory.classification.jacobians import exact_setting
 from eigentoken.theory.classification.point_shapes import Undecided, certain_zero, layer_matrix
+from eigentoken.theory.exactness.arrays import rows_of
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
 from eigentoken.theory.exactness.polynomials import Root, characteristic_polynomial, closed_form, factors, roots
@@ -105,17 +106,25 @@ class EquilibriumPoint:
 
 def template(system: str | System, parameters: Mapping[str, Any], n: int, mask: Any = None) -> Instance:
     """An instance with these parameters and n equal tokens, which need not be an equilibrium."""
-    listed = system if isinstance(system, System) else system_named(system)
-    if n < 1:
-        raise ValueError(f"n must be at least 1, got {n}: give the number of tokens")
+    listed = system_named(system)
+    n = _size(n)
     head = parameters["heads"][0] if listed.multihead and parameters.get("heads") else parameters
     matrix = next((head[name] for name in (listed.value, listed.score) if name and name in head), [[1]])
+    if not isinstance(rows_of("matrix", matrix), list | tuple):
+        raise ValueError(f"{listed.name}: a matrix must be rows of numbers, got {matrix!r}")
     first: Any = 1
     if listed.metric and listed.metric in parameters:
         first = f"1/sqrt({parameters[listed.metric][0][0]})"
     token = [first] + [0] * (len(matrix) - 1)
     document = {"system": listed.name, **parameters, "tokens": [token] * n}
     return read_instance(document if mask is None else {**document, "mask": mask})
+
+
+def _size(n: Any) -> int:
+    plain = n.item() if getattr(n, "shape", None) == () else n
+    if isinstance(plain, bool) or not isinstance(plain, int) or plain < 1:
+        raise ValueError(f"n must be a whole number, at least 1, got {n!r}: give the number of tokens")
+    return plain
 
 
 class Equilibria(Sequence["EquilibriumPoint"]):
@@ -180,7 +189,8 @@ class Equilibria(Sequence["EquilibriumPoint"]):
     def __repr__(self) -> str:
         stable = [each.name for each in self.points if each.stable.is_holds]
         told = ", ".join(stable[:6]) + (", ..." if len(stable) > 6 else "") if stable else "none"
-        lines = [f"{len(self)} equilibria of {self.base.system.name}, n = {self.base.n}, d = {self.base.d}"]
+        where = "on eigenvectors" if not self.starts else "on eigenvectors or found by search"
+        lines = [f"{len(self)} equilibria of {self.base.system.name} {where}, n = {self.base.n}, d = {self.base.d}"]
         lines.append(f"linearly asymptotically stable: {told}")
         for each in self.points[:6]:
             lines.append(f"  {each.name}: stable {each.stable.answer}, unstable dimension {each.unstable_dimension}")
@@ -268,6 +278,8 @@ def _base(
         if not isinstance(name, str):
             raise ValueError(f"system is missing: expected a name, got {name!r}")
         given, parameters = name, {**document, **parameters}
+    if "tokens" in parameters:
+        raise ValueError("tokens are not asked for: the equilibria are looked for; give n, the number of tokens")
     if n is None:
         raise ValueError("n is missing: give the number of tokens, n=3")
     return template(given if isinstance(given, str | System) else str(given), parameters, n, mask)

@@ -21,6 +21,7 @@ from eigentoken.display import listing
 from eigentoken.documents.instance import Instance as InstanceDocument
 from eigentoken.documents.instance import Value
 from eigentoken.files.documents import parse_json, read_json
+from eigentoken.theory.exactness.arrays import ArrayError, rows_of
 from eigentoken.theory.exactness.balls import expression_ball
 from eigentoken.theory.exactness.decisions import is_zero, sign
 from eigentoken.theory.exactness.elements import ExactnessLimit
@@ -232,7 +233,7 @@ def _value(parameter: Parameter, where: str, given: Any, d: int) -> Any:
 
 
 def _vector(where: str, value: Any, d: int) -> ExactVector:
-    value = value.tolist() if hasattr(value, "tolist") else value
+    value = _entries(where, value)
     if not isinstance(value, list | tuple) or len(value) != d:
         raise InstanceError(f"{where} must be a list of {d} numbers for tokens of dimension {d}, got {_short(value)}")
     return tuple(_number(f"{where}[{index}]", entry) for index, entry in enumerate(value, start=1))
@@ -286,13 +287,21 @@ def _number(where: str, value: Any) -> sympy.Expr:
     return number
 
 
+def _entries(where: str, value: Any) -> Any:
+    """The entries of an array, tensor or table as lists; what is none of these as it is."""
+    try:
+        return rows_of(where, value)
+    except ArrayError as problem:
+        raise InstanceError(str(problem)) from None
+
+
 def _rows(where: str, value: Any) -> ExactMatrix:
-    value = value.tolist() if hasattr(value, "tolist") else value
+    value = _entries(where, value)
     if not isinstance(value, list | tuple) or not value:
         raise InstanceError(f"{where} must be a non-empty list of rows, got {_short(value)}: write [[...], ...]")
     rows = []
     for index, row in enumerate(value, start=1):
-        row = row.tolist() if hasattr(row, "tolist") else row
+        row = _entries(f"{where} row {index}", row)
         if not isinstance(row, list | tuple) or not row:
             raise InstanceError(
                 f"{where} row {index} must be a non-empty list of numbers, got {_short(row)}: write [[...], ...]"
@@ -342,7 +351,7 @@ def _positive(where: str, value: Any) -> sympy.Expr:
 
 
 def _mask(listed: System, value: Any, n: int) -> tuple[Mask, str]:
-    given = listed.mask if value is None else value.tolist() if hasattr(value, "tolist") else value
+    given = listed.mask if value is None else _entries("mask", value)
     if listed.mask == "causal" and given != "causal":
         raise InstanceError(f"mask of {listed.name} is causal by definition, got {_short(given)}: leave it out")
     if given == "full":

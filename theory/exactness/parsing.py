@@ -39,7 +39,7 @@ class NumberError(ValueError):
 
 
 def exact_number(value: object) -> sympy.Expr:
-    """The exact number that an integer, a decimal, a fraction or a text of the grammar writes.
+    """The exact number that an integer, a decimal, a fraction, a number of sympy or a text of the grammar writes.
 
     A float is the decimal that Python prints for it, as in a JSON file; so is a number of numpy or torch.
 
@@ -65,6 +65,8 @@ def exact_number(value: object) -> sympy.Expr:
         return _read(str(value))
     if isinstance(value, str):
         return _read(value)
+    if isinstance(value, sympy.Expr) and value.is_number:
+        return _read(str(value))  # what sympy prints is held to the same grammar
     raise NumberError(f"a {type(value).__name__} is not a number")
 
 

@@ -36,6 +36,17 @@ class VerdictAnswer(StrEnum):
     FAILS = "fails"
     UNDECIDED = "undecided"
 
+    def __eq__(self, other: object) -> bool:
+        """Equal texts; a text that is no answer is an error, for a slip in it would read as a no."""
+        if isinstance(other, str) and str(other) not in _ANSWERS:
+            raise ValueError(f"a verdict is one of {', '.join(_ANSWERS)}, got {other!r}: compare it with one of these")
+        return str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
     @property
     def text(self) -> Literal["holds", "fails", "undecided"]:
         """As documents write it."""
@@ -47,8 +58,7 @@ _TEXTS: dict[VerdictAnswer, Literal["holds", "fails", "undecided"]] = {
     VerdictAnswer.FAILS: "fails",
     VerdictAnswer.UNDECIDED: "undecided",
 }
-
-_ANSWERS = tuple(str(each) for each in VerdictAnswer)
+_ANSWERS = ("holds", "fails", "undecided")
 
 
 @dataclass(frozen=True)
@@ -152,11 +162,7 @@ class Verdict:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
-            if other not in _ANSWERS:
-                raise ValueError(
-                    f"a verdict is one of {', '.join(_ANSWERS)}, got {other!r}: compare it with one of these"
-                )
-            return str(self.answer) == str(other)
+            return self.answer == other
         if not isinstance(other, Verdict):
             return NotImplemented
         return self._compared() == other._compared()
@@ -165,7 +171,7 @@ class Verdict:
         return self.answer, self.reason, self.margin, self.unit, self.certificate
 
     def __hash__(self) -> int:
-        return hash((self.answer, self.reason, self.margin, self.unit))
+        return hash(self.answer)  # that of its text, to which it is equal
 
     def __repr__(self) -> str:
         margin = "" if self.margin is None else f" (margin {self.margin:.6g} {self.unit})".replace(" )", ")")

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import sympy as sp
+
 from eigentoken.theory.linearization.attention_polygons import uniform_polygon_spectrum
 from eigentoken.theory.linearization.bipartite_stability import (
     bipartite_criterion,
@@ -20,7 +22,7 @@ from eigentoken.theory.linearization.bipartite_stability import (
 from eigentoken.theory.linearization.circle_spectra import circle_spectrum
 from eigentoken.theory.linearization.consensus_spectra import bipartite_spectrum, consensus_spectrum, zero_spectrum
 from eigentoken.theory.linearization.criterion import Criterion
-from eigentoken.theory.linearization.linearize import NoClosedForm, as_system
+from eigentoken.theory.linearization.linearize import NoClosedForm
 from eigentoken.theory.linearization.masked_spectra import (
     complete_part_spectrum,
     masked_bipartite_spectrum,
@@ -39,8 +41,10 @@ from eigentoken.theory.linearization.stability import (
     nonsymmetric_criterion,
     two_cycle_criterion,
 )
+from eigentoken.theory.printing.scalars import formula
 from eigentoken.theory.systems.algebra import causal_mask
 from eigentoken.theory.systems.catalogue import SYSTEMS
+from eigentoken.theory.systems.catalogue import system as system_named
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Normalisation, Space, System, Time
 
@@ -53,7 +57,7 @@ PLACES: Mapping[str, str] = {
     "polygon": "no token is pushed: the tokens (Oja) or their attention averages sum to zero",
     "antipodal": "half of the tokens at z, half at -z, with z^T M z = 0: the attention polygons of rank one",
     "zero": "all tokens at 0, in Euclidean space",
-    "two-cycle": "the cycle {v_k, -v_k} of a map whose step is long, 1 + alpha lambda_k < 0",
+    "two-cycle": "the cycle {v_k, -v_k} of a map whose step is so long that it turns v_k round",
     "circle": "consensus on the circle of a complex pair of eigenvalues a + i b",
 }
 #: The masks, each with what it is; any other name is a mask of which nothing is known.
@@ -90,7 +94,7 @@ def closed_forms(system: System | str) -> dict[str, tuple[str, ...]]:
     >>> closed_forms("token-flow")
     {'consensus': ('full', 'causal', 'any'), 'polygon': ('full',), 'zero': ('full',)}
     """
-    listed = as_system(system)
+    listed = system_named(system)
     found = {at: tuple(mask for mask in MASKS if _obstacle(listed, at, mask) is None) for at in PLACES}
     return {at: masks for at, masks in found.items() if masks}
 
@@ -117,14 +121,15 @@ def spectrum(
     >>> found.criteria[0].condition
     lambda_1 > 0
     """
-    listed = as_system(system)
+    listed = system_named(system)
     if signs is not None:
         return _at_signs(listed, at, mask, heads, signs)
     if mask is not None and not isinstance(mask, str):
-        raise ValueError("mask must be a name where no signs are given, got rows: give signs, one for each token")
+        what = "rows" if hasattr(mask, "__iter__") else repr(mask)
+        raise ValueError(f"mask must be a name where no signs are given, got {what}: give signs, one for each token")
     asked = _asked(listed, at, mask, heads, symmetric)
     found = _derived(asked)
-    return replace(found, criteria=_criteria(asked, found))
+    return replace(found, criteria=_criteria(asked, found), notes=(*found.notes, *_letters_told(asked, found)))
 
 
 def criteria(
@@ -135,7 +140,7 @@ def criteria(
     >>> [each.name for each in criteria("attention-map", at="bipartite")][0]
     'attention-map: bipartite consensus on the principal eigenvector'
     """
-    listed = as_system(system)
+    listed = system_named(system)
     heads = 2 if listed.multihead and at == "bipartite" else None
     return spectrum(listed, at=at, mask=mask, heads=heads, symmetric=symmetric).criteria
 
@@ -144,7 +149,7 @@ def criteria(
 
 
 def _asked(listed: System, at: str, mask: str | None, heads: int | None, symmetric: bool) -> _Question:
-    if at not in PLACES:
+    if not isinstance(at, str) or at not in PLACES:
         raise ValueError(f"unknown place {at!r}: {meant(at, PLACES)}")
     if mask is not None and mask not in MASKS:
         raise ValueError(f"unknown mask {mask!r}: {meant(mask, MASKS)}")
@@ -152,12 +157,20 @@ def _asked(listed: System, at: str, mask: str | None, heads: int | None, symmetr
     obstacle = _obstacle(listed, at, chosen)
     if obstacle is not None:
         raise NoClosedForm(f"{_where(listed, at, chosen)}: {obstacle}; {_instead(listed, at)}")
+    heads = _head_count(heads)
     if heads is not None and (not listed.multihead or not 1 <= heads <= MOST_HEADS):
         expected = f"from 1 to {MOST_HEADS}" if listed.multihead else "left out: the system has one head"
         raise ValueError(f"heads of {listed.name} must be {expected}, got {heads}")
     if at == "bipartite" and listed.multihead and heads is None:
         raise ValueError(f"heads must be given for a bipartite point of {listed.name}: say how many, for example 2")
     return _Question(listed, at, chosen, heads, symmetric)
+
+
+def _head_count(heads: object) -> int | None:
+    plain = heads.item() if hasattr(heads, "item") and getattr(heads, "shape", None) == () else heads
+    if plain is not None and (isinstance(plain, bool) or not isinstance(plain, int)):
+        raise ValueError(f"heads must be a whole number, got {heads!r}")
+    return plain
 
 
 def _where(listed: System, at: str, mask: str) -> str:
@@ -195,6 +208,8 @@ def _obstacle(listed: System, at: str, mask: str) -> str | None:
     if mask not in _MASKED.get(at, (listed.mask if at in _MASKED else "full",)):
         return f"the point is known with {', '.join(_MASKED.get(at, ('full',)))} attention only"
     one_head = "its derivation needs one head of full attention with a value matrix"
+    plain = listed.space is not Space.ELLIPSOID and not listed.over_root_d
+    other_sums = "its derivation needs weights that sum to 1, and tokens that are on no ellipsoid"
     reasons: dict[str, tuple[bool, str]] = {
         "bipartite": (listed.space is not Space.EUCLIDEAN, "points at v and -v belong to the sphere and the ellipsoid"),
         "polygon": (not listed.multihead and listed.value is not None, one_head),
@@ -203,13 +218,20 @@ def _obstacle(listed: System, at: str, mask: str) -> str | None:
             "antipodal attention polygons belong to one head with scores on the sphere",
         ),
         "zero": (listed.space is Space.EUCLIDEAN, f"0 is not a point of the {listed.space}"),
-        "two-cycle": (listed.time is Time.MAP, "a flow has no 2-cycles of layers"),
+        "two-cycle": (
+            listed.time is Time.MAP and listed.value is not None,
+            "2-cycles belong to maps, and to a value matrix with a negative eigenvalue",
+        ),
         "circle": (
             listed.time is Time.MAP and listed.space is Space.SPHERE and listed.value is not None,
             "the circle is derived for maps on the sphere",
         ),
     }
     fine, reason = reasons.get(at, (True, ""))
+    if fine and at in ("polygon", "antipodal", "circle") and not plain:
+        return other_sums
+    if fine and at == "polygon" and listed.space is Space.EUCLIDEAN and listed.score is None:
+        return "without scores and normalisation the flow is linear: its equation is its own spectrum"
     return None if fine else reason
 
 
@@ -227,11 +249,41 @@ def _derived(asked: _Question) -> Spectrum:
         raise NoClosedForm(f"{where}: {problem}; classify gives the spectrum of one exact point") from problem
 
 
+#: What the letters of a point are, by name; a letter that is defined in the formulas is not told again.
+_TOLD = {
+    "p": r"$p$ tokens are at $v_k$ and $q$ at $-v_k$",
+    "p_i": r"of the tokens that token $i$ sees, $p_i$ are on its side and $q_i$ on the other",
+    "P": r"the tokens of the part see $P$ tokens at $v_k$ and $Q$ at $-v_k$ in all, their own included",
+}
+
+
+def _letters_told(asked: _Question, found: Spectrum) -> tuple[str, ...]:
+    """The letters in the formulas that the formulas do not define, with what they stand for."""
+    system = asked.system
+    parts: list[sp.Basic] = [each.value for each in found.tangent]
+    parts += [each.block for each in found.tangent if each.block is not None]
+    parts += [*found.conditions, *(meaning for _, meaning in found.abbreviations)]
+    letters = {str(symbol) for part in parts for symbol in part.free_symbols}
+    told = [text for letter, text in _TOLD.items() if letter in letters]
+    if any(letter.partition("__")[0] == "s" for letter in letters):
+        many = asked.heads is not None
+        left, score = ("s^{(h)}", f"{system.score}_h") if many else ("s", str(system.score))
+        told.append(rf"${left} = v_k^\top {score} v_k$" + (" for head $h$" if many else ""))
+    if asked.mask == "any":
+        if asked.at == "consensus" or system.score is None:
+            told.append("$A$ is the mask with each row divided by its sum")
+        elif asked.heads:
+            told.append("$A^{(h)}$ is the matrix of attention of head $h$ at the point")
+        else:
+            told.append("$A$ is the matrix of attention at the point")
+    return tuple(told)
+
+
 def _consensus(asked: _Question) -> Spectrum:
     found = consensus_spectrum(asked.system, mask=asked.named_mask)
     if asked.system.space is not Space.EUCLIDEAN:
         return found
-    note = f"the common value z of the tokens is arbitrary; it is an equilibrium where {asked.system.value} z = 0"
+    note = f"the common value $z$ of the tokens is arbitrary; it is an equilibrium where ${asked.system.value} z = 0$"
     return replace(found, notes=(note,))
 
 
@@ -253,7 +305,8 @@ def _polygon(asked: _Question) -> Spectrum:
 
 def _two_cycle(asked: _Question) -> Spectrum:
     found = consensus_spectrum(asked.system, fixed_point=False)
-    note = "multipliers of one layer up to sign; those of the cycle are their squares where 1 + alpha lambda_k < 0"
+    turned = formula(found.conditions[0].lhs)
+    note = f"multipliers of one layer up to sign; those of the cycle are their squares where ${turned} < 0$"
     return replace(found, point="two-cycle", notes=(note,))
 
 
@@ -278,7 +331,9 @@ def _at_signs(
     if at not in ("bipartite", "consensus"):
         raise ValueError(f"signs belong to a bipartite point, got at={at!r}: leave one of them out")
     asked = _asked(listed, "bipartite", "any" if listed.mask == "full" else None, heads, True)
-    given = [{"+": 1, "-": -1}.get(each, 0) for each in signs] if isinstance(signs, str) else list(signs)
+    if not hasattr(signs, "__iter__"):
+        raise ValueError(f"signs must be + and -, one for each token, got {signs!r}: write for example '++-'")
+    given = [{"+": 1, "-": -1}.get(each, 0) if isinstance(each, str) else each for each in signs]
     if not given or any(each not in (1, -1) for each in given):
         raise ValueError(f"signs must be + and -, one for each token, got {signs!r}: write for example '++-'")
     rows: Sequence[Sequence[int]] | None
@@ -327,16 +382,16 @@ def _consensus_criteria(asked: _Question, found: Spectrum) -> tuple[Criterion, .
 
 def _bipartite_criteria(asked: _Question) -> tuple[Criterion, ...]:
     system = asked.system
-    if system.value is None:
-        return (identity_bipartite(system),) if asked.mask == "full" else ()
     if system.multihead:
         return ()
+    if system.value is None:
+        return (identity_bipartite(system),) if asked.mask == "full" else ()
     if asked.mask == "blocks":
         return ()
     if asked.mask != "full":
         return (masked_bipartite_criterion(system),)
-    if system.name in ("oja-map", "oja-flow"):
+    if system.space is not Space.SPHERE or system.over_root_d:
+        return ()
+    if system.score is None:
         return (oja_bipartite(system),)
-    if system.name in ("attention-map", "attention-flow"):
-        return (bipartite_criterion(system), bipartite_last(system), bipartite_other(system))
-    return ()
+    return (bipartite_criterion(system), bipartite_last(system), bipartite_other(system))

@@ -15,7 +15,8 @@ M-terms only see the parts of the ``w_j`` in F.  Along the chain of invariant su
 - the eigenvalues of ``Pbar V (I + S M^T)`` on R^d, once: the mean;
 - those of ``P_F V S M^T`` on F, each n - 1 - r times: parts in F orthogonal to 1 and to the tokens;
 - those of ``Psi -> P_F V S (Psi^T M^T + M^T Psi)`` on Hom(E, F), once: parts ``w_i = Psi x_i``;
-- 0, ``n (r - 1) - r`` times: in E with mean zero (for r = 1: one zero of the first matrix is no tangent direction).
+- 0, ``n (r - 1) - r`` times: in E with mean zero.  (For r = 1 one zero of the first matrix is no tangent direction and the
+  number is -1: such polygons are the antipodal ones, which have a listing of their own.)
 
 Without M these are the Oja polygons; with r = 1 the antipodal ones.  The unnormalised flow has ``P_i = I``.  What is not
 covered: masks and several heads (rows of attention then differ), and points with ``V sum_j a_ij x_j = 0`` for singular V
@@ -207,5 +208,14 @@ def uniform_polygon_spectrum(system: System) -> Spectrum:
         ),
         dimension=TOKENS * (DIMENSION if euclidean else DIMENSION - 1),
         flow=not is_map,
-        conditions=(sp.Ge(TOKENS, RANK + 1, evaluate=False), sp.Ge(DIMENSION, RANK, evaluate=False)),
+        conditions=(
+            sp.Ge(TOKENS, RANK + 1, evaluate=False),
+            sp.Ge(DIMENSION, RANK, evaluate=False),
+            *(() if euclidean else (sp.Ge(RANK, 2, evaluate=False),)),
+        ),
+        notes=(
+            r"$r$ is the dimension of the span $E$ of the tokens, $F$ its orthogonal complement, $P_F$ the projection to it, "
+            r"and $S = \frac{1}{n} \sum_j x_j x_j^\top$"
+            + ("" if euclidean else r", $\bar P = I - S$; $r = 1$ are the antipodal polygons"),
+        ),
     )

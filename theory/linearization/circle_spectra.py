@@ -144,7 +144,7 @@ def circle_spectrum(system: System) -> Spectrum:
         dimension=TOKENS * (DIMENSION - 1),
         flow=False,
         notes=(
-            "the value matrix (of several heads: their sum) acts on the plane as a + b J, J the quarter turn",
+            "the value matrix (of several heads: their sum) acts on the plane as $a + b J$, $J$ the quarter turn",
             "multipliers in the frame that turns with the circle: the circle attracts where all but the first are inside the "
             "unit disc",
         ),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from eigentoken.theory.linearization.criterion import Criterion, proof_latex
-from eigentoken.theory.linearization.linearize import as_system, linearize
+from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.linearization.spectrum import Spectrum
 from eigentoken.theory.printing.systems import system_latex
+from eigentoken.theory.systems.catalogue import system as system_named
 from eigentoken.theory.systems.system import System
 
 __all__ = ["spectrum_document"]
@@ -20,7 +21,7 @@ _HEAD = r"""\documentclass{article}
 
 def spectrum_document(found: Spectrum, system: System | str, mask: str | None = None) -> str:
     """The system (under the mask), its Jacobian, spectrum, and criteria with the lemmas of their proofs (amsmath, geometry)."""
-    listed = as_system(system)
+    listed = system_named(system)
     mask = None if mask == listed.mask else mask
     parts = [rf"\section*{{{listed.name} at {found.point}}}", f"\\[\n{system_latex(listed, mask)}\n\\]"]
     parts += ["The Jacobian is", f"\\[\n{linearize(listed, mask=mask, tangent=False).latex}\n\\]"]

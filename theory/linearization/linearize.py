@@ -52,7 +52,6 @@ __all__ = [
     "Linearization",
     "NoClosedForm",
     "Response",
-    "as_system",
     "height",
     "jacobian_block",
     "jacobian_latex",
@@ -64,11 +63,6 @@ __all__ = [
 ]
 
 PERTURBATION = "w"
-
-
-def as_system(system: System | str) -> System:
-    """A system, or the one of that name."""
-    return system_named(system) if isinstance(system, str) else system
 
 
 def symbolic_parameters(system: System, heads: int | None = None) -> dict[str, Any]:
@@ -146,7 +140,7 @@ def linearize(
     """
     if extension not in {"homogeneous", "unit"}:
         raise ValueError(f"extension must be 'homogeneous' or 'unit', got {extension!r}")
-    system = as_system(system)
+    system = system_named(system)
     if system.rotary is not None:
         raise NoClosedForm(
             f"{system.name} is not linearized in symbols: its scores depend on the positions of the tokens"
@@ -156,6 +150,12 @@ def linearize(
             f"{system.name} is not linearized in symbols: it has an equation of its own; "
             "classify a point with numbers, its Jacobian is differentiated exactly"
         )
+    if mask is not None and not isinstance(mask, str):
+        raise ValueError(
+            f"mask must be a name such as causal, got a {type(mask).__name__}: the weights are letters here"
+        )
+    if heads is not None and not system.multihead:
+        raise ValueError(f"heads of {system.name} must be left out: the system has one head, got {heads}")
     given = symbolic_parameters(system, heads) if parameters is None else parameters
     mask = "causal" if mask is None and system.mask == "causal" else mask
     algebra = CalculusAlgebra(_known(system, given, symmetric, tangent))

@@ -31,13 +31,16 @@ from eigentoken.theory.systems.system import System
 
 __all__ = ["masked_bipartite_criterion", "masked_consensus_criterion"]
 
-#: Real and imaginary part of an eigenvalue kappa of the mask.
+#: Real and imaginary part of an eigenvalue kappa of A, the mask with each row divided by its sum.
 A, B = sp.symbols("a b", real=True)
-EVERY = "the condition is for every other eigenvalue lambda_ell and every eigenvalue kappa = a + i b of the mask"
+EVERY = (
+    "the condition is for every other eigenvalue lambda_ell and every eigenvalue kappa = a + i b of A, the mask with each row "
+    "divided by its sum"
+)
 
 
 def masked_consensus_criterion(system: System) -> Criterion:
-    """Principal consensus under any mask, for one eigenvalue ``kappa = a + i b`` of the mask and one other ``lambda_ell``.
+    """Principal consensus under any mask, for one eigenvalue ``kappa = a + i b`` of A and one other ``lambda_ell``.
 
     Map: stable iff ``|lambda_ell kappa| <= lambda_1`` or
     ``alpha (|lambda_ell kappa|^2 - lambda_1^2) < 2 (lambda_1 - lambda_ell a)``, for all l and kappa.
@@ -65,7 +68,7 @@ def masked_consensus_criterion(system: System) -> Criterion:
                 Lemma("modulus dominance suffices", (LAMBDA_1 > 0, *stochastic, below), real < 0),
                 Lemma("real eigenvalues in [0, 1] suffice", (*positive, A >= 0, A <= 1), real < 0),
             ),
-            "kappa = 1 is always an eigenvalue of the mask, so that the criterion of full attention is necessary.",
+            "kappa = 1 is always an eigenvalue of A, so that the criterion of full attention is necessary.",
             assumes=(REAL, EVERY),
         )
     modulus = ((slope * A + constant) ** 2 + (slope * B) ** 2) / bottom**2
@@ -96,7 +99,7 @@ def masked_consensus_criterion(system: System) -> Criterion:
                 real_modulus < 1,
             ),
         ),
-        "kappa = 1 is always an eigenvalue of the mask, so that the criterion of full attention is necessary.",
+        "kappa = 1 is always an eigenvalue of A, so that the criterion of full attention is necessary.",
         assumes=(REAL, EVERY),
     )
     return restored_step(found, original)

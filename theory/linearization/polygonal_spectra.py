@@ -103,21 +103,31 @@ def polygonal_spectrum(system: System) -> Spectrum:
     mean_projection = pushed - (dot(vector("x", j), pushed) * vector("x", j)).summed(j) / TOKENS
     if not prove_equal(small, mean_projection * c, rules).is_holds:
         raise ValueError(f"{system.name}: the mean of the projections is not what acts on the mean perturbation")
-    base = sp.Integer(1) if is_map else sp.Integer(0)
+    base, value = sp.Integer(1) if is_map else sp.Integer(0), system.value
     run = EigenvalueFamily(
-        NU, DIMENSION, r"\nu \in \operatorname{spec}(\bar PV)", "eigenvalues of the mean projection times V"
+        NU,
+        DIMENSION,
+        rf"\nu \in \operatorname{{spec}}(\bar P{system.value})",
+        f"eigenvalues of the mean projection times {system.value}",
     )
     dimension = TOKENS * (DIMENSION - 1)
     return Spectrum(
         system=system.name,
         point="polygonal",
         entries=(
-            Entry(base + c * NU, sp.Integer(1), (run,), "through the mean", r"(P_iVz)_i,\ \bar PVz=\nu z"),
+            Entry(
+                base + c * NU,
+                sp.Integer(1),
+                (run,),
+                "through the mean",
+                rf"(P_i{value}z)_i,\ \bar P{value}z=\nu z",
+            ),
             Entry(base, sp.expand(dimension - DIMENSION), (), "mean at rest", r"\bar w=0"),
         ),
         dimension=dimension,
         flow=not is_map,
         conditions=(sp.Ge(dimension, DIMENSION, evaluate=False),),
+        notes=(r"$\bar P = \frac{1}{n} \sum_i P_i$ is the mean of the projections $P_i = I - x_i x_i^\top$",),
     )
 
 
@@ -205,7 +215,10 @@ def antipodal_spectrum(system: System) -> Spectrum:
     base = sp.Integer(1) if is_map else sp.Integer(0)
     along, across = sp.Symbol("rho_omega", real=True), sp.Symbol("rhoprime_omega", real=True)
     run = EigenvalueFamily(
-        NU, DIMENSION - 1, r"\nu \in \operatorname{spec}((V+\omega\rho^\top)|_{z^\perp})", "block of the common motion"
+        NU,
+        DIMENSION - 1,
+        rf"\nu \in \operatorname{{spec}}(({system.value}+\omega\rho^\top)|_{{z^\perp}})",
+        "block of the common motion",
     )
     return Spectrum(
         system=system.name,
@@ -218,4 +231,8 @@ def antipodal_spectrum(system: System) -> Spectrum:
         ),
         dimension=TOKENS * (DIMENSION - 1),
         flow=not is_map,
+        notes=(
+            r"half of the tokens are at $z$, half at $-z$; with $P_z = I - z z^\top$ "
+            rf"$\omega = P_z {system.value} z$, $\rho = P_z {system.score} z$, $\rho' = P_z {system.score}^\top z$",
+        ),
     )

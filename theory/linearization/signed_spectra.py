@@ -20,6 +20,7 @@ from eigentoken.theory.classification.jacobian_spectrum import interchangeable, 
 from eigentoken.theory.linearization.consensus_spectra import KAPPA
 from eigentoken.theory.linearization.masked_spectra import RAW, SignedResponse, directions, signed_response
 from eigentoken.theory.linearization.spectrum import EigenvalueFamily, Entry, Spectrum
+from eigentoken.theory.systems.algebra import causal_mask
 from eigentoken.theory.systems.system import System, Time
 
 __all__ = ["attention_at", "signed_spectrum", "token_matrix"]
@@ -121,14 +122,27 @@ def signed_spectrum(
         for i in range(n):
             same, other = _seen(signs, rows, i)
             table = {b: response.balance(head, same, other) for head, b in enumerate(response.balances)}
-            raws.append(sp.Gt(_tidy(response)(response.raw.subs(table)), 0, evaluate=False))
+            raw = _tidy(response)(response.raw.subs(table))
+            if not raw.is_positive:  # what is always true is no condition
+                raws.append(sp.Gt(raw, 0, evaluate=False))
     return Spectrum(
         system=system.name,
-        point=f"signs {', '.join('+' if sign > 0 else '-' for sign in signs)} under a given mask",
+        point=f"signs {''.join('+' if sign > 0 else '-' for sign in signs)}{_mask_words(mask)}",
         entries=tuple(entries),
         dimension=n * (DIMENSION - 1),
         flow=found.system.time is Time.FLOW,
         conditions=tuple(dict.fromkeys(raws)),
+    )
+
+
+def _mask_words(mask: Rows | None) -> str:
+    if mask is None or all(all(row) for row in mask):
+        return ""
+    rows = tuple(tuple(int(entry) for entry in row) for row in mask)
+    return (
+        ", causal mask"
+        if rows == causal_mask(len(rows))
+        else f", mask {' '.join(''.join(map(str, row)) for row in rows)}"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,9 @@ import sympy as sp
 from eigentoken.display import frame
 from eigentoken.documents.spectrum_document import Extension, Family, Formula, SpectrumBody
 from eigentoken.documents.spectrum_document import Verdict as VerdictDocument
+from eigentoken.theory.exactness.parsing import exact_number
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
-from eigentoken.theory.printing.plain_text import plain_text
+from eigentoken.theory.printing.plain_text import plain_text, plain_words
 from eigentoken.theory.printing.scalars import formula
 from eigentoken.theory.systems.algebra import Number
 
@@ -101,7 +102,8 @@ class Spectrum:
 
     ``entries`` are the tangent classes first; ``dimension`` is what the multiplicities of those must add up to;
     ``conditions`` say where the formulas are valid; ``relations`` (such as ``n = p + q``) are used when counting and
-    comparing; ``abbreviations`` are letters (``m_1``, ``b_1``) with what they stand for.  ``criteria`` say when the point is
+    comparing; ``abbreviations`` are letters (``m_1``, ``b_1``) with what they stand for;
+    ``notes`` are words with formulas between dollar signs.  ``criteria`` say when the point is
     stable; the front door (:func:`eigentoken.theory.linearization.at_points.spectrum`) fills them in.
     """
 
@@ -154,19 +156,29 @@ class Spectrum:
         values: Mapping[sp.Basic | str | float, sp.Basic | str | float],
         runs: Mapping[sp.Basic | str | float, Sequence[sp.Basic | str | float]],
         convert: Callable[[sp.Expr], Number] = sp.simplify,
+        *,
+        partial: bool = False,
     ) -> list[tuple[Number, int]]:
         """Numbers: ``(eigenvalue, multiplicity)`` of the tangent classes.
 
-        ``values`` gives the symbols (by symbol or name), ``runs`` the list of values of each running symbol.  Classes
-        of multiplicity zero are left out.  Entries that are the roots of a block of three or more groups are computed
-        from the block.
+        ``values`` gives the symbols (by symbol or name), ``runs`` the list of values of each running symbol, all of them
+        unless ``partial`` (one direction or token at a time).  Values at which the formulas are not valid are refused.
+        Classes of multiplicity zero are left out.  Entries that are the roots of a block of three or more groups are
+        computed from the block.
+
+        >>> from eigentoken.theory.linearization.at_points import spectrum
+        >>> spectrum("oja-flow").at({"lambda_k": 2, "n": 3, "d": 3}, {"lambda_ell": [1, "-1/2"]})
+        [(-1, 1), (-5/2, 1), (-2, 4)]
         """
-        named = {str(key): sp.sympify(value) for key, value in values.items()}
-        listed = {str(key): [sp.sympify(value) for value in found] for key, found in runs.items()}
+        named = {str(key): _number(str(key), value) for key, value in values.items()}
+        listed = {str(key): _numbers(str(key), found) for key, found in runs.items()}
+        self._check_valid(named)
         result = []
         for entry in self.tangent:
             from_block = entry.block is not None and entry.value in [run.symbol for run in entry.runs]
             free = [run.symbol for run in entry.runs if not (from_block and run.symbol == entry.value)]
+            if not partial:
+                self._check_counts([run for run in entry.runs if run.symbol in free], named, listed)
             for extra in _choices(free, listed):
                 known = {**named, **extra}
                 for name, expression in self.relations:
@@ -174,6 +186,10 @@ class Spectrum:
                 count = entry.multiplicity.subs(_table(entry.multiplicity, known))
                 if count.free_symbols:
                     raise ValueError(f"values must name {sorted(map(str, count.free_symbols))} for the multiplicity")
+                if not count.is_integer or count < 0:
+                    raise ValueError(
+                        f"values give the multiplicity {entry.multiplicity} = {count}: no such point exists"
+                    )
                 if count == 0:
                     continue
                 for letter, meaning in reversed(self.abbreviations):
@@ -188,6 +204,28 @@ class Spectrum:
                         raise ValueError(f"values must name {', '.join(missing)}, got only {', '.join(sorted(known))}")
                     result.append((convert(number), int(count)))
         return result
+
+    def _check_valid(self, named: Mapping[str, sp.Expr]) -> None:
+        """Refuse values at which a condition of the formulas is false."""
+        known = dict(named)
+        for name, expression in self.relations:
+            known.setdefault(str(name), expression.subs(_table(expression, known)))
+        for condition in self.conditions:
+            found = self.expanded(condition).subs(_table(self.expanded(condition), known))
+            if found == sp.false:
+                raise ValueError(f"the formulas are valid where {plain_text(formula(condition))}, which is false here")
+
+    def _check_counts(
+        self, runs: Sequence[EigenvalueFamily], named: Mapping[str, sp.Expr], listed: Mapping[str, Sequence[sp.Expr]]
+    ) -> None:
+        """Refuse a list that is too short or too long for what its letter runs over."""
+        for run in runs:
+            wanted = run.count.subs(_table(run.count, named))
+            given = listed.get(run.symbol.name)
+            if given is not None and wanted.is_number and wanted != len(given):
+                raise ValueError(
+                    f"runs must list all {wanted} values of {run.symbol.name} ({plain_text(run.latex)}), got {len(given)}"
+                )
 
     @property
     def latex(self) -> str:
@@ -205,7 +243,7 @@ class Spectrum:
             "conditions": [shown(each) for each in self.conditions],
             "relations": [{"letter": shown(name), "meaning": shown(value)} for name, value in self.relations],
             "abbreviations": [{"letter": shown(name), "meaning": shown(value)} for name, value in self.abbreviations],
-            "notes": list(self.notes),
+            "notes": [plain_words(note) for note in self.notes],
             "count": _counted(self.count_check()),
             "criteria": [each.as_dict() for each in self.criteria],
         }
@@ -221,6 +259,7 @@ class Spectrum:
             lines.append("  where " + ", ".join(where))
         if self.conditions:
             lines.append("  if " + ", ".join(self.plain_conditions()))
+        lines += [f"  {plain_words(note)}" for note in self.notes[:1]]
         if self.criteria:
             lines.append(f"  stability: .criteria has {len(self.criteria)}")
         return "\n".join(line if len(line) <= 160 else f"{line[:157]}..." for line in lines)
@@ -285,6 +324,26 @@ def _roots_of_block(block: sp.ImmutableMatrix) -> list[sp.Expr]:
             numbers[i, j] = mp.mpc(str(real), str(imaginary)) if imaginary != 0 else mp.mpf(str(real))
     found = mp.eig(numbers, left=False, right=False)
     return [sp.Float(str(mp.re(value)), 90) + sp.I * sp.Float(str(mp.im(value)), 90) for value in found]
+
+
+def _number(name: str, value: object) -> sp.Expr:
+    """A number as it was given, a text by the grammar of exact numbers."""
+    plain = value.item() if hasattr(value, "item") and getattr(value, "shape", None) == () else value
+    if isinstance(plain, sp.Expr) and plain.is_number:
+        return plain
+    if isinstance(plain, int | float | complex) and not isinstance(plain, bool):
+        return sp.sympify(plain)
+    try:
+        return exact_number(plain)
+    except ValueError as problem:
+        raise ValueError(f"{name} must be a number, got {str(value)[:60]!r}: {problem}") from None
+
+
+def _numbers(name: str, values: object) -> list[sp.Expr]:
+    entries = values.tolist() if hasattr(values, "tolist") else values
+    if isinstance(entries, str) or not isinstance(entries, Iterable):
+        raise ValueError(f"{name} runs over a list of numbers, got {str(values)[:60]!r}")
+    return [_number(name, value) for value in entries]
 
 
 def _table(expression: sp.Expr, known: Mapping[str, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:

@@ -199,7 +199,8 @@ def _causal_criterion(system: System, spectrum: Spectrum) -> Criterion:
             "The linearization is triangular; token i is stable iff lambda_ell < i lambda_1 for every other eigenvalue.",
             assumes=(REAL, EVERY_TOKEN),
         )
-    step = _full_criterion(system, effective_step(system, consensus_spectrum(system))).proof[1:4]
+    unmasked = system if system.mask == "full" else replace(system, name=f"{system.name}-unmasked", mask="full")
+    step = _full_criterion(unmasked, effective_step(unmasked, consensus_spectrum(unmasked))).proof[1:4]
     closed = ALPHA * (-LAMBDA_D - LAMBDA_1) < 2
     defined = 1 + ALPHA * LAMBDA_1 > 0
     order = (other < LAMBDA_1, other >= LAMBDA_D, LAMBDA_D < LAMBDA_1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-__all__ = ["WIDE", "broken", "characters_in_latex", "plain_text", "width"]
+__all__ = ["WIDE", "broken", "characters_in_latex", "plain_text", "plain_words", "width"]
 
 _SYMBOLS = {
     "lambda": "λ", "alpha": "α", "beta": "β", "gamma": "γ", "Gamma": "Γ", "delta": "δ", "Delta": "Δ", "epsilon": "ε",
@@ -181,6 +181,15 @@ def _script(inside: str, sign: str) -> str:
         return moved
     plain = r"[^\W_]+" if sign == "_" else r"[^\W_]|\([^()]*\)"
     return f"{sign}{inside}" if re.fullmatch(plain, inside) else f"{sign}({inside})"
+
+
+def plain_words(text: str) -> str:
+    """Words with formulas between dollar signs, in plain text.
+
+    >>> plain_words(r"where $1 + \\alpha \\lambda_k < 0$")
+    'where 1 + α λ_k < 0'
+    """
+    return "".join(plain_text(part) if k % 2 else part for k, part in enumerate(text.split("$")))
 
 
 def characters_in_latex(text: str) -> str:

@@ -192,15 +192,24 @@ def systems() -> Mapping[str, System]:
     return {**SYSTEMS, **POSITIONAL, **added()}
 
 
-def system(name: str) -> System:
-    """The system of that name, ours or registered by another package.
+def system(given: str | System) -> System:
+    """The system of that name, ours or registered by another package; a system itself, unless its name is another's.
 
     >>> system("oja-map").parameters[0].name
     'V'
+    >>> system(System("oja-map", "mine", "sphere", "map", "V", "M"))
+    Traceback (most recent call last):
+    ValueError: the name 'oja-map' is that of another system, multi-agent Oja map: give this one a name of its own
     """
-    if name in SYSTEMS:
-        return SYSTEMS[name]
-    known = systems()
+    name = given.name if isinstance(given, System) else given
+    known: Mapping[str, System] = SYSTEMS if isinstance(name, str) and name in SYSTEMS else systems()
+    if isinstance(given, System):
+        named = known.get(name, given)
+        if named is not given and named != given:
+            raise ValueError(
+                f"the name {name!r} is that of another system, {named.title}: give this one a name of its own"
+            )
+        return named
     try:
         return known[name]
     except (KeyError, TypeError):
@@ -212,7 +221,7 @@ ENTRY_POINT_GROUP = "eigentoken.systems"
 _ADDED: dict[str, System] = {}
 _LOADED: set[EntryPoint] = set()
 
-Given = TypeVar("Given", System, type[System])
+Given = TypeVar("Given", bound=System | type[System])
 
 
 def register_system(given: Given) -> Given:

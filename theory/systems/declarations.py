@@ -2,8 +2,9 @@
 
 Looked at: the parameters that the equation uses are those declared; the state keeps its shape; a step stays on the sphere or
 ellipsoid, a velocity is tangent; with normalisation before the sublayer the lengths of the tokens do not matter to the push;
-no token sees what the mask hides; without positions the tokens are interchangeable.  These are checks of the author's
-declarations, by a few examples: nothing is derived from them.
+no token sees what the mask hides; without positions the tokens are interchangeable; the equation is written in the operations
+of the algebra alone (:mod:`eigentoken.theory.systems.opaque`), so that every arithmetic reads the same one.  These are checks of
+the author's declarations, by a few examples: nothing is derived from them.
 """
 
 from __future__ import annotations
@@ -11,16 +12,17 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
 from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask
+from eigentoken.theory.systems.opaque import LooksInside, Opaque, OpaqueAlgebra, hidden, shown
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import KINDS, Normalisation, Parameter, Space, System, Time
 
-__all__ = ["DeclarationError", "check_declaration", "check_equation", "declared"]
+__all__ = ["CLOSE", "DeclarationError", "Rows", "check_declaration", "check_equation", "declared", "example_steps"]
 
 #: Names that stand for something else in an instance, a conjecture or a report.
 RESERVED = frozenset({"system", "tokens", "mask", "heads", "schema", "title", "note", "positions", "pair_score", "t"})
@@ -71,6 +73,12 @@ def check_declaration(made: System) -> None:
     if (made.space is Space.EUCLIDEAN) == (made.normalisation is Normalisation.AFTER):
         said = "after puts tokens on a sphere or ellipsoid; before and none leave them in Euclidean space"
         raise DeclarationError(f"{name}: normalisation {made.normalisation} does not fit space {made.space}: {said}")
+    if made.multihead and made.metric is not None and made.metric in {made.value, made.score}:
+        raise DeclarationError(
+            f"{name}: {made.metric} is the metric of the ellipsoid and of every head at once: give the heads one of their own"
+        )
+    if made.multihead and not made.head_parameters:
+        raise DeclarationError(f"{name}: a head has no parameter: name value, score or a further one per head")
     if made.rotary is not None and (made.multihead or made.score is not None or len(made.rotary) != 3):
         raise DeclarationError(f"{name}: rotary names Q, K and R of one head, beside no score and no list of heads")
     if made.writes_sublayer and (made.attention in {"", "softmax", "uniform"}) and "attention" not in vars(type(made)):
@@ -142,24 +150,36 @@ class _Declared(dict[str, Any]):
 
 def check_equation(made: System) -> None:
     """Raise :class:`DeclarationError` where the equation does not do what the declarations say (see the module)."""
-    draw = random.Random(f"eigentoken {made.name}")
-    for n, d in ((3, 2), (2, 3), (4, 4)):
-        parameters = _Declared(_random_parameters(made, d, draw, left_out=d == 3), made)
-        metric = parameters[made.metric] if made.metric else None
-        x = tuple(tuple(draw.gauss(0, 1) for _ in range(d)) for _ in range(n))
-        x = x if made.space is Space.EUCLIDEAN else _FLOATS.normalise(x, metric)
-        mask = causal_mask(n) if made.mask == "causal" else None
-        moved = _run(made, parameters, x, mask)
-        _check_state(made, x, moved, metric)
+    draw = random.Random(f"eigentoken {made.name} changed")
+    for parameters, x, mask, moved in example_steps(made):
+        if _gap(moved, _run(made, parameters, x, mask)) > 0:
+            raise DeclarationError(
+                f"{made.name}: its equation gives two answers at one state: it must be a function of it"
+            )
+        _check_state(made, x, moved, parameters[made.metric] if made.metric else None)
         _check_mask(made, parameters, x, draw)
         if mask is None and made.positions == "none":
             _check_interchange(made, parameters, x, moved)
         if made.normalisation is Normalisation.BEFORE:
             _check_lengths(made, parameters, x, mask)
+        if (made.writes_sublayer or made.writes_step) and made.rotary is None:
+            _check_operations(made, parameters, x, mask, moved)
     _check_word(made)
 
 
 _FLOATS = LoopAlgebra(math.exp, math.sqrt)
+
+
+def example_steps(made: System) -> Iterator[tuple[Mapping[str, Any], Rows, Any, Rows]]:
+    """A few random parameters, states and masks, always the same ones, and what the equation makes of them in floats."""
+    draw = random.Random(f"eigentoken {made.name}")
+    for n, d in ((3, 2), (2, 3), (4, 4)):
+        parameters = _Declared(_random_parameters(made, d, draw, left_out=d == 3), made)
+        x = tuple(tuple(draw.gauss(0, 1) for _ in range(d)) for _ in range(n))
+        if made.space is not Space.EUCLIDEAN:
+            x = _FLOATS.normalise(x, parameters[made.metric] if made.metric else None)
+        mask = causal_mask(n) if made.mask == "causal" else None
+        yield parameters, x, mask, _run(made, parameters, x, mask)
 
 
 def _run(
@@ -185,6 +205,35 @@ def _run(
     if not all(math.isfinite(entry) for row in rows for entry in row):
         raise DeclarationError(f"{made.name}: its equation is not finite at random tokens and parameters")
     return rows
+
+
+def _check_operations(made: System, parameters: Mapping[str, Any], x: Rows, mask: Any, moved: Rows) -> None:
+    """The same step with tokens and parameters that only the operations can read."""
+    kinds = {each.name: each.kind for each in (*made.parameters, *made.head_parameters)}
+
+    def covered(group: Mapping[str, Any]) -> _Declared:
+        return _Declared({name: hidden(value, kinds[name], name) for name, value in group.items()}, made)
+
+    ready = covered({name: value for name, value in parameters.items() if name != "heads"})
+    if "heads" in parameters:
+        ready["heads"] = [covered(head) for head in parameters["heads"]]
+    seen = None if mask is None else Opaque(mask, "mask")
+    try:
+        again: Rows = shown(made.advance(OpaqueAlgebra(_FLOATS), ready, Opaque(x, "x"), seen))
+    except DeclarationError:
+        raise
+    except Exception as problem:
+        inside = isinstance(problem, LooksInside)
+        said = str(problem) if inside else " ".join(f"{type(problem).__name__}: {problem}".split())
+        raise DeclarationError(
+            f"{made.name}: its equation is not written in the operations of the algebra alone, so not every arithmetic could "
+            f"read it: {said}"
+        ) from problem
+    if _gap(again, moved) > CLOSE:
+        raise DeclarationError(
+            f"{made.name}: its equation gives other tokens where it cannot look at the arithmetic: write it in the "
+            "operations of the algebra alone"
+        )
 
 
 def _check_state(made: System, x: Rows, moved: Rows, metric: Any) -> None:

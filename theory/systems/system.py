@@ -9,15 +9,26 @@ or a subclass that writes its own :meth:`System.sublayer` in the operations of a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from eigentoken.theory.systems.algebra import Algebra, MaskValue, Number, Parameters, ParameterValue, State
 
 __all__ = ["KINDS", "Normalisation", "Parameter", "Space", "System", "Time", "turned_scores"]
 
 
-class Space(StrEnum):
+class _Choice(StrEnum):
+    """One of a few words; another one is told which there are."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> _Choice:
+        words = ", ".join(str(each) for each in cls)
+        raise ValueError(f"{cls.__name__.lower()} must be one of {words}, got {value!r}")
+
+
+class Space(_Choice):
     """Where one token lives."""
 
     SPHERE = "sphere"
@@ -25,14 +36,14 @@ class Space(StrEnum):
     EUCLIDEAN = "euclidean"
 
 
-class Time(StrEnum):
+class Time(_Choice):
     """Layers (a map) or the limit of small steps (a flow)."""
 
     MAP = "map"
     FLOW = "flow"
 
 
-class Normalisation(StrEnum):
+class Normalisation(_Choice):
     """Where the tokens are normalised: after the step, before the sublayer (``u_i`` sees ``x_j/|x_j|``), or nowhere."""
 
     AFTER = "after"
@@ -101,6 +112,28 @@ class System:
     positions: str = ""
     "How the sublayer knows the positions of the tokens: ``none``, ``rotary``, or a word of the author's."
     further: tuple[Parameter, ...] = ()
+
+    if TYPE_CHECKING:  # a space, a time and a place of the normalisation may be given as texts
+
+        def __init__(
+            self,
+            name: str,
+            title: str,
+            space: Space | str,
+            time: Time | str,
+            value: str | None = None,
+            score: str | None = None,
+            metric: str | None = None,
+            multihead: bool = False,
+            over_root_d: bool = False,
+            mask: str = "full",
+            source: str = "",
+            rotary: tuple[str, str, str] | None = None,
+            normalisation: Normalisation | str | None = None,
+            attention: str = "",
+            positions: str = "",
+            further: Sequence[Parameter] = (),
+        ) -> None: ...
 
     def __repr__(self) -> str:
         letters = ", ".join(each.name for each in self.parameters)

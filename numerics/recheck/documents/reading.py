@@ -134,6 +134,14 @@ def _rows(matrix: Any) -> list[list[Any]]:
     return [list(row) for row in matrix]
 
 
+def exact_rows(matrix: Any) -> list[list[Fraction]]:
+    """The entries of one input, exactly."""
+    try:
+        return [[_number(entry) for entry in row] for row in _rows(matrix)]
+    except (OverflowError, ValueError, TypeError) as error:
+        raise RecheckError(f"cannot read the input: {error}") from None
+
+
 def exact_input(matrix: Any) -> Exact:
     """The exact value and content hash of one input."""
     if isinstance(matrix, str | Path):
@@ -145,10 +153,7 @@ def exact_input(matrix: Any) -> Exact:
         if values.ndim != 2 or not np.isfinite(values).all():
             raise RecheckError("an input must be a finite matrix")
         return Exact(lambda: _dyadic(values), values, _float_digest(values), (values.shape[0], values.shape[1]))
-    try:
-        rows = [[_number(e) for e in row] for row in _rows(matrix)]
-    except (OverflowError, ValueError, TypeError) as error:
-        raise RecheckError(f"cannot read the input: {error}") from None
+    rows = exact_rows(matrix)
     widths = {len(row) for row in rows}
     if len(widths) != 1 or widths == {0}:
         raise RecheckError("an input must be a matrix with rows of one length")

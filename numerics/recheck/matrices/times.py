@@ -22,6 +22,7 @@ from eigentoken.numerics.recheck.documents.reading import (
     CertificateDocument,
     RecheckError,
     exact_input,
+    exact_rows,
     fraction_of,
     unconfirmed,
 )
@@ -144,7 +145,23 @@ def _samples(document: CertificateDocument, inputs: Any) -> list[Any]:
     for k, matrix in enumerate(matrices):
         if exact_input(matrix).digest != document.inputs.get(f"sample {k}"):
             raise RecheckError(f"the content of sample {k} is not what was certified: its hash differs")
+    _check_rate(document, matrices)
     return matrices
+
+
+def _check_rate(document: CertificateDocument, matrices: Sequence[Any]) -> None:
+    """The samples are those of some P(t): no entry changes faster than the Lipschitz constant allows, nor a column."""
+    rate = fraction_of(document.data["lipschitz"])
+    marks = [fraction_of(mark) for mark in document.data["times"]]
+    rows = [exact_rows(matrix) for matrix in matrices]
+    for k in range(len(marks) - 1):
+        reach = (rate * (marks[k + 1] - marks[k])) ** 2
+        if marks[k + 1] <= marks[k]:
+            raise RecheckError("the times of the samples do not increase")
+        for column in range(len(rows[k][0])):
+            moved = sum(((b[column] - a[column]) ** 2 for a, b in zip(rows[k], rows[k + 1], strict=True)), Fraction(0))
+            if moved > reach:
+                raise RecheckError(f"samples {k} and {k + 1} change faster than the Lipschitz constant allows")
 
 
 def _read(path: str) -> Any:

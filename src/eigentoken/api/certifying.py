@@ -12,7 +12,7 @@ import sympy as sp
 import eigentoken.numerics.layers.hypotheses  # noqa: F401 - registers its reading
 from eigentoken.documents.certificate import LeadBy
 from eigentoken.numerics.certified.certify import certify as certify_name
-from eigentoken.numerics.certified.certify import conditions
+from eigentoken.numerics.certified.certify import check_meant, conditions
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.matrices import as_enclosure, exact_number, read_matrix
 from eigentoken.numerics.certified.time_bounds import certify_at_all_times
@@ -68,6 +68,9 @@ def certify(
     if over is not None:
         if matrices or radius != 0.0:
             raise MatrixError("over: one matrix is asked for at all times, without a radius")
+        if isinstance(over, str) or not hasattr(over, "__len__") or len(over) != 2:
+            raise MatrixError(f"over must be two times (a, b), got {over!r}")
+        over = (over[0], over[1])
         asked_name = asked.called if isinstance(asked, OfOneMatrix) else asked
         if not isinstance(asked_name, str):
             raise MatrixError(f"over: {type(asked).__name__} is not about one matrix: name a condition")
@@ -77,6 +80,8 @@ def certify(
             raise MatrixError(f"{next(iter(matrices))}: {asked} is about one matrix: give it as the second argument")
         if given is None:
             raise MatrixError(f"the matrix is missing: certify({asked!r}, matrix)")
+        if asked in conditions():
+            check_meant(asked, by, alpha=alpha, bound=bound, within=within)
         return certify_name(
             asked,
             given,
@@ -90,8 +95,11 @@ def certify(
         if value is not None:
             raise MatrixError(f"{name} belongs to a condition given by its name, not to {type(asked).__name__}")
     values = _bound(asked, given, matrices, radius)
-    if alpha is None and any(step_symbol in term.free_symbols for term in _terms(asked)):
+    speaks_of_step = any(step_symbol in term.free_symbols for term in _terms(asked))
+    if alpha is None and speaks_of_step:
         raise MatrixError(f"{asked} speaks of the step alpha: give alpha")
+    if alpha is not None and not speaks_of_step:
+        raise MatrixError(f"alpha is not in {asked}: leave it out")
     step = Fraction(1) if alpha is None else exact_number(alpha)
     return _answer(asked, LayerSymbolValues("the matrices given", values, step=step))
 

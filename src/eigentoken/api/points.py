@@ -11,6 +11,7 @@ from eigentoken.numerics.deadline import OutOfTime, limited
 from eigentoken.theory.classification.classification import Classification
 from eigentoken.theory.classification.classify import classify as classify_instance
 from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.systems.catalogue import system, systems
 from eigentoken.theory.systems.system import System
 
 __all__ = ["classify"]
@@ -32,12 +33,22 @@ def classify(
     if fields:
         if isinstance(point, Instance | Mapping) or not isinstance(point, str | System):
             raise ValueError(f"{next(iter(fields))}: fields go with the name of a system, got {type(point).__name__}")
-        name = point.name if isinstance(point, System) else point
+        name = _registered(point) if isinstance(point, System) else point
         subject: Any = Instance.of(name, fields.pop("tokens", None), **fields)
     else:
         subject = point
+    if isinstance(subject, System):
+        raise ValueError(f"tokens are missing: classify({subject.name!r}, tokens=..., ...)")
     try:
         with limited(time.time() + seconds):
             return classify_instance(subject)
     except OutOfTime:
         raise ValueError(f"not classified within {seconds:g} seconds: give more with seconds=") from None
+
+
+def _registered(given: System) -> str:
+    """The name under which a system is known, which is all that a document of a point keeps of it."""
+    name = system(given).name
+    if name not in systems():
+        raise ValueError(f"{name} is not registered: a point names its system, so call et.register_system first")
+    return name

@@ -15,6 +15,7 @@ from eigentoken.checking.report import Report
 from eigentoken.numerics.lab.report import RefutationReport
 from eigentoken.numerics.recheck import recheck as recheck_certificate
 from eigentoken.theory.classification.classification import Classification
+from eigentoken.theory.exactness.arrays import dense_array
 from eigentoken.theory.language.verdicts import Certificate, Verdict
 
 __all__ = ["recheck"]
@@ -77,6 +78,7 @@ def _of_certificate(subject: Verdict | Certificate, source: object, seconds: flo
     whole = (
         {**subject.as_dict(), "array_values": dict(certificate.arrays)} if isinstance(subject, Verdict) else certificate
     )
-    again = recheck_certificate(whole, source, time_limit=seconds)
+    plain = source if isinstance(source, Mapping) else dense_array("source", source)
+    again = recheck_certificate(whole, plain, time_limit=seconds)
     line = Rechecked("certificate", certificate.condition, str(certificate.verdict), str(again.answer), again.reason)
     return Recheck([line])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from eigentoken.display import frame, html_table, listing
 from eigentoken.documents.recheck_document import Certificate as RecheckedDocument
-from eigentoken.documents.verdict_object import Answer
+from eigentoken.theory.language.verdicts import VerdictAnswer
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -60,6 +60,16 @@ class Recheck(Sequence[Rechecked]):
     def __getitem__(self, index: Any) -> Any:
         return self.lines[index]
 
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return self.verdict == other
+        if not isinstance(other, Recheck):
+            return NotImplemented
+        return (self.lines, self.not_covered) == (other.lines, other.not_covered)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a re-check holds, fails or is undecided, it is not true or false: compare it with 'holds'")
+
     def __repr__(self) -> str:
         agree = sum(each.agrees == "holds" for each in self.lines)
         open_ones = [f"{each.where}: {each.agrees}: {each.reason}" for each in self.lines if each.agrees != "holds"]
@@ -75,10 +85,12 @@ class Recheck(Sequence[Rechecked]):
         return frame(each.as_dict() for each in self.lines)
 
     @property
-    def verdict(self) -> Answer:
+    def verdict(self) -> VerdictAnswer:
         """``fails`` if one line fails, ``undecided`` if one is or there is none, else ``holds``."""
         words = {each.agrees for each in self.lines}
-        return "fails" if "fails" in words else "undecided" if "undecided" in words or not words else "holds"
+        return VerdictAnswer(
+            "fails" if "fails" in words else "undecided" if "undecided" in words or not words else "holds"
+        )
 
 
 def recheck_document(

@@ -52,7 +52,7 @@ def certify(
     Example: eigentoken certify positive-definite matrix.npy
     """
     from eigentoken.numerics.certified.certify import certify as decide
-    from eigentoken.numerics.certified.certify import conditions
+    from eigentoken.numerics.certified.certify import check_meant, conditions
 
     if condition is None:
         if json:
@@ -71,6 +71,8 @@ def certify(
         "by": by,
         "time_limit": seconds,
     }
+    if condition in conditions():
+        check_meant(condition, by, alpha=alpha, bound=bound, within=within)
     if over is None:
         verdict = decide(condition, matrix, radius=radius, **options)
     else:
@@ -139,7 +141,7 @@ def recheck(
         found = recheck_document(
             document, source=source, seconds=seconds, done=lambda: advance(), run_predicates=run_predicates
         )
-    words, verdict = [each.agrees for each in found], found.verdict
+    words, verdict = [each.agrees for each in found], found.verdict.text
     if json:
         lines = [each.as_dict() for each in found]
         show_json(

@@ -85,6 +85,8 @@ def spectrum(
 
 def _tell(found: Spectrum) -> None:
     """The spectrum for a person: a table of families, what the letters are, the criteria."""
+    from eigentoken.theory.printing.plain_text import plain_words
+
     rows = [(value, runs, count) for value, runs, count in found.rows()]
     table(f"{found.system} at {found.point}", ("eigenvalue", "for", "times"), rows, wrap=("eigenvalue", "for"))
     for name, meaning in found.letters():
@@ -92,7 +94,7 @@ def _tell(found: Spectrum) -> None:
     if found.conditions:
         say_hanging(f"if    {', '.join(found.plain_conditions())}")
     for note in found.notes:
-        say_hanging(f"note  {note}")
+        say_hanging(f"note  {plain_words(note)}")
     if not found.criteria:
         say("No criterion of stability in closed form is known here.")
     for criterion in found.criteria:
