@@ -14,6 +14,8 @@ from eigentoken.proofs.power_method.symbols import LK, V, alpha, delta, k, lam, 
 from eigentoken.proofs.properties.exact_points import agree, image, instance, point_is
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Equilibrium, Iff
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt
@@ -139,6 +141,22 @@ def one_group_flips() -> Verdict:
     return agree(image(ONE_GROUP_FLIPS), ("1", "0", "0") * 3)
 
 
+CLAIMS = (
+    Iff(Equilibrium(ConsensusAt(V, k)), Relation(1 + alpha * lam(V, k) > 0)),
+    Iff(Equilibrium(BipartiteAt(V, k)), Relation(alpha * sp.Abs(lam(V, k) * (p - q) / n) < 1)),
+    Equilibrium(AntipodalAt("w")),
+)
+
+
+def proof(kernel: Kernel) -> Proved:
+    """The heights that the engine derives, and their signs in the letters of the claims; half and half has no push."""
+    return kernel.conjunction(
+        kernel.restated(kernel.equilibrium(ConsensusAt(V, k)), CLAIMS[0]),
+        kernel.restated(kernel.equilibrium(BipartiteAt(V, k)), CLAIMS[1], kernel.given(sp.Eq(n, p + q))),
+        kernel.equilibrium(AntipodalAt("w")),
+    )
+
+
 PM_L1 = register(
     Statement(
         id="PM-L1",
@@ -147,11 +165,7 @@ PM_L1 = register(
         title="Fixed points of the Oja map",
         systems=("oja-map",),
         conditions=ASSUMPTION_1,
-        claims=(
-            Iff(Equilibrium(ConsensusAt(V, k)), Relation(1 + alpha * lam(V, k) > 0)),
-            Iff(Equilibrium(BipartiteAt(V, k)), Relation(alpha * sp.Abs(lam(V, k) * (p - q) / n) < 1)),
-            Equilibrium(AntipodalAt("w")),
-        ),
+        claims=CLAIMS,
         text=(
             r"A state is a fixed point iff $P_i u = 0$ and $1 + \alpha x_i^{\top} u > 0$ for all $i$, where $u = V\bar "
             r"x$. The fixed points are: consensus $x_i = \pm v_k$ with $1 + \alpha\lambda_k > 0$; bipartite consensus "
@@ -162,6 +176,7 @@ PM_L1 = register(
         ),
         depends=("PM-A1",),
         derive=derive,
+        proof=proof,
         claims_from=(
             ("fixed: sufficient", "consensus push"),
             ("two groups", "both sides", "both sides, converse"),

@@ -23,6 +23,7 @@ __all__ = ["trust"]
 BELIEVED = {
     "spectrum": "the linearization engine, which derives the spectrum for symbolic n and d from the equation of the system",
     "equilibrium": "the linearization engine, which derives where the system rests",
+    "antipodal_rest": "the calculus, which shows that a state of two opposite halves rests",
     "two_cycle": "the linearization engine, which derives the heights of a map",
     "reduction": "the normal form of the calculus, for symbolic n and d",
     "increment": "the derivative (or the increment) of a quantity, from the equation of the system",
@@ -30,6 +31,7 @@ BELIEVED = {
     "linear_instability": "linear instability is decided by the spectrum, of a pair of roots by their sum and product",
     "eigenvalue_order": "eigenvalues of a symmetric matrix are real and numbered from the top",
     "norm_of_symmetric": "the norm of a symmetric matrix is the largest modulus of its eigenvalues",
+    "dissipates": "a quantity that falls at least as fast as the squared speed falls strictly off the equilibria",
     "meaning": "what words of the language mean in other words",
 }
 

@@ -248,6 +248,7 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
         lambda: dynamics.dissipates(ENERGY, 2, books.argued(LOSS, "let it be so", FLOW)),
         Decreases(ENERGY, strict=True),
     ),
+    "antipodal_rest": (lambda: spectra.antipodal_rest(AntipodalAt("w"), OJA), Equilibrium(AntipodalAt("w"))),
     "meaning": (
         lambda: words.meaning(AlmostEveryConverges(ConsensusSet())),
         Equivalence(Atom(AlmostEveryConverges(ConsensusSet())), ForAlmostEvery(GOES)),
@@ -551,6 +552,13 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
             "not bounded",
         ),
         "no system": (lambda: dynamics.dissipates(ENERGY, 2, books.argued(LOSS, "so", None)), "of a system"),
+    },
+    "antipodal_rest": {
+        "weights that are not equal": (
+            lambda: spectra.antipodal_rest(AntipodalAt("w"), system("attention-map")),
+            "does not weigh all tokens equally",
+        ),
+        "a mask": (lambda: spectra.antipodal_rest(AntipodalAt("w"), system("causal-flow")), "does not weigh"),
     },
     "meaning": {"a word without one": (lambda: words.meaning(NotAllEqual()), "no meaning")},
     "eigenvalue_order": {"another size": (lambda: words.eigenvalue_order(sp.MatrixSymbol("A", 2, 2)), "d x d")},

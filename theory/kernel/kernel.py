@@ -35,7 +35,7 @@ from eigentoken.theory.kernel.proved import Proved, Refused
 from eigentoken.theory.language.claims import SpectrumIs
 from eigentoken.theory.language.conditions import BoundedInTime, UniformlyContinuous
 from eigentoken.theory.language.observables import Observable
-from eigentoken.theory.language.places import Place
+from eigentoken.theory.language.places import AntipodalAt, Place
 from eigentoken.theory.language.terms import d, ell, k, matrix, n, p, q
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.systems.system import System
@@ -169,6 +169,8 @@ class Kernel:
         return spectra.spectrum(place, self._system())
 
     def equilibrium(self, place: Place) -> Proved:
+        if isinstance(place, AntipodalAt):
+            return spectra.antipodal_rest(place, self._system())
         return spectra.equilibrium(place, self._system())
 
     def two_cycle(self, place: Place) -> Proved:

@@ -11,6 +11,8 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.theory.calculus import TOKENS, Base, normal_form, vector, zero
+from eigentoken.theory.calculus.groups import Group, GroupPoint
 from eigentoken.theory.kernel.arithmetic import check_defined
 from eigentoken.theory.kernel.logic import check_sort
 from eigentoken.theory.kernel.propositions import (
@@ -25,7 +27,7 @@ from eigentoken.theory.kernel.propositions import (
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.language.claims import Equilibrium, SpectrumIs, TwoCycle
 from eigentoken.theory.language.conditions import Symmetric
-from eigentoken.theory.language.places import BipartiteAt, ConsensusAt, Place
+from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, Place
 from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, d, ell, k, matrix
 from eigentoken.theory.linearization.consensus_spectra import (
     LAMBDA_K,
@@ -34,10 +36,21 @@ from eigentoken.theory.linearization.consensus_spectra import (
     bipartite_spectrum,
     consensus_spectrum,
 )
+from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.linearization.spectrum import Spectrum
 from eigentoken.theory.systems.system import Space, System, Time
 
-__all__ = ["changes", "classes_of", "equilibrium", "grouped", "has_root", "respelled", "spectrum", "two_cycle"]
+__all__ = [
+    "antipodal_rest",
+    "changes",
+    "classes_of",
+    "equilibrium",
+    "grouped",
+    "has_root",
+    "respelled",
+    "spectrum",
+    "two_cycle",
+]
 
 
 def spectrum(place: Place, system: System) -> Proved:
@@ -62,6 +75,29 @@ def equilibrium(place: Place, system: System) -> Proved:
     if system.time is Time.MAP:
         rests = Equivalence(rests, Conjunction(_heights(found, table, sp.Gt)))
     return prove(rests, "equilibrium", (), system, _there(place), detail=found)
+
+
+def antipodal_rest(place: AntipodalAt, system: System) -> Proved:
+    """Half of the tokens at w and half at -w, any w: the mean vanishes, so a system with equal weights rests there."""
+    if (
+        system.space is not Space.SPHERE
+        or system.score
+        or system.rotary
+        or system.mask != "full"
+        or not system.standard
+    ):
+        raise Refused(f"{system.name} does not weigh all tokens equally, on the sphere")
+    half = TOKENS / 2
+    known = linearize(system, tangent=False)
+    at = Base(place.name)
+    rules = known.assumptions.extended(gram={(at, (), at): sp.Integer(1)}, sizes={"plus": half, "minus": half})
+    point = GroupPoint((Group("plus", half, 1), Group("minus", half, -1)), rules, at=place.name)
+    moved = known.step if system.time is Time.FLOW else next(iter(known.assumptions.definitions.values()))
+    for group in point.groups:
+        stays = vector(place.name) * group.sign if system.time is Time.MAP else zero()
+        if normal_form(point.value(moved, group) - stays, rules).terms:
+            raise Refused(f"the calculus does not show that {system.name} rests there")
+    return prove(Atom(Equilibrium(place)), "antipodal_rest", (), system)
 
 
 def two_cycle(place: Place, system: System) -> Proved:
