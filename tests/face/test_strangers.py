@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from flint import arb
 
 import eigentoken as et
 from eigentoken.lab import Conjecture, Symmetric, matrix, sqrt
+from eigentoken.theory.exactness.balls import precision
 
 V = matrix("V")
 A = np.array([[2.0, 0.0], [0.0, 1.0]])
@@ -112,6 +116,25 @@ def test_numbers_may_be_of_numpy_torch_or_sympy() -> None:
     assert found.kind == "consensus" and found.k == 1
     run = et.simulate("oja-map", V=A, alpha=torch.tensor(0.25), n=np.int64(3), end=3)
     assert run.settings["alpha"] == 0.25 and run.settings["n"] == 3
+
+
+def test_answers_go_from_one_process_to_another() -> None:
+    found = et.classify("oja-flow", tokens=[["3/5", "4/5"]] * 2, V=[[2, 1], [1, 3]])
+    stable = et.classify("attention-flow", tokens=[[1, 0], [-1, 0], [1, 0]], V=A, M=[[1, 0], [0, "ln(3)"]])
+    listed = et.equilibria("oja-flow", V=A, n=2)
+    guess = Conjecture("all numbers are small", "oja-map", holds_if=_small)
+    for value in (found, stable, listed, et.refute(guess, seconds=10), et.certify(A, "symmetric")):
+        again = pickle.loads(pickle.dumps(value))
+        assert repr(again) == repr(value)
+        assert repr(copy.deepcopy(value)) == repr(value)
+    with precision(2000):
+        ball = arb(1) / 3
+    kept = pickle.loads(pickle.dumps(ball))
+    assert (kept.mid(), kept.rad()) == (ball.mid(), ball.rad())
+
+
+def _small(instance: Any) -> Any:
+    return instance.alpha < 1
 
 
 def test_samples_of_nothing_are_refused() -> None:

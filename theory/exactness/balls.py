@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copyreg
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import sympy
-from flint import arb, ctx, fmpq
+from flint import acb, arb, ctx, fmpq
 
 __all__ = ["PRECISIONS", "expression_ball", "precision", "rational_ball"]
 
 #: Bits that a decision tries, in turn, before it is left open.
 PRECISIONS = (96, 192, 384, 768, 1536, 3072)
+
+
+def _ball_from(middle: tuple[int, int] | str, radius: tuple[int, int]) -> arb:
+    return arb(middle) if isinstance(middle, str) else arb(middle, radius)
+
+
+def _ball_parts(ball: arb) -> tuple[Callable[..., arb], tuple[object, ...]]:
+    """A ball is kept by its middle and radius, each a whole number times a power of two: nothing is rounded."""
+    if not ball.is_finite():
+        return _ball_from, ("nan", (0, 0))  # an enclosure of everything
+    middle, radius = ball.mid().man_exp(), ball.rad().man_exp()
+    return _ball_from, ((int(middle[0]), int(middle[1])), (int(radius[0]), int(radius[1])))
+
+
+copyreg.pickle(arb, _ball_parts)  # so that answers go from one process to another, and into a file of a notebook
+copyreg.pickle(acb, lambda ball: (acb, (ball.real, ball.imag)))
 
 
 @contextmanager
