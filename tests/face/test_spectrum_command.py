@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from eigentoken.cli import app
 from eigentoken.schemas import schema
-from eigentoken.theory.linearization.at_points import spectrum
+from eigentoken.theory.linearization.at_points import PLACES, closed_forms, spectrum
 from eigentoken.theory.linearization.criterion import Criterion
 from eigentoken.theory.linearization.document import spectrum_document
 from eigentoken.theory.proving.real_arithmetic import Lemma
@@ -103,6 +103,11 @@ def test_a_proof_that_does_not_check_is_exit_code_one(monkeypatch: pytest.Monkey
 def test_the_latex_of_every_system_compiles(tmp_path: Path) -> None:
     found = [(spectrum(each), each) for each in SYSTEMS.values()]
     found.append((spectrum("attention-map", at="bipartite", mask="any"), SYSTEMS["attention-map"]))
+    others = {at: next(each for each in SYSTEMS.values() if at in closed_forms(each)) for at in PLACES}
+    found += [(spectrum(each, at=at), each) for at, each in others.items()]
+    found += [(spectrum("attention-flow", at=at), SYSTEMS["attention-flow"]) for at in ("polygon", "antipodal")]
+    found.append((spectrum("oja-map", at="bipartite", mask="blocks"), SYSTEMS["oja-map"]))
+    found.append((spectrum("oja-map", signs="+-", mask=[[0, 1], [1, 0]]), SYSTEMS["oja-map"]))
     bodies = [spectrum_document(*pair) for pair in found]
     head, _, _ = bodies[0].partition("\\begin{document}")
     inside = [text.partition("\\begin{document}")[2].partition("\\end{document}")[0] for text in bodies]

@@ -207,7 +207,7 @@ def proof_latex(criterion: Criterion) -> str:
 
 
 #: Letters of formulas in plain words: greek ones, those with an index, and covectors such as ``v^T``.
-_GREEK = re.compile(r"\b(lambda|kappa|mu|alpha|delta)(_\{[^}]*\}|_\w+)?(?!\w)")
+_GREEK = re.compile(r"\b(lambda|kappa|mu|alpha|delta|rho)(_\{[^}]*\}|_\w+)?(?!\w)")
 _INDEXED = re.compile(r"(?<![\w$])([bvmGTD]_\w+)")
 _SINGLE = re.compile(r"(?<![\w$\\{])([pqstdvnziMJB])(?![\w$^'])")
 _COVECTOR = re.compile(r"\b([a-z])\^T\b")

@@ -227,7 +227,7 @@ def antipodal_spectrum(system: System) -> Spectrum:
             Entry(base + step * NU, sp.Integer(1), (run,), "common motion", r"w_i=\xi"),
             Entry(base + step * along, TOKENS - 2, (), "zero sum in each half", r"\eta\otimes\omega"),
             Entry(base + step * (along + across), sp.Integer(1), (), "opposite motion", r"w_i=\sigma_i\omega"),
-            Entry(base, (TOKENS - 1) * (DIMENSION - 2), (), "orthogonal to \\rho", r"\xi\perp\rho"),
+            Entry(base, (TOKENS - 1) * (DIMENSION - 2), (), "orthogonal to rho", r"\xi\perp\rho"),
         ),
         dimension=TOKENS * (DIMENSION - 1),
         flow=not is_map,

@@ -401,7 +401,7 @@ def spectrum_latex(spectrum: Spectrum) -> str:
             which = rf"\text{{the {'two' if size == 2 else size} eigenvalues of }}{blocks[entry.block]}"
             value = which + (rf"\quad({runs})" if runs else "")
             multiplicity = rf"{formula(entry.multiplicity)}\text{{ each}}"
-        title = entry.title.replace("+v_k", "$+v_k$").replace("-v_k", "$-v_k$").replace(r"\rho", r"$\rho$")
+        title = entry.title.replace("+v_k", "$+v_k$").replace("-v_k", "$-v_k$").replace("to rho", r"to $\rho$")
         if not entry.tangent:
             title += f" ({entry.extension} extension)"
         rows.append(rf"\text{{{title}}} & {value} & {multiplicity} & {entry.eigenvectors}")
