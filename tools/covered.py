@@ -13,9 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "build" / "coverage" / "report.json"
-#: percent of all lines, rounded down; a lower bound, measured on six files of the normal suite (interchange, readings, families,
-#: places of the lab, re-check of documents, certify): raise it to what ``make test-all`` prints
-FLOOR = 56
+#: percent of all lines, rounded down: the normal suite with the slow tests of liars, theory and models reached 45,139 of 48,021
+FLOOR = 93
 
 
 def room_of(name: str) -> str:
