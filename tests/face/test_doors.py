@@ -10,8 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Found by name: the reading of a certificate by its kind, the type of a document by the document's name.
 BY_NAME = {"numerics/recheck/matrices/verdict_documents.py: _Beside._eigenvector"}
 #: Rules of the kernel that no statement uses yet.
-RULES = {f"theory/kernel/{each}" for each in ("books.py: Textbook", "books.py: textbook", "kernel.py: Kernel.textbook")}
-RULES |= {"theory/kernel/logic.py: forwards"}
+RULES = {"theory/kernel/logic.py: forwards"}
 DOCUMENTS = "src/eigentoken/documents/"
 #: What pytest calls.
 PLUGIN = "src/eigentoken/pytest_plugin.py"

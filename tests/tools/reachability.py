@@ -29,9 +29,9 @@ PASSIVE = {
     ),
     *("overload", "property", "runtime_checkable", "setter", "staticmethod", "with_rules", "wraps"),
 }
-#: Methods that a library calls by their names: of ast, of sympy's printers, of notebooks.
+#: Methods that a library calls by their names: of ast, of enumerations, of sympy and its printers, of notebooks.
 CALLED_BY_LIBRARIES = re.compile(
-    r"__\w+__|visit_\w+|_print_\w+|_latex|_sympystr|_hashable_content|_as_ordered_terms|_repr_\w+_|pytest_\w+"
+    r"__\w+__|visit_\w+|_print_\w+|_latex|_sympystr|_hashable_content|_as_ordered_terms|_missing_|_repr_\w+_|pytest_\w+"
 )
 #: What ``NAME = register(...)`` makes is reached through the registry, not by its name.
 REGISTERING = {"register"}
