@@ -46,7 +46,7 @@ STILL_TRUE: dict[str, str] = {
     "PM-N4: without Eigenvalue(V, 1) > 0": "the same",
     "PM-N4: without n >= 2": "the same",
     "PM-N4: for attention-map": "at consensus attention is uniform for any scores",
-    "PM-R10: without SimpleTop(term=V)": "an unstable direction is v_1, and lambda_k < 0 < lambda_1 makes it another one than v_k",
+    "PM-R10: without SimpleTop(term=V)": "the direction v_1 expands, and lambda_k < 0 < lambda_1 makes it another than v_k",
     "PM-T1: without n >= 2": "as in PM-L4",
     "PM-T3: without Nonsingular(term=V)": "no eigenvalue is divided by",
     "PM-T3: without n >= 2": "as in PM-L4",
