@@ -309,7 +309,7 @@ class Walk:
         for _ in range(steps):
             try:
                 found = self.step()
-            except (Refused, AttributeError):  # what does not fit together
+            except (Refused, AttributeError, IndexError):  # what does not fit together
                 continue
             if len(repr(found.proposition)) > 1500 or len(found.hypotheses) > 6:
                 continue
