@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from eigentoken.models.convention.head_and_layer import Layer
 from eigentoken.models.convention.rotary import Array
 from eigentoken.models.loading.model import Model
 from eigentoken.transformer_layer import LayerParts, LayerState, run_parts
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
 
 
 def run_layer(
@@ -31,12 +34,12 @@ def run_layer(
 
 def run_tokens(
     model: Model,
-    tokens: Any,
+    tokens: ArrayLike,
     *,
     with_feed_forward: bool = True,
     with_biases: bool = True,
     with_norm: bool = True,
-    dtype: Any = np.float32,
+    dtype: DTypeLike = np.float32,
     layers: int | None = None,
 ) -> Iterator[LayerState]:
     """Run tokens through the layers, one ``LayerState`` a layer, weights streamed.
@@ -52,7 +55,7 @@ def run_tokens(
 
 
 def first_states(
-    model: Model, tokens: Any, *, dtype: Any = np.float32, with_norm: bool = True, with_biases: bool = True
+    model: Model, tokens: ArrayLike, *, dtype: DTypeLike = np.float32, with_norm: bool = True, with_biases: bool = True
 ) -> Array:
     """The states before layer 0: ids or pixels are embedded, hidden states (..., n, d) are taken as they are."""
     given = np.asarray(tokens)

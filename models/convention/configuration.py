@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from eigentoken.files import documents
+from eigentoken.files.documents import Json
 from eigentoken.models.convention.errors import ModelError
 
 MAX_LAYERS = 10_000
@@ -18,11 +19,11 @@ MAX_JSON_BYTES = 64 << 20
 class Config:
     """Typed access to the values of a configuration.  Alternatives are tried in order: ``integer("n_embd", "dim")``."""
 
-    def __init__(self, values: Mapping[str, Any], where: str) -> None:
+    def __init__(self, values: Mapping[str, Json], where: str) -> None:
         self.values = dict(values)
         self.where = where
 
-    def raw(self, *keys: str) -> Any:
+    def raw(self, *keys: str) -> Json:
         """The first of the keys that is present and not null, else None."""
         return next((self.values[key] for key in keys if self.values.get(key) is not None), None)
 
@@ -90,19 +91,19 @@ class Config:
             raise ModelError(f"{self.where}: {keys[0]} must divide the width {width}, got {n_heads}")
         return n_heads
 
-    def refuse(self, key: str, allowed: tuple[Any, ...], why: str) -> None:
+    def refuse(self, key: str, allowed: tuple[object, ...], why: str) -> None:
         """Raise if the key is present with a value for which the forward pass would be another one."""
         value = self.raw(key)
         if value is not None and value not in allowed:
             raise ModelError(f"{self.where}: {key}={_show(value)} is not supported: {why}")
 
 
-def parse_json(text: str | bytes, where: str) -> Any:
+def parse_json(text: str | bytes, where: str) -> Json:
     """JSON as the whole toolkit reads it: no key twice (two tensors of one name), no NaN."""
     return documents.parse_json(text, where, error=ModelError)
 
 
-def read_json_object(path: Path) -> dict[str, Any]:
+def read_json_object(path: Path) -> dict[str, Json]:
     """The object in a small JSON file."""
     value = documents.read_json(path, error=ModelError, largest=MAX_JSON_BYTES)
     if not isinstance(value, dict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from eigentoken.display import with_shapes
 from eigentoken.models.convention.errors import ModelError
 from eigentoken.models.convention.head_and_layer import Normalization
 from eigentoken.models.convention.rotary import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +34,7 @@ class TokenEmbedding:
     position_offset: int = 0
 
     def embed(
-        self, input_ids: Any, dtype: Any = np.float32, *, with_norm: bool = True, with_biases: bool = True
+        self, input_ids: ArrayLike, dtype: DTypeLike = np.float32, *, with_norm: bool = True, with_biases: bool = True
     ) -> Array:
         """Hidden states (..., n, d) of ids (..., n)."""
         ids = np.asarray(input_ids)
@@ -68,7 +71,9 @@ class PatchEmbedding:
     position: Array
     bias: Array | None = None
 
-    def embed(self, pixels: Any, dtype: Any = np.float32, *, with_norm: bool = True, with_biases: bool = True) -> Array:
+    def embed(
+        self, pixels: ArrayLike, dtype: DTypeLike = np.float32, *, with_norm: bool = True, with_biases: bool = True
+    ) -> Array:
         """Hidden states (batch, 1 + patches, d) of images (batch, channels, height, width)."""
         image = np.asarray(pixels, dtype=dtype)
         d, channels, p, q = self.kernel.shape

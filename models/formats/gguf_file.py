@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from eigentoken.files.documents import Json
 from eigentoken.models.convention.errors import ModelError, brief, some
 from eigentoken.models.convention.rotary import Array
 from eigentoken.models.convention.tensors import SourceFile, TensorInfo, TensorStore
@@ -102,7 +103,7 @@ class GgufStore(TensorStore):
         return math.prod(tensor.shape) // int(block) * int(size)
 
 
-def open_gguf(path: Path) -> tuple[TensorStore, dict[str, Any]]:
+def open_gguf(path: Path) -> tuple[TensorStore, dict[str, Json]]:
     """The file under the names of the llama family, with the configuration that its key-value pairs give."""
     store = GgufStore(path)
     values = store.values

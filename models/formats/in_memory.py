@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from eigentoken.files.documents import Json
 from eigentoken.models.convention.errors import ModelError
 from eigentoken.models.convention.rotary import Array
 from eigentoken.models.convention.tensors import TensorInfo, TensorStore
@@ -32,7 +33,7 @@ class MemoryStore(TensorStore):
         return numpy_copy(self.tensors[name], f"{self.where}: the tensor {name}")
 
 
-def open_module(module: object) -> tuple[MemoryStore, dict[str, Any]]:
+def open_module(module: object) -> tuple[MemoryStore, dict[str, Json]]:
     """The tensors and the configuration of a module; plain torch encoders describe themselves."""
     import torch
 

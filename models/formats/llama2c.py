@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 import struct
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from eigentoken.files.documents import Json
 from eigentoken.models.convention.errors import ModelError, brief
 from eigentoken.models.convention.rotary import Array
 from eigentoken.models.convention.tensors import SourceFile, TensorInfo, TensorStore
@@ -42,7 +42,7 @@ class Llama2cStore(TensorStore):
             raise ModelError(f"{self.where}: the tensor {name} cannot be read ({brief(error)})") from None
 
 
-def open_llama2c(path: Path) -> tuple[Llama2cStore, dict[str, Any]]:
+def open_llama2c(path: Path) -> tuple[Llama2cStore, dict[str, Json]]:
     """The tensors and the configuration of a llama2.c file."""
     size = path.stat().st_size
     with path.open("rb") as stream:

@@ -14,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
+from eigentoken.files.documents import Json
 from eigentoken.models.convention.configuration import parse_json
 from eigentoken.models.convention.errors import ModelError, brief
 from eigentoken.models.convention.rotary import Array
@@ -75,7 +76,7 @@ class NpzStore(TensorStore):
             raise ModelError(f"{self.where}: the tensor {name} cannot be read ({brief(error)})") from None
 
 
-def open_npz(path: Path) -> tuple[TensorStore, dict[str, Any] | None]:
+def open_npz(path: Path) -> tuple[TensorStore, dict[str, Json] | None]:
     """The archive, and its configuration if it has one (else config.json beside it is used)."""
     store = NpzStore(path)
     config = _config(store)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
+from eigentoken.files.documents import Json
 from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.display import table
 from eigentoken.models.convention.embedding import Embedding
@@ -68,7 +69,7 @@ class Model:
 
     source: str
     family: str
-    config: Mapping[str, Any] = field(repr=False)
+    config: Mapping[str, Json] = field(repr=False)
     store: TensorStore = field(repr=False)
     architecture: Family = field(repr=False)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from eigentoken.files.documents import Json
 from eigentoken.models.convention.configuration import MAX_JSON_BYTES, parse_json, read_json_object
 from eigentoken.models.convention.errors import ModelError, brief, some
 from eigentoken.models.convention.tensors import TensorStore
@@ -35,7 +36,7 @@ FOLDER_FILES = (
 """What a folder is searched for, in this order; then a single .safetensors, .gguf, .npz or .bin file."""
 
 
-def load(source: object, *, config: Mapping[str, Any] | None = None) -> Model:
+def load(source: object, *, config: Mapping[str, Json] | None = None) -> Model:
     """The model that ``source`` names; layers are read later, one at a time.
 
     ``source``: the path of a folder or file; ``sample:NAME``; a Hugging Face id (``org/name``, needs the extra

@@ -89,7 +89,7 @@ for _name in ("searchsorted", "partition", "argpartition", "tobytes", "tofile", 
     setattr(DecidedArray, _name, _refused_method(_name))
 
 
-def decided_array(values: Any) -> DecidedArray:
+def decided_array(values: object) -> DecidedArray:
     """The array with every entry as a decided number."""
     plain = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
     made = np.empty(plain.shape, dtype=object)

@@ -71,7 +71,7 @@ class Watch:
             if isinstance(inner, CodeType):
                 self.allow(inner)
 
-    def keep(self, now: Callable[[], Any]) -> None:
+    def keep(self, now: Callable[[], object]) -> None:
         """What ``now()`` lists must be the same objects after the run."""
         self._kept.append((now, now()))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from eigentoken.documents.certificate import Certificate as CertificateDocument
 from eigentoken.files.arrays import write_safetensors
-from eigentoken.files.documents import read_json
+from eigentoken.files.documents import Json, read_json
 from eigentoken.files.writing import Replacement
 from eigentoken.theory.language.verdicts import Certificate, VerdictAnswer, array_digest
 
@@ -25,7 +25,7 @@ class CertificateError(ValueError):
     """A certificate file that cannot be read, or was changed: one line."""
 
 
-def schema() -> dict[str, Any]:
+def schema() -> dict[str, Json]:
     """The published JSON schema of a certificate document."""
     text = (files("eigentoken.numerics") / "schemas" / "certificate.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)

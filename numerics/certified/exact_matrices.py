@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 import flint
 import numpy as np
@@ -101,7 +100,7 @@ class ExactMatrix:
         return cls(matrix, flint.fmpz(1 << -least))
 
     @classmethod
-    def from_fractions(cls, rows: Sequence[Sequence[Any]]) -> ExactMatrix:
+    def from_fractions(cls, rows: Sequence[Sequence[Fraction]]) -> ExactMatrix:
         """From nested lists of ints or ``Fraction``."""
         entries = [[Fraction(entry) for entry in row] for row in rows]
         rational = flint.fmpq_mat(

@@ -19,13 +19,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import flint
 
 from eigentoken.documents.certificate import LeadBy, LeaderKind
 from eigentoken.numerics.certified.exact_matrices import Deadline, DeadlinePassed, ExactMatrix
 from eigentoken.theory.exactness.polynomials import real_or_not
+
+if TYPE_CHECKING:
+    from flint import acb
 
 __all__ = ["IsolatedEigenvalue", "Leader", "exact_roots", "leading_eigenvalue", "score_of", "score_polynomial"]
 
@@ -34,7 +37,7 @@ __all__ = ["IsolatedEigenvalue", "Leader", "exact_roots", "leading_eigenvalue", 
 class IsolatedEigenvalue:
     """One distinct eigenvalue: an isolating ball, its multiplicity, and whether it is real."""
 
-    ball: Any
+    ball: acb
     multiplicity: int
     real: bool
 

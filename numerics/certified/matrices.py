@@ -28,7 +28,7 @@ _MOST_CHARACTERS = 1200
 _MOST_BITS = 7400  # of numerator and denominator: sums and products of a few still have a decimal text in Python
 
 
-def exact_number(value: Any) -> Fraction:
+def exact_number(value: object) -> Fraction:
     """The exact value of an int, float, ``Fraction``, numpy scalar, or a string such as ``-1.5e-3`` or ``1/3``.
 
     >>> exact_number("0.1"), exact_number("2/6")
@@ -75,7 +75,7 @@ def _exact_number(value: Any) -> Fraction:
     raise MatrixError(f"not an exact number: {value!r} of type {type(value).__name__}")
 
 
-def as_enclosure(matrix: Any, radius: Any = 0.0, name: str = "matrix") -> Enclosure:
+def as_enclosure(matrix: object, radius: object = 0.0, name: str = "matrix") -> Enclosure:
     """Anything that is a matrix, as an enclosure of its exact value and everything within ``radius``."""
     if isinstance(matrix, Enclosure):
         if radius:
@@ -155,7 +155,7 @@ def _exact(rows: Any, name: str) -> ExactMatrix:
     return ExactMatrix.from_fractions([[exact_number(entry) for entry in row] for row in rows])
 
 
-def read_matrix(text: str, radius: Any = 0.0) -> Enclosure:
+def read_matrix(text: str, radius: object = 0.0) -> Enclosure:
     """Read ``FILE.npy``, ``FILE.json`` or ``FILE.safetensors::TENSOR`` as an enclosure of its exact value."""
     path, separator, tensor = str(text).partition("::")
     file = Path(path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -63,7 +62,7 @@ def random_tokens(
     seed: int,
     distribution: str = "sphere",
     dtype: torch.dtype = torch.float64,
-    device: Any = "cpu",
+    device: torch.device | str = "cpu",
 ) -> Tensor:
     """Starts of shape (instances, n, d): "sphere" (uniform), "normal", or "cube" (entries uniform on [-1/2, 1/2])."""
     generator = torch.Generator().manual_seed(seed)

@@ -8,12 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from eigentoken.theory.systems.algebra import Number
+
+if TYPE_CHECKING:
+    from flint import arb
 
 __all__ = ["Field", "NoEnclosure", "ball", "enclose", "precision"]
 
 #: ``field(t, x) -> dx/dt`` on flat sequences, using ``+ - * /`` and the methods ``exp``, ``sin``, ``cos`` of its numbers.
-Field = Callable[[Any, Sequence[Any]], Sequence[Any]]
+Field = Callable[[Number, Sequence[Number]], Sequence[Number]]
 
 
 class NoEnclosure(ArithmeticError):
@@ -33,7 +38,7 @@ def precision(digits: int) -> Iterator[None]:
         ctx.dps = before
 
 
-def ball(value: Any) -> Any:
+def ball(value: Number) -> arb:
     """An exact rational, decimal text or ball as a ball."""
     from flint import arb, fmpq
 
@@ -89,8 +94,15 @@ def _box(field: Field, t: Any, h: Any, x: Sequence[Any]) -> list[Any]:
 
 
 def enclose(
-    field: Field, start: Sequence[Any], end: Any, *, steps: int, order: int = 14, digits: int = 50, begin: Any = 0
-) -> list[Any]:
+    field: Field,
+    start: Sequence[Number],
+    end: Number,
+    *,
+    steps: int,
+    order: int = 14,
+    digits: int = 50,
+    begin: Number = 0,
+) -> list[Number]:
     """Balls that contain the solution at ``end`` of ``x' = f(t, x)``, ``x(begin) = start`` (exact numbers or balls).
 
     >>> print(enclose(lambda t, x: [-x[0]], ["1"], 1, steps=8)[0].str(12, radius=False))

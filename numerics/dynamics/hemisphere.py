@@ -22,7 +22,7 @@ __all__ = ["in_open_hemisphere"]
 Rows = list[list[Fraction]]
 
 
-def in_open_hemisphere(tokens: Any, *, exact_limit: int = 20_000) -> Verdict:
+def in_open_hemisphere(tokens: object, *, exact_limit: int = 20_000) -> Verdict:
     """``holds`` with the separating vector v, or ``fails`` with the weights w, for tokens taken as exact numbers.
 
     The margin of ``holds`` is a lower bound on how far every token may move before v stops separating.

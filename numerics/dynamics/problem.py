@@ -19,6 +19,7 @@ from torch import Tensor
 from eigentoken.numerics.dynamics.fused import FusedHeads
 from eigentoken.numerics.dynamics.matrices import RotaryMatrix, StructuredMatrix, compress
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, mask_tensor
+from eigentoken.theory.systems.algebra import MaskValue, Number, ParameterValue
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.declarations import CLOSE, example_steps
 from eigentoken.theory.systems.system import Parameter, Space, System, Time
@@ -31,8 +32,8 @@ class Problem:
     """A system with parameters: ``advance`` is the next state of a map or the velocity of a flow."""
 
     system: System
-    parameters: Mapping[str, Any]
-    mask: Any = None
+    parameters: Mapping[str, ParameterValue]
+    mask: MaskValue = None
     algebra: TorchAlgebra = field(default_factory=TorchAlgebra)
     fused: FusedHeads | None = None
 
@@ -58,28 +59,28 @@ class Problem:
         mask = self.mask.to(x.device) if isinstance(self.mask, Tensor) else self.mask
         return replace(self, parameters=moved, mask=mask)
 
-    def advance(self, x: Tensor, t: Any = None) -> Tensor:
+    def advance(self, x: Tensor, t: Number = None) -> Tensor:
         if self.fused is not None and self.system.time is Time.FLOW:
             push = self.fused(x, t)
             return push if self.system.space is Space.EUCLIDEAN else self.algebra.tangent(x, push, self.metric(t))
         moved: Tensor = self.system.advance(self.algebra, self.parameters, x, self.mask, t)
         return moved
 
-    def influence(self, x: Tensor, t: Any = None) -> Tensor:
+    def influence(self, x: Tensor, t: Number = None) -> Tensor:
         """``u_i = sum_h F_h sum_j a^h_ij x_j``."""
         push: Tensor = self.system.influence(self.algebra, self.parameters, x, self.mask, t)
         return push
 
-    def metric(self, t: Any = None) -> Any:
+    def metric(self, t: Number = None) -> ParameterValue:
         """W of the ellipsoid, ``None`` on the sphere and in Euclidean space."""
         value = None if self.system.metric is None else self.parameters.get(self.system.metric)
         return value(t) if callable(value) else value
 
-    def retract(self, y: Tensor, t: Any = None) -> Tensor:
+    def retract(self, y: Tensor, t: Number = None) -> Tensor:
         """The nearest-ray point of the state space: ``y_i / |y_i|_W``, or ``y`` itself in Euclidean space."""
         return y if self.system.space is Space.EUCLIDEAN else self.algebra.normalise(y, self.metric(t))
 
-    def heads(self, t: Any = None) -> list[tuple[Any, Any]]:
+    def heads(self, t: Number = None) -> list[tuple[ParameterValue, ParameterValue]]:
         """The pairs (F_h, M_h) at time t."""
         return self.system.heads(self.parameters, t)
 
@@ -128,11 +129,11 @@ class SpanReduction:
 
 def problem(
     name: System | str,
-    parameters: Mapping[str, Any],
-    mask: Any = "default",
+    parameters: Mapping[str, ParameterValue],
+    mask: MaskValue = "default",
     *,
     dtype: torch.dtype | None = None,
-    device: Any = None,
+    device: torch.device | str | None = None,
     n: int | None = None,
 ) -> Problem:
     """A system by name with parameters given as numbers, arrays or functions of time.

@@ -29,6 +29,7 @@ from eigentoken.numerics.dynamics.simulation_inputs import number_given, read_st
 from eigentoken.numerics.dynamics.threads import torch_threads
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.arrays import rows_of
+from eigentoken.theory.systems.algebra import ParameterValue
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Space, System, Time
 
@@ -53,7 +54,7 @@ class Option:
     """An option of the command: name, default, and what it does."""
 
     name: str
-    default: Any
+    default: object
     meaning: str
 
 
@@ -110,8 +111,8 @@ class Simulation:
     limits: list[Limit]
     fractions: Mapping[str, Fraction95]
     equilibrium: CertifiedEquilibrium | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    metric: Any = None
+    parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
+    metric: Tensor | None = None
 
     SCHEMA: ClassVar[Literal["eigentoken/simulation/1"]] = "eigentoken/simulation/1"
 
@@ -202,7 +203,7 @@ class Simulation:
 
 
 def simulate(
-    source: str | Path | System | Mapping[str, Any] | Instance,
+    source: str | Path | System | Mapping[str, object] | Instance,
     *,
     tokens: Matrix | None = None,
     n: SupportsIndex | None = None,
@@ -238,7 +239,7 @@ def simulate(
         "end": end, "seed": seed, "mask": mask, "method": method, "step": step, "samples": samples, "certify": certify,
         "rtol": rtol,
     }  # fmt: skip
-    chosen = {option.name: option.default for option in OPTIONS}
+    chosen: dict[str, Any] = {option.name: option.default for option in OPTIONS}
     chosen |= {name: value for name, value in options.items() if value is not None}
     if mask is not None and not isinstance(mask, str):
         chosen["mask"] = _mask_rows(mask)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.dynamics.matrices import act, pair_scores
-from eigentoken.theory.systems.algebra import checked_function
+from eigentoken.theory.systems.algebra import MaskValue, Number, ParameterValue, State, checked_function
 
 __all__ = ["TorchAlgebra", "UniformWeights", "mask_tensor"]
 
@@ -61,7 +61,9 @@ class TorchAlgebra:
 
     root_dimension: int | None = None
 
-    def attention(self, x: Tensor, score: Any, mask: Any, over_root_d: bool) -> Tensor | UniformWeights:
+    def attention(
+        self, x: Tensor, score: ParameterValue, mask: MaskValue, over_root_d: bool
+    ) -> Tensor | UniformWeights:
         scale = 1.0 / math.sqrt(self.root_dimension or x.shape[-1]) if over_root_d else 1.0
         if score is None:
             causal = isinstance(mask, str) and mask == "causal"
@@ -76,32 +78,32 @@ class TorchAlgebra:
     def average(self, weights: Tensor | UniformWeights, x: Tensor) -> Tensor:
         return weights.average(x) if isinstance(weights, UniformWeights) else weights @ x
 
-    def apply(self, matrix: Any, x: Tensor) -> Tensor:
+    def apply(self, matrix: ParameterValue, x: Tensor) -> Tensor:
         return act(matrix, x)
 
-    def add(self, x: Tensor, u: Any, step: Any = 1) -> Tensor:
+    def add(self, x: Tensor, u: State, step: Number = 1) -> Tensor:
         pushed = u if isinstance(u, Tensor) else torch.as_tensor(u, dtype=x.dtype, device=x.device)
         if isinstance(step, Tensor):
             return x + (step.reshape((*step.shape, 1, 1)) if step.ndim and step.ndim < x.ndim else step) * pushed
         return x + pushed if isinstance(step, int) and step == 1 else torch.add(x, pushed, alpha=float(step))
 
-    def normalise(self, y: Tensor, metric: Any = None) -> Tensor:
+    def normalise(self, y: Tensor, metric: ParameterValue = None) -> Tensor:
         if metric is None:
             return y / torch.linalg.vector_norm(y, dim=-1, keepdim=True)
         return y / (y * act(metric, y)).sum(-1, keepdim=True).sqrt()
 
-    def tangent(self, x: Tensor, u: Tensor, metric: Any = None) -> Tensor:
+    def tangent(self, x: Tensor, u: Tensor, metric: ParameterValue = None) -> Tensor:
         height = (x * act(metric, u)).sum(-1, keepdim=True)
         return torch.addcmul(u, height, x, value=-1)
 
-    def scores(self, x: Tensor, matrix: Any) -> Tensor:
+    def scores(self, x: Tensor, matrix: ParameterValue) -> Tensor:
         return x @ x.mT if matrix is None else pair_scores(matrix, x)
 
     def function(self, name: str, values: Tensor) -> Tensor:
         result: Tensor = getattr(torch, checked_function(name))(values)
         return result
 
-    def masked(self, weights: Tensor, mask: Any) -> Tensor:
+    def masked(self, weights: Tensor, mask: MaskValue) -> Tensor:
         allowed = mask_tensor(mask, weights.shape[-1], weights.device)
         return weights if allowed is None else weights.masked_fill(~allowed, 0.0)
 
@@ -111,7 +113,7 @@ class TorchAlgebra:
     def product(self, a: Tensor, b: Tensor) -> Tensor:
         return a * b
 
-    def scale(self, x: Tensor, number: Any) -> Tensor:
+    def scale(self, x: Tensor, number: Number) -> Tensor:
         if isinstance(number, Tensor):  # one number, or one for each instance of a batch
             return x * (number.reshape((*number.shape, 1, 1)) if number.ndim else number)
         return x * float(number)
@@ -123,7 +125,7 @@ class TorchAlgebra:
         return x + added.unsqueeze(-2)
 
 
-def mask_tensor(mask: Any, n: int, device: Any = "cpu") -> Tensor | None:
+def mask_tensor(mask: MaskValue, n: int, device: torch.device | str = "cpu") -> Tensor | None:
     """A mask as a boolean tensor, ``None`` for full attention; refuses a token that sees nobody.
 
     >>> mask_tensor("causal", 2)

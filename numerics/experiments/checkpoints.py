@@ -39,7 +39,7 @@ class Checkpoint:
         except (OSError, ArrayFileError):
             return None
 
-    def save(self, state: Callable[[], Mapping[str, Any]], *, now: bool = False) -> None:
+    def save(self, state: Callable[[], Mapping[str, object]], *, now: bool = False) -> None:
         """Write the arrays that ``state`` makes; it is called only when it is time to write."""
         if self.path is None or not (now or time.monotonic() - self._saved >= self.every):
             return

@@ -85,7 +85,7 @@ class RecipeResult:
     """What a recipe gives back; ``note`` says what stands in for what the paper had."""
 
     checks: Sequence[Check]
-    numbers: Mapping[str, Any]
+    numbers: Mapping[str, object]
     chart: Chart
     note: str = ""
 

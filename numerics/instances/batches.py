@@ -20,6 +20,7 @@ from torch import Tensor
 from eigentoken.numerics.certified.eigen import eig
 from eigentoken.theory.language import terms
 from eigentoken.theory.language.readings import VALUE
+from eigentoken.theory.systems.algebra import MaskValue, ParameterValue
 from eigentoken.theory.systems.system import System
 
 __all__ = ["Batch", "Wave", "joined", "relation_violation"]
@@ -27,6 +28,9 @@ __all__ = ["Batch", "Wave", "joined", "relation_violation"]
 
 #: An eigenvalue with a larger imaginary part (relative to the largest) is complex, and has no real eigenvector.
 TURNING = 1e-9
+
+
+Index = Tensor | Sequence[int] | slice
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +45,7 @@ class Wave:
         phase = (self.omega * t).reshape(-1, 1, 1)  # t is a number, or one for each instance
         return torch.cos(phase) * self.cosine + torch.sign(torch.sin(phase)) * self.square
 
-    def take(self, index: Any) -> Wave:
+    def take(self, index: Index) -> Wave:
         return Wave(self.cosine[index], self.square[index], self.omega[index])
 
 
@@ -54,12 +58,12 @@ class Batch:
     """
 
     system: System
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, ParameterValue]
     tokens: Tensor
     k: int = 1
     p: int = 1
     corner: str = "generic"
-    mask: Any = None
+    mask: MaskValue = None
     groups: tuple[int, ...] | None = None
     extra: Mapping[str, Tensor] = field(default_factory=dict)
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
@@ -80,7 +84,7 @@ class Batch:
     def q(self) -> int:
         return self.n - self.p
 
-    def take(self, index: Any) -> Batch:
+    def take(self, index: Index) -> Batch:
         """The instances with these numbers."""
         return replace(
             self,
@@ -106,7 +110,7 @@ class Batch:
                     good = good & torch.isfinite(value).reshape(self.count, -1).all(-1)
         return good
 
-    def with_parameters(self, parameters: Mapping[str, Any], tokens: Tensor | None = None) -> Batch:
+    def with_parameters(self, parameters: Mapping[str, ParameterValue], tokens: Tensor | None = None) -> Batch:
         """The same shape with other numbers."""
         return replace(self, parameters=parameters, tokens=self.tokens if tokens is None else tokens, _memory={})
 
@@ -114,7 +118,7 @@ class Batch:
         """The same instances at another state, whose tokens need not coincide."""
         return replace(self, tokens=state, groups=None, _memory={})
 
-    def named(self, name: str) -> Any:
+    def named(self, name: str) -> ParameterValue:
         """The matrix of that name; in a multi-head system the sum over the heads, ``F = sum_h F_h``."""
         if name in self.parameters:
             return self.parameters[name]
@@ -196,7 +200,7 @@ class Batch:
         real = vectors.real / torch.linalg.vector_norm(vectors.real, dim=-1, keepdim=True)
         return torch.where(turning.unsqueeze(-1), torch.full_like(real, torch.nan), real)
 
-    def integer(self, expression: Any, ell: int | None = None) -> int:
+    def integer(self, expression: sp.Expr | int, ell: int | None = None) -> int:
         """An index or a size, such as ``d`` or ``(n - 1)(d - 1)``."""
         if isinstance(expression, int):
             return expression
@@ -209,7 +213,7 @@ class Batch:
         known = {terms.n: self.n, terms.d: self.d, terms.k: self.k, terms.p: self.p, terms.q: self.q}
         return known if ell is None else {**known, terms.ell: ell}
 
-    def scalar(self, expression: Any, ell: int | None = None) -> Tensor:
+    def scalar(self, expression: sp.Expr | int, ell: int | None = None) -> Tensor:
         """The value ``(B,)`` of a scalar term."""
         function, symbols, numbers = _compiled(sp.sympify(expression))
         values = [self._symbol(symbol, ell) for symbol in symbols] + [self._number(each, ell) for each in numbers]

@@ -28,6 +28,7 @@ from eigentoken.theory.classification.instances import Instance, InstanceError
 from eigentoken.theory.language import terms
 from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, Clustering, ConsensusAt, Place, Polygonal, Zero
 from eigentoken.theory.language.readings import PLACED_EXACTLY
+from eigentoken.theory.systems.algebra import MaskValue, Number, ParameterValue
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.system import Space
 
@@ -42,13 +43,13 @@ class ExactDraft:
 
     system: str
     matrices: Mapping[str, Rows]
-    heads: tuple[Mapping[str, Any], ...]
+    heads: tuple[Mapping[str, ParameterValue], ...]
     alpha: Fraction | None
-    tokens: tuple[tuple[Any, ...], ...]
+    tokens: tuple[tuple[sp.Expr, ...], ...]
     k: int
     p: int
-    mask: Any = None
-    further: Mapping[str, Any] = field(default_factory=dict)
+    mask: MaskValue = None
+    further: Mapping[str, ParameterValue] = field(default_factory=dict)
     "vectors and numbers of a system that has them, by name"
 
     def instance(self) -> Instance | None:
@@ -308,7 +309,7 @@ def _grid(plan: Plan, batch: Batch, term: Any, denominator: int) -> Any:
     return exact_rows(grid)
 
 
-def exact_rows(rows: Any) -> Any:
+def exact_rows(rows: Number) -> Number:
     """Rows of fractions as a sympy matrix."""
     return sp.Matrix([[sp.Rational(entry.numerator, entry.denominator) for entry in row] for row in rows])
 
@@ -318,7 +319,7 @@ def _divided(left: Any, right: Any) -> Any:
     return None if left.det() == 0 else left.inv() * right
 
 
-def rows_of(matrix: Any) -> Rows:
+def rows_of(matrix: Number) -> Rows:
     """A rational sympy matrix as rows of fractions."""
     return tuple(tuple(Fraction(int(a.p), int(a.q)) for a in matrix.row(i)) for i in range(matrix.rows))
 

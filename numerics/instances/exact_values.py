@@ -41,7 +41,7 @@ class Case:
     instance: Instance
     k: int = 1
     p: int = 0
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, sp.Basic] = field(default_factory=dict)
     _memory: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -56,7 +56,7 @@ class Case:
     def q(self) -> int:
         return self.n - self.p
 
-    def sizes(self, ell: int | None = None) -> dict[Any, Any]:
+    def sizes(self, ell: int | None = None) -> dict[sp.Basic, sp.Basic]:
         known: dict[Any, Any] = {terms.n: self.n, terms.d: self.d, terms.k: self.k, terms.p: self.p, terms.q: self.q}
         if self.instance.system.time is Time.MAP:
             known[terms.alpha] = self.instance.parameters["alpha"]
@@ -65,7 +65,7 @@ class Case:
                 known[terms.scalar(each.name)] = self.instance.parameters[each.name]
         return known if ell is None else {**known, terms.ell: ell}
 
-    def integer(self, expression: Any, ell: int | None = None) -> int:
+    def integer(self, expression: sp.Expr | int, ell: int | None = None) -> int:
         value = sp.sympify(expression).subs(self.sizes(ell))
         if not value.is_Integer:
             raise NoValue(f"{expression} is not an integer here: {value}")
@@ -86,7 +86,7 @@ class Case:
             return self.named(self.instance.system.value)
         raise NoValue(f"{self.instance.system.name} has no matrix {name}")
 
-    def matrix(self, term: Any) -> sp.Matrix:
+    def matrix(self, term: sp.MatrixExpr) -> sp.Matrix:
         """The exact value of a matrix term."""
         if term not in self._memory:
             symbols = {symbol: self.named(symbol.name) for symbol in term.atoms(sp.MatrixSymbol)}
@@ -98,7 +98,7 @@ class Case:
 
     # ------------------------------------------------------------------ eigenvalues
 
-    def is_symmetric(self, term: Any) -> bool | None:
+    def is_symmetric(self, term: sp.MatrixExpr) -> bool | None:
         """Exactly symmetric, certainly not, or undecided."""
         value = self.matrix(term)
         for i in range(self.d):
@@ -108,7 +108,7 @@ class Case:
                     return found
         return True
 
-    def eigenvalues(self, term: Any, bits: int) -> list[Any]:
+    def eigenvalues(self, term: sp.MatrixExpr, bits: int) -> list[acb]:
         """All eigenvalues as ``acb`` enclosures at this precision, repeated by multiplicity, in no order."""
         key = ("eigenvalues", term, bits)
         if key not in self._memory:
@@ -117,7 +117,7 @@ class Case:
         found: list[Any] = self._memory[key]
         return found
 
-    def rational_eigenvalues(self, term: Any) -> dict[sp.Rational, int] | None:
+    def rational_eigenvalues(self, term: sp.MatrixExpr) -> dict[sp.Rational, int] | None:
         """All eigenvalues with multiplicities, where the matrix and all of them are rational."""
         key = ("rational", term)
         if key not in self._memory:
@@ -125,7 +125,7 @@ class Case:
         found: dict[sp.Rational, int] | None = self._memory[key]
         return found
 
-    def eigenvalue(self, term: Any, index: int, bits: int) -> arb:
+    def eigenvalue(self, term: sp.MatrixExpr, index: int, bits: int) -> arb:
         """An enclosure of the index-th largest real part."""
         if not 1 <= index <= self.d:
             raise NoValue(f"there is no eigenvalue {index} of a {self.d} x {self.d} matrix")
@@ -136,7 +136,7 @@ class Case:
             uppers = sorted((each.upper() for each in reals), key=_EXACT_ORDER, reverse=True)
             return lowers[index - 1].union(uppers[index - 1])
 
-    def eigenvector(self, term: Any, index: int) -> sp.Matrix:
+    def eigenvector(self, term: sp.MatrixExpr, index: int) -> sp.Matrix:
         """An exact eigenvector (not normalised) for a simple rational eigenvalue; raises :class:`NoValue` otherwise."""
         listed = self.rational_eigenvalues(term)
         if listed is None:
@@ -149,7 +149,7 @@ class Case:
 
     # ------------------------------------------------------------------ scalars
 
-    def exact(self, expression: Any, ell: int | None = None) -> sp.Expr | None:
+    def exact(self, expression: sp.Expr, ell: int | None = None) -> sp.Expr | None:
         """The exact value of a scalar term, or ``None`` where only enclosures are known."""
         replaced = {}
         for number in sp.sympify(expression).atoms(terms.MatrixNumber):
@@ -162,7 +162,7 @@ class Case:
             replaced[number] = value
         return sp.sympify(expression).xreplace(replaced).subs(self.sizes(ell))
 
-    def ball(self, expression: Any, bits: int, ell: int | None = None) -> arb:
+    def ball(self, expression: sp.Expr, bits: int, ell: int | None = None) -> arb:
         """An enclosure of a scalar term."""
         expression = sp.sympify(expression)
         with precision(bits):
@@ -261,7 +261,7 @@ def _largest(values: list[Any]) -> Any:
     return best
 
 
-def zero(value: Any) -> bool | None:
+def zero(value: sp.Expr) -> bool | None:
     """Exactly zero, certainly not, or undecided."""
     value = sp.sympify(value)
     if value.is_Rational:
@@ -367,7 +367,7 @@ def _evaluate(expression: Any, leaves: Mapping[Any, Any], bits: int) -> arb:
     raise NoValue(f"no enclosure for {name} in {expression}")
 
 
-def relation_truth(case: Case, relation: Any, ell: int | None = None) -> bool | None:
+def relation_truth(case: Case, relation: sp.Basic, ell: int | None = None) -> bool | None:
     """Is the relation true of the case?  ``None`` where the precision does not tell.
 
     A relation with the free index ``ell`` is meant for every ``ell != k``.

@@ -26,6 +26,7 @@ from eigentoken.theory.language import terms
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, Place
 from eigentoken.theory.language.readings import GENERATED
+from eigentoken.theory.systems.algebra import MaskValue
 from eigentoken.theory.systems.catalogue import system as find_system
 from eigentoken.theory.systems.system import Parameter, Space, System, Time
 
@@ -107,7 +108,7 @@ def _said(part: str, value: Any) -> str:
 class HemispherePlan:
     """Tokens with ``w^T x_i > 0``: w is the top eigenvector of ``normal`` (``None``: any w); ``inside=False`` just misses."""
 
-    normal: Any = None
+    normal: sp.MatrixExpr | None = None
     left: bool = False
     inside: bool = True
 
@@ -121,8 +122,8 @@ class Plan:
     """
 
     system: System
-    matrices: Mapping[Any, MatrixPlan] = field(default_factory=dict)
-    relations: tuple[Any, ...] = ()
+    matrices: Mapping[sp.MatrixExpr, MatrixPlan] = field(default_factory=dict)
+    relations: tuple[sp.Basic, ...] = ()
     conditions: tuple[tuple[Condition, bool], ...] = ()
     alternatives: tuple[tuple[tuple[Condition, bool], ...], ...] = ()
     place: Place | None = None
@@ -132,8 +133,8 @@ class Plan:
     timed: tuple[str, ...] = ()
     commute: tuple[tuple[Any, Any], ...] = ()
     shared_top: tuple[str, ...] = ()
-    scores: tuple[Any, ...] = ()
-    mask: Any = None
+    scores: tuple[sp.Expr, ...] = ()
+    mask: MaskValue = None
     n: tuple[int, ...] = (2, 3, 4, 5, 8)
     d: tuple[int, ...] = (2, 3, 4, 8)
     mentioned: frozenset[Any] = frozenset()
@@ -146,7 +147,7 @@ class Plan:
         known = self.matrices.get(key, MatrixPlan())
         return replace(self, matrices={**self.matrices, key: known.merged(asked, str(key))})
 
-    def own(self, term: Any) -> Any:
+    def own(self, term: sp.Basic) -> sp.Basic:
         """The term in the letters of the system: the layer matrix F is the value matrix where there is one head."""
         value = self.system.value
         if value is None or self.system.multihead or value == "F":

@@ -25,6 +25,7 @@ from eigentoken.theory.language.conditions import Condition, Relation
 from eigentoken.theory.language.places import AntipodalAt, Clustering, ConsensusSet, Hemisphere, Place, Polygonal
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.plain_text import plain_text
+from eigentoken.theory.systems.algebra import MaskValue
 from eigentoken.theory.systems.catalogue import SYSTEMS, system, systems
 from eigentoken.theory.systems.suggestions import meant
 
@@ -136,7 +137,7 @@ class Conjecture:
     at: Place | None = None
     n: int | Sequence[int] | None = None
     d: int | Sequence[int] | None = None
-    mask: Any = None
+    mask: MaskValue = None
     expect: str = "open"
     "What the author expects: ``survives``, ``refuted`` or ``open``; used when the file is run under pytest."
     file: str = field(default="", compare=False, repr=False)

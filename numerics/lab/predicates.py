@@ -41,6 +41,8 @@ from eigentoken.theory.systems.algebra import LoopAlgebra, full_mask
 from eigentoken.theory.systems.system import System, Time
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from eigentoken.numerics.lab.conjectures import Conjecture
 
 __all__ = [
@@ -69,7 +71,7 @@ class UndefinedState(Exception):
 class FloatInstance(SimpleNamespace):
     """One instance for a free predicate: parameters and tokens as numpy arrays."""
 
-    def advance(self) -> Any:
+    def advance(self) -> NDArray[np.float64]:
         """The next state of a map, or the velocity of a flow."""
         batch: Batch = self._batch
         moved = problem_of(batch).advance(batch.tokens, 0.0)[0].numpy()
@@ -78,7 +80,7 @@ class FloatInstance(SimpleNamespace):
             raise UndefinedState("the state has no image: y_i = 0")
         return moved
 
-    def attention(self, head: int = 0) -> Any:
+    def attention(self, head: int = 0) -> NDArray[np.float64]:
         """The attention matrix of a head, n x n."""
         batch: Batch = self._batch
         _has_softmax(batch.system)

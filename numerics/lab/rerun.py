@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from eigentoken.files.documents import Json
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.lab.conjectures import load
 from eigentoken.numerics.lab.predicates import file_digest, predicate_verdict, resolved
@@ -50,7 +50,7 @@ class Rerun:
             return fails(f"the predicate of {file.name}, run again, is true of the exact numbers")
         return holds(f"the predicate of {file.name} (sha256 agrees), run again, is false of the exact numbers")
 
-    def claim(self, home: Mapping[str, str] | None, statement: Any) -> Claim | Verdict:
+    def claim(self, home: Mapping[str, str] | None, statement: Json) -> Claim | Verdict:
         """The claim of a certificate whose observable is code of the file, or a verdict that says why there is none."""
         file = self._unchanged(home)
         if isinstance(file, Verdict):

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb, ctx
 
 from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, gamma, inflate
 from eigentoken.numerics.layers.rotary_scores import RotaryPairs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["Balls", "exact", "linear", "mixed_values"]
 
@@ -72,7 +75,10 @@ def _times(a: Balls, b: Balls) -> Balls:
 
 
 def mixed_values(
-    heads: Sequence[Mapping[str, Any]], seen: Any, allowed: Any, pairs: RotaryPairs | None = None
+    heads: Sequence[Mapping[str, ArrayLike | None]],
+    seen: ArrayLike,
+    allowed: ArrayLike,
+    pairs: RotaryPairs | None = None,
 ) -> Balls:
     """o (..., n, H d_h) for rows ``seen`` (..., n, d): keys ``Q, K, V, scale`` of a head, and ``q_bias, k_bias, v_bias``.
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb
@@ -29,6 +29,9 @@ from eigentoken.numerics.certified.rounding import TINY, UNIT, inflate
 from eigentoken.numerics.layers.certified_attention import Balls, exact, linear
 from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["Edit", "TokenGuarantee", "certify_edit", "cosine_below", "edit_output", "token_guarantees"]
 
@@ -47,7 +50,9 @@ class Edit:
     value_condition: float
 
 
-def edit_output(O: Any, V: Any, direction: Any, strength: float, left: Any = None) -> Edit:
+def edit_output(
+    O: ArrayLike, V: ArrayLike, direction: ArrayLike, strength: float, left: ArrayLike | None = None
+) -> Edit:
     """``O + mu w r^T`` with ``r^T V = z^T``, ``z^T w = 1``; w is normalised, z is w (or its part that V sees) unless given."""
     output, value = np.asarray(O, dtype=np.float64), np.asarray(V, dtype=np.float64)
     if output.shape != value.shape[::-1]:
@@ -65,7 +70,7 @@ def edit_output(O: Any, V: Any, direction: Any, strength: float, left: Any = Non
     rank = int((sizes > sizes[0] * max(value.shape) * 2.0**-52).sum())
     seen = rows[:rank]
     z = seen.T @ (seen @ (w if left is None else np.asarray(left, dtype=np.float64).ravel()))
-    if left is not None and np.linalg.norm(z - left) > 1e-8 * np.linalg.norm(left):
+    if left is not None and np.linalg.norm(z - np.asarray(left)) > 1e-8 * np.linalg.norm(np.asarray(left)):
         raise ValueError("the left vector must lie in the row space of V: r^T V = z^T is needed (PM-S1)")
     overlap = float(z @ w)
     if abs(overlap) < 1e-8 * float(np.linalg.norm(z)) or overlap == 0:
@@ -127,7 +132,9 @@ class TokenGuarantee:
         }
 
 
-def token_guarantees(x: Any, mixed: Balls, stored: Any, edit: Edit, bias: Any = None) -> list[TokenGuarantee]:
+def token_guarantees(
+    x: ArrayLike, mixed: Balls, stored: ArrayLike, edit: Edit, bias: ArrayLike | None = None
+) -> list[TokenGuarantee]:
     """PM-S3 of the matrix O' **as stored**, for exact tokens x (m, d) with mixed values o (m, H d_head).
 
     With ``kappa_i = r^T o_i`` and ``u_i = (O' - mu w r^T) o_i + b`` (what the stored matrix does beside the edit, rounding of

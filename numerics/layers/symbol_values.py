@@ -107,7 +107,7 @@ class SymbolValues(ABC):
         """The width of the layer: its tokens are in R^d."""
 
     @abstractmethod
-    def answer(self, name: str, term: Any) -> Verdict:
+    def answer(self, name: str, term: sp.MatrixExpr) -> Verdict:
         """The condition of that name (see :func:`eigentoken.numerics.certified.certify.conditions`) on the value of a term."""
 
     @abstractmethod
@@ -115,11 +115,11 @@ class SymbolValues(ABC):
         """The whole d x d matrix that a letter stands for; for small layers."""
 
     @abstractmethod
-    def norm(self, term: Any) -> tuple[float, float]:
+    def norm(self, term: sp.MatrixExpr) -> tuple[float, float]:
         """The interval of the spectral norm of a term, divided by the scale of the scores where it is one."""
 
     @abstractmethod
-    def parts(self, term: Any) -> Parts | None:
+    def parts(self, term: sp.MatrixExpr) -> Parts | None:
         """Lower and upper ends of the ordered real parts of the spectrum."""
 
 
@@ -147,7 +147,7 @@ class LayerSymbolValues(SymbolValues):
     def d(self) -> int:
         return int(next(iter(self.matrices.values())).shape[0])
 
-    def enclosure(self, term: Any) -> Enclosure:
+    def enclosure(self, term: sp.MatrixExpr) -> Enclosure:
         """The enclosure of a matrix term; scales are left out (they are positive, and asked for by norms alone)."""
         if isinstance(term, sp.MatrixSymbol):
             if term.name not in self.matrices:
@@ -167,7 +167,7 @@ class LayerSymbolValues(SymbolValues):
             return self.answers.once(("sum", *found), lambda: total(list(found)))
         raise NotBound(f"{term} is not evaluated")
 
-    def scale(self, term: Any) -> float:
+    def scale(self, term: sp.MatrixExpr) -> float:
         """The positive number by which :meth:`enclosure` of the term is divided in the theorem."""
         if isinstance(term, sp.MatMul):
             exact = math.prod((Fraction(self.scale(each)) for each in term.args), start=Fraction(1))
@@ -191,7 +191,7 @@ class LayerSymbolValues(SymbolValues):
 
         return self.answers.once(("congruent", right, left), form)
 
-    def answer(self, name: str, term: Any) -> Verdict:
+    def answer(self, name: str, term: sp.MatrixExpr) -> Verdict:
         try:
             if isinstance(term, sp.MatMul) and isinstance(term.args[-1], sp.Inverse):
                 right = self.enclosure(term.args[-1].arg)
@@ -210,7 +210,7 @@ class LayerSymbolValues(SymbolValues):
     def whole(self, term: Any) -> Enclosure:
         return self.enclosure(term)
 
-    def norm(self, term: Any) -> tuple[float, float]:
+    def norm(self, term: sp.MatrixExpr) -> tuple[float, float]:
         low, high = scaled_interval(self.whole_norm(self.enclosure(term)), self.scale(term))
         return max(low, 0.0), high
 
@@ -222,7 +222,7 @@ class LayerSymbolValues(SymbolValues):
         """The spectral distance to the matrices that satisfy an equality (``symmetric``, ``identity``), found once."""
         return distance_interval(self.ask(name, enclosure))
 
-    def parts(self, term: Any) -> Parts | None:
+    def parts(self, term: sp.MatrixExpr) -> Parts | None:
         found = self.enclosure(term)
         ends = self.answers.once(("real parts", found), lambda: real_parts(found))
         return scaled_parts(ends, self.scale(term))
@@ -294,7 +294,7 @@ class HeadSymbolValues(SymbolValues):
     def _once(self, key: tuple[str, str], compute: Callable[[LowRank], Found]) -> Found:
         return self.answers.once(key, lambda: compute(self.head.low_rank(key[1])))
 
-    def answer(self, name: str, term: Any) -> Verdict:
+    def answer(self, name: str, term: sp.MatrixExpr) -> Verdict:
         inverted = isinstance(term, sp.MatMul) and isinstance(term.args[-1], sp.Inverse)
         try:
             role = self._role(term.args[-1].arg if inverted else term)
@@ -309,13 +309,13 @@ class HeadSymbolValues(SymbolValues):
     def whole(self, term: Any) -> Enclosure:
         return self.head.value if self._role(term) == "value" else self.head.score
 
-    def norm(self, term: Any) -> tuple[float, float]:
+    def norm(self, term: sp.MatrixExpr) -> tuple[float, float]:
         role = self._role(term)
         interval = self._once(("norm", role), lambda found: found.norm)
         low, high = scaled_interval(interval, self.head.scale if role == "score" else 1.0)
         return max(low, 0.0), high
 
-    def parts(self, term: Any) -> Parts | None:
+    def parts(self, term: sp.MatrixExpr) -> Parts | None:
         role = self._role(term)
         ends = self._once(("real parts", role), lambda found: found.parts())
         return scaled_parts(ends, self.head.scale) if role == "score" else ends

@@ -10,6 +10,7 @@ from typing import Any
 import flint
 import numpy as np
 
+from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.reading import (
     UNCONFIRMED,
     CertificateDocument,
@@ -47,7 +48,7 @@ VERDICT = "eigentoken/verdict/"
 PRIME = 2305843009213693921  # not the prime of the issuer
 
 
-def recheck(certificate: Any, inputs: Any = None, *, time_limit: float = 60.0) -> Verdict:
+def recheck(certificate: object, inputs: object = None, *, time_limit: float = 60.0) -> Verdict:
     """Does the certificate hold for these inputs?
 
     ``certificate``: a :class:`~eigentoken.theory.language.verdicts.Certificate`, its JSON document, a verdict document with one,
@@ -96,7 +97,7 @@ def _outer(source: Any, document: CertificateDocument) -> str | None:
     return restated(document, source.get("details"))
 
 
-def recheck_verdict(source: Mapping[str, Any], inputs: Any, *, time_limit: float = 60.0) -> Shown:
+def recheck_verdict(source: Mapping[str, Json], inputs: object, *, time_limit: float = 60.0) -> Shown:
     """Every leaf of a ``certify --json`` document (already validated against its schema): see :mod:`.verdict_documents`."""
     until = time.monotonic() + time_limit
     shown = Shown(source)

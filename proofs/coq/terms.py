@@ -34,7 +34,7 @@ class Names:
     def __init__(self) -> None:
         self._names: dict[Any, str] = {}
 
-    def of(self, symbol: Any) -> str:
+    def of(self, symbol: sp.Symbol) -> str:
         if symbol not in self._names:
             stem = symbol.name.replace("+", "plus").replace("-", "minus").replace("'", "_prime")
             stem = re.sub(r"\W+", "_", stem.replace("*", "star")).strip("_") or "v"

@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 
 __all__ = ["ALLOWANCE", "Case", "OnInstances", "above", "gap", "look"]
 
 #: draws one instance from a seeded ``numpy`` generator: how far each thing it looks at is from what is stated
-Case = Callable[[Any], Mapping[str, float]]
+Case = Callable[[np.random.Generator], Mapping[str, float]]
 #: Relative differences below this are rounding: the cases are small (at most 6 tokens in 5 dimensions), doubles have 1e-16.
 ALLOWANCE = 1e-8
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eigentoken.proofs.properties.checks import above, gap
 from eigentoken.proofs.properties.random_states import tokens
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["cross_ratio", "loss"]
 
@@ -19,7 +22,7 @@ def loss(alpha: float, push: Any, a: Any, b: Any) -> float:
     return float((2 * alpha * (push @ (a - b)) / lengths / np.linalg.norm(a - b)) ** 2)
 
 
-def cross_ratio(source: Any) -> Mapping[str, float]:
+def cross_ratio(source: np.random.Generator) -> Mapping[str, float]:
     """Four tokens, two near w and two near -w or anywhere, ``alpha |V| < 1/2``: one step of the registered map."""
     import numpy as np
 
@@ -37,8 +40,10 @@ def cross_ratio(source: Any) -> Mapping[str, float]:
     after = np.asarray(system("oja-map").advance(FloatAlgebra(), {"V": value, "alpha": alpha}, x))
     push = value @ x.mean(axis=0)
     pairs = {"ab": (0, 1), "cd": (2, 3), "ac": (0, 2), "bd": (1, 3)}
-    old, new = ({name: np.sum((state[i] - state[j]) ** 2) for name, (i, j) in pairs.items()} for state in (x, after))
-    eps = {name: loss(alpha, push, x[i], x[j]) for name, (i, j) in pairs.items()}
+    old, new = (
+        {name: float(np.sum((state[i] - state[j]) ** 2)) for name, (i, j) in pairs.items()} for state in (x, after)
+    )
+    eps = {name: loss(float(alpha), push, x[i], x[j]) for name, (i, j) in pairs.items()}
     chi, later = (each["ab"] * each["cd"] / (each["ac"] * each["bd"]) for each in (old, new))
     factor = (1 - eps["ab"]) * (1 - eps["cd"])
     tangential = [push @ push - (push @ each) ** 2 for each in x]

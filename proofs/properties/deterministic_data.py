@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from eigentoken.theory.language.observables import dot
-from eigentoken.theory.systems.algebra import LoopAlgebra
+from eigentoken.theory.systems.algebra import LoopAlgebra, Number
 
 __all__ = [
     "BALLS",
@@ -67,12 +67,12 @@ def _exact(text: Any) -> Any:
     return mpmath.mpf(value.numerator) / value.denominator
 
 
-def as_numbers(rows: Sequence[Sequence[Any]]) -> Matrix:
+def as_numbers(rows: Sequence[Sequence[Number]]) -> Matrix:
     """Rows of decimals, fractions or integers as mpmath numbers."""
     return tuple(tuple(_exact(entry) for entry in row) for row in rows)
 
 
-def as_floats(rows: Sequence[Sequence[Any]]) -> Matrix:
+def as_floats(rows: Sequence[Sequence[Number]]) -> Matrix:
     """Rows of numbers as Python floats."""
     return tuple(tuple(float(entry) for entry in row) for row in rows)
 
@@ -107,23 +107,23 @@ def det_matrix(d: int, k: int = 1) -> Matrix:
     )
 
 
-def transposed(matrix: Sequence[Sequence[Any]]) -> Matrix:
+def transposed(matrix: Sequence[Sequence[Number]]) -> Matrix:
     """``M^T``."""
     return tuple(zip(*matrix, strict=True))
 
 
-def times(left: Sequence[Sequence[Any]], right: Sequence[Sequence[Any]]) -> Matrix:
+def times(left: Sequence[Sequence[Number]], right: Sequence[Sequence[Number]]) -> Matrix:
     """``L R``."""
     columns = transposed(right)
     return tuple(tuple(dot(row, column) for column in columns) for row in left)
 
 
-def scaled(factor: Any, matrix: Sequence[Sequence[Any]]) -> Matrix:
+def scaled(factor: Number, matrix: Sequence[Sequence[Number]]) -> Matrix:
     """``c M``."""
     return tuple(tuple(factor * entry for entry in row) for row in matrix)
 
 
-def diagonal(*entries: Any) -> Matrix:
+def diagonal(*entries: Number) -> Matrix:
     """``diag(entries)``."""
     return tuple(tuple(entry if a == b else 0 * entry for b in range(len(entries))) for a, entry in enumerate(entries))
 
@@ -143,7 +143,7 @@ def det_spd(d: int) -> Matrix:
     )
 
 
-def eigenvalues(matrix: Sequence[Sequence[Any]]) -> list[Any]:
+def eigenvalues(matrix: Sequence[Sequence[Number]]) -> list[Number]:
     """All eigenvalues in mpmath, by increasing real part (then imaginary part)."""
     import mpmath
 
@@ -151,7 +151,7 @@ def eigenvalues(matrix: Sequence[Sequence[Any]]) -> list[Any]:
     return sorted(found, key=lambda z: (float(mpmath.re(z)), float(mpmath.im(z))))
 
 
-def symmetric_eigenpairs(matrix: Sequence[Sequence[Any]]) -> tuple[list[Any], list[tuple[Any, ...]]]:
+def symmetric_eigenpairs(matrix: Sequence[Sequence[Number]]) -> tuple[list[Number], list[tuple[Number, ...]]]:
     """Eigenvalues in increasing order and unit eigenvectors of a symmetric matrix, in mpmath."""
     import mpmath
 

@@ -10,9 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from eigentoken.files.documents import Json
 from eigentoken.theory.language.verdicts import Verdict, all_of, fails, holds, undecided
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+    from eigentoken.theory.language.observables import Observable
 
 __all__ = [
     "DIGITS",
@@ -32,7 +38,7 @@ DIGITS = 60
 BITS = int(DIGITS * 3.33)
 
 
-def instance(system: str, tokens: Any, **parameters: Any) -> dict[str, Any]:
+def instance(system: str, tokens: Json, **parameters: Json) -> dict[str, Json]:
     """The JSON document of an instance: exact numbers as texts."""
     return {"system": system, **parameters, "tokens": tokens}
 
@@ -77,7 +83,7 @@ def _setting(document: dict[str, Any]) -> Any:
     return ball_setting(read_instance(document), BITS)
 
 
-def multipliers(document: dict[str, Any], sign: int = 1) -> list[Any]:
+def multipliers(document: dict[str, Json], sign: int = 1) -> list[sp.Expr]:
     """The eigenvalues of the intrinsic Jacobian as balls, in ascending order of the real part; ``sign`` -1 for 2-cycles."""
     from flint import acb_mat
 
@@ -98,13 +104,13 @@ def multipliers(document: dict[str, Any], sign: int = 1) -> list[Any]:
     return [each.real if each.imag.contains(0) else each for each in ordered]
 
 
-def image(document: dict[str, Any]) -> list[Any]:
+def image(document: dict[str, Json]) -> list[sp.Expr]:
     """The next state of a map (or the velocity of a flow), coordinates in order, as balls."""
     with _working():
         return [entry for token in _setting(document).advance() for entry in token]
 
 
-def state_jacobian(document: dict[str, Any]) -> list[Any]:
+def state_jacobian(document: dict[str, Json]) -> list[sp.Expr]:
     """The extrinsic Jacobian of the homogeneous extension, row by row, as balls."""
     from eigentoken.theory.classification.jacobians import jacobian
 
@@ -112,7 +118,7 @@ def state_jacobian(document: dict[str, Any]) -> list[Any]:
         return [entry for row in jacobian(_setting(document)) for entry in row]
 
 
-def observed(observable: Any, document: dict[str, Any], *, steps: int = 0) -> Any:
+def observed(observable: Observable, document: dict[str, Json], *, steps: int = 0) -> sp.Expr:
     """The value of an observable at the state, or after some steps of the map, as a ball."""
     with _working():
         setting = _setting(document)
@@ -122,7 +128,7 @@ def observed(observable: Any, document: dict[str, Any], *, steps: int = 0) -> An
         return observable(setting.algebra(), setting.instance.system, setting.parameters, tokens, setting.instance.mask)
 
 
-def agree(found: Sequence[Any], wanted: Sequence[Any]) -> Verdict:
+def agree(found: Sequence[sp.Expr], wanted: Sequence[sp.Expr]) -> Verdict:
     """Balls against exact rational numbers: each ball contains its number and is narrower than 10^-30."""
     from flint import arb, fmpq
 
@@ -138,7 +144,7 @@ def agree(found: Sequence[Any], wanted: Sequence[Any]) -> Verdict:
     return holds(f"{len(wanted)} numbers agree to 30 digits: {', '.join(map(str, wanted))}")
 
 
-def point_is(document: dict[str, Any], kind: str, *, stable: str | None = None, also: str | None = None) -> Verdict:
+def point_is(document: dict[str, Json], kind: str, *, stable: str | None = None, also: str | None = None) -> Verdict:
     """The class of the point and what the linearization says, by exact classification."""
     from eigentoken.theory.classification.classify import classify
     from eigentoken.theory.classification.instances import read_instance
@@ -157,6 +163,6 @@ def point_is(document: dict[str, Any], kind: str, *, stable: str | None = None, 
     return holds(f"{kind}, linearly {found.linearization}; multipliers {values}")
 
 
-def stable_point(document: dict[str, Any], kind: str) -> Verdict:
+def stable_point(document: dict[str, Json], kind: str) -> Verdict:
     """The point is an equilibrium of that class and linearly asymptotically stable."""
     return all_of({"class and spectrum": point_is(document, kind, stable="stable")})

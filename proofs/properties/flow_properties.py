@@ -18,7 +18,7 @@ from eigentoken.proofs.properties.trajectories import ball, precision
 from eigentoken.theory.language.observables import apply_matrix, dot
 from eigentoken.theory.language.observables_attention import solve
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
-from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask
+from eigentoken.theory.systems.algebra import LoopAlgebra, Number, causal_mask
 from eigentoken.theory.systems.catalogue import system
 
 __all__ = [
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 Test = Callable[[int, int], Verdict]
-Numbers = Callable[[random.Random], Iterable[Any]]
+Numbers = Callable[[random.Random], Iterable[tuple[Number, Number]]]
 
 
 def _on_instances(numbers: Numbers, judge: Callable[[Any], Verdict]) -> Test:
@@ -136,7 +136,7 @@ def _normaliser(score: Any, tokens: Any, token: Any) -> Any:
 
 
 @_vanishes
-def on_the_ellipsoid(source: random.Random) -> Iterable[Any]:
+def on_the_ellipsoid(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """``pi_W(x)^T W pi_W(x) = 1``."""
     d = source.choice((2, 3, 4))
     metric = _spd(source, d)
@@ -145,7 +145,7 @@ def on_the_ellipsoid(source: random.Random) -> Iterable[Any]:
 
 
 @_vanishes
-def differential_of_projection(source: random.Random) -> Iterable[Any]:
+def differential_of_projection(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """``d/ds pi_W(x + s X)`` at 0, by power series, is ``|x|^{-1} (X - (x^T W X / |x|^2) x)``."""
     d = source.choice((2, 3, 4))
     metric = _spd(source, d)
@@ -157,7 +157,7 @@ def differential_of_projection(source: random.Random) -> Iterable[Any]:
 
 
 @_vanishes
-def tangent_field(source: random.Random) -> Iterable[Any]:
+def tangent_field(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """The multi-head flow is tangent, and its weights sum to ``1/sqrt(d)``."""
     d = source.choice((2, 3))
     metric = _spd(source, d)
@@ -171,7 +171,7 @@ def tangent_field(source: random.Random) -> Iterable[Any]:
 
 
 @_positive
-def metric_is_positive(source: random.Random) -> Iterable[Any]:
+def metric_is_positive(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """``g(X, X) > 0``."""
     d = source.choice((2, 3))
     score = _spd(source, d)
@@ -184,7 +184,7 @@ def metric_is_positive(source: random.Random) -> Iterable[Any]:
 
 
 @_vanishes
-def gradient_identity(source: random.Random) -> Iterable[Any]:
+def gradient_identity(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """``dV(x) X = -sum_i Z_i (X_P)_i^T P X_i``, the left side by power series."""
     d = source.choice((2, 3))
     score = _spd(source, d)
@@ -199,7 +199,7 @@ def gradient_identity(source: random.Random) -> Iterable[Any]:
 
 
 @_positive
-def potential_decreases(source: random.Random) -> Iterable[Any]:
+def potential_decreases(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """``-dV_P/dt > 0`` along the flow, off the equilibria, by power series."""
     d = source.choice((2, 3))
     score = _spd(source, d)
@@ -212,7 +212,7 @@ def potential_decreases_for(rows: Sequence[Sequence[str]]) -> Test:
     """``-dV_P/dt > 0`` from random starts of ten tokens, for the matrix P that is given in exact decimals."""
 
     @_positive
-    def numbers(source: random.Random) -> Iterable[Any]:
+    def numbers(source: random.Random) -> Iterable[tuple[Number, Number]]:
         score = tuple(tuple(ball(entry) for entry in row) for row in rows)
         tokens = _tokens(source, len(score), score, count=10)
         speed = system("ellipsoid-flow").advance(BALLS, {"P": score}, tokens)
@@ -222,7 +222,7 @@ def potential_decreases_for(rows: Sequence[Sequence[str]]) -> Test:
 
 
 @_positive
-def speed_is_bounded(source: random.Random) -> Iterable[Any]:
+def speed_is_bounded(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """``|dy_i/dt|_W < 1/sqrt(d)`` for one head with U = I and distinct tokens."""
     d = source.choice((2, 3))
     metric = _spd(source, d)
@@ -233,7 +233,7 @@ def speed_is_bounded(source: random.Random) -> Iterable[Any]:
 
 
 @_vanishes
-def sigma_cancels(source: random.Random) -> Iterable[Any]:
+def sigma_cancels(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """``U^{-1} (I - U y y^T U^T) U x = x - (y^T U^T U x) y``."""
     d = source.choice((2, 3))
     value = _matrix(source, d)
@@ -246,7 +246,7 @@ def sigma_cancels(source: random.Random) -> Iterable[Any]:
 
 
 @_vanishes
-def order_of_factors(source: random.Random) -> Iterable[Any]:
+def order_of_factors(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """Columns of ``V x exp(S) D``, ``S_ji = x_j^T K^T Q x_i``, D from its column sums, are ``sum_j alpha_ij V x_j``."""
     d = source.choice((2, 3))
     scores, value = _matrix(source, d), _matrix(source, d)
@@ -263,7 +263,7 @@ def order_of_factors(source: random.Random) -> Iterable[Any]:
 
 
 @_vanishes
-def causal_structure(source: random.Random) -> Iterable[Any]:
+def causal_structure(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """With U = I token 1 is fixed, and replacing the last token leaves the field of the others as it was."""
     d = source.choice((2, 3))
     tokens = _tokens(source, d, count=3)
@@ -278,7 +278,7 @@ def causal_structure(source: random.Random) -> Iterable[Any]:
 
 
 @_vanishes
-def key_identity(source: random.Random) -> Iterable[Any]:
+def key_identity(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """``X^T W B^{-1} dx_l/dt`` is the derivative of ``ln sum_i exp(x^T W x_i)`` along X, by power series."""
     d = source.choice((2, 3))
     score, value = _matrix(source, d), _spd(source, d)
@@ -292,7 +292,7 @@ def key_identity(source: random.Random) -> Iterable[Any]:
 
 
 @_vanishes
-def two_token_gap(source: random.Random) -> Iterable[Any]:
+def two_token_gap(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """``d(x_1 - x_2)/dt = (p_11 - p_21) B (x_1 - x_2)``."""
     d = source.choice((2, 3))
     score, value = _matrix(source, d), _matrix(source, d)
@@ -305,7 +305,7 @@ def two_token_gap(source: random.Random) -> Iterable[Any]:
 
 
 @_positive
-def rotations_grow(source: random.Random) -> Iterable[Any]:
+def rotations_grow(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """``A = -R(-phi)``, ``W = R(phi)`` with ``2 phi`` obtuse: sym A < 0, sym W > 0, and consensus states grow."""
     t = ball(source.randint(42, 99)) / 100  # tan(phi/2) in (0.42, 1): phi between 45.6 and 90 degrees
     cosine, sine = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
@@ -320,7 +320,7 @@ def rotations_grow(source: random.Random) -> Iterable[Any]:
 
 
 @_vanishes
-def conserved_height(source: random.Random) -> Iterable[Any]:
+def conserved_height(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """``u^T dx_l/dt = 0`` for a matrix B with ``u^T B = 0``."""
     d = source.choice((2, 3))
     raw, score, u = _matrix(source, d), _matrix(source, d), _vector(source, d)
@@ -335,7 +335,7 @@ def conserved_height(source: random.Random) -> Iterable[Any]:
 
 
 @_vanishes
-def encoded_is_shifted(source: random.Random) -> Iterable[Any]:
+def encoded_is_shifted(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """The velocity with positions p equals the plain velocity at x + p."""
     d = source.choice((2, 3))
     score, value = _matrix(source, d), _matrix(source, d)
@@ -347,7 +347,7 @@ def encoded_is_shifted(source: random.Random) -> Iterable[Any]:
 
 
 @_positive
-def heights_between_extremes(source: random.Random) -> Iterable[Any]:
+def heights_between_extremes(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """With any pair scores, ``lambda min h < dh_l/dt < lambda max h`` for ``u^T B = lambda u^T`` (distinct heights)."""
     d = source.choice((2, 3))
     eigenvalue = ball(source.randint(1, 9)) / 4
@@ -365,7 +365,7 @@ def heights_between_extremes(source: random.Random) -> Iterable[Any]:
 
 
 @_vanishes
-def modified_form(source: random.Random) -> Iterable[Any]:
+def modified_form(source: random.Random) -> Iterable[tuple[Number, Number]]:
     """``z^T (W + lambda I) B^{-1} z = z^T W B^{-1} z + lambda z^T B^{-1} z``."""
     d = source.choice((2, 3))
     score, value, z = _matrix(source, d), _spd(source, d), _vector(source, d)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from eigentoken.files.documents import Json
 from eigentoken.theory.language.claims import (
     AlmostEveryConverges,
     Claim,
@@ -46,7 +47,7 @@ class PropertyReport:
     unsettled: int = 0
     corners: dict[str, int] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
-    first: dict[str, Any] | None = None
+    first: dict[str, Json] | None = None
     settled: tuple[tuple[str, int], ...] = ()
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
@@ -13,6 +13,10 @@ from eigentoken.proofs.steps.tensor_reductions import velocity
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import evaluate, sign
 from eigentoken.theory.proving.normal_form import identity_verdict
+from eigentoken.theory.systems.algebra import Number, ParameterValue
+
+if TYPE_CHECKING:
+    from flint import arb
 
 __all__ = [
     "SMALL",
@@ -41,7 +45,7 @@ a, r = sp.symbols("a r", positive=True)
 _TURNS = (((1, 0), (0, 1)), ((0, -1), (1, 0)), ((-1, 0), (0, -1)), ((0, 1), (-1, 0)))
 
 
-def quarter_scores(stretch: Any, diagonal: Any = 0) -> Any:
+def quarter_scores(stretch: sp.Expr | int, diagonal: sp.Expr | int = 0) -> ParameterValue:
     """``W_li = Q R_{l-i} K^T + lambda I`` for quarter turns, Q = diag(a, 1/a), K = Q^{-1}."""
 
     def score(l: int, i: int) -> Any:
@@ -56,7 +60,7 @@ def quarter_scores(stretch: Any, diagonal: Any = 0) -> Any:
     return score
 
 
-def states(size: Any, root: Any = None) -> tuple[tuple[Any, ...], ...]:
+def states(size: Number, root: Number = None) -> tuple[tuple[Number, ...], ...]:
     side = size / (sp.sqrt(2) if root is None else root)
     return tuple(((-1) ** l * side, (-1) ** l * side) for l in range(4))
 
@@ -65,7 +69,7 @@ def minus_identity() -> Any:
     return ((sp.Integer(-1), sp.Integer(0)), (sp.Integer(0), sp.Integer(-1)))
 
 
-def radial_speed(diagonal: Any = 0) -> list[Any]:
+def radial_speed(diagonal: sp.Expr = 0) -> list[sp.Expr]:
     """``dr/dt`` from both coordinates of all four tokens of the registered system; they must agree."""
     given = {"B": minus_identity(), "W": None, "pair_score": quarter_scores(a, diagonal)}
     speed = velocity("token-flow", given, states(r))
@@ -75,7 +79,7 @@ def radial_speed(diagonal: Any = 0) -> list[Any]:
 C = (a**2 - a**-2) / 2
 
 
-def claimed_speed(diagonal: Any = 0) -> Any:
+def claimed_speed(diagonal: sp.Expr = 0) -> sp.Expr:
     """``r (e^{-lambda r^2} cosh(c r^2) - e^{lambda r^2} cosh(r^2)) / (... + ...)``."""
     far = sp.exp(-diagonal * r**2) * sp.cosh(sp.expand(C * r**2))
     near = sp.exp(diagonal * r**2) * sp.cosh(r**2)
@@ -85,7 +89,7 @@ def claimed_speed(diagonal: Any = 0) -> Any:
 SMALL = sp.Symbol("epsilon", real=True)
 
 
-def small_average() -> Any:
+def small_average() -> sp.Expr:
     """``sum_i p_i eps z_i`` for three tokens with scores ``eps^2 c_i``."""
     tokens, scores = sp.symbols("z_1 z_2 z_3", real=True), sp.symbols("c_1 c_2 c_3", real=True)
     weights = [sp.exp(SMALL**2 * score) for score in scores]
@@ -129,7 +133,7 @@ def rotary_destroys_convergence() -> Verdict:
     return fails("the radius does not grow")
 
 
-def rotary_example() -> list[Any]:
+def rotary_example() -> list[arb]:
     """``W_21`` and ``dx_1/dt`` at r = 0.6, a = 2."""
     score = quarter_scores(sp.Integer(2))(1, 0)
     given = {"B": minus_identity(), "W": None, "pair_score": quarter_scores(sp.Integer(2))}
@@ -169,7 +173,7 @@ def shrinking_example() -> list[float]:
     return [integrate(field, [0.6], [1000.0])[0][0]]
 
 
-def radius_example(c: str) -> list[Any]:
+def radius_example(c: str) -> list[arb]:
     """``r(3)`` from r(0) = 0.6, by enclosure."""
 
     def field(_: Any, x: Any) -> list[Any]:

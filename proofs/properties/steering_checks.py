@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from eigentoken.files.documents import Json
 from eigentoken.proofs.properties.checks import above, gap
 from eigentoken.proofs.properties.random_states import (
     Found,
@@ -21,6 +22,9 @@ from eigentoken.proofs.properties.random_states import (
     tokens,
 )
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["large_root", "no_gap", "root_of_mu", "shifted_spectrum", "steered_layer", "steering", "tangent_bound"]
 
@@ -85,12 +89,12 @@ def root_of_mu(source: Any) -> Mapping[str, float]:
     }
 
 
-def steering(source: Any) -> Mapping[str, float]:
+def steering(source: np.random.Generator) -> Mapping[str, float]:
     """Both: z^T w = 1, and z^T w = 0."""
     return {**large_root(source), **root_of_mu(source)}
 
 
-def no_gap(document: dict[str, Any] = ORTHOGONAL) -> Verdict:
+def no_gap(document: dict[str, Json] = ORTHOGONAL) -> Verdict:
     """With ``z^T w = 0`` no eigenvalue reaches mu/2, although ``mu >= 20 |F||z|``: by the exact characteristic polynomial."""
     f, w, z = (sp.Matrix(document[name]).applyfunc(sp.Rational) for name in ("F", "w", "z"))
     size, weight = f.shape[0], sp.Rational(document["mu"])

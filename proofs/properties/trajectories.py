@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eigentoken.numerics.dynamics.enclosed_trajectories import Field, NoEnclosure, ball, enclose, precision
+from eigentoken.theory.systems.algebra import Number
 
 __all__ = ["Field", "NoEnclosure", "ball", "enclose", "integrate", "precision"]
 
@@ -19,7 +20,7 @@ FIRST_STEP = 0.01
 
 
 def integrate(
-    field: Field, start: Sequence[Any], times: Sequence[float], *, tolerance: float = 3e-14
+    field: Field, start: Sequence[Number], times: Sequence[float], *, tolerance: float = 3e-14
 ) -> list[list[float]]:
     """States at the given times from time 0, in floats (DOP853, by default at its smallest tolerance)."""
     import numpy as np

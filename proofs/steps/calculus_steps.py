@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Unpack
 
 import sympy as sp
 
@@ -34,6 +34,7 @@ from eigentoken.theory.calculus.expressions import row_sum, thawed
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.language.verdicts import Verdict, holds, undecided
 from eigentoken.theory.statements.steps import Reduction
+from eigentoken.theory.systems.algebra import MaskValue, ParameterValue
 from eigentoken.theory.systems.catalogue import system
 
 __all__ = [
@@ -60,7 +61,7 @@ def token(index: Index, name: str = "y") -> Expression:
 
 
 def field_of(
-    name: str, parameters: dict[str, Any], rules: Assumptions, state: str = "y", mask: Any = None
+    name: str, parameters: dict[str, ParameterValue], rules: Assumptions, state: str = "y", mask: MaskValue = None
 ) -> Expression:
     """The velocity ``dy_i/dt`` of the registered flow, in the slot index, for symbolic n and d."""
     chosen = system(name)

@@ -62,7 +62,7 @@ def relations_in(told: Relations) -> Relations:
     return cast(Relations, {key: value for key, value in told.items() if key in Relations.__optional_keys__})
 
 
-def all_agree(derived: Iterable[Any], claimed: Iterable[Any]) -> Verdict:
+def all_agree(derived: Iterable[sp.Expr], claimed: Iterable[sp.Expr]) -> Verdict:
     """Every derived expression equals the claimed one, by normal form; the first that does not decides."""
     left, right = list(derived), list(claimed)
     if not right or len(left) != len(right):
@@ -83,8 +83,8 @@ def all_agree(derived: Iterable[Any], claimed: Iterable[Any]) -> Verdict:
 def grouped(
     name: str,
     says: str,
-    derive: Callable[[], Iterable[Any]],
-    claimed: Sequence[Any],
+    derive: Callable[[], Iterable[sp.Expr]],
+    claimed: Sequence[sp.Expr],
     formula: str,
     **relations: Unpack[Relations],
 ) -> Reduction:

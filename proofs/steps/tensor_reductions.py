@@ -21,7 +21,7 @@ import sympy as sp
 from eigentoken.proofs.steps.reductions import Relations, grouped
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.statements.steps import Identity, Reduction
-from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask
+from eigentoken.theory.systems.algebra import LoopAlgebra, MaskValue, Number, ParameterValue, State, causal_mask
 from eigentoken.theory.systems.catalogue import system
 
 __all__ = [
@@ -57,7 +57,7 @@ class Functional(Identity):
         return rf"{text},\qquad \text{{where }} {given}"
 
 
-def functional(expression: Any, products: Mapping[Any, Any]) -> Any:
+def functional(expression: sp.Expr, products: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
     """``u^T (expression)``: each vector symbol is replaced by its product with u; the expression must be linear in them.
 
     >>> y, X, m, q = sp.symbols("y X m q")
@@ -72,12 +72,12 @@ def functional(expression: Any, products: Mapping[Any, Any]) -> Any:
     return expression.subs(dict(products), simultaneous=True)
 
 
-def tokens_of_symbols(count: int, d: int, letter: str = "y") -> tuple[tuple[Any, ...], ...]:
+def tokens_of_symbols(count: int, d: int, letter: str = "y") -> tuple[tuple[sp.Symbol, ...], ...]:
     """Tokens whose coordinates are real symbols."""
     return tuple(tuple(sp.Symbol(f"{letter}_{i + 1}{a + 1}", real=True) for a in range(d)) for i in range(count))
 
 
-def matrix_of_symbols(d: int, letter: str, *, symmetric: bool = False) -> tuple[tuple[Any, ...], ...]:
+def matrix_of_symbols(d: int, letter: str, *, symmetric: bool = False) -> tuple[tuple[sp.Symbol, ...], ...]:
     """A matrix of real symbols."""
 
     def entry(a: int, b: int) -> Any:
@@ -87,7 +87,9 @@ def matrix_of_symbols(d: int, letter: str, *, symmetric: bool = False) -> tuple[
     return tuple(tuple(entry(a, b) for b in range(d)) for a in range(d))
 
 
-def velocity(name: str, parameters: Mapping[str, Any], x: Sequence[Sequence[Any]], mask: Any = None) -> Any:
+def velocity(
+    name: str, parameters: Mapping[str, ParameterValue], x: Sequence[Sequence[Number]], mask: MaskValue = None
+) -> State:
     """The velocity of the registered flow at x, in exact expressions; a causal system brings its own mask."""
     chosen = system(name)
     if mask is None and chosen.mask == "causal":
@@ -98,9 +100,9 @@ def velocity(name: str, parameters: Mapping[str, Any], x: Sequence[Sequence[Any]
 def applied(
     name: str,
     says: str,
-    expression: Any,
-    products: Mapping[Any, Any],
-    right: Any,
+    expression: sp.Expr,
+    products: Mapping[sp.Expr, sp.Expr],
+    right: sp.Expr,
     *,
     by: str = "",
     **relations: Unpack[Relations],
@@ -116,11 +118,11 @@ def applied(
 def slope(
     name: str,
     says: str,
-    of: Any,
-    by: Any,
-    claimed: Any,
+    of: sp.Expr,
+    by: sp.Expr,
+    claimed: sp.Expr,
     *,
-    at: Any = None,
+    at: sp.Expr = None,
     order: int = 1,
     **relations: Unpack[Relations],
 ) -> Reduction:

@@ -17,7 +17,7 @@ import sympy as sp
 
 from eigentoken.theory.classification.jacobians import Jet
 from eigentoken.theory.proving.normal_form import numerator_polynomial
-from eigentoken.theory.systems.algebra import LoopAlgebra
+from eigentoken.theory.systems.algebra import LoopAlgebra, MaskValue, Number, ParameterValue, State, Weights
 from eigentoken.theory.systems.catalogue import SYSTEMS
 
 __all__ = [
@@ -40,15 +40,15 @@ class Unresolved(ValueError):
 class GroupAlgebra(LoopAlgebra):
     """The loops of the papers over groups: token g of the state stands for ``counts[g]`` equal tokens."""
 
-    counts: tuple[Any, ...] = ()
+    counts: tuple[sp.Expr, ...] = ()
 
-    def average(self, weights: Any, x: Any) -> tuple[tuple[Any, ...], ...]:
+    def average(self, weights: Weights, x: State) -> tuple[tuple[Number, ...], ...]:
         """The loops' average, with every coordinate brought to lowest terms."""
         return tuple(tuple(_tidy(entry) for entry in token) for token in LoopAlgebra.average(self, weights, x))
 
     def attention(
-        self, x: Sequence[Sequence[Any]], score: Any, mask: Any, over_root_d: bool
-    ) -> tuple[tuple[Any, ...], ...]:
+        self, x: Sequence[Sequence[Number]], score: ParameterValue, mask: MaskValue, over_root_d: bool
+    ) -> tuple[tuple[Number, ...], ...]:
         """Weights toward whole groups: ``counts[h] e^{s_gh} / sum_h counts[h] e^{s_gh}``; full attention only."""
         if mask is not None:
             raise ValueError("mask must be None: groups of equal tokens need full attention")
@@ -80,7 +80,7 @@ def _form(x: Sequence[Any], matrix: Sequence[Sequence[Any]], y: Sequence[Any]) -
     return total
 
 
-def known_root(positive: Sequence[Any]) -> Callable[[Any], Any]:
+def known_root(positive: Sequence[sp.Expr]) -> Callable[[sp.Expr], sp.Expr]:
     """The square root of squares of the expressions given, which the hypotheses make positive; nothing else.
 
     The root is a sympy number, never a Python one: a quotient of two Python integers would be a float.
@@ -101,10 +101,10 @@ def known_root(positive: Sequence[Any]) -> Callable[[Any], Any]:
 
 def slopes(
     name: str,
-    parameters: Mapping[str, Any],
-    groups: Sequence[tuple[Any, Sequence[Any], Sequence[Any]]],
-    positive: Sequence[Any] = (1,),
-) -> list[tuple[Any, ...]]:
+    parameters: Mapping[str, ParameterValue],
+    groups: Sequence[tuple[sp.Expr, Sequence[sp.Expr], Sequence[sp.Expr]]],
+    positive: Sequence[sp.Expr] = (1,),
+) -> list[tuple[sp.Expr, ...]]:
     """The derivative of one step (map) or of the velocity (flow), one vector a group.
 
     ``groups`` lists ``(count, token, direction)``: that many equal tokens, all moved along the same direction.
@@ -121,7 +121,7 @@ def slopes(
     return [tuple(entry.slopes.get(0, sp.Integer(0)) for entry in token) for token in after]
 
 
-def step_slopes(name: str, parameters: Mapping[str, Any], token: Sequence[Any]) -> tuple[Any, ...]:
+def step_slopes(name: str, parameters: Mapping[str, ParameterValue], token: Sequence[sp.Expr]) -> tuple[sp.Expr, ...]:
     """The derivative of a map in its step size at 0, for a single token of length 1."""
     algebra = GroupAlgebra(_jet_exp, _jet_root(known_root((1,))), sp.Integer(1), (sp.Integer(1),))
     state = (tuple(Jet(sp.sympify(entry), {}) for entry in token),)
@@ -145,23 +145,25 @@ def _jet_root(root: Callable[[Any], Any]) -> Callable[[Any], Jet]:
 
 def advance_groups(
     name: str,
-    parameters: Mapping[str, Any],
-    groups: Sequence[tuple[Any, Sequence[Any]]],
-    positive: Sequence[Any] = (1,),
-) -> tuple[tuple[Any, ...], ...]:
+    parameters: Mapping[str, ParameterValue],
+    groups: Sequence[tuple[sp.Expr, Sequence[sp.Expr]]],
+    positive: Sequence[sp.Expr] = (1,),
+) -> tuple[tuple[sp.Expr, ...], ...]:
     """One step (map) or the velocity (flow) at groups of equal tokens."""
     algebra = _exact(groups, positive)
     return SYSTEMS[name].advance(algebra, parameters, _state(groups))
 
 
 def push_groups(
-    name: str, parameters: Mapping[str, Any], groups: Sequence[tuple[Any, Sequence[Any]]]
-) -> tuple[tuple[Any, ...], ...]:
+    name: str, parameters: Mapping[str, ParameterValue], groups: Sequence[tuple[sp.Expr, Sequence[sp.Expr]]]
+) -> tuple[tuple[sp.Expr, ...], ...]:
     """The influence ``u_i`` at groups of equal tokens."""
     return SYSTEMS[name].influence(_exact(groups, (1,)), parameters, _state(groups))
 
 
-def attention_groups(score: Any, groups: Sequence[tuple[Any, Sequence[Any]]]) -> tuple[tuple[Any, ...], ...]:
+def attention_groups(
+    score: ParameterValue, groups: Sequence[tuple[sp.Expr, Sequence[sp.Expr]]]
+) -> tuple[tuple[sp.Expr, ...], ...]:
     """The total attention that a token of each group pays to each group."""
     return _exact(groups, (1,)).attention(_state(groups), score, None, False)
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
     from pandas import DataFrame
 
 __all__ = ["brief", "frame", "html_table", "listing", "with_shapes"]
@@ -45,7 +46,7 @@ def listing(head: str, lines: Iterable[object], most: int = LINES - 2, width: in
     return "\n".join([brief(head, 2 * width), *(f"  {line}" for line in given[:most] + rest)])
 
 
-def with_shapes(value: Any) -> str:
+def with_shapes(value: DataclassInstance) -> str:
     """The representation of a dataclass that holds arrays: their dtype and shape instead of their entries."""
     parts = []
     for each in fields(value):
@@ -68,7 +69,7 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], caption
     return f"<table>{title}<tr>{head}</tr>{body}</table>"
 
 
-def frame(rows: Iterable[Mapping[str, Any]], index: str | None = None) -> DataFrame:
+def frame(rows: Iterable[Mapping[str, object]], index: str | None = None) -> DataFrame:
     """A pandas DataFrame of these rows; without pandas, an error that says how to get it."""
     try:
         import pandas

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from eigentoken.display import brief
 from eigentoken.documents.statement_document import EvidenceRecord, PrintedFinding
+from eigentoken.files.documents import Json
 from eigentoken.theory.kernel.kernel import Kernel, accepted
 from eigentoken.theory.kernel.propositions import proposition
 from eigentoken.theory.kernel.proved import Proved, Refused
@@ -107,7 +108,7 @@ class Counterexample:
 
     name: str
     says: str
-    instance: dict[str, object]
+    instance: dict[str, Json]
     check: Callable[[], Verdict] = field(compare=False, repr=False)
 
 

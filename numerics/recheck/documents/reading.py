@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigentoken.files.arrays import read_npy
-from eigentoken.files.documents import read_json
+from eigentoken.files.documents import Json, read_json
 
 __all__ = [
     "CertificateDocument",
@@ -99,7 +99,7 @@ class CertificateDocument:
     condition: str
     verdict: str
     inputs: Mapping[str, str]
-    data: Mapping[str, Any]
+    data: Mapping[str, Json]
     arrays: Mapping[str, Floats]
     claimed_arrays: Mapping[str, str]
 
@@ -134,7 +134,7 @@ def _rows(matrix: Any) -> list[list[Any]]:
     return [list(row) for row in matrix]
 
 
-def exact_rows(matrix: Any) -> list[list[Fraction]]:
+def exact_rows(matrix: Json) -> list[list[Fraction]]:
     """The entries of one input, exactly."""
     try:
         return [[_number(entry) for entry in row] for row in _rows(matrix)]
@@ -142,7 +142,7 @@ def exact_rows(matrix: Any) -> list[list[Fraction]]:
         raise RecheckError(f"cannot read the input: {error}") from None
 
 
-def exact_input(matrix: Any) -> Exact:
+def exact_input(matrix: Json) -> Exact:
     """The exact value and content hash of one input."""
     if isinstance(matrix, str | Path):
         matrix = _from_file(str(matrix))
@@ -221,7 +221,7 @@ def _decimal(digits: str) -> Fraction:
     return Fraction(digits)
 
 
-def form_terms(terms: Any, inputs: Mapping[str, Exact]) -> Exact:
+def form_terms(terms: Json, inputs: Mapping[str, Exact]) -> Exact:
     """The sum of products of (transposed) inputs that the certificate is about."""
     if not terms or any(not term for term in terms):
         raise RecheckError("the certificate names no input")
@@ -264,7 +264,7 @@ def _sum_of_products(terms: Any, inputs: Mapping[str, Exact]) -> tuple[flint.fmp
     return total
 
 
-def read_document(source: Any) -> CertificateDocument:
+def read_document(source: Json) -> CertificateDocument:
     """A certificate object, its JSON document, or the name of a file written by ``save``."""
     arrays: dict[str, Floats] = {}
     claimed: Mapping[str, str]
@@ -322,7 +322,7 @@ def _read_file(path: Path) -> tuple[Any, dict[str, Floats]]:
         raise RecheckError(f"cannot read {beside}: {error}") from None
 
 
-def fraction_of(text: Any) -> Fraction:
+def fraction_of(text: Json) -> Fraction:
     """An exact number of a certificate: ``p/q`` or a hexadecimal float."""
     try:
         if isinstance(text, str) and "0x" in text:

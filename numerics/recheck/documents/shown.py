@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from eigentoken.files.documents import Json
+
 __all__ = ["Finding", "Shown", "leaves"]
 
 Path = tuple[str | int, ...]
@@ -52,12 +54,12 @@ class Finding:
 class Shown:
     """A document, the leaves that a check covered, and what was found wrong or left open on the way."""
 
-    document: Any
+    document: Json
     covered: set[Path] = field(default_factory=set)
     excepted: set[Path] = field(default_factory=set)
     found: list[Finding] = field(default_factory=list)
 
-    def at(self, path: Path) -> Any:
+    def at(self, path: Path) -> Json:
         """What stands at a path; :data:`MISSING` if nothing does."""
         node = self.document
         for part in path:
@@ -75,7 +77,7 @@ class Shown:
         """These parts are not covered, though what they are in is."""
         self.excepted.update(paths)
 
-    def same(self, path: Path, value: Any, why: str = "") -> bool:
+    def same(self, path: Path, value: object, why: str = "") -> bool:
         """What stands there must be exactly this."""
         stated = self.at(path)
         self.cover(path)

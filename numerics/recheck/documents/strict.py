@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from eigentoken.files.documents import Json
+
 __all__ = ["broken_rule"]
 
 TYPES: Mapping[str, Callable[[Any], bool]] = {
@@ -46,7 +48,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def broken_rule(document: Any, schema: Mapping[str, Any]) -> str | None:
+def broken_rule(document: Json, schema: Mapping[str, Json]) -> str | None:
     """The first rule of the schema that the document breaks, in one line; None if it breaks none.
 
     >>> broken_rule({"a": 1, "b": 2}, {"type": "object", "properties": {"a": {}}, "additionalProperties": False})

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import flint
 import numpy as np
+
+if TYPE_CHECKING:
+    from flint import acb, acb_mat, arb
 
 __all__ = ["ATTEMPTS", "BallDiscs", "congruence_counts", "discs", "squared"]
 
@@ -24,10 +27,10 @@ PRECISION = 160
 class BallDiscs:
     """Centers (exact complex numbers) and radii (upper bounds, as exact balls) of discs that hold the spectrum."""
 
-    centers: list[Any]
-    radii: list[Any]
-    columns: Any
-    inverse: Any
+    centers: list[acb]
+    radii: list[arb]
+    columns: acb_mat
+    inverse: acb_mat
     precision: int = PRECISION
 
 

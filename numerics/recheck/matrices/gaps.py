@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
+from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.reading import Exact, fraction_of, unconfirmed
 from eigentoken.numerics.recheck.matrices.balls import BallDiscs
 from eigentoken.numerics.recheck.matrices.covering import ROOT_BITS, exact_roots
@@ -21,7 +21,7 @@ from eigentoken.numerics.recheck.matrices.locating import BallPlaces, Places
 __all__ = ["confirm_gap"]
 
 
-def confirm_gap(facts: Mapping[str, Any], matrix: Exact, slack: Fraction, until: float) -> str | None:
+def confirm_gap(facts: Mapping[str, Json], matrix: Exact, slack: Fraction, until: float) -> str | None:
     """None if the gap of every matrix within the slack lies in ``facts["gap"]`` (null: no upper end), else why not."""
     low, high = (None if end is None else fraction_of(end) for end in facts["gap"])
     if low is None or low < 0 or (high is not None and high < low):

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.reading import CertificateDocument, fraction_of
 
 __all__ = ["implied", "restated"]
@@ -81,7 +82,7 @@ def _names(kind: str, condition: str, facts: Mapping[str, Any], options: Mapping
     return f"the options {sorted(unread)} mean nothing for {condition}" if unread else None
 
 
-def restated(document: CertificateDocument, details: Any) -> str | None:
+def restated(document: CertificateDocument, details: Json) -> str | None:
     """What a verdict document repeats beside its certificate must be what the certificate says."""
     facts = document.data.get("facts", {})
     if not isinstance(details, Mapping) or not isinstance(facts, Mapping):

@@ -38,7 +38,7 @@ PRECISION = 128
 KINDS = ("time-formula", "time-samples")
 
 
-def confirm_times(document: CertificateDocument, inputs: Any, until: float, confirm: Confirm) -> str | None:
+def confirm_times(document: CertificateDocument, inputs: object, until: float, confirm: Confirm) -> str | None:
     """None if every piece is confirmed and the pieces say what the certificate says, else why not."""
     data = document.data
     low, high = (fraction_of(end) for end in data["interval"])

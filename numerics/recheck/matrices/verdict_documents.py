@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.reading import (
     UNCONFIRMED,
     CertificateDocument,
@@ -26,13 +27,16 @@ from eigentoken.numerics.recheck.matrices.details import extreme_differs, leader
 from eigentoken.numerics.recheck.matrices.signs import symmetric_exact
 from eigentoken.theory.language import reasons
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 __all__ = ["VerdictParts", "arrays_shown", "recheck_answer", "recheck_beside"]
 
 FORMS = {"symmetric": "skew-part", "identity": "minus-identity", "norm-bound": "itself"}
 Answer = str | None
 
 
-def arrays_shown(certificate: Mapping[str, Any], details: Mapping[str, Any]) -> dict[str, Any]:
+def arrays_shown(certificate: Mapping[str, Json], details: Mapping[str, Json]) -> dict[str, NDArray[np.float64]]:
     """The arrays of a large certificate, where the document shows all their numbers: discs, or the eigenvector."""
     named = set(certificate["arrays"])
     made: dict[str, Any] = {}

@@ -13,11 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import flint
 
 from eigentoken.numerics.recheck.documents.reading import RecheckError
+
+if TYPE_CHECKING:
+    from flint import acb
 
 __all__ = ["SHAPES", "WITHOUT_POINTS", "Attention", "SystemShape", "not_written", "read_attention"]
 
@@ -77,7 +80,7 @@ class Attention:
     positions: Any
     alpha: Any
 
-    def push(self, x: list[Any]) -> tuple[list[Any], list[list[Any]]]:
+    def push(self, x: list[acb]) -> tuple[list[acb], list[list[acb]]]:
         """``u_i`` (columns) and ``d u_i / d x_k`` (matrices) at tokens given as columns of balls."""
         y = x if self.positions is None else [a + b for a, b in zip(x, self.positions, strict=True)]
         u = [arb_mat(self.d, 1) for _ in range(self.n)]

@@ -12,6 +12,7 @@ from typing import Any
 
 import flint
 
+from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.reading import UNCONFIRMED, RecheckError
 from eigentoken.numerics.recheck.documents.shown import Shown
 from eigentoken.numerics.recheck.points.attention import SHAPES, not_written
@@ -29,7 +30,7 @@ LARGEST_ORDER = 96
 EQUILIBRIUM, STABLE = "equilibrium", "linearly asymptotically stable"
 
 
-def recheck_classification(document: Mapping[str, Any], until: float) -> Shown:
+def recheck_classification(document: Mapping[str, Json], until: float) -> Shown:
     """What was found of every part of a classification document (already validated against its schema)."""
     shown = Shown(document)
     instance = document["instance"]

@@ -14,6 +14,7 @@ from typing import Any
 
 import flint
 
+from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.reading import CertificateDocument, unconfirmed
 from eigentoken.numerics.recheck.points.attention import SHAPES, not_written
 from eigentoken.numerics.recheck.points.clusters import Cluster, clusters, square_root
@@ -31,7 +32,7 @@ CLAIMS = {
 }
 
 
-def confirm_classification(document: CertificateDocument, inputs: Any, until: float) -> str | None:
+def confirm_classification(document: CertificateDocument, inputs: object, until: float) -> str | None:
     """None if the claim about the instance is confirmed, else why not."""
     instance = inputs.get("instance", inputs) if isinstance(inputs, Mapping) else None
     if not isinstance(instance, Mapping):
@@ -47,7 +48,7 @@ def confirm_classification(document: CertificateDocument, inputs: Any, until: fl
         flint.ctx.prec = old
 
 
-def confirm_claim(point: Point, condition: str, verdict: str, data: Mapping[str, Any], until: float) -> str | None:
+def confirm_claim(point: Point, condition: str, verdict: str, data: Mapping[str, Json], until: float) -> str | None:
     """None if a claim of a certificate is true of the point, else why not."""
     claim, cycle = str(data["claim"]), data["cycle"]
     if claim not in CLAIMS.get((condition, verdict), set()):

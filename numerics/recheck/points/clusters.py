@@ -32,7 +32,7 @@ RADII = (400, 200, 120, 90, 70, 56)
 class Cluster:
     """``count`` eigenvalues (with multiplicity) within the ball, and no other one in it."""
 
-    ball: Any
+    ball: flint.acb
     count: int
 
     @property

@@ -17,7 +17,7 @@ from eigentoken.numerics.recheck.documents.reading import CertificateDocument, e
 __all__ = ["confirm_hemisphere"]
 
 
-def confirm_hemisphere(document: CertificateDocument, tokens: Any, margin: float | None) -> str | None:
+def confirm_hemisphere(document: CertificateDocument, tokens: object, margin: float | None) -> str | None:
     """None if the vector or the weights of the certificate do what they should, else why not."""
     data = document.data
     x = exact_input(data["tokens"])

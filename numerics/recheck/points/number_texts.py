@@ -14,6 +14,7 @@ from typing import Any
 
 import flint
 
+from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.reading import RecheckError
 
 __all__ = ["complex_ball", "printed_ball", "real_ball"]
@@ -42,7 +43,7 @@ def complex_ball(text: Any, names: Mapping[str, Any] | None = None) -> Any:
     return value
 
 
-def real_ball(text: Any) -> Any:
+def real_ball(text: Json) -> flint.arb:
     """The same for a real number."""
     value = complex_ball(text)
     if not value.imag == 0:

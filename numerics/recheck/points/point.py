@@ -20,6 +20,7 @@ from typing import Any
 
 import flint
 
+from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.reading import RecheckError
 from eigentoken.numerics.recheck.points.attention import SHAPES, Attention, SystemShape, not_written
 from eigentoken.numerics.recheck.points.number_texts import real_ball
@@ -32,7 +33,7 @@ SEEN = 400
 LARGEST_STATE = 240
 
 
-def instance_digest(instance: Any) -> str:
+def instance_digest(instance: Json) -> str:
     """sha256 of the canonical JSON text of an instance."""
     text = json.dumps(instance, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -53,7 +54,7 @@ def every(answers: Sequence[bool | None]) -> bool | None:
 class Point:
     """An instance in balls, and its texts; made and used at one precision."""
 
-    def __init__(self, instance: Mapping[str, Any]) -> None:
+    def __init__(self, instance: Mapping[str, Json]) -> None:
         self.instance = instance
         name = str(instance["system"])
         if name not in SHAPES:
@@ -125,13 +126,13 @@ class Point:
             if vanishes(self.pair(token, token) - 1) is not True:
                 raise RecheckError("a token is not on its sphere or ellipsoid")
 
-    def pair(self, a: Any, b: Any) -> Any:
+    def pair(self, a: flint.arb_mat, b: flint.arb_mat) -> flint.arb:
         """``a^T W b``."""
         return (a.transpose() * self.system.weigh(b))[0, 0]
 
     # -- where it goes ------------------------------------------------------------------------------------------------
 
-    def raw(self) -> list[Any]:
+    def raw(self) -> list[flint.arb_mat]:
         """``y_i = x_i + alpha u_i`` of a map."""
         return [x + push * self.system.alpha for x, push in zip(self.x, self.u, strict=True)]
 
@@ -171,7 +172,7 @@ class Point:
 
     # -- the linearization --------------------------------------------------------------------------------------------
 
-    def jacobian(self) -> Any:
+    def jacobian(self) -> flint.arb_mat:
         """The derivative between the tangent spaces, in coordinates (of the flow: at an equilibrium)."""
         if self.shape.is_map:
             image = self.image()
@@ -217,7 +218,7 @@ class Point:
 
     # -- attention ----------------------------------------------------------------------------------------------------
 
-    def attention(self) -> list[Any]:
+    def attention(self) -> list[flint.arb_mat]:
         """The attention matrix of each head (rows of sum 1: a common factor changes no rank)."""
         made = []
         for _, score in self.system.pairs:

@@ -29,7 +29,7 @@ class Described:
     p: int | None = None
     q: int | None = None
     clusters: int | None = None
-    eigenvalue: Any = None
+    eigenvalue: flint.arb | None = None
     k: int | None = None
     repeated: int = 1
     tied: bool = False

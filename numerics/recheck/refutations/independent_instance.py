@@ -38,7 +38,7 @@ class IndependentInstance:
         iv.dps = max(iv.dps, DIGITS)
         self.instance, self.k, self.p, self.arc = instance, k, p, arc
 
-    def matrix(self, term: Any) -> sp.Matrix:
+    def matrix(self, term: sp.MatrixExpr) -> sp.Matrix:
         values = {symbol: self.named(symbol.name) for symbol in term.atoms(sp.MatrixSymbol)}
         made = term.xreplace({symbol: sp.ImmutableMatrix(value) for symbol, value in values.items()})
         return sp.Matrix(made.doit())
@@ -83,7 +83,7 @@ class IndependentInstance:
         space = (value - roots[index - 1] * sp.eye(self.instance.d)).nullspace()
         return space[0] if len(space) == 1 else None
 
-    def sizes(self, ell: int | None = None) -> dict[Any, Any]:
+    def sizes(self, ell: int | None = None) -> dict[sp.Basic, sp.Basic]:
         n = self.instance.n
         known: dict[Any, Any] = {
             terms.n: n,
@@ -96,7 +96,7 @@ class IndependentInstance:
             known[terms.alpha] = self.instance.parameters["alpha"]
         return known if ell is None else {**known, terms.ell: ell}
 
-    def indices(self, expression: Any) -> list[int | None]:
+    def indices(self, expression: sp.Expr) -> list[int | None]:
         """The values of the free index of an expression: every ``ell != k``; ``[None]`` where it has none."""
         return [e for e in range(1, self.instance.d + 1) if e != self.k] if expression.has(terms.ell) else [None]
 

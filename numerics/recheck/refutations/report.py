@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import flint
 
+from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.reading import UNCONFIRMED, RecheckError, unconfirmed
 from eigentoken.numerics.recheck.documents.shown import Shown
 from eigentoken.numerics.recheck.points.attention import SHAPES, WITHOUT_POINTS, not_written
@@ -64,7 +65,7 @@ class AuthorsCode(Protocol):
     def predicate(self, home: Mapping[str, str] | None, instance: Instance, k: int, p: int) -> Verdict:
         """``holds`` where the predicate of that file is false of the instance, as was certified."""
 
-    def claim(self, home: Mapping[str, str] | None, statement: Any) -> Claim | Verdict:
+    def claim(self, home: Mapping[str, str] | None, statement: Json) -> Claim | Verdict:
         """The claim of that file that has this document."""
 
 
@@ -92,7 +93,7 @@ def recheck_report(
 
 
 def recheck_shown(
-    report: Mapping[str, Any], *, authors_code: AuthorsCode | None = None, seconds: float = 60.0
+    report: Mapping[str, Json], *, authors_code: AuthorsCode | None = None, seconds: float = 60.0
 ) -> LabRecheck:
     """Every result of a report (already validated against its schema).
 

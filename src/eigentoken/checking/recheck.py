@@ -96,7 +96,7 @@ class Recheck(Sequence[Rechecked]):
 def recheck_document(
     path: Path,
     *,
-    source: Any = None,
+    source: object = None,
     seconds: float = 60.0,
     done: Callable[[], None] = lambda: None,
     run_predicates: bool = False,

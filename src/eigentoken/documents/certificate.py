@@ -101,7 +101,7 @@ class Times(TypedDict):
 
 
 class Tokens(TypedDict):
-    tokens: list[Any]
+    tokens: list[list[str]]
     vector: NotRequired[list[Any]]
     weights: NotRequired[list[Any]]
 

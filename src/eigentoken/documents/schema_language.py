@@ -78,7 +78,7 @@ class Says:
 class Also:
     """Further keywords of JSON schema, as they are."""
 
-    rule: Mapping[str, Any]
+    rule: Mapping[str, object]
 
     def keywords(self) -> Schema:
         return dict(self.rule)
@@ -108,8 +108,8 @@ class When:
 
     key: str
     values: tuple[str, ...]
-    then: Mapping[str, Any]
-    otherwise: Mapping[str, Any] = field(default_factory=dict)
+    then: Mapping[str, object]
+    otherwise: Mapping[str, object] = field(default_factory=dict)
     closed: bool = False
     "There no other keys are allowed than those of the class, though it is open."
 

@@ -11,9 +11,13 @@ import os
 import re
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["ArrayFileError", "read_npy", "read_npz", "write_npz", "write_safetensors"]
 
@@ -28,14 +32,14 @@ class ArrayFileError(ValueError):
     """An array file that is damaged or claims more than it holds: one line."""
 
 
-def read_npy(path: str | os.PathLike[str], where: str = "") -> Any:
+def read_npy(path: str | os.PathLike[str], where: str = "") -> NDArray[np.generic]:
     """The array of a ``.npy`` file, in memory; nothing is unpickled.  ``where`` names it in messages."""
     size = Path(path).stat().st_size
     with Path(path).open("rb") as stream:
         return _read_array(stream, size, where or str(path))
 
 
-def read_npz(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_npz(path: str | os.PathLike[str]) -> dict[str, NDArray[np.generic]]:
     """The arrays of a ``.npz`` file by name; a member that claims to be larger than it is, is refused before it is read."""
     try:
         with Path(path).open("rb") as whole, zipfile.ZipFile(whole) as archive:
@@ -100,16 +104,16 @@ def _read_array(stream: IO[bytes], size: int, where: str) -> Any:
         raise ArrayFileError(f"{where} is not a .npy file ({_line(problem)})") from None
 
 
-def write_npz(place: Path, arrays: Mapping[str, Any], *, compressed: bool = True) -> None:
+def write_npz(place: Path, arrays: Mapping[str, NDArray[np.generic]], *, compressed: bool = True) -> None:
     """Write arrays to a place given by :mod:`eigentoken.files.writing`."""
     import numpy as np
 
-    save = np.savez_compressed if compressed else np.savez
+    save: Callable[..., None] = np.savez_compressed if compressed else np.savez
     with place.open("wb") as stream:
         save(stream, **arrays)
 
 
-def write_safetensors(place: Path, arrays: Mapping[str, Any]) -> None:
+def write_safetensors(place: Path, arrays: Mapping[str, NDArray[np.generic]]) -> None:
     """Write arrays to a place given by :mod:`eigentoken.files.writing`; a full disk is an error of the operating system."""
     import numpy as np
     from safetensors import SafetensorError

@@ -13,9 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["DEEPEST", "LARGEST_DOCUMENT", "MOST_DIGITS", "DocumentError", "parse_json", "read_json"]
+__all__ = ["DEEPEST", "LARGEST_DOCUMENT", "MOST_DIGITS", "DocumentError", "Json", "parse_json", "read_json"]
 
 #: bytes of a document, levels of nesting, digits of a number
+#: What a JSON text holds.  It was written by somebody else: whoever reads it tests each part before it is used.
+Json = Any
+
 LARGEST_DOCUMENT = 1 << 30
 DEEPEST = 100
 MOST_DIGITS = 4000
@@ -29,10 +32,10 @@ def read_json(
     path: str | os.PathLike[str],
     *,
     error: type[ValueError] = DocumentError,
-    parse_float: Callable[[str], Any] | None = None,
-    parse_int: Callable[[str], Any] | None = None,
+    parse_float: Callable[[str], Json] | None = None,
+    parse_int: Callable[[str], Json] | None = None,
     largest: int = LARGEST_DOCUMENT,
-) -> Any:
+) -> Json:
     """The JSON document of a file; ``error`` is raised, with one line, for whatever is wrong with it."""
     shown = _ending(str(path))
     try:
@@ -58,9 +61,9 @@ def parse_json(
     origin: str,
     *,
     error: type[ValueError] = DocumentError,
-    parse_float: Callable[[str], Any] | None = None,
-    parse_int: Callable[[str], Any] | None = None,
-) -> Any:
+    parse_float: Callable[[str], Json] | None = None,
+    parse_int: Callable[[str], Json] | None = None,
+) -> Json:
     """The value of a JSON text; ``origin`` names it in messages.
 
     ``parse_float`` and ``parse_int`` read the digits of a number, as in :func:`json.loads`.

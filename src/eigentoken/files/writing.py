@@ -18,9 +18,8 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-from eigentoken.files.documents import DocumentError, parse_json
+from eigentoken.files.documents import DocumentError, Json, parse_json
 
 __all__ = [
     "Replacement",
@@ -179,7 +178,7 @@ def _sync_folder(folder: Path) -> None:
         _sync(folder)
 
 
-def sealed(document: Mapping[str, Any], binding: str) -> str:
+def sealed(document: Mapping[str, object], binding: str) -> str:
     """The line of a document, bound to what it is about (inputs, options, code, in any text).
 
     >>> line = sealed({"layer": 0, "word": "fails"}, "these weights")
@@ -192,7 +191,7 @@ def sealed(document: Mapping[str, Any], binding: str) -> str:
     return json.dumps({**document, "sha256": _seal(text, binding)}, allow_nan=False)
 
 
-def opened(line: str | bytes, binding: str) -> dict[str, Any] | None:
+def opened(line: str | bytes, binding: str) -> dict[str, Json] | None:
     """The document of a line, or None where the line is not the one that was written for this binding."""
     try:
         document = parse_json(line, "the log")

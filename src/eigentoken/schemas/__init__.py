@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
-from typing import Any
+
+from eigentoken.files.documents import Json
 
 __all__ = ["names", "schema"]
 
@@ -15,7 +16,7 @@ def names() -> list[str]:
     return sorted(name.removesuffix(".json") for name in found)
 
 
-def schema(name: str) -> dict[str, Any]:
+def schema(name: str) -> dict[str, Json]:
     """The schema of a document, by the middle part of its ``schema`` field.
 
     >>> schema("verdict")["$id"]
