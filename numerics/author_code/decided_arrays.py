@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import acb, arb
@@ -22,6 +22,9 @@ from eigentoken.numerics.author_code.decided_numbers import (
     enclosure,
     refuse,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["DecidedArray", "apply_function", "apply_ufunc", "decided_array", "each", "enter", "larger", "smaller"]
 
@@ -54,11 +57,11 @@ class DecidedArray(np.ndarray):
     __repr__ = __str__ = __format__ = _text
 
     @property  # type: ignore[misc]
-    def real(self) -> Any:
+    def real(self) -> NDArray[np.generic]:
         return each(self, lambda number: number.real)
 
     @property  # type: ignore[misc]
-    def imag(self) -> Any:
+    def imag(self) -> NDArray[np.generic]:
         return each(self, lambda number: number.imag)
 
 

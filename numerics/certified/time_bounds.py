@@ -218,7 +218,7 @@ class _Formula:
         return self.answer(f"at {at}: {piece.found.reason}", [piece])
 
 
-def certify_at_all_times(condition: str, given: Any, interval: tuple[Any, Any], **options: Any) -> Verdict:
+def certify_at_all_times(condition: str, given: object, interval: tuple[object, object], **options: Any) -> Verdict:
     """The condition for P(t) at all t of a closed interval.
 
     ``given``: rows of formulas in t; or ``{"times": ..., "matrices": ..., "lipschitz": ...}``, samples and a Lipschitz

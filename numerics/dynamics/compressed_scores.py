@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.dynamics.matrices import RowScaled, compress
+from eigentoken.theory.systems.algebra import Number
 
 __all__ = ["CompressedScore", "InterpolationPlan", "cheapest_plan", "lagrange", "product"]
 
@@ -138,7 +139,7 @@ class CompressedScore:
         self._ready: dict[Any, Tensor] = {} if self.moving else {None: compress(score, basis)}
         self._modulated: _Modulated | None = None
 
-    def at(self, t: Any) -> Tensor:
+    def at(self, t: Number) -> Tensor:
         """``G(t)``, (..., r, r)."""
         key = t if self.moving else None
         if key not in self._ready:

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.dynamics.problem import Problem
+from eigentoken.theory.systems.algebra import Number
 from eigentoken.theory.systems.system import Time
 
 __all__ = ["METHODS", "Flow", "Tableau", "follow", "tableau"]
@@ -75,7 +76,7 @@ class Flow:
     end: float
     times: list[float]
     states: Tensor | None
-    observed: Mapping[str, list[Any]]
+    observed: Mapping[str, list[Number]]
     settled: Tensor
     finite: Tensor
     evaluations: int

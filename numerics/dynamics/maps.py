@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.dynamics.problem import Problem
+from eigentoken.theory.systems.algebra import Number
 from eigentoken.theory.systems.system import Time
 
 __all__ = ["Orbit", "iterate"]
@@ -32,7 +33,7 @@ class Orbit:
     layers: int
     times: list[int]
     states: Tensor | None
-    observed: Mapping[str, list[Any]]
+    observed: Mapping[str, list[Number]]
     settled: Tensor
     finite: Tensor
 
@@ -44,7 +45,7 @@ def iterate(
     *,
     every: int | None = None,
     keep: bool = True,
-    observe: Callable[[int, Tensor], Mapping[str, Any]] | None = None,
+    observe: Callable[[int, Tensor], Mapping[str, Number]] | None = None,
     stop_distance: float | None = None,
     check_every: int = 16,
     first_layer: int = 0,

@@ -104,7 +104,7 @@ class Simulation:
     """A run: ``states`` (times, instances, n, d), one curve an observable (times, instances), and where it went."""
 
     system: System
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     times: list[float]
     states: Tensor
     observed: Mapping[str, np.ndarray]

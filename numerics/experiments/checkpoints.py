@@ -10,12 +10,15 @@ import shutil
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eigentoken.files.arrays import ArrayFileError, read_npz, write_npz
 from eigentoken.files.writing import replacing
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["Checkpoint", "Workbench"]
 
@@ -59,7 +62,7 @@ class Workbench:
         """The state of that name, for a loop that saves itself as it goes."""
         return Checkpoint(None if self.folder is None else self.folder / f"{name}.npz", self.every)
 
-    def part(self, name: str, compute: Callable[[], Mapping[str, Any]]) -> dict[str, np.ndarray]:
+    def part(self, name: str, compute: Callable[[], Mapping[str, ArrayLike]]) -> dict[str, np.ndarray]:
         """The arrays that ``compute`` gives, computed once: found on the disk if an earlier run finished this part."""
         kept = self.checkpoint(name)
         found = kept.load()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -27,6 +27,9 @@ from eigentoken.numerics.instances.construction import construct
 from eigentoken.numerics.instances.plans import Contradiction, Plan
 from eigentoken.numerics.instances.sampling import branches, condition_violation
 from eigentoken.numerics.instances.spectra import CORNERS
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn
 
 __all__ = [
     "causal_masks",
@@ -240,7 +243,7 @@ def step_sizes(*, below: float | None = None, above: float | None = None) -> st.
 
 
 @st.composite
-def plan_instances(draw: Any, plan: Plan) -> Batch:
+def plan_instances(draw: DrawFn, plan: Plan) -> Batch:
     """Single instances (a batch of one) of a plan, in all its shapes and corners."""
     choices = branches(plan)
     chosen = choices[draw(st.integers(0, len(choices) - 1))]

@@ -111,7 +111,7 @@ class SymbolValues(ABC):
         """The condition of that name (see :func:`eigentoken.numerics.certified.certify.conditions`) on the value of a term."""
 
     @abstractmethod
-    def whole(self, term: Any) -> Enclosure:
+    def whole(self, term: sp.MatrixExpr) -> Enclosure:
         """The whole d x d matrix that a letter stands for; for small layers."""
 
     @abstractmethod
@@ -207,7 +207,7 @@ class LayerSymbolValues(SymbolValues):
         except NotBound as problem:
             return undecided(str(problem))
 
-    def whole(self, term: Any) -> Enclosure:
+    def whole(self, term: sp.MatrixExpr) -> Enclosure:
         return self.enclosure(term)
 
     def norm(self, term: sp.MatrixExpr) -> tuple[float, float]:
@@ -306,7 +306,7 @@ class HeadSymbolValues(SymbolValues):
         verdict = self._once((name, role), lambda found: found.certify(name))
         return in_scaled_units(verdict, self.head.scale) if role == "score" else verdict
 
-    def whole(self, term: Any) -> Enclosure:
+    def whole(self, term: sp.MatrixExpr) -> Enclosure:
         return self.head.value if self._role(term) == "value" else self.head.score
 
     def norm(self, term: sp.MatrixExpr) -> tuple[float, float]:

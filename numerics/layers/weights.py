@@ -227,7 +227,7 @@ class LayerWeights:
     def scale(self) -> float:
         return self.heads[0].scale
 
-    def inputs(self) -> dict[str, Any]:
+    def inputs(self) -> dict[str, Array]:
         """Every stored matrix under the name that certificates use, as float64 (exact for narrower dtypes)."""
         stored: dict[str, Any] = {"identity": np.eye(self.d)}
         for letter in "QKVO":

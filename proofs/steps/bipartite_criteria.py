@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import sympy as sp
 
@@ -62,20 +61,20 @@ class BipartiteCriterion:
     kernel: Kernel
     spectrum: SpectrumIs
     "The spectrum at ``BipartiteAt(V, k)`` in the formulas of the statement."
-    shown: dict[tuple[str, Any], list[Proved]] = field(default_factory=dict)
+    shown: dict[tuple[str, sp.Basic], list[Proved]] = field(default_factory=dict)
 
     @property
     def flow(self) -> bool:
         return self.kernel.system is not None and self.kernel.system.time is Time.FLOW
 
     @property
-    def scale(self) -> Any:
+    def scale(self) -> sp.Basic:
         return sp.Integer(1) if self.flow else alpha
 
     # -- lemmas about real numbers --------------------------------------------------------------------------------------
 
     @cached_property
-    def pair(self) -> tuple[Any, Any]:
+    def pair(self) -> tuple[sp.Basic, sp.Basic]:
         """T and D in the letters."""
         if self.flow:
             return MU * (1 + BAR) - 2 * KAPPA * BAR, (KAPPA - MU) * (KAPPA * B1 * B2 - MU * BAR)
@@ -84,25 +83,25 @@ class BipartiteCriterion:
         return total, (1 + MU) * (1 + MU * (B1 + B2) / 2) / (one * two)
 
     @property
-    def small(self) -> tuple[Any, ...]:
+    def small(self) -> tuple[sp.Basic, ...]:
         """``|alpha lambda| < 1`` for a map."""
         return () if self.flow else (KAPPA > -1, KAPPA < 1, MU > -1, MU < 1)
 
     @property
-    def inside(self) -> tuple[Any, ...]:
+    def inside(self) -> tuple[sp.Basic, ...]:
         total, product = self.pair
         if self.flow:
             return (total < 0, product > 0)
         return (total < 1 + product, total > -1 - product, product < 1)
 
     @property
-    def outside(self) -> Any:
+    def outside(self) -> sp.Basic:
         total, product = self.pair
         if self.flow:
             return sp.Or(total > 0, product < 0)
         return sp.Or(total > 1 + product, total < -1 - product, product > 1)
 
-    def lemma(self, hypotheses: tuple[Any, ...], said: Any, *letters: sp.Symbol) -> Proved:
+    def lemma(self, hypotheses: tuple[sp.Basic, ...], said: sp.Basic, *letters: sp.Symbol) -> Proved:
         return self.kernel.lemma((*RANGE, *self.small, *hypotheses), said, KAPPA, MU, B1, B2, *letters)
 
     def _either(self) -> tuple[list[Proved], Proved]:
@@ -136,19 +135,19 @@ class BipartiteCriterion:
 
     # -- at the terms of the system -----------------------------------------------------------------------------------------
 
-    def heights(self, index: Any) -> tuple[Any, Any]:
+    def heights(self, index: sp.Basic) -> tuple[sp.Basic, sp.Basic]:
         one, two = self.arguments(index)
         return sp.tanh(one), sp.tanh(two)
 
-    def arguments(self, index: Any) -> tuple[Any, Any]:
+    def arguments(self, index: sp.Basic) -> tuple[sp.Basic, sp.Basic]:
         """``s + t`` and ``s - t``."""
         score = ScoreAtEigenvector(M, V, index)
         return score + t_split, score - t_split
 
-    def lam(self, index: Any) -> Any:
+    def lam(self, index: sp.Basic) -> sp.Basic:
         return self.scale * Eigenvalue(V, index)
 
-    def known(self, place: Any, *along: Any) -> list[Proved]:
+    def known(self, place: sp.Basic, *along: sp.Basic) -> list[Proved]:
         """What is always true: the range of the heights at the place, and ``|alpha lambda_i| < 1`` for all of the indices."""
         sizes = () if self.flow else dict.fromkeys((place, *along))
         return [
@@ -156,22 +155,22 @@ class BipartiteCriterion:
             *(each for i in sizes for each in self._once("size", i, self._small)),
         ]
 
-    def _once(self, what: str, index: Any, make: Callable[[Any], list[Proved]]) -> list[Proved]:
+    def _once(self, what: str, index: sp.Basic, make: Callable[[sp.Basic], list[Proved]]) -> list[Proved]:
         if (what, index) not in self.shown:
             self.shown[what, index] = make(index)
         return self.shown[what, index]
 
-    def _ranges(self, index: Any) -> list[Proved]:
+    def _ranges(self, index: sp.Basic) -> list[Proved]:
         return [self.kernel.arithmetic([], sp.And(height > -1, height < 1)) for height in self.heights(index)]
 
-    def _small(self, index: Any) -> list[Proved]:
+    def _small(self, index: sp.Basic) -> list[Proved]:
         norm = self.kernel.norm_of_symmetric(V)
         each = self.kernel.part(norm, norm.proposition.parts[1])
         step = self.kernel.given(alpha * SpectralNorm(V) < 1)
         bound = self.kernel.at(each, index, *self.index(index))
         return [self.kernel.arithmetic([bound, step], said) for said in (self.lam(index) > -1, self.lam(index) < 1)]
 
-    def index(self, index: Any) -> list[Proved]:
+    def index(self, index: sp.Basic) -> list[Proved]:
         """What is known of an index: k and ell run to d, and 2 is at most d."""
         if index == k:
             return [self.kernel.given(sp.Ge(k, 1, evaluate=False)), self.kernel.given(sp.Le(k, d))]
@@ -179,16 +178,18 @@ class BipartiteCriterion:
             return [self.kernel.assume(sp.Ge(ell, 1, evaluate=False)), self.kernel.assume(sp.Le(ell, d))]
         return [self.kernel.given(d >= 2)] if index in (2, d - 1) else []
 
-    def at(self, lemma: Proved, place: Any, along: Any, *premises: Proved, more: tuple[Any, ...] = ()) -> Proved:
+    def at(
+        self, lemma: Proved, place: sp.Basic, along: sp.Basic, *premises: Proved, more: tuple[sp.Basic, ...] = ()
+    ) -> Proved:
         """A lemma at the split on ``v_place``, for the direction ``v_along``."""
         values = (self.lam(place), self.lam(along), *self.heights(place), *more)
         return self.kernel.apply(lemma, values, *self.known(place, along), *premises)
 
-    def scaled(self, relation: Any, *premises: Proved) -> Proved:
+    def scaled(self, relation: sp.Basic, *premises: Proved) -> Proved:
         """A relation between ``alpha lambda`` from one between ``lambda``."""
         return self.kernel.arithmetic(premises, relation)
 
-    def found(self, index: Any) -> Proved:
+    def found(self, index: sp.Basic) -> Proved:
         """The proved spectrum at the split on ``v_index``."""
         claim = put(Atom(self.spectrum), {k: sp.sympify(index)}).word if index != k else self.spectrum
         spectrum = self.kernel.spectrum(claim.place)
@@ -206,21 +207,21 @@ class BipartiteCriterion:
     def positive(self) -> Proved:
         return self.kernel.arithmetic([self.kernel.given(Eigenvalue(V, 1) > 0)], self.lam(1) > 0)
 
-    def below_top(self, index: Any, *guards: Proved) -> Proved:
+    def below_top(self, index: sp.Basic, *guards: Proved) -> Proved:
         """``alpha lambda_index < alpha lambda_1``, since the top eigenvalue is simple."""
         simple = self.kernel.unfold(self.kernel.given(SimpleTop(V)))
         return self.scaled(self.lam(index) < self.lam(1), self.kernel.at(simple, index, *guards))
 
-    def ordered(self, earlier: Any, later: Any, *guards: Proved) -> Proved:
+    def ordered(self, earlier: sp.Basic, later: sp.Basic, *guards: Proved) -> Proved:
         """``alpha lambda_later <= alpha lambda_earlier``."""
         order = self.kernel.at(self.kernel.eigenvalue_order(V), earlier, *guards)
         return self.scaled(self.lam(later) <= self.lam(earlier), self.kernel.at(order, later, *guards))
 
-    def side(self, height: Any) -> Any:
+    def side(self, height: sp.Basic) -> sp.Basic:
         """The moves within one side contract."""
         return -KAPPA * height < 0 if self.flow else sp.Abs(1 / (1 + KAPPA * height)) < 1
 
-    def contracts(self, index: Any, side: int, *signs: Proved) -> Proved:
+    def contracts(self, index: sp.Basic, side: int, *signs: Proved) -> Proved:
         """They do where ``kappa b > 0``, from the signs of both."""
         product = KAPPA * B1 > 0
         lemma = self.kernel.lemma((product,), self.side(B1), KAPPA, B1)
@@ -229,7 +230,7 @@ class BipartiteCriterion:
         there = put(proposition(product), dict(zip((KAPPA, B1), values, strict=True)))
         return self.kernel.apply(lemma, values, self.kernel.arithmetic(given, there))
 
-    def sign_of(self, index: Any, side: int, relation: Any, *premises: Proved) -> Proved:
+    def sign_of(self, index: sp.Basic, side: int, relation: sp.Basic, *premises: Proved) -> Proved:
         """The sign of a height from that of its argument: ``x > 0 => tanh x > 0``."""
         argument = self.arguments(index)[side]
         same = self.kernel.lemma((), sp.Equivalent(relation(X, 0), relation(sp.tanh(X), 0)), X)
@@ -241,13 +242,15 @@ class BipartiteCriterion:
     def _parts(self, proved: Proved) -> list[Proved]:
         return [self.kernel.part(proved, each) for each in conjuncts(proved.proposition)]
 
-    def argument(self, index: Any, side: int, relation: Any, height: Proved) -> Proved:
+    def argument(self, index: sp.Basic, side: int, relation: sp.Basic, height: Proved) -> Proved:
         """The other way: from the sign of the height to that of its argument."""
         argument = self.arguments(index)[side]
         same = self.kernel.lemma((), sp.Equivalent(relation(X, 0), relation(sp.tanh(X), 0)), X)
         return self.kernel.modus_ponens(self.kernel.apply(same, (argument,)), height)
 
-    def mean_form(self, index: Any, other: Any, scores: list[Proved], forward: bool, *premises: Proved) -> Proved:
+    def mean_form(
+        self, index: sp.Basic, other: sp.Basic, scores: list[Proved], forward: bool, *premises: Proved
+    ) -> Proved:
         """``mu bbar < kappa b_1 b_2`` and ``lambda_ell < lambda_k h``, with ``h = b_1 b_2/bbar``, say the same."""
         kernel = self.kernel
         score, (one, two) = ScoreAtEigenvector(M, V, index), self.heights(index)
@@ -258,7 +261,7 @@ class BipartiteCriterion:
         start = (A > 0, sp.Eq(H, 2 * B1 * B2 / (B1 + B2)))
         if index == 1:
             forms = (A * N * BAR < A * L * B1 * B2, N < L * H)
-            signs: tuple[Any, ...] = (B1 + B2 > 0,)
+            signs: tuple[sp.Basic, ...] = (B1 + B2 > 0,)
         else:
             forms = (A * L * B1 * B2 < A * N * BAR, sp.Abs(L) * sp.Abs(H) > N)
             signs = (B1 < 0, B2 < 0, L < 0)
@@ -361,7 +364,7 @@ class BipartiteCriterion:
         apart = kernel.arithmetic([self.at(strict, d, d - 1, near, order)], Eigenvalue(V, d) < Eigenvalue(V, d - 1))
         return kernel.tautology([negative, apart, score, form], criterion)
 
-    def _of(self, proved: list[Proved], said: Any) -> Proved:
+    def _of(self, proved: list[Proved], said: sp.Basic) -> Proved:
         return self.kernel.tautology(proved, said)
 
     def _last_sufficient(self, test: Proved, given: Proved) -> Proved:

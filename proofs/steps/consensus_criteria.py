@@ -5,8 +5,6 @@ The multipliers are those of the proved spectrum of the statement's own system; 
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 from eigentoken.theory.kernel.kernel import Kernel
@@ -20,12 +18,12 @@ from eigentoken.theory.language.terms import Eigenvalue, alpha, d, ell, k
 __all__ = ["consensus_threshold", "other_consensus_expands", "other_index", "principal_and_others", "step_below"]
 
 
-def step_below(value: Any) -> Relation:
+def step_below(value: sp.Basic) -> Relation:
     """``alpha (|lambda_d| - lambda_1) < 2``."""
     return Relation(alpha * (sp.Abs(Eigenvalue(value, d)) - Eigenvalue(value, 1)) < 2)
 
 
-def consensus_threshold(kernel: Kernel, value: Any, positive: Proved, top: Proved) -> Proved:
+def consensus_threshold(kernel: Kernel, value: sp.Basic, positive: Proved, top: Proved) -> Proved:
     """``Stable(v_1) <=> alpha (|lambda_d| - lambda_1) < 2`` for a map, from ``lambda_1 > 0`` and a simple top eigenvalue."""
     first, last = Eigenvalue(value, 1), Eigenvalue(value, d)
     below = step_below(value)
@@ -55,7 +53,7 @@ def consensus_threshold(kernel: Kernel, value: Any, positive: Proved, top: Prove
     return kernel.tautology([test, threshold], wanted)
 
 
-def other_index(kernel: Kernel, below: Proved, value: Any, index: sp.Symbol = k) -> Proved:
+def other_index(kernel: Kernel, below: Proved, value: sp.Basic, index: sp.Symbol = k) -> Proved:
     """``lambda_k < lambda_1`` gives ``k != 1``."""
     same = sp.Eq(index, 1)
     equal = kernel.equal_indices(kernel.assume(same), Eigenvalue(value, index))
@@ -63,7 +61,7 @@ def other_index(kernel: Kernel, below: Proved, value: Any, index: sp.Symbol = k)
     return kernel.integers([kernel.tautology([absurd], Negation(proposition(same)))], sp.Ne(1, index))
 
 
-def other_consensus_expands(kernel: Kernel, value: Any, below: Proved, fixed: Proved | None = None) -> Proved:
+def other_consensus_expands(kernel: Kernel, value: sp.Basic, below: Proved, fixed: Proved | None = None) -> Proved:
     """``Unstable(v_k)`` from ``lambda_k < lambda_1`` (and ``1 + alpha lambda_k > 0`` for a map): the direction v_1 expands."""
     found = kernel.spectrum(ConsensusAt(value, k))
     found = found if fixed is None else kernel.supply(found, fixed)
@@ -76,7 +74,7 @@ def other_consensus_expands(kernel: Kernel, value: Any, below: Proved, fixed: Pr
     return kernel.part(unstable, Unstable(ConsensusAt(value, k)))
 
 
-def principal_and_others(kernel: Kernel, value: Any) -> Proved:
+def principal_and_others(kernel: Kernel, value: sp.Basic) -> Proved:
     """Both claims of PM-L4, PM-T1 and PM-T3: the threshold at v_1, and instability of the other consensus fixed points."""
     top = kernel.given(SimpleTop(value))
     positive = kernel.given(Eigenvalue(value, 1) > 0)

@@ -223,3 +223,79 @@ def test_a_name_stands_for_one_thing() -> None:
                 found.setdefault(node.name, []).append(name)
     assert len(found) > 300
     assert not {name: places for name, places in found.items() if len(places) > 1}
+
+
+boundaries = tool("boundaries")
+
+#: What passes between rooms as ``Any``, and why no type says more.  A place ends with a name, or with ``*`` for all of a class.
+UNTYPED = {
+    "theory.systems.algebra: Number": "a number of whatever arithmetic computes: rings have no type in Python",
+    "theory.systems.algebra: State": "tokens, as that arithmetic keeps them",
+    "theory.systems.algebra: Weights": "attention, as that arithmetic keeps it",
+    "theory.systems.algebra: ParameterValue": "a parameter, as that arithmetic keeps it",
+    "theory.systems.algebra: MaskValue": "a mask, as that arithmetic keeps it",
+    "files.documents: Json": "a parsed text of somebody else, tested part by part where it is read",
+    "theory.language.readings: Reading.__call__": "what a word is read on belongs to the reading",
+    "theory.language.readings: GENERATED": "its answers are of a room above",
+    "theory.language.readings: OBSERVED": "its answers are of a room above",
+    "theory.language.readings: PLACED": "its answers are of a room above",
+    "theory.language.readings: PLACED_EXACTLY": "its answers are of a room above",
+    "theory.language.readings: DISTANCE": "its answers are of a room above",
+    "theory.language.readings: VALUE": "its answers are of a room above",
+    "theory.kernel.*": "a word, a proposition or a formula of sympy: the kernel asks which, and refuses what is none of them",
+    "theory.statements.steps: Reduction.*": "both sides of a reduction are of one kind, which the step chooses",
+    "proofs.steps.reductions: tensor": "as Reduction",
+    "theory.calculus.assumptions: Assumptions.extended": "the fields of the class, by keyword",
+    "theory.calculus.expressions: Monomial.factors": "atoms hold expressions, and these hold atoms",
+    "numerics.author_code.*": "whatever the code of an author makes of exact numbers",
+    "numerics.lab.predicates: DecidedInstance.*": "numbers of author_code",
+    "numerics.certified.rounding: inflate": "a float or an array, and the same again",
+    "numerics.certified.time_bounds: certify_at_all_times": "the options of certify, handed on",
+    "numerics.layers.symbol_values: LayerSymbolValues.ask": "the options of certify, handed on",
+    "numerics.dynamics.charts: *": "what matplotlib draws: lists, arrays, tensors",
+    "numerics.experiments.registry: Context.*": "a model: the room of models stands beside numerics, which may not name it",
+    "numerics.instances.plans: plan_for": "fields of a plan, by keyword",
+    "numerics.readings.starts_in_a_basin: Capture.region": "a region of rational numbers, boxes or balls",
+    "numerics.recheck.refutations.interval_recheck: Arithmetic.*": "numbers of the arithmetic that is chosen there",
+    "models.convention.rotary: Array": "of any dtype",
+    "output: *": "what rich prints",
+    "usage: usage_line": "an error of click, which is not imported at the door",
+}
+
+
+def _listed(place: str) -> str | None:
+    """The entry that a place falls under."""
+    return next((each for each in UNTYPED if place == each or (each[-1] == "*" and place.startswith(each[:-1]))), None)
+
+
+def test_what_passes_between_rooms_has_a_type() -> None:
+    found = [place.partition("(")[0] for place in boundaries.untyped(ROOT)]
+    assert not [place for place in found if _listed(place) is None], "give it a type, or a reason in UNTYPED"
+    assert set(UNTYPED) <= {_listed(place) for place in found}, "an entry of UNTYPED is no longer needed"
+
+
+def test_any_between_rooms_is_seen(tmp_path: Path) -> None:
+    """A parameter, a result, a field, an alias, also through the package that hands it on; not what stays in its room."""
+    made = {
+        "one/__init__.py": "from .inner import handed_on\n",
+        "one/inner.py": (
+            "from dataclasses import dataclass\nfrom typing import Any\n"
+            "Alias = dict[str, Any]\n"
+            "def handed_on(x: int) -> 'list[Any]': ...\n"
+            "def typed(x: int) -> int: ...\n"
+            "def at_home(x: Any) -> int: ...\n"
+            "@dataclass\nclass Thing:\n    held: Any\n    own: int\n    def asked(self, *more: Any) -> int: ...\n"
+            "    def _kept(self, x: Any) -> int: ...\n    def unasked(self, x: Any) -> int: ...\n"
+        ),
+        "one/beside.py": "from .inner import at_home\nat_home(1)\n",
+        "two/__init__.py": (
+            "from eigentoken.theory.one import handed_on, inner\nfrom ..one.inner import typed\n"
+            "def f(thing):\n    return thing.held, thing.asked(own=1), inner.Alias, thing._kept\n"
+        ),
+    }
+    for name, text in made.items():
+        (tmp_path / "theory" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "theory" / name).write_text(text)
+    assert boundaries.untyped(tmp_path) == [
+        f"theory.one.inner: {each}" for each in ("Alias", "handed_on(->)", "Thing.held", "Thing.asked(more)")
+    ]

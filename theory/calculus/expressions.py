@@ -10,7 +10,7 @@ What is assumed about the letters: the relations that the normal form uses.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, cast
 
@@ -198,7 +198,7 @@ class Expression:
     def is_vector(self) -> bool:
         return any(monomial.arrow is not None for monomial in self.terms)
 
-    def mapped(self, change: Any) -> Expression:
+    def mapped(self, change: Callable[[Monomial, sp.Expr], Expression]) -> Expression:
         """The sum of ``change(monomial, coefficient)`` over the terms."""
         total = zero()
         for monomial, value in self.terms.items():

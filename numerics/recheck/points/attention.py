@@ -74,11 +74,11 @@ class Attention:
     shape: SystemShape
     n: int
     d: int
-    pairs: Sequence[tuple[Any, Any]]
+    pairs: Sequence[tuple[flint.arb_mat, flint.arb_mat]]
     mask: Sequence[Sequence[int]]
-    metric: Any
-    positions: Any
-    alpha: Any
+    metric: flint.arb_mat | None
+    positions: Sequence[flint.arb_mat] | None
+    alpha: flint.arb
 
     def push(self, x: list[acb]) -> tuple[list[acb], list[list[acb]]]:
         """``u_i`` (columns) and ``d u_i / d x_k`` (matrices) at tokens given as columns of balls."""

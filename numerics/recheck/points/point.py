@@ -146,7 +146,7 @@ class Point:
             made.append(y * (1 / length.sqrt()))
         return made
 
-    def changes(self) -> list[Any] | None:
+    def changes(self) -> list[flint.arb_mat] | None:
         """``f(x) - x``, or the velocity, token by token."""
         if self.shape.is_map:
             image = self.image()

@@ -1,5 +1,6 @@
 """``eigentoken/certificate/1``: Certificate of a verdict."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from eigentoken.documents.schema_language import Also, Instead, Limit, Natural, Says, Text, When, document, with_rules
@@ -57,9 +58,15 @@ class MatrixFacts(TypedDict):
             Annotated[
                 list[
                     Annotated[
-                        list[Any],
-                        Limit(min_items=2, max_items=2),
-                        Also({"prefixItems": [{"type": "string"}, {"type": "boolean"}]}),
+                        list[str | bool],
+                        Instead(
+                            {
+                                "type": "array",
+                                "minItems": 2,
+                                "maxItems": 2,
+                                "prefixItems": [{"type": "string"}, {"type": "boolean"}],
+                            }
+                        ),
                     ]
                 ],
                 Limit(min_items=1),
@@ -101,25 +108,25 @@ class Times(TypedDict):
 
 
 class Tokens(TypedDict):
-    tokens: list[list[str]]
-    vector: NotRequired[list[Any]]
-    weights: NotRequired[list[Any]]
+    tokens: Annotated[list[list[str]], Instead({"type": "array"})]
+    vector: NotRequired[Annotated[list[str], Instead({"type": "array"})]]
+    weights: NotRequired[Annotated[list[str], Instead({"type": "array"})]]
 
 
 class Box(TypedDict):
     system: str
     n: Annotated[int, Limit(minimum=1)]
     d: Annotated[int, Limit(minimum=1)]
-    parameters: dict[str, Any]
-    mask: list[Any] | None
+    parameters: dict[str, object]
+    mask: Annotated[Sequence[Sequence[int]] | None, Instead({"anyOf": [{"type": "array"}, {"type": "null"}]})]
     centre: list[str]
     radius: str
     cycle: bool
 
 
 class Form(TypedDict):
-    form: list[Any]
-    direction: NotRequired[list[Any]]
+    form: Annotated[list[list[float]], Instead({"type": "array"})]
+    direction: NotRequired[Annotated[list[float], Instead({"type": "array"})]]
     kind: Literal["map", "flow"]
     equilibrium: Box
 
