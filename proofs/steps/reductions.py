@@ -152,7 +152,7 @@ def _turned(value: sp.Expr) -> sp.Expr:
     return sp.factor(value.replace(sp.Abs, lambda inner: -inner))
 
 
-def bipartite_block(name: str, letters: Mapping[Any, Any] | None = None) -> sp.ImmutableMatrix:
+def bipartite_block(name: str, letters: Mapping[sp.Basic, sp.Basic] | None = None) -> sp.ImmutableMatrix:
     """The 2 x 2 block of the group means, in the letters ``lambda_ell, b_1, b_2`` (and of a map ``m_1, m_2``).
 
     Each entry is written ``(c_0 + c_1 lambda_ell)/m``, as in the papers; ``letters`` are put in before.
@@ -187,7 +187,7 @@ def _without_minus(value: sp.Expr) -> sp.Expr:
     return value
 
 
-def group_multipliers(name: str, table: Mapping[Any, Any]) -> tuple[sp.Expr, sp.Expr]:
+def group_multipliers(name: str, table: Mapping[sp.Basic, sp.Basic]) -> tuple[sp.Expr, sp.Expr]:
     """The multipliers of zero-sum perturbations in the two groups, in the letters that ``table`` gives to ``m_i`` and ``b_i``."""
     found = bipartite_spectrum(system(name))
     first, second = (_renamed(entry.value, found).subs(table) for entry in found.tangent[:2])
@@ -195,7 +195,7 @@ def group_multipliers(name: str, table: Mapping[Any, Any]) -> tuple[sp.Expr, sp.
 
 
 def claimed_spectrum(
-    claim: SpectrumIs, name: str, letters: Mapping[Any, Any], formula: str, **relations: Unpack[Relations]
+    claim: SpectrumIs, name: str, letters: Mapping[sp.Basic, sp.Basic], formula: str, **relations: Unpack[Relations]
 ) -> Reduction:
     """The classes of the claim are those of the Jacobian: values, multiplicities, of two roots the sum and the product.
 

@@ -17,7 +17,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
-from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask
+from eigentoken.theory.systems.algebra import LoopAlgebra, ParameterValue, causal_mask
 from eigentoken.theory.systems.opaque import LooksInside, Opaque, OpaqueAlgebra, hidden, shown
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import KINDS, Normalisation, Parameter, Space, System, Time
@@ -170,7 +170,7 @@ def check_equation(made: System) -> None:
 _FLOATS = LoopAlgebra(math.exp, math.sqrt)
 
 
-def example_steps(made: System) -> Iterator[tuple[Mapping[str, Any], Rows, Any, Rows]]:
+def example_steps(made: System) -> Iterator[tuple[Mapping[str, ParameterValue], Rows, ParameterValue, Rows]]:
     """A few random parameters, states and masks, always the same ones, and what the equation makes of them in floats."""
     draw = random.Random(f"eigentoken {made.name}")
     for n, d in ((3, 2), (2, 3), (4, 4)):

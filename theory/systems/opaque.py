@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from eigentoken.theory.systems.algebra import LoopAlgebra
+from eigentoken.theory.systems.algebra import LoopAlgebra, MaskValue, Number, ParameterValue, State, Weights
 
 __all__ = ["LooksInside", "Opaque", "OpaqueAlgebra", "hidden", "shown"]
 
@@ -136,43 +136,43 @@ make a constant a parameter with a default
     def _made(self, operation: str, *values: object, what: str = "tokens") -> Opaque:
         return Opaque(getattr(self._inside, operation)(*(self._given(operation, each) for each in values)), what)
 
-    def attention(self, x: Any, score: Any, mask: Any, over_root_d: bool) -> Opaque:
+    def attention(self, x: State, score: ParameterValue, mask: MaskValue, over_root_d: bool) -> Opaque:
         state, matrix, seen = (self._given("attention", each) for each in (x, score, mask))
         return Opaque(self._inside.attention(state, matrix, seen, bool(over_root_d)), "weights")
 
-    def average(self, weights: Any, x: Any) -> Opaque:
+    def average(self, weights: Weights, x: State) -> Opaque:
         return self._made("average", weights, x)
 
-    def apply(self, matrix: Any, x: Any) -> Opaque:
+    def apply(self, matrix: ParameterValue, x: State) -> Opaque:
         return self._made("apply", matrix, x)
 
-    def add(self, x: Any, u: Any, step: Any = 1) -> Opaque:
+    def add(self, x: State, u: State, step: Number = 1) -> Opaque:
         made = self._inside.add(self._given("add", x), self._given("add", u), self._number("add", step))
         return Opaque(made, "tokens")
 
-    def normalise(self, y: Any, metric: Any = None) -> Opaque:
+    def normalise(self, y: State, metric: ParameterValue = None) -> Opaque:
         return self._made("normalise", y, metric)
 
-    def tangent(self, x: Any, u: Any, metric: Any = None) -> Opaque:
+    def tangent(self, x: State, u: State, metric: ParameterValue = None) -> Opaque:
         return self._made("tangent", x, u, metric)
 
-    def scores(self, x: Any, matrix: Any) -> Opaque:
+    def scores(self, x: State, matrix: ParameterValue) -> Opaque:
         return self._made("scores", x, matrix, what="weights")
 
-    def function(self, name: str, values: Any) -> Opaque:
+    def function(self, name: str, values: State) -> Opaque:
         return Opaque(self._inside.function(name, self._given("function", values)), "values")
 
-    def masked(self, weights: Any, mask: Any) -> Opaque:
+    def masked(self, weights: Weights, mask: MaskValue) -> Opaque:
         return self._made("masked", weights, mask, what="weights")
 
-    def shares(self, weights: Any) -> Opaque:
+    def shares(self, weights: Weights) -> Opaque:
         return self._made("shares", weights, what="weights")
 
-    def product(self, a: Any, b: Any) -> Opaque:
+    def product(self, a: State, b: State) -> Opaque:
         return self._made("product", a, b)
 
-    def scale(self, x: Any, number: Any) -> Opaque:
+    def scale(self, x: State, number: Number) -> Opaque:
         return Opaque(self._inside.scale(self._given("scale", x), self._number("scale", number)), "tokens")
 
-    def shift(self, x: Any, vector: Any) -> Opaque:
+    def shift(self, x: State, vector: ParameterValue) -> Opaque:
         return self._made("shift", x, vector)
