@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 __all__ = ["WIDE", "broken", "characters_in_latex", "plain_text", "plain_words", "width"]
 
@@ -46,6 +47,9 @@ _DOUBLE = str.maketrans("RNZCPESQ", "ℝℕℤℂℙ𝔼𝕊ℚ")
 _SUBSCRIPTS = str.maketrans("0123456789+-", "₀₁₂₃₄₅₆₇₈₉₊₋")
 _SUPERSCRIPTS = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 _RAISED = "₀₁₂₃₄₅₆₇₈₉₊₋⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ*⊥′∘"
+_COMMAND = re.compile(r"[a-zA-Z]+\*?|.", re.S)
+_RUNS_ON = re.compile(r"[_^][^\W_]+$")
+_WORD_NEXT = re.compile(r"\s*[\w\\]")
 _MATRICES = {"pmatrix": "()", "bmatrix": "[]", "vmatrix": "||", "matrix": "  ", "smallmatrix": "  "}
 
 
@@ -100,7 +104,7 @@ class _Reader:
         return self.item().strip() if self.place < len(self.source) else ""
 
     def command(self) -> str:
-        found = re.compile(r"[a-zA-Z]+\*?|.", re.S).match(self.source, self.place)
+        found = _COMMAND.match(self.source, self.place)
         if found is None:
             return ""
         name = found.group().rstrip("*") if len(found.group()) > 1 else found.group()
@@ -142,7 +146,7 @@ class _Reader:
         return self.item() if self.place < len(self.source) else ""
 
     def _letter_next(self) -> bool:
-        return re.match(r"\s*[\w\\]", self.source[self.place :]) is not None
+        return _WORD_NEXT.match(self.source, self.place) is not None
 
     def environment(self) -> str:
         """Matrices row by row, with a semicolon between rows; other environments as their content."""
@@ -163,7 +167,8 @@ class _Reader:
 
 def _append(out: list[str], piece: str) -> None:
     """Put a space where a script in plain letters would run into the next letter: ``λ_k b_i``."""
-    if piece and out and re.match(r"[^\W_]", piece) and piece[0] not in _RAISED and re.search(r"[_^][^\W_]+$", out[-1]):
+    runs_on = piece and out and len(out[-1]) > 1 and piece[0].isalnum() and piece[0] not in _RAISED
+    if runs_on and _RUNS_ON.search(out[-1]):
         out.append(" ")
     out.append(piece)
 
@@ -240,8 +245,15 @@ _PLACES = (
     " + ",
     " - ",
 )
+_COMMANDS = ((r"\begin{", 1), (r"\end{", -1), (r"\{", 1), (r"\}", -1))
+_BRACKETS = {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}
+_NESTS = frozenset("\\{([}])")
+_SCRIPT = re.compile(r"[_^]\{([^{}]*)\}")
+_FRACTION = re.compile(r"\\[td]?frac\{([^{}]*)\}\{([^{}]*)\}")
+_WRAPPED = re.compile(r"\\(?:sqrt|text|mathrm|operatorname)\{([^{}]*)\}")
 
 
+@lru_cache(maxsize=8192)  # a formula is set in LaTeX, Markdown and HTML, by itself and in the book
 def broken(latex: str, wide: int = WIDE) -> str:
     """Break a wide formula at its top-level ``where``, implication, commas, relations, and only then at its signs."""
     if width(latex) <= wide or r"\begin{aligned}" in latex:
@@ -257,6 +269,7 @@ def broken(latex: str, wide: int = WIDE) -> str:
     return r"\begin{aligned} & " + r" \\ & ".join(lines) + r" \end{aligned}" if len(lines) > 1 else latex
 
 
+@lru_cache(maxsize=8192)
 def width(latex: str) -> int:
     """About how wide a formula is set, in characters: a fraction is as wide as its wider part.
 
@@ -266,14 +279,15 @@ def width(latex: str) -> int:
     text = latex
     for _ in range(12):
         before = text
-        text = re.sub(r"[_^]\{([^{}]*)\}", lambda found: " " + found.group(1)[: len(found.group(1)) // 2 + 1], text)
-        text = re.sub(r"\\[td]?frac\{([^{}]*)\}\{([^{}]*)\}", lambda found: f" {max(found.groups(), key=_long)} ", text)
-        text = re.sub(r"\\(?:sqrt|text|mathrm|operatorname)\{([^{}]*)\}", r" \1", text)
+        text = _SCRIPT.sub(lambda found: " " + found.group(1)[: len(found.group(1)) // 2 + 1], text)
+        text = _FRACTION.sub(lambda found: f" {max(found.groups(), key=_long)} ", text)
+        text = _WRAPPED.sub(r" \1", text)
         if text == before:
             break
     return _long(text)
 
 
+@lru_cache(maxsize=8192)
 def _long(latex: str) -> int:
     return len(plain_text(latex))
 
@@ -292,11 +306,12 @@ def _filled(pieces: list[str], wide: int) -> list[str]:
 
 def _split(piece: str, sign: str, wide: int) -> list[str]:
     """Split before each top-level occurrence of the sign (after it, for commas), outside brackets of every kind."""
-    if width(piece) <= wide:
+    if sign not in piece or width(piece) <= wide:
         return [piece]
     depth, cuts, index = 0, [0], 0
     while index < len(piece):
-        depth += _nesting(piece, index)
+        if piece[index] in _NESTS:
+            depth += _nesting(piece, index)
         if depth == 0 and index > 0 and piece.startswith(sign, index) and not _word_goes_on(piece, index, sign):
             cut = index + len(sign) if sign[0] in ",;" else index
             if cut > cuts[-1]:
@@ -315,9 +330,9 @@ def _word_goes_on(piece: str, index: int, sign: str) -> bool:
 
 def _nesting(piece: str, index: int) -> int:
     """How the character at this place changes the depth of braces, brackets, parentheses and environments."""
-    for command, change in ((r"\begin{", 1), (r"\end{", -1), (r"\{", 1), (r"\}", -1)):
+    for command, change in _COMMANDS:
         if piece.startswith(command, index):
             return change
     if index and piece[index - 1] == "\\":
         return 0
-    return {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}.get(piece[index], 0)
+    return _BRACKETS.get(piece[index], 0)

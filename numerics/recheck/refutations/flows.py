@@ -11,6 +11,7 @@ from typing import Any
 
 import sympy as sp
 from mpmath import iv
+from mpmath.libmp.libmpi import mpi_add, mpi_mul, mpi_zero
 
 from eigentoken.numerics.recheck.refutations.interval_recheck import interval, interval_jacobian
 from eigentoken.numerics.recheck.refutations.vector_fields import (
@@ -38,17 +39,30 @@ class NotEnclosed(ArithmeticError):
 class Series:
     """A power series whose coefficients are made when they are asked for."""
 
-    __slots__ = ("_known", "_rule", "partner")
+    __slots__ = ("_known", "_rule", "_slopes", "partner")
 
     def __init__(self, rule: Callable[[int, list[Any]], Any]) -> None:
         self._rule = rule
         self._known: list[Any] = []
+        self._slopes: Series | None = None
         self.partner: Series | None = None
 
     def __getitem__(self, k: int) -> Any:
         while len(self._known) <= k:
-            self._known.append(self._rule(len(self._known), self._known))
+            self._known.append(iv.convert(self._rule(len(self._known), self._known)))
         return self._known[k]
+
+    def upto(self, k: int) -> list[Any]:
+        """The coefficients 0 .. k."""
+        if len(self._known) <= k:
+            self[k]
+        return self._known[: k + 1]
+
+    def slopes(self) -> Series:
+        """``t a'``: the coefficients ``k a_k``."""
+        if self._slopes is None:
+            self._slopes = Series(lambda k, _: k * self[k])
+        return self._slopes
 
     def __add__(self, other: Any) -> Series:
         there = _series(other)
@@ -68,28 +82,23 @@ class Series:
     def __mul__(self, other: Any) -> Series:
         if not isinstance(other, Series):
             return Series(lambda k, _: self[k] * other)
-        return Series(lambda k, _: _total(self[j] * other[k - j] for j in range(k + 1)))
+        return Series(lambda k, _: _products(self.upto(k), other.upto(k)[::-1]))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Series:
         if not isinstance(other, Series):
             return Series(lambda k, _: self[k] / other)
-        return Series(lambda k, q: (self[k] - _total(other[j] * q[k - j] for j in range(1, k + 1))) / other[0])
+        return Series(lambda k, q: (self[k] - _products(other.upto(k)[1:], q[::-1])) / other[0])
 
     def exp(self) -> Series:
         """``e' = a' e``."""
-        return Series(
-            lambda k, e: iv.exp(self[0]) if k == 0 else _total(j * self[j] * e[k - j] for j in range(1, k + 1)) / k
-        )
+        steep = self.slopes()
+        return Series(lambda k, e: iv.exp(self[0]) if k == 0 else _products(steep.upto(k)[1:], e[::-1]) / k)
 
     def sqrt(self) -> Series:
         """``r^2 = a``."""
-        return Series(
-            lambda k, r: (
-                iv.sqrt(self[0]) if k == 0 else (self[k] - _total(r[j] * r[k - j] for j in range(1, k))) / (2 * r[0])
-            )
-        )
+        return Series(lambda k, r: iv.sqrt(self[0]) if k == 0 else (self[k] - _products(r[1:], r[:0:-1])) / (2 * r[0]))
 
     def __rtruediv__(self, other: Any) -> Series:
         return _series(other) / self
@@ -97,16 +106,13 @@ class Series:
     def _circular(self) -> tuple[Series, Series]:
         """``s' = a' c`` and ``c' = -a' s``, together."""
         if self.partner is None:
-            sine: Series = Series(
-                lambda k, _: (
-                    iv.sin(self[0]) if k == 0 else _total(j * self[j] * cosine[k - j] for j in range(1, k + 1)) / k
-                )
-            )
-            cosine: Series = Series(
-                lambda k, _: (
-                    iv.cos(self[0]) if k == 0 else -_total(j * self[j] * sine[k - j] for j in range(1, k + 1)) / k
-                )
-            )
+            steep = self.slopes()
+
+            def turned(k: int, other: Series) -> Any:
+                return _products(steep.upto(k)[1:], other.upto(k - 1)[::-1]) / k
+
+            sine: Series = Series(lambda k, _: iv.sin(self[0]) if k == 0 else turned(k, cosine))
+            cosine: Series = Series(lambda k, _: iv.cos(self[0]) if k == 0 else -turned(k, sine))
             sine.partner, self.partner = cosine, sine
         assert self.partner.partner is not None
         return self.partner, self.partner.partner
@@ -120,6 +126,14 @@ class Series:
 
 def _series(value: Any) -> Series:
     return value if isinstance(value, Series) else Series(lambda k, _: value if k == 0 else iv.mpf(0))
+
+
+def _products(left: Sequence[Any], right: Sequence[Any]) -> Any:
+    """``sum_j a_j b_j`` of intervals, by the operations that ``*`` and ``+`` of :data:`mpmath.iv` end in."""
+    digits, total = iv.prec, mpi_zero
+    for a, b in zip(left, right, strict=True):
+        total = mpi_add(total, mpi_mul(a._mpi_, b._mpi_, digits), digits)
+    return iv.make_mpf(total)
 
 
 def _total(values: Any) -> Any:
