@@ -96,18 +96,21 @@ def decided_array(values: object) -> DecidedArray:
     """The array with every entry as a decided number."""
     plain = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
     made = np.empty(plain.shape, dtype=object)
-    for index in np.ndindex(plain.shape):
-        made[index] = decided(plain[index])
-        if made[index] is NotImplemented:
-            raise NotDecided(f"an entry of type {type(plain[index]).__name__} is no number")
+    flat = made.reshape(-1)
+    for place, value in enumerate(plain.flat):
+        number = value if type(value) is DecidedNumber else decided(value)
+        if number is NotImplemented:
+            raise NotDecided(f"an entry of type {type(value).__name__} is no number")
+        flat[place] = number
     return made.view(DecidedArray)
 
 
 def each(array: Any, function: Callable[[Any], Any]) -> DecidedArray:
     """The function of every entry."""
     made = np.empty(array.shape, dtype=object)
-    for index in np.ndindex(array.shape):
-        made[index] = function(array[index])
+    flat = made.reshape(-1)
+    for place, value in enumerate(array.flat):
+        flat[place] = function(value)
     return made.view(DecidedArray)
 
 

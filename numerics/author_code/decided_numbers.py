@@ -314,6 +314,10 @@ class DecidedNumber:
         return DecidedNumber(found, (name, self) if name in ("sqrt", "exp", "log") else None)
 
 
+_INTEGERS = (bool, np.bool_, int, np.integer)
+_FLOATS = (float, np.floating)
+
+
 def decided(value: Any) -> Any:
     """The number for a Python, numpy, flint or sympy number.
 
@@ -321,9 +325,9 @@ def decided(value: Any) -> Any:
     """
     if isinstance(value, DecidedNumber):
         return value
-    if isinstance(value, bool | np.bool_ | int | np.integer):
+    if isinstance(value, _INTEGERS):
         return DecidedNumber(fmpq(int(value)))
-    if isinstance(value, float | np.floating):
+    if isinstance(value, _FLOATS):
         return _of_float(value)
     if isinstance(value, complex | np.complexfloating):
         parts = [enclosure(_of_float(float(part))) for part in (value.real, value.imag)]
