@@ -17,12 +17,20 @@ from eigentoken.proofs.power_method.symbols import V, alpha, d, lam
 from eigentoken.proofs.properties.exact_points import instance, observed
 from eigentoken.proofs.steps.reductions import grouped, tensor
 from eigentoken.proofs.steps.textbook import RAYLEIGH
-from eigentoken.theory.calculus import TOKENS, Assumptions, Index, dot, matrix, vector
+from eigentoken.proofs.steps.theorems import RAYLEIGH_BELOW
+from eigentoken.theory.calculus import SLOT, TOKENS, Assumptions, Expression, Index, dot, matrix, vector
+from eigentoken.theory.calculus import instance as member
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.observables import expression_of
+from eigentoken.theory.kernel.propositions import relation_of
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.claims import Decreases
 from eigentoken.theory.language.conditions import AnyOf, PositiveSemidefinite, Relation, Symmetric
 from eigentoken.theory.language.observables import oja_potential
 from eigentoken.theory.language.terms import SpectralNorm
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
@@ -245,6 +253,58 @@ def tv14_numbers() -> Sequence[Any]:
     return [before, after, sp.N(squared, 30), after - before, *(sp.N(each, 30) for each in bounds)]
 
 
+def _increments(kernel: Kernel) -> tuple[list[Proved], Expression]:
+    """The increment of W by the steps of the tokens, for symbolic n and d; and the step of the mean."""
+    i, j = Index("token", "i"), Index("token", "j")
+    moved = linearize("oja-map", tangent=False).step - vector("x", SLOT)
+    step, other = member(moved, i), member(moved, j)
+    mean, half = step.summed(i) / TOKENS, sp.Rational(1, 2)
+    gain = dot((vector("x", j).summed(j) / TOKENS).applied(matrix("V")), mean)
+    form, size = dot(mean, mean, matrix("V")), dot(mean, mean)
+    pushed = dot(vector("y", i) - vector("x", i), step).summed(i)
+    plain, weighted = kernel.squared_speed(), kernel.squared_speed(weighted=True)
+    spread = dot(step - other, step - other).summed(i, j)
+    symmetric = kernel.given(Symmetric(V))
+    rate = kernel.increment(expression_of(oja_potential))
+    facts = [
+        rate,
+        kernel.reduction(relation_of(rate.proposition).rhs.expression, gain * -1 + form * -half, symmetric),
+        kernel.total(gain * -1, form * -half),
+        kernel.scaling(gain, -1),
+        kernel.scaling(form, -half),
+        kernel.reduction(gain * (alpha * TOKENS), pushed, symmetric),
+        kernel.scaling(gain, alpha * TOKENS),
+        kernel.reduction(pushed, (plain + weighted) * half),
+        kernel.scaling(plain + weighted, half),
+        kernel.total(plain, weighted),
+        kernel.reduction(plain * (1 / TOKENS) + size * -1, spread * (half / TOKENS**2)),
+        kernel.total(plain * (1 / TOKENS), size * -1),
+        kernel.scaling(plain, 1 / TOKENS),
+        kernel.scaling(size, -1),
+        kernel.scaling(spread, half / TOKENS**2),
+        kernel.square(step - other, i, j),
+        kernel.square(step, i),
+        kernel.square(mean),
+        kernel.textbook(RAYLEIGH_BELOW, symmetric, A=V, z=mean),
+    ]
+    return facts, weighted
+
+
+def proof(kernel: Kernel) -> Proved:
+    """``W^+ - W <= -(1/2 n alpha) sum_i r_i |x_i^+ - x_i|^2`` in both cases."""
+    facts, weighted = _increments(kernel)
+    scale = 1 / (2 * alpha * TOKENS)
+    wanted = sp.Le(relation_of(facts[0].proposition).lhs, -scale * Tensor(weighted), evaluate=False)
+    positive, short = SHORT_OR_POSITIVE.parts
+    least = kernel.unfold(kernel.assume(positive))
+    falls = kernel.by_cases(
+        kernel.given(SHORT_OR_POSITIVE),
+        (positive, kernel.arithmetic([*facts, least], wanted)),
+        (short, kernel.arithmetic([*facts, kernel.assume(short)], wanted)),
+    )
+    return kernel.dissipates(oja_potential, scale, falls, weighted=True)
+
+
 PM_L7 = register(
     Statement(
         id="PM-L7",
@@ -265,6 +325,7 @@ PM_L7 = register(
         ),
         facts=("V is symmetric",),
         derive=derive,
+        proof=proof,
         claims_from=(("decrease", "strict"),),
         prose_from=("the printed rate",),
         printed=Printed(

@@ -248,6 +248,17 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
         lambda: dynamics.dissipates(ENERGY, 2, books.argued(LOSS, "let it be so", FLOW)),
         Decreases(ENERGY, strict=True),
     ),
+    "total": (
+        lambda: structure.total(unit_product("a", "b"), unit_product("a", "w")),
+        eq(
+            Tensor(unit_product("a", "b") + unit_product("a", "w")),
+            Tensor(unit_product("a", "b")) + Tensor(unit_product("a", "w")),
+        ),
+    ),
+    "square": (
+        lambda: structure.square(vector("x", i), i),
+        ge(Tensor(dot(vector("x", i), vector("x", i)).summed(i)), 0),
+    ),
     "antipodal_rest": (lambda: spectra.antipodal_rest(AntipodalAt("w"), OJA), Equilibrium(AntipodalAt("w"))),
     "meaning": (
         lambda: words.meaning(AlmostEveryConverges(ConsensusSet())),
@@ -553,6 +564,8 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         ),
         "no system": (lambda: dynamics.dissipates(ENERGY, 2, books.argued(LOSS, "so", None)), "of a system"),
     },
+    "total": {"one part": (lambda: structure.total(unit_product("a", "b")), "two parts")},
+    "square": {"a scalar": (lambda: structure.square(unit_product("a", "b"), i), "a vector has a square")},
     "antipodal_rest": {
         "weights that are not equal": (
             lambda: spectra.antipodal_rest(AntipodalAt("w"), system("attention-map")),

@@ -153,16 +153,17 @@ def _continuous(term: Any, t: sp.Symbol) -> bool:
     return known and all(_continuous(each, t) for each in term.args)
 
 
-def dissipates(observable: Observable, scale: Any, proved: Proved) -> Proved:
+def dissipates(observable: Observable, scale: Any, proved: Proved, *, weighted: bool = False) -> Proved:
     """``Rate(W) <= -c sum_i |f_i|^2`` with ``c > 0`` at every state gives ``Decreases(W)``, strictly off the equilibria.
 
-    ``f_i`` is the velocity of a flow, ``x_i^+ - x_i`` of a map: where the state is no equilibrium, one of them is not zero.
+    ``f_i`` is the velocity of a flow, ``x_i^+ - x_i`` of a map: where the state is no equilibrium, one of them is not zero.  With
+    ``weighted`` the squares have the weights ``r_i > 0``, the norms that a map divides by.
     """
     if proved.system is None:
         raise Refused("a rate is that of a system")
     if sp.sympify(scale).is_positive is not True:
         raise Refused(f"the scale must be positive, got {scale}")
-    speed = Tensor(squared_speed(proved.system))
+    speed = Tensor(squared_speed(proved.system, weighted))
     wanted = proposition(sp.Le(Rate(expression_of(observable)), -scale * speed, evaluate=False))
     if not same(proved.proposition, wanted):
         raise Refused(f"the rate of {observable.name} is not bounded by the squared speed: {proved.proposition!r}")

@@ -163,6 +163,7 @@ class Kernel:
 
     summed = staticmethod(structure.summed)
     scaling = staticmethod(structure.scaling)
+    total = staticmethod(structure.total)
     induction = staticmethod(structure.induction)
 
     def spectrum(self, place: Place) -> Proved:
@@ -202,11 +203,13 @@ class Kernel:
     linear_stability = staticmethod(dynamics.linear_stability)
     linear_instability = staticmethod(dynamics.linear_instability)
 
-    def dissipates(self, observable: Observable, scale: Any, proved: Proved) -> Proved:
-        return dynamics.dissipates(observable, scale, proved)
+    def dissipates(self, observable: Observable, scale: Any, proved: Proved, *, weighted: bool = False) -> Proved:
+        return dynamics.dissipates(observable, scale, proved, weighted=weighted)
 
-    def squared_speed(self) -> Expression:
-        return structure.squared_speed(self._system())
+    def squared_speed(self, *, weighted: bool = False) -> Expression:
+        return structure.squared_speed(self._system(), weighted)
+
+    square = staticmethod(structure.square)
 
     def monotone(self, observable: Observable, proved: Proved) -> Proved:
         return dynamics.monotone(observable, proved)

@@ -11,8 +11,11 @@ from eigentoken.theory.calculus import (
     Assumptions,
     Expression,
     Index,
+    Norm,
     differentiate,
     dot,
+    expand_definitions,
+    factor,
     instance,
     normal_form,
     one,
@@ -37,7 +40,7 @@ from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.systems.system import System, Time
 
-__all__ = ["increment", "induction", "reduction", "scaling", "squared_speed", "summed"]
+__all__ = ["increment", "induction", "reduction", "scaling", "square", "squared_speed", "summed", "total"]
 
 
 def _known(system: System | None, premises: tuple[Proved, ...]) -> Assumptions:
@@ -60,7 +63,10 @@ def reduction(left: Expression, right: Expression, system: System | None, *premi
     """``left = right`` for all n and d, by the normal form of the calculus, at every state of the system."""
     joint, hypotheses = joined(premises, system)
     wanted = sp.Eq(Tensor(left), Tensor(right), evaluate=False)
-    rest = normal_form(left - right, _known(joint, premises))
+    rules = _known(joint, premises)
+    rest = normal_form(left - right, rules)
+    if rest.terms:  # with what the vectors of a map are defined as
+        rest = normal_form(expand_definitions(left - right, rules), rules)
     if rest.terms:
         raise Refused(f"{len(rest.terms)} terms of the difference remain: {rest!s:.200}")
     return prove(proposition(wanted), "reduction", premises, joint, (*hypotheses, *_defined(wanted)))
@@ -90,6 +96,25 @@ def increment(quantity: Expression, system: System) -> Proved:
     return prove(proposition(wanted), "increment", (), system, _defined(wanted))
 
 
+def square(vectors: Expression, *indices: Index) -> Proved:
+    """``sum |v|^2 >= 0`` over the indices given."""
+    if vectors.terms and not vectors.is_vector:
+        raise Refused(f"a vector has a square, got {vectors!r}")
+    wanted = sp.Ge(Tensor(dot(vectors, vectors).summed(*indices)), 0, evaluate=False)
+    return prove(proposition(wanted), "square", (), None, _defined(wanted))
+
+
+def total(*expressions: Expression) -> Proved:
+    """``[a + b + ...] = [a] + [b] + ...``."""
+    if len(expressions) < 2:
+        raise Refused("a sum has at least two parts")
+    whole = expressions[0]
+    for each in expressions[1:]:
+        whole = whole + each
+    wanted = sp.Eq(Tensor(whole), sp.Add(*map(Tensor, expressions)), evaluate=False)
+    return prove(proposition(wanted), "total", (), None, _defined(wanted))
+
+
 def scaling(expression: Expression, scale: Any) -> Proved:
     """``[c e] = c [e]`` for a number c, where both have a value."""
     number = sp.sympify(scale)
@@ -99,13 +124,21 @@ def scaling(expression: Expression, scale: Any) -> Proved:
     return prove(proposition(wanted), "scaling", (), None, _defined(wanted))
 
 
-def squared_speed(system: System) -> Expression:
-    """``sum_i |f_i|^2``, f the velocity of a flow, or the step ``x_i^+ - x_i`` of a map, from the equation of the system."""
-    field = linearize(system, tangent=False).step
-    moved = field if system.time is Time.FLOW else field - vector(STATE, SLOT)
+def squared_speed(system: System, weighted: bool = False) -> Expression:
+    """``sum_i |f_i|^2``, f the velocity of a flow, or the step ``x_i^+ - x_i`` of a map, from the equation of the system.
+
+    With ``weighted``, of a map on the sphere, ``sum_i r_i |f_i|^2`` with the norms r_i > 0 that it divides by.
+    """
+    found = linearize(system, tangent=False)
+    moved = found.step if system.time is Time.FLOW else found.step - vector(STATE, SLOT)
     i = Index("token", "i")
     here = instance(moved, i)
-    return dot(here, here).summed(i)
+    size = dot(here, here)
+    if weighted:
+        if len(found.assumptions.norms) != 1:
+            raise Refused(f"{system.name} does not divide by one norm for each token")
+        size = factor(Norm(next(iter(found.assumptions.norms)), (i,))) * size
+    return size.summed(i)
 
 
 def summed(proved: Proved) -> Proved:

@@ -71,8 +71,15 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
     def expression(self) -> Expression:
         return thawed(self.key)
 
-    def _hashable_content(self) -> tuple[Any, ...]:
-        return (type(self).__name__, self.key, self.time)
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and (self.key, self.time) == (other.key, other.time)
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self.key, self.time))
+
+    def _hashable_content(self) -> tuple[str, str]:
+        """By this sympy orders sums and products; what is equal to what is said by the key."""
+        return (type(self).__name__, str(self))
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         return (self.expression, self.time)
