@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import islice
 from math import lcm
 from typing import Any
@@ -209,7 +210,12 @@ def identity_verdict(left: sp.Expr, right: sp.Expr, *, points: int = 12) -> Verd
     >>> identity_verdict(sp.cosh(2 * x), 1 - 2 * sp.sinh(x) ** 2).answer.value
     'fails'
     """
-    difference = _exact(left) - _exact(right)
+    return _zero_verdict(_exact(left) - _exact(right), points)
+
+
+@lru_cache(maxsize=4096)  # a step of the book is asked by its page, by the ledger and by the statements that rest on it
+def _zero_verdict(difference: sp.Expr, points: int) -> Verdict:
+    """Is the exact expression zero wherever it is defined?"""
     zero = holds("normal form: the difference is the zero polynomial over independent generators")
     if _vanishes(_generated(difference)):
         return zero
