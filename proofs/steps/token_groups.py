@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -68,7 +69,12 @@ class GroupAlgebra(LoopAlgebra):
 def _tidy(number: Any) -> Any:
     """The number in lowest terms (sums stay short that way); nothing else changes."""
     if isinstance(number, Jet):
-        return Jet(sp.cancel(number.value), {key: sp.cancel(slope) for key, slope in number.slopes.items()})
+        return Jet(_cancelled(number.value), {key: _cancelled(slope) for key, slope in number.slopes.items()})
+    return _cancelled(number)
+
+
+@lru_cache(maxsize=4096, typed=True)  # both routes and every step about one point meet the same sums
+def _cancelled(number: Any) -> sp.Expr:
     return sp.cancel(number)
 
 

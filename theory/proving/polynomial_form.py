@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import combinations
 from math import lcm
 
@@ -48,6 +48,37 @@ def assumed_of(symbol: sp.Symbol) -> list[sp.Basic]:
     return facts
 
 
+@lru_cache(maxsize=4096)  # the conditions of a statement are translated for each of its steps
+def _quotient(expression: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Numerator and denominator without a common factor."""
+    numerator, denominator = sp.fraction(sp.cancel(sp.together(expression)))
+    return numerator, denominator
+
+
+@lru_cache(maxsize=4096)
+def _sign(relation: type, numerator: sp.Expr, denominator: sp.Expr) -> sp.Basic:
+    """``numerator/denominator R 0`` as a product of distinct factors: even powers only say "not zero"."""
+    strict = relation in (sp.StrictGreaterThan, sp.StrictLessThan)
+    odd: list[sp.Expr] = []
+    nonzero: list[sp.Expr] = []
+    zero_allowed: list[sp.Expr] = []
+    constant = sp.Integer(1)
+    for part, below in ((numerator, False), (denominator, True)):
+        content, factors = sp.factor_list(part) if not part.is_number else (part, [])
+        constant *= content
+        for factor, power in factors:
+            if power % 2:
+                odd.append(factor)
+            elif below or strict:
+                nonzero.append(factor)
+            else:
+                zero_allowed.append(factor)
+    product = constant * sp.Mul(*odd)
+    main = relation(product, 0) if not product.is_number else sp.sympify(relation(product, 0))
+    main = sp.And(main, *(sp.Ne(factor, 0) for factor in nonzero))
+    return sp.Or(main, *(sp.Eq(factor, 0) for factor in zero_allowed))
+
+
 @dataclass
 class Translation:
     """One translation: the table of new variables, the facts about them, and what must be defined.
@@ -84,38 +115,15 @@ class Translation:
 
     def _relation(self, relation: sp.core.relational.Relational) -> sp.Basic:
         polynomial_parts = self.expression(sp.sympify(relation.lhs) - sp.sympify(relation.rhs))
-        numerator, denominator = sp.fraction(sp.cancel(sp.together(polynomial_parts)))
+        numerator, denominator = _quotient(polynomial_parts)
         self._require_nonzero(denominator)
         if isinstance(relation, (sp.Eq, sp.Ne)):
             return relation.func(numerator, 0)
-        return self._sign(relation.func, numerator, denominator)
+        return _sign(relation.func, numerator, denominator)
 
     def _require_nonzero(self, denominator: sp.Expr) -> None:
         if not denominator.is_number:
             self.defined.append(sp.Ne(denominator, 0))
-
-    @staticmethod
-    def _sign(relation: type, numerator: sp.Expr, denominator: sp.Expr) -> sp.Basic:
-        """``numerator/denominator R 0`` as a product of distinct factors: even powers only say "not zero"."""
-        strict = relation in (sp.StrictGreaterThan, sp.StrictLessThan)
-        odd: list[sp.Expr] = []
-        nonzero: list[sp.Expr] = []
-        zero_allowed: list[sp.Expr] = []
-        constant = sp.Integer(1)
-        for part, below in ((numerator, False), (denominator, True)):
-            content, factors = sp.factor_list(part) if not part.is_number else (part, [])
-            constant *= content
-            for factor, power in factors:
-                if power % 2:
-                    odd.append(factor)
-                elif below or strict:
-                    nonzero.append(factor)
-                else:
-                    zero_allowed.append(factor)
-        product = constant * sp.Mul(*odd)
-        main = relation(product, 0) if not product.is_number else sp.sympify(relation(product, 0))
-        main = sp.And(main, *(sp.Ne(factor, 0) for factor in nonzero))
-        return sp.Or(main, *(sp.Eq(factor, 0) for factor in zero_allowed))
 
     def expression(self, expression: sp.Expr) -> sp.Expr:
         """The expression with every non-rational part replaced by its new variable."""
@@ -156,7 +164,7 @@ class Translation:
             self._table[root_key] = root
             numerator, denominator = sp.fraction(sp.cancel(sp.together(inner)))
             self._require_nonzero(denominator)
-            self.defined.append(self._sign(sp.GreaterThan, numerator, denominator))
+            self.defined.append(_sign(sp.GreaterThan, numerator, denominator))
             self._learn(sp.Ge(root, 0), sp.Eq(denominator * root**exponent.q - numerator, 0))
         if exponent.is_negative:
             self._require_nonzero(self._table[root_key])
@@ -257,7 +265,7 @@ class Translation:
         numerator, denominator = sp.fraction(sp.cancel(sp.together(lhs - rhs)))
         if relation is sp.Eq:
             return sp.Eq(numerator, 0)
-        return self._sign(relation, numerator, denominator)
+        return _sign(relation, numerator, denominator)
 
     def _same_order(self, u1: sp.Expr, u2: sp.Expr, v1: sp.Expr, v2: sp.Expr) -> sp.Basic:
         return sp.Or(
