@@ -75,9 +75,9 @@ def test_a_denominator_that_vanishes_identically_proves_nothing() -> None:
 
 def test_an_answer_is_kept_for_the_same_question_only() -> None:
     """Letters of one name with other assumptions, and a float beside the rational that it is not, are other questions."""
-    for assumptions, holds in (({"positive": True}, True), ({"real": True}, False)) * 2:
+    for assumptions, same in (({"positive": True}, True), ({"real": True}, False)) * 2:
         x = sp.Symbol("x", **assumptions)
-        assert identity_verdict(sp.sqrt(x**2), x).is_holds is holds
+        assert identity_verdict(sp.sqrt(x**2), x).is_holds is same
         assert identity_verdict(x / 10, sp.Rational(1, 10) * x).is_holds
         assert identity_verdict(0.1 * x, sp.Rational(1, 10) * x).is_fails
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any, TypeVar
 
 import mpmath
@@ -319,14 +320,23 @@ def characteristic_fractions(matrix: Any) -> list[Fraction]:
     return coefficients
 
 
+@cache  # the named matrices of each size come again and again
+def _roots(rows: tuple[tuple[float, ...], ...]) -> tuple[Any, ...] | None:
+    """Eigenvalues to 60 digits, or ``None`` where the iteration does not end."""
+    with mpmath.workdps(60):
+        coefficients = [mpmath.mpf(c.numerator) / c.denominator for c in characteristic_fractions(rows)]
+        try:
+            return tuple(mpmath.polyroots(coefficients, maxsteps=200, extraprec=600))
+        except mpmath.libmp.libhyper.NoConvergence:
+            return None
+
+
 def measured_kinds(matrix: Any, alpha: Fraction) -> dict[str, str | None]:
     """Kinds from roots to 60 digits; None where scores are closer than 1e-20 of their size (a tie cannot be seen)."""
+    roots = _roots(tuple(tuple(float(entry) for entry in row) for row in matrix))
+    if roots is None:
+        return dict.fromkeys(("real-part", "modulus", "step"))
     with mpmath.workdps(60):
-        coefficients = [mpmath.mpf(c.numerator) / c.denominator for c in characteristic_fractions(matrix)]
-        try:
-            roots = mpmath.polyroots(coefficients, maxsteps=200, extraprec=600)
-        except mpmath.libmp.libhyper.NoConvergence:
-            return dict.fromkeys(("real-part", "modulus", "step"))
         a = mpmath.mpf(alpha.numerator) / alpha.denominator
         size = max(mpmath.fabs(r) for r in roots) + mpmath.mpf(10) ** -300
         found: dict[str, str | None] = {}
