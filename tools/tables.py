@@ -45,7 +45,7 @@ def statements_table() -> str:
         "",
         "Steps are checked by a machine (here, or in a statement that is recalled), cited (a textbook theorem whose",
         "hypotheses earlier steps establish), or only argued in words; a statement that rests on an argued step is not",
-        "`derived`. A second opinion is an arithmetic that shares no code with the first; instances are random and satisfy",
+        "`derived` or `stepwise`. A second opinion is an arithmetic that shares no code with the first; instances are random and satisfy",
         "the conditions. `eigentoken verify` runs all of it again.",
         "",
         f"| {' | '.join(COLUMNS)} |",
