@@ -152,7 +152,6 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
         lambda: logic.tautology([assume(Implication(P, Q))], Disjunction((Negation(P), Q))),
         Disjunction((Q, Negation(P))),
     ),
-    "forwards": (lambda: logic.forwards(assume(Equivalence(P, Q))), Implication(P, Q)),
     "generalise": (
         lambda: logic.generalise(x, numbers.arithmetic([assume(x > 1)], x**2 > 1), x > 1),
         every(y, y**2 > 1, y > 1),
@@ -340,7 +339,6 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
             "too many",
         ),
     },
-    "forwards": {"no equivalence": (lambda: logic.forwards(assume(Implication(P, Q))), "equivalence")},
     "generalise": {
         "a hypothesis about the letter": (lambda: logic.generalise(x, assume(x > 1)), "outside"),
         "another guard": (lambda: logic.generalise(x, assume(x > 1), x > 2), "outside"),

@@ -38,7 +38,7 @@ class Numbers:
     vectors: Mapping[str, ParameterValue]
     exp: Callable[[Number], Number]
     sqrt: Callable[[Number], Number]
-    convert: Callable[[sp.Expr], Any]
+    convert: Callable[[sp.Expr], Number]
     masks: Mapping[str, Sequence[Sequence[int]]] = field(default_factory=dict)
     assumptions: Assumptions = field(default_factory=Assumptions)
     _known: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)

@@ -50,7 +50,6 @@ __all__ = [
     "conjunction",
     "discharge",
     "exists_elimination",
-    "forwards",
     "generalise",
     "iff",
     "instantiate",
@@ -368,13 +367,3 @@ def speaks_of_start(said: Proposition) -> bool:
             return somewhere or not isinstance(said.word, ABOUT_WEIGHTS)
         return relation.has(Angle, AppliedUndef) or any(each.time is not None for each in relation.atoms(Tensor))
     return any(map(speaks_of_start, children(said)))
-
-
-def forwards(equivalence: Proved) -> Proved:
-    """``P <=> Q`` gives ``P => Q``."""
-    said = equivalence.proposition
-    if not isinstance(said, Equivalence):
-        raise Refused("an equivalence is needed")
-    return prove(
-        Implication(said.left, said.right), "forwards", (equivalence,), equivalence.system, equivalence.hypotheses
-    )

@@ -6,7 +6,6 @@ symmetric they are real, ``lambda_1 >= ... >= lambda_d``, and the norm is the la
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -24,6 +23,7 @@ from eigentoken.theory.kernel.propositions import (
 from eigentoken.theory.kernel.proved import Proved, Refused, prove
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.readings import Reading
 from eigentoken.theory.language.terms import Eigenvalue, MatrixNumber, SpectralNorm, d, ell
 from eigentoken.theory.systems.system import System
 
@@ -43,26 +43,36 @@ def _when_symmetric(term: Any) -> tuple[Proposition, ...]:
     return (Atom(Symmetric(term)),)
 
 
-def _simple_top(word: conditions.SimpleTop) -> Proposition:
+#: Words about a symmetric matrix, in terms of its eigenvalues.
+OF_SYMMETRIC: Reading[Proposition] = Reading("of_symmetric", "what does it say of a symmetric matrix?")
+#: Words that are names for other words.
+IN_OTHER_WORDS: Reading[Proposition] = Reading("in_other_words", "what does it say in other words?")
+
+
+@OF_SYMMETRIC.register(conditions.SimpleTop)
+def simple_top_of_symmetric(word: conditions.SimpleTop) -> Proposition:
     below = proposition(Eigenvalue(word.term, ell) < Eigenvalue(word.term, 1))
     return ForAll(ell, index_range(ell, 2), below)
 
 
-def _definite(index: Any, relation: Callable[[Any, Any], Any]) -> Callable[[Any], Proposition]:
-    return lambda word: proposition(relation(Eigenvalue(word.term, index), 0))
+@OF_SYMMETRIC.register(conditions.PositiveDefinite)
+def positive_definite_of_symmetric(word: conditions.PositiveDefinite) -> Proposition:
+    return proposition(Eigenvalue(word.term, d) > 0)
 
 
-#: Words about a symmetric matrix, in terms of its eigenvalues.
-_OF_SYMMETRIC: dict[type, Callable[[Any], Proposition]] = {
-    conditions.SimpleTop: _simple_top,
-    conditions.PositiveDefinite: _definite(d, sp.Gt),
-    conditions.PositiveSemidefinite: _definite(d, sp.Ge),
-    conditions.NegativeDefinite: _definite(1, sp.Lt),
-}
-#: Words that are names for other words.
-_NAMES: dict[type, Callable[[Any], Proposition]] = {
-    claims.AlmostEveryConverges: lambda word: ForAlmostEvery(Atom(claims.Converges(word.place))),
-}
+@OF_SYMMETRIC.register(conditions.PositiveSemidefinite)
+def positive_semidefinite_of_symmetric(word: conditions.PositiveSemidefinite) -> Proposition:
+    return proposition(Eigenvalue(word.term, d) >= 0)
+
+
+@OF_SYMMETRIC.register(conditions.NegativeDefinite)
+def negative_definite_of_symmetric(word: conditions.NegativeDefinite) -> Proposition:
+    return proposition(Eigenvalue(word.term, 1) < 0)
+
+
+@IN_OTHER_WORDS.register(claims.AlmostEveryConverges)
+def almost_every_converges_in_other_words(word: claims.AlmostEveryConverges) -> Proposition:
+    return ForAlmostEvery(Atom(claims.Converges(word.place)))
 
 
 def meaning(word: Any, system: System | None = None) -> Proved:
@@ -72,12 +82,11 @@ def meaning(word: Any, system: System | None = None) -> Proved:
     >>> meaning(conditions.PositiveDefinite(matrix("V"))).hypotheses
     (Atom(word=Symmetric(term=V)),)
     """
-    if type(word) in _OF_SYMMETRIC:
-        return prove(
-            Equivalence(Atom(word), _OF_SYMMETRIC[type(word)](word)), "meaning", (), None, _when_symmetric(word.term)
-        )
-    if type(word) in _NAMES:
-        return prove(Equivalence(Atom(word), _NAMES[type(word)](word)), "meaning", (), system)
+    if OF_SYMMETRIC.find(type(word)):
+        said = Equivalence(Atom(word), OF_SYMMETRIC(word))
+        return prove(said, "meaning", (), None, _when_symmetric(word.term))
+    if IN_OTHER_WORDS.find(type(word)):
+        return prove(Equivalence(Atom(word), IN_OTHER_WORDS(word)), "meaning", (), system)
     raise Refused(f"{type(word).__name__} has no meaning in other words here")
 
 

@@ -21,6 +21,8 @@ MEMBERSHIP     places                 is this exact state there?                
 VALUE          quantities             what is it, in floating point, on a batch?                 numerics.instances
 EXACT          quantities             what is it, exactly, on an exact instance?                 numerics.instances
 ENCLOSURE      quantities             in which ball does it lie, on an exact instance?           numerics.instances
+OF_SYMMETRIC   conditions             what does it say of the eigenvalues of a symmetric matrix? theory.kernel
+IN_OTHER_WORDS claims                 what does it say in other words?                           theory.kernel
 ============== ====================== ========================================================== ===================
 
 A test asks every word for each reading of its kind, so that a word without a reading cannot be registered.  The re-check
