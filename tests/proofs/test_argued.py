@@ -77,7 +77,7 @@ def test_a_step_for_listed_sizes_says_so_in_the_status_and_in_print(enter: Calla
     story = Summary(told, str(told.status(evidence)), evidence)
     assert story.status_words() == "stepwise, some steps only for 3 tokens, d = 2"
     _, (first, *_) = next(iter(story.sections()))
-    assert first.endswith("status: derived, some steps only for 3 tokens, d = 2")
+    assert first.endswith("status: stepwise, some steps only for 3 tokens, d = 2")
     steps = dict(story.sections())["Derivation"]
     assert any(line.endswith("[checked: identity, only for 3 tokens, d = 2]") for line in steps)
     for text in (to_latex(of_statement(told)), to_markdown(of_statement(told))):
