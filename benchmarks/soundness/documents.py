@@ -68,7 +68,7 @@ def _recheck(document: Any, folder: Path) -> tuple[str, Any]:
         answer = recheck_document(file, seconds=60.0)
     except (ValueError, OSError) as problem:
         return "refused", str(problem)
-    return answer.verdict, [each.reason for each in answer if each.agrees != "holds"]
+    return str(answer.verdict), [each.reason for each in answer if each.agrees != "holds"]
 
 
 def _matrix(rng: Any) -> Rows:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
+import inspect
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 from xml.etree import ElementTree
 
 import jsonschema
@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import eigentoken.commands
 from eigentoken.checking import check
 from eigentoken.checking.formats import to_json, write_report
 from eigentoken.checking.intoto import to_intoto
@@ -23,6 +22,8 @@ from eigentoken.checking.recheck import recheck_document
 from eigentoken.checking.sarif import to_sarif
 from eigentoken.cli import app
 from eigentoken.commands.junit import to_junit
+from eigentoken.documents.printed import PrintedDocument
+from eigentoken.output import show_json
 from eigentoken.proofs.verify import Line, Verified
 from eigentoken.schemas import names, schema
 
@@ -78,18 +79,13 @@ def test_commands_print_what_their_schema_says(arguments: list[str]) -> None:
 
 
 def test_every_document_that_a_command_prints_has_a_published_schema() -> None:
-    """No list to keep: the kinds are read off the calls of ``show_json`` in the commands."""
-    folder = Path(eigentoken.commands.__file__).parent
-    calls = [
-        node.args[0]
-        for file in folder.glob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "show_json"
-    ]
-    printed = {each.value for each in calls if isinstance(each, ast.Constant)}
-    assert len(calls) >= 18
-    assert all(isinstance(each, ast.Constant) for each in calls)
-    assert printed <= set(names()), f"no schema for {sorted(printed - set(names()))}"
+    """No list to keep: ``show_json`` takes :data:`PrintedDocument` (mypy holds the callers to it), and each has a schema."""
+    assert next(iter(inspect.signature(show_json).parameters.values())).annotation == "PrintedDocument"
+    printed = [get_args(get_type_hints(each)["schema"]) for each in get_args(PrintedDocument)]
+    kinds = {value.split("/")[1] for values in printed for value in values}
+    assert len(printed) >= 19
+    assert all(printed)
+    assert kinds <= set(names()), f"no schema for {sorted(kinds - set(names()))}"
 
 
 def test_the_other_commands_print_what_their_schema_says(model: Path, tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_template_errors() -> None:
         equilibria("oja-flow", n=2, V=[[1, 0]])
     with pytest.raises(ValueError, match="unknown system"):
         equilibria("oja", n=2, V=[[1]])
-    with pytest.raises(ValueError, match="n must be at least 1"):
+    with pytest.raises(ValueError, match="n must be a whole number, at least 1"):
         equilibria("oja-flow", n=0, V=[[1]])
 
 
