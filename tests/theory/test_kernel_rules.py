@@ -563,7 +563,11 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         "no system": (lambda: dynamics.dissipates(ENERGY, 2, books.argued(LOSS, "so", None)), "of a system"),
     },
     "total": {"one part": (lambda: structure.total(unit_product("a", "b")), "two parts")},
-    "square": {"a scalar": (lambda: structure.square(unit_product("a", "b"), i), "a vector has a square")},
+    "square": {
+        "a scalar": (lambda: structure.square(unit_product("a", "b"), i), "a vector has a square"),
+        "an imaginary vector": (lambda: structure.square(vector("a") * sp.I), "not known to be real"),
+        "an unknown number": (lambda: structure.square(vector("a") * sp.Symbol("z")), "not known to be real"),
+    },
     "antipodal_rest": {
         "weights that are not equal": (
             lambda: spectra.antipodal_rest(AntipodalAt("w"), system("attention-map")),

@@ -35,7 +35,16 @@ from eigentoken.theory.kernel.propositions import (
     same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
-from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, bases_of, is_defined, named_of, norms_of
+from eigentoken.theory.kernel.tensors import (
+    STATE,
+    Rate,
+    Tensor,
+    bases_of,
+    is_defined,
+    named_of,
+    norms_of,
+    real_where_defined,
+)
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.systems.system import System, Time
@@ -100,6 +109,8 @@ def square(vectors: Expression, *indices: Index) -> Proved:
     """``sum |v|^2 >= 0`` over the indices given."""
     if vectors.terms and not vectors.is_vector:
         raise Refused(f"a vector has a square, got {vectors!r}")
+    if not all(map(real_where_defined, vectors.terms.values())):  # the square of an imaginary one is negative
+        raise Refused(f"the coefficients of {vectors!r} are not known to be real")
     wanted = sp.Ge(Tensor(dot(vectors, vectors).summed(*indices)), 0, evaluate=False)
     return prove(proposition(wanted), "square", (), None, _defined(wanted))
 

@@ -19,7 +19,18 @@ from eigentoken.theory.calculus.expressions import Monomial, frozen, thawed
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.kernel.refused import Refused
 
-__all__ = ["STATE", "AtTime", "Rate", "Tensor", "VectorLetter", "bases_of", "is_defined", "letters_of", "matrices_of"]
+__all__ = [
+    "STATE",
+    "AtTime",
+    "Rate",
+    "Tensor",
+    "VectorLetter",
+    "bases_of",
+    "is_defined",
+    "letters_of",
+    "matrices_of",
+    "real_where_defined",
+]
 
 #: The letter of the state.
 STATE = "x"
@@ -47,6 +58,12 @@ class AtTime(NamedTuple):
     time: sp.Expr
 
 
+def real_where_defined(term: sp.Expr) -> bool:
+    """A real number wherever it has a value: of real letters, without the imaginary unit."""
+    letters = (each for each in term.free_symbols if isinstance(each, sp.Symbol))
+    return term.is_real is not False and not term.has(sp.I) and all(each.is_real for each in letters)
+
+
 class Tensor(sp.AtomicExpr):  # type: ignore[misc]
     """The value of a scalar expression, at a state or at a time."""
 
@@ -65,6 +82,9 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         made: Tensor = sp.AtomicExpr.__new__(cls)
         made.key = frozen(normal_form(expression, _NOTHING))
         made.time = None if time is None else sp.sympify(time)
+        unreal = [each for each in made.coefficients() if not real_where_defined(each)]
+        if unreal:
+            raise Refused(f"a term is a real number: {', '.join(map(str, unreal))} is not known to be one")
         return made
 
     @property
