@@ -160,6 +160,11 @@ CT_3 = register(
         ),
         variants=(
             Variant(
+                "d >= 2",
+                "d = 1, V = 1, tokens (1, 1, -1): a sphere of two points has no tangent directions, and nothing is unstable",
+                lambda: point_is(instance("oja-flow", [["1"], ["1"], ["-1"]], V=[["1"]]), "bipartite", stable="stable"),
+            ),
+            Variant(
                 "p != q",
                 "n = 2, V = diag(1, -1/2): no eigenvalue is positive at (e_1, -e_1)",
                 lambda: point_is(

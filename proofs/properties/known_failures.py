@@ -240,7 +240,10 @@ _MAPS: dict[str, tuple[Known, ...]] = {
         _needed("lambda_1 > 0", "disagreements grow", place="=>1.0"),
         _needed("n >= 2", "one token has no disagreements: lambda_1 > 0 is not needed then", place="c1"),
     ),
-    "CT-3": (_needed("p != q", "n = 2, k = 1, lambda_2 < 0: no eigenvalue is positive", place="=>1"),),
+    "CT-3": (
+        _needed("d >= 2", "d = 1: a sphere of two points has no tangent directions, nothing is unstable", place="c4"),
+        _needed("p != q", "n = 2, k = 1, lambda_2 < 0: no eigenvalue is positive", place="=>1"),
+    ),
     "CT-4": (_needed("n >= 3 or V not negative on w^perp", "no eigenvalue is positive", case=polygon_of_the_flow),),
     "CT-6": (
         _needed("s > 0", "k = 1: unstable", place="=>0.0"),
