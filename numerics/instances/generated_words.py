@@ -158,7 +158,7 @@ def generated_forward_invariant(claim: claims.ForwardInvariant, plan: Plan, sati
     claims.Increases,
     claims.Diverges,
 )
-def generated_claim_about_every_state(claim: Any, plan: Plan, satisfy: bool = True) -> Plan:
+def generated_claim_about_every_state(claim: claims.Claim, plan: Plan, satisfy: bool = True) -> Plan:
     """Any state will do."""
     return plan
 

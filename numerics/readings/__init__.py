@@ -13,7 +13,7 @@ from eigentoken.numerics.instances.plans import load as load_generators
 
 __all__ = ["load"]
 
-_MODULES = ("observed_claims", "certified_conditions", "certified_claims", "invariance")
+_MODULES = ("observed_claims", "certified_conditions", "certified_claims", "formulas", "invariance")
 
 
 def load() -> None:

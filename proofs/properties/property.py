@@ -17,6 +17,7 @@ from eigentoken.theory.language.claims import (
     Diverges,
     ForwardInvariant,
     Iff,
+    InFull,
     LyapunovStable,
     When,
 )
@@ -88,7 +89,7 @@ def drawn_for(claim: Claim, plan: Any, count: int, seed: int) -> Any:
 
     if _follows_trajectories(claim):
         return sample(plan, min(count, TRAJECTORIES), seed, cells_at_most=6)
-    if hasattr(_inner(claim), "observable"):
+    if hasattr(_inner(claim), "observable") or isinstance(_inner(claim), InFull):
         small = plan.sized(tuple(n for n in plan.n if n <= 4) or None, tuple(d for d in plan.d if d <= 3) or None)
         return sample(small, count, seed, cells_at_most=16)
     return sample(plan, count, seed)

@@ -28,9 +28,9 @@ from eigentoken.theory.kernel.propositions import (
     Negation,
     proposition,
     put,
-    same,
 )
 from eigentoken.theory.kernel.proved import ALL_SIZES, Proved, Refused
+from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.tensors import AtTime, Rate, Tensor, VectorLetter
 from eigentoken.theory.language.claims import (
     AlmostEveryConverges,

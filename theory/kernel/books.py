@@ -17,13 +17,13 @@ from eigentoken.theory.kernel.logic import check_sort, tied
 from eigentoken.theory.kernel.propositions import (
     Proposition,
     bound_letters,
-    canonical,
     conjuncts,
     proposition,
     put,
     value_letters,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
+from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.systems.catalogue import special_case
 from eigentoken.theory.systems.system import System
 

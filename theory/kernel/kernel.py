@@ -15,7 +15,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Expression
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, logic, spectra, structure, words
+from eigentoken.theory.kernel import books, dynamics, formulas, logic, spectra, structure, words
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Atom,
@@ -24,20 +24,20 @@ from eigentoken.theory.kernel.propositions import (
     ForAll,
     Implication,
     Proposition,
-    canonical,
     conjuncts,
     free_letters,
     proposition,
     put,
-    same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused
+from eigentoken.theory.kernel.sameness import canonical, same
 from eigentoken.theory.language.claims import SpectrumIs
 from eigentoken.theory.language.conditions import BoundedInTime, UniformlyContinuous
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.places import AntipodalAt, Place
 from eigentoken.theory.language.terms import d, ell, k, matrix, n, p, q
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.systems.system import System
 
 __all__ = ["STANDING", "Kernel", "accepted"]
@@ -61,7 +61,7 @@ class Kernel:
         """A condition of the statement, or a part of one, or what its letters are declared to be."""
         wanted = proposition(said)
         if not self.is_given(wanted):
-            raise Refused(f"that is no condition of the statement: {wanted!r}")
+            raise Refused(f"that is no condition of the statement: {plain_text(formulas.latex(wanted))}")
         return logic.assume(wanted, self.system)
 
     def is_given(self, said: Proposition) -> bool:
@@ -277,7 +277,8 @@ def accepted(
     given = {canonical(part) for each in (*said, *used) for part in conjuncts(each)}
     beyond = [each for each in proved.hypotheses if canonical(each) not in given]
     if beyond:
-        return fails(f"it rests on what is no condition: {'; '.join(map(repr, beyond))}")
+        told = "; ".join(plain_text(formulas.latex(each)) for each in beyond)
+        return fails(f"it rests on what is no condition: {told}")
     frozen = [each.rule for each in proved.tree() if _held_fixed(each) & _moving(said)]
     if frozen:
         return fails(f"{', '.join(frozen)} holds a matrix fixed that depends on time by the conditions")

@@ -24,7 +24,6 @@ from eigentoken.theory.kernel.propositions import (
     Implication,
     Negation,
     Proposition,
-    canonical,
     children,
     conjuncts,
     exchanged,
@@ -34,9 +33,9 @@ from eigentoken.theory.kernel.propositions import (
     proposition,
     put,
     relation_of,
-    same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove, without
+from eigentoken.theory.kernel.sameness import canonical, same
 from eigentoken.theory.kernel.tensors import STATE, AtTime, Tensor, VectorLetter
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.places import SomeEquilibrium

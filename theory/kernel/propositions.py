@@ -4,7 +4,7 @@ Letters are sympy symbols (their sort is what they are declared to be: real, int
 calculus, and vectors or token families (:class:`~.tensors.Family`).  A start of the system is implicit: words such as
 ``Converges`` speak of *the* trajectory; :class:`ForAlmostEvery` binds it.  An atom says of each term in it that it has a value
 (:mod:`~eigentoken.theory.kernel.defined`).  Two propositions are the same up to the names of bound letters, the order of
-conjuncts and disjuncts, and the direction in which an inequality is written (:func:`same`).
+conjuncts and disjuncts, and the direction in which an inequality is written (:func:`~.sameness.same`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sympy as sp
@@ -45,7 +44,6 @@ __all__ = [
     "proposition",
     "put",
     "relation_of",
-    "same",
 ]
 
 AnyLetter: TypeAlias = "sp.Symbol | sp.MatrixSymbol | Index | VectorLetter"
@@ -95,7 +93,7 @@ class Equivalence(Proposition):
 
 
 @dataclass(frozen=True)
-class _Binder(Proposition):
+class Binder(Proposition):
     letter: AnyLetter
     guard: Proposition
     body: Proposition
@@ -107,11 +105,11 @@ class _Binder(Proposition):
             raise Refused(f"{self.letter.name} is defined by the system: it is no letter")
 
 
-class ForAll(_Binder):
+class ForAll(Binder):
     """``body`` for every value of the letter (of its sort) for which the guard holds."""
 
 
-class Exists(_Binder):
+class Exists(Binder):
     """Some value of the letter satisfies the guard and the body."""
 
 
@@ -172,6 +170,8 @@ def _of_word(said: Any) -> Proposition:
         return Disjunction(tuple(map(proposition, said.parts)))
     if isinstance(said, conditions.Not):
         return Negation(proposition(said.part))
+    if isinstance(said, claims.InFull):
+        return proposition(said.said)
     if isinstance(said, claims.Iff):
         return Equivalence(proposition(said.claim), proposition(said.condition))
     if isinstance(said, claims.When):
@@ -203,7 +203,7 @@ def children(said: Proposition) -> Iterator[Proposition]:
 
 def bound_letters(said: Proposition) -> frozenset[Any]:
     """The letters that are bound somewhere in it."""
-    here = frozenset({said.letter}) if isinstance(said, _Binder) else frozenset()
+    here = frozenset({said.letter}) if isinstance(said, Binder) else frozenset()
     return here.union(*map(bound_letters, children(said)))
 
 
@@ -211,7 +211,7 @@ def free_letters(thing: Any) -> frozenset[Any]:
     """The letters that occur and are not bound: symbols, matrices, indices, vectors."""
     if isinstance(thing, Atom):
         return frozenset(_letters(thing.word))
-    if isinstance(thing, _Binder):
+    if isinstance(thing, Binder):
         return (free_letters(thing.guard) | free_letters(thing.body)) - {thing.letter}
     if isinstance(thing, Proposition):
         return frozenset().union(*(free_letters(part) for part in children(thing)))
@@ -248,7 +248,7 @@ def put(said: Proposition, table: Mapping[Any, Any]) -> Proposition:
     if isinstance(said, Atom):
         kept = {old: new for old, new in table.items() if old != ell or not isinstance(said.word, claims.SpectrumIs)}
         return exchanged(said, lambda thing: _put(thing, kept))
-    if isinstance(said, _Binder):
+    if isinstance(said, Binder):
         inner = {old: new for old, new in table.items() if old != said.letter}
         values = frozenset().union(*(value_letters(new) for old, new in inner.items() if old in free_letters(said)))
         letter, guard, body = said.letter, said.guard, said.body
@@ -270,7 +270,7 @@ def inside(said: Proposition, change: Callable[[Proposition], Proposition]) -> P
         return Negation(change(said.part))
     if isinstance(said, ForAlmostEvery):
         return ForAlmostEvery(change(said.body))
-    if isinstance(said, _Binder):
+    if isinstance(said, Binder):
         return type(said)(said.letter, change(said.guard), change(said.body))
     raise TypeError(f"no proposition: {said!r}")
 
@@ -349,61 +349,12 @@ def fresh(letter: AnyLetter, taken: Iterable[Any]) -> AnyLetter:
         raise Refused("the letter of the state is what it is: another would be any vector")
     used = {str(getattr(each, "name", each)) for each in taken}
     number = next(i for i in range(1, len(used) + 2) if f"{letter.name}_{i}" not in used)
-    return _named(letter, f"{letter.name}_{number}")
+    return named(letter, f"{letter.name}_{number}")
 
 
-def _named(letter: AnyLetter, name: str) -> AnyLetter:
+def named(letter: AnyLetter, name: str) -> AnyLetter:
     if isinstance(letter, sp.MatrixSymbol):
         return sp.MatrixSymbol(name, *letter.shape)
     if isinstance(letter, sp.Symbol):
         return sp.Symbol(name, **letter.assumptions0)
     return letter._replace(name=name)
-
-
-# -- when are two the same? ---------------------------------------------------------------------------------------------
-
-
-def same(one: Proposition, other: Proposition) -> bool:
-    """Equal up to bound letters, the order and nesting of conjuncts and disjuncts, and the direction of inequalities."""
-    return canonical(one) == canonical(other)
-
-
-@lru_cache(maxsize=100_000)
-def canonical(said: Proposition) -> Proposition:
-    """One spelling for all propositions that are the same."""
-    if isinstance(said, Atom):
-        relation = relation_of(said)
-        return said if relation is None else Atom(_Turned(_turned(relation)))
-    if isinstance(said, Conjunction | Disjunction):
-        kind = type(said)
-        flat: list[Proposition] = []
-        for part in said.parts:
-            inner = canonical(part)
-            flat += inner.parts if isinstance(inner, kind) else (inner,)
-        unique = tuple(sorted(set(flat), key=repr))
-        return unique[0] if len(unique) == 1 else kind(unique)
-    if isinstance(said, _Binder) and said.letter != VectorLetter(STATE):
-        used = {str(getattr(each, "name", each)) for each in free_letters(said)}
-        letter = _named(said.letter, next(f"#{i}" for i in range(len(used) + 1) if f"#{i}" not in used))
-        return inside(_renamed(said, letter), canonical)
-    found = inside(said, canonical)
-    return Equivalence(*sorted((found.left, found.right), key=repr)) if isinstance(found, Equivalence) else found
-
-
-def _renamed(said: _Binder, letter: AnyLetter) -> _Binder:
-    table = {said.letter: letter}
-    return type(said)(letter, put(said.guard, table), put(said.body, table))
-
-
-@dataclass(frozen=True)
-class _Turned(conditions.Condition):
-    """A relation, written one way: its kind and its two sides, the smaller first."""
-
-    relation: tuple[str, Any, Any]
-
-
-def _turned(relation: Any) -> tuple[str, Any, Any]:
-    if isinstance(relation, sp.Eq | sp.Ne):
-        first, second = sorted(relation.args, key=sp.default_sort_key)
-        return ("=" if isinstance(relation, sp.Eq) else "!=", first, second)
-    return ("<" if isinstance(relation, sp.Gt | sp.Lt) else "<=", relation.lts, relation.gts)

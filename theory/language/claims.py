@@ -29,6 +29,7 @@ __all__ = [
     "Equilibrium",
     "ForwardInvariant",
     "Iff",
+    "InFull",
     "Increases",
     "LyapunovStable",
     "Nonnegative",
@@ -52,6 +53,12 @@ class Claim(ABC):  # noqa: B024 - the readings are the methods
 
     def _repr_latex_(self) -> str:
         return f"${LATEX(self)}$"
+
+
+class InFull(Claim):
+    """A claim that no word says: ``said`` is a proposition of the kernel."""
+
+    said: object
 
 
 #: Fields of claims: their name, their type, and what is expected in words.

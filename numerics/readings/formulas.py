@@ -1,0 +1,253 @@
+"""A formula of the kernel on instances: how far it is from holding, at their states and with drawn values of its letters.
+
+Indices of tokens and heads run over all of their values, bound integers over their guard, other bound letters (numbers, vectors)
+are drawn: a formula that holds for the values drawn is not proved, one that fails for them is seen to fail.  Quantities at later
+times, quantifiers over starts and ``there is`` are not looked at here (``nan``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import singledispatchmethod
+from typing import Any
+
+import sympy as sp
+import torch
+
+from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.exact_values import Case
+from eigentoken.numerics.instances.generated_words import generated_claim_about_every_state
+from eigentoken.numerics.readings.trajectories import problem_of
+from eigentoken.theory.calculus import HEADS, TOKENS, Expression, Index
+from eigentoken.theory.calculus.evaluation import Numbers
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.propositions import (
+    Atom,
+    Conjunction,
+    Disjunction,
+    Equivalence,
+    ForAll,
+    Implication,
+    Negation,
+    Proposition,
+    children,
+    relation_of,
+)
+from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter, bases_of
+from eigentoken.theory.language.readings import CERTIFIED, GENERATED, OBSERVED
+from eigentoken.theory.language.verdicts import Verdict, undecided
+from eigentoken.theory.linearization.linearize import linearize
+from eigentoken.theory.systems.system import Time
+
+__all__ = ["observed_formula"]
+
+#: Differences of this size, relative to the sides, are rounding.
+ROUNDING = 1e-9
+GENERATED.register(Formula)(generated_claim_about_every_state)
+
+
+@CERTIFIED.register(Formula)
+def certified_formula(claim: Formula, case: Case) -> Verdict:
+    """Formulas are proved, or seen to fail in floats: no certificate is made of one."""
+    return undecided("a formula is looked at in floats: no certificate is made of it")
+
+
+@OBSERVED.register(Formula)
+def observed_formula(claim: Formula, batch: Batch) -> torch.Tensor:
+    """The violation for each instance; ``nan`` where nothing can be seen."""
+    source = torch.Generator().manual_seed(batch.n * 1000 + batch.d)
+    return _Seen(batch, source).violation(claim.said)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """Instances, with values of the bound letters."""
+
+    batch: Batch
+    source: torch.Generator
+    indices: Mapping[Index, int] = field(default_factory=dict)
+    numbers: Mapping[sp.Symbol, Any] = field(default_factory=dict)
+    vectors: Mapping[str, Any] = field(default_factory=dict)
+
+    @singledispatchmethod
+    def violation(self, said: Proposition) -> torch.Tensor:
+        return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
+
+    @violation.register
+    def _of_atom(self, said: Atom) -> torch.Tensor:
+        relation = relation_of(said)
+        if relation is None:
+            found: torch.Tensor = OBSERVED(said.word, self.batch)
+            return found
+        left, right = map(self.scalar, relation.args)
+        room = ROUNDING * (1 + left.abs() + right.abs())
+        if isinstance(relation, sp.Eq):
+            return (left - right).abs() - room
+        if isinstance(relation, sp.Ne):
+            return torch.where((left - right).abs() < room, torch.full_like(left, torch.nan), -(left - right).abs())
+        over = left - right if isinstance(relation, sp.Le | sp.Lt) else right - left
+        if isinstance(relation, sp.Lt | sp.Gt):
+            return torch.where(over.abs() < room, torch.full_like(over, torch.nan), over)
+        return over - room
+
+    @violation.register
+    def _of_conjunction(self, said: Conjunction) -> torch.Tensor:
+        return self._worst([self.violation(part) for part in said.parts])
+
+    def _worst(self, found: list[torch.Tensor]) -> torch.Tensor:
+        """The largest; one that is seen to fail counts, also beside others of which nothing is seen."""
+        if not found:
+            return torch.full((self.batch.count,), -1.0, dtype=torch.float64)
+        stacked = torch.stack(found)
+        open_ = stacked.isnan().any(0)
+        worst = stacked.nan_to_num(nan=-torch.inf).amax(0)
+        return torch.where(open_ & ~(worst > 0), torch.full_like(worst, torch.nan), worst)
+
+    @violation.register
+    def _of_disjunction(self, said: Disjunction) -> torch.Tensor:
+        return -self._worst([-self.violation(part) for part in said.parts])
+
+    @violation.register
+    def _of_negation(self, said: Negation) -> torch.Tensor:
+        return -self.violation(said.part)
+
+    @violation.register
+    def _of_implication(self, said: Implication) -> torch.Tensor:
+        return self._given(self.violation(said.left), said.right)
+
+    @violation.register
+    def _of_equivalence(self, said: Equivalence) -> torch.Tensor:
+        left, right = self.violation(said.left), self.violation(said.right)
+        agree = (left > 0) == (right > 0)
+        size = torch.minimum(left.abs(), right.abs())
+        return torch.where(left.isnan() | right.isnan(), torch.nan, torch.where(agree, -size, size))
+
+    def _given(self, guard: torch.Tensor, body: Proposition) -> torch.Tensor:
+        """Where the guard fails the rest says nothing, and is true."""
+        if bool((guard > 0).all()):
+            return torch.full_like(guard, -1.0)
+        inside = self.violation(body)
+        return torch.where(guard.isnan(), guard, torch.where(guard > 0, torch.full_like(inside, -1.0), inside))
+
+    @violation.register
+    def _of_every(self, said: ForAll) -> torch.Tensor:
+        letter = said.letter
+        if isinstance(letter, Index):
+            sizes = {"token": self.batch.n, "head": len(self.batch.parameters.get("heads", ())) or 1}
+            if letter.kind not in sizes:
+                return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
+            each = [replace(self, indices={**self.indices, letter: place}) for place in range(sizes[letter.kind])]
+        elif isinstance(letter, VectorLetter):
+            if letter.name == STATE:
+                return self._given(self.violation(said.guard), said.body)
+            each = [replace(self, vectors={**self.vectors, letter.name: self._family(said, letter.name)})]
+        elif isinstance(letter, sp.Symbol):
+            each = [replace(self, numbers={**self.numbers, letter: value}) for value in self._values(letter)]
+        else:
+            return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
+        return self._worst([one._given(one.violation(said.guard), said.body) for one in each])
+
+    def _values(self, letter: sp.Symbol) -> list[Any]:
+        count = self.batch.count
+        if letter.is_integer:
+            top = max(self.batch.n, self.batch.d) + 1
+            return [sp.Integer(value) for value in range(1 if letter.is_positive else 0, top + 1)]
+        drawn = [torch.randn(count, generator=self.source, dtype=torch.float64) * 2 for _ in range(3)]
+        return [each.abs() if letter.is_nonnegative else each for each in drawn]
+
+    def _family(self, said: ForAll, name: str) -> Any:
+        """A vector, or one for each token or pair: as many indices as the letter has where it stands."""
+        ranks = {len(base.indices) for term in _tensors(said.body) for base in bases_of(term.key) if base.name == name}
+        rank = max(ranks, default=0)
+        shape = (self.batch.count, *(self.batch.n,) * rank, self.batch.d)
+        return _listed(torch.randn(shape, generator=self.source, dtype=torch.float64))
+
+    # -- terms ------------------------------------------------------------------------------------------------------------
+
+    def scalar(self, expression: sp.Expr) -> torch.Tensor:
+        """The value of a scalar term."""
+        whole = {letter: value for letter, value in self.numbers.items() if isinstance(value, sp.Integer)}
+        expression = sp.sympify(expression).xreplace(whole)
+        found: dict[sp.Symbol, torch.Tensor] = {}
+        table = {}
+        for number, term in enumerate(sorted(expression.atoms(Tensor), key=str)):
+            letter = sp.Symbol(f"quantity_{number}", real=True)
+            table[term], found[letter] = letter, self.quantity(term)
+        bound = {**{each: value for each, value in self.numbers.items() if each not in whole}, **found}
+        named = {letter: sp.Symbol(f"bound_{i}", real=True) for i, letter in enumerate(bound)}
+        plain = expression.xreplace(table).xreplace(named)
+        extra = {**self.batch.extra, **{named[letter].name: value for letter, value in bound.items()}}
+        return replace(self.batch, extra=extra, _memory={}).scalar(plain)
+
+    def quantity(self, term: Tensor) -> torch.Tensor:
+        """An inner product, a sum over tokens, an attention weight: at the state of the instance."""
+        if term.time is not None:
+            return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
+        if isinstance(term, Rate):
+            return self._rate(term.expression)
+        return self._at(self.batch.tokens, term.expression)
+
+    def _rate(self, expression: Expression) -> torch.Tensor:
+        """The increment under the map, or the derivative along the flow (of the state alone)."""
+        moved = problem_of(self.batch).advance(self.batch.tokens, 0.0)
+        if self.batch.system.time is Time.MAP:
+            return self._at(moved, expression) - self._at(self.batch.tokens, expression)
+        found: torch.Tensor = torch.func.jvp(lambda x: self._at(x, expression), (self.batch.tokens,), (moved,))[1]
+        return found
+
+    def _at(self, tokens: torch.Tensor, expression: Expression) -> torch.Tensor:
+        batch = self.batch
+        value = Numbers(
+            sizes={"token": batch.n, "head": len(batch.parameters.get("heads", ())) or 1},
+            scalars={TOKENS: sp.Integer(batch.n), HEADS: sp.Integer(len(batch.parameters.get("heads", ())) or 1)},
+            matrices=_Matrices(batch),
+            vectors={STATE: _listed(tokens), **self.vectors},
+            exp=torch.exp,
+            sqrt=torch.sqrt,
+            convert=self.scalar,
+            masks={"causal": [[int(j <= i) for j in range(batch.n)] for i in range(batch.n)]},
+            assumptions=linearize(batch.system, tangent=False).assumptions,
+        ).scalar(expression, dict(self.indices))
+        return (
+            value if isinstance(value, torch.Tensor) else torch.full((batch.count,), float(value), dtype=torch.float64)
+        )
+
+
+def _tensors(said: Proposition) -> list[Tensor]:
+    """Every quantity that stands in a proposition."""
+    relation = relation_of(said)
+    here = [] if relation is None else list(relation.atoms(Tensor))
+    return here + [term for part in children(said) for term in _tensors(part)]
+
+
+def _listed(values: torch.Tensor) -> Any:
+    """``(B, ..., d)`` as nested lists of numbers ``(B,)``."""
+    if values.ndim == 1:
+        return values
+    return [_listed(part) for part in values.unbind(1)]
+
+
+class _Matrices(Mapping[str, Any]):
+    """The matrices of a batch by name, as rows of numbers ``(B,)``; of a system with heads by the number of the head."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+
+    def __getitem__(self, name: str) -> Any:
+        heads = self.batch.parameters.get("heads", ())
+        if heads and name in heads[0]:
+            return lambda head: _listed(_now(heads[head][name]))
+        return _listed(_now(self.batch.named(name)))
+
+    def __iter__(self) -> Any:
+        return iter(self.batch.parameters)
+
+    def __len__(self) -> int:
+        return len(self.batch.parameters)
+
+
+def _now(value: Any) -> torch.Tensor:
+    """A matrix that depends on time, at time 0."""
+    found: torch.Tensor = value(0.0) if callable(value) else value
+    return found

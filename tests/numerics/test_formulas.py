@@ -1,0 +1,125 @@
+"""Formulas of the kernel on random instances: true ones are not violated, wrong ones are seen to fail."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+import torch
+
+from eigentoken.numerics.instances.plans import plan_for
+from eigentoken.numerics.readings import load
+from eigentoken.proofs.properties.property import drawn_for
+from eigentoken.theory.calculus import Index, dot, matrix, vector
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.propositions import (
+    TRUE,
+    Conjunction,
+    Disjunction,
+    Equivalence,
+    Exists,
+    ForAll,
+    Implication,
+    Negation,
+    Proposition,
+    proposition,
+)
+from eigentoken.theory.kernel.structure import increment
+from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.readings import GENERATED, LATEX, OBSERVED
+from eigentoken.theory.language.terms import Eigenvalue, d, ell
+from eigentoken.theory.language.terms import matrix as letter
+from eigentoken.theory.systems.catalogue import system
+
+I, J = Index("token", "i"), Index("token", "j")
+X, Y = vector("x", I), vector("x", J)
+Z = vector("z")
+V = letter("V")
+T = sp.Symbol("t", real=True)
+
+
+def worst(said: Proposition, name: str) -> torch.Tensor:
+    """The largest violation on 60 instances of a system, ``nan`` where nothing was seen."""
+    load()
+    claim = Formula(said)
+    drawn = drawn_for(claim, GENERATED(claim, plan_for(name, (Symmetric(V),))), 60, 1)
+    found = torch.cat([OBSERVED(claim, batch) for batch in drawn.batches])
+    assert len(found) >= 60
+    return found
+
+
+def said(relation: sp.Basic, *letters: Index | VectorLetter | sp.Symbol) -> Proposition:
+    inside = proposition(relation)
+    for each in reversed(letters):
+        inside = ForAll(each, TRUE, inside)
+    return inside
+
+
+UNIT = said(sp.Eq(Tensor(dot(X, X)), 1, evaluate=False), I)
+CAUCHY = said(sp.Le(Tensor(dot(X, Y)), 1, evaluate=False), I, J)
+TOP = said(sp.Le(Tensor(dot(X, X, matrix("V"))), Eigenvalue(V, 1), evaluate=False), I)
+RAYLEIGH = said(
+    sp.Le(Tensor(dot(Z, Z, matrix("V"))), Eigenvalue(V, 1) * Tensor(dot(Z, Z)), evaluate=False), VectorLetter("z")
+)
+SQUARE = ForAll(T, proposition(T > 1), proposition(T**2 > 1))
+BELOW = ForAll(ell, proposition(sp.And(ell >= 1, ell <= d)), proposition(Eigenvalue(V, ell) <= Eigenvalue(V, 1)))
+TRUE_ONES = {
+    "unit tokens": UNIT,
+    "Cauchy": CAUCHY,
+    "top": TOP,
+    "Rayleigh": RAYLEIGH,
+    "square": SQUARE,
+    "below": BELOW,
+    "both": Conjunction((UNIT, CAUCHY)),
+    "either": Disjunction((proposition(Eigenvalue(V, 1) < -100), UNIT)),
+    "if": Implication(proposition(Eigenvalue(V, 1) < -100), Negation(UNIT)),
+    "iff": Equivalence(proposition(Eigenvalue(V, 1) < 0), proposition(-Eigenvalue(V, 1) > 0)),
+}
+FALSE_ONES = {
+    "half tokens": said(sp.Eq(Tensor(dot(X, X)), sp.Rational(1, 2), evaluate=False), I),
+    "Cauchy with one half": said(sp.Le(Tensor(dot(X, Y)), sp.Rational(1, 2), evaluate=False), I, J),
+    "bottom": said(sp.Ge(Tensor(dot(X, X, matrix("V"))), Eigenvalue(V, 1), evaluate=False), I),
+    "Rayleigh turned": said(
+        sp.Ge(Tensor(dot(Z, Z, matrix("V"))), Eigenvalue(V, 1) * Tensor(dot(Z, Z)), evaluate=False), VectorLetter("z")
+    ),
+    "square without its guard": ForAll(T, TRUE, proposition(T**2 > 1)),
+    "above": ForAll(ell, proposition(sp.And(ell >= 1, ell <= d)), proposition(Eigenvalue(V, ell) > Eigenvalue(V, 1))),
+    "not": Negation(TOP),
+    "iff turned": Equivalence(proposition(Eigenvalue(V, 1) < 0), proposition(Eigenvalue(V, 1) > 0)),
+}
+
+
+@pytest.mark.parametrize("name", TRUE_ONES)
+def test_what_is_true_is_not_seen_to_fail(name: str) -> None:
+    found = worst(TRUE_ONES[name], "oja-map")
+    assert not (found > 0).any()
+    assert (found <= 0).sum() >= 50
+
+
+@pytest.mark.parametrize("name", FALSE_ONES)
+def test_what_is_false_is_seen_to_fail(name: str) -> None:
+    assert (worst(FALSE_ONES[name], "oja-map") > 1e-6).any()
+
+
+@pytest.mark.parametrize("name", ["oja-map", "oja-flow", "attention-map", "attention-flow"])
+def test_rates_are_those_of_the_equation(name: str) -> None:
+    """What the calculus derives of the system, against the system run in floats; and a sign turned."""
+    quantity = dot(vector("x", I), vector("x", J), matrix("V")).summed(I, J)
+    found = increment(quantity, system(name)).proposition
+    assert (worst(found, name) <= 0).all()
+    relation = found.word.relation
+    turned = proposition(sp.Eq(relation.lhs, -relation.rhs, evaluate=False))
+    assert (worst(turned, name) > 1e-6).any()
+
+
+def test_what_is_not_looked_at_is_nan() -> None:
+    later = said(sp.Eq(Tensor(dot(X, X), T), 1, evaluate=False), I)
+    for each in (Exists(T, TRUE, proposition(T > 0)), ForAll(T, TRUE, later)):
+        assert worst(each, "oja-map").isnan().all()
+
+
+def test_formulas_are_printed_with_their_binders() -> None:
+    assert LATEX(Formula(CAUCHY)) == r"\text{for every } \text{token } i, j\text{: } (x_{i}^{\top} x_{j}) \leq 1"
+    assert LATEX(Formula(SQUARE)) == r"\text{for every } \text{real } t \text{ with } t > 1\text{: } t^{2} > 1"
+    with pytest.raises(TypeError, match="a proposition of the kernel"):
+        Formula(sp.true)

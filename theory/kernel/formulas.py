@@ -1,0 +1,139 @@
+"""Propositions as claims, and how they are printed: binders with sort and guard, connectives in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import singledispatch
+
+import sympy as sp
+
+from eigentoken.theory.calculus import Index
+from eigentoken.theory.kernel.propositions import (
+    FALSE,
+    TRUE,
+    AnyLetter,
+    Atom,
+    Binder,
+    Conjunction,
+    Disjunction,
+    Equivalence,
+    Exists,
+    ForAll,
+    ForAlmostEvery,
+    Implication,
+    Negation,
+    Proposition,
+)
+from eigentoken.theory.kernel.tensors import STATE, VectorLetter
+from eigentoken.theory.language.claims import InFull
+from eigentoken.theory.language.readings import LATEX
+
+__all__ = ["Formula", "latex"]
+
+
+@dataclass(frozen=True)
+class Formula(InFull):
+    """A proposition as a claim: what no word of the language says, said in full.
+
+    Letters that it does not bind are the parameters of the system, and ``x`` is any state of it.
+    """
+
+    said: Proposition
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.said, Proposition):
+            raise TypeError(f"a formula is made of a proposition of the kernel, got {self.said!r}")
+
+
+_KINDS = {"token": r"\text{token }", "head": r"\text{head }"}
+
+
+@singledispatch
+def latex(said: Proposition) -> str:
+    """A proposition in LaTeX, for math mode.
+
+    >>> x = sp.Symbol("x", real=True)
+    >>> from eigentoken.theory.kernel.propositions import proposition
+    >>> latex(ForAll(x, proposition(x > 1), proposition(x**2 > 1)))
+    '\\text{for every real } x \\text{ with } x > 1\\text{: } x^{2} > 1'
+    """
+    raise TypeError(f"no proposition: {said!r}")
+
+
+@latex.register
+def latex_atom(said: Atom) -> str:
+    return LATEX(said.word)
+
+
+def _inner(said: Proposition) -> str:
+    """Inside another connective: what is more than an atom stands in parentheses."""
+    text = latex(said)
+    return text if isinstance(said, Atom) or said in (TRUE, FALSE) else rf"\bigl({text}\bigr)"
+
+
+@latex.register
+def latex_conjunction(said: Conjunction) -> str:
+    return r"\text{ and }".join(map(_inner, said.parts)) if said.parts else r"\top"
+
+
+@latex.register
+def latex_disjunction(said: Disjunction) -> str:
+    return r"\text{ or }".join(map(_inner, said.parts)) if said.parts else r"\bot"
+
+
+@latex.register
+def latex_negation(said: Negation) -> str:
+    return rf"\text{{not }} {_inner(said.part)}"
+
+
+@latex.register
+def latex_implication(said: Implication) -> str:
+    return rf"\text{{if }} {_inner(said.left)}\text{{, then }} {_inner(said.right)}"
+
+
+@latex.register
+def latex_equivalence(said: Equivalence) -> str:
+    return rf"{_inner(said.left)} \iff {_inner(said.right)}"
+
+
+@latex.register
+def latex_almost_every(said: ForAlmostEvery) -> str:
+    return rf"\text{{for almost every start: }} {latex(said.body)}"
+
+
+@latex.register
+def latex_binder(said: Binder) -> str:
+    guard = "" if said.guard == TRUE else rf" \text{{ with }} {latex(said.guard)}"
+    if isinstance(said, Exists):
+        return rf"\text{{there is }} {_letter(said.letter)}{guard} \text{{ such that }} {latex(said.body)}"
+    if isinstance(said.body, ForAll) and said.body.guard == TRUE and not guard and _sort(said) == _sort(said.body):
+        return rf"\text{{for every }} {_letter(said.letter)}, " + latex(said.body).removeprefix(
+            rf"\text{{for every }} {_sort(said.body)}"
+        )
+    return rf"\text{{for every }} {_letter(said.letter)}{guard}\text{{: }} {latex(said.body)}"
+
+
+def _sort(said: Binder) -> str:
+    return _letter(said.letter).rpartition(" ")[0] + " "
+
+
+def _letter(letter: AnyLetter) -> str:
+    """A letter with its sort."""
+    if isinstance(letter, Index):
+        return _KINDS.get(letter.kind, r"\text{index }") + " " + letter.name
+    if isinstance(letter, VectorLetter):
+        return rf"\text{{state }} {STATE}" if letter.name == STATE else rf"\text{{vector }} {letter.name}"
+    if isinstance(letter, sp.MatrixSymbol):
+        return rf"\text{{matrix }} {sp.latex(letter)}"
+    return rf"\text{{{_number(letter)} }} {sp.latex(letter)}"
+
+
+def _number(letter: sp.Symbol) -> str:
+    if letter.is_integer:
+        return "integer"
+    return "positive" if letter.is_positive else "nonnegative" if letter.is_nonnegative else "real"
+
+
+@LATEX.register(Formula)
+def latex_formula(claim: Formula) -> str:
+    return latex(claim.said)
