@@ -115,13 +115,13 @@ def _blank(text: str, place: int) -> int:
     return place if found is None else found.end()
 
 
-#: all entries as text, by key
-BIBLIOGRAPHY: dict[str, str] = {key: each.text for key, each in read_entries(FILE.read_text(encoding="utf-8")).items()}
+#: all entries, by key
+BIBLIOGRAPHY: dict[str, Reference] = read_entries(FILE.read_text(encoding="utf-8"))
 
 
 def bibtex(key: str) -> str:
     """The BibTeX entry of a key."""
     try:
-        return BIBLIOGRAPHY[key]
+        return BIBLIOGRAPHY[key].text
     except KeyError:
         raise ValueError(f"no bibliography entry {key!r}: expected one of {', '.join(BIBLIOGRAPHY)}") from None

@@ -29,7 +29,8 @@ JOBS = {
     "derive": ["derive", "PM-L4", "--format", "tex"],
     "refute": ["refute", str(ROOT / "examples" / "conjectures" / "any_step.py"), "--json", "--jobs", "1"],
 }
-#: modules passed before the rooms were built (commit fd39ebe), by this measure
+#: modules passed before the rooms were built (commit fd39ebe), as an audit counted them, and by this measure
+AUDITED = {"check": 97, "derive": 67, "refute": 80}
 BEFORE = {"check": 74, "derive": 57, "refute": 67}
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import sympy as sp
 from flint import fmpq
 
-from eigentoken.theory.exactness.decisions import sign_of_expression
 from eigentoken.theory.exactness.elements import ExactnessLimit
+from eigentoken.theory.exactness.numbers import sign_of_expression
 
 __all__ = ["exactly_zero"]
 

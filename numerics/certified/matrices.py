@@ -18,7 +18,7 @@ from eigentoken.files.arrays import read_npy
 from eigentoken.files.documents import parse_json
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.exact_matrices import ExactMatrix
-from eigentoken.theory.exactness.arrays import ArrayError, dense_array
+from eigentoken.theory.exactness.numbers import ArrayError, dense_array
 
 __all__ = ["MatrixError", "as_enclosure", "exact_number", "read_matrix"]
 

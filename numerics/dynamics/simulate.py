@@ -28,7 +28,7 @@ from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.simulation_inputs import number_given, read_start
 from eigentoken.numerics.dynamics.threads import torch_threads
 from eigentoken.theory.classification.instances import Instance
-from eigentoken.theory.exactness.arrays import rows_of
+from eigentoken.theory.exactness.numbers import rows_of
 from eigentoken.theory.systems.algebra import ParameterValue
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Space, System, Time

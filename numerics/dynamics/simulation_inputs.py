@@ -19,8 +19,7 @@ from torch import Tensor
 from eigentoken.files.documents import parse_json, read_json
 from eigentoken.numerics.dynamics.basins import random_tokens
 from eigentoken.numerics.dynamics.problem import Problem, arithmetic, problem
-from eigentoken.theory.exactness.arrays import dense_array
-from eigentoken.theory.exactness.parsing import NumberError, exact_number
+from eigentoken.theory.exactness.numbers import NumberError, dense_array, exact_number
 from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS, system, systems
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Space, System, Time

@@ -18,8 +18,8 @@ from flint import acb, acb_mat, arb, fmpq, fmpq_mat
 
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.balls import PRECISIONS, expression_ball, precision
-from eigentoken.theory.exactness.decisions import sign_of_expression
 from eigentoken.theory.exactness.elements import ExactnessLimit
+from eigentoken.theory.exactness.numbers import sign_of_expression
 from eigentoken.theory.exactness.polynomials import enclosed_eigenvalues, exact_eigenvalues
 from eigentoken.theory.language import terms
 from eigentoken.theory.language.readings import ENCLOSURE, EXACT

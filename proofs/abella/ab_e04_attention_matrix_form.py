@@ -29,7 +29,7 @@ from eigentoken.theory.calculus import (
     one,
     vector,
 )
-from eigentoken.theory.calculus.algebra import COLUMN
+from eigentoken.theory.calculus.derivative import COLUMN
 from eigentoken.theory.language.observables import apply_matrix, dot
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import sign

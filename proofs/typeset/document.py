@@ -75,9 +75,9 @@ def _authors(text: str) -> str:
     return turned[0] if len(turned) == 1 else ", ".join(turned[:-1]) + f" and {turned[-1]}" if turned else ""
 
 
-def bib_file(entries: Iterable[str]) -> str:
+def bib_file(entries: Iterable[Reference]) -> str:
     """The text of a ``.bib`` file."""
-    return "\n\n".join(entry.strip() for entry in entries) + "\n"
+    return "\n\n".join(each.text.strip() for each in entries) + "\n"
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ Block = Heading | Paragraph | Display | Items | PrintedArgument | End | Figure |
 class PrintedDocument:
     title: str
     blocks: tuple[Block, ...]
-    bibliography: Mapping[str, str] = field(default_factory=dict)
+    bibliography: Mapping[str, Reference] = field(default_factory=dict)
 
 
 _WORDS = {
@@ -304,14 +304,16 @@ def statement_blocks(told: Statement, *, titled: bool = True) -> Iterator[Block]
     )
 
 
-def references(statements: Iterable[Statement]) -> dict[str, str]:
-    """BibTeX of what the statements cite, by key: the papers, and the textbooks behind cited theorems."""
-    found: dict[str, str] = {}
+def references(statements: Iterable[Statement]) -> dict[str, Reference]:
+    """What the statements cite, by key: the papers, and the textbooks behind cited theorems."""
+    found: dict[str, Reference] = {}
     for told in statements:
-        entries = [BIBLIOGRAPHY.get(told.source.paper, "")]
+        if told.source.paper in BIBLIOGRAPHY:
+            found[told.source.paper] = BIBLIOGRAPHY[told.source.paper]
         for step in told.derivation.steps if told.derivation else ():
-            entries.append(step.theorem.bibtex if isinstance(step, Citation) else "")
-        found |= {parse(entry).key: entry for entry in entries if entry}
+            if isinstance(step, Citation) and step.theorem.bibtex:
+                entry = parse(step.theorem.bibtex)
+                found[entry.key] = entry
     return found
 
 

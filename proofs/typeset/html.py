@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from html import escape
 
-from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.document import (
     Block,
     Display,
@@ -29,9 +28,9 @@ def to_html_body(document: PrintedDocument) -> str:
     render = _Renderer(document)
     parts = [f"<h1>{render.text(document.title)}</h1>", *(render.block(block) for block in document.blocks)]
     if document.bibliography:
-        found = [parse(entry) for entry in document.bibliography.values()]
+        found = document.bibliography.values()
         items = "".join(f'<li id="ref-{escape(each.key)}">{inline(sentence(each))}</li>' for each in found)
-        entries = "\n\n".join(escape(entry) for entry in document.bibliography.values())
+        entries = "\n\n".join(escape(each.text) for each in found)
         parts.append(f"<h2>References</h2><ol>{items}</ol><details><summary>BibTeX</summary>")
         parts.append(f'<pre class="bibtex">{entries}</pre></details>')
     return "\n".join(parts)

@@ -7,9 +7,9 @@ scaled to the line by ``\\fitted``, so displays are never overfull.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 
-from eigentoken.proofs.bibliography import parse
+from eigentoken.proofs.bibliography import Reference
 from eigentoken.proofs.typeset.document import (
     Block,
     Display,
@@ -82,13 +82,12 @@ def to_latex(document: PrintedDocument, *, contents: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _bibliography(entries: Iterable[str]) -> list[str]:
+def _bibliography(entries: Collection[Reference]) -> list[str]:
     """The reference list, and the BibTeX it was made from as comments."""
-    found = [parse(entry) for entry in entries]
-    if not found:
+    if not entries:
         return []
-    items = [rf"\bibitem{{{each.key}}} {escape(sentence(each))}" for each in found]
-    comments = ["% " + line for entry in entries for line in entry.splitlines()]
+    items = [rf"\bibitem{{{each.key}}} {escape(sentence(each))}" for each in entries]
+    comments = ["% " + line for each in entries for line in each.text.splitlines()]
     return [r"\begin{thebibliography}{99}", *items, r"\end{thebibliography}", "% The same as BibTeX:", *comments]
 
 

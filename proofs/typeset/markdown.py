@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.document import (
     Block,
     Display,
@@ -29,10 +28,10 @@ def to_markdown(document: PrintedDocument) -> str:
     for block in document.blocks:
         lines += [*render.block(block), ""]
     if document.bibliography:
-        found = [parse(entry) for entry in document.bibliography.values()]
+        found = document.bibliography.values()
         lines += ["## References", ""]
         lines += [f"{number}. {_words(sentence(each))}" for number, each in enumerate(found, 1)]
-        lines += ["", "```bibtex", *document.bibliography.values(), "```", ""]
+        lines += ["", "```bibtex", *(each.text for each in found), "```", ""]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
 

@@ -98,7 +98,7 @@ class Summary:
             "vectors": [{"name": each.name, "expected": list(each.expected)} for each in told.vectors],
             "evidence": None if self.evidence is None else self.evidence.as_dict(),
             "notes": told.notes,
-            "bibtex": BIBLIOGRAPHY.get(told.source.paper, ""),
+            "bibtex": BIBLIOGRAPHY[told.source.paper].text if told.source.paper in BIBLIOGRAPHY else "",
         }
 
     def sections(self) -> Iterator[tuple[str, list[str]]]:
@@ -134,7 +134,7 @@ class Summary:
             yield "Depends on", [", ".join(told.depends)]
         yield "Evidence", [self.evidence_sentence()]
         if told.source.paper in BIBLIOGRAPHY:
-            yield "BibTeX", BIBLIOGRAPHY[told.source.paper].splitlines()
+            yield "BibTeX", BIBLIOGRAPHY[told.source.paper].text.splitlines()
 
     def _statement_lines(self) -> Iterator[str]:
         told = self.statement

@@ -252,7 +252,7 @@ NARROW = {"viewport": {"width": 500, "height": 800}}
 def test_a_narrow_window_scrolls_wide_things_not_the_page(
     browser: Any, atlas: Path, report: Path, tmp_path: Path
 ) -> None:
-    from eigentoken.printing import render
+    from eigentoken.output import render
     from eigentoken.proofs.typeset.document import of_statement
     from eigentoken.theory.statements.registry import statements
 

@@ -22,7 +22,7 @@ from eigentoken.checking.recheck import recheck_document
 from eigentoken.checking.sarif import to_sarif
 from eigentoken.cli import app
 from eigentoken.commands.junit import to_junit
-from eigentoken.documents.printed import PrintedDocument
+from eigentoken.documents.printed import CommandDocument
 from eigentoken.output import show_json
 from eigentoken.proofs.verify import Line, Verified
 from eigentoken.schemas import names, schema
@@ -79,9 +79,9 @@ def test_commands_print_what_their_schema_says(arguments: list[str]) -> None:
 
 
 def test_every_document_that_a_command_prints_has_a_published_schema() -> None:
-    """No list to keep: ``show_json`` takes :data:`PrintedDocument` (mypy holds the callers to it), and each has a schema."""
-    assert next(iter(inspect.signature(show_json).parameters.values())).annotation == "PrintedDocument"
-    printed = [get_args(get_type_hints(each)["schema"]) for each in get_args(PrintedDocument)]
+    """No list to keep: ``show_json`` takes :data:`CommandDocument` (mypy holds the callers to it), and each has a schema."""
+    assert next(iter(inspect.signature(show_json).parameters.values())).annotation == "CommandDocument"
+    printed = [get_args(get_type_hints(each)["schema"]) for each in get_args(CommandDocument)]
     kinds = {value.split("/")[1] for values in printed for value in values}
     assert len(printed) >= 19
     assert all(printed)

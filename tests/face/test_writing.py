@@ -152,7 +152,7 @@ def test_a_limit_on_the_size_of_files_is_a_full_disk_too(tmp_path: Path) -> None
 
 #: who may write by other means, and why it cannot destroy anything
 ELSEWHERE = {
-    "src/eigentoken/printing.py": "paper.tex in a temporary folder",
+    "src/eigentoken/output.py": "paper.tex in a temporary folder",
     "src/eigentoken/api/rechecking.py": "a document in a temporary folder",
     "numerics/dynamics/drawing.py": "a picture in memory",
     "proofs/coq/run.py": "files in a temporary folder",

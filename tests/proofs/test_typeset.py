@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import sympy as sp
 
-from eigentoken.printing import compile_pdf, render, write
+from eigentoken.output import compile_pdf, render, write
 from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.book import of_book, of_errata
 from eigentoken.proofs.typeset.document import (
@@ -179,7 +179,7 @@ def test_bibtex_is_read_with_nested_braces_and_written_back() -> None:
     assert (found.kind, found.key, found.fields["title"]) == ("article", "Key", "On {T}his")
     assert sentence(found) == r"Stanis{\l}aw {\L}ojasiewicz and C. B, \emph{On {T}his}, (1984)."
     everything = references(statements())
-    assert all(parse(each).key == key for key, each in everything.items())
+    assert all(parse(each.text) == each and each.key == key for key, each in everything.items())
     assert bib_file(everything.values()).count("@") >= len(everything)
     with pytest.raises(ValueError, match="BibTeX"):
         parse("no entry")

@@ -31,7 +31,7 @@ from eigentoken.theory.calculus import (
     vector,
     zero,
 )
-from eigentoken.theory.calculus.algebra import COLUMN
+from eigentoken.theory.calculus.derivative import COLUMN
 from eigentoken.theory.calculus.evaluation import Numbers
 from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.systems.catalogue import system

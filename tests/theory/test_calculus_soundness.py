@@ -29,7 +29,7 @@ from eigentoken.theory.calculus import (
     row_sum,
     vector,
 )
-from eigentoken.theory.calculus.algebra import COLUMN
+from eigentoken.theory.calculus.derivative import COLUMN
 from eigentoken.theory.calculus.evaluation import Numbers
 from eigentoken.theory.calculus.expressions import Expression
 

@@ -5,10 +5,11 @@ Enters: vectors, matrices and sums over tokens with what is assumed of them.  Le
 Below it: language (the verdicts), printing.
 """
 
-from eigentoken.theory.calculus.algebra import HEAD, CalculusAlgebra
 from eigentoken.theory.calculus.atoms import Base, Index, Letter, MaskEntry, Named, Norm
 from eigentoken.theory.calculus.derivative import (
+    HEAD,
     SLOT,
+    CalculusAlgebra,
     differentiate,
     direction,
     expand_definitions,

@@ -65,9 +65,9 @@ from eigentoken.theory.classification.point_shapes import (
 )
 from eigentoken.theory.classification.polygon_blocks import kernel_blocks, polygon_blocks
 from eigentoken.theory.exactness.balls import precision
-from eigentoken.theory.exactness.decisions import sign
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
+from eigentoken.theory.exactness.numbers import sign
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.systems.system import Space, Time
 

@@ -28,9 +28,9 @@ from eigentoken.theory.classification.float_algebra import double
 from eigentoken.theory.classification.instances import ExactMatrix, ExactVector, Instance, read_instance
 from eigentoken.theory.classification.jacobians import exact_setting
 from eigentoken.theory.classification.point_shapes import Undecided, certain_zero, layer_matrix
-from eigentoken.theory.exactness.arrays import rows_of
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
+from eigentoken.theory.exactness.numbers import rows_of
 from eigentoken.theory.exactness.polynomials import Root, characteristic_polynomial, closed_form, factors, roots
 from eigentoken.theory.language.verdicts import Verdict, undecided
 from eigentoken.theory.systems.catalogue import system as system_named

@@ -1,7 +1,7 @@
 """Instances: a system with exact parameters and exact tokens, read from JSON or from Python values.
 
 A file is ``{"system": "attention-map", "V": [["1","1/2"],["1/2","-1/3"]], "M": ..., "alpha": "1/3", "tokens": ...}``;
-numbers are integers, decimals (kept as written) or texts of :mod:`eigentoken.theory.exactness.parsing`.  What is wrong
+numbers are integers, decimals (kept as written) or texts of :mod:`eigentoken.theory.exactness.numbers`.  What is wrong
 with an input is said in one line: the field, what was expected, what came, what to do.
 """
 
@@ -21,12 +21,10 @@ from eigentoken.display import listing
 from eigentoken.documents.instance import Instance as InstanceDocument
 from eigentoken.documents.instance import Value
 from eigentoken.files.documents import parse_json, read_json
-from eigentoken.theory.exactness.arrays import ArrayError, rows_of
 from eigentoken.theory.exactness.balls import expression_ball
-from eigentoken.theory.exactness.decisions import is_zero, sign
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
-from eigentoken.theory.exactness.parsing import NumberError, exact_number
+from eigentoken.theory.exactness.numbers import ArrayError, NumberError, exact_number, is_zero, rows_of, sign
 from eigentoken.theory.systems.algebra import Mask, ParameterValue, causal_mask
 from eigentoken.theory.systems.catalogue import SYSTEMS, systems
 from eigentoken.theory.systems.suggestions import meant

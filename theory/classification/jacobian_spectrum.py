@@ -22,8 +22,8 @@ from eigentoken.documents.classification_document import Stability
 from eigentoken.theory.classification.classification import ExactEigenvalue
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.balls import PRECISIONS, precision
-from eigentoken.theory.exactness.decisions import ball, sign
 from eigentoken.theory.exactness.fields import Field
+from eigentoken.theory.exactness.numbers import ball, sign
 from eigentoken.theory.exactness.polynomials import (
     MOST_SHOWN,
     Polynomial,

@@ -17,9 +17,9 @@ from typing import Any
 from sympy import Rational
 
 from eigentoken.theory.classification.instances import Instance
-from eigentoken.theory.exactness.decisions import ball, is_zero
 from eigentoken.theory.exactness.elements import Element, ExactnessLimit
 from eigentoken.theory.exactness.fields import Field
+from eigentoken.theory.exactness.numbers import ball, is_zero
 from eigentoken.theory.systems.algebra import LoopAlgebra, Mask, Number, ParameterValue, Weights, mapped
 from eigentoken.theory.systems.system import Normalisation, Space
 

@@ -19,9 +19,9 @@ from typing import Any
 
 from eigentoken.theory.classification.jacobian_spectrum import reduced_blocks, root_places
 from eigentoken.theory.classification.jacobians import ArithmeticSetting, State, sum_products, tangent_pivots
-from eigentoken.theory.exactness.decisions import is_zero
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field
+from eigentoken.theory.exactness.numbers import is_zero
 from eigentoken.theory.exactness.polynomials import Polynomial, characteristic_polynomial, divide, factors
 from eigentoken.theory.systems.algebra import Number
 from eigentoken.theory.systems.system import Space, Time

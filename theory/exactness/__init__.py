@@ -5,10 +5,9 @@ Enters: numbers as text or fractions.  Leaves: elements of number fields, with b
 Below it: nothing of the house.
 """
 
-from eigentoken.theory.exactness.decisions import ball, is_zero, sign
 from eigentoken.theory.exactness.elements import Element, ExactnessLimit, MissingGenerator
 from eigentoken.theory.exactness.fields import RATIONALS, Field, Generator, in_smallest_field
-from eigentoken.theory.exactness.parsing import NumberError, exact_number
+from eigentoken.theory.exactness.numbers import NumberError, ball, exact_number, is_zero, sign
 
 __all__ = [
     "RATIONALS",

@@ -252,7 +252,7 @@ LARGEST_COEFFICIENT = 10**6
 
 def expressed_root(base: Element, order: int) -> Element | None:
     """``base^(1/order)`` as an element of the field of the base, or ``None`` where none was found."""
-    from eigentoken.theory.exactness.decisions import ball, sign
+    from eigentoken.theory.exactness.numbers import ball, sign
 
     field = base.field
     halves = {place: each // 2 for place, each, _ in field.relations if each % 2 == 0}

@@ -3,7 +3,7 @@
 An element is a fraction of polynomials over Q in finitely many generators: ``p^(1/k)`` for primes p, nested roots
 ``b^(1/k)``, ``ln p``, ``ln b`` and ``exp(b/L)``; roots are reduced by their relation ``g^k = b``.  The reading is one
 way only: an element whose numerator reduces to the zero polynomial *is* zero; any other is decided by ball arithmetic,
-and algebraic ones completely, by a root bound (:mod:`eigentoken.theory.exactness.decisions`).  No independence of
+and algebraic ones completely, by a root bound (:mod:`eigentoken.theory.exactness.numbers`).  No independence of
 logarithms or exponentials is assumed.
 
 A computation asks for what it needs: a missing generator raises :class:`MissingGenerator`, and

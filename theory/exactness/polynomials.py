@@ -19,9 +19,9 @@ import sympy
 from flint import Ordering, acb, acb_mat, acb_poly, arb, fmpq, fmpq_mat, fmpq_mpoly_ctx, fmpq_poly
 
 from eigentoken.theory.exactness.balls import PRECISIONS, precision
-from eigentoken.theory.exactness.decisions import ball, sign
 from eigentoken.theory.exactness.elements import MOST_TERMS, Element, ExactnessLimit, Scalar, reduce_polynomial
 from eigentoken.theory.exactness.fields import Field
+from eigentoken.theory.exactness.numbers import ball, sign
 
 __all__ = [
     "MOST_SHOWN",

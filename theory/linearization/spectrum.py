@@ -11,7 +11,7 @@ import sympy as sp
 from eigentoken.display import frame
 from eigentoken.documents.spectrum_document import Extension, Family, Formula, SpectrumBody
 from eigentoken.documents.spectrum_document import Verdict as VerdictDocument
-from eigentoken.theory.exactness.parsing import exact_number
+from eigentoken.theory.exactness.numbers import exact_number
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.printing.plain_text import plain_text, plain_words
 from eigentoken.theory.printing.scalars import formula

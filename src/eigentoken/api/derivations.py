@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from eigentoken.display import listing
-from eigentoken.printing import render, write
+from eigentoken.output import render, write
 from eigentoken.proofs.typeset.document import PrintedDocument, of_statement
 from eigentoken.proofs.verify import Verified, verify_many
 from eigentoken.theory.statements.registry import statements

@@ -15,7 +15,7 @@ from eigentoken.checking.report import Report
 from eigentoken.numerics.lab.report import RefutationReport
 from eigentoken.numerics.recheck import recheck as recheck_certificate
 from eigentoken.theory.classification.classification import Classification
-from eigentoken.theory.exactness.arrays import dense_array
+from eigentoken.theory.exactness.numbers import dense_array
 from eigentoken.theory.language.verdicts import Certificate, Verdict
 
 __all__ = ["recheck"]

@@ -165,7 +165,7 @@ def derive(
     if coq is not None:
         _derive_coq(name, every, coq, json)
         return
-    from eigentoken.printing import FORMATS, render, write
+    from eigentoken.output import FORMATS, render, write
 
     forms = [each.strip() for each in form.split(",") if each.strip()]
     wrong = [each for each in forms if each not in FORMATS]

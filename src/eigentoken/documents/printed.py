@@ -20,9 +20,9 @@ from eigentoken.documents.steer_document import SteerDocument
 from eigentoken.documents.verdict_document import VerdictDocument
 from eigentoken.documents.verify_document import VerifyDocument
 
-__all__ = ["PrintedDocument"]
+__all__ = ["CommandDocument"]
 
-PrintedDocument = (
+CommandDocument = (
     AtlasDocument
     | CheckDocument
     | ClassificationDocument

@@ -1,4 +1,6 @@
-"""Exact numbers from text, by a small grammar of its own: nothing is evaluated as code.
+"""Exact numbers as users write them, in text or in arrays, and what is decided of them: zero, sign, enclosure.
+
+Text is read by a small grammar of its own; nothing is evaluated as code.
 
 .. code-block:: text
 
@@ -11,6 +13,13 @@
 
 A decimal is the rational number that it writes (``0.1`` is 1/10).  ``cos`` and ``sin`` are taken where they are roots
 of rationals (``cos(2*pi/5)``).  The result is a real sympy number, with no symbol in it.
+
+Arrays (numpy, torch, pandas) become dense, without a gradient, in the byte order of the machine, or are refused.  Neither
+torch nor pandas is imported for this: a tensor is told by the module of its type.
+
+Is an exact number zero, positive, negative?  Zero is decided by the normal form, or for algebraic numbers by a root bound;
+a sign by balls whose precision is raised until they exclude zero.  ``None`` is what is left: neither, within the precisions of
+:data:`~eigentoken.theory.exactness.balls.PRECISIONS`.
 """
 
 from __future__ import annotations
@@ -20,10 +29,27 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
+import numpy as np
 import sympy
+from flint import arb, fmpq
 
-__all__ = ["NumberError", "exact_number"]
+from eigentoken.theory.exactness.balls import PRECISIONS, expression_ball, precision, rational_ball
+from eigentoken.theory.exactness.elements import Element, Scalar, algebra_matrix
+from eigentoken.theory.exactness.fields import in_smallest_field
+
+__all__ = [
+    "ArrayError",
+    "NumberError",
+    "ball",
+    "dense_array",
+    "exact_number",
+    "is_zero",
+    "rows_of",
+    "sign",
+    "sign_of_expression",
+]
 
 LONGEST_TEXT = 400
 LARGEST_EXPONENT = 200
@@ -47,7 +73,7 @@ def exact_number(value: object) -> sympy.Expr:
     (4/5, 2*sqrt(2), sqrt(3))
     >>> exact_number("__import__('os')")  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
-    eigentoken.theory.exactness.parsing.NumberError: unexpected '_' at position 1
+    eigentoken.theory.exactness.numbers.NumberError: unexpected '_' at position 1
     """
     if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a number of numpy or torch
         value = value.item()
@@ -182,8 +208,6 @@ def _decimal(token: str) -> sympy.Expr:
 
 def _sign(value: sympy.Expr) -> int:
     """The sign, decided by ball arithmetic or by the expression being zero; raises where it stays open."""
-    from eigentoken.theory.exactness.decisions import sign_of_expression
-
     found = sign_of_expression(value)
     if found is None:
         raise NumberError(f"cannot decide the sign of {value}")
@@ -233,3 +257,121 @@ def _apply(name: str, value: sympy.Expr) -> sympy.Expr:
         "tanh": (grown - shrunk) / (grown + shrunk),
     }
     return forms[name]
+
+
+class ArrayError(ValueError):
+    """An array that holds no plain numbers: one line that names the argument and what to do."""
+
+
+def dense_array(where: str, value: Any) -> Any:
+    """A tensor dense and without its gradient (its dtype and device kept), a table as an array; anything else as it is.
+
+    >>> dense_array("V", np.array([[1.0]], dtype=">f8")).dtype.isnative
+    True
+    >>> dense_array("V", "1/3")
+    '1/3'
+    """
+    if type(value).__module__.partition(".")[0] == "torch" or _is_tensor(value):
+        return _dense_tensor(where, value)
+    if not isinstance(value, np.ndarray) and hasattr(value, "to_numpy"):  # a table of pandas
+        value = value.to_numpy()
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArrayError(f"{where} is a masked array: fill it first, nothing is known about masked entries")
+    if isinstance(value, np.ndarray) and not value.dtype.isnative:
+        return value.astype(value.dtype.newbyteorder("="))
+    return value
+
+
+def rows_of(where: str, value: Any) -> Any:
+    """The entries of an array as nested lists; what is no array as it is."""
+    found = dense_array(where, value)
+    return found.tolist() if hasattr(found, "tolist") else found
+
+
+def _is_tensor(value: Any) -> bool:
+    return all(hasattr(value, name) for name in ("is_quantized", "layout", "device", "detach"))
+
+
+def _dense_tensor(where: str, value: Any) -> Any:
+    if not _is_tensor(value):
+        return value
+    if value.device.type == "meta":
+        raise ArrayError(f"{where} is on the meta device and has no numbers: load it on a real device first")
+    if value.is_quantized:
+        raise ArrayError(f"{where} is quantized ({value.dtype}): dequantize it first")
+    plain = value.detach()
+    if str(plain.layout) != "torch.strided":
+        plain = plain.to_dense()
+    return plain.resolve_conj().resolve_neg()
+
+
+def ball(value: Scalar, bits: int) -> arb:
+    """An enclosure of an element, computed with this many bits."""
+    with precision(bits):
+        if not isinstance(value, Element):
+            return rational_ball(value)
+        top = value.field.evaluate(value.num, bits)
+        return top if value.den is None else top / value.field.evaluate(value.den, bits)
+
+
+def sign(value: Scalar) -> int | None:
+    """-1, 0 or 1, or ``None`` where neither the normal form nor the balls decide.
+
+    >>> from fractions import Fraction
+    >>> sign(fmpq(-1, 3))
+    -1
+    """
+    if not isinstance(value, Element):
+        ratio = fmpq(value)
+        return int(ratio > 0) - int(ratio < 0)
+    if value.num == 0:
+        return 0
+    bound = None
+    for bits in PRECISIONS:
+        enclosure = ball(value, bits)
+        if enclosure > 0:
+            return 1
+        if enclosure < 0:
+            return -1
+        if bits >= PRECISIONS[1]:
+            bound = _smallest_nonzero(value) if bound is None else bound
+            if bound and ball(Element(value.field, value.num), bits).abs_upper() < bound:
+                return 0
+    return None
+
+
+def _smallest_nonzero(value: Element) -> Any:
+    """A number below every nonzero value that an algebraic numerator may have; 0 where none is known.
+
+    The element is a root of the characteristic polynomial ``Z^e (c_0 + c_1 Z + ...)`` of its multiplication matrix, so
+    it is zero or has modulus at least ``|c_0| / (|c_0| + max |c_i|)``.
+    """
+    matrix = algebra_matrix(value.field, value.num)
+    if matrix is None:
+        return 0
+    coefficients = list(matrix.charpoly().coeffs())
+    nonzero = [abs(c) for c in coefficients if c != 0]
+    return rational_ball(nonzero[0] / (nonzero[0] + max(nonzero))).abs_lower()
+
+
+def is_zero(value: Scalar) -> bool | None:
+    """Exactly zero, certainly not zero, or ``None``."""
+    found = sign(value)
+    return None if found is None else found == 0
+
+
+def sign_of_expression(value: sympy.Expr) -> int | None:
+    """The sign of a real sympy number.
+
+    >>> sign_of_expression(sympy.sqrt(2) * sympy.sqrt(3) - sympy.sqrt(6))
+    0
+    """
+    if value.is_Rational:
+        return int(value.p > 0) - int(value.p < 0)
+    for bits in PRECISIONS[:2]:
+        enclosure = expression_ball(value, bits)
+        if enclosure > 0:
+            return 1
+        if enclosure < 0:
+            return -1
+    return in_smallest_field(lambda field: sign(field.number(value)))
