@@ -169,7 +169,7 @@ def verify(
     ``instances``: random instances for each property; ``second`` re-checks with the second arithmetic.  An exception
     inside a checker is a failed line, not a crash.
     """
-    if isinstance(statement, str):
+    if not isinstance(statement, Statement):
         statement = statements().get(statement)
     lines: list[Line] = []
     if statement.derivation is not None:

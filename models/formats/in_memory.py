@@ -61,7 +61,7 @@ def _torch_encoder(module: torch.nn.Module, where: str) -> dict[str, Any]:
     if not isinstance(first, torch.nn.TransformerEncoderLayer):
         raise ModelError(
             f"{where}: no configuration: expected a module with .config (as transformers models have), a "
-            "torch.nn.TransformerEncoder or TransformerEncoderLayer; or pass load(module, config={{'model_type': ...}})"
+            "torch.nn.TransformerEncoder or TransformerEncoderLayer; or pass load(module, config={'model_type': ...})"
         )
     act = first.activation
     name = getattr(act, "__name__", type(act).__name__.lower())

@@ -16,6 +16,14 @@ PREFERRED = (
 
 
 TIMEOUT = 10.0
+#: Whose the models are that once had no organisation in their names, by the beginning of the name.
+OWNERS = {
+    "gpt2": "openai-community",
+    "distil": "distilbert",
+    "bert-": "google-bert",
+    "roberta-": "FacebookAI",
+    "albert-": "albert",
+}
 """Seconds until a hub that does not answer is given up."""
 
 
@@ -34,9 +42,10 @@ def snapshot(name: str) -> Path:
     if cached is not None:
         return cached
     if "/" not in name:
+        owner = next((owner for start, owner in OWNERS.items() if name.lower().startswith(start)), "")
         raise ModelError(
             f"{name}: no such file or folder, and not in the Hugging Face cache: give a path, sample:NAME, or a hub id "
-            "with its organisation (org/name)"
+            f"with its organisation ({f'{owner}/{name}' if owner else 'org/name'})"
         )
     if _offline():
         raise ModelError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from eigentoken.display import Listed
 from eigentoken.documents.certificate import LeadBy
 from eigentoken.numerics.certified.condition_names import CONDITIONS
 from eigentoken.numerics.certified.dominance import ORDERS
@@ -59,13 +60,13 @@ _DECIDERS: dict[str, Callable[[Question], Verdict]] = {
 }
 
 
-def conditions() -> dict[str, str]:
+def conditions() -> Listed[str]:
     """The names that :func:`certify` knows, each with one line.
 
     >>> "positive-definite" in conditions()
     True
     """
-    return dict(CONDITIONS)
+    return Listed(CONDITIONS)
 
 
 def certify(

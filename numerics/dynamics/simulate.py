@@ -114,7 +114,7 @@ class Simulation:
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
     metric: Tensor | None = None
 
-    SCHEMA: ClassVar[Literal["eigentoken/simulation/1"]] = "eigentoken/simulation/1"
+    SCHEMA: ClassVar[Literal["eigentoken/simulation/2"]] = "eigentoken/simulation/2"
 
     def as_dict(self) -> SimulationDocument:
         """The summary: settings, limits with confidence intervals, first and last value of each observable."""
@@ -164,6 +164,11 @@ class Simulation:
             for b in starts
         )
 
+    @property
+    def final(self) -> Tensor:
+        """The tokens at the last time: (instances, n, d)."""
+        return self.states[-1]
+
     def plot(self) -> Drawing:
         """The figure of :meth:`chart`, by matplotlib; no backend is chosen, and a notebook shows it."""
         from eigentoken.numerics.dynamics.drawing import draw
@@ -174,7 +179,7 @@ class Simulation:
         """Write times, states, observables and parameters to a ``.npz`` file (the ending is added where it is missing)."""
         target = Path(path) if Path(path).suffix == ".npz" else Path(f"{path}.npz")
         arrays = {f"parameter_{name}": value for name, value in _arrays(self.parameters).items()}
-        observed = {f"observable_{name.replace(' ', '_')}": values for name, values in self.observed.items()}
+        observed = {f"observable_{_symbol(name)}": values for name, values in self.observed.items()}
         whole = {"times": np.asarray(self.times), "states": self.states.cpu().numpy(), **observed, **arrays}
         with replacing(target) as place:
             write_npz(place, whole)
@@ -204,8 +209,8 @@ class Simulation:
 
 def simulate(
     source: str | Path | System | Mapping[str, object] | Instance,
-    *,
     tokens: Matrix | None = None,
+    *,
     n: SupportsIndex | None = None,
     d: SupportsIndex | None = None,
     heads: SupportsIndex | Sequence[Mapping[str, Matrix]] | None = None,
@@ -365,7 +370,7 @@ def _observe(task: Problem, states: Tensor) -> dict[str, np.ndarray]:
     if task.system.space is Space.EUCLIDEAN:
         curves["mean norm"] = measure.norms(states).mean(-1)
     else:
-        curves["E of eq. (25), signed"] = measure.cosine_gap(states)
+        curves["E = 1 - mean cos(x_1, x_i)"] = measure.cosine_gap(states)
     curves["effective rank"] = measure.effective_rank(states)
     listed = task.system
     uniform = listed.attention == "uniform" and listed.mask == "full" and not (listed.multihead or listed.over_root_d)
@@ -375,6 +380,15 @@ def _observe(task: Problem, states: Tensor) -> dict[str, np.ndarray]:
     if listed.standard and gradient and listed.time is Time.FLOW and task.autonomous:
         curves["V_P of eq. (10)"] = measure.ellipsoid_potential(states, task.metric())
     return {name: values.cpu().numpy() for name, values in curves.items()}
+
+
+def _symbol(observable: str) -> str:
+    """The name of an observable without its formula, as a name in a file.
+
+    >>> _symbol("E = 1 - mean cos(x_1, x_i)"), _symbol("V_P of eq. (10)"), _symbol("effective rank")
+    ('E', 'V_P', 'effective_rank')
+    """
+    return observable.partition(" = ")[0].partition(" of eq")[0].replace(" ", "_")
 
 
 def _arrays(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, np.ndarray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -80,7 +80,7 @@ def _listed(subject: str | Path | Conjecture | Sequence[Conjecture]) -> tuple[li
     """The conjectures, and the file that they are from."""
     if isinstance(subject, str | Path):
         return load(subject), str(subject)
-    found = [subject] if isinstance(subject, Conjecture) else list(subject)
+    found = list(subject) if isinstance(subject, Iterable) else [subject]
     for each in found:
         if not isinstance(each, Conjecture):
             raise TypeError(

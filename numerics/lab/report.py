@@ -177,6 +177,11 @@ class RefutationReport:
         return any(result.answer == "refuted" for result in self.results)
 
     @property
+    def counterexample(self) -> Certified | None:
+        """The first one that was found."""
+        return next((each.counterexample for each in self.results if each.counterexample is not None), None)
+
+    @property
     def untested(self) -> bool:
         """Was a conjecture not tested?"""
         return any(result.answer == "not tested" for result in self.results)

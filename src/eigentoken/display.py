@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from pandas import DataFrame
 
-__all__ = ["brief", "frame", "html_table", "listing", "with_shapes"]
+__all__ = ["Listed", "brief", "frame", "html_table", "listing", "with_shapes"]
 
 #: No representation has more lines than this.
 LINES = 10
@@ -67,6 +67,29 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], caption
     head = "".join(f"<th>{escape(each)}</th>" for each in columns)
     body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table>{title}<tr>{head}</tr>{body}</table>"
+
+
+Held = TypeVar("Held")
+
+
+class Listed(dict[str, Held]):
+    """Things by name, shown one a line.
+
+    >>> Listed(a=1, b=2)
+    <2 names>
+      a: 1
+      b: 2
+    """
+
+    def __repr__(self) -> str:
+        return listing(f"<{len(self)} names>", (f"{name}: {held}" for name, held in self.items()))
+
+    def _repr_html_(self) -> str:
+        return html_table(("name", "what it is"), self.items())
+
+    def to_frame(self) -> DataFrame:
+        """One row a name (pandas)."""
+        return frame(({"name": name, "what it is": str(held)} for name, held in self.items()), "name")
 
 
 def frame(rows: Iterable[Mapping[str, object]], index: str | None = None) -> DataFrame:

@@ -144,7 +144,7 @@ def test_saving_is_repeatable(tmp_path: Path, kind: str) -> None:
 
 def test_simulation_writes_figure_data_and_summary(tmp_path: Path) -> None:
     summary = run_simulation("oja-flow", n=4, end=5.0, seed=3, figure=tmp_path / "f.png", data=tmp_path / "d.npz")
-    assert summary["schema"] == "eigentoken/simulation/1"
+    assert summary["schema"] == "eigentoken/simulation/2"
     assert Path(summary["files"]["figure"]).stat().st_size > 5000
     assert np.load(summary["files"]["data"])["states"].shape[2:] == (4, 3)
     json.dumps(summary)

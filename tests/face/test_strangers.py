@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -161,3 +162,59 @@ def test_equilibria_are_counted_where_they_were_looked_for() -> None:
     assert repr(et.equilibria("oja-flow", V=A, n=2)).startswith(
         "4 equilibria of oja-flow on eigenvectors, n = 2, d = 2"
     )
+
+
+def test_tokens_and_places_may_come_second_without_a_name(tmp_path: Path) -> None:
+    start = [[0.6, 0.8], [0.8, -0.6]]
+    run = et.simulate("oja-map", start, V=A, alpha=0.25)
+    assert torch.equal(run.states, et.simulate("oja-map", tokens=start, V=A, alpha=0.25).states)
+    assert torch.equal(run.final, run.states[-1])
+    named = set(np.load(run.save(tmp_path / "run")).files)
+    assert {"observable_E", "observable_W", "observable_effective_rank"} <= named
+    assert all(name.isidentifier() for name in named)
+    found = et.classify("oja-map", [[1, 0], [1, 0]], V=[[2, 0], [0, 1]], alpha="1/4")
+    assert found.kind == "consensus" and found.latex.startswith(r"\text{consensus}")
+    assert next(entry.value for entry in et.spectrum("oja-map", "consensus")) == et.spectrum("oja-map")[0].value
+
+
+def test_a_point_is_compared_with_the_names_of_classes_and_with_nothing_else() -> None:
+    found = et.classify("oja-map", [[1, 0], [1, 0]], V=[[2, 0], [0, 1]], alpha="1/4")
+    assert found == "consensus" and found != "bipartite" and found in {"consensus"}
+    assert found == et.classify("oja-map", [[1, 0], [1, 0]], V=[[2, 0], [0, 1]], alpha="1/4")
+    assert found != et.classify("oja-map", [[1, 0], [1, 0]], V=[[2, 0], [0, 1]], alpha="1/8")
+    with pytest.raises(ValueError, match=r"one of consensus, bipartite, .* got 'stable'"):
+        _ = found == "stable"
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: et.verify(["PM-L3", "PM-L4"]), "asked for by its id, such as 'PM-L4', got \\['PM-L3'"),
+        (lambda: et.derive(4), "asked for by its id, such as 'PM-L4', got 4"),
+        (lambda: et.statement(4), "asked for by its id"),
+        (lambda: et.register(4), "a Statement is registered, got 4"),
+        (lambda: et.refute(4), "subject must be a Conjecture, several, or the file that states them, got int"),
+        (lambda: et.reproduce(4), "recipes must be the names of some"),
+        (lambda: et.classify(4), "point must be the name of a system, an Instance, a mapping or a file, got int"),
+        (
+            lambda: et.certify("posdef", A),
+            "unknown condition 'posdef': did you mean positive-definite or positive-semi",
+        ),
+        (lambda: et.load("gpt2-of-mine"), "with its organisation \\(openai-community/gpt2-of-mine\\)"),
+        (lambda: et.load(torch.nn.Linear(2, 2)), "load\\(module, config={'model_type': ...}\\)"),
+        (lambda: et.Instance("oja-map", {}, ()), "exact numbers in tuples, got 'oja-map': Instance.of"),
+        (lambda: et.Instance(et.system("oja-map"), {"V": A}, ((1, 0),)), "got V as ndarray: Instance.of"),
+        (lambda: et.Instance(et.system("oja-map"), {}, [[1, 0]]), "got tokens as list: Instance.of"),
+    ],
+)
+def test_what_is_something_else_is_told_in_one_line(ask: Any, said: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=said) as caught:
+        ask()
+    assert "\n" not in str(caught.value)
+
+
+def test_names_are_listed_one_a_line() -> None:
+    for listed in (et.systems(), et.conditions()):
+        assert len(repr(listed).splitlines()) <= 10
+        assert set(listed.to_frame().index) == set(listed)
+        assert all(name in listed._repr_html_() for name in listed)

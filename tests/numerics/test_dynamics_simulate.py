@@ -27,7 +27,7 @@ BIPARTITE = {
 def test_every_system_runs_by_name(name: str) -> None:
     run = simulate(name, n=4, d=3, end=20, seed=2, samples=21)
     document = run.as_dict()
-    assert document["schema"] == "eigentoken/simulation/1"
+    assert document["schema"] == "eigentoken/simulation/2"
     json.dumps(document)
     assert run.states.shape[1:] == (1, 4, 3)
     assert len(run.times) == run.states.shape[0]

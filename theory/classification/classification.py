@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal, cast
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, ClassVar, Literal, cast, get_args
 
 import sympy
 from flint import acb
@@ -64,6 +64,7 @@ class ExactEigenvalue:
             "enclosure": self.enclosure,
         }
 
+    @property
     def latex(self) -> str:
         """Closed form, or 15 digits."""
         if self.exact is not None:
@@ -124,6 +125,20 @@ class Classification:
 
     SCHEMA: ClassVar[Literal["eigentoken/classification/2"]] = "eigentoken/classification/2"
 
+    def __eq__(self, other: object) -> bool:
+        """Compared with a text: is this its class?  A text that is no class is an error."""
+        if isinstance(other, str):
+            if other not in get_args(PointClass):
+                named = ", ".join(get_args(PointClass))
+                raise ValueError(f"a point is one of {named}, got {other!r}: compare it with one of these")
+            return self.kind == other
+        if not isinstance(other, Classification):
+            return NotImplemented
+        return all(getattr(self, each.name) == getattr(other, each.name) for each in fields(self))
+
+    def __hash__(self) -> int:
+        return hash(self.kind)
+
     def as_dict(self) -> ClassificationDocument:
         """The JSON document of DESIGN section 5."""
         rank = list(self.attention_rank)
@@ -156,11 +171,12 @@ class Classification:
         }
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {self.latex()}$"
+        return f"$\\displaystyle {self.latex}$"
 
+    @property
     def latex(self) -> str:
         """The class and the table of its spectrum; needs amsmath alone."""
-        rows = [rf"{entry.latex()} & {entry.multiplicity}" for entry in self.spectrum]
+        rows = [rf"{entry.latex} & {entry.multiplicity}" for entry in self.spectrum]
         table = (
             r"\begin{array}{lr} \text{eigenvalue} & \text{multiplicity} \\ \hline "
             + r" \\ ".join(rows)

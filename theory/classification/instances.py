@@ -45,6 +45,11 @@ class InstanceError(ValueError):
     """A bad instance: one line that names the field, what was expected, what came and what to do."""
 
 
+def _unread(value: object) -> bool:
+    """Is this still as a user holds it: a list, an array, a tensor?"""
+    return isinstance(value, list) or hasattr(value, "__array__")
+
+
 @dataclass(frozen=True)
 class Instance:
     """A point ``tokens`` (n rows of d numbers) of a system with its parameters, all exact.
@@ -58,6 +63,15 @@ class Instance:
     tokens: ExactMatrix
     mask: Mask = None
     mask_name: str = field(default="full", compare=False)
+
+    def __post_init__(self) -> None:
+        held = {"tokens": self.tokens, **self.parameters}
+        unread = [f"{name} as {type(each).__name__}" for name, each in held.items() if _unread(each)]
+        if not isinstance(self.system, System) or unread:
+            raise InstanceError(
+                f"an Instance holds a System and exact numbers in tuples, got {unread[0] if unread else repr(self.system)}: "
+                "Instance.of('oja-map', tokens, V=...) reads names, lists and arrays"
+            )
 
     @property
     def n(self) -> int:
@@ -110,8 +124,9 @@ class Instance:
         return listing(f"<Instance of {self.system.name}: {self.n} tokens in R^{self.d}>", lines)
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {self.latex()}$"
+        return f"$\\displaystyle {self.latex}$"
 
+    @property
     def latex(self) -> str:
         """Parameters and tokens (as columns), aligned; needs amsmath alone."""
         lines = []

@@ -101,8 +101,8 @@ def closed_forms(system: System | str) -> dict[str, tuple[str, ...]]:
 
 def spectrum(
     system: System | str,
-    *,
     at: str = "consensus",
+    *,
     mask: str | Sequence[Sequence[int]] | None = None,
     heads: int | None = None,
     symmetric: bool = True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -117,6 +117,13 @@ class Spectrum:
     abbreviations: tuple[tuple[sp.Symbol, sp.Expr], ...] = ()
     notes: tuple[str, ...] = ()
     criteria: tuple[Criterion, ...] = field(default=(), compare=False)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """The classes that decide stability, one after the other."""
+        return iter(self.tangent)
+
+    def __getitem__(self, which: int) -> Entry:
+        return self.tangent[which]
 
     @property
     def tangent(self) -> tuple[Entry, ...]:

@@ -52,6 +52,8 @@ class Registry:
 
     def register(self, statement: Statement, origin: str = "") -> Statement:
         """Enter a statement; an id can be taken once.  ``origin`` is the file that states it."""
+        if not isinstance(statement, Statement):
+            raise TypeError(f"a Statement is registered, got {statement!r}: make one with Statement(...)")
         if statement.id in self._statements:
             raise ValueError(f"statement id {statement.id!r} is taken: choose another")
         self._statements[statement.id] = statement
@@ -110,8 +112,6 @@ class Registry:
         return name in self._statements
 
     def __getitem__(self, name: str) -> Statement:
-        if not isinstance(name, str):
-            raise TypeError(f"a statement is asked for by its id, such as 'PM-L4', got {name!r}")
         return self.get(name)
 
     def __repr__(self) -> str:
@@ -138,6 +138,8 @@ class Registry:
 
     def get(self, name: str) -> Statement:
         """The statement of that id, whatever the case of the letters."""
+        if not isinstance(name, str):
+            raise TypeError(f"a statement is asked for by its id, such as 'PM-L4', got {name!r}")
         for each in (name, name.upper()):
             if each in self._statements:
                 return self._statements[each]

@@ -326,7 +326,12 @@ class Statement:
     def __repr__(self) -> str:
         return f"<{self.id}, {self.kind!s} ({self.source!s}): {brief(self.title, 160)}>"
 
-    def _repr_latex_(self) -> str:
+    @property
+    def latex(self) -> str:
+        """The conditions and what they imply; the derivation is ``eigentoken.derive(id).latex``."""
         given = r",\ ".join(LATEX(each) for each in self.conditions)
         then = r";\ ".join(LATEX(each) for each in self.claims)
-        return rf"$\textbf{{{self.id}}}:\ {given} \implies {then}$"
+        return rf"{given} \implies {then}" if given else then
+
+    def _repr_latex_(self) -> str:
+        return rf"$\textbf{{{self.id}}}:\ {self.latex}$"

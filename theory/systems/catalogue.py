@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import TypeVar
 
+from eigentoken.display import Listed
 from eigentoken.theory.systems.declarations import DeclarationError, check_declaration, check_equation, declared
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Space, System, Time
@@ -187,9 +188,9 @@ def special_case(small: str, large: str, *, masked: bool = False) -> Mapping[str
     return None
 
 
-def systems() -> Mapping[str, System]:
+def systems() -> Listed[System]:
     """All systems by name: those of the papers, and those that other packages registered (entry points are loaded)."""
-    return {**SYSTEMS, **POSITIONAL, **added()}
+    return Listed({**SYSTEMS, **POSITIONAL, **added()})
 
 
 def system(given: str | System) -> System:

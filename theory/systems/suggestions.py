@@ -13,12 +13,24 @@ def nearest(name: object, known: Iterable[str]) -> list[str]:
 
     >>> nearest("oja-mop", ["oja-map", "oja-flow", "token-flow"])
     ['oja-map']
+
+    Where there is none, those that it may be short for:
+
+    >>> nearest("posdef", ["positive-definite", "negative-definite"])
+    ['positive-definite']
     """
-    listed = list(known)
-    folded = {each.lower(): each for each in reversed(listed)}
-    near = difflib.get_close_matches(str(name).lower(), list(folded), n=3, cutoff=0.6)
-    ratios = {each: difflib.SequenceMatcher(None, str(name).lower(), each).ratio() for each in near}
-    return [folded[each] for each in near if ratios[each] >= max(ratios.values()) - 0.1]
+    folded = {each.lower(): each for each in reversed(list(known))}
+    asked = str(name).lower()
+    near = difflib.get_close_matches(asked, list(folded), n=3, cutoff=0.6)
+    ratios = {each: difflib.SequenceMatcher(None, asked, each).ratio() for each in near}
+    likely = [folded[each] for each in near if ratios[each] >= max(ratios.values()) - 0.1]
+    return likely or [folded[each] for each in sorted(folded, key=len) if _shortened(asked, each)][:3]
+
+
+def _shortened(asked: str, name: str) -> bool:
+    """Do the letters asked for stand in the name, in order and from its first on?  Two letters are too few to tell."""
+    rest = iter(name)
+    return len(asked) > 2 and asked[0] == name[0] and all(letter in rest for letter in asked)
 
 
 def meant(name: object, known: Iterable[str], otherwise: str = "") -> str:

@@ -18,7 +18,11 @@ __all__ = ["classify"]
 
 
 def classify(
-    point: str | Path | System | Instance | Mapping[str, Any], *, seconds: float = 600.0, **fields: Any
+    point: str | Path | System | Instance | Mapping[str, Any],
+    tokens: object = None,
+    *,
+    seconds: float = 600.0,
+    **fields: Any,
 ) -> Classification:
     """The class, exact spectrum and stability of a point.
 
@@ -30,13 +34,18 @@ def classify(
     >>> found.kind, found.stable == "holds"
     ('consensus', True)
     """
-    if fields:
+    if tokens is not None or fields:
         if isinstance(point, Instance | Mapping) or not isinstance(point, str | System):
-            raise ValueError(f"{next(iter(fields))}: fields go with the name of a system, got {type(point).__name__}")
+            given = next(iter(fields), "tokens")
+            raise ValueError(f"{given}: fields go with the name of a system, got {type(point).__name__}")
         name = _registered(point) if isinstance(point, System) else point
-        subject: Any = Instance.of(name, fields.pop("tokens", None), **fields)
+        subject: Any = Instance.of(name, tokens, **fields)
     else:
         subject = point
+    if not isinstance(subject, str | Path | System | Instance | Mapping):
+        raise TypeError(
+            f"point must be the name of a system, an Instance, a mapping or a file, got {type(point).__name__}"
+        )
     if isinstance(subject, System):
         raise ValueError(f"tokens are missing: classify({subject.name!r}, tokens=..., ...)")
     try:

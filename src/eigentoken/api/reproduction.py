@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,6 +73,8 @@ def reproduce(
     """
     if scale not in ("quick", "full", "paper"):
         raise ValueError(f"scale must be quick, full or paper, got {scale!r}")
+    if recipes is not None and not isinstance(recipes, Iterable):
+        raise TypeError(f"recipes must be the names of some, or of one, got {recipes!r}: `eigentoken reproduce --list`")
     names = None if recipes is None else [recipes] if isinstance(recipes, str) else list(recipes)
     done = run_recipes(names, scale=scale, seed=seed, folder=folder, resume=not fresh, models=models, progress=progress)
     return Reproduction(done)

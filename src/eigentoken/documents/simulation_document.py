@@ -1,4 +1,4 @@
-"""``eigentoken/simulation/1``: simulate --json."""
+"""``eigentoken/simulation/2``: simulate --json."""
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
@@ -49,10 +49,10 @@ class SimulationFiles(TypedDict):
     data: NotRequired[str]
 
 
-@document("eigentoken/simulation/1", "simulate --json")
+@document("eigentoken/simulation/2", "simulate --json")
 @open_to_more
 class SimulationDocument(TypedDict):
-    schema: Literal["eigentoken/simulation/1"]
+    schema: Literal["eigentoken/simulation/2"]
     system: str
     limits: Annotated[dict[str, LimitCount], AnyObject]
     observables: Annotated[dict[str, ObservedEnds], AnyObject]
