@@ -534,6 +534,7 @@ def test_no_backend_of_matplotlib_is_chosen() -> None:
 def test_the_lab_brings_every_word() -> None:
     own = {
         "CONDITION",
+        "InFull",
         "OfOneMatrix",
         "misplaced",
         "MatrixNumber",
