@@ -249,6 +249,15 @@ def value_spectral_norm(number: terms.SpectralNorm, batch: Batch, ell: int | Non
     return torch.linalg.matrix_norm(batch.matrix(number.args[0]), ord=2)
 
 
+@VALUE.register(terms.HeadNorm)
+def value_head_norm(number: terms.HeadNorm, batch: Batch, ell: int | None) -> Tensor:
+    name = number.args[0].name
+    heads = [each for each in batch.parameters.get("heads", ()) if name in each]
+    found = [each[name] for each in heads] or [batch.named(name)]
+    at_once = [each(0.0) if callable(each) else each for each in found]
+    return torch.stack([torch.linalg.matrix_norm(each, ord=2) for each in at_once]).amax(0)
+
+
 @VALUE.register(terms.SpectralRadiusOff)
 def value_spectral_radius_off(number: terms.SpectralRadiusOff, batch: Batch, ell: int | None) -> Tensor:
     others = batch.eigen(number.args[0])[0][:, 1:].abs()

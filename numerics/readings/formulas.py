@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import singledispatchmethod
+from functools import lru_cache, singledispatchmethod
 from typing import Any
 
 import sympy as sp
@@ -19,7 +19,7 @@ from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.generated_words import generated_claim_about_every_state
 from eigentoken.numerics.readings.trajectories import problem_of
-from eigentoken.theory.calculus import HEADS, TOKENS, Expression, Index
+from eigentoken.theory.calculus import HEADS, TOKENS, Assumptions, Expression, Index
 from eigentoken.theory.calculus.evaluation import Numbers
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.propositions import (
@@ -38,7 +38,7 @@ from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter, 
 from eigentoken.theory.language.readings import CERTIFIED, GENERATED, OBSERVED
 from eigentoken.theory.language.verdicts import Verdict, undecided
 from eigentoken.theory.linearization.linearize import linearize
-from eigentoken.theory.systems.system import Time
+from eigentoken.theory.systems.system import System, Time
 
 __all__ = ["observed_formula"]
 
@@ -207,11 +207,17 @@ class _Seen:
             sqrt=torch.sqrt,
             convert=self.scalar,
             masks={"causal": [[int(j <= i) for j in range(batch.n)] for i in range(batch.n)]},
-            assumptions=linearize(batch.system, tangent=False).assumptions,
+            assumptions=_assumptions(batch.system),
         ).scalar(expression, dict(self.indices))
         return (
             value if isinstance(value, torch.Tensor) else torch.full((batch.count,), float(value), dtype=torch.float64)
         )
+
+
+@lru_cache(maxsize=64)
+def _assumptions(about: System) -> Assumptions:
+    """The names that the equation of a system introduces."""
+    return linearize(about, tangent=False).assumptions
 
 
 def _tensors(said: Proposition) -> list[Tensor]:

@@ -11,14 +11,14 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.attention_bounds import BOUNDS, of_every_weight, weight_bounds
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import det_matrix, numbers, symmetric_eigenpairs, times, transposed
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.matrices import weight_of_a_later_token
-from eigentoken.proofs.steps.reductions import all_agree
-from eigentoken.proofs.steps.tensor_reductions import EXACT
 from eigentoken.proofs.steps.textbook import CAUCHY_SCHWARZ
-from eigentoken.theory.language.conditions import BoundedInTime, PositiveDefinite, Symmetric
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.terms import ell, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.layer_systems import Covers
@@ -82,18 +82,7 @@ def _scores() -> tuple[Step, ...]:
 
 
 def _bounds() -> tuple[Step, ...]:
-    """All exponentials lie in [m, M] with m = e^{-K^2 b}, M = 1/m: the bounds, and that they are attained."""
-    from eigentoken.theory.statements.steps import Reduction
-
-    b = sp.Symbol("b", positive=True)
-
-    def attained() -> list[Any]:
-        """Token 1 at e, token 2 at -e, the others at e; scores b x^T y: the smallest weight of token 1."""
-        tokens = ((sp.Integer(1),), (sp.Integer(-1),), (sp.Integer(1),))
-        least_weight = EXACT.attention(tokens, ((b,),), None, False)[0][1]
-        largest = EXACT.attention(((sp.Integer(1),), (sp.Integer(-1),), (sp.Integer(-1),)), ((b,),), None, False)[0][0]
-        return [least_weight, largest]
-
+    """All exponentials lie in [m, M] with m = e^{-K^2 b}, M = 1/m: the bounds."""
     return (
         _step(
             "sharp lower bound",
@@ -129,19 +118,6 @@ def _bounds() -> tuple[Step, ...]:
             conclusion=high**2 >= WEIGHT,
             uses=("scores",),
             establishes=("the weights are bounded above",),
-        ),
-        Reduction(
-            name="attained",
-            says="Both sharp bounds are attained, here for $\\ell = 3$ on $S^0$ with scores $b\\,y_i y_j$: tokens $(1, "
-            "-1, 1)$ and $(1, -1, -1)$.",
-            scope="3 tokens",
-            derive=attained,
-            claimed=(1 / (1 + 2 * sp.exp(2 * b)), 1 / (1 + 2 * sp.exp(-2 * b))),
-            agrees=all_agree,
-            entrywise=True,
-            shows=lambda claimed: (
-                f"\\alpha_{{12}} = {sp.latex(claimed[0])}, \\qquad \\alpha_{{11}} = {sp.latex(claimed[1])}"
-            ),
         ),
     )
 
@@ -188,14 +164,17 @@ AB_L41 = register(
         title="Bounds on attention weights",
         systems=("ellipsoid-multihead-flow",),
         covers=Covers(masks=("causal",)),
-        conditions=(Symmetric(W), PositiveDefinite(W), BoundedInTime("P")),
-        text="With $\\lVert P_{\\eta}(t)\\rVert \\le b$ and $K^2 = 1/\\lambda_{\\min}(W)$: $c_1 \\le "
-        "\\alpha^{\\eta}_{ij} \\le c_2$, $c_1 = 1/(\\sqrt d\\,\\ell\\,e^{2K^2b})$, $c_2 = e^{2K^2b}$. Sharper, and "
-        "attained: $\\frac{1}{\\sqrt d\\,(1 + (\\ell-1)e^{2K^2b})} \\le \\alpha^{\\eta}_{ij} \\le \\frac{1}{\\sqrt "
-        "d\\,(1 + (\\ell-1)e^{-2K^2b})}$. For causal attention this is for $j \\le i$ (with $\\ell$ replaced by $i$).",
+        conditions=(Symmetric(W), PositiveDefinite(W)),
+        claims=tuple(Formula(of_every_weight(each)) for each in BOUNDS),
         facts=("the metric is symmetric and positive definite",),
         derive=derive,
-        prose_from=("sharp lower bound", "sharp upper bound", "printed lower bound", "printed upper bound", "attained"),
+        proof=weight_bounds,
+        claims_from=(
+            ("sharp lower bound",),
+            ("sharp upper bound",),
+            ("printed lower bound",),
+            ("printed upper bound",),
+        ),
         vectors=(
             Vector(
                 "b, c_1, c_2 and the sharp bounds for |det_matrix(3)|, K = 1, 4 tokens, d = 3",

@@ -15,18 +15,37 @@ from eigentoken.proofs.properties.deterministic_data import numbers
 from eigentoken.proofs.steps.calculus_steps import (
     TOKEN_I,
     TOKEN_J,
+    TOKEN_K,
     along_flow,
     attention_sum,
     field_of,
     pair_exponential,
     tensor_step,
 )
-from eigentoken.theory.calculus import Assumptions, Letter, differentiate, direction, instance, vector
+from eigentoken.proofs.steps.theorems import RAYLEIGH_BELOW
+from eigentoken.theory.calculus import (
+    Assumptions,
+    Expression,
+    Letter,
+    differentiate,
+    direction,
+    exponential,
+    instance,
+    one,
+    vector,
+)
+from eigentoken.theory.calculus import dot as inner
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.observables import expression_of
+from eigentoken.theory.kernel.propositions import relation_of
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor
 from eigentoken.theory.language.claims import Decreases
 from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.observables import apply_matrix, dot
 from eigentoken.theory.language.observables_attention import ellipsoid_potential
-from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.language.terms import Eigenvalue, d, matrix
+from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
 from eigentoken.theory.statements.steps import Derivation, Inequality
@@ -88,6 +107,56 @@ def derive() -> Derivation:
     )
 
 
+#: ``Z_i = sqrt(d) sum_k exp(x_i^T P x_k)``, and the velocity ``Y_i`` of a token.
+ROW = attention_sum(Letter("P"), TOKEN_I, STATE)
+SCORES = (Letter("P"),)
+
+
+def velocity() -> Expression:
+    """``Y_P(x)_i``, from the equation of the flow."""
+    return instance(linearize("ellipsoid-flow", tangent=False).step, TOKEN_I)
+
+
+def lost() -> Expression:
+    """``|Y_P|_g^2 = sum_i Z_i Y_i^T P Y_i``."""
+    return (ROW * inner(velocity(), velocity(), SCORES)).summed(TOKEN_I)
+
+
+RATE = sp.Eq(Rate(expression_of(ellipsoid_potential)), -Tensor(lost()), evaluate=False)
+
+
+def _row_is_large(kernel: Kernel) -> Proved:
+    """``Z_i >= sqrt d``: the term of the token itself is e."""
+    x, other = vector(STATE, TOKEN_I), vector(STATE, TOKEN_K)
+    own, each = inner(x, x, SCORES), exponential(inner(x, other, SCORES))
+    terms = kernel.arithmetic([kernel.positive(each)], sp.Ge(Tensor(each), 0, evaluate=False))
+    single = [kernel.exponential_of(own), kernel.reduction(own, one()), kernel.factors(one()), kernel.factors(ROW)]
+    return kernel.arithmetic(
+        [kernel.summand(kernel.generalise(TOKEN_K, terms), TOKEN_I), *single], Tensor(ROW) >= sp.sqrt(d)
+    )
+
+
+def proof(kernel: Kernel) -> Proved:
+    """``V' = -sum_i Z_i Y_i^T P Y_i <= -sqrt(d) lambda_d(P) sum_i |Y_i|^2``, for symbolic n and d."""
+    symmetric, moved = kernel.given(Symmetric(P)), velocity()
+    positive = kernel.unfold(kernel.given(PositiveDefinite(P)))
+    form, scale = inner(moved, moved, SCORES), Eigenvalue(P, d) * sp.sqrt(d)
+    known = [
+        _row_is_large(kernel),
+        kernel.textbook(RAYLEIGH_BELOW, symmetric, A=P, z=moved),
+        kernel.square(moved),
+        positive,
+    ]
+    below = sp.Le(scale * Tensor(inner(moved, moved)), Tensor(ROW * form), evaluate=False)
+    each = kernel.generalise(TOKEN_I, kernel.arithmetic([*known, kernel.product(ROW, form)], below))
+    rate, speed = kernel.increment(expression_of(ellipsoid_potential)), kernel.squared_speed()
+    written = kernel.reduction(relation_of(rate.proposition).rhs.expression, lost() * -1, symmetric)
+    exact = kernel.arithmetic([rate, written, kernel.scaling(lost(), -1)], RATE)
+    falls = sp.Le(RATE.lhs, -scale * Tensor(speed), evaluate=False)
+    bound = kernel.arithmetic([exact, kernel.summed(each), kernel.scaling(speed, scale)], falls)
+    return kernel.dissipates(ellipsoid_potential, scale, bound, kernel.arithmetic([positive], scale > 0))
+
+
 def rate_example() -> list[Any]:
     """``|Y_P|_g^2`` for P = det_spd(3) and four tokens."""
     spd, tokens = data()
@@ -111,10 +180,9 @@ AB_T31 = register(
         systems=("ellipsoid-flow",),
         conditions=(Symmetric(P), PositiveDefinite(P)),
         claims=(Decreases(ellipsoid_potential, strict=True),),
-        text="$\\operatorname{grad}_{g_P} V_P = -Y_P$, hence $\\dot V_P = -|Y_P|_g^2 \\le 0$, with equality only at "
-        "equilibria.",
         depends=("AB-L3.1", "AB-L3.2", "AB-E8"),
         derive=derive,
+        proof=proof,
         claims_from=(("sign",),),
         vectors=(Vector("|Y_P|_g^2 at the data of AB-E8", rate_example, ("0.618703674475619",)),),
     )

@@ -10,14 +10,26 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import bibtex
-from eigentoken.theory.calculus import Expression, dot
+from eigentoken.theory.calculus import Expression, Index, dot
 from eigentoken.theory.calculus import matrix as product
 from eigentoken.theory.kernel.books import Textbook
-from eigentoken.theory.kernel.tensors import Tensor
-from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.kernel.propositions import (
+    TRUE,
+    Conjunction,
+    Exists,
+    ForAll,
+    Implication,
+    Proposition,
+    proposition,
+    put,
+)
+from eigentoken.theory.kernel.refused import Refused
+from eigentoken.theory.kernel.tensors import STATE, AtTime, Rate, Tensor, VectorLetter
+from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.terms import Eigenvalue, d
+from eigentoken.theory.systems.system import Time
 
-__all__ = ["RAYLEIGH_BELOW"]
+__all__ = ["CAUCHY_SCHWARZ", "COMPARISON", "DECAY", "EUCLIDEAN", "RAYLEIGH_BELOW"]
 
 
 def _rayleigh(A: sp.MatrixSymbol, z: Expression) -> tuple[tuple[Any, ...], Any]:
@@ -33,4 +45,107 @@ RAYLEIGH_BELOW = Textbook(
     says=_rayleigh,
     reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices (variational characterisations)",
     bibtex=bibtex("Horn-Johnson"),
+)
+
+
+def _cauchy_schwarz(A: sp.MatrixSymbol, y: Expression, z: Expression) -> tuple[tuple[Any, ...], Any]:
+    metric = product(A.name)
+    lengths = Tensor(dot(y, y, metric)) * Tensor(dot(z, z, metric))
+    return (Symmetric(A), PositiveDefinite(A)), sp.Le(Tensor(dot(y, z, metric)) ** 2, lengths, evaluate=False)
+
+
+#: ``(y^T A z)^2 <= (y^T A y)(z^T A z)`` for A symmetric and positive definite.
+CAUCHY_SCHWARZ = Textbook(
+    key="Cauchy-Schwarz",
+    name="the Cauchy-Schwarz inequality",
+    letters={"A": sp.MatrixSymbol, "y": Expression, "z": Expression},
+    says=_cauchy_schwarz,
+    reference="Horn, Johnson, Matrix Analysis, chapter on norms (inner products)",
+    bibtex=bibtex("Horn-Johnson"),
+)
+
+
+def _euclidean(y: Expression, z: Expression) -> tuple[tuple[Any, ...], Any]:
+    return (), sp.Le(Tensor(dot(y, z)) ** 2, Tensor(dot(y, y)) * Tensor(dot(z, z)), evaluate=False)
+
+
+#: ``(y^T z)^2 <= |y|^2 |z|^2``.
+EUCLIDEAN = Textbook(
+    key="Cauchy-Schwarz-Euclidean",
+    name="the Cauchy-Schwarz inequality",
+    letters={"y": Expression, "z": Expression},
+    says=_euclidean,
+    reference="Rudin, Principles of Mathematical Analysis, chapter on the real and complex number systems",
+    bibtex=bibtex("Rudin-Principles"),
+)
+
+
+_T, _S = sp.symbols("t s", real=True)
+_LARGEST = sp.Symbol("C", real=True)
+
+
+def _comparison(f: Expression, kappa: sp.Expr, region: Proposition) -> tuple[tuple[Any, ...], Any]:
+    indices = sorted(f.free_indices)
+    here = [Index(each.kind, f"a{place}") for place, each in enumerate(indices)]
+    other = [Index(each.kind, f"b{place}") for place, each in enumerate(indices)]
+    one_f, other_f = f.at(*zip(indices, here, strict=True)), f.at(*zip(indices, other, strict=True))
+    parts = Tensor(one_f).divisors()
+    if not indices or sp.sympify(kappa).has(Tensor) or _T in sp.sympify(kappa).free_symbols:
+        raise Refused("the functions have an index, and the rate is a number")
+
+    def each(letters: list[Index], said: Any) -> Proposition:
+        found = proposition(said)
+        for letter in reversed(letters):
+            found = ForAll(letter, TRUE, found)
+        return found
+
+    def at(said: Proposition, time: Any) -> Proposition:
+        return put(said, {VectorLetter(STATE): AtTime(time)})
+
+    def value(term: Expression, time: Any) -> Tensor:
+        return Tensor(term, time)
+
+    largest = each(other, sp.Le(value(other_f, _T), value(one_f, _T), evaluate=False))
+    falls = sp.Le(Rate(one_f, _T), -kappa * value(one_f, _T), evaluate=False)
+    smooth = [sp.Ne(Tensor(part.expression, _T), 0) for part in parts]
+    body = Conjunction((each(here, Implication(largest, proposition(falls))), each(here, sp.And(*smooth))))
+    since = proposition(sp.Ge(_T, 0, evaluate=False))
+    until = sp.Le(_S, _T) if parts else sp.Lt(_S, _T)
+    before = ForAll(_S, Conjunction((proposition(sp.Ge(_S, 0, evaluate=False)), proposition(until))), at(region, _S))
+    start = each(here, sp.Le(value(one_f, sp.Integer(0)), _LARGEST, evaluate=False))
+    end = each(here, sp.Le(value(one_f, _T), _LARGEST * sp.exp(-kappa * _T), evaluate=False))
+    conclusion = Implication(before, ForAll(_LARGEST, TRUE, Implication(start, end)))
+    return (ForAll(_T, since, Implication(at(region, _T), body)),), ForAll(_T, since, conclusion)
+
+
+#: The largest M of finitely many differentiable functions of the state: where those that are largest have a slope of at most
+#: ``-kappa M``, M(t) <= C e^{-kappa t}.  In a region, as long as the trajectory was in it (up to and with t, if f divides).
+COMPARISON = Textbook(
+    key="comparison-of-the-largest",
+    name="the comparison lemma for the largest of finitely many absolutely continuous functions",
+    letters={"f": Expression, "kappa": sp.Expr, "region": Proposition},
+    says=_comparison,
+    reference="Walter, Ordinary Differential Equations, on differential inequalities in the sense of Caratheodory",
+    bibtex=bibtex("Walter"),
+    time=Time.FLOW,
+)
+
+
+def _decay(C: sp.Expr, kappa: sp.Expr) -> tuple[tuple[Any, ...], Any]:
+    small, late = sp.Symbol("epsilon", positive=True), sp.Symbol("T", nonnegative=True)
+    if {_T, small, late} & (sp.sympify(C).free_symbols | sp.sympify(kappa).free_symbols):
+        raise Refused("C and kappa do not depend on the time")
+    below = sp.Le(C * sp.exp(-kappa * _T), small, evaluate=False)
+    after = ForAll(_T, proposition(sp.Ge(_T, late, evaluate=False)), proposition(below))
+    return (sp.Gt(kappa, 0),), ForAll(small, TRUE, Exists(late, TRUE, after))
+
+
+#: ``C e^{-kappa t}`` tends to zero.
+DECAY = Textbook(
+    key="exponential-decay",
+    name="the limit of the exponential function",
+    letters={"C": sp.Expr, "kappa": sp.Expr},
+    says=_decay,
+    reference="Rudin, Principles of Mathematical Analysis, chapter on some special functions",
+    bibtex=bibtex("Rudin-Principles"),
 )

@@ -91,6 +91,11 @@ def _bibliography(entries: Collection[Reference]) -> list[str]:
     return [r"\begin{thebibliography}{99}", *items, r"\end{thebibliography}", "% The same as BibTeX:", *comments]
 
 
+def _breakable(name: str) -> str:
+    """A long name of a system may be broken after its hyphens."""
+    return re.sub(r"(?<=\w)-(?=\w)", r"-\\allowbreak{}", name)
+
+
 def escape(text: str) -> str:
     """Escape what is special outside mathematics, leaving dollar-delimited parts and commands alone.
 
@@ -102,7 +107,7 @@ def escape(text: str) -> str:
 
 def _escaped(words: str) -> str:
     words = re.sub(r"(?<!\\)([%&#])", r"\\\1", words)
-    words = re.sub(r"(?<![`])`([^`']+)`", r"\\texttt{\1}", words)
+    words = re.sub(r"(?<![`])`([^`']+)`", lambda found: rf"\texttt{{{_breakable(found[1])}}}", words)
     parts = re.split(r"(\\(?:cite|label|hyperref|ref|eqref)(?:\[[^\]]*\])?\{[^}]*\})", words)
     for index in range(0, len(parts), 2):
         parts[index] = re.sub(r"(?<!\\)_", r"\\_", parts[index])

@@ -28,13 +28,13 @@ def test_the_expression_has_the_value_of_the_function(observable: Observable, n:
     numbers = Numbers(
         sizes={"token": n},
         scalars={TOKENS: sp.Integer(n)},
-        matrices={"V": value},
+        matrices={"V": value, "P": value},
         vectors={"x": tokens},
         exp=sp.exp,
         sqrt=sp.sqrt,
         convert=sp.sympify,
     )
-    expected = observable(EXACT, system("oja-flow"), {"V": value}, tokens)
+    expected = observable(EXACT, system("oja-flow"), {"V": value, "P": value}, tokens)
     assert sp.expand(numbers.scalar(expression_of(observable)) - expected) == 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -37,16 +38,26 @@ from eigentoken.theory.language.claims import (
     Converges,
     Decreases,
     Equilibrium,
+    ForwardInvariant,
     SpectrumIs,
     Stable,
     TwoCycle,
     Unstable,
 )
-from eigentoken.theory.language.conditions import InHemisphere, NotAllEqual, PositiveDefinite, SimpleTop, Symmetric
+from eigentoken.theory.language.conditions import (
+    InHemisphere,
+    IsIdentity,
+    NotAllEqual,
+    PositiveDefinite,
+    SimpleTop,
+    Symmetric,
+)
 from eigentoken.theory.language.observables import Observable, oja_potential
-from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet
+from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet, Hemisphere
 from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, d, ell, k, matrix, n
 from eigentoken.theory.systems.catalogue import system
+from eigentoken.theory.systems.system import Time
+from tests.theory import kernel_rules_of_sums
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = ROOT / "theory" / "kernel"
@@ -425,6 +436,15 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         "square and root": (lambda: numbers.identity(sp.sqrt(x**2), x), "not the same"),
     },
     "reduction": {
+        "the sum of the heads is not the identity": (
+            lambda: structure.reduction(
+                dot(vector("z"), vector("z"), (Letter("U"),)),
+                dot(vector("z"), vector("z")),
+                system("ellipsoid-multihead-flow"),
+                assume(IsIdentity(matrix("U"))),
+            ),
+            "sum of the heads",
+        ),
         "what differs": (lambda: structure.reduction(unit_product("x", "a"), one(), OJA), "remain"),
         "unit tokens without a system": (lambda: structure.reduction(unit_product("x", "x"), one(), None), "remain"),
         "unit tokens in Euclidean space": (
@@ -555,6 +575,14 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
     "dissipates": {
         "another scale": (lambda: dynamics.dissipates(ENERGY, 3, books.argued(LOSS, "so", FLOW)), "not bounded"),
         "a scale with a sign": (lambda: dynamics.dissipates(ENERGY, x, books.argued(LOSS, "so", FLOW)), "positive"),
+        "another number is positive": (
+            lambda: dynamics.dissipates(ENERGY, x, books.argued(LOSS, "so", FLOW), assume(y > 0)),
+            "positive",
+        ),
+        "a scale that depends on the state": (
+            lambda: dynamics.dissipates(ENERGY, HEIGHT, books.argued(LOSS, "so", FLOW), assume(HEIGHT > 0)),
+            "one number",
+        ),
         "a hypothesis about the state": (lambda: dynamics.dissipates(ENERGY, 2, assume(LOSS, FLOW)), "at every state"),
         "the speed of another system": (
             lambda: dynamics.dissipates(ENERGY, 2, books.argued(LOSS, "so", system("attention-flow"))),
@@ -575,7 +603,13 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         ),
         "a mask": (lambda: spectra.antipodal_rest(AntipodalAt("w"), system("causal-flow")), "does not weigh"),
     },
-    "meaning": {"a word without one": (lambda: words.meaning(NotAllEqual()), "no meaning")},
+    "meaning": {
+        "a word without one": (lambda: words.meaning(NotAllEqual()), "no meaning"),
+        "a flow's word for a map": (lambda: words.meaning(Converges(ConsensusSet()), OJA), "of a flow"),
+        "another place": (lambda: words.meaning(Converges(ConsensusAt(V, 1)), FLOW), "no meaning"),
+        "another region": (lambda: words.meaning(ForwardInvariant(Hemisphere(V)), FLOW), "no meaning"),
+        "an eigenvector as normal": (lambda: words.meaning(InHemisphere(V), FLOW), "eigenvector"),
+    },
     "eigenvalue_order": {"another size": (lambda: words.eigenvalue_order(sp.MatrixSymbol("A", 2, 2)), "d x d")},
     "norm_of_symmetric": {"another size": (lambda: words.norm_of_symmetric(sp.MatrixSymbol("A", 2, 2)), "d x d")},
     "equal_indices": {
@@ -584,6 +618,14 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
     },
     "textbook": {
         "a hypothesis is missing": (lambda: books.textbook(THEOREM, (assume(P),), None, X=V), "needs"),
+        "a theorem about flows, for a map": (
+            lambda: books.textbook(replace(THEOREM, time=Time.FLOW), (assume(P), assume(Q)), OJA, X=V),
+            "about a flow",
+        ),
+        "a theorem about flows, for nothing": (
+            lambda: books.textbook(replace(THEOREM, time=Time.FLOW), (assume(P), assume(Q)), None, X=V),
+            "about a flow",
+        ),
         "of another matrix": (lambda: books.textbook(THEOREM, (assume(P), assume(Q)), None, X=W), "needs"),
         "a letter of another kind": (lambda: books.textbook(THEOREM, (assume(P), assume(Q)), None, X=x), "must be"),
         "a letter too many": (
@@ -608,6 +650,10 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
     },
     "argued": {"no words": (lambda: books.argued(P, "  ", None), "words")},
 }
+
+
+GIVES |= kernel_rules_of_sums.GIVES
+REFUSES |= kernel_rules_of_sums.REFUSES
 
 
 @pytest.mark.parametrize("rule", GIVES)

@@ -31,9 +31,23 @@ def holds(statement: Statement) -> None:
         assert proved.scope() == ()
 
 
+#: Of the chapter on ellipsoids.
+ABELLA = {"AB-L4.1", "AB-T3.1"}
+
+
 def test_the_statements_of_the_kernel_are_these() -> None:
     bipartite = {"PM-L5", "PM-L8", "PM-L13", "PM-L14", "PM-N3", "PM-R10", "CT-3", "CT-5", "CT-6"}
-    assert {each.id for each in PROVED} == {"PM-L1", "PM-L7", "PM-L11", "PM-T3", "CT-1", "CT-4", *QUICK, *bipartite}
+    assert {each.id for each in PROVED} == {
+        "PM-L1",
+        "PM-L7",
+        "PM-L11",
+        "PM-T3",
+        "CT-1",
+        "CT-4",
+        *QUICK,
+        *bipartite,
+        *ABELLA,
+    }
 
 
 @pytest.mark.parametrize("name", QUICK)

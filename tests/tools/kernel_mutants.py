@@ -29,6 +29,7 @@ __all__ = ["STILL_TRUE", "Mutant", "mutants", "survivors"]
 
 #: ``ID: what was changed`` of the mutants that hold, with the reason.
 STILL_TRUE: dict[str, str] = {
+    "AB-L4.1: for ellipsoid-map": "the layer has the same weights",
     "CT-3: without Nonsingular(term=V)": "no eigenvalue is divided by",
     "PM-L5: without Nonsingular(term=V)": "no eigenvalue is divided by",
     "PM-L14: without n >= 2": "a split has two tokens at least",

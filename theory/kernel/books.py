@@ -25,7 +25,7 @@ from eigentoken.theory.kernel.propositions import (
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.systems.catalogue import special_case
-from eigentoken.theory.systems.system import System
+from eigentoken.theory.systems.system import System, Time
 
 __all__ = ["Schema", "Stated", "Textbook", "argued", "needed", "recall", "textbook"]
 
@@ -46,6 +46,8 @@ class Textbook:
     says: Schema
     reference: str
     bibtex: str
+    time: Time | None = None
+    "A theorem about trajectories is about flows, or about maps."
 
     def __post_init__(self) -> None:
         if not (self.reference and self.bibtex):
@@ -76,6 +78,8 @@ def textbook(theorem: Textbook, premises: tuple[Proved, ...], system: System | N
     """The conclusion of the theorem, where each of its hypotheses is among the premises."""
     needed, conclusion = theorem.of(**objects)
     joint, hypotheses = joined(premises, system)
+    if theorem.time is not None and (joint is None or joint.time is not theorem.time):
+        raise Refused(f"{theorem.name} is about a {theorem.time.value}")
     known = {canonical(part) for each in premises for part in (each.proposition, *conjuncts(each.proposition))}
     missing = [part for each in needed for part in conjuncts(each) if canonical(part) not in known]
     if missing:

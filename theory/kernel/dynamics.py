@@ -152,7 +152,7 @@ def _continuous(term: Any, t: sp.Symbol) -> bool:
     return known and all(_continuous(each, t) for each in term.args)
 
 
-def dissipates(observable: Observable, scale: Any, proved: Proved, *, weighted: bool = False) -> Proved:
+def dissipates(observable: Observable, scale: Any, proved: Proved, *positive: Proved, weighted: bool = False) -> Proved:
     """``Rate(W) <= -c sum_i |f_i|^2`` with ``c > 0`` at every state gives ``Decreases(W)``, strictly off the equilibria.
 
     ``f_i`` is the velocity of a flow, ``x_i^+ - x_i`` of a map: where the state is no equilibrium, one of them is not zero.  With
@@ -160,15 +160,19 @@ def dissipates(observable: Observable, scale: Any, proved: Proved, *, weighted: 
     """
     if proved.system is None:
         raise Refused("a rate is that of a system")
-    if sp.sympify(scale).is_positive is not True:
+    system, hypotheses = joined((proved, *positive))
+    known = {canonical(each.proposition) for each in positive}
+    if sp.sympify(scale).is_positive is not True and canonical(proposition(scale > 0)) not in known:
         raise Refused(f"the scale must be positive, got {scale}")
+    if sp.sympify(scale).has(Tensor):
+        raise Refused(f"the scale must be one number for all states, got {scale}")
     speed = Tensor(squared_speed(proved.system, weighted))
     wanted = proposition(sp.Le(Rate(expression_of(observable)), -scale * speed, evaluate=False))
     if not same(proved.proposition, wanted):
         raise Refused(f"the rate of {observable.name} is not bounded by the squared speed: {proved.proposition!r}")
-    if any(VectorLetter(STATE) in free_letters(each) for each in proved.hypotheses):
+    if any(VectorLetter(STATE) in free_letters(each) for each in hypotheses):
         raise Refused("the rate is known under a hypothesis about the state: it must hold at every state")
-    return prove(Atom(Decreases(observable, strict=True)), "dissipates", (proved,), proved.system, proved.hypotheses)
+    return prove(Atom(Decreases(observable, strict=True)), "dissipates", (proved, *positive), system, hypotheses)
 
 
 def monotone(observable: Observable, proved: Proved) -> Proved:

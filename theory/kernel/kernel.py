@@ -15,7 +15,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Expression
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, formulas, logic, spectra, structure, words
+from eigentoken.theory.kernel import books, dynamics, formulas, logic, spectra, structure, sums, words
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Atom,
@@ -165,6 +165,12 @@ class Kernel:
     scaling = staticmethod(structure.scaling)
     total = staticmethod(structure.total)
     induction = staticmethod(structure.induction)
+    factors = staticmethod(sums.factors)
+    product = staticmethod(sums.product)
+    exponential_of = staticmethod(sums.exponential_of)
+    positive = staticmethod(sums.positive)
+    summand = staticmethod(sums.summand)
+    least = staticmethod(sums.least)
 
     def spectrum(self, place: Place) -> Proved:
         return spectra.spectrum(place, self._system())
@@ -203,8 +209,7 @@ class Kernel:
     linear_stability = staticmethod(dynamics.linear_stability)
     linear_instability = staticmethod(dynamics.linear_instability)
 
-    def dissipates(self, observable: Observable, scale: Any, proved: Proved, *, weighted: bool = False) -> Proved:
-        return dynamics.dissipates(observable, scale, proved, weighted=weighted)
+    dissipates = staticmethod(dynamics.dissipates)
 
     def squared_speed(self, *, weighted: bool = False) -> Expression:
         return structure.squared_speed(self._system(), weighted)
@@ -213,6 +218,11 @@ class Kernel:
 
     def monotone(self, observable: Observable, proved: Proved) -> Proved:
         return dynamics.monotone(observable, proved)
+
+    def bounded_forms(self, name: str) -> Proved:
+        return words.bounded_forms(name, self._system())
+
+    bounded_norm = staticmethod(words.bounded_norm)
 
     eigenvalue_order = staticmethod(words.eigenvalue_order)
     norm_of_symmetric = staticmethod(words.norm_of_symmetric)

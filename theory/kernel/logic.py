@@ -257,7 +257,8 @@ def instantiate(proved: Proved, value: Any, *guards: Proved) -> Proved:
 def check_sort(letter: AnyLetter, value: Any, known: Collection[Proposition] = ()) -> None:
     """Is the value known to be of the sort of the letter?  A state is the state at a time, and nothing else.
 
-    An integer is also known to be positive where ``value >= 1`` is among what is known.
+    An integer is also known to be positive where ``value >= 1`` is among what is known, any real number where ``value > 0`` is;
+    and a value is known to be defined where that is among it.
     """
     if isinstance(letter, Index):
         good = isinstance(value, Index) and value.kind == letter.kind
@@ -271,7 +272,10 @@ def check_sort(letter: AnyLetter, value: Any, known: Collection[Proposition] = (
         term = sp.sympify(value)
         if term.is_integer and letter.is_integer and canonical(proposition(sp.Ge(term, 1))) in known:
             term = sp.Symbol("m", integer=True, positive=True)
-        good = isinstance(term, sp.Expr) and bool(term.is_real) and not where_defined(term) and _declared(letter, term)
+        elif isinstance(term, sp.Expr) and canonical(proposition(sp.Gt(term, 0, evaluate=False))) in known:
+            term = sp.Symbol("m", positive=True)
+        undefined = [each for each in where_defined(term) if canonical(proposition(each)) not in known]
+        good = isinstance(term, sp.Expr) and bool(term.is_real) and not undefined and _declared(letter, term)
     if not good:
         raise Refused(f"{value} is not known to be of the sort of {letter.name}")
 
@@ -289,9 +293,9 @@ def _is_real(term: sp.MatrixExpr) -> bool:
 
 def witness(said: Exists, value: Any, *proofs: Proved) -> Proved:
     """``guard(value)`` and ``P(value)`` give ``there is a letter with guard: P``."""
-    check_sort(said.letter, value)
     system, hypotheses = joined(proofs)
     known = {canonical(part) for each in proofs for part in conjuncts(each.proposition)}
+    check_sort(said.letter, value, known)
     table = {said.letter: value}
     wanted = (*conjuncts(put(said.guard, table)), *conjuncts(put(said.body, table)))
     missing = [each for each in wanted if canonical(each) not in known]

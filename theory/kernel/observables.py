@@ -9,10 +9,11 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from eigentoken.theory.calculus import TOKENS, Expression, Index, dot, matrix, vector
+from eigentoken.theory.calculus import TOKENS, Expression, Index, dot, exponential, matrix, vector
 from eigentoken.theory.kernel.refused import Refused
 from eigentoken.theory.kernel.tensors import STATE
 from eigentoken.theory.language.observables import Observable, oja_potential
+from eigentoken.theory.language.observables_attention import ellipsoid_potential
 
 __all__ = ["EXPRESSIONS", "expression_of"]
 
@@ -24,7 +25,16 @@ def _oja_potential() -> Expression:
     return dot(mean, mean, matrix("V")) * sp.Rational(-1, 2)
 
 
-EXPRESSIONS: dict[Observable, Callable[[], Expression]] = {oja_potential: _oja_potential}
+def _ellipsoid_potential() -> Expression:
+    """``V_P = -1/2 sum_ij exp(x_i^T P x_j)``."""
+    i, j = Index("token", "i"), Index("token", "j")
+    return exponential(dot(vector(STATE, i), vector(STATE, j), matrix("P"))).summed(i, j) * sp.Rational(-1, 2)
+
+
+EXPRESSIONS: dict[Observable, Callable[[], Expression]] = {
+    oja_potential: _oja_potential,
+    ellipsoid_potential: _ellipsoid_potential,
+}
 
 
 def expression_of(observable: Observable) -> Expression:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -22,6 +24,7 @@ from eigentoken.theory.calculus import (
     substitute,
     vector,
 )
+from eigentoken.theory.calculus.expressions import frozen
 from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.logic import check_sort
 from eigentoken.theory.kernel.propositions import (
@@ -41,38 +44,57 @@ from eigentoken.theory.kernel.tensors import (
     Tensor,
     bases_of,
     is_defined,
+    letters_in,
     named_of,
     norms_of,
     real_where_defined,
 )
-from eigentoken.theory.language.conditions import Symmetric
-from eigentoken.theory.linearization.linearize import linearize
+from eigentoken.theory.language.conditions import IsIdentity, Symmetric
+from eigentoken.theory.linearization.linearize import Linearization, linearize
 from eigentoken.theory.systems.system import System, Time
 
 __all__ = ["increment", "induction", "reduction", "scaling", "square", "squared_speed", "summed", "total"]
 
 
-def _known(system: System | None, premises: tuple[Proved, ...]) -> Assumptions:
-    """What the normal form may use: unit tokens of the system, its definitions, and symmetry that is proved."""
-    rules = Assumptions() if system is None else linearize(system, tangent=False).assumptions
-    names = set()
+@lru_cache(maxsize=64)
+def equation_of(system: System) -> Linearization:
+    """The step or the velocity of a system for symbolic n and d, and the names that it introduces."""
+    return linearize(system, tangent=False)
+
+
+def _known(system: System | None, premises: tuple[Proved, ...], *quantities: Expression) -> Assumptions:
+    """What the normal form may use: unit tokens of the system, its definitions, and what is proved of letters.
+
+    With heads, a letter of the heads is the identity for each of them; without an index it is their sum, which is not.
+    """
+    rules = Assumptions() if system is None else equation_of(system).assumptions
+    of_heads = {system.value, system.score} if system is not None and system.multihead else set()
     for each in premises:
         word = getattr(each.proposition, "word", None)
-        if not isinstance(word, Symmetric) or not isinstance(word.term, sp.MatrixSymbol):
+        if not isinstance(word, Symmetric | IsIdentity) or not isinstance(word.term, sp.MatrixSymbol):
             raise Refused(f"a reduction uses the system and the symmetry of letters, got {each.proposition!r}")
-        if system is not None and system.multihead:
+        name = word.term.name
+        if name in of_heads and (isinstance(word, Symmetric) or name in totals_of(quantities)):
             raise Refused(
-                f"{word.term} is the sum of the heads of {system.name}: its symmetry is not that of each head"
+                f"{name} is the sum of the heads: its symmetry is not that of each head, nor are they its value"
             )
-        names.add(word.term.name)
-    return rules.extended(symmetric=frozenset(names)) if names else rules
+        if isinstance(word, Symmetric):
+            rules = rules.extended(symmetric=frozenset({name}))
+        else:
+            rules = rules.extended(replaced={name: (sp.Integer(1), ())})
+    return rules
+
+
+def totals_of(quantities: Iterable[Expression]) -> set[str]:
+    """The names of matrices without an index of a head."""
+    return {letter.name for each in quantities for letter in letters_in(frozen(each)) if not letter.indices}
 
 
 def reduction(left: Expression, right: Expression, system: System | None, *premises: Proved) -> Proved:
     """``left = right`` for all n and d, by the normal form of the calculus, at every state of the system."""
     joint, hypotheses = joined(premises, system)
     wanted = sp.Eq(Tensor(left), Tensor(right), evaluate=False)
-    rules = _known(joint, premises)
+    rules = _known(joint, premises, left, right)
     rest = normal_form(left - right, rules)
     if rest.terms:  # with what the vectors of a map are defined as
         rest = normal_form(expand_definitions(left - right, rules), rules)
@@ -92,7 +114,7 @@ def increment(quantity: Expression, system: System) -> Proved:
     names = {base.name for base in bases_of(term.key)}
     if any(map(is_defined, names)) or norms_of(term.key) or named_of(term.key):
         raise Refused(f"{quantity!r} has names for functions of the state: write it in the state {STATE}")
-    found = linearize(system, tangent=False)
+    found = equation_of(system)
 
     def moved(*indices: Index) -> Expression:
         return instance(found.step, *indices)
@@ -140,7 +162,7 @@ def squared_speed(system: System, weighted: bool = False) -> Expression:
 
     With ``weighted``, of a map on the sphere, ``sum_i r_i |f_i|^2`` with the norms r_i > 0 that it divides by.
     """
-    found = linearize(system, tangent=False)
+    found = equation_of(system)
     moved = found.step if system.time is Time.FLOW else found.step - vector(STATE, SLOT)
     i = Index("token", "i")
     here = instance(moved, i)
@@ -160,12 +182,12 @@ def summed(proved: Proved) -> Proved:
     relation = relation_of(said.body)
     if not isinstance(relation, sp.Le | sp.Ge | sp.Eq):
         raise Refused("what is summed must be an equation or an inequality that is not strict")
-    sides = [_as_expression(side).summed(said.letter) for side in relation.args]
+    sides = [as_expression(side).summed(said.letter) for side in relation.args]
     wanted = proposition(relation.func(Tensor(sides[0]), Tensor(sides[1]), evaluate=False))
     return prove(wanted, "summed", (proved,), proved.system, proved.hypotheses)
 
 
-def _as_expression(term: Any) -> Expression:
+def as_expression(term: Any) -> Expression:
     """A linear combination of tensors with coefficients that are free of tensors, as one expression."""
     total = one() * 0
     for piece in sp.Add.make_args(sp.expand(term)):

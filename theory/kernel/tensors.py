@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import sympy as sp
 
 from eigentoken.theory.calculus import Assumptions, Expression, Index, factor, normal_form, substitute, vector
-from eigentoken.theory.calculus.atoms import Base, Dot, Letter, Named, Norm
+from eigentoken.theory.calculus.atoms import Base, Dot, Exp, Letter, Named, Norm, SumExp, indices_of
 from eigentoken.theory.calculus.expressions import Monomial, frozen, thawed
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.kernel.refused import Refused
@@ -119,8 +119,10 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         found = []
         for monomial, _ in self.key:
             for atom, power in monomial.factors:
+                if isinstance(atom, Exp | SumExp) and _divides(atom.exponent):
+                    raise Refused(f"{self} divides by a quantity in an exponent: name the quotient first")
                 if power < 0 and isinstance(atom, Dot | Named):
-                    if monomial.bound:
+                    if set(indices_of(atom)) & set(monomial.bound):
                         raise Refused(f"{self} divides by a quantity in a sum: name the quotient first")
                     found.append(Tensor(factor(atom), self.time))
         return found
@@ -215,6 +217,13 @@ def letters_of(expression: Expression) -> set[Any]:
     return {*scalars, *indices, *map(VectorLetter, names), *matrices_of(key)}
 
 
+def _divides(terms: Any) -> bool:
+    """Is there a quantity with a negative power in it?"""
+    return any(
+        power < 0 or _divides(getattr(atom, "exponent", ())) for part, _ in terms for atom, power in part.factors
+    )
+
+
 def _leaves(thing: Any) -> list[Any]:
     return [leaf for part in thing for leaf in _leaves(part)] if isinstance(thing, tuple) else [thing]
 
@@ -265,4 +274,9 @@ def named_of(thing: Any) -> set[Named]:
 
 def matrices_of(thing: Any) -> set[str]:
     """The names of the matrices that occur."""
-    return {each.name for each in _all_of(Letter, thing)}
+    return {each.name for each in letters_in(thing)}
+
+
+def letters_in(thing: Any) -> set[Letter]:
+    """Every matrix that occurs, with its indices."""
+    return _all_of(Letter, thing)

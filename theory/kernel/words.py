@@ -10,24 +10,38 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.theory.calculus import HEAD, Index, Letter, dot, vector
 from eigentoken.theory.kernel.propositions import (
+    TRUE,
     Atom,
     Conjunction,
     Equivalence,
+    Exists,
     ForAll,
     ForAlmostEvery,
+    Implication,
     Proposition,
     proposition,
     relation_of,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, prove
+from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.places import ConsensusSet, Hemisphere
 from eigentoken.theory.language.readings import Reading
-from eigentoken.theory.language.terms import Eigenvalue, MatrixNumber, SpectralNorm, d, ell
-from eigentoken.theory.systems.system import System
+from eigentoken.theory.language.terms import Eigenvalue, HeadNorm, MatrixNumber, SpectralNorm, d, ell, matrix
+from eigentoken.theory.systems.system import System, Time
 
-__all__ = ["eigenvalue_order", "equal_indices", "index_range", "meaning", "norm_of_symmetric"]
+__all__ = [
+    "bounded_forms",
+    "bounded_norm",
+    "eigenvalue_order",
+    "equal_indices",
+    "index_range",
+    "meaning",
+    "norm_of_symmetric",
+]
 
 _OTHER = sp.Symbol("j", integer=True)
 
@@ -75,6 +89,76 @@ def almost_every_converges_in_other_words(word: claims.AlmostEveryConverges) -> 
     return ForAlmostEvery(Atom(claims.Converges(word.place)))
 
 
+_T = sp.Symbol("t", real=True)
+_I, _J = Index("token", "i"), Index("token", "j")
+
+
+def _every_token(said: Any, *indices: Index) -> Proposition:
+    found = proposition(said)
+    for index in reversed(indices):
+        found = ForAll(index, TRUE, found)
+    return found
+
+
+def _above(normal: str, time: Any) -> Proposition:
+    """``w^T x_i(t) > 0`` for every token i."""
+    return _every_token(sp.Gt(Tensor(dot(vector(normal), vector(STATE, _I)), time), 0, evaluate=False), _I)
+
+
+@IN_OTHER_WORDS.register(conditions.InHemisphere)
+def in_hemisphere_in_other_words(word: conditions.InHemisphere) -> Proposition:
+    """``there is w: w^T x_i(0) > 0 for all i``."""
+    if word.normal is not None:
+        raise Refused("the normal of the hemisphere is an eigenvector: that is no letter")
+    return Exists(VectorLetter("w"), TRUE, _above("w", sp.Integer(0)))
+
+
+@IN_OTHER_WORDS.register(claims.ForwardInvariant)
+def forward_invariant_in_other_words(word: claims.ForwardInvariant) -> Proposition:
+    """``for all w: if w^T x_i(0) > 0 for all i, then w^T x_i(t) > 0 for all i and all t >= 0``."""
+    if word.region != Hemisphere():
+        raise Refused(f"{word.region} has no meaning in other words here")
+    later = ForAll(_T, proposition(sp.Ge(_T, 0, evaluate=False)), _above("w", _T))
+    return ForAll(VectorLetter("w"), TRUE, Implication(_above("w", sp.Integer(0)), later))
+
+
+@IN_OTHER_WORDS.register(claims.Converges)
+def converges_in_other_words(word: claims.Converges) -> Proposition:
+    """To consensus: for every epsilon > 0 all ``|x_i - x_j|^2 <= epsilon`` from some time on."""
+    if word.place != ConsensusSet():
+        raise Refused(f"convergence to {word.place} has no meaning in other words here")
+    small, late = sp.Symbol("epsilon", positive=True), sp.Symbol("T", nonnegative=True)
+    apart = vector(STATE, _I) - vector(STATE, _J)
+    close = _every_token(sp.Le(Tensor(dot(apart, apart), _T), small, evaluate=False), _I, _J)
+    after = ForAll(_T, proposition(sp.Ge(_T, late, evaluate=False)), close)
+    return ForAll(small, TRUE, Exists(late, TRUE, after))
+
+
+#: Words about a trajectory in continuous time.
+_OF_A_FLOW = (conditions.InHemisphere, claims.ForwardInvariant, claims.Converges)
+
+
+def bounded_forms(name: str, system: System) -> Proved:
+    """``(u^T X w)^2 <= N^2 |u|^2 |w|^2`` for all u, w (and each head), and ``N >= 0``: what the norm ``N = max_h |X_h|`` is."""
+    if name not in (system.value, system.score, system.metric) or not name:
+        raise Refused(f"{name!r} is the name of no matrix of {system.name}")
+    heads = (HEAD,) if system.multihead and name in (system.value, system.score) else ()
+    u, w, norm = vector("u"), vector("w"), HeadNorm(matrix(name))
+    form = Tensor(dot(u, w, (Letter(name, False, heads),)))
+    said = proposition(sp.Le(form**2, norm**2 * Tensor(dot(u, u)) * Tensor(dot(w, w)), evaluate=False))
+    for each in (VectorLetter("w"), VectorLetter("u"), *heads):
+        said = ForAll(each, TRUE, said)
+    return prove(Conjunction((said, proposition(norm >= 0))), "bounded_forms", (), system)
+
+
+def bounded_norm(name: str, letter: sp.Symbol) -> Proved:
+    """``X(t)`` is bounded in time: there is b >= 0 with ``max_h |X_h| <= b`` at all times."""
+    if letter.assumptions0 != sp.Symbol("b", nonnegative=True).assumptions0:
+        raise Refused(f"{letter} must be a letter for a number that is not negative")
+    said = Exists(letter, TRUE, proposition(HeadNorm(matrix(name)) <= letter))
+    return prove(said, "bounded_norm", (), None, (Atom(conditions.BoundedInTime(name)),))
+
+
 def meaning(word: Any, system: System | None = None) -> Proved:
     """``word <=> what it means``; for words about a matrix, under the hypothesis that the matrix is symmetric.
 
@@ -86,6 +170,8 @@ def meaning(word: Any, system: System | None = None) -> Proved:
         said = Equivalence(Atom(word), OF_SYMMETRIC(word))
         return prove(said, "meaning", (), None, _when_symmetric(word.term))
     if IN_OTHER_WORDS.find(type(word)):
+        if isinstance(word, _OF_A_FLOW) and (system is None or system.time is not Time.FLOW):
+            raise Refused(f"{type(word).__name__} speaks of the trajectories of a flow here")
         return prove(Equivalence(Atom(word), IN_OTHER_WORDS(word)), "meaning", (), system)
     raise Refused(f"{type(word).__name__} has no meaning in other words here")
 

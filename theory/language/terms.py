@@ -15,6 +15,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 __all__ = [
     "Angle",
     "Eigenvalue",
+    "HeadNorm",
     "MatrixNumber",
     "ScoreAtEigenvector",
     "SpectralNorm",
@@ -96,6 +97,13 @@ class SpectralNorm(MatrixNumber):
 
     def _latex(self, printer: Any) -> str:
         return rf"\lVert {printer._print(self.args[0])} \rVert"
+
+
+class HeadNorm(MatrixNumber):
+    """``max_h |X_h|``: the largest norm of a matrix over the heads (with one head, its norm), at the time if X depends on it."""
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\max_h\lVert {printer._print(self.args[0])}_h \rVert"
 
 
 class ScoreAtEigenvector(MatrixNumber):

@@ -1,0 +1,121 @@
+"""Uses of the rules about products, sums and norms: what they give, and what they refuse (see ``test_kernel_rules``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.calculus import HEAD, Index, Letter, MaskEntry, dot, exponential, factor, one, vector
+from eigentoken.theory.calculus.expressions import row_sum
+from eigentoken.theory.kernel import logic, sums, words
+from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, proposition
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.language.terms import HeadNorm, matrix
+from eigentoken.theory.systems.catalogue import system
+
+i, j = Index("token", "i"), Index("token", "j")
+c = sp.Symbol("c", positive=True)
+b = sp.Symbol("b", nonnegative=True)
+y = sp.Symbol("y", real=True)
+FIRST, SECOND = dot(vector("a", i), vector("b")), dot(vector("b"), vector("w"))
+SCORE = dot(vector("x", i), vector("x", j), (Letter("M"),))
+P = matrix("P")
+MASKED = factor(row_sum(SCORE, j, (MaskEntry("causal", i, j),)))
+
+
+def eq(left: Any, right: Any) -> Any:
+    return sp.Eq(left, right, evaluate=False)
+
+
+def every(letter: Any, body: Any) -> ForAll:
+    return ForAll(letter, TRUE, proposition(body))
+
+
+def above(relation: Any = sp.Gt) -> Proved:
+    """``a_i . b > 0`` for every token, or another relation, assumed."""
+    return logic.assume(every(i, relation(Tensor(FIRST), 0, evaluate=False)))
+
+
+def _forms() -> Conjunction:
+    u, w = vector("u"), vector("w")
+    form = Tensor(dot(u, w, (Letter("P", False, (HEAD,)),)))
+    bound = HeadNorm(P) ** 2 * Tensor(dot(u, u)) * Tensor(dot(w, w))
+    said: Any = sp.Le(form**2, bound, evaluate=False)
+    for letter in (VectorLetter("w"), VectorLetter("u"), HEAD):
+        said = every(letter, said)
+    return Conjunction((said, proposition(HeadNorm(P) >= 0)))
+
+
+GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
+    "product": (lambda: sums.product(FIRST, SECOND), eq(Tensor(FIRST * SECOND), Tensor(FIRST) * Tensor(SECOND))),
+    "factors": (
+        lambda: sums.factors(FIRST * 2 - SECOND**-1),
+        eq(Tensor(FIRST * 2 - SECOND**-1), 2 * Tensor(FIRST) - 1 / Tensor(SECOND)),
+    ),
+    "exponential_of": (
+        lambda: sums.exponential_of(SCORE),
+        eq(Tensor(exponential(SCORE)), sp.exp(Tensor(SCORE))),
+    ),
+    "positive": (lambda: sums.positive(exponential(SCORE) * MASKED**-1), Tensor(exponential(SCORE) * MASKED**-1) > 0),
+    "summand": (
+        lambda: sums.summand(above(sp.Ge), j),
+        sp.Ge(Tensor(FIRST.summed(i)), Tensor(FIRST.at((i, j))), evaluate=False),
+    ),
+    "least": (
+        lambda: sums.least(above(), c),
+        Exists(c, TRUE, every(i, sp.Ge(Tensor(FIRST), c, evaluate=False))),
+    ),
+    "bounded_forms": (lambda: words.bounded_forms("P", system("ellipsoid-multihead-flow")), _forms()),
+    "bounded_norm": (lambda: words.bounded_norm("P", b), Exists(b, TRUE, proposition(HeadNorm(P) <= b))),
+}
+
+REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
+    "product": {"a vector": (lambda: sums.product(vector("a"), FIRST), "a term must be a scalar")},
+    "factors": {"a vector": (lambda: sums.factors(vector("a")), "no number")},
+    "exponential_of": {"a sum in the exponent": (lambda: sums.exponential_of(FIRST.summed(i)), "without sums")},
+    "positive": {
+        "an inner product": (lambda: sums.positive(FIRST), "no sum of products"),
+        "a negative scale": (lambda: sums.positive(exponential(SCORE) * -1), "no sum of products"),
+        "a scale with a sign": (lambda: sums.positive(exponential(SCORE) * y), "no sum of products"),
+        "an entry of a mask, which may be zero": (
+            lambda: sums.positive(factor(MaskEntry("causal", i, j))),
+            "no sum of products",
+        ),
+        "a row under a mask that may be empty": (
+            lambda: sums.positive(factor(row_sum(SCORE, j, (MaskEntry("c", i, j),)))),
+            "no sum of products",
+        ),
+        "nothing": (lambda: sums.positive(one() * 0), "empty"),
+    },
+    "summand": {
+        "a term that may be negative": (
+            lambda: sums.summand(logic.assume(every(i, sp.Ge(Tensor(FIRST), -1, evaluate=False))), j),
+            "at least zero",
+        ),
+        "terms that are at most zero": (lambda: sums.summand(above(sp.Le), j), "at least zero"),
+        "a guard": (
+            lambda: sums.summand(logic.assume(ForAll(i, proposition(y > 0), above(sp.Ge).proposition.body)), j),
+            "without a guard",
+        ),
+        "a head for a token": (lambda: sums.summand(above(sp.Ge), HEAD), "no index of the kind"),
+    },
+    "least": {
+        "numbers that may be zero": (lambda: sums.least(above(sp.Ge), c), "above zero"),
+        "negative numbers": (lambda: sums.least(above(sp.Lt), c), "above zero"),
+        "a real letter": (lambda: sums.least(above(), y), "positive number"),
+        "not for every token": (lambda: sums.least(logic.assume(Tensor(FIRST) > 0), c), "every index"),
+        "every real number instead of finitely many": (
+            lambda: sums.least(logic.assume(every(y, y**2 + 1 > 0)), c),
+            "every index",
+        ),
+        "a letter that is taken": (
+            lambda: sums.least(logic.assume(every(i, Tensor(FIRST) - c > 0)), c),
+            "above zero|new letter",
+        ),
+    },
+    "bounded_forms": {"what is no matrix": (lambda: words.bounded_forms("", system("oja-flow")), "name")},
+    "bounded_norm": {"a letter that may be negative": (lambda: words.bounded_norm("P", y), "not negative")},
+}

@@ -1,0 +1,105 @@
+"""Rules about quantities that are made of others: products, exponentials, sums of which one term is known, least ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.calculus import Expression, Index, exponential, factor
+from eigentoken.theory.calculus.atoms import Exp, SumExp
+from eigentoken.theory.kernel.defined import where_defined
+from eigentoken.theory.kernel.propositions import (
+    TRUE,
+    Exists,
+    ForAll,
+    Proposition,
+    free_letters,
+    proposition,
+    relation_of,
+)
+from eigentoken.theory.kernel.proved import Proved, Refused, prove
+from eigentoken.theory.kernel.structure import as_expression
+from eigentoken.theory.kernel.tensors import Tensor
+
+__all__ = ["exponential_of", "factors", "least", "positive", "product", "summand"]
+
+
+def _defined(relation: Any) -> tuple[Proposition, ...]:
+    """Where the terms of a new relation have values: hypotheses."""
+    return tuple(map(proposition, sorted(where_defined(relation), key=sp.default_sort_key)))
+
+
+def product(left: Expression, right: Expression) -> Proved:
+    """``[a b] = [a] [b]``, where all three have a value."""
+    wanted = sp.Eq(Tensor(left * right), Tensor(left) * Tensor(right), evaluate=False)
+    return prove(proposition(wanted), "product", (), None, _defined(wanted))
+
+
+def factors(quantity: Expression) -> Proved:
+    """``[sum c a b^-1 ...] = sum c [a] [b]^-1 ...``: a quantity is made of its factors; sums over indices are left whole."""
+    if quantity.is_vector:
+        raise Refused(f"a vector is no number: {quantity!r}")
+    pieces = []
+    for monomial, scale in quantity.terms.items():
+        if monomial.bound:
+            pieces.append(scale * Tensor(Expression({monomial: sp.Integer(1)})))
+        else:
+            pieces.append(sp.Mul(scale, *(Tensor(factor(atom)) ** power for atom, power in monomial.factors)))
+    wanted = sp.Eq(Tensor(quantity), sp.Add(*pieces), evaluate=False)
+    return prove(proposition(wanted), "factors", (), None, _defined(wanted))
+
+
+def exponential_of(exponent: Expression) -> Proved:
+    """``[exp a] = exp [a]``."""
+    wanted = sp.Eq(Tensor(exponential(exponent)), sp.exp(Tensor(exponent)), evaluate=False)
+    return prove(proposition(wanted), "exponential_of", (), None, _defined(wanted))
+
+
+def positive(quantity: Expression) -> Proved:
+    """A sum of products of exponentials, and of rows of them, with positive scales, is positive: there is at least one token.
+
+    A row under a mask is a sum over what a token sees, itself among it where the mask is causal.
+    """
+    for monomial, scale in quantity.terms.items():
+        rows = [atom for atom, _ in monomial.factors if isinstance(atom, SumExp)]
+        plain = len(rows) + sum(isinstance(atom, Exp) for atom, _ in monomial.factors) == len(monomial.factors)
+        seen = all(mask.name == "causal" for row in rows for mask in row.masks) and all(
+            len(row.masks) < 2 for row in rows
+        )
+        if monomial.arrow is not None or not plain or not seen or scale.is_positive is not True:
+            raise Refused(f"{quantity!r} is no sum of products of exponentials with positive scales")
+    if not quantity.terms:
+        raise Refused("an empty sum is zero")
+    wanted = sp.Gt(Tensor(quantity), 0, evaluate=False)
+    return prove(proposition(wanted), "positive", (), None, _defined(wanted))
+
+
+def summand(proved: Proved, at: Index) -> Proved:
+    """``a_k >= 0`` for every k gives ``sum_k a_k >= a_i``: what is left out is not negative."""
+    said = proved.proposition
+    if not isinstance(said, ForAll) or not isinstance(said.letter, Index) or said.guard != TRUE:
+        raise Refused("what is summed must hold for every index, without a guard")
+    relation = relation_of(said.body)
+    if not isinstance(relation, sp.Le | sp.Ge) or relation.lts != 0:
+        raise Refused("what is summed must be said to be at least zero")
+    if at.kind != said.letter.kind:
+        raise Refused(f"{at.name} is no index of the kind of {said.letter.name}")
+    each = as_expression(relation.gts)
+    wanted = sp.Ge(Tensor(each.summed(said.letter)), Tensor(each.at((said.letter, at))), evaluate=False)
+    return prove(proposition(wanted), "summand", (proved,), proved.system, proved.hypotheses)
+
+
+def least(proved: Proved, letter: sp.Symbol) -> Proved:
+    """Finitely many positive numbers have a positive lower bound: ``a_i > 0`` for every i gives ``c > 0`` with ``a_i >= c``."""
+    said = proved.proposition
+    if not isinstance(said, ForAll) or not isinstance(said.letter, Index) or said.guard != TRUE:
+        raise Refused("the numbers must be positive for every index, without a guard")
+    relation = relation_of(said.body)
+    if not isinstance(relation, sp.Lt | sp.Gt) or relation.lts != 0:
+        raise Refused("the numbers must be said to be above zero")
+    if letter.assumptions0 != sp.Symbol("c", positive=True).assumptions0 or letter in free_letters(said):
+        raise Refused(f"{letter} must be a new letter for a positive number")
+    below = proposition(sp.Ge(relation.gts, letter, evaluate=False))
+    wanted = Exists(letter, TRUE, ForAll(said.letter, TRUE, below))
+    return prove(wanted, "least", (proved,), proved.system, proved.hypotheses)
