@@ -15,7 +15,9 @@ from types import ModuleType
 from typing import Any
 from unittest import mock
 
-__all__ = ["at_once", "eigentoken", "here", "tool"]
+import pytest
+
+__all__ = ["at_once", "eigentoken", "here", "pytest_here", "tool"]
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools"
 
@@ -65,6 +67,14 @@ def here(*arguments: object, environment: dict[str, str] | None = None) -> subpr
             code = end.code or 0
     printed, said = (each.buffer.getvalue().decode() for each in (out, err))  # type: ignore[attr-defined]
     return subprocess.CompletedProcess(command, code if isinstance(code, int) else 1, printed, said)
+
+
+def pytest_here(*arguments: object) -> tuple[int, str]:
+    """Another pytest in this process, with the installed plugins and no settings: its exit code and what it prints."""
+    out = io.StringIO()
+    with redirect_stdout(out):
+        code = pytest.main(["-q", "-p", "no:cacheprovider", "-c", os.devnull, *map(str, arguments)])
+    return int(code), out.getvalue()
 
 
 @contextmanager

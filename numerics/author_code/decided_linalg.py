@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from flint import acb, acb_mat, arb, arb_mat, fmpq, fmpq_mat
-from scipy.optimize import linear_sum_assignment
 
 from eigentoken.numerics.author_code.decided_arrays import DecidedArray, decided_array, each, enter
 from eigentoken.numerics.author_code.decided_numbers import DecidedNumber, NotDecided, decided, enclosure
@@ -62,6 +61,8 @@ def _spectrum(rows: Sequence[Sequence[DecidedNumber]]) -> list[Any]:
 @enter(np.linalg.eigvals)
 def _eigvals(a: Any) -> DecidedArray:
     """All eigenvalues, in the order in which numpy lists those of the matrix of floats next to this one."""
+    from scipy.optimize import linear_sum_assignment
+
     rows = _square(a)
     values = [_slim(value) for value in _spectrum(rows)]
     middles = np.array([_middle_of(decided(value)) for value in values])

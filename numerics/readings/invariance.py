@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 import sympy as sp
 import torch
-from scipy.optimize import linprog
 
 from eigentoken.numerics.instances.exact import batch_of
 from eigentoken.numerics.instances.exact_values import BITS, Case, NoValue
 from eigentoken.numerics.readings.exact_places import at_place
-from eigentoken.numerics.readings.starts_in_a_basin import departure, state_at
+from eigentoken.numerics.readings.starts_in_a_basin import departure, enclosed_ends
 from eigentoken.numerics.readings.trajectories import states_along
 from eigentoken.theory.classification.jacobians import ball_setting
 from eigentoken.theory.exactness.balls import expression_ball, precision
@@ -81,18 +80,20 @@ def _left_by_map(case: Case, normal: Sequence[Any], free: bool) -> Verdict:
 def _left_by_flow(case: Case, normal: Sequence[Any]) -> Verdict:
     """A token is outside at a time at which the trajectory from this start was enclosed."""
     found = None if case.instance.system.space is Space.ELLIPSOID else departure(case, normal)
-    end = None if found is None else state_at(case.instance, *found)
-    if found is None or end is None:
+    if found is None:
         return undecided("the trajectory was not seen to leave the region")
-    d = case.d
-    with precision(BITS[-1]):
-        state = [tuple(end[i * d : (i + 1) * d]) for i in range(case.n)]
-        side, heights = _heights(case, normal, state, BITS[-1])
-        if not side or not any(side * height < 0 for height in heights):
-            return undecided("the enclosure of the trajectory does not show that it left the region")
-    time, steps = found
-    certificate = _certificate({"time": str(time), "steps": steps, "normal": _texts(normal)})
-    return fails(f"at t = {time} a token is outside the region (validated integration)", certificate=certificate)
+    d, time = case.d, found[0]
+    for steps, end in enclosed_ends(case.instance, *found):
+        with precision(BITS[-1]):
+            state = [tuple(end[i * d : (i + 1) * d]) for i in range(case.n)]
+            side, heights = _heights(case, normal, state, BITS[-1])
+            if not side or all(side * height >= 0 for height in heights):
+                break  # more steps say the same
+            if any(side * height < 0 for height in heights):
+                certificate = _certificate({"time": str(time), "steps": steps, "normal": _texts(normal)})
+                reason = f"at t = {time} a token is outside the region (validated integration)"
+                return fails(reason, certificate=certificate)
+    return undecided("the enclosure of the trajectory does not show that it left the region")
 
 
 def _heights(case: Case, normal: Sequence[Any], state: Sequence[Sequence[Any]], bits: int) -> tuple[int, list[Any]]:
@@ -141,6 +142,8 @@ def _states(batch: Any) -> Iterator[np.ndarray]:
 
 def _separating(start: np.ndarray, token: np.ndarray) -> list[sp.Rational] | None:
     """A simple w in the unit box with ``w^T x_i >= h`` at the start, ``w^T y <= -h``, and h as large as can be."""
+    from scipy.optimize import linprog
+
     d = start.shape[1]
     rows = np.vstack([np.hstack([-start, np.ones((len(start), 1))]), np.append(token, 1.0)[None]])
     found = linprog(np.append(np.zeros(d), -1.0), rows, np.zeros(len(rows)), bounds=[(-1, 1)] * d + [(0, 1)])

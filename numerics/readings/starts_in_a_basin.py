@@ -8,6 +8,7 @@ starts is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -31,7 +32,7 @@ from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.systems.algebra import LoopAlgebra
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["Capture", "capture", "departure", "flow_field", "is_caught", "on_circle", "state_at"]
+__all__ = ["Capture", "capture", "departure", "enclosed_ends", "flow_field", "is_caught", "on_circle", "state_at"]
 
 DIGITS = 60
 ORDER = 18
@@ -41,8 +42,10 @@ FLOAT_STEP = 0.05
 FINE = 10**9
 #: Lipschitz bound times time beyond which balls of this many digits grow too large.
 REACH = 100.0
-#: Few steps are tried first.
-SHARES = (0.6, 1.0)
+#: Few steps are tried first: each costs the same, and the answer needs few of the digits.
+SHARES = (0.15, 0.3, 0.6, 1.0)
+#: An enclosure by few steps is taken where its balls are smaller than this, so that a second integration has room.
+SHARP = 1e-6
 #: A float trajectory this far inside a region is taken to be in it: a proposal.
 INSIDE = 0.8
 #: A trajectory that ends nearer than this to the claimed place shows nothing.
@@ -87,9 +90,14 @@ def capture(case: Case, place: Any = None) -> Capture | None:
     time, steps = found
     if instance.system.time is not Time.MAP and float(time) * _speed(batch) > 8 * REACH:
         return None
-    few = [max(1, round(share * steps)) for share in SHARES] if instance.system.time is not Time.MAP else [steps]
-    tries = (Capture(region, time, each) for each in dict.fromkeys(few))
-    return next((caught for caught in tries if is_caught(instance, caught)), None)
+    if instance.system.time is Time.MAP:
+        caught = Capture(region, time, steps)
+        return caught if is_caught(instance, caught) else None
+    for number, end in enclosed_ends(instance, time, steps):
+        inside = _in_region(region, end)
+        if inside is not None:
+            return Capture(region, time, number) if inside else None
+    return None
 
 
 def _arrival(batch: Any, region: Any) -> tuple[Fraction, int] | None:
@@ -168,14 +176,19 @@ def is_caught(instance: Instance, caught: Capture) -> bool:
     end = _after_layers(instance, caught.steps) if discrete else state_at(instance, caught.time, caught.steps)
     if end is None:
         return False
-    region = caught.region
+    return _in_region(caught.region, end) is True
+
+
+def _in_region(region: Any, end: list[Any]) -> bool | None:
+    """Is the state of these balls in the ellipsoid of the region?  ``None``: they meet its boundary."""
     with precision(256):
         away = [a - _ball(c) for a, c in zip(end, (c for token in region.centre for c in token), strict=True)]
         square = arb(0)
         for a, row in zip(away, region.shape, strict=True):
             for b, entry in zip(away, row, strict=True):
                 square = square + a * _ball(entry) * b
-        return bool(square < _ball(region.eps) ** 2)
+        most = _ball(region.eps) ** 2
+        return True if square < most else False if square >= most else None
 
 
 def _ball(value: Fraction) -> Any:
@@ -191,6 +204,14 @@ def _after_layers(instance: Instance, layers: int) -> list[Any] | None:
             tick()
             tokens = setting.advance(tokens)
         return [entry for token in tokens for entry in token]
+
+
+def enclosed_ends(instance: Instance, time: Fraction, steps: int) -> Iterator[tuple[int, list[Any]]]:
+    """The state of a flow at the time by more and more steps, at most that many: their number, and sharp balls."""
+    for number in dict.fromkeys(max(1, round(share * steps)) for share in SHARES):
+        end = state_at(instance, time, number)
+        if end is not None and (number == steps or all(float(each.rad()) < SHARP for each in end)):
+            yield number, end
 
 
 def state_at(instance: Instance, time: Fraction, steps: int) -> list[Any] | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from eigentoken.numerics.lab import Conjecture, ConjectureError, load, new, refute
+
+from ..commands import pytest_here
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "conjectures"
 HEAD = """
@@ -103,19 +103,11 @@ def test_files_run_under_pytest(tmp_path: Path) -> None:
     )
     (tmp_path / "conjecture_false.py").write_text((EXAMPLES / "any_step.py").read_text())
     (tmp_path / "conjecture_bad.py").write_text("x = (\n")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    command += [
-        "-c",
-        "/dev/null",
-        "--rootdir",
-        str(tmp_path),
-        "--conjecture-seconds",
-        "30",
-        "--continue-on-collection-errors",
-    ]
-    done = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, timeout=300, check=False)
-    assert "1 passed" in done.stdout
-    assert "1 failed" in done.stdout
-    assert "1 error" in done.stdout
-    assert "conjecture_bad.py:1: syntax error" in done.stdout
-    assert "expected survived or candidate, got refuted" in done.stdout
+    _, printed = pytest_here(
+        "--rootdir", tmp_path, "--conjecture-seconds", 30, "--continue-on-collection-errors", tmp_path
+    )
+    assert "1 passed" in printed
+    assert "1 failed" in printed
+    assert "1 error" in printed
+    assert "conjecture_bad.py:1: syntax error" in printed
+    assert "expected survived or candidate, got refuted" in printed

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +50,8 @@ from eigentoken.theory.language.places import (
     Zero,
 )
 from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, d, k, matrix, n
+
+from ..commands import pytest_here
 
 V, B, F, W = (matrix(name) for name in "VBFW")
 HEAD = """
@@ -283,11 +283,10 @@ def test_the_command_and_the_plugin_do_not_pass_it(tmp_path: Path) -> None:
             for each in expected
         )
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file), "--conjecture-seconds", "1"]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
-    assert ran.returncode == 1
-    assert "3 failed" in ran.stdout
-    assert ran.stdout.count("not tested") >= 3
+    code, printed = pytest_here("--rootdir", tmp_path, "--conjecture-seconds", 1, file)
+    assert code == 1
+    assert "3 failed" in printed
+    assert printed.count("not tested") >= 3
 
 
 # --- heads -----------------------------------------------------------------------------------------------------------------
