@@ -9,10 +9,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import ClassVar, Literal, TypeVar
 
@@ -186,13 +188,24 @@ def register(family: F) -> F:
     return family
 
 
+def _folders() -> tuple[tuple[str, int], ...]:
+    """Where Python looks for packages, and when each folder last changed."""
+    return tuple((each, Path(each).stat().st_mtime_ns if Path(each).exists() else 0) for each in sys.path)
+
+
+@lru_cache(maxsize=1)
+def _plugins(folders: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+    """The entry points of the packages in these folders: reading what is installed takes longer than a configuration."""
+    return tuple(entry_points(group=ENTRY_POINT))
+
+
 def supported_families() -> dict[str, type[Family]]:
     """model_type to family: every file in ``models/families``, then installed packages with the entry point."""
     from eigentoken.models import families as folder
 
     for module in pkgutil.iter_modules(folder.__path__):
         importlib.import_module(f"{folder.__name__}.{module.name}")
-    for plugin in entry_points(group=ENTRY_POINT):
+    for plugin in _plugins(_folders()):
         try:
             plugin.load()
         except Exception as error:

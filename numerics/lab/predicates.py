@@ -185,7 +185,9 @@ def one_instance(batch: Batch, index: int) -> FloatInstance:
     parameters = {name: plain(value) for name, value in batch.parameters.items()}
     tokens = batch.tokens[index].numpy().copy()  # the predicate may change them
     sizes = {"n": batch.n, "d": batch.d, "k": batch.k, "p": batch.p, "q": batch.q}
-    return FloatInstance(**parameters, **sizes, tokens=tokens, _batch=batch.take([index]), _undefined=[])
+    return FloatInstance(
+        **parameters, **sizes, tokens=tokens, _batch=batch.take(slice(index, index + 1)), _undefined=[]
+    )
 
 
 def decided_instance(case: Case) -> DecidedInstance:

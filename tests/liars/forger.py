@@ -8,7 +8,6 @@ written in another way.
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 import random
@@ -56,12 +55,19 @@ def at(node: Any, path: Path) -> Any:
     return node
 
 
+def copied(node: Any) -> Any:
+    """A copy of what JSON can say: many times faster than one of anything."""
+    if isinstance(node, dict):
+        return {key: copied(value) for key, value in node.items()}
+    return [copied(value) for value in node] if isinstance(node, list) else node
+
+
 def put(node: Any, path: Path, value: Any) -> Any:
-    """A copy of the document with one value replaced."""
-    found = copy.deepcopy(node)
+    """The document with one value replaced; what does not lead there is shared with the document that was given."""
     if not path:
         return value
-    at(found, path[:-1])[path[-1]] = value
+    found = node.copy()
+    found[path[0]] = put(node[path[0]], path[1:], value)
     return found
 
 
@@ -155,7 +161,7 @@ def grafted(document: Any, donor: Any) -> Iterator[tuple[Path, Any]]:
             other = at(donor, path)
         except (KeyError, IndexError, TypeError):
             continue
-        forged = resealed(put(document, path, copy.deepcopy(other)))
+        forged = resealed(put(document, path, other))
         if forged != document:
             yield path, forged
 
@@ -165,7 +171,7 @@ def grafted(document: Any, donor: Any) -> Iterator[tuple[Path, Any]]:
 
 def resealed(document: Any) -> Any:
     """All digests made anew, from the inside out: what an attacker who reads our code does."""
-    found = copy.deepcopy(document)
+    found = copied(document)
     _seal(found)
     return found
 

@@ -92,7 +92,9 @@ def test_no_forged_document_is_confirmed(
     believed = []
     for name, document in issued[kind].items():
         for path, forged in sampled(getattr(forger, way)(document), share.get(kind), f"{kind}{name}{way}"):
-            if is_a_lie(kind, path, forged) and documents.confirmed(forged, folder / "forged.json", path):
+            if not can_lie(kind, path) or not documents.confirmed(forged, folder / "forged.json", path):
+                continue
+            if is_a_lie(kind, forged):
                 believed.append((name, path, forger.at(document, path) if way == "changed_fields" else way))
     assert not believed
 
@@ -107,21 +109,23 @@ def test_no_part_of_another_document_is_confirmed(
     for name, other in zip(names, names[1:] + names[:1], strict=True):
         grafts = forger.grafted(issued[kind][name], issued[kind][other])
         for path, forged in sampled(grafts, share.get(kind), f"{kind}{name}{other}"):
-            if is_a_lie(kind, path, forged) and documents.confirmed(forged, folder / "forged.json", path):
+            if not can_lie(kind, path) or not documents.confirmed(forged, folder / "forged.json", path):
+                continue
+            if is_a_lie(kind, forged):
                 believed.append((name, other, path))
     assert not believed
 
 
-def is_a_lie(kind: str, path: tuple[str | int, ...], forged: Any) -> bool:
-    """Not every change makes a document false.
+def can_lie(kind: str, path: tuple[str | int, ...]) -> bool:
+    """Another instance that is confirmed as a counterexample is one; a claim may be made twice; a whole result of another
+    honest report is honest."""
+    inside = path[2:4] == ("counterexample", "instance")
+    return kind != "refutation" or not (inside or len(path) <= 2 or path[2:] == ("conjecture", "claims"))
 
-    A classification of another instance is honest if it is what the issuer says of that instance; another instance that is
-    confirmed as a counterexample is one; a claim may be made twice; a whole result of another honest report is honest.
-    """
-    if kind == "refutation":
-        inside = path[2:4] == ("counterexample", "instance")
-        return not (inside or len(path) <= 2 or path[2:] == ("conjecture", "claims"))
-    if kind in ("verdict", "times"):
+
+def is_a_lie(kind: str, forged: Any) -> bool:
+    """A classification of another instance is honest if it is what the issuer says of that instance."""
+    if kind != "classification":
         return True
     from eigentoken.theory.classification.classify import classify
     from eigentoken.theory.classification.instances import InstanceError, read_instance

@@ -155,7 +155,7 @@ def test_layers_say_what_they_are() -> None:
     assert isinstance(layer.heads[0], Head) and not layer.heads[0].rotary_change(2).any()
 
 
-def test_a_family_can_come_from_another_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_family_can_come_from_another_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from eigentoken.models.families import family
     from eigentoken.models.families.gpt2 import Gpt2
 
@@ -171,6 +171,7 @@ def test_a_family_can_come_from_another_package(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(family, "_FAMILIES", supported_families())
     monkeypatch.setattr(family, "entry_points", lambda group: [Plugin()] if group == "eigentoken.families" else [])
+    monkeypatch.syspath_prepend(tmp_path / "first")  # packages are looked for again where a folder was added
     assert "toy-gpt" in supported_families()
 
     class Broken(Plugin):
@@ -178,6 +179,7 @@ def test_a_family_can_come_from_another_package(monkeypatch: pytest.MonkeyPatch)
             raise RuntimeError("boom")
 
     monkeypatch.setattr(family, "entry_points", lambda group: [Broken()])
+    monkeypatch.syspath_prepend(tmp_path / "second")
     with pytest.raises(ModelError, match=r"toy.*boom"):
         supported_families()
 

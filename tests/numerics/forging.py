@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 import re
@@ -16,12 +15,19 @@ Path = tuple[str | int, ...]
 
 def set_at(document: Any, path: Path, value: Any) -> Any:
     """A copy of the document with another value at the path, all digests of certificates made anew."""
-    made = copy.deepcopy(document)
+    made = _copied(document)
     node = made
     for part in path[:-1]:
         node = node[part]
     node[path[-1]] = value
     return resealed(made)
+
+
+def _copied(node: Any) -> Any:
+    """A copy of what JSON can say: many times faster than one of anything."""
+    if isinstance(node, dict):
+        return {key: _copied(value) for key, value in node.items()}
+    return [_copied(value) for value in node] if isinstance(node, list) else node
 
 
 def resealed(node: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -73,11 +74,17 @@ def tokens_of(make: Any) -> Tensor:
     return x
 
 
+@cache
+def accurate_end(make: Any) -> Tensor:
+    """What the runs of every method are held to at time 2."""
+    return follow(make(), tokens_of(make), 2.0, rtol=1e-13, atol=1e-14, reduce=False).final
+
+
 @pytest.mark.parametrize("make", [sphere, ellipsoid, euclidean, moving, reduced])
 @pytest.mark.parametrize("method", ["rk4", "dopri5", "bosh3"])
 def test_order_by_error_slope(make: Any, method: str) -> None:
     flow, x = make(), tokens_of(make)
-    exact = follow(flow, x, 2.0, rtol=1e-13, atol=1e-14, reduce=False).final
+    exact = accurate_end(make)
     steps = [0.5, 0.25, 0.125, 0.0625]
     errors = [float((follow(flow, x, 2.0, method=method, step=h).final - exact).abs().max()) for h in steps]
     slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
@@ -96,26 +103,36 @@ def test_every_output_is_on_the_manifold(make: Any) -> None:
 
 #: The order of the dense output: scipy's quartic and cubic interpolants, the cubic of Hermite for rk4.
 DENSE_ORDER = {"dopri5": 4, "bosh3": 3, "rk4": 4}
+DENSE_STEPS = (0.5, 0.25, 0.125, 0.0625)
+
+
+def dense_times(h: float) -> list[float]:
+    """Three places of each of the first two steps: an interpolant can be better at some places."""
+    return [k * h + place * h for k in range(2) for place in (0.22, 0.5, 0.74)]
+
+
+@cache
+def accurate_states(make: Any) -> dict[float, Tensor]:
+    """What the dense output of every method is held to, by the time."""
+    times = sorted(t for h in DENSE_STEPS for t in dense_times(h))
+    exact = follow(make(), tokens_of(make), 1.0, at=times, method="dopri5", step=1 / 512, reduce=False)
+    assert exact.states is not None
+    return dict(zip(times, exact.states[: len(times)], strict=True))
 
 
 @pytest.mark.parametrize("make", [sphere, ellipsoid, euclidean, moving, reduced])
 @pytest.mark.parametrize("method", DENSE_ORDER)
 def test_dense_output_has_its_order_and_does_not_disturb_the_steps(make: Any, method: str) -> None:
     flow, x = make(), tokens_of(make)
-    places = (0.22, 0.5, 0.74)  # of each step: an interpolant can be better at some places
-    steps = [0.5, 0.25, 0.125, 0.0625]
-    times = sorted(k * h + place * h for h in steps for k in range(2) for place in places)
-    exact = follow(flow, x, 1.0, at=times, method="dopri5", step=1 / 512, reduce=False)
-    assert exact.states is not None
     errors = []
-    for h in steps:
-        mine = [k * h + place * h for k in range(2) for place in places]
+    for h in DENSE_STEPS:
+        mine = dense_times(h)
         run = follow(flow, x, 1.0, at=mine, method=method, step=h)
         assert run.states is not None
-        true = exact.states[[times.index(t) for t in mine]]
+        true = torch.stack([accurate_states(make)[t] for t in mine])
         errors.append(float((run.states[: len(mine)] - true).abs().max()))
         assert torch.equal(run.final, follow(flow, x, 1.0, method=method, step=h).final)
-    slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    slope = np.polyfit(np.log(DENSE_STEPS), np.log(errors), 1)[0]
     assert DENSE_ORDER[method] - 0.35 < slope < DENSE_ORDER[method] + 1.6
 
 
@@ -129,6 +146,13 @@ def kinked(seed: int = 31, d: int = 40) -> tuple[Any, Tensor]:
         return RowScaled(torch.sin(frequency * t + 3 * phase).abs() + 0.5, square)
 
     return head, problem("causal-flow", {"P": head}).retract(random_tokens(32, 20, d, seed=seed + 1))
+
+
+@cache
+def accurate_kinked() -> Tensor:
+    """What the runs at every tolerance are held to at time 2."""
+    head, x = kinked()
+    return follow(problem("causal-flow", {"P": head}), x, 2.0, rtol=1e-12, atol=1e-13, reduce=False).final
 
 
 def scores_of(head: Any, x: Tensor) -> CompressedScore:
@@ -206,9 +230,8 @@ def test_the_reduced_run_is_as_accurate_as_the_whole_one(rtol: float, factor: fl
     """
     head, x = kinked()
     flow = problem("causal-flow", {"P": head})
-    exact = follow(flow, x, 2.0, rtol=1e-12, atol=1e-13, reduce=False).final
     errors = [
-        float((follow(flow, x, 2.0, rtol=rtol, atol=1e-3 * rtol, reduce=way).final - exact).abs().max())
+        float((follow(flow, x, 2.0, rtol=rtol, atol=1e-3 * rtol, reduce=way).final - accurate_kinked()).abs().max())
         for way in (True, False)
     ]
     assert errors[0] <= factor * errors[1]

@@ -10,6 +10,7 @@ enclosed by :mod:`.clusters`.  A margin must not exceed what is found, and be no
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import flint
@@ -188,13 +189,21 @@ def _is_cycle(point: Point) -> bool:
 # -- exact zeros ------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1024)
+def _exact(text: str) -> Any:
+    """The number that a text of the document writes; the same texts occur in all its parts."""
+    import sympy as sp
+
+    return sp.sympify(text)
+
+
 def _exactly_fixed(point: Point) -> bool:
     """The tangential part of the push is zero, exactly, because it is so for each group of keys with one score."""
     import sympy as sp
 
     # every text was read by the parser of numbers before it comes here, so that no other name can occur in it
     def matrix(rows: Any) -> Any:
-        return sp.Matrix([[sp.sympify(str(entry)) for entry in row] for row in rows])
+        return sp.Matrix([[_exact(str(entry)) for entry in row] for row in rows])
 
     X = [matrix([[entry] for entry in token]) for token in point.instance["tokens"]]
     shape = point.shape
