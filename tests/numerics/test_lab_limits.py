@@ -18,7 +18,7 @@ from eigentoken.numerics.instances.states import place_state
 from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.readings import load
 from eigentoken.numerics.readings.bracketed_starts import Arc, ends_differ, holds_on_arc
-from eigentoken.numerics.readings.starts_in_a_basin import Capture, capture, is_caught
+from eigentoken.numerics.readings.starts_in_a_basin import SHARP, Capture, capture, enclosed_ends, is_caught
 from eigentoken.numerics.recheck.refutations.claim_truths import CLAIM_TRUTH
 from eigentoken.numerics.recheck.refutations.condition_truths import CONDITION_TRUTH
 from eigentoken.numerics.recheck.refutations.flows import Series, arc_is_opposed, interval_flow
@@ -116,6 +116,14 @@ def test_a_start_is_followed_into_a_region_elsewhere() -> None:
     assert not is_caught(TURNING, Capture(caught.region, Fraction(1, 10), 4))
     fine = Case(growing(TURNING))
     assert CERTIFIED(Converges(ConsensusAt(U, 1)), fine).is_undecided  # a limit is never certified from one start
+
+
+def test_few_steps_enclose_the_same_state_and_are_taken_where_they_are_sharp() -> None:
+    ends = dict(enclosed_ends(TURNING, Fraction(1, 2), 60))
+    assert len(ends) > 1 and max(ends) == 60
+    few, many = ends[min(ends)], ends[60]
+    assert all(a.overlaps(b) and float(a.rad()) < SHARP for a, b in zip(few, many, strict=True))
+    assert [number for number, _ in enclosed_ends(TURNING, Fraction(8), 10)] in ([], [10])  # too long for few steps
 
 
 @pytest.mark.slow
