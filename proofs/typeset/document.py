@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY, Reference, parse
-from eigentoken.proofs.typeset.summary import ORIGIN, dropped_latex, summary
+from eigentoken.proofs.typeset.kernel_steps import kernel_steps
+from eigentoken.proofs.typeset.summary import IN_WORDS, ORIGIN, dropped_latex, summary
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.statements.from_statement import Recalled
 from eigentoken.theory.statements.statement import SourceKind, Statement
@@ -246,21 +247,39 @@ def _by(told: Statement, place: int) -> str:
 
 
 def _statement_blocks(told: Statement) -> Iterator[Block]:
-    if told.text:
+    if told.text and told.proof is None:
         yield Paragraph(told.text)
     if told.conditions:
         named = (
             f" for the system{'s' if len(told.systems) > 1 else ''} {', '.join(f'`{each}`' for each in told.systems)}"
         )
-        yield Paragraph(f"{'In formulas' if told.text else 'Assume'}{named if told.systems else ''}: if")
+        yield Paragraph(
+            f"{'In formulas' if told.text and told.proof is None else 'Assume'}{named if told.systems else ''}: if"
+        )
         yield Items(tuple(f"${LATEX(each)}$" for each in told.conditions))
     if told.claims:
         yield Paragraph("then" if told.conditions else "Claim:")
         yield Items(tuple(f"${LATEX(each)}${_by(told, place)}" for place, each in enumerate(told.claims)))
+    if told.text and told.proof is not None:
+        yield Paragraph(told.text, strong=IN_WORDS)
+
+
+def _kernel_blocks(told: Statement) -> Iterator[Block]:
+    """The derivation of a statement that has none in words: from the tree of its proof."""
+    for names, steps in kernel_steps(told) if told.proof is not None else ():
+        about = f" for {', '.join(f'`{name}`' for name in names)}" if any(names) else ""
+        yield Heading(3, f"Derivation{about}")
+        label = f"{told.id}-{names[0]}" if len(told.proofs) > 1 else told.id
+        for step in steps[:-1]:
+            how = step.how + (f"; from {_step_list(list(step.uses))}" if step.uses else "")
+            yield PrintedArgument(step.number, how, step.caption, step.formula, f"{label}-{step.number}")
+        yield Paragraph(f"The claims follow from {_step_list(list(steps[-1].uses))}.")
+        yield End()
 
 
 def _step_blocks(told: Statement) -> Iterator[Block]:
     if told.derivation is None:
+        yield from _kernel_blocks(told)
         return
     yield Heading(3, "Derivation")
     steps = told.derivation.steps
@@ -310,10 +329,14 @@ def references(statements: Iterable[Statement]) -> dict[str, Reference]:
     for told in statements:
         if told.source.paper in BIBLIOGRAPHY:
             found[told.source.paper] = BIBLIOGRAPHY[told.source.paper]
-        for step in told.derivation.steps if told.derivation else ():
-            if isinstance(step, Citation) and step.theorem.bibtex:
-                entry = parse(step.theorem.bibtex)
-                found[entry.key] = entry
+        cited = (
+            [step.theorem.bibtex for step in told.derivation.steps if isinstance(step, Citation)]
+            if told.derivation
+            else []
+        )
+        for proved in told.proofs.values() if told.derivation is None else ():
+            cited += [node.detail[0].bibtex for node in proved.rests_on("textbook")]
+        found |= {entry.key: entry for entry in map(parse, filter(None, cited))}
     return found
 
 

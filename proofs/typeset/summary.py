@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from eigentoken.documents.statement_document import StatementDocument
+from eigentoken.documents.statement_document import Step as StepRecord
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY
+from eigentoken.proofs.typeset.kernel_steps import KernelStep, kernel_steps
 from eigentoken.proofs.verify import evidence_of, status_of
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.plain_text import plain_text
@@ -16,7 +18,7 @@ from eigentoken.theory.statements.from_statement import Recalled
 from eigentoken.theory.statements.statement import Evidence, SourceKind, Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Argument, Citation, Step
 
-__all__ = ["ORIGIN", "Summary", "dropped_latex", "summary"]
+__all__ = ["IN_WORDS", "ORIGIN", "Summary", "dropped_latex", "summary"]
 
 #: Headings for the other form of a statement.
 ORIGIN = {
@@ -24,6 +26,9 @@ ORIGIN = {
     SourceKind.SUMMARISED: "As a summary has it",
     SourceKind.FORMALISED: "As formalised here",
 }
+
+#: Before the words of a statement whose claims the kernel proves.
+IN_WORDS = "In words (what goes beyond the claims is checked in steps, not by the kernel):"
 
 _GREEK = [
     "alpha",
@@ -69,18 +74,7 @@ class Summary:
             "text": told.text,
             "conditions": [LATEX(each) for each in told.conditions],
             "claims": [LATEX(each) for each in told.claims],
-            "steps": [
-                {
-                    "name": step.name,
-                    "kind": step.kind,
-                    "says": step.says,
-                    "formula": step.display(),
-                    "uses": list(step.uses),
-                    "scope": step.sizes(),
-                    "argued": step.argued,
-                }
-                for step in (told.derivation.steps if told.derivation else ())
-            ],
+            "steps": list(_step_records(told)),
             "printed": None
             if printed is None
             else {
@@ -120,6 +114,10 @@ class Summary:
         yield "Corrected statement" if corrected else "Statement", list(self._statement_lines())
         if told.derivation is not None:
             yield "Derivation", list(self._step_lines())
+        elif told.proof is not None:
+            for names, steps in kernel_steps(told):
+                about = f" for {', '.join(names)}" if any(names) else ""
+                yield f"Derivation{about}", list(_kernel_lines(steps))
         if told.variants:
             yield (
                 "Conditions that are needed",
@@ -141,7 +139,7 @@ class Summary:
         if told.systems:
             covered = plain_text(told.covers.describe())
             yield f"for {', '.join(told.systems)}" + (f" ({covered})" if covered else "")
-        if told.text:
+        if told.text and told.proof is None:
             yield plain_text(told.text)
         for each in told.conditions:
             yield f"if    {plain_text(LATEX(each))}"
@@ -151,6 +149,8 @@ class Summary:
             numbers = [str(number) for number, step in enumerate(steps, 1) if step.name in named]
             by = f"  [step{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}]" if numbers else ""
             yield f"then  {plain_text(LATEX(claim))}{by}"
+        if told.text and told.proof is not None:
+            yield f"{IN_WORDS} {plain_text(told.text)}"
 
     def _step_lines(self) -> Iterator[str]:
         steps = self.statement.derivation.steps if self.statement.derivation else ()
@@ -177,6 +177,42 @@ class Summary:
             f"{found.checked} steps checked, {found.cited} cited,{argued} {found.second} with a second opinion, "
             f"{found.vectors} vectors, {found.counterexamples} counterexamples, {found.tested} instances tested."
         )
+
+
+def _step_records(told: Statement) -> Iterator[StepRecord]:
+    """The steps of a derivation: as they are written, or off the tree of the proof."""
+    for step in told.derivation.steps if told.derivation else ():
+        yield {
+            "name": step.name,
+            "kind": step.kind,
+            "says": step.says,
+            "formula": step.display(),
+            "uses": list(step.uses),
+            "scope": step.sizes(),
+            "argued": step.argued,
+        }
+    for names, steps in kernel_steps(told) if told.derivation is None and told.proof is not None else ():
+        for each in steps[:-1]:
+            prefix = f"{names[0]} " if len(told.proofs) > 1 else ""
+            yield {
+                "name": f"{prefix}{each.number}",
+                "kind": each.rule,
+                "says": each.caption or each.how,
+                "formula": each.formula,
+                "uses": [f"{prefix}{use}" for use in each.uses],
+                "scope": ALL_SIZES,
+                "argued": each.argued,
+            }
+
+
+def _kernel_lines(steps: tuple[KernelStep, ...]) -> Iterator[str]:
+    for step in steps[:-1]:
+        mark = f"{step.number}.".ljust(3 if len(steps) <= 10 else 4)
+        rests = f"; from {', '.join(map(str, step.uses))}" if step.uses else ""
+        words = f"{plain_text(step.caption)} " if step.caption else ""
+        yield f"{mark}{words}[{plain_text(step.how)}{rests}]"
+        yield " " * len(mark) + plain_text(step.formula)
+    yield f"The claims follow from {', '.join(map(str, steps[-1].uses))}."
 
 
 def _how(step: Step) -> str:

@@ -23,10 +23,13 @@ from eigentoken.theory.kernel.propositions import (
     Implication,
     Negation,
     Proposition,
+    conjuncts,
+    relation_of,
 )
-from eigentoken.theory.kernel.tensors import STATE, VectorLetter
+from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
 from eigentoken.theory.language.claims import InFull
 from eigentoken.theory.language.readings import LATEX
+from eigentoken.theory.printing.scalars import scalar_latex
 
 __all__ = ["Formula", "latex"]
 
@@ -62,7 +65,18 @@ def latex(said: Proposition) -> str:
 
 @latex.register
 def latex_atom(said: Atom) -> str:
-    return LATEX(said.word)
+    relation = relation_of(said)
+    if relation is None or not any(map(_alone, relation.args)):
+        return LATEX(said.word)
+    left, right = (side.plain_latex() if _alone(side) else scalar_latex(side) for side in relation.args)
+    return f"{left} {_SIGNS[type(relation)]} {right}"
+
+
+def _alone(side: sp.Basic) -> bool:
+    return isinstance(side, Tensor) and side.time is None
+
+
+_SIGNS = {sp.Eq: "=", sp.Ne: r"\neq", sp.Le: r"\leq", sp.Ge: r"\geq", sp.Lt: "<", sp.Gt: ">"}
 
 
 def _inner(said: Proposition) -> str:
@@ -73,12 +87,12 @@ def _inner(said: Proposition) -> str:
 
 @latex.register
 def latex_conjunction(said: Conjunction) -> str:
-    return r"\text{ and }".join(map(_inner, said.parts)) if said.parts else r"\top"
+    return r"\text{ and }".join(map(_inner, conjuncts(said))) if said.parts else r"\text{true}"
 
 
 @latex.register
 def latex_disjunction(said: Disjunction) -> str:
-    return r"\text{ or }".join(map(_inner, said.parts)) if said.parts else r"\bot"
+    return r"\text{ or }".join(map(_inner, said.parts)) if said.parts else r"\text{false}"
 
 
 @latex.register

@@ -236,7 +236,8 @@ class Kernel:
         ours = (*premises, *(self.given(each) for each in self.conditions))
         needed = books.needed(statement, statement.proofs, self.system, table)
         known = {canonical(part) for each in ours for part in conjuncts(each.proposition)}
-        shown = [self._from(ours, each) for each in needed if canonical(each) not in known]
+        open_ = [each for each in needed if canonical(each) not in known]
+        shown = [self.given(each) if self.is_given(each) else self._from(ours, each) for each in open_]
         return books.recall(statement, statement.proofs, self.system, table, *ours, *shown)
 
     def _from(self, ours: Iterable[Proved], said: Proposition) -> Proved:

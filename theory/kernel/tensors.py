@@ -159,8 +159,14 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         """A rate holds its other vectors fixed: see :class:`Rate`."""
 
     def _latex(self, printer: Any) -> str:
-        text = expression_latex(self.expression, weights=True)
-        return text if self.time is None else rf"{text}\big|_{{{printer._print(self.time)}}}"
+        """Several terms stand in parentheses: it may be a factor."""
+        text = self.plain_latex()
+        text = text if len(self.key) < 2 else rf"\left({text}\right)"
+        return text if self.time is None else rf"{text}\big|_{{t = {printer._print(self.time)}}}"
+
+    def plain_latex(self) -> str:
+        """As it is printed where it stands alone."""
+        return expression_latex(self.expression, weights=True)
 
     def _sympystr(self, printer: Any) -> str:
         at = "" if self.time is None else f", {self.time}"
@@ -179,8 +185,11 @@ class Rate(Tensor):
             raise Refused(f"{', '.join(moved)} is constant in {self}: it cannot become what moves with the state")
 
     def _latex(self, printer: Any) -> str:
-        text = expression_latex(self.expression, weights=True)
-        return rf"\Delta\bigl[{text}\bigr]" if self.time is None else rf"\Delta\bigl[{text}\bigr]({self.time})"
+        text = rf"\Delta\bigl[{super().plain_latex()}\bigr]"
+        return text if self.time is None else rf"{text}\big|_{{t = {printer._print(self.time)}}}"
+
+    def plain_latex(self) -> str:
+        return rf"\Delta\bigl[{super().plain_latex()}\bigr]"
 
 
 def _moves(new: Any) -> bool:

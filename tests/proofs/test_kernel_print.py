@@ -1,0 +1,76 @@
+"""Derivations printed from the tree of a proof: every claim, what each step assumes, and nothing that no claim carries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from eigentoken.proofs.typeset.document import PrintedArgument, of_statement
+from eigentoken.proofs.typeset.kernel_steps import HOW, kernel_steps
+from eigentoken.proofs.typeset.latex import to_latex
+from eigentoken.proofs.typeset.summary import IN_WORDS, Summary
+from eigentoken.proofs.verify import verify
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.statements.registry import statement
+
+
+@pytest.fixture(scope="module")
+def from_tree():
+    """PM-L4 with nothing written by hand."""
+    return replace(statement("PM-L4"), derive=None, text="", claims_from=(), prose_from=())
+
+
+def test_steps_are_in_order_and_rest_on_earlier_ones(from_tree) -> None:
+    ((names, steps),) = kernel_steps(from_tree)
+    assert names == ("oja-map",)
+    assert [each.number for each in steps] == list(range(1, len(steps) + 1))
+    assert all(use < each.number for each in steps for use in each.uses)
+    assert steps[-1].uses
+    rules = {each.rule for each in steps[:-1]}
+    assert {"spectrum", "linear_stability", "linear_instability", "arithmetic"} <= rules <= set(HOW)
+
+
+def test_a_step_says_what_it_assumes_beyond_the_conditions(from_tree) -> None:
+    ((_, steps),) = kernel_steps(from_tree)
+    spectrum = next(each for each in steps if each.rule == "spectrum")
+    assert spectrum.formula.startswith(r"\text{if } 1 + \alpha \lambda_{1}(V) > 0\text{: }")
+    given = next(each for each in steps if each.formula == r"1 + \alpha \lambda_{1}(V) > 0")
+    assert given.rule == "arithmetic"  # lambda_1 > 0 is a condition, and is not said again
+
+
+def test_the_document_has_the_steps_of_the_tree(from_tree) -> None:
+    ((_, steps),) = kernel_steps(from_tree)
+    printed = [each for each in of_statement(from_tree).blocks if isinstance(each, PrintedArgument)]
+    assert [each.formula for each in printed] == [each.formula for each in steps[:-1]]
+    assert to_latex(of_statement(from_tree)).count(r"\step{") >= len(steps) - 1
+    record = Summary(from_tree, "derived", None).as_dict()["steps"]
+    assert [each["kind"] for each in record] == [each.rule for each in steps[:-1]]
+
+
+def test_a_sentence_that_no_claim_carries_fails(from_tree) -> None:
+    assert verify(from_tree, instances=0).good
+    told = verify(replace(from_tree, text="It is also stable for every other step."), instances=0)
+    assert not told.good
+    assert any(line.name == "text" and "no claim carries" in line.reason for line in told.lines)
+
+
+def test_words_beside_claims_are_marked() -> None:
+    lines = list(Summary(statement("PM-L4"), "derived", None)._statement_lines())
+    assert lines[-1].startswith(IN_WORDS)
+
+
+def test_systems_with_the_same_derivation_are_printed_once() -> None:
+    told = replace(statement("CT-2"), derive=None, text="")
+    assert [names for names, _ in kernel_steps(told)] == [("oja-flow", "attention-flow")]
+
+
+def test_a_recalled_statement_is_named_and_not_unfolded() -> None:
+    whole = statement("PM-L4")
+
+    def proof(k: Kernel):
+        return k.recall(whole)
+
+    told = replace(whole, derive=None, text="", proof=proof)
+    ((_, steps),) = kernel_steps(told)
+    assert [(each.rule, each.how) for each in steps[:-1]] == [("recall", "proved in PM-L4")]
