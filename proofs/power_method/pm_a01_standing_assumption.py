@@ -10,34 +10,33 @@ import sympy as sp
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.properties.exact_points import decimals
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import ForAll, proposition
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.words import index_range
+from eigentoken.theory.language.conditions import SimpleTop
+from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, d, ell, matrix
 from eigentoken.theory.language.verdicts import Verdict
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
-from eigentoken.theory.statements.steps import Derivation, Inequality
 
 #: The value matrix of the regression vectors TV13 and TV14.
 GENERIC_V = [["1", "1/2"], ["1/2", "-1/3"]]
 
 
-def derive() -> Derivation:
+V = matrix("V")
+#: Every other eigenvalue is below the first; none is larger in modulus than the first or the last.
+GAP = ForAll(ell, index_range(ell, 2), proposition(Eigenvalue(V, ell) < Eigenvalue(V, 1)))
+NORM = proposition(sp.Eq(SpectralNorm(V), sp.Max(Eigenvalue(V, 1), sp.Abs(Eigenvalue(V, d))), evaluate=False))
+
+
+def proof(k: Kernel) -> Proved:
     """What the assumption gives in every use: a gap at the top, and a spectral norm of two candidates."""
-    top, second, last, other = sp.symbols("lambda_1 lambda_2 lambda_d lambda_ell", real=True)
-    return Derivation(
-        (
-            Inequality(
-                name="gap",
-                says="Every other eigenvalue is below the first.",
-                hypotheses=(top > second, second >= other),
-                conclusion=top > other,
-            ),
-            Inequality(
-                name="norm",
-                says="The spectral norm of a symmetric $V$ with $\\lambda_1 > 0$ is $\\max(\\lambda_1, |\\lambda_d|)$.",
-                hypotheses=(top > 0, last <= other, other <= top),
-                conclusion=sp.Abs(other) <= sp.Max(top, sp.Abs(last)),
-            ),
-        )
-    )
+    gap = k.unfold(k.given(SimpleTop(V)))
+    extreme = k.part(k.norm_of_symmetric(V), k.norm_of_symmetric(V).proposition.parts[0])
+    norm = k.arithmetic([extreme, k.given(Eigenvalue(V, 1) > 0)], NORM)
+    return k.conjunction(gap, norm)
 
 
 def generic_eigenvalues() -> Sequence[Any]:
@@ -63,12 +62,8 @@ PM_A1 = register(
         title="The standing assumption on the value matrix",
         systems=("oja-map", "attention-map"),
         conditions=ASSUMPTION_1,
-        text=(
-            r"$V = V^{\top}$ is nonsingular with eigenvalues $\lambda_1 > \lambda_2 \geq \dots \geq \lambda_d$, "
-            r"$\lambda_1 > 0$, and unit eigenvectors $v_1, \dots, v_d$."
-        ),
-        derive=derive,
-        prose_from=("gap", "norm"),
+        claims=(Formula(GAP), Formula(NORM)),
+        proof=proof,
         vectors=(Vector("eigenvalues of V in TV13 and TV14", generic_eigenvalues, decimals("7/6", "-1/2")),),
         property_tests=(generated_satisfy_it,),
     )

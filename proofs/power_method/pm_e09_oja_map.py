@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.power_method.pm_e08_attention_map import raw
 from eigentoken.proofs.power_method.pm_l02_oja_jacobian import TV14
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import image
 from eigentoken.proofs.properties.map_checks import oja_map
-from eigentoken.proofs.steps.reductions import tensor
-from eigentoken.theory.calculus import ALPHA, TOKENS, Index, matrix, vector
+from eigentoken.proofs.steps.equations import (
+    LENGTH,
+    NORMALISED,
+    RAW,
+    TOKEN,
+    normalised,
+    of_length,
+    same_vectors,
+    the_same,
+)
+from eigentoken.theory.calculus import ALPHA, TOKENS, Expression, Index, matrix, vector
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
-from eigentoken.theory.statements.steps import Derivation, Reduction
 
 TV14_IMAGE = Vector(
     "TV14, image",
@@ -23,30 +30,20 @@ TV14_IMAGE = Vector(
 )
 
 
-def _printed() -> Any:
-    """``x_i + (alpha/n) sum_j V x_j``."""
-    i, j = Index("token", "i"), Index("token", "j")
-    return vector("x", i) + vector("x", j).applied(matrix("V")).summed(j) * (ALPHA / TOKENS)
+def influence() -> Expression:
+    """``u = (1/n) sum_j V x_j``."""
+    j = Index("token", "j")
+    return vector("x", j).applied(matrix("V")).summed(j) / TOKENS
 
 
-def printed_steps() -> tuple[Reduction, ...]:
-    """The registered map is the printed formula, and the attention map without scores."""
-    return (
-        tensor(
-            "raw step",
-            "The registered Oja map is the printed formula, for all $n$ and $d$.",
-            lambda: raw("oja-map", True),
-            _printed(),
-            r"y_i = x_i + \frac{\alpha}{n}\sum_jVx_j",
-        ),
-        tensor(
-            "no scores",
-            "It is the attention map with $M = 0$.",
-            lambda: raw("attention-map", False),
-            _printed(),
-            r"M = 0 \implies a_{ij} = \frac1n",
-        ),
-    )
+def oja_step() -> Expression:
+    """``x_i + alpha u``."""
+    return vector("x", TOKEN) + influence() * ALPHA
+
+
+def proof(k: Kernel) -> Proved:
+    """The equation of the registered system, and what it divides by."""
+    return k.conjunction(normalised(k), the_same(k, RAW, oja_step(), TOKEN), of_length(k))
 
 
 PM_E9 = register(
@@ -56,10 +53,9 @@ PM_E9 = register(
         source=Source(LI_ALTAFINI, "eq. (9)"),
         title="The multi-agent Oja map",
         systems=("oja-map",),
-        text=r"$x_i^+ = y_i/\lVert y_i\rVert$, $y_i = x_i + \alpha u$, $u = \frac1n\sum_jVx_j$.",
+        claims=(NORMALISED, same_vectors(RAW, oja_step(), TOKEN), LENGTH),
         depends=("PM-E8",),
-        derive=lambda: Derivation(printed_steps()),
-        prose_from=("raw step", "no scores"),
+        proof=proof,
         vectors=(TV14_IMAGE,),
         property_tests=(OnInstances(oja_map),),
     )

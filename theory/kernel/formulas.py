@@ -7,7 +7,10 @@ from functools import singledispatch
 
 import sympy as sp
 
-from eigentoken.theory.calculus import Index
+from eigentoken.theory.calculus import Expression, Index
+from eigentoken.theory.calculus.atoms import Dot, transpose
+from eigentoken.theory.calculus.expressions import Monomial
+from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.kernel.propositions import (
     FALSE,
     TRUE,
@@ -26,7 +29,7 @@ from eigentoken.theory.kernel.propositions import (
     conjuncts,
     relation_of,
 )
-from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
+from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter, bases_of
 from eigentoken.theory.language.claims import InFull
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.scalars import scalar_latex
@@ -115,8 +118,46 @@ def latex_almost_every(said: ForAlmostEvery) -> str:
     return rf"\text{{for almost every start: }} {latex(said.body)}"
 
 
+def _vector_equation(said: Binder) -> str:
+    """``for every z: z^T a = z^T b`` is ``a = b``, and is printed so; nothing of any other shape."""
+    relation = relation_of(said.body)
+    if not (isinstance(said, ForAll) and isinstance(said.letter, VectorLetter) and said.guard == TRUE):
+        return ""
+    if not isinstance(relation, sp.Eq) or not all(isinstance(side, Tensor) or side == 0 for side in relation.args):
+        return ""
+    sides = [_vector_latex(side, said.letter.name) for side in relation.args]
+    return " = ".join(sides) if all(sides) else ""
+
+
+def _vector_latex(side: sp.Basic, name: str) -> str:
+    if side == 0:
+        return "0"
+    if side.time is not None:
+        return ""
+    terms: dict[Monomial, sp.Expr] = {}
+    for monomial, coefficient in side.expression.terms.items():
+        with_it = [each for each in monomial.factors if any(base.name == name for base in bases_of(each))]
+        if len(with_it) != 1 or not isinstance(with_it[0][0], Dot) or with_it[0][1] != 1:
+            return ""
+        product = with_it[0][0]
+        if product.left.name == product.right.name:
+            return ""
+        arrow = (
+            (product.letters, product.right)
+            if product.left.name == name
+            else (transpose(product.letters), product.left)
+        )
+        rest = tuple(each for each in monomial.factors if each is not with_it[0])
+        terms[Monomial(monomial.bound, rest, arrow)] = coefficient
+    text = expression_latex(Expression(terms), weights=True)
+    return rf"\Delta\bigl[{text}\bigr]" if isinstance(side, Rate) else text
+
+
 @latex.register
 def latex_binder(said: Binder) -> str:
+    plain = _vector_equation(said)
+    if plain:
+        return plain
     guard = "" if said.guard == TRUE else rf" \text{{ with }} {latex(said.guard)}"
     if isinstance(said, Exists):
         return rf"\text{{there is }} {_letter(said.letter)}{guard} \text{{ such that }} {latex(said.body)}"
