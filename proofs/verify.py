@@ -274,7 +274,7 @@ def _properties(statement: Statement, instances: int, seed: int) -> tuple[int, l
         line = _verdict_line("property", f"property {index + 1}", partial(test, instances, seed))
         lines.append(line)
         tested += instances if line.good else 0
-    if statement.conditions and statement.claims:
+    if statement.claims:
         from eigentoken.proofs.properties.property import test_statement
 
         report = test_statement(statement, instances, seed)

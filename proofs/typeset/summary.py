@@ -173,8 +173,9 @@ class Summary:
         if found is None:
             return f"No run is recorded for this text: `eigentoken verify {self.statement.id}` makes one."
         argued = f" {found.argued} argued in words (not machine-checked)," if found.argued else ""
+        kernel = "the claims proved by the kernel, " if found.proved else ""
         return (
-            f"{found.checked} steps checked, {found.cited} cited,{argued} {found.second} with a second opinion, "
+            f"{kernel}{found.checked} steps checked, {found.cited} cited,{argued} {found.second} with a second opinion, "
             f"{found.vectors} vectors, {found.counterexamples} counterexamples, {found.tested} instances tested."
         )
 

@@ -265,13 +265,13 @@ def _document(name: str | None, every: bool) -> tuple[Any, dict[str, Any], list[
 
 
 def _verify_table(results: list[Verified], bad: list[Verified]) -> None:
-    columns = ("id", "checked", "cited", "argued", "2nd", "vectors", "c.-ex.", "tested", "verdict")
+    columns = ("id", "rung", "steps", "cited", "2nd", "vectors", "c.-ex.", "tested", "verdict")
     rows = []
     for each in results:
         found = each.evidence()
         word = styled("fails" if not each.good else "argued" if found.argued else "holds")
-        steps = (found.checked, found.cited, found.argued, found.second)
-        rows.append((each.id, *steps, found.vectors, found.counterexamples, found.tested, word))
+        steps = (found.checked, found.cited, found.second)
+        rows.append((each.id, str(each.status()), *steps, found.vectors, found.counterexamples, found.tested, word))
     table("", columns, rows)
     for each in bad:
         for line in each.lines:
