@@ -34,6 +34,9 @@ SAFETY = 0.9
 #: ``rtol`` leaves its scores uncertain by twice that, and what is wrong here enters the step times its length.
 MODULATION = 0.25
 
+#: How many numbers of a batch make a step together, on each thread: what the caches of one core hold.
+CHUNK = 1 << 18
+
 Observer = Callable[[float, Tensor], Mapping[str, Any]]
 
 
@@ -131,6 +134,15 @@ def _check(problem: Problem, x: Tensor, method: str, step: float | None) -> None
         raise ValueError(f"method {method} has a fixed step: give step, or use dopri5")
 
 
+def parts(problem: Problem, x: Tensor) -> list[slice]:
+    """The instances that are stepped together: all of them where they have matrices of their own, or are small."""
+    size = CHUNK * torch.get_num_threads() // (x.shape[-2] * x.shape[-1])
+    whole = problem.fused is not None or problem.batched or x.ndim != 3 or x.device.type != "cpu"
+    if whole or x.shape[0] <= 2 * max(1, size):
+        return [slice(None)]
+    return [slice(begin, begin + max(1, size)) for begin in range(0, x.shape[0], max(1, size))]
+
+
 def token_norms(x: Tensor) -> Tensor:
     """``|x_i|`` for each token."""
     return torch.linalg.vector_norm(x, dim=-1)
@@ -141,16 +153,39 @@ def _metric_moves(problem: Problem) -> bool:
 
 
 class _Stepper:
-    """One integration; keeps the stages in a single buffer."""
+    """One integration.
+
+    A step is made for a few instances at a time, so that their stages and all that comes between them stay in the cache:
+    ``stages`` has one buffer (stages, instances, n, d) for each of the ``parts`` of the batch.
+    """
 
     def __init__(self, problem: Problem, scheme: Tableau, lift: Callable[[Tensor], Tensor]) -> None:
         self.problem, self.scheme, self.lift = problem, scheme, lift
         self.evaluations = 0
         self.within = 0.0
+        self.parts: list[slice] = [slice(None)]
+        self.stages: list[Tensor] = []
+        self._now: dict[float, Problem] = {}
 
-    def velocity(self, t: float, y: Tensor) -> Tensor:
+    def begin(self, x: Tensor, t: float) -> None:
+        """Cut the batch into parts and put the velocity at ``x`` into the first stage."""
+        self.parts = parts(self.at(t, x), x)
+        self.stages = [x.new_empty(len(self.scheme.C) + 1, *x[part].shape) for part in self.parts]
+        for stages, part in zip(self.stages, self.parts, strict=True):
+            stages[0] = self.at(t, x).advance(x[part], t)
         self.evaluations += 1
-        return self.problem.advance(self.problem.retract(y, t), t)
+
+    def at(self, t: float, like: Tensor) -> Problem:
+        """The problem of one time; a function of time is called once for all parts."""
+        if t not in self._now:
+            self._now[t] = self.problem.at(t, like)
+            if len(self.parts) > 1 and self._now[t].batched:  # from now on every instance has matrices of its own
+                self.parts, self.stages = [slice(None)], [torch.cat(self.stages, dim=1)]
+        return self._now[t]
+
+    def speed(self) -> Tensor:
+        """The fastest token of each instance at the beginning of the step."""
+        return torch.cat([token_norms(stages[0]).amax(-1).reshape(-1) for stages in self.stages])
 
     def combine(self, weights: np.ndarray, stages: Tensor, start: Tensor | None = None) -> Tensor:
         """``start + sum_s weights_s stages_s`` in one pass over the stages (no start: without it)."""
@@ -163,51 +198,77 @@ class _Stepper:
         sums = columns @ vector if start is None else torch.addmv(start.reshape(-1), columns, vector)
         return sums.reshape(stages.shape[1:])
 
-    def attempt(self, t: float, h: float, x: Tensor, stages: Tensor) -> Tensor:
-        """Fill the stages and return the new point, retracted; the last stage is the velocity there."""
-        scheme = self.scheme
+    def attempt(self, t: float, h: float, x: Tensor, allowed: tuple[float, float] | None) -> tuple[Tensor, float]:
+        """Fill the stages; the new point, retracted, at which the last stage is the velocity, and its error.
+
+        The error is that of the worst token in units of what is ``allowed`` (rtol and atol), 0 where none is asked for.
+        """
+        times = [t + h * float(c) for c in self.scheme.C]
+        self._now = {time: now for time, now in self._now.items() if time == t}
         if self.problem.fused is not None:
-            self.problem.fused.prepare([*(t + h * float(c) for c in scheme.C[1:]), t + h], self.within)
-        for s in range(1, len(scheme.C)):
-            stages[s] = self.velocity(t + h * float(scheme.C[s]), self.combine(h * scheme.A[s, :s], stages, x))
-        new = self.problem.retract(self.combine(h * scheme.B, stages, x), t + h)
-        stages[-1] = self.problem.advance(new, t + h)
-        self.evaluations += 1
+            self.problem.fused.prepare([*times[1:], t + h], self.within)
+        for time in (*times, t + h):
+            self.at(time, x)
+        new, worst = torch.empty_like(x), 0.0
+        for stages, part in zip(self.stages, self.parts, strict=True):
+            new[part] = self.fill(times, h, x[part], stages)
+            if allowed is not None:
+                worst = max(worst, self.error(h, x[part], new[part], stages, *allowed))
+        self.evaluations += len(times)
+        return new, worst
+
+    def fill(self, times: Sequence[float], h: float, x: Tensor, stages: Tensor) -> Tensor:
+        """The stages of one part, and its new point."""
+        for s in range(1, len(times)):
+            now = self._now[times[s]]
+            point = self.combine(h * self.scheme.A[s, :s], stages, x)
+            stages[s] = now.advance(now.retract(point, times[s]), times[s])
+        end = times[0] + h
+        now = self._now[end]
+        new = now.retract(self.combine(h * self.scheme.B, stages, x), end)
+        stages[-1] = now.advance(new, end)
         return new
 
     def error(self, h: float, x: Tensor, new: Tensor, stages: Tensor, rtol: float, atol: float) -> float:
         assert self.scheme.E is not None
         gap = token_norms(self.combine(self.scheme.E, stages)).mul_(abs(h))
         scale = torch.maximum(token_norms(x), token_norms(new)).mul_(rtol).add_(atol)
-        worst = float(gap.div_(scale).max())
+        worst = float(gap.div_(scale).max().detach())
         return worst if math.isfinite(worst) else math.inf
 
-    def between(self, theta: float, h: float, x: Tensor, new: Tensor, stages: Tensor, t: float) -> Tensor:
+    def between(self, theta: float, h: float, x: Tensor, new: Tensor, t: float) -> Tensor:
         """Dense output at ``t + theta h``."""
         if theta == 1.0:
             return new
-        if self.scheme.P is not None:
-            powers = np.array([theta ** (k + 1) for k in range(self.scheme.P.shape[1])])
-            y = self.combine(h * (self.scheme.P @ powers), stages, x)
-        else:
-            a, b = theta, 1 - theta
-            y = (
-                (1 + 2 * a) * b * b * x
-                + a * a * (3 - 2 * a) * new
-                + h * (a * b * b * stages[0] - a * a * b * stages[-1])
-            )
+        y = torch.empty_like(x)
+        for stages, part in zip(self.stages, self.parts, strict=True):
+            if self.scheme.P is not None:
+                powers = np.array([theta ** (k + 1) for k in range(self.scheme.P.shape[1])])
+                y[part] = self.combine(h * (self.scheme.P @ powers), stages, x[part])
+            else:
+                a, b = theta, 1 - theta
+                y[part] = (
+                    (1 + 2 * a) * b * b * x[part]
+                    + a * a * (3 - 2 * a) * new[part]
+                    + h * (a * b * b * stages[0] - a * a * b * stages[-1])
+                )
         return self.problem.retract(y, t + theta * h)
 
-    def first_step(self, t: float, end: float, x: Tensor, k: Tensor, rtol: float, atol: float) -> float:
+    def first_step(self, t: float, end: float, x: Tensor, rtol: float, atol: float) -> float:
         """The size at which ``h^p max(|x'|, |x''|)`` is the tolerance (Hairer, Norsett, Wanner, II.4, without their
         factor 0.01: a first step that is too long costs one attempt, one that is too short costs two or three).
         """
         direction, span = 1.0 if end >= t else -1.0, abs(end - t)
+        k = torch.cat([stages[0] for stages in self.stages]) if len(self.parts) > 1 else self.stages[0][0]
         scale = token_norms(x).mul_(rtol).add_(atol)
         d0 = float((token_norms(x) / scale).square().mean(-1).max().sqrt())
         d1 = float((token_norms(k) / scale).square().mean(-1).max().sqrt())
         h0 = min(0.01 * d0 / d1, span) if d0 > 1e-5 and d1 > 1e-5 else min(1e-6, span)
-        k1 = self.velocity(t + direction * h0, torch.add(x, k, alpha=direction * h0))
+        t1 = t + direction * h0
+        now = self.at(t1, x)
+        y = now.retract(torch.add(x, k, alpha=direction * h0), t1)
+        k1 = torch.cat([now.advance(y[part], t1) for part in self.parts]) if len(self.parts) > 1 else now.advance(y, t1)
+        self.evaluations += 1
         d2 = float((token_norms(k1 - k) / scale).square().mean(-1).max().sqrt()) / h0
         top = max(d1, d2)
         h1 = max(1e-6, h0 * 1e-3) if top <= 1e-15 else (1 / top) ** (1 / self.scheme.order)
@@ -232,25 +293,23 @@ class _Stepper:
         wanted = [] if at is None else sorted((float(t) for t in at), reverse=direction < 0)
         recorder = _Recorder(wanted, direction, keep, observe, self.lift)
         x = self.problem.retract(x, start)
-        stages = torch.empty((len(self.scheme.C) + 1, *x.shape), dtype=x.dtype, device=x.device)
-        stages[0] = self.velocity(start, x)
+        self.begin(x, start)
         recorder.at_start(start, x)
         t, steps, rejected = start, 0, 0
         settled = torch.zeros(x.shape[:-2], dtype=torch.bool, device=x.device)
-        h = abs(step) if step is not None else self.first_step(start, end, x, stages[0], rtol, atol)
+        h = abs(step) if step is not None else self.first_step(start, end, x, rtol, atol)
         order = self.scheme.order
         while direction * (end - t) > 0 and steps < max_steps:
             if stop_speed is not None:
-                settled = torch.linalg.vector_norm(stages[0], dim=-1).amax(-1) <= stop_speed
+                settled = self.speed().reshape(settled.shape) <= stop_speed
                 if bool(settled.all()):
                     break
             remaining = abs(end - t)
             longest = h if step is not None else h / SAFETY  # predicted to be within the tolerance still
             size = remaining if longest > remaining * (1 - 1e-12) else h
             signed = direction * size
-            new = self.attempt(t, signed, x, stages)
+            new, worst = self.attempt(t, signed, x, None if step is not None else (rtol, atol))
             if step is None:
-                worst = self.error(signed, x, new, stages, rtol, atol)
                 if worst > 1:
                     rejected += 1
                     h = size * (max(0.2, SAFETY * worst ** (-1 / order)) if math.isfinite(worst) else 0.1)
@@ -260,15 +319,16 @@ class _Stepper:
                 grown = size * min(10.0, SAFETY * worst ** (-1 / order) if worst > 0 else 10.0)
                 h = max(grown, h) if size < h and grown < h else grown
             reached = end if size == remaining else t + signed
-            recorder.during(t, signed, reached, partial(self.between, h=signed, x=x, new=new, stages=stages, t=t))
+            recorder.during(t, signed, reached, partial(self.between, h=signed, x=x, new=new, t=t))
             x, t = new, reached
-            stages[0] = stages[-1]
+            for stages in self.stages:
+                stages[0] = stages[-1]
             steps += 1
-            if not math.isfinite(float(x.sum())):
+            if not math.isfinite(float(x.detach().sum())):
                 break
         recorder.at_end(t, x)
         if stop_speed is not None:
-            settled = torch.linalg.vector_norm(stages[0], dim=-1).amax(-1) <= stop_speed
+            settled = self.speed().reshape(settled.shape) <= stop_speed
         final = self.lift(x)
         finite = torch.isfinite(final).all(-1).all(-1)
         return Flow(

@@ -7,22 +7,31 @@ added before they meet the tokens: ``u = (sum_h A_h) c`` is one product instead 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from eigentoken.numerics.dynamics.compressed_scores import CompressedScore, plain, product
+from eigentoken.numerics.dynamics.compressed_scores import CompressedScore
+from eigentoken.numerics.dynamics.products import exponentials, product, shares
 from eigentoken.numerics.dynamics.torch_algebra import mask_tensor
 
-__all__ = ["FusedHeads"]
+__all__ = ["FusedHeads", "blocks"]
 
 #: Causal attention is cut into blocks of about so many tokens, each of which sees only the tokens up to its last.
 BLOCK, MOST_BLOCKS = 16, 8
+
+
+def blocks(n: int, causal: bool) -> list[tuple[int, int]]:
+    """The tokens from first to last of each block; one block where nothing is hidden.
+
+    >>> blocks(50, True)
+    [(0, 16), (16, 33), (33, 50)]
+    """
+    count = min(max(1, round(n / BLOCK)), MOST_BLOCKS) if causal else 1
+    return list(pairwise(n * k // count for k in range(count + 1)))
 
 
 class FusedHeads:
@@ -53,12 +62,10 @@ class FusedHeads:
 
     def __call__(self, c: Tensor, t: Any = None) -> Tensor:
         matrices, seen, n = [score.at(t) for score in self.scores], self.seen(c), c.shape[-2]
-        blocks = min(max(1, round(n / BLOCK)), MOST_BLOCKS) if self.triangular else 1
-        if blocks == 1:
+        if len(cuts := blocks(n, self.triangular)) == 1:
             return self._push(c, c, matrices, seen)
-        cuts = [n * k // blocks for k in range(blocks + 1)]
         push = torch.zeros_like(c)
-        for first, last in pairwise(cuts):
+        for first, last in cuts:
             visible = None if seen is None else seen[first:last, first:last]
             whole = c[..., :last, :last]
             self._push(whole[..., first:, :], whole, matrices, visible, push[..., first:last, :last])
@@ -76,31 +83,5 @@ class FusedHeads:
         for k, matrix in enumerate(matrices):
             product(queries, matrix[..., :r, :r], joined[..., k * count : (k + 1) * count, :])
         weights = exponentials(product(joined, c.mT).unflatten(-2, (len(matrices), count)), seen)
-        weights.mul_(weights.sum(-1, keepdim=True).reciprocal_().mul_(self.scale))
+        shares(weights, self.scale)
         return product(weights.sum(-3) if len(matrices) > 1 else weights.squeeze(-3), c, out)
-
-
-def exponentials(scores: Tensor, seen: Tensor | None = None) -> Tensor:
-    """``exp(scores)`` in place, 0 where the last tokens are not ``seen``.
-
-    Where the numbers would leave the range of the arithmetic each row is divided by its largest: a weight is a quotient
-    of these, so that does not matter.
-
-    >>> exponentials(torch.tensor([[1000.0, 2000.0], [0.0, 0.0]]), torch.tensor([[1.0, 0.0], [1.0, 1.0]]))
-    tensor([[1., 0.],
-            [1., 1.]])
-    """
-    low, high = (float(each) for each in torch.aminmax(scores))
-    most = math.log(torch.finfo(scores.dtype).max) / 2
-    last = scores if seen is None else scores[..., -seen.shape[-1] :]
-    if not -most < low <= high < most:
-        if seen is not None:
-            last.masked_fill_(seen == 0, -math.inf)
-        scores.sub_(scores.amax(-1, keepdim=True))
-    if plain(scores):
-        np.exp(scores.numpy(), out=scores.numpy())
-    else:
-        scores.exp_()
-    if seen is not None:
-        last.mul_(seen)
-    return scores

@@ -17,12 +17,13 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.dynamics.fused import FusedHeads
-from eigentoken.numerics.dynamics.matrices import RotaryMatrix, StructuredMatrix, compress
+from eigentoken.numerics.dynamics.matrices import RotaryMatrix, RowScaled, StructuredMatrix, compress
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, mask_tensor
+from eigentoken.numerics.dynamics.whole_heads import WholeHeads, whole_heads
 from eigentoken.theory.systems.algebra import MaskValue, Number, ParameterValue
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.declarations import CLOSE, example_steps
-from eigentoken.theory.systems.system import Parameter, Space, System, Time
+from eigentoken.theory.systems.system import Parameter, Space, System, Time, parameters_at
 
 __all__ = ["Problem", "SpanReduction", "arithmetic", "problem"]
 
@@ -36,6 +37,7 @@ class Problem:
     mask: MaskValue = None
     algebra: TorchAlgebra = field(default_factory=TorchAlgebra)
     fused: FusedHeads | None = None
+    whole: WholeHeads | None = None
 
     @property
     def autonomous(self) -> bool:
@@ -48,8 +50,8 @@ class Problem:
         """Some parameter may differ between the instances of a batch."""
         groups: list[Mapping[str, Any]] = [self.parameters, *self.parameters.get("heads", [])]
         values = [value for group in groups for name, value in group.items() if name != "heads" and value is not None]
-        plain = (float, int, str)
-        return any(not (isinstance(v, plain) or (isinstance(v, Tensor) and v.ndim in (0, 2))) for v in values)
+        mask = isinstance(self.mask, Tensor) and self.mask.ndim > 2
+        return mask or not all(_shared(value) for value in values)
 
     def like(self, x: Tensor) -> Problem:
         """The same problem in the arithmetic of ``x``: parameters in its dtype, on its device."""
@@ -59,9 +61,24 @@ class Problem:
         mask = self.mask.to(x.device) if isinstance(self.mask, Tensor) else self.mask
         return replace(self, parameters=moved, mask=mask)
 
+    def at(self, t: Number, like: Tensor) -> Problem:
+        """The flow of one time for tokens ``like``: functions of time have their values, and what is fast is used.
+
+        Its ``advance`` is for an integrator: the work on the processor is done in place, which no derivative sees.
+        """
+        if self.fused is not None:
+            return self
+        now = self if self.autonomous else replace(self, parameters=parameters_at(self.parameters, t))
+        unusual = "positions" in self.parameters or "pair_score" in self.parameters or not self.system.standard
+        if unusual or self.system.score is None or self.algebra.root_dimension is not None:
+            return now
+        return replace(now, whole=whole_heads(now.heads(), now.mask, now.system.over_root_d, like))
+
     def advance(self, x: Tensor, t: Number = None) -> Tensor:
-        if self.fused is not None and self.system.time is Time.FLOW:
-            push = self.fused(x, t)
+        push = None
+        if self.system.time is Time.FLOW:
+            push = self.whole(x) if self.whole is not None else None if self.fused is None else self.fused(x, t)
+        if push is not None:
             return push if self.system.space is Space.EUCLIDEAN else self.algebra.tangent(x, push, self.metric(t))
         moved: Tensor = self.system.advance(self.algebra, self.parameters, x, self.mask, t)
         return moved
@@ -113,6 +130,13 @@ class Problem:
             fused = FusedHeads(scores, basis, self.mask, scale, triangular=causal)
         reduced = replace(self, parameters=parameters, algebra=algebra, fused=fused)
         return SpanReduction(reduced, factor.mT.contiguous(), basis)
+
+
+def _shared(value: ParameterValue) -> bool:
+    """All instances of a batch have this value: a number, a word or one matrix."""
+    if isinstance(value, RowScaled):
+        return value.scale.ndim == 1 and value.matrix.ndim == 2
+    return isinstance(value, float | int | str) or (isinstance(value, Tensor) and value.ndim in (0, 2))
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.dynamics.basins import random_tokens
-from eigentoken.numerics.dynamics.compressed_scores import CompressedScore, cheapest_plan, product
-from eigentoken.numerics.dynamics.flows import follow, tableau
-from eigentoken.numerics.dynamics.fused import exponentials
+from eigentoken.numerics.dynamics.compressed_scores import CompressedScore, cheapest_plan
+from eigentoken.numerics.dynamics.flows import follow, parts, tableau
 from eigentoken.numerics.dynamics.maps import CHUNK, iterate
 from eigentoken.numerics.dynamics.matrices import RowScaled
 from eigentoken.numerics.dynamics.observables import ellipsoid_potential
 from eigentoken.numerics.dynamics.problem import Problem, problem
+from eigentoken.numerics.dynamics.products import exponentials, product
 from eigentoken.theory.systems.system import Space
 
 from ..tools.functions_of_theorems import planar_first_integral
@@ -500,3 +500,93 @@ def test_causal_blocks_leave_out_only_zeros(n: int) -> None:
     assert full is not None
     assert full.problem.fused is not None
     assert not full.problem.fused.triangular
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few instances at a time, on any number of threads."""
+    monkeypatch.setattr("eigentoken.numerics.dynamics.flows.CHUNK", 4000 // torch.get_num_threads())
+
+
+def large_batch(values: bool = False) -> tuple[Problem, Tensor]:
+    """40 instances of 30 tokens in R^40, causal, two heads, one modulated; or one head with a value matrix."""
+    d, generator = 40, torch.Generator().manual_seed(61)
+    first, second, value = (torch.randn(d, d, generator=generator, dtype=torch.float64) / 6 for _ in range(3))
+    scale = torch.rand(d, generator=generator, dtype=torch.float64)
+    listed = [{"P": lambda t: RowScaled(torch.cos(t * scale), first)}, {"P": second}]
+    if values:
+        flow = problem("causal-flow", {"U": value, "P": lambda t: RowScaled(torch.cos(t * scale), first)})
+    else:
+        flow = problem("ellipsoid-multihead-flow", {"heads": listed, "W": None}, "causal")
+    return flow, random_tokens(40, 30, d, seed=62)
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("values", [False, True])
+def test_a_batch_is_stepped_in_parts_and_every_part_is_the_definition(values: bool) -> None:
+    flow, x = large_batch(values=values)
+    assert len(parts(flow.at(0.0, x), x)) > 1
+    assert flow.at(0.3, x).whole is not None
+    assert torch.allclose(flow.at(0.3, x).advance(x, 0.3), flow.advance(x, 0.3), rtol=0, atol=1e-13)
+    at = [0.0, 0.11, 0.4, 0.5]
+    run = follow(flow, x, 0.5, at=at, step=0.125, reduce=False)
+    assert run.states is not None
+    for k in (0, 21, 39):
+        alone = follow(flow, x[k], 0.5, at=at, step=0.125, reduce=False)
+        assert alone.states is not None
+        assert torch.allclose(run.states[:, k], alone.states, rtol=0, atol=1e-12)
+    assert run.evaluations == alone.evaluations
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_function_is_called_once_for_all_parts_and_may_give_each_instance_its_own_matrix() -> None:
+    x = large_batch()[1]
+    square = torch.randn(40, 40, generator=torch.Generator().manual_seed(63), dtype=torch.float64) / 6
+    called: list[float] = []
+
+    def score(t: float) -> Tensor:
+        called.append(t)
+        return square if t < 0.3 else square.expand(len(x), 40, 40)
+
+    def still(t: float) -> Tensor:
+        return square
+
+    own, shared = (
+        problem("ellipsoid-multihead-flow", {"heads": [{"P": each}], "W": None}, "causal") for each in (score, still)
+    )
+    assert len(parts(own.at(0.0, x), x)) > 1
+    assert own.at(0.5, x).batched
+    called.clear()
+    split = follow(own, x, 0.5, step=0.25, reduce=False)
+    assert torch.allclose(split.final, follow(shared, x, 0.5, step=0.25, reduce=False).final, rtol=0, atol=1e-12)
+    assert len(called) == len(set(called))
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_adaptive_steps_take_the_worst_part() -> None:
+    """One instance of the last part is fast: the step of the whole batch is its step."""
+    flow, x = large_batch()
+    x[-1] = torch.randn(30, 40, generator=torch.Generator().manual_seed(64), dtype=torch.float64)
+    x[:-1] = x[0, :1]
+    x = flow.retract(x)
+    whole, alone = (follow(flow, each, 4.0, rtol=1e-10, atol=1e-12, reduce=False) for each in (x, x[-1]))
+    assert (whole.steps, whole.rejected) == (alone.steps, alone.rejected)
+    assert torch.allclose(whole.final[-1], alone.final, rtol=0, atol=1e-12)
+    calm = follow(flow, x[:-1], 4.0, rtol=1e-10, atol=1e-12, reduce=False)
+    assert calm.steps < whole.steps
+
+
+def test_a_gradient_passes_through_an_integration_that_is_not_reduced() -> None:
+    start = random_tokens(1, 4, 3, seed=65)[0]
+    V, M = (torch.eye(3, dtype=torch.float64) * k for k in (0.5, 2.0))
+
+    def end(matrix: Tensor) -> Tensor:
+        return follow(problem("attention-flow", {"V": V, "M": matrix}), start, 0.5, step=0.25).final.sum()
+
+    needed = M.clone().requires_grad_()
+    end(needed).backward()
+    assert needed.grad is not None
+    step = torch.zeros_like(M)
+    step[0, 1] = 1e-6
+    slope = float(end(M + step) - end(M - step)) / 2e-6
+    assert float(needed.grad[0, 1]) == pytest.approx(slope, abs=1e-7)

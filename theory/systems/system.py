@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from eigentoken.theory.systems.algebra import Algebra, MaskValue, Number, Parameters, ParameterValue, State
 
-__all__ = ["KINDS", "Normalisation", "Parameter", "Space", "System", "Time", "turned_scores"]
+__all__ = ["KINDS", "Normalisation", "Parameter", "Space", "System", "Time", "parameters_at", "turned_scores"]
 
 
 class _Choice(StrEnum):
@@ -240,7 +240,7 @@ class System:
         tokens = x if positions is None else algebra.add(x, positions)
         if self.normalisation is Normalisation.BEFORE:
             tokens = algebra.normalise(tokens)
-        return self.sublayer(algebra, _at_time(parameters, t), tokens, mask)
+        return self.sublayer(algebra, parameters_at(parameters, t), tokens, mask)
 
     def raw_step(
         self, algebra: Algebra, parameters: Parameters, x: State, mask: MaskValue = None, t: Number = None
@@ -265,7 +265,7 @@ def _at(parameters: Parameters, name: str | None, t: ParameterValue) -> Paramete
     return value(t) if callable(value) and name not in {None, "pair_score"} else value
 
 
-def _at_time(parameters: Parameters, t: ParameterValue) -> Parameters:
+def parameters_at(parameters: Parameters, t: ParameterValue) -> Parameters:
     """The parameters with every function of time evaluated at t; the same mapping where there is none."""
     heads = parameters.get("heads", ())
     if not any(callable(value) for group in (parameters, *heads) for value in group.values()):

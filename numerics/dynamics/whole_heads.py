@@ -1,0 +1,93 @@
+"""The push of softmax heads on tokens that are not reduced to their span, on the processor: in place, without copies.
+
+``u_i = sum_h F_h sum_j a^h_ij x_j`` as :meth:`eigentoken.theory.systems.system.System.sublayer` has it.  What differs is
+the order of the work: the rows ``x_i^T M_h`` of all tokens meet the matrix in one product, the weights become what they
+are in the place of the scores, tokens that causal attention hides are not multiplied, and heads without a value matrix
+are added before they meet the tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from eigentoken.numerics.dynamics.fused import blocks
+from eigentoken.numerics.dynamics.matrices import RowScaled
+from eigentoken.numerics.dynamics.products import exponentials, plain, shares
+from eigentoken.numerics.dynamics.torch_algebra import mask_tensor
+from eigentoken.theory.systems.algebra import MaskValue, ParameterValue
+
+__all__ = ["WholeHeads", "whole_heads"]
+
+
+@dataclass(frozen=True, eq=False)
+class WholeHeads:
+    """The heads of one time: matrices F_h (``None``: the identity) and M_h that all instances share."""
+
+    values: Sequence[Tensor | None]
+    scores: Sequence[Tensor]
+    mask: MaskValue
+    over_root_d: bool
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``u`` for tokens (..., n, d)."""
+        n, d = x.shape[-2:]
+        causal = isinstance(self.mask, str) and self.mask == "causal"
+        allowed = mask_tensor(self.mask, n, x.device)
+        seen = None if allowed is None else allowed.to(x.dtype)
+        tokens = x.reshape(-1, n, d).contiguous()
+        rows = tokens.new_empty(len(self.scores), *tokens.shape)
+        for score, place in zip(self.scores, rows, strict=True):
+            torch.mm(tokens.view(-1, d), score, out=place.view(-1, d))
+        together = all(value is None for value in self.values)
+        push = torch.empty_like(tokens)
+        for first, last in blocks(n, causal):
+            visible, some = tokens[:, :last], slice(first, last)
+            weights = tokens.new_empty(len(rows), len(tokens), last - first, last)
+            for part, place in zip(rows, weights, strict=True):
+                torch.bmm(part[:, some], visible.mT, out=place)
+            exponentials(weights, None if seen is None else seen[..., some, some if causal else slice(None)])
+            shares(weights, d**-0.5 if self.over_root_d else 1.0)
+            if together:
+                push[:, some] = torch.bmm(weights.sum(0) if len(weights) > 1 else weights[0], visible)
+            else:  # the rows of these tokens are done: their averages take the place
+                for part, some_weights in zip(rows, weights, strict=True):
+                    part[:, some] = torch.bmm(some_weights, visible)
+        return (push if together else self._valued(rows)).view(x.shape)
+
+    def _valued(self, averages: Tensor) -> Tensor:
+        """``sum_h F_h averages_h``."""
+        total, d = torch.zeros_like(averages[0]), averages.shape[-1]
+        for value, average in zip(self.values, averages, strict=True):
+            if value is None:
+                total += average
+            else:
+                total.view(-1, d).addmm_(average.view(-1, d), value.mT)
+        return total
+
+
+def whole_heads(
+    heads: Sequence[tuple[ParameterValue, ParameterValue]], mask: MaskValue, over_root_d: bool, like: Tensor
+) -> WholeHeads | None:
+    """The heads, if they are plain matrices in the arithmetic of ``like`` that all its instances share; else ``None``.
+
+    A modulated score ``diag(s) M'`` is multiplied out, once for all tokens.
+    """
+
+    def fits(value: ParameterValue) -> bool:
+        return isinstance(value, Tensor) and value.ndim == 2 and value.dtype == like.dtype and plain(value)
+
+    scores = [m.dense() if isinstance(m, RowScaled) else m for _, m in heads]
+    values = [v for v, _ in heads]
+    own_mask = isinstance(mask, Tensor) and mask.ndim > 2
+    if (
+        not (heads and plain(like))
+        or own_mask
+        or not all(map(fits, scores))
+        or not all(v is None or fits(v) for v in values)
+    ):
+        return None
+    return WholeHeads(values, scores, mask, over_root_d)
