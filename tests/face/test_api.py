@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import pickle
 import re
 import subprocess
 import sys
@@ -463,6 +464,23 @@ def test_every_object_shows_itself_in_ten_lines(kind: str, shown: dict[str, Any]
     assert rich or kind in PLAIN
     for each in rich:
         assert str(getattr(value, each)()).strip()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_object_goes_through_pickle(kind: str, shown: dict[str, Any]) -> None:
+    """As joblib and multiprocessing send it."""
+    again = pickle.loads(pickle.dumps(shown[kind]))
+    assert type(again) is type(shown[kind])
+    assert repr(again) == repr(shown[kind])
+    if hasattr(again, "as_dict"):
+        assert without_smtlib(again.as_dict()) == without_smtlib(shown[kind].as_dict())
+
+
+def without_smtlib(document: Any) -> Any:
+    """A document without the solver's text, in which z3 numbers its abbreviations anew each time."""
+    if isinstance(document, dict):
+        return {key: without_smtlib(value) for key, value in document.items() if key != "smtlib"}
+    return [without_smtlib(each) for each in document] if isinstance(document, list) else document
 
 
 @pytest.mark.parametrize(

@@ -183,3 +183,19 @@ def statement(name: str) -> Statement:
 def statements() -> Registry:
     """The registry, with every entry point loaded."""
     return _REGISTRY.load()
+
+
+def pickled(statement: Statement) -> tuple[str, str] | None:
+    """Id and digest of a statement that is registered; ``None`` for any other one."""
+    known = statement.id in _REGISTRY and _REGISTRY.get(statement.id) is statement
+    return (statement.id, _REGISTRY.digest(statement)) if known else None
+
+
+def restored(name: str, digest: str) -> Statement:
+    """The registered statement of that id, if its text is still the one that was saved."""
+    found = statement(name)
+    if statements().digest(found) != digest:
+        raise ValueError(
+            f"statement {name} was pickled from another text than the one that is registered: pickle it again"
+        )
+    return found

@@ -8,11 +8,12 @@ itself: it is computed from recorded evidence (:class:`Evidence`) that belongs t
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from eigentoken.display import brief
 from eigentoken.documents.statement_document import EvidenceRecord, PrintedFinding
@@ -238,6 +239,32 @@ class Statement:
     "The names of the steps that conclude what the text says, and of remarks that are printed with it."
     property_tests: tuple[Callable[[int, int], Verdict], ...] = field(default=(), compare=False, repr=False)
     "Further property tests ``(instances, seed) -> verdict`` for claims that the language has no word for."
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[object, ...]:
+        """A registered statement is saved as its id and the digest of its text, any other one as its fields.
+
+        Derivations are functions of the file that states them: they are not saved, the id leads back to them.
+        """
+        from eigentoken.theory.statements.registry import pickled, restored
+
+        key = pickled(self)
+        if key is not None:
+            return restored, key
+        for each in fields(self):
+            try:
+                pickle.dumps(getattr(self, each.name), protocol=protocol.__index__())
+            except Exception:
+                raise pickle.PicklingError(
+                    f"statement {self.id} is not registered and its {each.name} is a function that cannot be pickled: "
+                    "register it (et.register) and save its id"
+                ) from None
+        return type(self), tuple(getattr(self, each.name) for each in fields(self))
+
+    def __copy__(self) -> Statement:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Statement:
+        return self
 
     @cached_property
     def derivation(self) -> Derivation | None:
