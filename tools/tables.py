@@ -78,7 +78,8 @@ def statements_table() -> str:
 
 def dropped_table() -> str:
     """What is known of each statement with one condition dropped, from the registered witnesses."""
-    from eigentoken.proofs.properties.dropped_conditions import table
+    sys.path.insert(0, str(ROOT))
+    from tests.tools.dropped_conditions import table
 
     lines = [
         "<!-- written by tools/tables.py: do not edit -->",

@@ -33,7 +33,7 @@ from eigentoken.theory.systems.catalogue import system
 U = matrix("U")
 
 y, target = sp.symbols("y y_0", real=True)
-a, rate, s, start = sp.symbols("a alphabar s a_0", real=True)
+a, rate, s = sp.symbols("a alphabar s", real=True)
 FIELD = rate * (target - a * y)
 POTENTIAL = sp.Rational(2, 3) - a + a**3 / 3
 

@@ -17,8 +17,6 @@ __all__ = [
     "B2",
     "G2",
     "G3",
-    "L1",
-    "LD",
     "LK",
     "LL",
     "M1",
@@ -55,7 +53,7 @@ __all__ = [
 
 V, M, F = matrix("V"), matrix("M"), matrix("F")
 
-LK, LL, L1, LD = sp.symbols("lambda_k lambda_ell lambda_1 lambda_d", real=True)
+LK, LL = sp.symbols("lambda_k lambda_ell", real=True)
 G2, G3 = sp.symbols("g_2 g_3", real=True)
 E = sp.Symbol("E", positive=True)
 S, T = sp.symbols("s t", real=True)

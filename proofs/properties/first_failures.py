@@ -2,8 +2,7 @@
 
 A case draws one instance of exact numbers that satisfies the other conditions and violates the dropped one, and says by
 exact or ball arithmetic whether the conclusion fails there (``holds``: it fails, the instance is a certified witness).
-:class:`FirstFailure` draws until one is found.  For statements in the language of conditions and claims the search is
-made from the statement itself (:mod:`eigentoken.proofs.properties.dropped_conditions`).
+:class:`FirstFailure` draws until one is found.
 """
 
 from __future__ import annotations
@@ -88,22 +87,6 @@ def alignment_lost(source: Random) -> Verdict:
             f"{before} to {later}"
         )
     return fails("the correlation does not fall")
-
-
-def degenerate_step(source: Random) -> Verdict:
-    """PM-DOM with ``alpha |V| >= 1``: consensus with ``1 + alpha lambda_k = 0``, a split with ``alpha |lambda_k delta| = 1``."""
-    from eigentoken.theory.systems.algebra import LoopAlgebra
-    from eigentoken.theory.systems.catalogue import system
-
-    low, other = -abs(small(source)), small(source)
-    p, q = source.choice(((1, 0), (2, 1), (3, 1), (1, 3)))
-    alpha = abs(Fraction(p + q, p - q) / low)
-    tokens = [(0, 1)] * p + [(0, -1)] * q
-    algebra = LoopAlgebra(lambda each: each, lambda each: each, Fraction(1))
-    raw = system("oja-map").raw_step(algebra, {"V": ((other, 0), (0, low)), "alpha": alpha}, tuple(tokens))
-    if (0, 0) in [tuple(row) for row in raw] and alpha * max(abs(other), -low) >= 1:
-        return holds(f"V = diag({other}, {low}), alpha = {alpha}, {p} tokens at e_2 and {q} at -e_2: some y_i = 0")
-    return fails(f"y = {raw}")
 
 
 def _cycle(values: tuple[Fraction, ...], place: int, alpha: Fraction) -> Verdict:
@@ -210,17 +193,6 @@ def kernel_without_sign(source: Random) -> Verdict:
     return fails("the state is fixed")
 
 
-def stable_polygon(source: Random) -> Verdict:
-    """PM-L15, CT-7 with scores that enter: (w, -w), ``w^T M w = 0``, and the point is asymptotically stable."""
-    value = [[small(source), small(source)], [Fraction(0), small(source)]]
-    value[1][0] = value[0][1]
-    if value[0][0] <= 0 or value[0][0] * value[1][1] <= value[0][1] ** 2:
-        return fails("V is not positive definite")
-    score = [[Fraction(0), small(source)], [small(source), small(source)]]
-    document = instance("attention-map", _texts((1, 0), (-1, 0)), V=_texts(*value), M=_texts(*score), alpha="1/20")
-    return point_is(document, "polygonal", stable="stable")
-
-
 def _split(p: int, q: int, second: Fraction, ratio: Fraction) -> tuple[dict[str, Any], Fraction, Fraction, bool]:
     """V = diag(1, second), ``e^{2s} = ratio``, alpha = 1/2: the point on v_1, its heights, and whether the block is inside."""
     b1, b2 = (p * ratio - q) / (p * ratio + q), (q * ratio - p) / (q * ratio + p)
@@ -257,58 +229,6 @@ def _side_that_expands(source: Random, changed: Callable[[dict[str, Any]], dict[
 def side_that_expands(source: Random) -> Verdict:
     """PM-T3 with ``lambda_1 b_2 < 0`` for a side of two tokens, the block inside: ``1/m_2 > 1``."""
     return _side_that_expands(source, lambda document: document)
-
-
-def side_that_expands_in_the_flow(source: Random) -> Verdict:
-    """CT-6 with q >= 2 and 0 < s < t: the flow expands along the second side, the block is inside."""
-
-    def flow(document: dict[str, Any]) -> dict[str, Any]:
-        return {name: each for name, each in document.items() if name != "alpha"} | {"system": "attention-flow"}
-
-    return _side_that_expands(source, flow)
-
-
-def split_that_flips(source: Random) -> Verdict:
-    """PM-L5 with ``alpha |lambda_k delta| > 1``: one group changes sides, the state is no fixed point."""
-    value, alpha = (small(source), small(source)), abs(small(source))
-    p, q = source.choice(((2, 1), (1, 2), (3, 1)))
-    height = value[0] * Fraction(p - q, p + q)
-    if alpha * abs(height) <= 1:
-        return fails("fixed")
-    signs = [1 if 1 + alpha * height > 0 else -1] * p + [-1 if 1 - alpha * height > 0 else 1] * q
-    document = instance("oja-map", _texts(*[(1, 0)] * p, *[(-1, 0)] * q), V=_diagonal(*value), alpha=str(alpha))
-    if agree(image(document), [entry for sign in signs for entry in (sign, 0)]).is_holds and len(set(signs)) == 1:
-        return holds(f"V = diag({value[0]}, {value[1]}), p = {p}, q = {q}, alpha = {alpha}: consensus after one step")
-    return fails("it stays")
-
-
-def heights_that_flip(source: Random) -> Verdict:
-    """PM-L14 with ``alpha |V| >= 1`` and m_i < 0: the bipartite point is sent to its negative, no spectrum of it exists."""
-    low, alpha, ratio = -abs(small(source)), abs(small(source)), source.randint(2, 9)
-    if 1 + alpha * low * Fraction(ratio - 1, ratio + 1) >= 0:
-        return fails("m_i >= 0")
-    score = [["0", "0"], ["0", f"1/2*ln({ratio})"]]
-    document = instance("attention-map", _texts((0, 1), (0, -1)), V=_diagonal(1, low), M=score, alpha=str(alpha))
-    if agree(image(document), ("0", "-1", "0", "1")).is_holds:
-        return holds(f"V = diag(1, {low}), e^(2s) = {ratio}, alpha = {alpha}: (e_2, -e_2) is sent to its negative")
-    return fails("it stays")
-
-
-def last_eigenvalue_repeated(source: Random) -> Verdict:
-    """PM-N3 on v_d with lambda_d repeated, all else as required: a multiplier is 1."""
-    ratio = Fraction(1, source.randint(3, 9))
-    height = (ratio - 1) / (ratio + 1)
-    low = -Fraction(source.randint(11, 40), 10)
-    if -low * -height <= 1:
-        return fails("lambda_1 is too large")
-    document = instance(
-        "attention-map",
-        _texts((0, 0, 1), (0, 0, -1)),
-        V=_diagonal(1, low, low),
-        M=[["0", "0", "0"], ["0", "0", "0"], ["0", "0", f"1/2*ln({ratio})"]],
-        alpha=str(Fraction(9, 10) / -low),
-    )
-    return point_is(document, "bipartite", stable="marginal")
 
 
 def polygon_of_the_flow(source: Random) -> Verdict:

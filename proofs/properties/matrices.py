@@ -40,58 +40,6 @@ def _rows(matrix: sp.Matrix) -> tuple[tuple[Any, ...], ...]:
 # -- steering --------------------------------------------------------------------------------------------------------
 
 
-def steering_across(source: Random) -> Verdict:
-    """PM-S1 with ``z^T w = 0``: no eigenvalue of modulus mu/2, although ``mu >= 20 |F||z|``."""
-    from eigentoken.proofs.properties.steering_checks import no_gap
-
-    f = _matrix(source, 2)
-    w = unit_vector(source)
-    z = (-w[1], w[0])
-    size = sum(int(entry) ** 2 for entry in f)
-    document = {
-        "F": [[str(entry) for entry in f.row(i)] for i in range(2)],
-        "w": [str(entry) for entry in w],
-        "z": [str(entry) for entry in z],
-        "mu": str(20 * (size + 1)),
-    }
-    return no_gap(document)
-
-
-def steering_by_a_root(source: Random) -> Verdict:
-    """PM-S1 with ``z^T w = 0`` and ``z^T F w > 0``: the top eigenvalue exceeds sqrt(mu z^T F w)/2, at a large mu."""
-    f = _matrix(source, 2)
-    slope = f[1, 0]
-    if slope <= 0:
-        return fails("not an instance")
-    mu = sp.Integer(10) ** source.randint(3, 6)
-    edited = f + mu * sp.Matrix([[0, 1], [0, 0]])
-    top = max(edited.eigenvals(), key=lambda each: float(sp.re(each)))
-    if top.is_real and top > sp.sqrt(mu * slope) / 2:
-        return holds(f"F = {_shown(f)}, mu = {mu}: top eigenvalue {top}")
-    return fails("no gap")
-
-
-def edit_that_moves_eigenvectors(source: Random) -> Verdict:
-    """PM-S2 with ``F w = lambda_k w``, z no left eigenvector: another right eigenvector is moved."""
-    f, z, mu = sp.Matrix([[1, source.randint(1, 5)], [0, 2]]), _vector(source, 2), sp.Integer(source.randint(1, 5))
-    w, other = sp.Matrix([1, 0]), sp.Matrix([f[0, 1], 1])
-    if (z.T * w)[0] != 1 or (z.T * other)[0] == 0:
-        return fails("not an instance")
-    moved = (f + mu * w * z.T) * other
-    kept = moved[0] * other[1] - moved[1] * other[0] == 0
-    return fails("kept") if kept else holds(f"F = {_shown(f)}, z = {_shown(z)}, mu = {mu}: sent to {_shown(moved)}")
-
-
-def steering_by_a_short_w(source: Random) -> Verdict:
-    """PM-S3 with ``|w| < 1``, u = 0, x across w, alpha = kappa = 1: the step x + mu w is further from w than the bound."""
-    mu, length = sp.Integer(source.randint(2, 9)), sp.Rational(1, source.randint(2, 20))
-    direction = sp.Matrix([sp.Rational(each) for each in unit_vector(source)])
-    across, w = sp.Matrix([-direction[1], direction[0]]), length * direction
-    after = across + mu * w
-    tangent, bound = abs((after.T * across)[0]) / abs((after.T * direction)[0]), 1 / (mu - 1)
-    return holds(f"mu = {mu}, |w| = {length}: {tangent} > {bound}") if tangent > bound else fails("within the bound")
-
-
 def _edited(source: Random, size: int = 3) -> tuple[sp.Matrix, sp.Matrix, sp.Matrix, sp.Integer]:
     return _matrix(source, size), _vector(source, size), _vector(source, size), sp.Integer(source.randint(1, 5))
 
@@ -316,43 +264,3 @@ def equal_tokens_at_rest(source: Random) -> Verdict:
     if _definite(score) == 1 and not any(entry for row in speed for entry in row):
         return holds(f"A = {_shown(form)}, W = {_shown(score)}: tokens at 0 stay there")
     return fails("they move")
-
-
-def mean_that_moves(source: Random) -> Verdict:
-    """PH-T2 with three tokens: a mean that is zero moves, for W > 0 and B < 0 on the line."""
-    one, other = (sp.Rational(small(source)) for _ in range(2))
-    weight, value = (sp.Integer(source.randint(1, 3)) for _ in range(2))
-    tokens = ((one,), (other,), (-one - other,))
-    speed = sum(row[0] for row in velocity("token-flow", {"B": ((-value,),), "W": ((weight,),)}, tokens))
-    if sign(speed) in (1, -1):
-        return holds(f"W = {weight}, B = {-value}, tokens {tokens}: the mean is 0 and its velocity is not")
-    return fails("the mean stays")
-
-
-def negative_scores_decay(source: Random) -> Verdict:
-    """PH-T3(c) with kappa < 0: A > 0, W = AB < 0 on the line; consensus states decay, above ln L/kappa as all are."""
-    value, form, token = (sp.Integer(source.randint(1, 4)) for _ in range(3))
-    speed = velocity("token-flow", {"B": ((-value,),), "W": ((-form * value,),)}, ((token,), (token,)))
-    if all(row[0] == -value * token for row in speed):
-        return holds(
-            f"A = {form}, B = {-value}: kappa = {-value} < 0, and the consensus at {token} has velocity {speed[0][0]}"
-        )
-    return fails("it does not decay")
-
-
-def negative_values_leave(source: Random) -> Verdict:
-    """PH-T4 with lambda < 0: at heights (0, y, ...), all others positive, the first one becomes negative."""
-    value, weight = sp.Integer(source.randint(1, 4)), sp.Rational(small(source))
-    tokens = ((sp.Integer(0),), *((sp.Integer(source.randint(1, 5)),) for _ in range(source.randint(1, 3))))
-    speed = velocity("token-flow", {"B": ((-value,),), "W": ((weight,),)}, tokens)[0][0]
-    if sign(speed) == -1:
-        return holds(f"B = {-value}, W = {weight}, tokens {tokens}: the height 0 falls with {speed}")
-    return fails("it does not fall")
-
-
-def rotary_with_negative_c(source: Random) -> Verdict:
-    """PH-T7(c) with ``c < -1``: the radius grows, although c > 1 fails."""
-    c, stretch, radius, direction = _radial_direction(source, (2, 6), (1, 12))
-    if c < -1 and direction == 1:
-        return holds(f"a = {stretch}, c = {c} < -1, r = {radius}: the radius grows")
-    return fails("c >= -1")

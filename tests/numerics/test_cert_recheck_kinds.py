@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-from eigentoken.numerics.certified.certificates import document_of, load, save, schema
+from eigentoken.numerics.certified.certificates import save, schema
 from eigentoken.numerics.certified.time_bounds import certify_formula, certify_samples
 from eigentoken.numerics.dynamics.equilibria import certify_equilibrium
 from eigentoken.numerics.dynamics.hemisphere import in_open_hemisphere
@@ -48,8 +48,8 @@ def test_a_formula_in_time_rechecks(
     verdict = certify_formula(condition, formula, interval, **options)
     assert str(verdict.answer) == word and verdict.certificate is not None
     assert recheck(verdict.certificate, formula).is_holds
-    assert recheck(document_of(verdict.certificate)).is_holds
-    jsonschema.validate(document_of(verdict.certificate), schema())
+    assert recheck(verdict.certificate.as_document()).is_holds
+    jsonschema.validate(verdict.certificate.as_document(), schema())
     other = [[f"{entry} + 0" for entry in row] for row in formula]
     assert recheck(verdict.certificate, other).is_fails
 
@@ -66,7 +66,7 @@ def test_samples_in_time_recheck_and_changes_are_noticed() -> None:
     assert verdict.is_holds and certificate is not None and (verdict.margin or 0) > 0.8
     assert recheck(certificate, matrices).is_holds
     assert recheck(certificate, {f"sample {k}": m for k, m in enumerate(matrices)}).is_holds
-    jsonschema.validate(document_of(certificate), schema())
+    jsonschema.validate(certificate.as_document(), schema())
     moved = [m + (k == 7) * 1e-9 for k, m in enumerate(matrices)]
     assert recheck(certificate, moved).is_fails
     assert recheck(certificate, matrices[:-1]).is_fails
@@ -84,7 +84,6 @@ def test_a_time_certificate_is_written_and_read(tmp_path: Any) -> None:
     assert verdict.certificate is not None
     save(verdict.certificate, tmp_path / "c.json")
     assert recheck(tmp_path / "c.json", TURNING).is_holds
-    assert load(tmp_path / "c.json").digest() == verdict.certificate.digest()
 
 
 @pytest.mark.parametrize(
@@ -128,7 +127,7 @@ def test_a_hemisphere_rechecks_and_changes_are_noticed() -> None:
         assert certificate is not None
         assert recheck(certificate).is_holds and recheck(certificate, tokens).is_holds
         assert recheck(verdict.as_dict(), tokens).is_holds
-        jsonschema.validate(document_of(certificate), schema())
+        jsonschema.validate(certificate.as_document(), schema())
         assert recheck(certificate, [[2, 0], [-1, 0], [0, 1]]).is_fails
     document = inside.as_dict()
     assert recheck({**document, "margin": document["margin"] * 1.01}).is_fails
@@ -177,7 +176,7 @@ def test_equilibria_recheck(name: str, parameters: dict[str, Any], x: Any) -> No
         assert verdict.certificate is not None, verdict.reason
         again = recheck(verdict.certificate)
         assert again.is_holds, again.reason
-        jsonschema.validate(document_of(verdict.certificate), schema())
+        jsonschema.validate(verdict.certificate.as_document(), schema())
 
 
 def equilibrium_changes(exists: Certificate, stable: Certificate) -> list[tuple[str, Certificate]]:
@@ -207,9 +206,9 @@ def test_changed_equilibria_are_noticed() -> None:
     assert exists is not None and stable is not None
     for what, changed in equilibrium_changes(exists, stable):
         assert not recheck(changed).is_holds, what
-        document = copy.deepcopy(document_of(changed))
-        assert document["digest"] != document_of(exists)["digest"]
-        document["digest"] = document_of(exists)["digest"]
+        document = copy.deepcopy(changed.as_document())
+        assert document["digest"] != exists.as_document()["digest"]
+        document["digest"] = exists.as_document()["digest"]
         assert recheck(document).is_fails, what
 
 

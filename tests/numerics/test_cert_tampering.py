@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from eigentoken.numerics.certified.certificates import document_of, save, schema
+from eigentoken.numerics.certified.certificates import save, schema
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.time_bounds import certify_formula, certify_samples
 from eigentoken.numerics.dynamics.equilibria import certify_equilibrium
@@ -141,7 +141,7 @@ def test_the_certificate_itself_agrees(name: str) -> None:
 
 @pytest.mark.parametrize("name", MADE)
 def test_every_field_is_under_the_digest(name: str) -> None:
-    document = json.loads(json.dumps(document_of(made(name))))
+    document = json.loads(json.dumps(made(name).as_document()))
     count = 0
     for path in leaves(document):
         assert recheck(put(document, path, other(at(document, path))), MADE[name][1]).is_fails, path

@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
-from eigentoken.proofs.properties.dropped_conditions import Known, Row, places, rows, table
 from eigentoken.proofs.properties.first_failures import FirstFailure, small, unit_vector
-from eigentoken.proofs.properties.known_failures import KNOWN
 from eigentoken.theory.statements.registry import statements
 
+from ..tools.dropped_conditions import Known, Row, places, rows, table
 from ..tools.dropping import find_failure_without, search_without
+from ..tools.known_failures import KNOWN
 
 ENTRIES = [(name, each) for name, listed in KNOWN.items() for each in listed]
 OWN = [(name, each) for name, each in ENTRIES if each.search is not None]

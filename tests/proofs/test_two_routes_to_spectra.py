@@ -16,7 +16,7 @@ from eigentoken.proofs.steps.reductions import claimed_spectrum
 from eigentoken.proofs.steps.token_groups import slopes
 from eigentoken.theory.language.claims import SpectrumIs, When
 from eigentoken.theory.language.terms import ell, k, t_split
-from eigentoken.theory.linearization.at_points import criteria
+from eigentoken.theory.linearization.at_points import spectrum
 from eigentoken.theory.linearization.consensus_spectra import bipartite_spectrum, consensus_spectrum
 from eigentoken.theory.linearization.spectrum import Spectrum
 from eigentoken.theory.proving.normal_form import identity_verdict
@@ -127,7 +127,7 @@ def test_a_wrong_derivation_by_the_calculus_is_rejected_by_the_groups(
 
 def test_the_criterion_of_the_book_is_that_of_the_linearization() -> None:
     """PM-N3 and the front door: the same closed forms, each proved on its own."""
-    ours = [each.condition for each in criteria("attention-map", at="bipartite")[:2]]
+    ours = [each.condition for each in spectrum("attention-map", at="bipartite").criteria[:2]]
     stated = [each.condition for each in statements().get("PM-N3").claims[:2]]
     half = sp.Symbol("t", real=True, nonnegative=True)
     for index, (mine, book) in enumerate(zip(ours, stated, strict=True)):

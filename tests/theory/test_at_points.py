@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from eigentoken.theory.linearization.at_points import MASKS, PLACES, closed_forms, criteria, spectrum
+from eigentoken.theory.linearization.at_points import MASKS, PLACES, closed_forms, spectrum
 from eigentoken.theory.linearization.criterion import Criterion, Equality
 from eigentoken.theory.linearization.linearize import NoClosedForm, linearize
 from eigentoken.theory.linearization.spectrum import Spectrum
@@ -106,6 +106,11 @@ def test_a_third_party_system_is_answered_or_refused() -> None:
 
 
 # -- criteria against numbers -----------------------------------------------------------------------------------------
+
+
+def criteria(name: str, at: str = "consensus", mask: str | None = None) -> tuple[Any, ...]:
+    heads = 2 if system(name).multihead and at == "bipartite" else None
+    return spectrum(name, at, mask=mask, heads=heads).criteria
 
 
 def compiled(expression: sp.Basic) -> Callable[[dict[str, float]], Any]:

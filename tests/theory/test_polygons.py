@@ -21,7 +21,7 @@ from eigentoken.theory.classification.jacobians import exact_setting, intrinsic_
 from eigentoken.theory.classification.polygon_blocks import polygon_blocks
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
-from eigentoken.theory.linearization.at_points import criteria
+from eigentoken.theory.linearization.at_points import spectrum
 from eigentoken.theory.linearization.attention_polygons import (
     RANK,
     polygon_identities,
@@ -59,9 +59,11 @@ def test_oja_and_antipodal_polygons_are_cases() -> None:
 
 def test_stable_polygons_are_antipodal_in_the_plane() -> None:
     found = [
-        criteria(name, at=at)[0] for name in ("attention-map", "attention-flow") for at in ("polygon", "antipodal")
+        spectrum(name, at=at).criteria[0]
+        for name in ("attention-map", "attention-flow")
+        for at in ("polygon", "antipodal")
     ]
-    found += [criteria(name, at="polygon")[0] for name in ("oja-map", "oja-flow", "token-flow")]
+    found += [spectrum(name, at="polygon").criteria[0] for name in ("oja-map", "oja-flow", "token-flow")]
     for criterion in found:
         assert criterion.condition is sp.false
         assert criterion.check().is_holds

@@ -7,12 +7,13 @@ from typing import Any
 from eigentoken.numerics.instances.plans import Contradiction, plan_for
 from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.readings import load
-from eigentoken.proofs.properties.dropped_conditions import places
 from eigentoken.proofs.properties.property import TOLERANCE, described, drawn_for
 from eigentoken.theory.language.conditions import Condition, Not
 from eigentoken.theory.language.readings import GENERATED, LATEX, OBSERVED
 from eigentoken.theory.language.verdicts import Verdict, holds, undecided
 from eigentoken.theory.statements.statement import Statement
+
+from .dropped_conditions import places
 
 __all__ = ["find_failure_without", "search_without"]
 

@@ -1,14 +1,17 @@
-"""What of a room is reached, by name, from the doors: module-level code, registrations, the pages of the docs and the examples.
+"""What of a room is reached from the doors: module-level code, registrations, the pages of the docs and the examples.
 
-Over-approximate on purpose: a definition counts as reached when its name is used anywhere in reached code, so what is listed as
-not reached is used by tests alone.  Imports and ``__all__`` are no use.
+Over-approximate on purpose, so that what is listed as not reached is used by tests alone.  What stands at the level of a module
+counts as reached when reached code of its own module uses the name, or reached code anywhere uses the name in a file that imports
+it from there (or from a package that hands it on), or as an attribute of the module; a method, when its name is used anywhere in
+reached code.  An import and ``__all__`` alone are no use.  A text that is one name counts as that name.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,6 +39,8 @@ CALLED_BY_LIBRARIES = re.compile(
 #: What ``NAME = register(...)`` makes is reached through the registry, not by its name.
 REGISTERING = {"register"}
 NAME = re.compile(r"[A-Za-z_]\w*")
+#: A text that names something: ``forward``, ``.transformer_layer``, ``list[Entry]``, ``Entry | None``.
+WORD = re.compile(r"\.?[A-Za-z_][\w.\[\]| ,]*")
 
 
 @dataclass(eq=False)
@@ -62,7 +67,7 @@ def _names(tree: ast.AST) -> set[str]:
             found.add(node.attr)
         elif isinstance(node, ast.keyword) and node.arg:
             found.add(node.arg)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 60:
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and WORD.fullmatch(node.value):
             found.update(NAME.findall(node.value))
     return found
 
@@ -107,48 +112,144 @@ def _constants(node: ast.stmt) -> Iterator[str]:
                 yield each.id
 
 
-def _doors(root: Path) -> set[str]:
-    """Names on the pages (in code), in the examples, the benchmarks, the tools and the project file."""
-    found = set(NAME.findall((root / "pyproject.toml").read_text(encoding="utf-8")))
+def _pages(root: Path) -> Iterator[str]:
+    """The pages that people wrote, and the project file with its entry points."""
+    yield (root / "pyproject.toml").read_text(encoding="utf-8")
     for page in (root / "README.md", *(root / "docs").glob("*.md")):
         if page.name not in {"reference.md", "glossary.md", "house.md"}:  # written from the code itself
-            for code in re.findall(r"```.*?```|`[^`\n]+`", page.read_text(encoding="utf-8"), re.S):
-                found |= set(NAME.findall(code))
+            yield page.read_text(encoding="utf-8")
+
+
+def _doors(root: Path, sources: _Sources) -> tuple[set[str], set[tuple[str, str]]]:
+    """What pages (in code), the project file, examples, benchmarks and tools name, and the definitions which that means.
+
+    A page means what it names in the modules that it names, and in those of ``import eigentoken`` and ``eigentoken.lab``.
+    """
+    names: set[str] = set()
+    places: set[tuple[str, str]] = set()
+    for text in _pages(root):
+        code = re.findall(r"```.*?```|`[^`\n]+`", text, re.S) if not text.startswith("[build-system]") else [text]
+        named = {name for part in code for name in NAME.findall(part)}
+        dotted = {each.removeprefix("eigentoken").lstrip(".") for each in re.findall(r"\beigentoken(?:\.\w+)*", text)}
+        opened = {module for each in (*dotted, "", "lab") for module in (each, each.rpartition(".")[0])}
+        for module in opened & set(sources.files):
+            places |= sources.used(sources.files[module], {*named, "load"} if module == "proofs" else named)
+        names |= named
     for folder in ("examples", "benchmarks", "tools"):
         for path in (root / folder).rglob("*.py"):
-            found |= _names(ast.parse(path.read_text(encoding="utf-8")))
-    return found
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            file = path.relative_to(root).as_posix()
+            sources.imports(file, tree)
+            used = _names(tree)
+            names |= used
+            places |= sources.used(file, used)
+    return names, places
+
+
+@dataclass
+class _Sources:
+    """Every file of the package with what it imports from which file of ours, also inside functions."""
+
+    root: Path
+    trees: dict[str, ast.Module] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    "module, without the name of the package -> file"
+    given: dict[str, dict[str, set[tuple[str, str]]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(set))
+    )
+    "file -> name in it -> (file, name there); the name of a module itself is empty"
+
+    def __post_init__(self) -> None:
+        for room in ROOMS:
+            for path in sorted((self.root / room).rglob("*.py")):
+                file = path.relative_to(self.root).as_posix()
+                if any((self.root / "src/eigentoken" / part).is_symlink() for part in Path(file).parts[2:3]):
+                    continue  # a room seen through its link
+                self.trees[file] = ast.parse(path.read_text(encoding="utf-8"))
+                self.files[_module(file)] = file
+        for file, tree in self.trees.items():
+            self.imports(file, tree, _module(file))
+
+    def imports(self, file: str, tree: ast.Module, module: str = "") -> None:
+        """Note what a file imports from ours."""
+        package = module.split(".") if file.endswith("__init__.py") else module.split(".")[:-1]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                above = package[: len(package) - node.level + 1] if node.level else []
+                source = ".".join([*above, *filter(None, [(node.module or "").removeprefix("eigentoken").lstrip(".")])])
+                ours = node.level > 0 or (node.module or "").split(".")[0] == "eigentoken"
+                for alias in node.names if ours else ():
+                    inner = f"{source}.{alias.name}".lstrip(".")
+                    if inner in self.files:
+                        self.given[file][alias.asname or alias.name].add((self.files[inner], ""))
+                    if source in self.files:
+                        self.given[file][alias.asname or alias.name].add((self.files[source], alias.name))
+            elif isinstance(node, ast.Import):
+                for alias in node.names:
+                    inner = alias.name.removeprefix("eigentoken").lstrip(".") if alias.asname else ""
+                    if alias.name.split(".")[0] == "eigentoken" and inner in self.files:
+                        self.given[file][alias.asname or "eigentoken"].add((self.files[inner], ""))
+
+    def meant(self, file: str, name: str, seen: frozenset[tuple[str, str]] = frozenset()) -> set[tuple[str, str]]:
+        """Where a name of a file may be defined: here, or where it was imported from, through packages that hand it on."""
+        found = {(file, name)}
+        for place in self.given[file].get(name, set()) | self.given[file].get("*", set()):
+            source, there = place[0], name if place[1] == "*" else place[1]
+            if (source, there) not in seen:
+                found |= self.meant(source, there, seen | {(source, there)}) if there else {(source, "")}
+        return found
+
+    def used(self, file: str, names: Iterable[str]) -> set[tuple[str, str]]:
+        """Definitions that these names of a file may mean; with a module among them, all of them as its attributes."""
+        listed = set(names)
+        found = set().union(*(self.meant(file, name) for name in listed)) if listed else set()
+        for module in [source for source, there in found if not there]:
+            found |= set().union(*(self.meant(module, name) for name in listed))
+        return found
+
+
+def _module(file: str) -> str:
+    """``theory/kernel/logic.py`` is ``theory.kernel.logic``; ``src/eigentoken/__init__.py`` is the package, empty."""
+    parts = list(Path(file.removeprefix("src/eigentoken/")).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _listed(file: str, tree: ast.Module) -> Iterator[tuple[ast.stmt, list[Definition], set[str]]]:
+    """Statement by statement: what it defines, and what it uses whenever the module is imported."""
+    for node in tree.body:
+        listed = isinstance(node, ast.Assign) and any(getattr(each, "id", "") == "__all__" for each in node.targets)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node, list(_defined(file, node, None)), set()
+        elif isinstance(node, ast.Import | ast.ImportFrom) or _is_text(node):
+            continue
+        elif not listed or file == "src/eigentoken/__init__.py":
+            made = set(_constants(node))
+            held = set().union(*map(_names, ast.iter_child_nodes(node))) - made if made else _names(node)
+            yield node, [Definition(file, name, None, registered=False) for name in sorted(made)], held
 
 
 def unreached(root: Path) -> list[Definition]:
     """Definitions of the package that no door reaches; parts of an unreached class are not listed apart."""
+    sources = _Sources(root)
     definitions: list[Definition] = []
-    used = _doors(root)
-    for room in ROOMS:
-        for path in sorted((root / room).rglob("*.py")):
-            file = path.relative_to(root).as_posix()
-            if any((root / "src/eigentoken" / part).is_symlink() for part in path.relative_to(root).parts[2:3]):
-                continue  # a room seen through its link
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                listed = isinstance(node, ast.Assign) and any(
-                    getattr(each, "id", "") == "__all__" for each in node.targets
-                )
-                if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                    definitions += _defined(file, node, None)
-                elif isinstance(node, ast.Import | ast.ImportFrom) or _is_text(node):
-                    continue
-                elif not listed or file == "src/eigentoken/__init__.py":
-                    made = set(_constants(node))
-                    definitions += [Definition(file, name, None, registered=False) for name in sorted(made)]
-                    used |= set().union(*map(_names, ast.iter_child_nodes(node))) - made if made else _names(node)
+    names, places = _doors(root, sources)
+    for file, tree in sources.trees.items():
+        for _, made, held in _listed(file, tree):
+            definitions += made
+            names |= held
+            places |= sources.used(file, held)
+
+    def reached_now(each: Definition) -> bool:
+        return each.registered or (each.name in names if each.inside else (each.file, each.name) in places)
+
     reached: set[Definition] = set()
     while new := [
         each
         for each in definitions
-        if each not in reached and (each.inside is None or each.inside in reached)
-        if each.registered or each.name in used
+        if each not in reached and (each.inside is None or each.inside in reached) and reached_now(each)
     ]:
         reached.update(new)
         for each in new:
-            used |= each.uses
+            names |= each.uses
+            places |= sources.used(each.file, each.uses)
     return [each for each in definitions if each not in reached and (each.inside is None or each.inside in reached)]

@@ -45,7 +45,6 @@ __all__ = [
     "dot",
     "exponential",
     "factor",
-    "letter",
     "matrix",
     "one",
     "vector",
@@ -250,11 +249,6 @@ def factor(atom: Factor, power: int = 1) -> Expression:
 def delta(first: Index, second: Index) -> Expression:
     """Kronecker's delta."""
     return factor(Delta(first, second))
-
-
-def letter(name: str, *indices: Index) -> Letter:
-    """A matrix."""
-    return Letter(name, False, indices)
 
 
 def matrix(*names: str | Letter) -> Letters:

@@ -48,7 +48,7 @@ from eigentoken.theory.systems.catalogue import system as system_named
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Normalisation, Space, System, Time
 
-__all__ = ["MASKS", "PLACES", "closed_forms", "criteria", "spectrum"]
+__all__ = ["MASKS", "PLACES", "closed_forms", "spectrum"]
 
 #: The places, each with what it is.
 PLACES: Mapping[str, str] = {
@@ -130,19 +130,6 @@ def spectrum(
     asked = _asked(listed, at, mask, heads, symmetric)
     found = _derived(asked)
     return replace(found, criteria=_criteria(asked, found), notes=(*found.notes, *_letters_told(asked, found)))
-
-
-def criteria(
-    system: System | str, *, at: str = "consensus", mask: str | None = None, symmetric: bool = True
-) -> tuple[Criterion, ...]:
-    """The criteria of stability at a kind of point, with proofs that can be checked; ``()`` where none is in closed form.
-
-    >>> [each.name for each in criteria("attention-map", at="bipartite")][0]
-    'attention-map: bipartite consensus on the principal eigenvector'
-    """
-    listed = system_named(system)
-    heads = 2 if listed.multihead and at == "bipartite" else None
-    return spectrum(listed, at=at, mask=mask, heads=heads, symmetric=symmetric).criteria
 
 
 # -- what is asked ----------------------------------------------------------------------------------------------------

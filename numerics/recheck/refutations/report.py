@@ -40,7 +40,7 @@ from eigentoken.theory.language.documents import (
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, holds, undecided
 
-__all__ = ["AuthorsCode", "LabRecheck", "recheck", "recheck_report", "recheck_shown"]
+__all__ = ["AuthorsCode", "LabRecheck", "recheck_report", "recheck_shown"]
 
 NEEDED = "a certified counterexample exists without it"
 Path_ = tuple[str | int, ...]
@@ -111,58 +111,6 @@ def recheck_shown(
         except UNREADABLE as problem:
             found.shown.fails(("results", number), f"it cannot be read: {type(problem).__name__}: {problem}"[:300])
     return found
-
-
-def recheck(
-    counterexample: Mapping[str, Any],
-    *,
-    authors_code: AuthorsCode | None = None,
-    seconds: float = 60.0,
-) -> list[tuple[str, Verdict]]:
-    """The verdict of the second arithmetic for each certificate of one counterexample (what ``Certified.as_dict`` gives)."""
-    options = _Options(authors_code, time.monotonic() + seconds)
-    listed = []
-    for number, certificate in enumerate(counterexample.get("certificates", [])):
-        try:
-            answer = _certified_truth(certificate, counterexample, number, options)
-        except UNREADABLE as problem:
-            answer = fails(f"the certificate cannot be read: {type(problem).__name__}: {problem}")
-        listed.append((str(certificate.get("condition", "?")), answer))
-    return listed
-
-
-def _certified_truth(
-    certificate: Mapping[str, Any], counterexample: Mapping[str, Any], number: int, options: _Options
-) -> Verdict:
-    """One certificate on its own: the instance under its hash, and the truth of its statement there."""
-    digest = instance_digest(counterexample["instance"])
-    if not digest == counterexample["instance_sha256"] == certificate["inputs"].get("instance"):
-        return fails("the numbers are not those that were certified: the digest differs")
-    fresh = _built(certificate, certificate["data"]["statement"])
-    if fresh != certificate:
-        return fails("the certificate was changed: its digest does not match")
-    data = certificate["data"]
-    if (data["k"], data["p"]) != (counterexample["k"], counterexample["p"]):
-        return fails("k and p are not those of the counterexample")
-    display = [*counterexample["conditions"], counterexample["claim"]][number]
-    why = _own_claim(counterexample["instance"], data, display, options)
-    if why is not None and not why.startswith(UNCONFIRMED):
-        return fails(why)
-    if counterexample["instance"]["system"] not in {*SHAPES, *WITHOUT_POINTS}:
-        return undecided(f"nothing is confirmed of {not_written(counterexample['instance']['system'])}")
-    return _truth(certificate, read_instance(counterexample["instance"]), _arc(counterexample), options)
-
-
-def _built(certificate: Mapping[str, Any], statement: object) -> Mapping[str, object]:
-    """The certificate as its issuer writes it, from its parts."""
-    made = Certificate(
-        str(certificate["kind"]),
-        str(certificate["condition"]),
-        VerdictAnswer(certificate["verdict"]),
-        certificate["inputs"],
-        {**certificate["data"], "statement": statement},
-    )
-    return made.as_document()
 
 
 def _truth(certificate: Mapping[str, Any], instance: Instance, arc: int | None, options: _Options) -> Verdict:

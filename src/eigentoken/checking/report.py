@@ -47,7 +47,6 @@ __all__ = [
     "warnings_of",
 ]
 
-SCHEMA = "check"
 #: By the ending of a file, the format that :meth:`Report.save` writes.
 FORMATS = {".json": "json", ".html": "html", ".tex": "latex", ".sarif": "sarif", ".md": "model-card"}
 

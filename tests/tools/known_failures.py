@@ -3,12 +3,11 @@
 One entry for each remark of the statement sheets of the kind "false without", "fails if", "needs", "is not needed"; the
 statements that are absent have none.  Names are those of the variants of the statements (or, under ``shown``, of their
 counterexamples), where the certified witness stands.  The table is read by
-:mod:`eigentoken.proofs.properties.dropped_conditions`.
+:mod:`.dropped_conditions`.
 """
 
 from __future__ import annotations
 
-from eigentoken.proofs.properties.dropped_conditions import Known
 from eigentoken.proofs.properties.first_failures import (
     Case,
     FirstFailure,
@@ -22,42 +21,46 @@ from eigentoken.proofs.properties.first_failures import (
     cycle_on_a_middle_eigenvector,
     cycle_on_a_repeated_eigenvalue,
     cycle_that_attracts,
-    degenerate_step,
     four_tokens_escape,
-    heights_that_flip,
     kernel_without_sign,
-    last_eigenvalue_repeated,
     map_beyond_the_flow,
     polygon_of_the_flow,
     side_that_expands,
-    side_that_expands_in_the_flow,
-    split_that_flips,
-    stable_polygon,
 )
-from eigentoken.proofs.properties.long_steps import heads_that_flip, long_step, split_with_a_long_step, tilted_long_step
 from eigentoken.proofs.properties.matrices import (
     attention_that_ends,
     edit_not_normalised,
-    edit_that_moves_eigenvectors,
     edit_without_eigenvector,
     equal_tokens_at_rest,
     inertia_with_negative_scores,
     inertia_without_symmetry,
-    mean_that_moves,
-    negative_scores_decay,
-    negative_values_leave,
     no_open_hemisphere,
     one_token_converges,
     pair_form_stands_still,
     positive_form_grows,
-    rotary_with_negative_c,
     rotary_without_divergence,
-    steering_across,
-    steering_by_a_root,
-    steering_by_a_short_w,
     unsteered_token,
     weight_of_a_later_token,
 )
+
+from .dropped_conditions import Known
+from .failing_cases import (
+    degenerate_step,
+    edit_that_moves_eigenvectors,
+    heights_that_flip,
+    last_eigenvalue_repeated,
+    mean_that_moves,
+    negative_scores_decay,
+    negative_values_leave,
+    rotary_with_negative_c,
+    side_that_expands_in_the_flow,
+    split_that_flips,
+    stable_polygon,
+    steering_across,
+    steering_by_a_root,
+    steering_by_a_short_w,
+)
+from .long_steps import heads_that_flip, long_step, split_with_a_long_step, tilted_long_step
 
 __all__ = ["KNOWN"]
 

@@ -83,7 +83,7 @@ class Row:
 
 def rows(statement: Statement) -> Iterator[Row]:
     """The lines of one statement: what the audit knows first, then the conditions of which it knows nothing."""
-    from eigentoken.proofs.properties.known_failures import KNOWN
+    from .known_failures import KNOWN
 
     known = KNOWN.get(statement.id, ())
     for each in known:
