@@ -34,7 +34,7 @@ from eigentoken.theory.kernel.propositions import (
     children,
     relation_of,
 )
-from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter, bases_of
+from eigentoken.theory.kernel.tensors import STATE, Rate, Slope, Tensor, VectorLetter, bases_of
 from eigentoken.theory.language.readings import CERTIFIED, GENERATED, OBSERVED
 from eigentoken.theory.language.verdicts import Verdict, undecided
 from eigentoken.theory.linearization.linearize import linearize
@@ -159,7 +159,8 @@ class _Seen:
     def _family(self, said: ForAll, name: str) -> Any:
         """A vector, or one for each token or pair: as many indices as the letter has where it stands."""
         ranks = {len(base.indices) for term in _tensors(said.body) for base in bases_of(term.key) if base.name == name}
-        rank = max(ranks, default=0)
+        directions = {term.along for term in _tensors(said.body) if isinstance(term, Slope)}
+        rank = 1 if name in directions else max(ranks, default=0)
         shape = (self.batch.count, *(self.batch.n,) * rank, self.batch.d)
         return _listed(torch.randn(shape, generator=self.source, dtype=torch.float64))
 
@@ -184,6 +185,8 @@ class _Seen:
         """An inner product, a sum over tokens, an attention weight: at the state of the instance."""
         if term.time is not None:
             return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
+        if isinstance(term, Slope):
+            return self._slope(term)
         if isinstance(term, Rate):
             return self._rate(term.expression)
         return self._at(self.batch.tokens, term.expression)
@@ -194,6 +197,14 @@ class _Seen:
         if self.batch.system.time is Time.MAP:
             return self._at(moved, expression) - self._at(self.batch.tokens, expression)
         found: torch.Tensor = torch.func.jvp(lambda x: self._at(x, expression), (self.batch.tokens,), (moved,))[1]
+        return found
+
+    def _slope(self, term: Slope) -> torch.Tensor:
+        """The derivative along the vectors that were drawn for the direction."""
+        if term.along not in self.vectors:
+            return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
+        along = torch.stack([torch.stack(each, -1) for each in self.vectors[term.along]], 1)
+        found: torch.Tensor = torch.func.jvp(lambda x: self._at(x, term.expression), (self.batch.tokens,), (along,))[1]
         return found
 
     def _at(self, tokens: torch.Tensor, expression: Expression) -> torch.Tensor:

@@ -12,10 +12,10 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_a01_standing_assumption import GENERIC_V
-from eigentoken.proofs.power_method.symbols import alpha
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import image, instance, state_jacobian
 from eigentoken.proofs.properties.jacobian_checks import oja_jacobian
+from eigentoken.proofs.steps.equations import RAW, TOKEN, Z, at_every_token, for_every
 from eigentoken.proofs.steps.reductions import tensor
 from eigentoken.theory.calculus import (
     ALPHA,
@@ -34,10 +34,15 @@ from eigentoken.theory.calculus import (
     vector,
 )
 from eigentoken.theory.calculus import instance as at
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import ForAll, proposition
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Slope, Tensor, VectorLetter
 from eigentoken.theory.language.verdicts import Verdict, all_of
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Vector
-from eigentoken.theory.statements.steps import Derivation, Identity, Inequality
+from eigentoken.theory.statements.steps import Derivation
 
 GENERIC_TOKENS = [["3/5", "4/5"], ["5/13", "-12/13"]]
 TV14 = instance("oja-map", GENERIC_TOKENS, V=GENERIC_V, alpha="1/3")
@@ -61,11 +66,38 @@ def _claimed() -> Any:
     return factor(r, -1) * (push - factor(r, -2) * dot(y, push) * y)
 
 
+W = VectorLetter("w")
+_STEP = sp.Symbol("a", positive=True)
+#: With ``a = alpha lambda_1 >= 1`` the true multiplier of zero-sum perturbations is below 1, its truncation is not.
+TRUNCATED = ForAll(
+    _STEP, proposition(_STEP >= 1), proposition(sp.And(1 / (1 + _STEP) < 1, sp.Ge(1 - _STEP + _STEP**2, 1)))
+)
+
+
+def _slope(k: Kernel) -> Proved:
+    """The derivative by the dimension-free calculus, in the form of the paper."""
+    z = vector(Z.name)
+    found = k.slope(dot(z, RAW) * factor(Norm("r", (TOKEN,)), -1))
+    left, value = found.proposition.word.relation.args
+    claimed = dot(z, _claimed())
+    same = k.reduction(value.expression, claimed)
+    return at_every_token(k, k.arithmetic([found, same], sp.Eq(left, Tensor(claimed), evaluate=False)), TOKEN, W, Z)
+
+
+def proof(k: Kernel) -> Proved:
+    large = k.assume(_STEP >= 1)
+    return k.conjunction(_slope(k), k.generalise(_STEP, k.arithmetic([large], TRUNCATED.body), TRUNCATED.guard))
+
+
+def jacobian() -> Formula:
+    """``D[y_i / r_i](w) = (1/r_i)(I - yhat_i yhat_i^T)(w_i + (alpha/n) V sum_j w_j)``."""
+    z = vector(Z.name)
+    moved = Slope(dot(z, RAW) * factor(Norm("r", (TOKEN,)), -1))
+    return Formula(for_every(sp.Eq(moved, Tensor(dot(z, _claimed())), evaluate=False), TOKEN, W, Z))
+
+
 def derive() -> Derivation:
-    """The derivative by the dimension-free calculus; the expansion that the paper truncates; where it misleads."""
-    c, u2, a = sp.symbols("c_i U a", real=True)
-    order = sp.Symbol("alpha", positive=True)
-    series = sp.series((1 + 2 * order * c + order**2 * u2) ** sp.Rational(-1, 2), order, 0, 3).removeO()
+    """The derivative by the dimension-free calculus."""
     return Derivation(
         (
             tensor(
@@ -77,27 +109,6 @@ def derive() -> Derivation:
                 r"\mathrm{d} f_i(w) = \frac{1}{r_i}\Big(I - \frac{y_i y_i^{\top}}{r_i^2}\Big)\Big(w_i + "
                 r"\frac{\alpha}{n} \sum_j V w_j\Big)",
                 establishes=("the exact Jacobian of the Oja map",),
-            ),
-            Identity(
-                name="expansion",
-                says="With $c_i = x_i^{\\top} u$ and $U = \\lVert u\\rVert^2$, the second-order expansion of $1/r_i = "
-                "(1 + 2\\alpha c_i + \\alpha^2 U)^{-1/2}$ is the one that the paper truncates.",
-                left=series,
-                right=1 - alpha * c + alpha**2 / 2 * (3 * c**2 - u2),
-            ),
-            Inequality(
-                name="true multiplier",
-                says="At principal consensus, with $a = \\alpha\\lambda_1 > 0$, the true multiplier of zero-sum "
-                "perturbations is below 1 for every step.",
-                hypotheses=(a > 0,),
-                conclusion=1 / (1 + a) < 1,
-            ),
-            Inequality(
-                name="truncated multiplier",
-                says="Its truncation is at least 1 as soon as $a \\geq 1$: the truncated Jacobian then has the wrong "
-                "stability.",
-                hypotheses=(a >= 1,),
-                conclusion=1 - a + a**2 >= 1,
             ),
         )
     )
@@ -123,13 +134,9 @@ PM_L2 = register(
         source=Source(LI_ALTAFINI, "Lemma 2, eq. (11)"),
         title="The exact Jacobian of the Oja map",
         systems=("oja-map",),
-        text=(
-            r"At every state with $y_i = x_i + \alpha V \bar x \neq 0$, $r_i = \lVert y_i\rVert$, $\hat y_i = "
-            r"y_i/r_i$, for any matrix $V$: $\displaystyle \frac{\partial f_i}{\partial x_j} = \frac{1}{r_i}\,(I - "
-            r"\hat y_i\hat y_i^{\top})\Big(\delta_{ij} I + \frac{\alpha}{n} V\Big)$."
-        ),
+        claims=(jacobian(), Formula(TRUNCATED)),
         derive=derive,
-        prose_from=("jacobian", "expansion", "true multiplier", "truncated multiplier"),
+        proof=proof,
         printed=Printed(
             text=(
                 r"The Jacobian is given up to second order in $\alpha$, from $1/r_i = 1 - \alpha c_i + "

@@ -29,6 +29,7 @@ HOW = {
     "linear_stability": "a point is linearly stable when its spectrum is inside",
     "linear_instability": "a point is linearly unstable when an eigenvalue is outside",
     "increment": "from the equation of the system",
+    "slope": "differentiated, from the equation of the system",
     "reduction": "by normal form, for all sizes",
     "identity": "identity, by normal form",
     "arithmetic": "by a decision procedure for real arithmetic",

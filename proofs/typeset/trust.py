@@ -27,6 +27,7 @@ BELIEVED = {
     "two_cycle": "the linearization engine, which derives the heights of a map",
     "reduction": "the normal form of the calculus, for symbolic n and d",
     "increment": "the derivative (or the increment) of a quantity, from the equation of the system",
+    "slope": "the derivative of a quantity at a state, from the equation of the system",
     "linear_stability": "linear stability is decided by the spectrum, of a pair of roots by their sum and product",
     "linear_instability": "linear instability is decided by the spectrum, of a pair of roots by their sum and product",
     "eigenvalue_order": "eigenvalues of a symmetric matrix are real and numbered from the top",

@@ -32,7 +32,7 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.proved import ALL_SIZES, Proved, Refused
 from eigentoken.theory.kernel.sameness import same
-from eigentoken.theory.kernel.tensors import AtTime, Rate, Tensor, VectorLetter
+from eigentoken.theory.kernel.tensors import AtTime, Rate, Slope, Tensor, VectorLetter
 from eigentoken.theory.language.claims import (
     AlmostEveryConverges,
     Converges,
@@ -196,6 +196,10 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
     "increment": (
         lambda: structure.increment(unit_product("a", "b"), FLOW),
         eq(Rate(unit_product("a", "b")), Tensor(one() * 0)),
+    ),
+    "slope": (
+        lambda: structure.slope(unit_product("x", "a"), OJA),
+        eq(Slope(unit_product("x", "a")), Tensor(unit_product("w", "a"))),
     ),
     "summed": (
         lambda: structure.summed(assume(every(i, Tensor(unit_product("a", "b")) <= 3))),
@@ -464,6 +468,28 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         "an equation of its own": (
             lambda: structure.increment(unit_product("x", "a"), system("rotary-flow")),
             "not linearized",
+        ),
+    },
+    "slope": {
+        "a vector of another map": (lambda: structure.slope(unit_product("y2", "a"), OJA), "does not define"),
+        "a flow has no vectors of its own": (lambda: structure.slope(unit_product("y", "a"), FLOW), "does not define"),
+        "the direction in the quantity": (lambda: structure.slope(unit_product("x", "w"), OJA), "another letter"),
+        "along the state": (lambda: structure.slope(unit_product("x", "a"), OJA, "x"), "no direction"),
+        "at another state": (
+            lambda: put(
+                structure.slope(unit_product("x", "a"), OJA).proposition, {VectorLetter("x"): VectorLetter("b")}
+            ),
+            "has its own",
+        ),
+        "along what moves": (
+            lambda: put(structure.slope(unit_product("x", "a"), OJA).proposition, {VectorLetter("w"): vector("x", i)}),
+            "another letter only",
+        ),
+        "a constant that becomes the state": (
+            lambda: put(
+                structure.slope(unit_product("x", "a"), OJA).proposition, {VectorLetter("a"): VectorLetter("x")}
+            ),
+            "constant",
         ),
     },
     "summed": {

@@ -29,7 +29,7 @@ from eigentoken.theory.kernel.propositions import (
     conjuncts,
     relation_of,
 )
-from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter, bases_of
+from eigentoken.theory.kernel.tensors import STATE, Rate, Slope, Tensor, VectorLetter, bases_of
 from eigentoken.theory.language.claims import InFull
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.scalars import scalar_latex
@@ -150,6 +150,8 @@ def _vector_latex(side: sp.Basic, name: str) -> str:
         rest = tuple(each for each in monomial.factors if each is not with_it[0])
         terms[Monomial(monomial.bound, rest, arrow)] = coefficient
     text = expression_latex(Expression(terms), weights=True)
+    if isinstance(side, Slope):
+        return rf"\mathrm{{D}}\bigl[{text}\bigr]({side.along})"
     return rf"\Delta\bigl[{text}\bigr]" if isinstance(side, Rate) else text
 
 
@@ -161,7 +163,8 @@ def latex_binder(said: Binder) -> str:
     guard = "" if said.guard == TRUE else rf" \text{{ with }} {latex(said.guard)}"
     if isinstance(said, Exists):
         return rf"\text{{there is }} {_letter(said.letter)}{guard} \text{{ such that }} {latex(said.body)}"
-    if isinstance(said.body, ForAll) and said.body.guard == TRUE and not guard and _sort(said) == _sort(said.body):
+    merges = isinstance(said.body, ForAll) and said.body.guard == TRUE and not _vector_equation(said.body)
+    if merges and not guard and _sort(said) == _sort(said.body):
         return rf"\text{{for every }} {_letter(said.letter)}, " + latex(said.body).removeprefix(
             rf"\text{{for every }} {_sort(said.body)}"
         )

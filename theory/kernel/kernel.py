@@ -161,6 +161,9 @@ class Kernel:
     def increment(self, quantity: Expression) -> Proved:
         return structure.increment(quantity, self._system())
 
+    def slope(self, quantity: Expression, along: str = "w") -> Proved:
+        return structure.slope(quantity, self._system(), along)
+
     summed = staticmethod(structure.summed)
     scaling = staticmethod(structure.scaling)
     total = staticmethod(structure.total)

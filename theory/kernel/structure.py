@@ -15,6 +15,7 @@ from eigentoken.theory.calculus import (
     Index,
     Norm,
     differentiate,
+    direction,
     dot,
     expand_definitions,
     factor,
@@ -41,6 +42,7 @@ from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.tensors import (
     STATE,
     Rate,
+    Slope,
     Tensor,
     bases_of,
     is_defined,
@@ -53,7 +55,7 @@ from eigentoken.theory.language.conditions import IsIdentity, Symmetric
 from eigentoken.theory.linearization.linearize import Linearization, linearize
 from eigentoken.theory.systems.system import System, Time
 
-__all__ = ["increment", "induction", "reduction", "scaling", "square", "squared_speed", "summed", "total"]
+__all__ = ["increment", "induction", "reduction", "scaling", "slope", "square", "squared_speed", "summed", "total"]
 
 
 @lru_cache(maxsize=64)
@@ -125,6 +127,19 @@ def increment(quantity: Expression, system: System) -> Proved:
         value = substitute(quantity, {STATE: moved}) - quantity
     wanted = sp.Eq(term, Tensor(value), evaluate=False)
     return prove(proposition(wanted), "increment", (), system, _defined(wanted))
+
+
+def slope(quantity: Expression, system: System, along: str = "w") -> Proved:
+    """The derivative of a quantity at the state, along a family of vectors; vectors that the map defines move with the state."""
+    term = Slope(quantity, along)
+    rules = equation_of(system).assumptions
+    unknown = {base.name for base in bases_of(term.key) if is_defined(base.name)} - set(rules.definitions)
+    if unknown or named_of(term.key) or {each.name for each in norms_of(term.key)} - set(rules.norms):
+        raise Refused(f"{quantity!r} has names that {system.name} does not define")
+    if any(base.name == along for base in bases_of(term.key)):
+        raise Refused(f"{along} stands in the quantity: choose another letter for the direction")
+    wanted = sp.Eq(term, Tensor(differentiate(quantity, direction(STATE, along), rules)), evaluate=False)
+    return prove(proposition(wanted), "slope", (), system, _defined(wanted))
 
 
 def square(vectors: Expression, *indices: Index) -> Proved:

@@ -23,6 +23,7 @@ __all__ = [
     "STATE",
     "AtTime",
     "Rate",
+    "Slope",
     "Tensor",
     "VectorLetter",
     "bases_of",
@@ -190,6 +191,56 @@ class Rate(Tensor):
 
     def plain_latex(self) -> str:
         return rf"\Delta\bigl[{super().plain_latex()}\bigr]"
+
+
+class Slope(Rate):
+    """The derivative of a quantity at the state along ``x_i -> x_i + eps w_i``, for every token at once.
+
+    ``w`` is the family ``along``, any vectors: what is differentiated is the formula of the map off the sphere, too.  Like a
+    rate it holds scales and other vectors fixed; the state in it is what it is.
+    """
+
+    __slots__ = ("along",)
+    along: str
+
+    def __new__(cls, expression: Expression, along: str = "w", time: Any = None) -> Slope:
+        if time is not None:
+            raise Refused("a slope is taken at a state, not at a time")
+        if along == STATE or is_defined(along):
+            raise Refused(f"{along} is no direction: it is given by the state")
+        made = super().__new__(cls, expression)
+        made.along = along
+        return made  # type: ignore[return-value]
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and (self.key, self.along) == (other.key, other.along)
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self.key, self.along))
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return (self.expression, self.along)
+
+    def letters(self) -> set[Any]:
+        return super().letters() | {VectorLetter(self.along)}
+
+    def put(self, table: Mapping[Any, Any]) -> Slope:
+        if VectorLetter(STATE) in table:
+            raise Refused(f"{self} is a derivative at the state: another state has its own")
+        new = table.get(VectorLetter(self.along), VectorLetter(self.along))
+        if not isinstance(new, VectorLetter):
+            raise Refused(f"the direction of {self} is replaced by another letter only, got {new}")
+        inside = Rate(self.expression).put(table)
+        return Slope(inside.expression, new.name)
+
+    def _latex(self, printer: Any) -> str:
+        return self.plain_latex()
+
+    def plain_latex(self) -> str:
+        return rf"\mathrm{{D}}\bigl[{Tensor.plain_latex(self)}\bigr]({self.along})"
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"Slope({self.expression!r}, {self.along})"
 
 
 def _moves(new: Any) -> bool:

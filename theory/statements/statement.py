@@ -297,6 +297,8 @@ class Statement:
         """
         if self.derivation is None or not (self.claims or self.text):
             return
+        if self.proof is not None and not (self.claims_from or self.prose_from):
+            return  # the kernel proves the claims: the steps are an account for readers
         for number, claim in enumerate(self.claims, 1):
             named = self.claims_from[number - 1] if number <= len(self.claims_from) else ()
             concluded = _concluded(type(claim).__name__, named, good)
