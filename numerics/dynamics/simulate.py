@@ -14,8 +14,6 @@ from torch import Tensor
 
 from eigentoken.display import frame, html_table, listing
 from eigentoken.documents.simulation_document import SimulationDocument
-from eigentoken.files.arrays import write_npz
-from eigentoken.files.writing import replacing
 from eigentoken.numerics.dynamics import observables as measure
 from eigentoken.numerics.dynamics.basins import Fraction95, clopper_pearson
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, SpherePaths
@@ -24,7 +22,8 @@ from eigentoken.numerics.dynamics.flows import METHODS, follow
 from eigentoken.numerics.dynamics.limits import Limit, name_limits
 from eigentoken.numerics.dynamics.maps import iterate
 from eigentoken.numerics.dynamics.matrices import dense
-from eigentoken.numerics.dynamics.problem import Problem
+from eigentoken.numerics.dynamics.problem import Problem, problem
+from eigentoken.numerics.dynamics.simulation_files import SavedRun, read_run, write_run
 from eigentoken.numerics.dynamics.simulation_inputs import number_given, read_start
 from eigentoken.numerics.dynamics.threads import torch_threads
 from eigentoken.theory.classification.instances import Instance
@@ -176,14 +175,21 @@ class Simulation:
         return draw(self.chart())
 
     def save(self, path: str | Path) -> Path:
-        """Write times, states, observables and parameters to a ``.npz`` file (the ending is added where it is missing)."""
-        target = Path(path) if Path(path).suffix == ".npz" else Path(f"{path}.npz")
-        arrays = {f"parameter_{name}": value for name, value in _arrays(self.parameters).items()}
-        observed = {f"observable_{_symbol(name)}": values for name, values in self.observed.items()}
-        whole = {"times": np.asarray(self.times), "states": self.states.cpu().numpy(), **observed, **arrays}
-        with replacing(target) as place:
-            write_npz(place, whole)
-        return target
+        """Write times, states, observables and parameters to a ``.npz`` file (the ending is added where it is missing).
+
+        :mod:`eigentoken.numerics.dynamics.simulation_files` lists the arrays; :meth:`load` reads them.
+        """
+        saved = SavedRun(self.system, self.settings, self.times, self.states, self.parameters)
+        return write_run(path, saved, self.observed)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Simulation:
+        """The run that :meth:`save` or ``simulate --data`` wrote; limits and observables are made anew from its states."""
+        saved = read_run(path)
+        mask = saved.settings.get("mask")
+        n, dtype = saved.states.shape[-2], saved.states.dtype
+        task = problem(saved.system, saved.parameters, "default" if mask is None else mask, dtype=dtype, n=n)
+        return _simulation(task, saved.settings, saved.times, saved.states, saved.parameters)
 
     def chart(self) -> Chart:
         """Tokens on the sphere for d = 3 (first instance), and the observables against time."""
@@ -261,23 +267,36 @@ def simulate(
         raise OptionError(f"end must be at least 1, the number of layers of {task.system.name}, got {last}")
     with torch_threads(start.numel() < 100_000):
         times, states = _run(task, start, last, chosen)
+    settings = {**chosen, "end": last, "n": start.shape[-2], "d": start.shape[-1], "instances": start.shape[0]}
+    return _simulation(task, {**settings, "mask": _mask_used(task, chosen["mask"])}, times, states, used)
+
+
+def _simulation(
+    task: Problem,
+    settings: Mapping[str, object],
+    times: list[float],
+    states: Tensor,
+    parameters: Mapping[str, ParameterValue],
+) -> Simulation:
+    """What is read off the states: limits, observables and, where the settings ask for it, the certified equilibrium."""
+    with torch_threads(states[-1].numel() < 100_000):
         limits = name_limits(task, states[-1], t=times[-1])
     kinds = [limit.kind.value for limit in limits]
     fractions = {kind: clopper_pearson(kinds.count(kind), len(kinds)) for kind in sorted(set(kinds))}
-    certified = certify_equilibrium(task, states[-1][0]) if chosen["certify"] else None
+    certified = certify_equilibrium(task, states[-1][0]) if settings.get("certify") is True else None
     metric = task.metric(0.0)
-    return Simulation(
-        task.system,
-        {**chosen, "end": last, "n": start.shape[-2], "d": start.shape[-1], "instances": start.shape[0]},
-        times,
-        states,
-        _observe(task, states),
-        limits,
-        fractions,
-        certified,
-        used,
-        None if metric is None else dense(metric, start).cpu(),
-    )
+    whole = None if metric is None else dense(metric, states).cpu()
+    observed = _observe(task, states)
+    return Simulation(task.system, settings, times, states, observed, limits, fractions, certified, parameters, whole)
+
+
+def _mask_used(task: Problem, asked: object) -> object:
+    """The mask that was asked for or that the instance has, as a document says it; ``None``: that of the system."""
+    if asked is not None or task.mask is None:
+        return asked
+    if isinstance(task.mask, Tensor):
+        return [[int(entry) for entry in row] for row in task.mask.tolist()]
+    return None if task.mask == task.system.mask else task.mask
 
 
 #: The options that are whole numbers, with the least of each, and those that are positive numbers.
@@ -380,23 +399,3 @@ def _observe(task: Problem, states: Tensor) -> dict[str, np.ndarray]:
     if listed.standard and gradient and listed.time is Time.FLOW and task.autonomous:
         curves["V_P of eq. (10)"] = measure.ellipsoid_potential(states, task.metric())
     return {name: values.cpu().numpy() for name, values in curves.items()}
-
-
-def _symbol(observable: str) -> str:
-    """The name of an observable without its formula, as a name in a file.
-
-    >>> _symbol("E = 1 - mean cos(x_1, x_i)"), _symbol("V_P of eq. (10)"), _symbol("effective rank")
-    ('E', 'V_P', 'effective_rank')
-    """
-    return observable.partition(" = ")[0].partition(" of eq")[0].replace(" ", "_")
-
-
-def _arrays(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, np.ndarray]:
-    found: dict[str, np.ndarray] = {}
-    for name, value in parameters.items():
-        if name == "heads":
-            for h, head in enumerate(value):
-                found.update(_arrays(head, f"head{h}_"))
-        elif value is not None:
-            found[prefix + name] = value.cpu().numpy() if isinstance(value, Tensor) else np.asarray(value)
-    return found

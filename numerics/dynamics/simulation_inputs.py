@@ -122,6 +122,8 @@ def _document(path: str) -> Mapping[str, Any]:
         known = followed()
         hint = meant(path, known, f"give the path of a JSON file, or one of {', '.join(known)}")
         raise ValueError(f"{path[:80]!r} is neither a system nor an instance file: {hint}")
+    elif path.endswith(".npz"):
+        raise ValueError(f"{path} is a data file, not an instance: eigentoken.Simulation.load reads the data of a run")
     else:
         document = read_json(path, parse_float=Decimal)
     if not isinstance(document, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import torch
 
 from eigentoken.numerics.dynamics.charts import Curves, SpherePaths
-from eigentoken.numerics.dynamics.simulate import OPTIONS, simulate
+from eigentoken.numerics.dynamics.simulate import OPTIONS, Simulation, simulate
 from eigentoken.theory.systems.catalogue import SYSTEMS
 
 BIPARTITE = {
@@ -146,3 +147,76 @@ def test_clusters_that_differ_are_clustering() -> None:
     }
     run = simulate({**document, "tokens": [[1, 0], [0.6, 0.8], [0, 1]]}, end=5)
     assert run.as_dict()["first"] | {"motion": 0} == {"kind": "clustering", "clusters": 3, "opposite": 0, "motion": 0}
+
+
+MASK = [[1, 0, 0], [1, 1, 0], [0, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [
+        ("oja-map", {"n": 3, "instances": 2, "alpha": 0.5, "end": 20}),
+        ("attention-flow", {"n": 3, "mask": MASK, "end": 2}),
+        ("ellipsoid-multihead-flow", {"n": 3, "heads": 3, "end": 2, "mask": "causal"}),
+        ("causal-flow", {"n": 3, "end": 2, "certify": True}),
+        (BIPARTITE, {}),
+        (BIPARTITE | {"mask": "causal"}, {"end": 5}),
+    ],
+)
+def test_a_data_file_is_read_back_as_the_run(source: Any, options: dict[str, Any], tmp_path: Path) -> None:
+    run = simulate(source, **options)
+    again = Simulation.load(run.save(tmp_path / "run"))
+    assert again.as_dict() == run.as_dict()
+    assert torch.equal(again.states, run.states)
+    assert repr(again) == repr(run)
+    for name, values in run.observed.items():
+        assert np.array_equal(again.observed[name], values)
+    arrays = np.load(tmp_path / "run.npz")
+    assert all(re.fullmatch(r"run|times|states|(observable|parameter)_\w+", name) for name in arrays)
+    assert json.loads(str(arrays["run"]))["schema"] == "eigentoken/simulation-data/1"
+
+
+def test_single_precision_stays_single_in_the_file(tmp_path: Path) -> None:
+    start = np.eye(3, dtype=np.float32)
+    run = simulate("oja-flow", V=np.diag([3, 2, 1]).astype(np.float32), tokens=start, end=1)
+    again = Simulation.load(run.save(tmp_path / "run.npz"))
+    assert again.states.dtype is torch.float32
+    assert again.as_dict() == run.as_dict()
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"run": None}, "is not the data file of a simulation: it has no array run"),
+        ({"states": None}, "has no array states"),
+        ({"parameter_V": None}, "is not the data file of a run of oja-map: it has no parameter_V"),
+        ({"run": np.array("{")}, "run"),
+        (
+            {"run": np.array('{"schema": "eigentoken/simulation-data/0"}')},
+            "must have the schema eigentoken/simulation-data/1",
+        ),
+        ({"run": np.array('{"schema": "eigentoken/simulation-data/1"}')}, "must name a system and its settings"),
+        ({"states": np.zeros((2, 2))}, "states must be"),
+        ({"states": "nan"}, "states must be finite"),
+        ({"times": "turned"}, "times increasing"),
+        ({"times": np.zeros(1)}, "one for each of the times"),
+    ],
+)
+def test_a_damaged_data_file_is_refused_in_one_line(changed: dict[str, Any], said: str, tmp_path: Path) -> None:
+    arrays = dict(np.load(simulate("oja-map", n=3, end=4).save(tmp_path / "run.npz")))
+    for name, value in changed.items():
+        if value is None:
+            del arrays[name]
+        else:
+            made = {"nan": lambda old: old * np.nan, "turned": lambda old: old[::-1]}
+            arrays[name] = made[value](arrays[name]) if isinstance(value, str) else value
+    np.savez(tmp_path / "run.npz", **arrays)
+    with pytest.raises(ValueError, match=re.escape(said)) as problem:
+        Simulation.load(tmp_path / "run.npz")
+    assert "\n" not in str(problem.value)
+
+
+def test_a_data_file_is_no_instance(tmp_path: Path) -> None:
+    path = simulate("oja-map", n=3, end=4).save(tmp_path / "run.npz")
+    with pytest.raises(ValueError, match=r"Simulation\.load reads the data of a run"):
+        simulate(path)
