@@ -409,8 +409,8 @@ def placed_exactly_bipartite_at(place: BipartiteAt, batch: Batch, denominator: i
 
 
 @PLACED_EXACTLY.register(AntipodalAt)
-def placed_exactly_antipodal_at(place: AntipodalAt, batch: Batch, denominator: int, diagonal: bool) -> Tokens:
-    return _on_axis(batch, 0, batch.n // 2)
+def placed_exactly_antipodal_at(place: AntipodalAt, batch: Batch, denominator: int, diagonal: bool) -> Tokens | None:
+    return _on_axis(batch, 0, batch.n // 2) if place.has_states(batch.n) else None
 
 
 @PLACED_EXACTLY.register(Polygonal)

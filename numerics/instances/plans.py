@@ -24,7 +24,7 @@ from torch import Tensor
 from eigentoken.numerics.instances.rational import rounded
 from eigentoken.theory.language import terms
 from eigentoken.theory.language.conditions import Condition
-from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, Place
+from eigentoken.theory.language.places import BipartiteAt, Place
 from eigentoken.theory.language.readings import GENERATED
 from eigentoken.theory.systems.algebra import MaskValue
 from eigentoken.theory.systems.catalogue import system as find_system
@@ -210,7 +210,9 @@ class Plan:
             found = self._shapes(range(1, 10), range(2, 10), whole) or self._shapes(range(1, 10), (1,), whole)
         if not found:
             asked = ", ".join(str(each) for each in whole) or f"n in {self.n}, d in {self.d}"
-            raise Contradiction(f"no sizes satisfy {asked}")
+            empty = self.place is not None and not any(map(self.place.has_states, self.n))
+            why = f": {type(self.place).__name__} has no states for such n" if empty else ""
+            raise Contradiction(f"no sizes satisfy {asked}{why}")
         return found
 
     def _shapes(self, sizes: Any, dimensions: Any, whole: list[Any]) -> list[tuple[int, int, int, int]]:
@@ -220,7 +222,7 @@ class Plan:
                 for k in range(1, d + 1) if self.indexed else (1,):
                     for p in range(1, n) if self.splits else (n,):
                         known = {terms.n: n, terms.d: d, terms.k: k, terms.p: p, terms.q: n - p}
-                        if isinstance(self.place, AntipodalAt) and n % 2:
+                        if self.place is not None and not self.place.has_states(n):
                             continue
                         if all(each.subs(known) == sp.true for each in whole):
                             found.append((n, d, k, p))

@@ -143,11 +143,13 @@ def _balanced_scores(batch: Batch, w: Tensor) -> Batch:
 
 @PLACED.register(AntipodalAt)
 def placed_antipodal_at(place: AntipodalAt, batch: Batch, generator: torch.Generator) -> Batch:
+    if not place.has_states(batch.n):
+        return _put(batch, torch.full_like(batch.tokens, torch.nan), None)
     w = _direction(batch, generator)
     half = batch.n // 2
-    x = torch.cat([w.unsqueeze(1).expand(-1, half, -1), -w.unsqueeze(1).expand(-1, batch.n - half, -1)], 1)
+    x = torch.cat([w.unsqueeze(1).expand(-1, half, -1), -w.unsqueeze(1).expand(-1, half, -1)], 1)
     ready = _balanced_scores(batch, w)
-    return replace(_put(ready, x, (0,) * half + (1,) * (batch.n - half)), p=half, extra={**batch.extra, place.name: w})
+    return replace(_put(ready, x, (0,) * half + (1,) * half), p=half, extra={**batch.extra, place.name: w})
 
 
 @PLACED.register(Polygonal)

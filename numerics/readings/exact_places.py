@@ -98,7 +98,7 @@ def membership_bipartite_at(place: BipartiteAt, case: Case) -> bool | None:
 @MEMBERSHIP.register(AntipodalAt)
 def membership_antipodal_at(place: AntipodalAt, case: Case) -> bool | None:
     tokens = case.instance.tokens
-    if case.n % 2:
+    if not place.has_states(case.n):
         return False
     return _all([same_tokens(token, tokens[0], 1 if i < case.n // 2 else -1) for i, token in enumerate(tokens)])
 

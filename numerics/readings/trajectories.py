@@ -241,9 +241,12 @@ def distance_bipartite_at(place: BipartiteAt, batch: Batch, x: Tensor) -> Tensor
 
 @DISTANCE.register(AntipodalAt)
 def distance_antipodal_at(place: AntipodalAt, batch: Batch, x: Tensor) -> Tensor:
-    first = x[:, :1]
-    sides = [torch.linalg.vector_norm(x - sign * first, dim=-1) for sign in (1.0, -1.0)]
-    return torch.minimum(*sides).amax(-1)
+    """Of the first half of the tokens to the first one, and of the others to its opposite; infinite where n is odd."""
+    n, first = x.shape[-2], x[:, :1]
+    if not place.has_states(n):
+        return torch.full_like(x[:, 0, 0], torch.inf)
+    opposite = torch.cat([first.expand(-1, n // 2, -1), -first.expand(-1, n // 2, -1)], 1)
+    return torch.linalg.vector_norm(x - opposite, dim=-1).amax(-1)
 
 
 @DISTANCE.register(ConsensusSet)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,12 @@ import torch
 
 from eigentoken.cli import main
 from eigentoken.numerics.instances.exact import batch_of
+from eigentoken.numerics.instances.exact_values import Case
+from eigentoken.numerics.instances.states import place_state
 from eigentoken.numerics.lab import Conjecture, ConjectureError, refute
 from eigentoken.numerics.readings import load
+from eigentoken.numerics.readings.exact_places import at_place
+from eigentoken.numerics.readings.trajectories import distance
 from eigentoken.numerics.recheck.refutations.claim_truths import CLAIM_TRUTH
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.report import recheck_report
@@ -31,7 +36,7 @@ from eigentoken.theory.language.claims import (
     TwoCycle,
     Unstable,
 )
-from eigentoken.theory.language.conditions import InHemisphere
+from eigentoken.theory.language.conditions import InHemisphere, Symmetric
 from eigentoken.theory.language.observables_attention import pair_form, token_energy
 from eigentoken.theory.language.places import (
     AntipodalAt,
@@ -43,8 +48,9 @@ from eigentoken.theory.language.places import (
     SomeEquilibrium,
     Zero,
 )
-from eigentoken.theory.language.readings import OBSERVED
+from eigentoken.theory.language.readings import LATEX, OBSERVED
 from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.statements.registry import statement
 
 load()
 V = matrix("V")
@@ -195,3 +201,39 @@ def test_a_start_at_the_place_is_not_confirmed() -> None:
     assert CLAIM_TRUTH(Converges(Polygonal()), both, data) is False
     assert CLAIM_TRUTH(Converges(ConsensusSet()), both, data) is None
     assert CLAIM_TRUTH(AlmostEveryConverges(ConsensusSet()), both, data) is None
+
+
+# --- half and half needs an even number of tokens -----------------------------------------------------------------------
+
+
+def test_the_word_for_half_and_half_carries_that_n_is_even() -> None:
+    assert [n for n in range(1, 7) if AntipodalAt().has_states(n)] == [2, 4, 6]
+    assert r"(n \text{ even})" in str(LATEX(AntipodalAt("w")))
+    for name in ("PM-L1", "PM-L6"):
+        assert any(r"n \text{ even}" in str(LATEX(claim)) for claim in statement(name).claims)
+
+
+@pytest.mark.parametrize("claim", [Unstable(AntipodalAt()), Equilibrium(AntipodalAt())])
+def test_half_and_half_of_odd_numbers_is_refused(claim: Any) -> None:
+    with pytest.raises(ValueError, match="AntipodalAt has no states for such n"):
+        refute(Conjecture("odd", "oja-map", [Symmetric(V)], [claim], n=[3, 5], d=[2]), seconds=5)
+
+
+def test_three_and_one_is_not_half_and_half() -> None:
+    """Neither in floats nor exactly, though every token is on the line; nor is any state of an odd number of tokens."""
+    w, opposite = [[1, 0]], [[-1, 0]]
+    states = {"half": w * 2 + opposite * 2, "three": w * 3 + opposite, "odd": w * 2 + opposite}
+    found = {}
+    for name, tokens in states.items():
+        made = one(tokens, [[2, 0], [0, 1]])
+        found[name] = float(distance(AntipodalAt(), made, made.tokens))
+        exact = Instance.of("oja-map", tokens, V=[[2, 0], [0, 1]], alpha="1/4")
+        assert at_place(AntipodalAt(), Case(exact)) is (name == "half")
+    assert found == {"half": 0.0, "three": 2.0, "odd": math.inf}
+
+
+@pytest.mark.parametrize("n", [3, 4])
+def test_no_state_is_placed_half_and_half_of_an_odd_number(n: int) -> None:
+    batch = one([[1, 0]] * n, [[2, 0], [0, 1]])
+    placed = place_state(AntipodalAt(), batch, torch.Generator().manual_seed(1))
+    assert bool(torch.isfinite(placed.tokens).all()) is (n % 2 == 0)

@@ -78,7 +78,10 @@ def equilibrium(place: Place, system: System) -> Proved:
 
 
 def antipodal_rest(place: AntipodalAt, system: System) -> Proved:
-    """Half of the tokens at w and half at -w, any w: the mean vanishes, so a system with equal weights rests there."""
+    """Half of the tokens at w and half at -w, any w: the mean vanishes, so a system with equal weights rests there.
+
+    The place has its states for even n alone (:class:`AntipodalAt`), so that ``n/2`` is a number of tokens.
+    """
     if (
         system.space is not Space.SPHERE
         or system.score

@@ -29,6 +29,10 @@ __all__ = [
 class Place(ABC):  # noqa: B024 - printed and decided by dispatch
     """A point or a set of states of n tokens."""
 
+    def has_states(self, n: int) -> bool:
+        """Are there states of this form for n tokens?  Where there are none a claim about them says nothing."""
+        return n >= 1
+
 
 @dataclass(frozen=True)
 class ConsensusAt(Place):
@@ -51,9 +55,15 @@ class BipartiteAt(Place):
 
 @dataclass(frozen=True)
 class AntipodalAt(Place):
-    """Half of the tokens at w, half at -w, for a unit vector w that need not be an eigenvector."""
+    """``n = 2m`` tokens, the first m at w and the others at -w, for a unit vector w that need not be an eigenvector.
+
+    An odd number of tokens has no such state: with m + 1 of them at w the mean is not zero.
+    """
 
     name: str = "w"
+
+    def has_states(self, n: int) -> bool:
+        return n >= 2 and n % 2 == 0
 
 
 @dataclass(frozen=True)
@@ -98,7 +108,7 @@ def latex_bipartite_at(place: BipartiteAt) -> str:
 
 @LATEX.register(AntipodalAt)
 def latex_antipodal_at(place: AntipodalAt) -> str:
-    return rf"x_i = {place.name}\ (i \leq n/2),\quad x_i = -{place.name}\ (i > n/2)"
+    return rf"x_i = {place.name}\ (i \leq n/2),\quad x_i = -{place.name}\ (i > n/2)\quad (n \text{{ even}})"
 
 
 @LATEX.register(Polygonal)
