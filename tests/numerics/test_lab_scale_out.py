@@ -6,15 +6,14 @@ import os
 import signal
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import sympy as sp
 
-from eigentoken.numerics.lab import Conjecture, ConjectureError, refute
+from eigentoken.numerics.lab import Conjecture, ConjectureError, refute, scale_out
 from eigentoken.numerics.lab.scale_out import Workers
-from eigentoken.numerics.lab.search import Unit
-from eigentoken.numerics.lab.targets import targets
 from eigentoken.theory.language.claims import Unstable
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import BipartiteAt
@@ -47,6 +46,19 @@ def test_processes_give_the_same_result() -> None:
     shared = refute(FALSE, seconds=300, seed=4, jobs=2)
     assert alone.results[0].answer == "refuted"
     assert outcome(alone) == outcome(shared)
+
+
+def test_a_predicate_that_raises_in_a_worker_is_told_with_its_place(tmp_path: Path) -> None:
+    """Not at the first instances that are tried here, but in a worker, in the middle of the search."""
+    file = tmp_path / "late.py"
+    file.write_text(
+        "from eigentoken.numerics.lab import Conjecture\n"
+        "def late(x):\n"
+        "    return x.n < 3 or x.V[0, 0] > 1e-9 or [][0]\n"
+        "guess = Conjecture('late', 'oja-map', holds_if=late, n=[2, 3], d=[2])\n"
+    )
+    with pytest.raises(ConjectureError, match=r"late\.py:3: late: holds_if raised IndexError"):
+        refute(file, seconds=120, seed=1, jobs=2)
 
 
 @pytest.mark.slow
@@ -89,14 +101,13 @@ def test_a_cluster_that_loses_a_worker_loses_nothing() -> None:
     assert outcome(alone) == outcome(shared)
 
 
-def fatal(once: Path | None) -> Conjecture:
-    """A predicate that kills the worker that asks it, by a signal: each time, or only until the file is there."""
+def fatal(once: Path) -> Conjecture:
+    """A predicate that kills the worker that asks it, by a signal, until the file is there."""
     here = os.getpid()
 
     def kills(instance: Any) -> bool:
-        if os.getpid() != here and (once is None or not once.exists()):
-            if once is not None:
-                once.touch()
+        if os.getpid() != here and not once.exists():
+            once.touch()
             os.kill(os.getpid(), signal.SIGFPE)
         return True
 
@@ -116,28 +127,23 @@ def test_a_worker_that_dies_of_a_signal_loses_nothing_and_is_named(instances: in
     assert {**outcome(alone)["results"][0], "place": ""} == {**outcome(shared)["results"][0], "place": ""}
 
 
-def test_a_unit_that_kills_each_worker_is_given_up_and_named() -> None:
-    (target,) = targets(fatal(None))
-    (harmless,) = targets(Conjecture("true", "oja-map", CONDITIONS, holds_if=lambda _: True, n=[2], d=[2]))
-    unit = Unit("batches", 5, 20)
+def test_a_unit_that_kills_each_worker_is_given_up_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Units that need no library, so that the five workers are soon there; a real one dies in the test above."""
+
+    def dies(target: str, unit: Any, _: float | None) -> Any:
+        if target == "fatal":
+            os.kill(os.getpid(), signal.SIGFPE)
+        return SimpleNamespace(tried=unit.size, error="", process=os.getpid())
+
+    monkeypatch.setattr(scale_out, "run_unit", dies)
+    unit: Any = SimpleNamespace(method="batches", seed=5, size=20)
+    work: Any = [("fatal", unit), ("harmless", unit)]
     with Workers(2) as workers:
-        dead, alive = workers.run([(target, unit), (harmless, unit)])
+        dead, alive = workers.run(work)
     assert dead.tried == 0 and "SIGFPE" in dead.error and "given up" in dead.error
-    assert alive.tried >= 20 and not alive.error
+    assert "unit batches with seed 5" in dead.error
+    assert alive.tried == 20 and not alive.error and alive.process != os.getpid()
     assert len(workers.lost) == 3
-
-
-def test_a_predicate_that_raises_in_a_worker_is_told_with_its_place(tmp_path: Path) -> None:
-    """Not at the first instances that are tried here, but in a worker, in the middle of the search."""
-    file = tmp_path / "late.py"
-    file.write_text(
-        "from eigentoken.numerics.lab import Conjecture\n"
-        "def late(x):\n"
-        "    return x.n < 3 or x.V[0, 0] > 1e-9 or [][0]\n"
-        "guess = Conjecture('late', 'oja-map', holds_if=late, n=[2, 3], d=[2])\n"
-    )
-    with pytest.raises(ConjectureError, match=r"late\.py:3: late: holds_if raised IndexError"):
-        refute(file, seconds=120, seed=1, jobs=2)
 
 
 def test_bad_workers_are_refused() -> None:
