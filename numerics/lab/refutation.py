@@ -19,7 +19,7 @@ from eigentoken.numerics.lab.conjectures import Conjecture, load
 from eigentoken.numerics.lab.report import DroppedLine, Progress, RefutationReport, RefutationResult
 from eigentoken.numerics.lab.scale_out import Workers
 from eigentoken.numerics.lab.search import SearchFinding, Unit, UnitResult, ranges, units
-from eigentoken.numerics.lab.shrink import debunked, shrink
+from eigentoken.numerics.lab.shrink import Tried, debunked, shrink
 from eigentoken.numerics.lab.targets import Target, targets
 from eigentoken.theory.language.claims import Claim
 from eigentoken.theory.language.readings import CERTIFIED, LATEX
@@ -154,6 +154,7 @@ def refute_conjecture(
     stopped = "time"
     failed: dict[int, int] = {}
     looked: dict[int, int] = {}
+    tried = [Tried() for _ in aims]
     known_losses = len(workers.lost)
     while aims and found is None and time.time() < end:
         if instances is not None and tally.tried >= instances:
@@ -168,7 +169,7 @@ def refute_conjecture(
             number = aims.index(aim)
             looked[number] = looked.get(number, 0) + 1
             most = ATTEMPTS * (1 + looked[number] // ROUND)
-            found = _certified(aim, number, result, failed, most, end, seed)
+            found = _certified(aim, number, result, failed, most, end, seed, tried[number])
             if found is not None:
                 stopped = "counterexample"
                 tally.best = max(tally.best, result.best)
@@ -206,12 +207,19 @@ def refute_conjecture(
 
 
 def _certified(
-    aim: Target, number: int, result: UnitResult, failed: dict[int, int], most: int, end: float, seed: int
+    aim: Target,
+    number: int,
+    result: UnitResult,
+    failed: dict[int, int],
+    most: int,
+    end: float,
+    seed: int,
+    tried: Tried,
 ) -> tuple[SearchFinding, Certified] | None:
     for finding in result.findings:
         if failed.get(number, 0) >= most or time.time() > end:
             return None
-        certified = shrink(aim, finding, end, seed)
+        certified = shrink(aim, finding, end, seed, tried)
         if certified is not None:
             return finding, certified
         failed[number] = failed.get(number, 0) + 1

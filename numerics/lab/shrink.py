@@ -8,7 +8,7 @@ stands.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -29,7 +29,7 @@ from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.trajectories import run
 from eigentoken.theory.language.claims import AlmostEveryConverges, Converges
 
-__all__ = ["debunked", "shrink"]
+__all__ = ["Tried", "debunked", "shrink"]
 
 PER_SHAPE = 96
 #: Certificates that are tried for one finding, at most.
@@ -43,27 +43,55 @@ class Spent(Exception):
 
 
 @dataclass
+class Tried:
+    """What earlier findings about a target have shown of the smaller instances, which are the same for each of them.
+
+    ``in_vain`` has for a plan, a shape and what is asked of its candidates the certificates that all of them took, if none held.
+    """
+
+    plans: list[Plan] = field(default_factory=list)
+    in_vain: dict[tuple[Any, ...], int] = field(default_factory=dict)
+
+    def number(self, plan: Plan) -> int:
+        """The place of the plan among those that were met."""
+        found = next((index for index, each in enumerate(self.plans) if each is plan), None)
+        if found is None:
+            self.plans.append(plan)
+        return len(self.plans) - 1 if found is None else found
+
+
+@dataclass
 class _Shrinking:
     """One finding on its way to an exact counterexample: the best so far, and how many certificates may still be tried."""
 
     target: Target
     plan: Plan
     floor: float
-    settles: bool = False
+    settles: bool
     "The violation is a trajectory that settles elsewhere (not a start that is at rest already)."
-    left: int = CERTIFICATES
+    left: int
+    tried: Tried
     best: Certified | None = None
 
+    def spend(self, certificates: int) -> None:
+        """So many certificates that were tried before are not tried again, but counted."""
+        if certificates > self.left:
+            raise Spent
+        self.left -= certificates
 
-def shrink(target: Target, finding: SearchFinding, end: float | None = None, seed: int = 0) -> Certified | None:
+
+def shrink(
+    target: Target, finding: SearchFinding, end: float | None = None, seed: int = 0, tried: Tried | None = None
+) -> Certified | None:
     """The simplest certified counterexample that was reached, or ``None``.
 
     The work is bounded by a number of certificates, so that the outcome does not depend on the speed of the machine; at
-    ``end`` (a time of the clock) it stops with what it has.
+    ``end`` (a time of the clock) it stops with what it has.  ``tried`` is handed from one finding about the target to the
+    next: what it saves is counted, so that the outcome is the same without it.
     """
     floor = STRICT if finding.violation > 10 * STRICT and not target.about_limits else -1e-9
     settles = isinstance(target.inner, Converges | AlmostEveryConverges) and finding.method != "equilibria"
-    job = _Shrinking(target, finding.plan, floor, settles)
+    job = _Shrinking(target, finding.plan, floor, settles, CERTIFICATES, Tried() if tried is None else tried)
     try:
         with limited(end):
             if finding.method == "arcs":  # the smallest already; the trajectories of others show nothing of it
@@ -72,11 +100,10 @@ def shrink(target: Target, finding: SearchFinding, end: float | None = None, see
                     simplify(job.plan, made, partial(_tested, job))
                 return job.best
             for shape in _smaller_shapes(finding.plan, finding.batch):
-                for batch in _candidates(target, finding.plan, shape, finding, seed, floor):
-                    made = _rounded(job, batch)
-                    if made is not None:
-                        simplify(job.plan, made, partial(_tested, job))
-                        return job.best
+                made = _of_shape(job, shape, finding, seed)
+                if made is not None:
+                    simplify(job.plan, made, partial(_tested, job))
+                    return job.best
     except (OutOfTime, Spent):
         pass
     return job.best
@@ -101,14 +128,34 @@ def _smaller_shapes(plan: Plan, batch: Batch) -> list[tuple[int, int, int, int]]
     return [*small, own]
 
 
-def _candidates(
-    target: Target, plan: Plan, shape: tuple[int, int, int, int], finding: SearchFinding, seed: int, floor: float
-) -> Iterator[Batch]:
-    """Violating instances of the shape: structured ones, then drawn ones, then the finding itself."""
+def _of_shape(
+    job: _Shrinking, shape: tuple[int, int, int, int], finding: SearchFinding, seed: int
+) -> ExactDraft | None:
+    """An exact violation of the shape: at structured instances, then at drawn ones, then at the finding itself."""
     own = finding.batch
     mine = shape == (own.n, own.d, own.k, own.p)
-    if mine and target.about_limits:
-        yield own
+    if mine and job.target.about_limits:
+        made = _rounded(job, own)
+        if made is not None:
+            return made
+    least = job.floor if finding.hint else max(job.floor, 0.0)
+    key = (job.tried.number(job.plan), shape, seed, least, job.floor, job.settles)
+    if key in job.tried.in_vain:
+        job.spend(job.tried.in_vain[key])
+    else:
+        before = job.left
+        for batch in _candidates(job.target, job.plan, shape, seed, least):
+            made = _rounded(job, batch)
+            if made is not None:
+                return made
+        job.tried.in_vain[key] = before - job.left
+    return _rounded(job, own) if mine and not job.target.about_limits else None
+
+
+def _candidates(
+    target: Target, plan: Plan, shape: tuple[int, int, int, int], seed: int, least: float
+) -> Iterator[Batch]:
+    """Violating instances of the shape: structured ones, then drawn ones."""
     narrowed = plan.sized((shape[0],), (shape[1],))
     many = (4 if target.about_limits else 32) * PER_SHAPE
     pools: list[Any] = []
@@ -128,16 +175,14 @@ def _candidates(
             if not bool(good.any()):
                 continue
             kept = batch.take(good)
-            values = _violations(target, finding, kept)
+            values = _violations(target, plan, kept)
             height = values if not target.about_limits else torch.where(values > 0, -_effort(kept), values - 1e9)
             for index in height.argsort(descending=True)[:2].tolist():
-                if float(values[index]) > (floor if finding.hint else max(floor, 0.0)):
+                if float(values[index]) > least:
                     found.append((float(height[index]), kept.take([index])))
         found.sort(key=lambda each: -each[0])
         for _, batch in found[:3]:
             yield batch
-    if mine and not target.about_limits:
-        yield own
 
 
 def _effort(batch: Batch) -> torch.Tensor:
@@ -150,9 +195,9 @@ def _effort(batch: Batch) -> torch.Tensor:
     return effort
 
 
-def _violations(target: Target, finding: SearchFinding, batch: Batch) -> torch.Tensor:
-    """The violation that the finding was about: for a limit claim at an equilibrium, that it attracts."""
-    if target.about_limits and finding.plan.place is not None:
+def _violations(target: Target, plan: Plan, batch: Batch) -> torch.Tensor:
+    """The violation that a finding of the plan was about: for a limit claim at an equilibrium, that it attracts."""
+    if target.about_limits and plan.place is not None:
         from eigentoken.numerics.readings.batched_jacobians import spectrum
 
         margin = spectrum(batch).margin()

@@ -10,6 +10,7 @@ import pytest
 import sympy as sp
 
 from eigentoken.numerics.lab import Conjecture, RefutationReport, refute
+from eigentoken.numerics.lab.certify import certify_case
 from eigentoken.numerics.recheck.refutations.report import recheck_report
 from eigentoken.theory.language.claims import (
     AlmostEveryConverges,
@@ -273,6 +274,37 @@ def test_methods_search_by_themselves(method: str) -> None:
     found = [finding for result in results for finding in result.findings]
     assert found or method == "hypothesis"
     assert all(finding.violation > 0 and finding.method == method for finding in found)
+
+
+def test_what_one_finding_hands_to_the_next_changes_no_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The smaller instances are the same for both findings: the certificates that they took are counted, not tried again."""
+    from eigentoken.numerics.lab import shrink as module
+    from eigentoken.numerics.lab.search import Unit, run_unit
+    from eigentoken.numerics.lab.targets import targets
+
+    guess = Conjecture("floats", "oja-map", (Symmetric(V),), holds_if=lambda x: float(x.V.max()) < 1.5, d=[2], n=[1])
+    (target,) = targets(guess)
+    findings = run_unit(target, Unit("batches", 1, 60)).findings[:2]
+    assert len(findings) == 2
+    asked: list[Any] = []
+    monkeypatch.setattr(module, "certify_case", lambda *each: (asked.append(each), certify_case(*each))[1])
+
+    def outcomes(tried: module.Tried | None) -> tuple[list[Any], int]:
+        asked.clear()
+        found = [module.shrink(target, each, tried=tried) for each in findings]
+        return [each and each.case for each in found], len(asked)
+
+    (alone, most), (handed_on, fewer) = outcomes(None), outcomes(module.Tried())
+    assert alone == handed_on == [None, None]
+    assert fewer < most
+    tried = module.Tried()
+    assert module.shrink(target, findings[0], tried=tried) is None
+    (taken,) = tried.in_vain.values()
+    assert taken > 0
+    monkeypatch.setattr(module, "CERTIFICATES", taken)  # none is left for the finding itself
+    asked.clear()
+    assert module.shrink(target, findings[1], tried=tried) is None
+    assert asked == []
 
 
 def test_ascent_climbs_and_keeps_the_conditions() -> None:
