@@ -88,8 +88,6 @@ def _matrices(
 
 def _bounds(plan: Plan, term: Any, shape: tuple[int, int, int, int]) -> dict[int, tuple[float | None, float | None]]:
     """Bounds by numbers on single eigenvalues of the term, read from the relations."""
-    n, d, k, p = shape
-    known = {terms.n: n, terms.d: d, terms.k: k, terms.p: p, terms.q: n - p}
     found: dict[int, tuple[float | None, float | None]] = {}
     for relation in _flat(plan.relations):
         left, right = getattr(relation, "lhs", None), getattr(relation, "rhs", None)
@@ -97,7 +95,7 @@ def _bounds(plan: Plan, term: Any, shape: tuple[int, int, int, int]) -> dict[int
             left, right, relation = right, left, relation.reversed
         if not isinstance(left, terms.Eigenvalue) or left.args[0] != term or not sp.sympify(right).is_number:
             continue
-        index = left.args[1].subs(known)
+        index = _index(left.args[1], shape)
         if not index.is_Integer:
             continue
         value = float(sp.sympify(right))
@@ -109,6 +107,13 @@ def _bounds(plan: Plan, term: Any, shape: tuple[int, int, int, int]) -> dict[int
         elif isinstance(relation, sp.Eq):
             found[int(index)] = (value, value)
     return found
+
+
+@lru_cache(maxsize=4096)
+def _index(expression: Any, shape: tuple[int, int, int, int]) -> Any:
+    """The number that an expression in the sizes is for the shape."""
+    n, d, k, p = shape
+    return expression.subs({terms.n: n, terms.d: d, terms.k: k, terms.p: p, terms.q: n - p})
 
 
 def _flat(relations: tuple[Any, ...]) -> list[Any]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -221,12 +222,18 @@ class Plan:
             for d in dimensions:
                 for k in range(1, d + 1) if self.indexed else (1,):
                     for p in range(1, n) if self.splits else (n,):
-                        known = {terms.n: n, terms.d: d, terms.k: k, terms.p: p, terms.q: n - p}
                         if self.place is not None and not self.place.has_states(n):
                             continue
-                        if all(each.subs(known) == sp.true for each in whole):
+                        if all(_allows(each, n, d, k, p) for each in whole):
                             found.append((n, d, k, p))
         return found
+
+
+@lru_cache(maxsize=16384)
+def _allows(relation: sp.Basic, n: int, d: int, k: int, p: int) -> bool:
+    """Is the relation between sizes true of these?"""
+    known = {terms.n: n, terms.d: d, terms.k: k, terms.p: p, terms.q: n - p}
+    return bool(relation.subs(known) == sp.true)
 
 
 def _only_sizes(relation: Any) -> bool:

@@ -29,6 +29,8 @@ __all__ = ["refute", "refute_conjecture"]
 
 #: Attempts to certify one kind of violation, for each round of the methods.
 ATTEMPTS = 6
+#: Where one instance is enough, these few cells of a plan are tried first, and all of them only where they give none.
+FEW_CELLS = 4
 #: Units of one target that make a round.
 ROUND = 6
 
@@ -98,7 +100,7 @@ def _prepared(conjecture: Conjecture, seed: int) -> tuple[list[Target], dict[int
     missing: dict[int, str] = {}
     for aim in targets(conjecture):
         try:
-            drawn = sample(aim.plan, 4, seed)
+            drawn = sample(aim.plan, 4, seed, cells_at_most=FEW_CELLS)
             aims.append(aim)
         except NotFound as problem:
             missing[id(aim.claim)] = str(problem)
@@ -119,7 +121,7 @@ def _fewest_tokens(aim: Target, seed: int) -> tuple[Batch, ...]:
     """An instance with as few tokens as the plan allows, if there is one: code that asks for more fails on it."""
     fewest = min(shape[0] for shape in aim.plan.shapes())
     try:
-        return sample(aim.plan.sized((fewest,), None), 1, seed).batches[:1]
+        return sample(aim.plan.sized((fewest,), None), 1, seed, cells_at_most=FEW_CELLS).batches[:1]
     except ValueError:
         return ()
 
