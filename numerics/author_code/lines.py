@@ -109,11 +109,14 @@ class _Loaded(ast.NodeTransformer):
 
 
 @functools.lru_cache(maxsize=32)
-def _compiled(file: str, text: str) -> list[tuple[CodeType, CodeType]]:
-    """Each code of the file as it is, beside the same with exact operations."""
+def _compiled(file: str, text: str) -> dict[tuple[Any, ...], list[tuple[CodeType, CodeType]]]:
+    """Each code of the file as it is, beside the same with exact operations, by what tells a function."""
     plain = compile(ast.parse(text), file, "exec", dont_inherit=True)
     tree = ast.fix_missing_locations(_Exact().visit(ast.parse(text)))
-    return list(_pairs(plain, compile(tree, file, "exec", dont_inherit=True)))
+    found: dict[tuple[Any, ...], list[tuple[CodeType, CodeType]]] = {}
+    for own, exact in _pairs(plain, compile(tree, file, "exec", dont_inherit=True)):
+        found.setdefault(_key(own), []).append((own, exact))
+    return found
 
 
 @functools.lru_cache(maxsize=32)
@@ -159,17 +162,16 @@ def source_text(code: CodeType, names: dict[str, Any]) -> str:
     return file.read_text(encoding="utf-8") if file.is_file() else "".join(linecache.getlines(code.co_filename, names))
 
 
-def exact_code(code: CodeType, names: dict[str, Any]) -> CodeType:
-    text = source_text(code, names)
+def exact_code(code: CodeType, text: str) -> CodeType:
+    """The code that the text of its file has for it, with exact operations; raises :class:`NoSource`."""
     if not text:
         raise NoSource(
             f"the source of {code.co_name} cannot be read, so it is not run on exact numbers: write it in a file"
         )
     try:
-        listed = _compiled(code.co_filename, text)
+        found = _compiled(code.co_filename, text).get(_key(code), [])
     except (SyntaxError, ValueError):
         raise NoSource(f"the source of {code.co_name} is not what was run: the file was changed") from None
-    found = [(own, exact) for own, exact in listed if _same(own, code)]
     alike = [(own, exact) for own, exact in found if own.co_code == code.co_code]
     rewritten = any(name.startswith("@py_") for name in (*code.co_varnames, *code.co_names))  # pytest's assertions
     if not (alike or rewritten) or not (alike or found):
@@ -185,8 +187,8 @@ def exact_code(code: CodeType, names: dict[str, Any]) -> CodeType:
     return chosen
 
 
-def _same(own: CodeType, code: CodeType) -> bool:
-    return (own.co_name, own.co_firstlineno, own.co_freevars) == (code.co_name, code.co_firstlineno, code.co_freevars)
+def _key(code: CodeType) -> tuple[Any, ...]:
+    return code.co_name, code.co_firstlineno, code.co_freevars
 
 
 def _place(code: CodeType) -> tuple[Any, ...]:

@@ -168,7 +168,8 @@ class _Maker:
         return self.made(part) if is_author(part.__globals__, part.__code__.co_filename) else None
 
     def _function(self, value: FunctionType) -> FunctionType:
-        code = exact_code(value.__code__, value.__globals__)
+        text = source_text(value.__code__, value.__globals__)
+        code = exact_code(value.__code__, text)
         self.watch.allow(code)
         names = self._names.get(id(value.__globals__))
         if names is None:
@@ -187,7 +188,7 @@ class _Maker:
         )
         if value.__kwdefaults__ is not None:
             made.__kwdefaults__ = {key: self.made(each) for key, each in value.__kwdefaults__.items()}
-        constants = compared_constants(code.co_filename, source_text(code, value.__globals__))
+        constants = compared_constants(code.co_filename, text)
         self._fill(names, code, value.__globals__, constants)
         return made
 

@@ -48,6 +48,8 @@ SHARES = (0.15, 0.3, 0.6, 1.0)
 SHARP = 1e-6
 #: A float trajectory this far inside a region is taken to be in it: a proposal.
 INSIDE = 0.8
+#: A float trajectory that is slower than this goes nowhere: nothing is proposed.
+AT_REST = 1e-10
 #: A trajectory that ends nearer than this to the claimed place shows nothing.
 AWAY = 1e-3
 
@@ -138,7 +140,10 @@ def departure(case: Case, normal: Any) -> tuple[Fraction, int] | None:
             if float((side * (x @ w)).min()) < -1e-2 * float(torch.linalg.vector_norm(w)):
                 time = Fraction(step) * Fraction(1, 20)
                 return time, max(1, int(float(time) * _speed(batch)) + 1)
-            half = problem.retract(x + FLOAT_STEP / 2 * problem.advance(x, 0.0))
+            velocity = problem.advance(x, 0.0)
+            if float(velocity.abs().max()) < AT_REST:
+                return None
+            half = problem.retract(x + FLOAT_STEP / 2 * velocity)
             x = problem.retract(x + FLOAT_STEP * problem.advance(half, 0.0))
     return None
 

@@ -77,16 +77,17 @@ def test_the_words_of_one_matrix_are_called_as_certify_calls_them() -> None:
 
 
 @cache
-def _sources() -> tuple[tuple[Path, ast.Module], ...]:
+def _sources() -> tuple[tuple[Path, tuple[ast.AST, ...]], ...]:
+    """Every file, with all parts of its tree."""
     paths = (path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")))
-    return tuple((path, tool("house").parsed(path)) for path in paths)
+    return tuple((path, tuple(ast.walk(tool("house").parsed(path)))) for path in paths)
 
 
 def test_no_function_is_called_underscore() -> None:
     nameless = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path, tree in _sources()
-        for node in ast.walk(tree)
+        for path, parts in _sources()
+        for node in parts
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.strip("_")
     ]
     assert nameless == []
@@ -96,15 +97,16 @@ def test_no_function_is_a_ladder_over_words() -> None:
     """A function that asks words for their types seven times is a reading that has not been written as one."""
     words = {each.__name__ for each in (*WORDS.values(), *_below(places.Place), *_below(terms.MatrixNumber))}
     ladders = []
-    for path, tree in _sources():
-        for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-            asked = [
-                node
-                for node in ast.walk(function)
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
-                if words & {getattr(part, "attr", getattr(part, "id", "")) for part in ast.walk(node.args[1])}
-            ]
-            if len(asked) >= 7:
+    for path, parts in _sources():
+        asked = [
+            node
+            for node in parts
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
+            if words & {getattr(part, "attr", getattr(part, "id", "")) for part in ast.walk(node.args[1])}
+        ]
+        for function in (node for node in parts if isinstance(node, ast.FunctionDef)):
+            inside = [node for node in asked if function.lineno <= node.lineno <= (function.end_lineno or 0)]
+            if len(inside) >= 7:
                 ladders.append(f"{path.relative_to(ROOT)}: {function.name}")
     assert ladders == []
 
@@ -123,8 +125,8 @@ def test_the_readings_are_the_only_tables_keyed_by_a_word() -> None:
     assert tables == []
     used = [
         str(path.relative_to(ROOT))
-        for path, tree in _sources()
-        for node in ast.walk(tree)
+        for path, parts in _sources()
+        for node in parts
         if isinstance(node, ast.Name | ast.Attribute | ast.alias)
         and "singledispatch" in (getattr(node, "id", ""), getattr(node, "attr", ""), getattr(node, "name", ""))
     ]
