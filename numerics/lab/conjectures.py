@@ -20,7 +20,7 @@ from sympy.logic.boolalg import Boolean
 from eigentoken.display import listing
 from eigentoken.files.writing import write_text
 from eigentoken.theory.language import terms
-from eigentoken.theory.language.claims import AttentionRank, Claim, Iff, LyapunovStable, Stable, Unstable, When
+from eigentoken.theory.language.claims import AttentionRank, Claim, Iff, InFull, LyapunovStable, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Condition, Relation
 from eigentoken.theory.language.places import AntipodalAt, Clustering, ConsensusSet, Hemisphere, Place, Polygonal
 from eigentoken.theory.language.readings import LATEX
@@ -83,7 +83,7 @@ def unreadable(word: Any, scalars: frozenset[str] = frozenset()) -> Any:
     """A part of a relation inside the word that has no value, or ``None``; ``scalars`` are numbers that the system has."""
     if isinstance(word, Relation):
         return _strange(word.relation, frozenset(map(terms.scalar, scalars)))
-    if not is_dataclass(word) or isinstance(word, Place):
+    if not is_dataclass(word) or isinstance(word, Place | InFull):  # a formula is looked at as a whole
         return None
     for part in fields(word):
         value = getattr(word, part.name)

@@ -32,6 +32,7 @@ from eigentoken.theory.kernel.propositions import (
     Negation,
     Proposition,
     children,
+    conjuncts,
     relation_of,
 )
 from eigentoken.theory.kernel.tensors import STATE, Rate, Slope, Tensor, VectorLetter, bases_of
@@ -80,6 +81,10 @@ class _Seen:
         if relation is None:
             found: torch.Tensor = OBSERVED(said.word, self.batch)
             return found
+        if getattr(relation.lhs, "is_Matrix", False):
+            sides = [self.batch.matrix(side) for side in relation.args]
+            sizes = [torch.linalg.matrix_norm(side) for side in (sides[0] - sides[1], *sides)]
+            return sizes[0] - ROUNDING * (1 + sizes[1] + sizes[2])
         left, right = map(self.scalar, relation.args)
         room = ROUNDING * (1 + left.abs() + right.abs())
         if isinstance(relation, sp.Eq):
@@ -145,8 +150,26 @@ class _Seen:
         elif isinstance(letter, sp.Symbol):
             each = [replace(self, numbers={**self.numbers, letter: value}) for value in self._values(letter)]
         else:
-            return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
+            each = self._quotient(said)
+            if not each:
+                return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
         return self._worst([one._given(one.violation(said.guard), said.body) for one in each])
+
+    def _quotient(self, said: ForAll) -> list[_Seen]:
+        """A matrix A with ``A B = W``: where B is invertible there is one, ``W B^{-1}``; nothing is drawn."""
+        for part in conjuncts(said.guard):
+            relation = relation_of(part)
+            if (
+                isinstance(relation, sp.Eq)
+                and isinstance(relation.lhs, sp.MatMul)
+                and relation.lhs.args[0] == said.letter
+            ):
+                divisor = sp.MatMul(*relation.lhs.args[1:])
+                if said.letter not in divisor.free_symbols | relation.rhs.free_symbols:
+                    value = self.batch.matrix(relation.rhs * divisor.doit().inv())
+                    extra = {**self.batch.extra, said.letter.name: value}
+                    return [replace(self, batch=replace(self.batch, extra=extra, _memory={}))]
+        return []
 
     def _values(self, letter: sp.Symbol) -> list[Any]:
         count = self.batch.count

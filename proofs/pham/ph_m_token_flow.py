@@ -11,6 +11,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
+from eigentoken.proofs.pham.token_equation import CLAIMS, proof
 from eigentoken.proofs.properties.deterministic_data import as_numbers, det_tokens, numbers
 from eigentoken.proofs.properties.flow_properties import key_identity
 from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_K, field_of, tensor_step
@@ -30,7 +31,6 @@ from eigentoken.theory.calculus import (
     vector,
 )
 from eigentoken.theory.calculus.expressions import row_sum
-from eigentoken.theory.language.conditions import Nonsingular
 from eigentoken.theory.language.observables_attention import solve
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.statements.registry import register
@@ -181,6 +181,14 @@ def _growth() -> tuple[Step, ...]:
             where={mass: sp.Integer(1)},
             establishes=("consensus states are invariant",),
         ),
+        Identity(
+            name="rest",
+            says="If all scores vanish, the weights are $1/L$, and tokens whose sum $S$ is zero are pushed by $BS/L = 0$ "
+            "(coordinatewise).",
+            left=x * mass / first,
+            right=sp.Integer(0),
+            where={mass: sp.Integer(0)},
+        ),
     )
 
 
@@ -216,15 +224,14 @@ PH_M = register(
         source=Source(PHAM, "the model; column convention"),
         title="The unnormalised token flow",
         systems=("token-flow",),
-        conditions=(Nonsingular(B),),
-        text="$\\dot x_l = \\sum_i p_{li}\\,Bx_i$, $p_{li} = e^{x_l^{\\top}Wx_i}/\\sum_k e^{x_l^{\\top}Wx_k}$, $B = "
-        "V^{\\top}$, $A := WB^{-1}$. Then $A\\dot x_l = \\nabla F(x_l)$ with $F(x) = \\ln\\sum_i e^{x^{\\top}Wx_i}$; "
-        "$\\max_l|x_l(t)| \\le e^{\\lVert B\\rVert t}\\max_l|x_l(0)|$; and consensus states move by $\\dot x = Bx$, "
-        "whatever the weights are. No normalisation, no feed-forward; a factor $1/\\sqrt{d_k}$ is absorbed in $W$. "
-        "The statements of this chapter are derived here; the paper's own texts were not at hand, and may differ in "
-        "wording and strength.",
+        claims=CLAIMS,
+        proof=proof,
         derive=derive,
-        prose_from=("rows and columns", "gradient", "global existence", "consensus"),
+        claims_from=(("rows and columns",), ("key identity",), ("bound of the norms",), ("consensus",), ("rest",)),
+        prose_from=("gradient", "global existence"),
+        notes="No normalisation, no feed-forward; a factor $1/\\sqrt{d_k}$ is absorbed in $W$, and $B = V^{\\top}$ for the "
+        "row convention. The statements of this chapter are derived here; the paper's own texts were not at hand, and may "
+        "differ in wording and strength.",
         vectors=(Vector("velocity of token 1", field_example, ("-0.181401274760940", "0.120096620803755")),),
         property_tests=(key_identity,),
     )

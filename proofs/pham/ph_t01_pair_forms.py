@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
+from eigentoken.proofs.pham.pair_rates import CLAIMS, SEPARATES, proof
 from eigentoken.proofs.pham.ph_m_token_flow import A, B, W, calculus_rules, data, soft_average, token_field
 from eigentoken.proofs.properties.deterministic_data import numbers
 from eigentoken.proofs.properties.first_failures import FirstFailure
@@ -20,13 +21,12 @@ from eigentoken.proofs.properties.matrices import pair_form_stands_still
 from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, along_flow, tensor_step
 from eigentoken.proofs.steps.reductions import all_agree, grouped
 from eigentoken.proofs.steps.tensor_reductions import EXACT, velocity
+from eigentoken.proofs.steps.textbook import LASALLE_BOUNDED
 from eigentoken.proofs.steps.textbook_flows import MEAN_VALUE_DIFFERENCE
 from eigentoken.theory.calculus import Assumptions, Index, Letter, instance, vector
 from eigentoken.theory.calculus import dot as inner
-from eigentoken.theory.language.claims import Increases
 from eigentoken.theory.language.conditions import NegativeDefinite, Nonsingular, PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.language.observables import apply_matrix, dot
-from eigentoken.theory.language.observables_attention import pair_form
 from eigentoken.theory.language.terms import n
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import evaluate, sign
@@ -222,12 +222,60 @@ def _monotone() -> tuple[Step, ...]:
     )
 
 
+def _unbounded() -> tuple[Step, ...]:
+    """For A > 0 and a definite W the form of a pair that is not equal is unbounded."""
+    from eigentoken.proofs.pham.energy import smooth_step
+
+    rate, form, least, square, limit = sp.symbols("q' q mu N e_*", real=True)
+    return (
+        smooth_step(),
+        Inequality(
+            name="falling forms",
+            says="So minus the pair form $q$, with the slope $-q' \\le 0$, does not increase, and its slope vanishes "
+            "only for equal tokens.",
+            hypotheses=(rate >= 0,),
+            conclusion=-rate <= 0,
+            uses=("strictness",),
+            needs=("pair forms do not decrease, and those of different tokens grow strictly",),
+            establishes=("minus a pair form is continuously differentiable and does not increase along trajectories",),
+        ),
+        Citation(
+            name="LaSalle",
+            says="If the trajectory is bounded, it tends to the largest invariant set where the slope vanishes.",
+            theorem=LASALLE_BOUNDED,
+            letters={"V": "minus a pair form"},
+            uses=("falling forms", "Lipschitz field"),
+            establishes=(
+                "every bounded trajectory tends to the largest invariant set where the derivative of minus a pair form "
+                "vanishes",
+            ),
+        ),
+        Inequality(
+            name="unbounded",
+            says="There the two tokens are equal and the form is $0$; for $A \\succ 0$ it is $q \\ge \\mu N > 0$ at the "
+            "start, with $N = |x_l - x_k|^2$, and it does not decrease: its limit $e_* \\ge q$ is not zero. So a "
+            "trajectory with two different tokens is unbounded.",
+            hypotheses=(least > 0, square > 0, form >= least * square, limit >= form),
+            conclusion=sp.Ne(limit, 0),
+            uses=("LaSalle", "strictness"),
+            needs=(
+                "every bounded trajectory tends to the largest invariant set where the derivative of minus a pair form "
+                "vanishes",
+                "pair forms do not decrease, and those of different tokens grow strictly",
+            ),
+            establishes=("a trajectory with two different tokens is unbounded",),
+            assuming=SEPARATES.parts,
+        ),
+    )
+
+
 def derive() -> Derivation:
     """The derivative of a pair form is a difference of softmax averages, by the mean value theorem a variance."""
     return Derivation(
         (
             *_rate(),
             *_monotone(),
+            *_unbounded(),
         )
     )
 
@@ -377,16 +425,11 @@ PH_T1 = register(
         title="Pair forms are monotone",
         systems=("token-flow",),
         conditions=(Nonsingular(B), Symmetric(A), Relation(n >= 2)),
-        claims=(Increases(pair_form),),
-        text="For all $l, k$: $\\tfrac{d}{dt}(x_l - x_k)^{\\top}A(x_l - x_k) \\ge 0$, with equality iff $W^{\\top}(x_l "
-        "- x_k) \\perp x_i - x_j$ for all $i, j$; strict for $x_l \\neq x_k$ if $\\operatorname{sym} W$ is definite. "
-        "So $A \\succ 0$ separates in the $A$-norm, and $A \\prec 0$ contracts in the $|A|$-norm. For non-symmetric "
-        "$A$, $(x_l - x_k)^{\\top}A(\\dot x_l - \\dot x_k) \\ge 0$ still holds, but is not the derivative of a "
-        "distance.",
+        claims=CLAIMS,
+        proof=proof,
         depends=("PH-M",),
         derive=derive,
-        claims_from=(("monotone",),),
-        prose_from=("strictness", "equality", "any A"),
+        claims_from=(("monotone",), ("equality",), ("strictness",), ("unbounded",), ("any A",)),
         variants=(
             Variant(
                 "Symmetric(A)",

@@ -13,6 +13,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.pham.energy import energy_steps, smooth_step
 from eigentoken.proofs.pham.ph_m_token_flow import A, W, calculus_rules, data, token_field
+from eigentoken.proofs.pham.regimes import CONVERGENCE, converges
 from eigentoken.proofs.pham.slow_decay import decay_steps, mean_moves, three_tokens_example
 from eigentoken.proofs.properties.deterministic_data import FLOATS, as_floats, numbers
 from eigentoken.proofs.properties.first_failures import FirstFailure
@@ -25,11 +26,9 @@ from eigentoken.proofs.steps.textbook import LASALLE, OSTROWSKI_SCHNEIDER, SPECT
 from eigentoken.proofs.steps.textbook_flows import LINEAR_GROWTH
 from eigentoken.theory.calculus import Assumptions, Letter, vector, zero
 from eigentoken.theory.calculus import dot as inner
-from eigentoken.theory.language.claims import Converges, Decreases
 from eigentoken.theory.language.conditions import NegativeDefinite, PositiveDefinite, Symmetric
 from eigentoken.theory.language.observables import apply_matrix, dot
 from eigentoken.theory.language.observables_attention import token_energy
-from eigentoken.theory.language.places import Zero
 from eigentoken.theory.language.terms import n
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import evaluate
@@ -378,16 +377,12 @@ PH_T2 = register(
         title="Convergence to zero",
         systems=("token-flow",),
         conditions=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W)),
-        claims=(Decreases(token_energy), Converges(Zero())),
-        text="All tokens converge to 0 from every start. For $A$ symmetric negative definite and $L \\ge 2$ the "
-        "condition $\\operatorname{sym} W \\succ 0$ is also necessary. The decay is not exponential in general: for "
-        "$D = 1$, $W = 1$, $B = -1$ and tokens $x, -x$, $\\dot x = -x\\tanh x^2$ and $x(t)^2 \\ge x(0)^2/(1 + "
-        "2x(0)^2t)$. Nor does the mean obey an equation of its own for $L \\ge 3$: with the same $W$, $B$ and tokens "
-        "$2s, -s, -s$ it is zero and moves.",
+        claims=CONVERGENCE,
+        proof=converges,
         depends=("PH-M", "PH-T1"),
         facts=("(-A) is symmetric", "sym W is symmetric"),
         derive=derive,
-        claims_from=(("sign",), ("the limit",)),
+        claims_from=(("sign",), ("equality",), ("the limit",)),
         prose_from=(
             "algebraic decay of a pair",
             "the mean is pushed",

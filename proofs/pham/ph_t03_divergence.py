@@ -13,17 +13,16 @@ import sympy as sp
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.pham.energy import energy_steps, smooth_step
 from eigentoken.proofs.pham.ph_m_token_flow import A, W
+from eigentoken.proofs.pham.regimes import DIVERGENCE, diverges
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.matrices import equal_tokens_at_rest
 from eigentoken.proofs.properties.trajectories import ball, enclose, integrate, precision
 from eigentoken.proofs.steps.tensor_reductions import velocity
 from eigentoken.proofs.steps.textbook import COMPARISON, LASALLE_BOUNDED
 from eigentoken.proofs.steps.textbook_flows import UNBOUNDED_MONOTONE
-from eigentoken.theory.language.claims import Diverges
-from eigentoken.theory.language.conditions import NotAllEqual, PositiveDefinite, Relation, Symmetric
+from eigentoken.theory.language.conditions import NotAllZero, PositiveDefinite, Symmetric
 from eigentoken.theory.language.terms import n
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
-from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import (
     Counterexample,
@@ -36,9 +35,6 @@ from eigentoken.theory.statements.statement import (
     Vector,
 )
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
-
-PAIRS = "pair forms do not decrease, and those of different tokens grow strictly"
-
 
 SOLUTION = "(e_0 - Lambda/2kappa) exp(2kappa t) + Lambda/2kappa"
 RATE = "2kappa u - Lambda"
@@ -140,58 +136,6 @@ def _one_token_diverges() -> tuple[Step, ...]:
     )
 
 
-def _pair_forms() -> tuple[Step, ...]:
-    """(b) The form of a pair that is not equal is unbounded."""
-    q, slope = sp.symbols("q g'", real=True)
-    least, square = sp.symbols("mu N", real=True)
-    limit = sp.Symbol("e_*", real=True)
-    return (
-        recalled(
-            "PH-T1",
-            PAIRS,
-            "For $\\operatorname{sym} W$ definite of either sign the pair form of two different tokens grows strictly.",
-            "\\tfrac{d}{dt}\\,(x_l - x_k)^{\\top}A(x_l - x_k) > 0 \\quad (x_l \\neq x_k)",
-            name="(b) pair forms",
-        ),
-        Inequality(
-            name="(b) monotone",
-            says="So minus the pair form $q$, with the slope $-q' \\le 0$, does not increase, and its slope vanishes "
-            "only for equal tokens.",
-            hypotheses=(slope >= 0,),
-            conclusion=-slope <= 0,
-            uses=("(b) pair forms",),
-            needs=(PAIRS,),
-            establishes=("minus a pair form is continuously differentiable and does not increase along trajectories",),
-        ),
-        Citation(
-            name="(b) LaSalle",
-            says="If the trajectory is bounded, it tends to the largest invariant set where the slope vanishes.",
-            theorem=LASALLE_BOUNDED,
-            letters={"V": "minus a pair form"},
-            uses=("(b) monotone", "Lipschitz field"),
-            establishes=(
-                "every bounded trajectory tends to the largest invariant set where the derivative of minus a pair form "
-                "vanishes",
-            ),
-        ),
-        Inequality(
-            name="(b) tokens not all equal",
-            says="There the two tokens are equal and the form is $0$; at the start it is $q \\ge \\mu N > 0$ with $N = "
-            "|x_l - x_k|^2$, and it does not decrease: its limit $e_* \\ge q$ is not zero. So a trajectory with two "
-            "different tokens is unbounded.",
-            hypotheses=(least > 0, square > 0, q >= least * square, limit >= q),
-            conclusion=sp.Ne(limit, 0),
-            uses=("(b) LaSalle", "(b) pair forms"),
-            needs=(
-                "every bounded trajectory tends to the largest invariant set where the derivative of minus a pair form "
-                "vanishes",
-                PAIRS,
-            ),
-            establishes=("a trajectory with two different tokens is unbounded",),
-        ),
-    )
-
-
 def _threshold() -> tuple[Step, ...]:
     """(c) A token beyond the threshold diverges at an exponential rate."""
     t = sp.Symbol("t", real=True)
@@ -268,12 +212,11 @@ def _threshold() -> tuple[Step, ...]:
 
 
 def derive() -> Derivation:
-    """(a) the energy grows, (b) unbounded pair forms, (c) a threshold for each token."""
+    """(a) the energy grows, (c) a threshold for each token; (b), unbounded pair forms, is in PH-T1."""
     return Derivation(
         (
             *_growing_energy(),
             *_one_token_diverges(),
-            *_pair_forms(),
             *_threshold(),
         )
     )
@@ -353,19 +296,13 @@ PH_T3 = register(
         source=Source(PHAM, "divergence regime; derived here"),
         title="Divergence",
         systems=("token-flow",),
-        conditions=(Symmetric(A), PositiveDefinite(A), PositiveDefinite(W), NotAllEqual(), Relation(n >= 2)),
-        claims=(Diverges(),),
-        text="Let $A = A^{\\top} \\succ 0$. (a) $\\operatorname{sym} W \\succ 0$ and not all tokens 0: $\\sum_l "
-        "x_l^{\\top}Ax_l$ increases strictly and tends to infinity, so at least one token diverges. (b) "
-        "$\\operatorname{sym} W$ definite of either sign and tokens not all equal: the trajectory is unbounded. (c) "
-        "If $\\operatorname{sym} W \\succ 0$, that is, if the generalised eigenvalue $\\kappa = "
-        "\\lambda_{\\min}(\\operatorname{sym} W, A)$ is positive, a token with $x_l(0)^{\\top}Ax_l(0) > \\ln "
-        "L/\\kappa$ diverges at least like $e^{\\kappa t}$. (The formulas below are (a) for tokens that are not all "
-        "equal.)",
+        conditions=(Symmetric(A), PositiveDefinite(A), PositiveDefinite(W), NotAllZero()),
+        claims=DIVERGENCE,
+        proof=diverges,
         depends=("PH-M", "PH-T1", "PH-T2"),
         derive=derive,
-        claims_from=(("(a) one token",),),
-        prose_from=("(b) tokens not all equal", "(c) threshold"),
+        claims_from=(("equality",), ("(a) one token",), ("(c) comparison",)),
+        prose_from=("(c) threshold",),
         printed=Printed(
             text="In the summary at hand: tokens diverge to infinity and separate.",
             wrong="Only \\emph{some} token diverges in general, and pairwise distances may stay bounded.",

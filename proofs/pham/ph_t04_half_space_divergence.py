@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
+from eigentoken.proofs.pham.half_spaces import CLAIMS, proof
 from eigentoken.proofs.pham.ph_m_token_flow import B, soft_average, token_field
 from eigentoken.proofs.pham.ph_t03_divergence import middle_token_stays, negative_form_decays
 from eigentoken.proofs.properties.deterministic_data import FLOATS, as_floats, as_numbers, numbers
@@ -21,10 +22,8 @@ from eigentoken.proofs.steps.extremes import bound_almost_everywhere
 from eigentoken.proofs.steps.tensor_reductions import velocity
 from eigentoken.theory.calculus import Assumptions, vector
 from eigentoken.theory.calculus import dot as inner
-from eigentoken.theory.language.claims import Diverges, ForwardInvariant
 from eigentoken.theory.language.conditions import InHemisphere, Relation, SimpleTop
 from eigentoken.theory.language.observables import dot
-from eigentoken.theory.language.places import Hemisphere
 from eigentoken.theory.language.terms import Eigenvalue
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.layer_systems import ANY, Covers
@@ -176,16 +175,11 @@ PH_T4 = register(
         systems=("token-flow",),
         covers=Covers(masks=(ANY,), positions=(ANY,)),
         conditions=(SimpleTop(B), Relation(Eigenvalue(B, 1) > 0), InHemisphere(B, left=True)),
-        claims=(ForwardInvariant(Hemisphere(B, left=True)), Diverges(every=True)),
-        text="Let $Vu = \\lambda u$ in the row convention ($u^{\\top}B = \\lambda u^{\\top}$), $\\lambda > 0$ real, "
-        "and $u^{\\top}x_l(0) > 0$ for all $l$. Then $e^{\\lambda t}\\min_k u^{\\top}x_k(0) \\le u^{\\top}x_l(t) \\le "
-        "e^{\\lambda t}\\max_k u^{\\top}x_k(0)$: all tokens diverge exponentially. $W$ is arbitrary, even measurably "
-        "time-varying or dependent on positions (rotary encoding, masks). (The conditions name the top eigenvalue; "
-        "the argument is for any real eigenvalue.)",
+        claims=CLAIMS,
+        proof=proof,
         depends=("PH-M",),
         derive=derive,
-        claims_from=(("divergence",), ("divergence",)),
-        prose_from=("upper bound",),
+        claims_from=(("divergence",), ("divergence",), ("lower bound", "upper bound")),
         variants=(
             Variant(
                 "InHemisphere(B, left=True)",

@@ -29,7 +29,7 @@ from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.terms import Eigenvalue, d
 from eigentoken.theory.systems.system import Time
 
-__all__ = ["CAUCHY_SCHWARZ", "COMPARISON", "DECAY", "EUCLIDEAN", "RAYLEIGH_BELOW"]
+__all__ = ["CAUCHY_SCHWARZ", "COMPARISON", "DECAY", "EUCLIDEAN", "RAYLEIGH_ABOVE", "RAYLEIGH_BELOW"]
 
 
 def _rayleigh(A: sp.MatrixSymbol, z: Expression) -> tuple[tuple[Any, ...], Any]:
@@ -43,6 +43,22 @@ RAYLEIGH_BELOW = Textbook(
     name="Rayleigh's principle",
     letters={"A": sp.MatrixSymbol, "z": Expression},
     says=_rayleigh,
+    reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices (variational characterisations)",
+    bibtex=bibtex("Horn-Johnson"),
+)
+
+
+def _rayleigh_above(A: sp.MatrixSymbol, z: Expression) -> tuple[tuple[Any, ...], Any]:
+    largest = Eigenvalue(A, 1) * Tensor(dot(z, z))
+    return (Symmetric(A),), sp.Le(Tensor(dot(z, z, product(A.name))), largest, evaluate=False)
+
+
+#: ``z^T A z <= lambda_1(A) |z|^2``.
+RAYLEIGH_ABOVE = Textbook(
+    key="Rayleigh-above",
+    name="Rayleigh's principle from above",
+    letters={"A": sp.MatrixSymbol, "z": Expression},
+    says=_rayleigh_above,
     reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices (variational characterisations)",
     bibtex=bibtex("Horn-Johnson"),
 )

@@ -24,7 +24,7 @@ from eigentoken.theory.kernel.propositions import (
     proposition,
 )
 from eigentoken.theory.kernel.structure import increment
-from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.kernel.tensors import Rate, Tensor, VectorLetter
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.readings import GENERATED, LATEX, OBSERVED
 from eigentoken.theory.language.terms import Eigenvalue, d, ell
@@ -123,3 +123,23 @@ def test_formulas_are_printed_with_their_binders() -> None:
     assert LATEX(Formula(SQUARE)) == r"\text{for every } \text{real } t \text{ with } t > 1\text{: } t^{2} > 1"
     with pytest.raises(TypeError, match="a proposition of the kernel"):
         Formula(sp.true)
+
+
+def test_a_quotient_of_matrices_is_computed_and_not_drawn() -> None:
+    form, quotient = letter("A"), letter("W") * letter("B").inv()
+    gap = vector("x", I) - vector("x", J)
+    known = proposition(sp.Eq(form * letter("B"), letter("W"), evaluate=False))
+    rate = Rate(dot(gap, gap, matrix("A")))
+
+    def seen(relation: type, *, symmetric: bool) -> torch.Tensor:
+        load()
+        guard = Conjunction((known, proposition(Symmetric(form)))) if symmetric else known
+        body = said(relation(rate, 0, evaluate=False), I, J)
+        claim = Formula(ForAll(form, guard, body))
+        conditions = (Symmetric(quotient),) if symmetric else ()
+        drawn = drawn_for(claim, GENERATED(claim, plan_for("token-flow", conditions)), 60, 1)
+        return torch.cat([OBSERVED(claim, batch) for batch in drawn.batches])
+
+    assert (seen(sp.Ge, symmetric=True) <= 0).all()
+    assert (seen(sp.Le, symmetric=True) > 0).any()
+    assert (seen(sp.Ge, symmetric=False) > 0).any()

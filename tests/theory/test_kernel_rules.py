@@ -15,6 +15,7 @@ import sympy as sp
 from eigentoken.theory.calculus import Index, Letter, dot, one, vector
 from eigentoken.theory.kernel import arithmetic as numbers
 from eigentoken.theory.kernel import books, dynamics, logic, spectra, structure, words
+from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import (
     TRUE,
@@ -45,19 +46,22 @@ from eigentoken.theory.language.claims import (
     Unstable,
 )
 from eigentoken.theory.language.conditions import (
+    BoundedInTime,
+    Commute,
     InHemisphere,
     IsIdentity,
-    NotAllEqual,
+    Nonsingular,
     PositiveDefinite,
     SimpleTop,
     Symmetric,
 )
 from eigentoken.theory.language.observables import Observable, oja_potential
+from eigentoken.theory.language.observables_attention import pair_form, token_energy
 from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet, Hemisphere
 from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, d, ell, k, matrix, n
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.system import Time
-from tests.theory import kernel_rules_of_sums
+from tests.theory import kernel_rules_of_matrices, kernel_rules_of_sums
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = ROOT / "theory" / "kernel"
@@ -630,7 +634,7 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         "a mask": (lambda: spectra.antipodal_rest(AntipodalAt("w"), system("causal-flow")), "does not weigh"),
     },
     "meaning": {
-        "a word without one": (lambda: words.meaning(NotAllEqual()), "no meaning"),
+        "a word without one": (lambda: words.meaning(Commute(V, W)), "no meaning"),
         "a flow's word for a map": (lambda: words.meaning(Converges(ConsensusSet()), OJA), "of a flow"),
         "another place": (lambda: words.meaning(Converges(ConsensusAt(V, 1)), FLOW), "no meaning"),
         "another region": (lambda: words.meaning(ForwardInvariant(Hemisphere(V)), FLOW), "no meaning"),
@@ -678,8 +682,10 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
 }
 
 
-GIVES |= kernel_rules_of_sums.GIVES
-REFUSES |= kernel_rules_of_sums.REFUSES
+GIVES |= kernel_rules_of_sums.GIVES | kernel_rules_of_matrices.GIVES
+REFUSES |= kernel_rules_of_sums.REFUSES | kernel_rules_of_matrices.REFUSES
+for _rule, _uses in kernel_rules_of_matrices.FURTHER.items():
+    REFUSES[_rule] = REFUSES[_rule] | _uses
 
 
 @pytest.mark.parametrize("rule", GIVES)
@@ -707,6 +713,36 @@ def test_hypotheses_are_kept_and_dropped_as_they_should() -> None:
     assert logic.generalise(x, assume(x > 1), x > 1).hypotheses == ()
     assert set(spectrum(index=k).hypotheses) == {P, claim_of(k <= d), claim_of(1 + alpha * Eigenvalue(V, k) > 0)}
     assert logic.conjunction(assume(P), assume(Q, OJA)).system == OJA
+
+
+def test_an_observable_with_a_letter_of_its_own_keeps_its_definition() -> None:
+    tokens = system("token-flow")
+    falls = dynamics.monotone(token_energy, books.argued(Rate(expression_of(token_energy)) <= 0, "so", tokens))
+    quotient = eq(matrix("A") * matrix("B"), matrix("W"))
+    assert {claim_of(quotient), claim_of(Nonsingular(matrix("B")))} <= set(falls.hypotheses)
+    rises = dynamics.monotone(pair_form, books.argued(ge(Rate(expression_of(pair_form)), 0), "so", tokens))
+    assert claim_of(ge(n, 2)) in rises.hypotheses
+
+
+def test_a_half_space_is_that_of_a_simple_top_eigenvalue() -> None:
+    found = words.half_space(ForwardInvariant(Hemisphere(V)), FLOW)
+    assert found.hypotheses == (R,)
+    assert isinstance(found.proposition.right, ForAll)
+    other = words.half_space(InHemisphere(V))
+    assert not same(other.proposition.right, words.half_space(InHemisphere(V, left=True)).proposition.right)
+
+
+def test_quotients_and_inverses_that_are_known_to_exist_are_values() -> None:
+    taken = logic.instantiate(assume(every(x, x**2 > -1)), 1 / y, assume(sp.Ne(y, 0)))
+    assert claim_of(sp.Ne(y, 0)) in taken.hypotheses
+    inverse = logic.instantiate(assume(every(V, Symmetric(V))), W.inv(), assume(Nonsingular(W)))
+    assert same(inverse.proposition, Atom(Symmetric(W.inv())))
+
+
+def test_a_theorem_about_matrices_that_do_not_move_is_not_used_where_they_do() -> None:
+    found = books.textbook(kernel_rules_of_matrices.AUTONOMOUS, (), FLOW, X=W)
+    assert accepted(found, (), (found.proposition,), FLOW).is_holds
+    assert accepted(found, (claim_of(BoundedInTime("V")),), (found.proposition,), FLOW).is_fails
 
 
 def test_a_bound_letter_is_renamed_before_it_captures() -> None:

@@ -599,6 +599,8 @@ def test_the_symmetry_of_a_sum_of_heads_is_not_that_of_a_head() -> None:
     turned = dot(vector("b"), vector("a"), (Letter("F", False, (Index("head", "g"),)),))
     with pytest.raises(Refused, match="sum of the heads"):
         structure.reduction(form, turned, heads, logic.assume(Symmetric(matrix("F"))))
+    with pytest.raises(Refused, match="sum of the heads"):
+        structure.reduction(form, turned, None, logic.assume(Symmetric(matrix("F"))))
 
 
 def test_nothing_claimed_is_nothing_proved() -> None:

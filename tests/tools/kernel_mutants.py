@@ -33,6 +33,7 @@ STILL_TRUE: dict[str, str] = {
     "CT-3: without Nonsingular(term=V)": "no eigenvalue is divided by",
     "PM-L5: without Nonsingular(term=V)": "no eigenvalue is divided by",
     "PM-L14: without n >= 2": "a split has two tokens at least",
+    "PH-T1: without Nonsingular(term=B)": "that W B^{-1} is symmetric says that B has an inverse",
     "PM-L3: without n >= 2": "with one token the zero-sum class is empty, and the formulas hold",
     "PM-L3: without Ne(alpha*Eigenvalue(V, k) + 1, 0)": "the claim is under the stronger guard 1 + alpha lambda_k > 0",
     "PM-L3: for attention-map": "at consensus attention is uniform for any scores",
@@ -113,7 +114,7 @@ def _changed(term: Any) -> Iterator[tuple[str, Any]]:
         other = _LETTERS.get(term, 2 * term)
         yield f"{term} -> {other}", other
         return
-    if type(term) in _TURNED:
+    if type(term) in _TURNED and not getattr(term.lhs, "is_Matrix", False):
         other = _TURNED[type(term)]
         yield f"{term.rel_op} -> {other.rel_op}", other(*term.args, evaluate=False)
     if isinstance(term, sp.Abs):

@@ -24,6 +24,7 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.kernel.sameness import canonical
+from eigentoken.theory.kernel.tensors import STATE, VectorLetter
 from eigentoken.theory.systems.catalogue import special_case
 from eigentoken.theory.systems.system import System, Time
 
@@ -48,6 +49,8 @@ class Textbook:
     bibtex: str
     time: Time | None = None
     "A theorem about trajectories is about flows, or about maps."
+    autonomous: bool = False
+    "The matrices of the system do not depend on time."
 
     def __post_init__(self) -> None:
         if not (self.reference and self.bibtex):
@@ -65,6 +68,7 @@ class Textbook:
         hypotheses, conclusion = self.says(**objects)
         said = (*map(proposition, hypotheses), proposition(conclusion))
         taken = frozenset().union(*map(bound_letters, said)) & frozenset().union(*map(value_letters, objects.values()))
+        taken -= {VectorLetter(STATE)}  # what is said of every state is said of functions of the state
         if taken:
             raise Refused(f"{self.name} binds {', '.join(sorted(each.name for each in taken))}: choose another letter")
         return said[:-1], said[-1]

@@ -15,7 +15,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Expression
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, formulas, logic, spectra, structure, sums, words
+from eigentoken.theory.kernel import books, dynamics, forms, formulas, logic, spectra, structure, sums, words
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Atom,
@@ -96,6 +96,9 @@ class Kernel:
         """The meaning of a proved word."""
         return logic.modus_ponens(self.meaning(getattr(proved.proposition, "word", None)), proved)
 
+    def half_space(self, word: Any) -> Proved:
+        return words.half_space(word, self.system)
+
     def settled(self, proved: Proved) -> Proved:
         """The same for our system: hypotheses stay, and must be conditions in the end."""
         if self.system is None or proved.system is not None:
@@ -174,6 +177,8 @@ class Kernel:
     positive = staticmethod(sums.positive)
     summand = staticmethod(sums.summand)
     least = staticmethod(sums.least)
+    as_form = staticmethod(forms.as_form)
+    invertible = staticmethod(forms.invertible)
 
     def spectrum(self, place: Place) -> Proved:
         return spectra.spectrum(place, self._system())
@@ -277,6 +282,11 @@ def _held_fixed(step: Proved) -> frozenset[Any]:
     return free_letters(step.proposition) if step.rule in fixed else frozenset()
 
 
+def _autonomous(step: Proved) -> bool:
+    """A theorem about systems whose matrices do not depend on time."""
+    return step.rule == "textbook" and bool(step.detail[0].autonomous)
+
+
 def accepted(
     proved: Proved, conditions: Iterable[Proposition], claims: Iterable[Proposition], system: System | None
 ) -> Verdict:
@@ -293,7 +303,8 @@ def accepted(
     if beyond:
         told = "; ".join(plain_text(formulas.latex(each)) for each in beyond)
         return fails(f"it rests on what is no condition: {told}")
-    frozen = [each.rule for each in proved.tree() if _held_fixed(each) & _moving(said)]
+    moving = _moving(said)
+    frozen = [each.rule for each in proved.tree() if _held_fixed(each) & moving or (moving and _autonomous(each))]
     if frozen:
         return fails(f"{', '.join(frozen)} holds a matrix fixed that depends on time by the conditions")
     if not same(proved.proposition, Conjunction(wanted)):

@@ -36,7 +36,7 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove, without
 from eigentoken.theory.kernel.sameness import canonical, same
-from eigentoken.theory.kernel.tensors import STATE, AtTime, Tensor, VectorLetter
+from eigentoken.theory.kernel.tensors import STATE, AtTime, Tensor, VectorLetter, real_where_defined
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.places import SomeEquilibrium
 from eigentoken.theory.language.terms import Angle
@@ -258,7 +258,8 @@ def check_sort(letter: AnyLetter, value: Any, known: Collection[Proposition] = (
     """Is the value known to be of the sort of the letter?  A state is the state at a time, and nothing else.
 
     An integer is also known to be positive where ``value >= 1`` is among what is known, any real number where ``value > 0`` is;
-    and a value is known to be defined where that is among it.
+    a value is known to be defined where that is among it, and the inverse of a matrix where it is known that the matrix is
+    nonsingular.
     """
     if isinstance(letter, Index):
         good = isinstance(value, Index) and value.kind == letter.kind
@@ -267,15 +268,17 @@ def check_sort(letter: AnyLetter, value: Any, known: Collection[Proposition] = (
     elif isinstance(letter, VectorLetter):
         good = isinstance(value, VectorLetter | Expression)
     elif isinstance(letter, sp.MatrixSymbol):
-        good = isinstance(value, sp.MatrixExpr) and value.shape == letter.shape and _is_real(value)
+        good = isinstance(value, sp.MatrixExpr) and value.shape == letter.shape and _is_real(value, known)
     else:
         term = sp.sympify(value)
         if term.is_integer and letter.is_integer and canonical(proposition(sp.Ge(term, 1))) in known:
             term = sp.Symbol("m", integer=True, positive=True)
         elif isinstance(term, sp.Expr) and canonical(proposition(sp.Gt(term, 0, evaluate=False))) in known:
             term = sp.Symbol("m", positive=True)
-        undefined = [each for each in where_defined(term) if canonical(proposition(each)) not in known]
-        good = isinstance(term, sp.Expr) and bool(term.is_real) and not undefined and _declared(letter, term)
+        divisors = where_defined(term)
+        if divisors and real_where_defined(term) and all(canonical(proposition(each)) in known for each in divisors):
+            term = sp.Symbol("m", real=True)
+        good = isinstance(term, sp.Expr) and bool(term.is_real) and not where_defined(term) and _declared(letter, term)
     if not good:
         raise Refused(f"{value} is not known to be of the sort of {letter.name}")
 
@@ -284,10 +287,12 @@ def _declared(letter: sp.Symbol, term: sp.Expr) -> bool:
     return all(getattr(term, f"is_{name}") is value for name, value in letter.assumptions0.items())
 
 
-def _is_real(term: sp.MatrixExpr) -> bool:
-    """A matrix of real numbers that always exists: sums and products of letters with real scales."""
+def _is_real(term: sp.MatrixExpr, known: Collection[Proposition] = ()) -> bool:
+    """A matrix of real numbers that exists: sums and products of letters with real scales, and inverses that are known to."""
     if isinstance(term, sp.MatAdd | sp.MatMul | sp.Transpose):
-        return all(_is_real(each) if each.is_Matrix else bool(each.is_real) for each in term.args)
+        return all(_is_real(each, known) if each.is_Matrix else bool(each.is_real) for each in term.args)
+    if isinstance(term, sp.Inverse):
+        return _is_real(term.arg, known) and canonical(Atom(conditions.Nonsingular(term.arg))) in known
     return isinstance(term, sp.MatrixSymbol | sp.Identity | sp.ZeroMatrix)
 
 

@@ -13,6 +13,7 @@ from eigentoken.theory.calculus import (
     Assumptions,
     Expression,
     Index,
+    Letter,
     Norm,
     differentiate,
     direction,
@@ -72,9 +73,14 @@ def _known(system: System | None, premises: tuple[Proved, ...], *quantities: Exp
     rules = Assumptions() if system is None else equation_of(system).assumptions
     of_heads = {system.value, system.score} if system is not None and system.multihead else set()
     for each in premises:
-        word = getattr(each.proposition, "word", None)
+        word, factors = getattr(each.proposition, "word", None), _product_of_letters(each.proposition)
+        if factors is not None and of_heads.isdisjoint(factors):
+            rules = rules.extended(products={factors[:2]: (Letter(factors[2]),)})
+            continue
         if not isinstance(word, Symmetric | IsIdentity) or not isinstance(word.term, sp.MatrixSymbol):
-            raise Refused(f"a reduction uses the system and the symmetry of letters, got {each.proposition!r}")
+            raise Refused(
+                f"a reduction uses the system, the symmetry of letters and their products, got {each.proposition!r}"
+            )
         name = word.term.name
         if name in of_heads and (isinstance(word, Symmetric) or name in totals_of(quantities)):
             raise Refused(
@@ -87,6 +93,17 @@ def _known(system: System | None, premises: tuple[Proved, ...], *quantities: Exp
     return rules
 
 
+def _product_of_letters(said: Proposition) -> tuple[str, str, str] | None:
+    """``A B = C`` for letters: their names."""
+    relation = relation_of(said)
+    if not isinstance(relation, sp.Eq) or not isinstance(relation.lhs, sp.MatMul):
+        return None
+    parts = (*relation.lhs.args, relation.rhs)
+    if len(parts) != 3 or not all(isinstance(each, sp.MatrixSymbol) for each in parts):
+        return None
+    return parts[0].name, parts[1].name, parts[2].name
+
+
 def totals_of(quantities: Iterable[Expression]) -> set[str]:
     """The names of matrices without an index of a head."""
     return {letter.name for each in quantities for letter in letters_in(frozen(each)) if not letter.indices}
@@ -97,6 +114,9 @@ def reduction(left: Expression, right: Expression, system: System | None, *premi
     joint, hypotheses = joined(premises, system)
     wanted = sp.Eq(Tensor(left), Tensor(right), evaluate=False)
     rules = _known(joint, premises, left, right)
+    indexed = {letter.name for side in (left, right) for letter in letters_in(frozen(side)) if letter.indices}
+    if indexed & rules.symmetric:
+        raise Refused("what is known of a matrix is not known of one with an index: the matrix is the sum of the heads")
     rest = normal_form(left - right, rules)
     if rest.terms:  # with what the vectors of a map are defined as
         rest = normal_form(expand_definitions(left - right, rules), rules)

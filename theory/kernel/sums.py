@@ -67,6 +67,9 @@ def positive(quantity: Expression) -> Proved:
         seen = all(mask.name == "causal" for row in rows for mask in row.masks) and all(
             len(row.masks) < 2 for row in rows
         )
+        indices = [*monomial.bound, *(row.bound for row in rows)]
+        if any(index.kind not in ("token", "head") for index in indices):
+            raise Refused(f"a sum over {', '.join(sorted({each.kind for each in indices}))} could be empty")
         if monomial.arrow is not None or not plain or not seen or scale.is_positive is not True:
             raise Refused(f"{quantity!r} is no sum of products of exponentials with positive scales")
     if not quantity.terms:

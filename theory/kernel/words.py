@@ -11,6 +11,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus import HEAD, Index, Letter, dot, vector
+from eigentoken.theory.kernel.forms import bilinear
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Atom,
@@ -28,7 +29,7 @@ from eigentoken.theory.kernel.proved import Proved, Refused, prove
 from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.conditions import Symmetric
-from eigentoken.theory.language.places import ConsensusSet, Hemisphere
+from eigentoken.theory.language.places import ConsensusSet, Hemisphere, Zero
 from eigentoken.theory.language.readings import Reading
 from eigentoken.theory.language.terms import Eigenvalue, HeadNorm, MatrixNumber, SpectralNorm, d, ell, matrix
 from eigentoken.theory.systems.system import System, Time
@@ -38,9 +39,11 @@ __all__ = [
     "bounded_norm",
     "eigenvalue_order",
     "equal_indices",
+    "half_space",
     "index_range",
     "meaning",
     "norm_of_symmetric",
+    "top_direction",
 ]
 
 _OTHER = sp.Symbol("j", integer=True)
@@ -122,9 +125,45 @@ def forward_invariant_in_other_words(word: claims.ForwardInvariant) -> Propositi
     return ForAll(VectorLetter("w"), TRUE, Implication(_above("w", sp.Integer(0)), later))
 
 
+_K, _S = sp.symbols("K s", real=True)
+
+
+def _from(time: Any, first: Any) -> Proposition:
+    return proposition(sp.Ge(time, first, evaluate=False))
+
+
+def _size(time: Any) -> Tensor:
+    """``sum_i |x_i|^2``."""
+    return Tensor(dot(vector(STATE, _I), vector(STATE, _I)).summed(_I), time)
+
+
+@IN_OTHER_WORDS.register(claims.Diverges)
+def diverges_in_other_words(word: claims.Diverges) -> Proposition:
+    """The squared norm of some token, or of each, exceeds every number at some time."""
+    size = Tensor(dot(vector(STATE, _I), vector(STATE, _I)), _T)
+    unbounded = ForAll(_K, TRUE, Exists(_T, _from(_T, 0), proposition(sp.Gt(size, _K, evaluate=False))))
+    return (ForAll if word.every else Exists)(_I, TRUE, unbounded)
+
+
+@IN_OTHER_WORDS.register(conditions.NotAllZero)
+def not_all_zero_in_other_words(word: conditions.NotAllZero) -> Proposition:
+    return proposition(sp.Gt(_size(sp.Integer(0)), 0, evaluate=False))
+
+
+@IN_OTHER_WORDS.register(conditions.NotAllEqual)
+def not_all_equal_in_other_words(word: conditions.NotAllEqual) -> Proposition:
+    gap = vector(STATE, _I) - vector(STATE, _J)
+    apart = proposition(sp.Gt(Tensor(dot(gap, gap), 0), 0, evaluate=False))
+    return Exists(_I, TRUE, Exists(_J, TRUE, apart))
+
+
 @IN_OTHER_WORDS.register(claims.Converges)
 def converges_in_other_words(word: claims.Converges) -> Proposition:
-    """To consensus: for every epsilon > 0 all ``|x_i - x_j|^2 <= epsilon`` from some time on."""
+    """To zero: ``sum_i |x_i|^2 < K`` from some time on, for every K > 0; to consensus: all ``|x_i - x_j|^2 <= epsilon``."""
+    if word.place == Zero():
+        small_state = proposition(sp.Lt(_size(_T), _K, evaluate=False))
+        late_enough = Exists(_S, _from(_S, 0), ForAll(_T, _from(_T, _S), small_state))
+        return ForAll(_K, proposition(sp.Gt(_K, 0, evaluate=False)), late_enough)
     if word.place != ConsensusSet():
         raise Refused(f"convergence to {word.place} has no meaning in other words here")
     small, late = sp.Symbol("epsilon", positive=True), sp.Symbol("T", nonnegative=True)
@@ -135,7 +174,7 @@ def converges_in_other_words(word: claims.Converges) -> Proposition:
 
 
 #: Words about a trajectory in continuous time.
-_OF_A_FLOW = (conditions.InHemisphere, claims.ForwardInvariant, claims.Converges)
+_OF_A_FLOW = (conditions.InHemisphere, claims.ForwardInvariant, claims.Converges, claims.Diverges)
 
 
 def bounded_forms(name: str, system: System) -> Proved:
@@ -174,6 +213,38 @@ def meaning(word: Any, system: System | None = None) -> Proved:
             raise Refused(f"{type(word).__name__} speaks of the trajectories of a flow here")
         return prove(Equivalence(Atom(word), IN_OTHER_WORDS(word)), "meaning", (), system)
     raise Refused(f"{type(word).__name__} has no meaning in other words here")
+
+
+def top_direction(term: Any, left: bool) -> Proposition:
+    """w is an eigenvector for ``lambda_1(X)`` (a left one): ``|w|^2 > 0`` and ``w^T X z = lambda_1 w^T z`` for every z."""
+    normal, other = vector("w"), vector("z")
+    pair = bilinear(normal, term, other) if left else bilinear(other, term, normal)
+    value = sp.Eq(Tensor(pair), Eigenvalue(term, 1) * Tensor(dot(normal, other)), evaluate=False)
+    nonzero = proposition(sp.Gt(Tensor(dot(normal, normal)), 0, evaluate=False))
+    return Conjunction((nonzero, ForAll(VectorLetter("z"), TRUE, proposition(value))))
+
+
+def half_space(word: Any, system: System | None = None) -> Proved:
+    """Half spaces by a top eigenvector w, where that is real and simple (then w is one up to its length and sign).
+
+    The tokens start on one side of some such w; and a half space is invariant if, for every such w, tokens that start on its side
+    stay there.
+    """
+    place = getattr(word, "region", word)
+    if not isinstance(word, conditions.InHemisphere | claims.ForwardInvariant) or not isinstance(
+        place, conditions.InHemisphere | Hemisphere
+    ):
+        raise Refused(f"{type(word).__name__} does not speak of a half space")
+    if place.normal is None:
+        raise Refused("the half space is not that of a top eigenvector")
+    known, start, w = top_direction(place.normal, place.left), _above("w", sp.Integer(0)), VectorLetter("w")
+    said: Proposition = Exists(w, known, start)
+    if isinstance(word, claims.ForwardInvariant):
+        if system is None or system.time is not Time.FLOW:
+            raise Refused("the trajectories of a flow are meant")
+        said = ForAll(w, Conjunction((known, start)), ForAll(_T, _from(_T, 0), _above("w", _T)))
+    simple = Atom(conditions.SimpleTop(place.normal))
+    return prove(Equivalence(Atom(word), said), "half_space", (), system, (simple,))
 
 
 def eigenvalue_order(term: Any) -> Proved:
