@@ -258,6 +258,11 @@ def value_head_norm(number: terms.HeadNorm, batch: Batch, ell: int | None) -> Te
     return torch.stack([torch.linalg.matrix_norm(each, ord=2) for each in at_once]).amax(0)
 
 
+@VALUE.register(terms.RightCount)
+def value_right_count(number: terms.RightCount, batch: Batch, ell: int | None) -> Tensor:
+    return (batch.eigen(number.args[0])[0].real > 0).sum(-1).to(torch.float64)
+
+
 @VALUE.register(terms.SpectralRadiusOff)
 def value_spectral_radius_off(number: terms.SpectralRadiusOff, batch: Batch, ell: int | None) -> Tensor:
     others = batch.eigen(number.args[0])[0][:, 1:].abs()

@@ -206,6 +206,12 @@ def exact_angle(number: terms.Angle | terms.HeadNorm, case: Case, ell: int | Non
     return None
 
 
+@EXACT.register(terms.RightCount)
+def exact_right_count(number: terms.RightCount, case: Case, ell: int | None) -> sp.Expr | None:
+    ordered = _ordered(number.args[0], case)
+    return None if ordered is None else sp.Integer(sum(value > 0 for value in ordered))
+
+
 def _ordered(term: Any, case: Case) -> list[sp.Rational] | None:
     """The eigenvalues from the top, repeated, where they are all rational."""
     listed = case.rational_eigenvalues(term)
@@ -224,6 +230,14 @@ def enclosure_spectral_norm(number: terms.SpectralNorm, case: Case, bits: int, e
         return _largest([abs(value) for value in case.eigenvalues(term, bits)])
     square = case.eigenvalues(term.T * term, bits)
     return _largest([value.real for value in square]).sqrt()
+
+
+@ENCLOSURE.register(terms.RightCount)
+def enclosure_right_count(number: terms.RightCount, case: Case, bits: int, ell: int | None) -> arb:
+    parts = [value.real for value in case.eigenvalues(number.args[0], bits)]
+    if not all(part > 0 or part < 0 for part in parts):
+        raise NoValue("an eigenvalue is not separated from the imaginary axis")
+    return arb(sum(bool(part > 0) for part in parts))
 
 
 @ENCLOSURE.register(terms.SpectralRadiusOff)

@@ -14,6 +14,8 @@ from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.pham.energy import energy_steps, smooth_step
 from eigentoken.proofs.pham.ph_m_token_flow import A, W, calculus_rules, data, token_field
 from eigentoken.proofs.pham.regimes import CONVERGENCE, converges
+from eigentoken.proofs.pham.singular_values import CLAIMS as CONSERVATION
+from eigentoken.proofs.pham.singular_values import proof as conserves
 from eigentoken.proofs.pham.slow_decay import decay_steps, mean_moves, three_tokens_example
 from eigentoken.proofs.properties.deterministic_data import FLOATS, as_floats, numbers
 from eigentoken.proofs.properties.first_failures import FirstFailure
@@ -491,12 +493,11 @@ PH_C4 = register(
         source=Source(PHAM, "boundary of PH-M"),
         title="A singular value matrix conserves",
         systems=("token-flow",),
-        text="If $Vu = 0$ in the row convention ($B^{\\top}u = 0$), then $A$ is undefined and $u^{\\top}x_l(t) = "
-        "u^{\\top}x_l(0)$ for each token: neither convergence to 0 nor divergence along $u$. $\\operatorname{sym} W "
-        "\\succ 0$ with $W = AB$ forces $B$ invertible.",
+        claims=CONSERVATION,
+        proof=conserves,
         depends=("PH-M",),
         derive=derive_singular,
-        prose_from=("conservation", "W = AB forces B invertible"),
+        claims_from=(("conservation",), ("W = AB forces B invertible",)),
         property_tests=(conserved_height,),
     )
 )

@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
+from eigentoken.proofs.pham.inertia import CLAIMS, proof
 from eigentoken.proofs.pham.ph_m_token_flow import A, W, calculus_rules
 from eigentoken.proofs.properties.deterministic_data import as_numbers, eigenvalues
 from eigentoken.proofs.properties.first_failures import FirstFailure
@@ -22,7 +23,7 @@ from eigentoken.proofs.steps.tensor_reductions import velocity
 from eigentoken.proofs.steps.textbook import OSTROWSKI_SCHNEIDER
 from eigentoken.proofs.steps.textbook_flows import LINEAR_GROWTH
 from eigentoken.theory.calculus import Letter, dot, vector
-from eigentoken.theory.language.conditions import Nonsingular, PositiveDefinite, Relation, Symmetric
+from eigentoken.theory.language.conditions import AnyOf, NegativeDefinite, PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.language.terms import n
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.from_statement import recalled
@@ -270,18 +271,20 @@ PH_T5 = register(
         source=Source(PHAM, "intermediate regime; derived here"),
         title="Inertia of the value matrix",
         systems=("token-flow",),
-        conditions=(Symmetric(A), Nonsingular(A), PositiveDefinite(W)),
-        text="$\\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = \\#\\{\\lambda(A) > 0\\}$, and no eigenvalue of $B$ lies "
-        "on the imaginary axis; if $\\operatorname{sym} W \\prec 0$, the number on the right is $\\#\\{\\lambda(A) < "
-        "0\\}$. Regimes for $\\operatorname{sym} W \\succ 0$: $A \\prec 0$ convergence (PH-T2), $A \\succ 0$ "
-        "divergence (PH-T3), indefinite $A$: the flow of consensus states is a saddle and the pair form is still "
-        "nondecreasing (PH-T1), but there is no global statement. For $A \\prec 0$ and $\\operatorname{sym} W \\prec "
-        "0$ no distance in the $|A|$-norm grows (PH-T1) and all eigenvalues of $B$ lie on the right: some consensus "
-        "states are unbounded. The mean need not grow: at $(x, -x)$ it stays zero.",
+        conditions=(Symmetric(A), AnyOf((PositiveDefinite(W), NegativeDefinite(W)))),
+        claims=CLAIMS,
+        proof=proof,
         depends=("PH-M", "PH-T1"),
         facts=("A is symmetric", "(-A) is symmetric", "sym W is positive definite"),
         derive=derive,
-        prose_from=("saddle", "growth of consensus states", "a mean that stays"),
+        claims_from=(
+            ("inertia",),
+            ("inertia for negative scores",),
+            ("inertia",),
+            ("inertia",),
+            ("inertia for negative scores",),
+        ),
+        prose_from=("saddle", "two negative signs", "growth of consensus states", "a mean that stays"),
         vectors=(
             Vector(
                 "real parts of the spectrum of B",

@@ -19,7 +19,7 @@ from eigentoken.theory.kernel.tensors import Rate, Tensor, VectorLetter
 from eigentoken.theory.language.claims import Claim
 from eigentoken.theory.language.terms import SpectralNorm, matrix
 
-__all__ = ["CLAIMS", "equation", "proof"]
+__all__ = ["CLAIMS", "HEIGHT", "equation", "proof"]
 
 U, C, Z = VectorLetter("u"), VectorLetter("c"), VectorLetter("z")
 HERE = vector("x", I)

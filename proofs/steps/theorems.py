@@ -26,10 +26,19 @@ from eigentoken.theory.kernel.propositions import (
 from eigentoken.theory.kernel.refused import Refused
 from eigentoken.theory.kernel.tensors import STATE, AtTime, Rate, Tensor, VectorLetter
 from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
-from eigentoken.theory.language.terms import Eigenvalue, d
+from eigentoken.theory.language.terms import Eigenvalue, RightCount, d
 from eigentoken.theory.systems.system import Time
 
-__all__ = ["CAUCHY_SCHWARZ", "COMPARISON", "DECAY", "EUCLIDEAN", "RAYLEIGH_ABOVE", "RAYLEIGH_BELOW"]
+__all__ = [
+    "CAUCHY_SCHWARZ",
+    "COMPARISON",
+    "DECAY",
+    "EUCLIDEAN",
+    "ON_THE_RIGHT",
+    "OSTROWSKI_SCHNEIDER",
+    "RAYLEIGH_ABOVE",
+    "RAYLEIGH_BELOW",
+]
 
 
 def _rayleigh(A: sp.MatrixSymbol, z: Expression) -> tuple[tuple[Any, ...], Any]:
@@ -61,6 +70,38 @@ RAYLEIGH_ABOVE = Textbook(
     says=_rayleigh_above,
     reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices (variational characterisations)",
     bibtex=bibtex("Horn-Johnson"),
+)
+
+
+def _inertia(H: sp.MatrixSymbol, X: sp.MatrixExpr) -> tuple[tuple[Any, ...], Any]:
+    counts = [sp.Eq(RightCount(sign * X), RightCount(sign * H), evaluate=False) for sign in (1, -1)]
+    none = sp.Eq(RightCount(X) + RightCount(-X), d, evaluate=False)
+    return (Symmetric(H), PositiveDefinite(H * X + X.T * H)), Conjunction(tuple(map(proposition, (*counts, none))))
+
+
+#: If ``H X + X^T H > 0`` with H symmetric, X has the inertia of H, and no eigenvalue on the imaginary axis.
+OSTROWSKI_SCHNEIDER = Textbook(
+    key="Ostrowski-Schneider",
+    name="the Ostrowski-Schneider inertia theorem",
+    letters={"H": sp.MatrixSymbol, "X": sp.MatrixExpr},
+    says=_inertia,
+    reference="Ostrowski, Schneider, J. Math. Anal. Appl. 4 (1962), 72-84",
+    bibtex=bibtex("Ostrowski-Schneider"),
+)
+
+
+def _on_the_right(X: sp.MatrixExpr) -> tuple[tuple[Any, ...], Any]:
+    return (PositiveDefinite(X),), sp.Eq(RightCount(X), d, evaluate=False)
+
+
+#: A matrix with a positive definite symmetric part has all its eigenvalues in the right half plane.
+ON_THE_RIGHT = Textbook(
+    key="positive-stable",
+    name="the spectrum of a matrix with positive definite symmetric part",
+    letters={"X": sp.MatrixExpr},
+    says=_on_the_right,
+    reference="Horn, Johnson, Topics in Matrix Analysis, chapter on stable matrices and inertia",
+    bibtex=bibtex("Horn-Johnson-Topics"),
 )
 
 

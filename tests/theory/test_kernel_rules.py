@@ -14,7 +14,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Index, Letter, dot, one, vector
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, logic, spectra, structure, words
+from eigentoken.theory.kernel import books, dynamics, forms, logic, spectra, structure, words
 from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import (
@@ -722,6 +722,14 @@ def test_an_observable_with_a_letter_of_its_own_keeps_its_definition() -> None:
     assert {claim_of(quotient), claim_of(Nonsingular(matrix("B")))} <= set(falls.hypotheses)
     rises = dynamics.monotone(pair_form, books.argued(ge(Rate(expression_of(pair_form)), 0), "so", tokens))
     assert claim_of(ge(n, 2)) in rises.hypotheses
+
+
+def test_nonsingular_says_that_nothing_is_sent_to_zero() -> None:
+    z = vector("z")
+    image = sp.Gt(Tensor(dot(z.applied((Letter("V"),)), z.applied((Letter("V"),)))), 0, evaluate=False)
+    guard = sp.Gt(Tensor(dot(z, z)), 0, evaluate=False)
+    found = forms.as_form(Nonsingular(V)).proposition
+    assert same(found, Equivalence(Atom(Nonsingular(V)), every(VectorLetter("z"), image, guard)))
 
 
 def test_a_half_space_is_that_of_a_simple_top_eigenvalue() -> None:

@@ -33,6 +33,7 @@ STILL_TRUE: dict[str, str] = {
     "CT-3: without Nonsingular(term=V)": "no eigenvalue is divided by",
     "PM-L5: without Nonsingular(term=V)": "no eigenvalue is divided by",
     "PM-L14: without n >= 2": "a split has two tokens at least",
+    "PH-T5: without AnyOf(parts=(PositiveDefinite(term=W), NegativeDefinite(term=W)))": "each claim says which sign it is about",
     "PH-T1: without Nonsingular(term=B)": "that W B^{-1} is symmetric says that B has an inverse",
     "PM-L3: without n >= 2": "with one token the zero-sum class is empty, and the formulas hold",
     "PM-L3: without Ne(alpha*Eigenvalue(V, k) + 1, 0)": "the claim is under the stronger guard 1 + alpha lambda_k > 0",

@@ -55,11 +55,14 @@ def _product(term: Any) -> tuple[sp.Expr, tuple[Letter, ...]]:
 
 
 def as_form(word: Any) -> Proved:
-    """``X > 0`` says: ``z^T X z > 0`` for every z with ``|z|^2 > 0``; the same for the other signs."""
-    if type(word) not in _SIGNS:
-        raise Refused(f"{type(word).__name__} says nothing of the sign of a form")
+    """``X > 0`` says: ``z^T X z > 0`` for every z with ``|z|^2 > 0``; the same for other signs; nonsingular: ``|X z|^2 > 0``."""
     z = vector(_Z.name)
-    sign = _SIGNS[type(word)](Tensor(bilinear(z, word.term, z)), 0, evaluate=False)
+    if isinstance(word, Nonsingular):
+        sign = sp.Gt(Tensor(bilinear(z, word.term.T * word.term, z)), 0, evaluate=False)
+    elif type(word) in _SIGNS:
+        sign = _SIGNS[type(word)](Tensor(bilinear(z, word.term, z)), 0, evaluate=False)
+    else:
+        raise Refused(f"{type(word).__name__} says nothing of the sign of a form")
     body = ForAll(_Z, proposition(sp.Gt(Tensor(dot(z, z)), 0, evaluate=False)), proposition(sign))
     return prove(Equivalence(Atom(word), body), "as_form", ())
 

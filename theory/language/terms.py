@@ -17,6 +17,7 @@ __all__ = [
     "Eigenvalue",
     "HeadNorm",
     "MatrixNumber",
+    "RightCount",
     "ScoreAtEigenvector",
     "SpectralNorm",
     "SpectralRadiusOff",
@@ -104,6 +105,13 @@ class HeadNorm(MatrixNumber):
 
     def _latex(self, printer: Any) -> str:
         return rf"\max_h\lVert {printer._print(self.args[0])}_h \rVert"
+
+
+class RightCount(MatrixNumber):
+    """``#{Re lambda(X) > 0}``: how many eigenvalues have positive real part, with multiplicities."""
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\#\{{\operatorname{{Re}}\lambda({printer._print(self.args[0])}) > 0\}}"
 
 
 class ScoreAtEigenvector(MatrixNumber):
