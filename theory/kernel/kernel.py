@@ -15,7 +15,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Expression
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, forms, formulas, logic, spectra, structure, sums, words
+from eigentoken.theory.kernel import books, dynamics, forms, formulas, instances, logic, spectra, structure, sums, words
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Atom,
@@ -179,6 +179,10 @@ class Kernel:
     least = staticmethod(sums.least)
     as_form = staticmethod(forms.as_form)
     invertible = staticmethod(forms.invertible)
+    exact_matrix = staticmethod(instances.exact_matrix)
+
+    def velocity_at(self, claim: instances.VelocityIs) -> Proved:
+        return instances.velocity_at(claim, self._system())
 
     def spectrum(self, place: Place) -> Proved:
         return spectra.spectrum(place, self._system())
