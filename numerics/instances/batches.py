@@ -145,6 +145,9 @@ class Batch:
         if isinstance(term, sp.MatrixSymbol):
             value = self.named(term.name)
             return value(0.0) if callable(value) else value
+        if isinstance(term, sp.MatrixBase):
+            entries = torch.tensor(term.tolist(), dtype=torch.float64)
+            return entries.expand(self.count, *entries.shape)
         if isinstance(term, sp.Identity):
             return torch.eye(self.d, dtype=torch.float64).expand(self.count, self.d, self.d)
         if isinstance(term, sp.ZeroMatrix):

@@ -7,6 +7,7 @@ times, quantifiers over starts and ``there is`` are not looked at here (``nan``)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, singledispatchmethod
@@ -22,6 +23,7 @@ from eigentoken.numerics.readings.trajectories import problem_of
 from eigentoken.theory.calculus import HEADS, TOKENS, Assumptions, Expression, Index
 from eigentoken.theory.calculus.evaluation import Numbers
 from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.instances import VelocityIs
 from eigentoken.theory.kernel.propositions import (
     Atom,
     Conjunction,
@@ -39,6 +41,7 @@ from eigentoken.theory.kernel.tensors import STATE, Rate, Slope, Tensor, VectorL
 from eigentoken.theory.language.readings import CERTIFIED, GENERATED, OBSERVED
 from eigentoken.theory.language.verdicts import Verdict, undecided
 from eigentoken.theory.linearization.linearize import linearize
+from eigentoken.theory.systems.algebra import LoopAlgebra
 from eigentoken.theory.systems.system import System, Time
 
 __all__ = ["observed_formula"]
@@ -78,6 +81,8 @@ class _Seen:
     @violation.register
     def _of_atom(self, said: Atom) -> torch.Tensor:
         relation = relation_of(said)
+        if isinstance(said.word, VelocityIs):
+            return torch.full((self.batch.count,), self._velocity(said.word), dtype=torch.float64)
         if relation is None:
             found: torch.Tensor = OBSERVED(said.word, self.batch)
             return found
@@ -154,6 +159,18 @@ class _Seen:
             if not each:
                 return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
         return self._worst([one._given(one.violation(said.guard), said.body) for one in each])
+
+    def _velocity(self, claim: VelocityIs) -> float:
+        """How far the velocity at an exact instance is from the one that is claimed; letters have one value each."""
+        values = {letter: float(torch.as_tensor(value).flatten()[0]) for letter, value in self.numbers.items()}
+
+        def numbers(rows: Any) -> tuple[tuple[float, ...], ...]:
+            return tuple(tuple(float(sp.N(entry.xreplace(values))) for entry in row) for row in rows)
+
+        weights = {name.name: numbers(value) for name, value in claim.weights}
+        found = self.batch.system.advance(LoopAlgebra(math.exp, math.sqrt, 1.0), weights, numbers(claim.tokens))
+        pairs = [pair for one in zip(found, numbers(claim.velocity), strict=True) for pair in zip(*one, strict=True)]
+        return max(abs(a - b) - ROUNDING * (1 + abs(a) + abs(b)) for a, b in pairs)
 
     def _quotient(self, said: ForAll) -> list[_Seen]:
         """A matrix A with ``A B = W``: where B is invertible there is one, ``W B^{-1}``; nothing is drawn."""

@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
+from eigentoken.proofs.pham.exact_instances import SPREADS, spreads
 from eigentoken.proofs.pham.pair_rates import CLAIMS, SEPARATES, proof
 from eigentoken.proofs.pham.ph_m_token_flow import A, B, W, calculus_rules, data, soft_average, token_field
 from eigentoken.proofs.properties.deterministic_data import numbers
@@ -457,12 +458,11 @@ PH_C1 = register(
         systems=("token-flow",),
         conditions=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W)),
         covers=Covers(example="its own A = -diag(1, 10) and W"),
-        text="$A = -\\operatorname{diag}(1, 10)$, $W = \\begin{pmatrix}1&2\\\\-2&1\\end{pmatrix}$, $L = 2$, $x_{1,2} = "
-        "\\pm\\tfrac12 q$ with $q$ the top unit eigenvector of $\\operatorname{sym} B$: the Euclidean distance grows. "
-        "Distances are monotone in the $|A|$-norm only.",
+        claims=SPREADS,
+        proof=spreads,
         depends=("PH-T1",),
         derive=derive_growth,
-        prose_from=("growth",),
+        claims_from=(("growth",), ("two tokens",), ("growth",)),
         vectors=(
             Vector(
                 "eigenvalues of sym B, rate of the squared distance",

@@ -12,6 +12,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.pham.energy import energy_steps, smooth_step
+from eigentoken.proofs.pham.exact_instances import GROWS, grows
 from eigentoken.proofs.pham.ph_m_token_flow import A, W, calculus_rules, data, token_field
 from eigentoken.proofs.pham.regimes import CONVERGENCE, converges
 from eigentoken.proofs.pham.singular_values import CLAIMS as CONSERVATION
@@ -469,11 +470,11 @@ PH_C2 = register(
         systems=("token-flow",),
         conditions=(NegativeDefinite(A), PositiveDefinite(W)),
         covers=Covers(example="its own rotations A and W"),
-        text="$A = -R(-60^{\\circ})$, $W = R(60^{\\circ})$ in the plane: $\\operatorname{sym} A = -\\tfrac12 I$ and "
-        "$\\operatorname{sym} W = \\tfrac12 I$, but $B = A^{-1}W = -R(120^{\\circ})$ has the eigenvalues $\\tfrac12 "
-        "\\pm \\tfrac{\\sqrt3}{2}i$: consensus tokens grow like $e^{t/2}$.",
+        claims=GROWS,
+        proof=grows,
         depends=("PH-M",),
         derive=derive_rotation,
+        claims_from=(("the matrices",), ("the matrices",), ("growth",)),
         prose_from=("the norm",),
         vectors=(
             Vector(

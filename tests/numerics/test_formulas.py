@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 import torch
+from sympy.core.symbol import Str
 
 from eigentoken.numerics.instances.plans import plan_for
 from eigentoken.numerics.readings import load
 from eigentoken.proofs.properties.property import drawn_for
 from eigentoken.theory.calculus import Index, dot, matrix, vector
 from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.instances import VelocityIs, rows
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Conjunction,
@@ -25,7 +27,7 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.structure import increment
 from eigentoken.theory.kernel.tensors import Rate, Tensor, VectorLetter
-from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.readings import GENERATED, LATEX, OBSERVED
 from eigentoken.theory.language.terms import Eigenvalue, d, ell
 from eigentoken.theory.language.terms import matrix as letter
@@ -143,3 +145,29 @@ def test_a_quotient_of_matrices_is_computed_and_not_drawn() -> None:
     assert (seen(sp.Ge, symmetric=True) <= 0).all()
     assert (seen(sp.Le, symmetric=True) > 0).any()
     assert (seen(sp.Ge, symmetric=False) > 0).any()
+
+
+@pytest.mark.parametrize(("factor", "holds"), [(1, True), (2, False)])
+def test_the_velocity_at_an_exact_instance_is_looked_at(factor: int, holds: bool) -> None:
+    load()
+    at = sp.Symbol("a", real=True)
+    weights = (("B", ((2,),)), ("W", ((1,),)))
+    moved = VelocityIs(
+        tuple((Str(name), rows(value)) for name, value in weights),
+        rows(((at,), (at,))),
+        rows(((2 * factor * at,),) * 2),
+    )
+    claim = Formula(ForAll(at, TRUE, proposition(moved)))
+    drawn = drawn_for(claim, GENERATED(claim, plan_for("token-flow", ())), 20, 1)
+    found = torch.cat([OBSERVED(claim, batch) for batch in drawn.batches])
+    assert (found <= 0).all() if holds else (found > 0).all()
+
+
+def test_a_matrix_with_given_entries_has_its_value() -> None:
+    load()
+    saddle = sp.ImmutableMatrix([[1, 0], [0, -1]])
+    for word, violated in ((Symmetric(saddle), False), (PositiveDefinite(saddle), True)):
+        claim = Formula(proposition(word))
+        drawn = drawn_for(claim, GENERATED(claim, plan_for("token-flow", ())), 20, 1)
+        found = torch.cat([OBSERVED(claim, batch) for batch in drawn.batches])
+        assert bool((found > 0).all()) is violated

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
+from sympy.core.symbol import Str
 
 from eigentoken.theory.calculus import Index, Letter, dot, one, vector
-from eigentoken.theory.kernel import books, dynamics, forms, logic, structure, sums, words
+from eigentoken.theory.kernel import books, dynamics, forms, instances, logic, structure, sums, words
+from eigentoken.theory.kernel.instances import VelocityIs, rows
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import TRUE, Atom, Conjunction, Equivalence, Exists, ForAll, proposition
 from eigentoken.theory.kernel.proved import Proved
@@ -50,12 +52,26 @@ AUTONOMOUS = books.Textbook(
     "fixed", "a theorem", {"X": sp.MatrixSymbol}, lambda X: ((), Symmetric(X)), "A, T", "@book{}", autonomous=True
 )
 
+ONE = sp.ImmutableMatrix([[1]])
+TURN = sp.ImmutableMatrix([[1, 2], [-2, 1]])
+AT = sp.Symbol("a", real=True)
+
+
+def _moves(velocity: Any = 2 * AT, value: Any = ((2,),), **other: Any) -> VelocityIs:
+    """Two tokens at one point a of the line: they move by B a."""
+    given = {"B": value, "W": ((1,),), **other}
+    weights = tuple((Str(name), rows(each)) for name, each in given.items())
+    return VelocityIs(weights, rows(((AT,), (AT,))), rows(((velocity,), (velocity,))))
+
+
 GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
     "as_form": (
         lambda: forms.as_form(MIXED),
         Equivalence(Atom(MIXED), ForAll(VectorLetter("z"), NOT_ZERO, _said(sp.Gt, FORM, sp.Integer(0)))),
     ),
     "invertible": (lambda: forms.invertible(assume(Symmetric(W * V.inv())), V), Nonsingular(V)),
+    "velocity_at": (lambda: instances.velocity_at(_moves(), TOKEN_FLOW), Atom(_moves())),
+    "exact_matrix": (lambda: instances.exact_matrix(PositiveDefinite(TURN)), PositiveDefinite(TURN)),
     "half_space": (
         lambda: words.half_space(InHemisphere(V, left=True)),
         Equivalence(Atom(InHemisphere(V, left=True)), Exists(VectorLetter("w"), TOP_LEFT, ON_ONE_SIDE)),
@@ -76,6 +92,34 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
             lambda: forms.invertible(logic.discharge(Symmetric(V), assume(Symmetric(W * V.inv()))), V),
             "inverse of V",
         ),
+    },
+    "velocity_at": {
+        "another velocity": (lambda: instances.velocity_at(_moves(3 * AT), TOKEN_FLOW), "the velocity is"),
+        "other weights": (lambda: instances.velocity_at(_moves(value=((3,),)), TOKEN_FLOW), "the velocity is"),
+        "another system": (lambda: instances.velocity_at(_moves(), system("oja-flow")), "the weights of"),
+        "a map": (lambda: instances.velocity_at(_moves(), system("oja-map")), "no flow"),
+        "a mask": (lambda: instances.velocity_at(_moves(), system("causal-flow")), "no flow"),
+        "a weight too many": (lambda: instances.velocity_at(_moves(P=((1,),)), TOKEN_FLOW), "the weights of"),
+        "another dimension": (
+            lambda: instances.velocity_at(_moves(value=((2, 0), (0, 2))), TOKEN_FLOW),
+            "one dimension",
+        ),
+        "no real number": (lambda: instances.velocity_at(_moves(value=((sp.I,),)), TOKEN_FLOW), "real numbers"),
+        "a quotient that could be undefined": (
+            lambda: instances.velocity_at(_moves(1, value=((1 / AT,),)), TOKEN_FLOW),
+            "does not follow",
+        ),
+    },
+    "exact_matrix": {
+        "a letter": (lambda: instances.exact_matrix(PositiveDefinite(V)), "given entries"),
+        "another word": (lambda: instances.exact_matrix(Nonsingular(TURN)), "says nothing"),
+        "an unknown entry": (lambda: instances.exact_matrix(Symmetric(sp.ImmutableMatrix([[AT]]))), "not exact"),
+        "a float": (lambda: instances.exact_matrix(PositiveDefinite(sp.ImmutableMatrix([[0.5]]))), "not exact"),
+        "minors that are not rational": (
+            lambda: instances.exact_matrix(PositiveDefinite(sp.ImmutableMatrix([[sp.sqrt(2)]]))),
+            "not decided exactly",
+        ),
+        "two sizes": (lambda: instances.exact_matrix(sp.Eq(ONE, TURN, evaluate=False)), "not decided|not exact"),
     },
     "half_space": {
         "another word": (lambda: words.half_space(NoneOpposite()), "half space"),

@@ -14,7 +14,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Index, Letter, dot, one, vector
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, forms, logic, spectra, structure, words
+from eigentoken.theory.kernel import books, dynamics, forms, instances, logic, spectra, structure, words
 from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import (
@@ -50,6 +50,7 @@ from eigentoken.theory.language.conditions import (
     Commute,
     InHemisphere,
     IsIdentity,
+    NegativeDefinite,
     Nonsingular,
     PositiveDefinite,
     SimpleTop,
@@ -722,6 +723,20 @@ def test_an_observable_with_a_letter_of_its_own_keeps_its_definition() -> None:
     assert {claim_of(quotient), claim_of(Nonsingular(matrix("B")))} <= set(falls.hypotheses)
     rises = dynamics.monotone(pair_form, books.argued(ge(Rate(expression_of(pair_form)), 0), "so", tokens))
     assert claim_of(ge(n, 2)) in rises.hypotheses
+
+
+def test_an_exact_matrix_has_a_word_or_its_negation() -> None:
+    turn = sp.ImmutableMatrix([[1, 2], [-2, 1]])
+    saddle = sp.ImmutableMatrix([[1, sp.sqrt(3)], [sp.sqrt(3), 1]])
+    not_symmetric = instances.exact_matrix(Symmetric(turn)).proposition
+    assert same(not_symmetric, Negation(Atom(Symmetric(turn))))
+    assert same(instances.exact_matrix(Symmetric(saddle)).proposition, Atom(Symmetric(saddle)))
+    for word in (PositiveDefinite(saddle), NegativeDefinite(saddle)):
+        assert same(instances.exact_matrix(word).proposition, Negation(Atom(word)))
+    product = eq(sp.MatMul(turn, turn, evaluate=False), sp.ImmutableMatrix(turn * turn))
+    assert same(instances.exact_matrix(product).proposition, claim_of(product))
+    wrong = eq(sp.MatMul(turn, turn, evaluate=False), turn)
+    assert same(instances.exact_matrix(wrong).proposition, Negation(claim_of(wrong)))
 
 
 def test_nonsingular_says_that_nothing_is_sent_to_zero() -> None:
