@@ -66,11 +66,12 @@ def _bound(kind: Any) -> ForAll:
     return ForAll(BOUND, start, ForAll(TIME, AFTER, then))
 
 
-BOUNDS = ForAll(LAM, POSITIVE, ForAll(W, EIGEN, Conjunction((_bound(sp.Le), _bound(sp.Ge)))))
+ABOVE, BELOW = (ForAll(LAM, POSITIVE, ForAll(W, EIGEN, _bound(kind))) for kind in (sp.Le, sp.Ge))
 CLAIMS: tuple[Claim, ...] = (
     ForwardInvariant(Hemisphere(B, left=True)),
     Diverges(every=True),
-    Formula(BOUNDS),
+    Formula(ABOVE),
+    Formula(BELOW),
 )
 
 
@@ -190,9 +191,9 @@ def proof(kernel: Kernel) -> Proved:
     inside = InHemisphere(B, left=True)
     some = kernel.modus_ponens(kernel.half_space(inside), kernel.given(inside))
     grows = kernel.modus_ponens(kernel.meaning(Diverges(every=True)), far)
-    bounds = kernel.conjunction(_extreme(kernel, 1), _lower(kernel))
+    bounds = (_extreme(kernel, 1), _lower(kernel))
     return kernel.conjunction(
         kernel.modus_ponens(invariant, stays),
         kernel.exists_elimination(some, grows),
-        kernel.generalise(LAM, kernel.generalise(W, bounds, EIGEN), POSITIVE),
+        *(kernel.generalise(LAM, kernel.generalise(W, each, EIGEN), POSITIVE) for each in bounds),
     )

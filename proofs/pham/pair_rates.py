@@ -38,10 +38,8 @@ from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import (
     TRUE,
-    Disjunction,
     Equivalence,
     ForAll,
-    Implication,
     Proposition,
     proposition,
     relation_of,
@@ -70,7 +68,7 @@ RATE = Rate(expression_of(pair_form))
 #: The two sums of scores whose difference is c_k - c_l.
 UP, DOWN = score(I, K) + score(J, L), score(I, L) + score(J, K)
 SCALE = normaliser(I, -1) * normaliser(J, -1)
-ANY_DEFINITE = Disjunction((proposition(PositiveDefinite(W)), proposition(NegativeDefinite(W))))
+DEFINITE = AnyOf((PositiveDefinite(W), NegativeDefinite(W)))
 
 
 def _pairs(body: Proposition, guard: Proposition = TRUE) -> ForAll:
@@ -87,19 +85,19 @@ ALL_EQUAL = ForAll(
 )
 EQUALITY = ForAll(FORM, known_form(Symmetric(FORM)), _pairs(Equivalence(_relation(sp.Eq, RATE), ALL_EQUAL)))
 APART = _relation(sp.Gt, Tensor(dot(GAP, GAP)))
-STRICT = Implication(ANY_DEFINITE, ForAll(FORM, known_form(Symmetric(FORM)), _pairs(_relation(sp.Gt, RATE), APART)))
+STRICT = ForAll(FORM, known_form(Symmetric(FORM)), _pairs(_relation(sp.Gt, RATE), APART))
 #: u is the difference of the two tokens.
 IS_GAP = ForAll(Z, TRUE, _relation(sp.Eq, Tensor(dot(vector("z"), vector("u"))), Tensor(dot(vector("z"), GAP))))
 ALONG = Rate(dot(vector("u"), GAP, product("A")))
 ANY_FORM = ForAll(FORM, IS_FORM, _pairs(ForAll(U, IS_GAP, _relation(sp.Ge, ALONG))))
 
 #: A > 0, sym W definite of either sign, and two tokens that differ at the start.
-SEPARATES = AllOf((PositiveDefinite(QUOTIENT), AnyOf((PositiveDefinite(W), NegativeDefinite(W))), NotAllEqual()))
+SEPARATES = AllOf((PositiveDefinite(QUOTIENT), DEFINITE, NotAllEqual()))
 
 CLAIMS: tuple[Claim, ...] = (
     Increases(pair_form),
     Formula(EQUALITY),
-    Formula(STRICT),
+    When(DEFINITE, Formula(STRICT)),
     When(SEPARATES, Diverges()),
     Formula(ANY_FORM),
 )
@@ -159,7 +157,7 @@ def _strict(kernel: Kernel, facts: list[Proved], found: Proved) -> Proved:
         signed = kernel.modus_ponens(kernel.as_form(word), kernel.assume(word))
         at_gap = kernel.instantiate(signed, GAP, apart)
         ways.append((word, kernel.arithmetic([at_gap], sp.Ne(form, 0))))
-    moved = kernel.by_cases(kernel.assume(ANY_DEFINITE), *ways)
+    moved = kernel.by_cases(kernel.assume(DEFINITE), *ways)
     own = chebyshev(kernel, own_up, own_down, strict=moved)
     _, row, column, _ = _parts(kernel, found)
     at_own = kernel.instantiate(kernel.instantiate(kernel.generalise(K, kernel.generalise(L, row)), I), J)
@@ -258,7 +256,7 @@ def proof(kernel: Kernel) -> Proved:
     return kernel.conjunction(
         without_form(kernel, kernel.monotone(pair_form, rises), Symmetric(FORM)),
         kernel.generalise(FORM, equality, symmetric),
-        kernel.discharge(ANY_DEFINITE, strict),
+        kernel.discharge(DEFINITE, strict),
         unbounded,
         _any_form(kernel, found),
     )
