@@ -48,7 +48,7 @@ _I, _J = Index("token", "i"), Index("token", "j")
 _X = VectorLetter(STATE)
 
 
-def later(term: Tensor, time: Any = TIME) -> Tensor:
+def later(term: Tensor, time: sp.Expr | int = TIME) -> Tensor:
     """The quantity at a time of the trajectory."""
     return term.put({_X: AtTime(sp.sympify(time))})
 
