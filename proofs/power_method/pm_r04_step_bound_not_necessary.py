@@ -5,44 +5,51 @@ from __future__ import annotations
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.power_method.symbols import alpha
+from eigentoken.proofs.power_method.pm_l04_consensus_stability import PM_L4, STEP_BELOW
+from eigentoken.proofs.power_method.symbols import V, alpha, lam, n
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
+from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers
 from eigentoken.proofs.properties.point_checks import step_bound
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import Atom, Equivalence, Implication, Proposition, proposition
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.language.claims import Stable, When
+from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.terms import SpectralNorm, d
+from eigentoken.theory.language.terms import k as index
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
-from eigentoken.theory.statements.steps import Computation, Derivation, Inequality
 
 LARGE = instance("oja-map", [["1", "0"]] * 3, V=[["1", "0"], ["0", "-1/2"]], alpha="10")
 
 
-def derive() -> Derivation:
-    """The bound implies the threshold; a step twenty times larger that is stable all the same."""
-    top, last, norm = sp.symbols("lambda_1 lambda_d N", real=True)
-    return Derivation(
-        (
-            Inequality(
-                name="sufficient",
-                says="The bound of Theorem 2, $N = \\lVert V\\rVert$, implies the threshold of PM-L4.",
-                hypotheses=(top > 0, top <= norm, sp.Abs(last) <= norm, alpha * norm < sp.Rational(1, 2)),
-                conclusion=alpha * (sp.Abs(last) - top) < 2,
-            ),
-            Inequality(
-                name="no bound needed",
-                says="If $|\\lambda_d| \\leq \\lambda_1$ there is no threshold at all.",
-                hypotheses=(top > 0, sp.Abs(last) <= top),
-                conclusion=alpha * (sp.Abs(last) - top) < 2,
-            ),
-            Computation(
-                name="large step",
-                says="For $V = \\operatorname{diag}(1, -\\frac12)$ consensus on $v_1$ is stable at $\\alpha = 10 = 20 "
-                "\\cdot \\frac{1}{2\\lVert V\\rVert}$.",
-                run=lambda: point_is(LARGE, "consensus", stable="stable"),
-                formula=r"\Big\{-\tfrac{4}{11},\ \tfrac{1}{11},\ \tfrac{1}{11}\Big\}",
-                uses=("no bound needed",),
-            ),
-        )
+PRINCIPAL = Stable(ConsensusAt(V, 1))
+#: The bound of Theorem 2; no eigenvalue below ``-lambda_1``; one there.
+BOUND = Relation(alpha * SpectralNorm(V) < sp.Rational(1, 2))
+NONE_BELOW = Relation(sp.Abs(lam(V, d)) <= lam(V, 1))
+SOME_BELOW = sp.Abs(lam(V, d)) > lam(V, 1)
+THRESHOLD = alpha < 2 / (sp.Abs(lam(V, d)) - lam(V, 1))
+BEYOND = Implication(proposition(SOME_BELOW), Equivalence(Atom(PRINCIPAL), proposition(THRESHOLD)))
+
+
+def proof(k: Kernel) -> Proved:
+    """The bound, or the lack of an eigenvalue below ``-lambda_1``, implies the threshold of PM-L4."""
+    criterion = k.part(
+        k.recall(PM_L4, letters={index: sp.Integer(1)}), Equivalence(Atom(PRINCIPAL), proposition(STEP_BELOW))
     )
+    positive = k.given(lam(V, 1) > 0)
+    extreme = k.part(k.norm_of_symmetric(V), k.norm_of_symmetric(V).proposition.parts[0])
+
+    def stable(given: object, *known: Proved) -> Proved:
+        below = k.arithmetic([k.assume(given), positive, *known], proposition(STEP_BELOW))
+        return k.discharge(proposition(given), k.tautology([criterion, below], Atom(PRINCIPAL)))
+
+    some = k.assume(SOME_BELOW)
+    same: Proposition = Equivalence(proposition(STEP_BELOW), proposition(THRESHOLD))
+    exact = k.tautology([criterion, k.arithmetic([some], same)], BEYOND.right)
+    return k.conjunction(stable(BOUND, extreme), stable(NONE_BELOW), k.discharge(BEYOND.left, exact))
 
 
 PM_R4 = register(
@@ -52,14 +59,10 @@ PM_R4 = register(
         source=Source(LI_ALTAFINI, "Remark 4"),
         title="The step bound of Theorem 2 is not necessary",
         systems=("oja-map",),
-        text=(
-            r"The bound $\alpha < \frac{1}{2\lVert V\rVert}$ is sufficient for the local part of Theorem 2, not "
-            r"necessary: by PM-L4 a condition on $\alpha$ is needed only when $|\lambda_d| > \lambda_1$, and then it "
-            r"is $\alpha < 2/(|\lambda_d| - \lambda_1)$."
-        ),
+        conditions=(Symmetric(V), SimpleTop(V), Relation(lam(V, 1) > 0), Relation(n >= 2)),
+        claims=(When(BOUND, PRINCIPAL), When(NONE_BELOW, PRINCIPAL), Formula(BEYOND)),
         depends=("PM-L4", "PM-T2"),
-        derive=derive,
-        prose_from=("sufficient", "large step"),
+        proof=proof,
         vectors=(Vector("alpha = 10", lambda: multipliers(LARGE), decimals("-4/11", "1/11 * 2")),),
         property_tests=(OnInstances(step_bound),),
     )
