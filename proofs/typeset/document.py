@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY, Reference, parse
+from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.kernel_steps import kernel_steps
 from eigentoken.proofs.typeset.summary import IN_WORDS, ORIGIN, dropped_latex, summary
 from eigentoken.theory.language.readings import LATEX
@@ -315,6 +316,9 @@ def statement_blocks(told: Statement, *, titled: bool = True) -> Iterator[Block]
     if told.variants:
         yield Heading(3, "Conditions that are needed")
         yield Items(tuple(f"Without {dropped_latex(told, each.dropped)}: {each.says}" for each in told.variants))
+    if told.id in PRIOR_ART:
+        yield Heading(3, "Prior art")
+        yield Items(tuple(rf"{prior.has} \cite{{{prior.key}}}" for prior in PRIOR_ART[told.id]))
     if told.notes:
         yield Paragraph(told.notes, strong="Note.")
     known = summary(told)
@@ -337,6 +341,7 @@ def references(statements: Iterable[Statement]) -> dict[str, Reference]:
         for proved in told.proofs.values() if told.derivation is None else ():
             cited += [node.detail[0].bibtex for node in proved.rests_on("textbook")]
         found |= {entry.key: entry for entry in map(parse, filter(None, cited))}
+        found |= {prior.key: BIBLIOGRAPHY[prior.key] for prior in PRIOR_ART.get(told.id, ())}
     return found
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from eigentoken.documents.statement_document import StatementDocument
 from eigentoken.documents.statement_document import Step as StepRecord
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY
+from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.kernel_steps import KernelStep, kernel_steps
 from eigentoken.proofs.verify import evidence_of, status_of
 from eigentoken.theory.language.readings import LATEX
@@ -126,6 +127,8 @@ class Summary:
                     for each in told.variants
                 ],
             )
+        if told.id in PRIOR_ART:
+            yield "Prior art", [f"{plain_text(prior.has)} ({prior.key})" for prior in PRIOR_ART[told.id]]
         if told.notes:
             yield "Notes", [plain_text(told.notes)]
         if told.depends:

@@ -20,7 +20,9 @@ from eigentoken.proofs.bibliography import (
     parse,
     read_entries,
 )
-from eigentoken.proofs.steps import textbook, textbook_flows, textbook_maps
+from eigentoken.proofs.prior_art import PRIOR_ART
+from eigentoken.proofs.steps import textbook, textbook_flows, textbook_maps, theorems
+from eigentoken.theory.kernel.books import Textbook
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.statements.steps import Citation, Theorem
@@ -30,13 +32,15 @@ ENTRY = "@book{Key,\n  author = {A, B.},\n  title = {T},\n  publisher = {P},\n  
 load()
 
 
-def _theorems() -> list[Theorem]:
-    books = (textbook, textbook_flows, textbook_maps)
-    return [each for book in books for each in vars(book).values() if isinstance(each, Theorem)]
+def _theorems() -> list[Theorem | Textbook]:
+    books = (textbook, textbook_flows, textbook_maps, theorems)
+    return [each for book in books for each in vars(book).values() if isinstance(each, Theorem | Textbook)]
 
 
 def test_every_citation_has_an_entry_and_every_entry_is_cited() -> None:
     cited = {parse(each.bibtex).key for each in _theorems()}
+    cited |= {prior.key for priors in PRIOR_ART.values() for prior in priors}
+    assert set(PRIOR_ART) <= {told.id for told in statements()}
     for told in statements():
         assert told.source.paper in BIBLIOGRAPHY, told.id
         cited.add(told.source.paper)
