@@ -1,5 +1,6 @@
 """Write docs/tables/statements.md, for each statement what was checked, cited, tested and confirmed, from the ledger;
-docs/tables/dropped.md, for each condition what is known without it; and proofs/contents.json, the stored list of them.
+docs/tables/dropped.md, for each condition what is known without it; docs/tables/textbook.md, the theorems of books that the
+kernel uses; and proofs/contents.json, the stored list of them.
 
 ``python tools/tables.py`` writes them; ``--check`` exits with 1 where a page is not what would be written.  The numbers
 are those that ``eigentoken verify --record`` stored for exactly the present text of each statement; a statement whose
@@ -12,6 +13,7 @@ import sys
 from pathlib import Path
 
 from eigentoken.proofs import contents
+from eigentoken.proofs.typeset.textbook_theorems import theorem_page
 from eigentoken.proofs.verify import evidence_of, status_of
 from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.statements.registry import statements
@@ -20,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "tables" / "statements.md"
 CONTENTS = ROOT / "proofs" / "contents.json"
 DROPPED = PAGE.with_name("dropped.md")
+TEXTBOOK = PAGE.with_name("textbook.md")
 COLUMNS = (
     "id",
     "title",
@@ -94,8 +97,13 @@ def dropped_table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def textbook_page() -> str:
+    """What a reader must believe."""
+    return "\n".join(("<!-- written by tools/tables.py: do not edit -->", *theorem_page())) + "\n"
+
+
 def main(arguments: list[str]) -> int:
-    pages = {PAGE: statements_table(), DROPPED: dropped_table(), CONTENTS: contents.text()}
+    pages = {PAGE: statements_table(), DROPPED: dropped_table(), TEXTBOOK: textbook_page(), CONTENTS: contents.text()}
     late = 0
     for page, text in pages.items():
         shown = "/".join(page.parts[-2:])

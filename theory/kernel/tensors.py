@@ -163,7 +163,7 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         """Several terms stand in parentheses: it may be a factor."""
         text = self.plain_latex()
         text = text if len(self.key) < 2 else rf"\left({text}\right)"
-        return text if self.time is None else rf"{text}\big|_{{t = {printer._print(self.time)}}}"
+        return text if self.time is None else rf"{text}({printer._print(self.time)})"
 
     def plain_latex(self) -> str:
         """As it is printed where it stands alone."""
@@ -187,7 +187,7 @@ class Rate(Tensor):
 
     def _latex(self, printer: Any) -> str:
         text = rf"\Delta\bigl[{super().plain_latex()}\bigr]"
-        return text if self.time is None else rf"{text}\big|_{{t = {printer._print(self.time)}}}"
+        return text if self.time is None else rf"{text}({printer._print(self.time)})"
 
     def plain_latex(self) -> str:
         return rf"\Delta\bigl[{super().plain_latex()}\bigr]"
