@@ -134,9 +134,13 @@ def check_meant(condition: str, by: str, **options: object) -> None:
 
 
 def _option(name: str, value: object) -> Fraction | None:
+    return None if value is None else _number(name, value)
+
+
+def _number(name: str, value: object) -> Fraction:
     """The exact number of an option; what is wrong with it names the option."""
     try:
-        return None if value is None else exact_number(value)
+        return exact_number(value)
     except MatrixError as error:
         raise MatrixError(f"{name}: {error}") from None
 
@@ -159,7 +163,7 @@ def _expected_inertia(condition: str, expected: object, enclosure: Enclosure) ->
 
 
 def _count(value: object) -> int:
-    number = exact_number(value)
+    number = _number("expected", value)
     if number.denominator != 1 or number < 0:
         raise MatrixError(f"expected must be a whole number >= 0, or three for the inertia, got {value!r}")
     return int(number)

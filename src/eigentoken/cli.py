@@ -23,6 +23,8 @@ _REMEDIES = {
     errno.EPERM: "choose a place that you may use",
     errno.EROFS: "choose a place that can be written",
     errno.EISDIR: "give a file, not a folder",
+    errno.EEXIST: "choose another place",
+    errno.ENOTDIR: "choose a folder, not a file",
     errno.ENOSPC: "make room, or choose another place",
 }
 
@@ -58,13 +60,13 @@ def _options(
 
 
 def _global_first(arguments: list[str]) -> list[str]:
-    """``--quiet`` and ``--debug`` may stand anywhere before a ``--``; the parser wants them before the command.
+    """``--quiet`` (``-q``) and ``--debug`` may stand anywhere before a ``--``; the parser wants them before the command.
 
     >>> _global_first(["check", "sample:rxnmapper", "--quiet"])
     ['--quiet', 'check', 'sample:rxnmapper']
     """
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    moved = [each for each in arguments[:end] if each in ("--quiet", "--debug")]
+    moved = [each for each in arguments[:end] if each in ("--quiet", "-q", "--debug")]
     return moved + [each for each in arguments[:end] if each not in moved] + arguments[end:]
 
 

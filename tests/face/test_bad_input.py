@@ -267,3 +267,13 @@ def test_a_full_disk_leaves_the_previous_output(
     assert str(output.resolve()) in err
     assert output.read_text() == "the previous one"
     assert not list(tmp_path.glob(f"{writing.PREFIX}*"))
+
+
+def test_options_that_are_wrong_are_named(eigentoken: Any, tmp_path: Path) -> None:
+    np.save(tmp_path / "m.npy", np.eye(2))
+    (tmp_path / "file").write_text("")
+    assert "expected: not a number: 'two'" in refused(
+        eigentoken, "certify", "rank", tmp_path / "m.npy", "--expected", "two"
+    )
+    assert "--quick and --paper" in refused(eigentoken, "reproduce", "--quick", "--paper")
+    assert "choose another place" in refused(eigentoken, "atlas", "-o", tmp_path / "file")

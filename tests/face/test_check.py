@@ -259,8 +259,12 @@ def test_require_decides_the_exit_code(gpt2: Path, tmp_path: Path) -> None:
     assert document["schema"] == "eigentoken/check/3"
     assert document["statements"][0]["word"] == "fails"  # U = I is asked of each head
     for name in ("AB-X1", "PM-L4"):  # fails; not about this model
-        strict = here(*base, "--require", name, environment=environment)
+        strict = here(*base, "--require", name, "-q", environment=environment)
         assert strict.returncode == 1
+        (line,) = strict.stderr.splitlines()
+        assert line.startswith(
+            f"eigentoken: required {name}: {'fails' if name == 'AB-X1' else 'not about this model'}: "
+        )
     wrong = here(*base, "--require", "PM-L444", environment=environment)
     assert wrong.returncode == 2
     assert "did you mean" in wrong.stderr

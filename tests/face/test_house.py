@@ -150,6 +150,13 @@ def test_no_function_is_longer_than_a_hundred_lines() -> None:
     assert not long
 
 
+def test_every_function_has_a_name() -> None:
+    """Which a traceback shows."""
+    for path in [path for room in (*ROOMS, "src") for path in (ROOT / room).rglob("*.py")]:
+        functions = [node for node in ast.walk(house.parsed(path)) if isinstance(node, ast.FunctionDef)]
+        assert not [each.lineno for each in functions if not each.name.strip("_")], path
+
+
 def test_a_long_function_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "long.py"
     file.write_text("class A:\n    def short(self):\n        pass\n    def long(self):\n" + "        x = 1\n" * 100)

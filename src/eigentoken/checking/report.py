@@ -131,6 +131,16 @@ class Report:
         """Is the statement about every layer, with every condition on weights certified?  What asks nothing is satisfied."""
         return self.answer(name) in ("holds", "asks only invertibility", "asks nothing of the weights")
 
+    def obstacles(self, name: str) -> str:
+        """What is in the way of a statement, in one line: conditions that do not hold, or the parts that differ."""
+        from eigentoken.theory.printing.plain_text import plain_text
+
+        (told,) = [each for each in self.document["statements"] if each["id"] == name]
+        of = f"of {len(told['layers'])} layers"
+        lines = [f"{plain_text(each['condition'])} (not in {each['layers']} {of})" for each in told["obstacles"]]
+        lines += [f"{each['part']}: {each['statement']}, here {each['layer']}" for each in told["differs"]]
+        return f"{name}: {told['word']}: {'; '.join(lines) or 'nothing of it can be decided from weights'}"
+
     def _repr_html_(self) -> str:
         from eigentoken.checking.html import summary_html
 

@@ -108,6 +108,8 @@ def reproduce(
     """
     from eigentoken.figures import list_recipes, run_recipes
 
+    if quick and paper:
+        raise ValueError("--quick and --paper are two scales: give one of them")
     if listing:
         whole = list_recipes()
         listed = whole["recipes"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -131,7 +132,10 @@ def check(
         show(report)
         for path in written:
             say(f"wrote {path}")
-    if not all(report.satisfies(statements().get(name).id) for name in require or []):
+    unmet = [name for each in require or [] if not report.satisfies(name := statements().get(each).id)]
+    for name in unmet:
+        print(f"eigentoken: required {report.obstacles(name)}", file=sys.stderr)
+    if unmet:
         raise typer.Exit(1)
 
 
