@@ -74,6 +74,10 @@ class _Seen:
     numbers: Mapping[sp.Symbol, Any] = field(default_factory=dict)
     vectors: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def _heads(self) -> sp.Integer:
+        return sp.Integer(len(self.batch.parameters.get("heads", ())) or 1)
+
     @singledispatchmethod
     def violation(self, said: Proposition) -> torch.Tensor:
         return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
@@ -144,7 +148,7 @@ class _Seen:
     def _of_every(self, said: ForAll) -> torch.Tensor:
         letter = said.letter
         if isinstance(letter, Index):
-            sizes = {"token": self.batch.n, "head": len(self.batch.parameters.get("heads", ())) or 1}
+            sizes = {"token": self.batch.n, "head": int(self._heads)}
             if letter.kind not in sizes:
                 return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
             each = [replace(self, indices={**self.indices, letter: place}) for place in range(sizes[letter.kind])]
@@ -209,6 +213,7 @@ class _Seen:
     def scalar(self, expression: sp.Expr) -> torch.Tensor:
         """The value of a scalar term."""
         whole = {letter: value for letter, value in self.numbers.items() if isinstance(value, sp.Integer)}
+        whole[HEADS] = self._heads
         expression = sp.sympify(expression).xreplace(whole)
         found: dict[sp.Symbol, torch.Tensor] = {}
         table = {}
@@ -250,8 +255,8 @@ class _Seen:
     def _at(self, tokens: torch.Tensor, expression: Expression) -> torch.Tensor:
         batch = self.batch
         value = Numbers(
-            sizes={"token": batch.n, "head": len(batch.parameters.get("heads", ())) or 1},
-            scalars={TOKENS: sp.Integer(batch.n), HEADS: sp.Integer(len(batch.parameters.get("heads", ())) or 1)},
+            sizes={"token": batch.n, "head": int(self._heads)},
+            scalars={TOKENS: sp.Integer(batch.n), HEADS: self._heads},
             matrices=_Matrices(batch),
             vectors={STATE: _listed(tokens), **self.vectors},
             exp=torch.exp,

@@ -11,10 +11,14 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.ab_x01_exponential_consensus import AB_X1
 from eigentoken.proofs.abella.hemisphere_examples import antipodal_pair_stays, unbounded_freezes
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.steps.tensor_reductions import velocity
 from eigentoken.proofs.steps.textbook import CAUCHY_SCHWARZ
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import Conjunction, proposition
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Converges, ForwardInvariant
 from eigentoken.theory.language.conditions import BoundedInTime, InHemisphere, IsIdentity, PositiveDefinite, Symmetric
 from eigentoken.theory.language.places import ConsensusSet, Hemisphere
@@ -83,6 +87,13 @@ def derive() -> Derivation:
     )
 
 
+def proof(kernel: Kernel) -> Proved:
+    """Two of the claims of AB-X1."""
+    found = kernel.recall(AB_X1)
+    return kernel.part(found, Conjunction(tuple(map(proposition, CLAIMS))))
+
+
+CLAIMS = (ForwardInvariant(Hemisphere()), Converges(ConsensusSet()))
 ANGLE = sp.Rational(3, 10)
 
 
@@ -139,12 +150,11 @@ AB_T41 = register(
         title="Consensus from an open hemisphere",
         systems=("ellipsoid-multihead-flow",),
         conditions=(Symmetric(W), PositiveDefinite(W), IsIdentity(U), BoundedInTime("P"), InHemisphere()),
-        claims=(ForwardInvariant(Hemisphere()), Converges(ConsensusSet())),
-        text="For $v \\neq 0$ the set $\\{v^{\\top}y_i > 0 \\text{ for all } i\\}$ is forward invariant under (11), "
-        "and every trajectory in it converges to a consensus. Uniform continuity of $P_{\\eta}$ is not needed.",
+        claims=CLAIMS,
         depends=("AB-X1",),
         facts=("the metric is symmetric and positive definite",),
         derive=derive,
+        proof=proof,
         claims_from=(("invariance",), ("convergence",)),
         prose_from=("the function that is meant",),
         variants=(

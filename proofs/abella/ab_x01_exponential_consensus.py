@@ -11,8 +11,10 @@ from dataclasses import replace
 
 import sympy as sp
 
+from eigentoken.proofs.abella.contraction import consensus
 from eigentoken.proofs.abella.half_space import LOWEST, WHILE, kept_positive
 from eigentoken.proofs.abella.heads_flow import HeadsFlow, attention_weight, height
+from eigentoken.proofs.abella.heights import hemisphere_invariant
 from eigentoken.proofs.abella.hemisphere_examples import (
     antipodal_pair_stays,
     end_example,
@@ -22,6 +24,14 @@ from eigentoken.proofs.abella.hemisphere_examples import (
     unbounded_freezes,
 )
 from eigentoken.proofs.abella.shrinking_hulls import HEIGHTS_STAY, shrinking_hulls
+from eigentoken.proofs.abella.spread import (
+    FLOW_OF_PROJECTIONS,
+    LOWEST_RISES,
+    SPREAD,
+    flow_of_projections,
+    lowest,
+    spread,
+)
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.steps.calculus_steps import (
     HEAD,
@@ -41,6 +51,9 @@ from eigentoken.theory.calculus import (
     dot,
     vector,
 )
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Converges, ForwardInvariant
 from eigentoken.theory.language.conditions import BoundedInTime, InHemisphere, IsIdentity, PositiveDefinite, Symmetric
 from eigentoken.theory.language.places import ConsensusSet, Hemisphere
@@ -317,6 +330,17 @@ def derive() -> Derivation:
     )
 
 
+def proof(kernel: Kernel) -> Proved:
+    """The flow of the projections, the lowest height, first exit, the spread in a direction, and the widest pair."""
+    return kernel.conjunction(
+        flow_of_projections(kernel),
+        lowest(kernel),
+        hemisphere_invariant(kernel),
+        spread(kernel),
+        consensus(kernel),
+    )
+
+
 AB_X1 = register(
     Statement(
         id="AB-X1",
@@ -326,22 +350,27 @@ AB_X1 = register(
         systems=("ellipsoid-multihead-flow",),
         covers=Covers(masks=("causal",)),
         conditions=(Symmetric(W), PositiveDefinite(W), IsIdentity(U), BoundedInTime("P"), InHemisphere()),
-        claims=(ForwardInvariant(Hemisphere()), Converges(ConsensusSet())),
-        text="With $h_i = v^{\\top}y_i > 0$ and $w_i = y_i/h_i$, model (11) is exactly $\\dot w_i = \\sum_j a_{ij}(w_j "
-        "- w_i)$, $a_{ij} = (h_j/h_i)\\sum_{\\eta}\\alpha^{\\eta}_{ij} > 0$. The hull of the $w_i$ is nested "
-        "decreasing, $\\min_i h_i$ does not decrease, and $\\operatorname{diam} w(t) \\le e^{-\\kappa "
-        "t}\\operatorname{diam} w(0)$ with $\\kappa = h\\,\\delta\\,e^{-2K^2b}/\\sqrt d$, $\\delta = \\min_i "
-        "h_i(0)/(v^{\\top}W^{-1}v)^{1/2}$. All tokens converge to one point of the initial cone. $P_{\\eta}$ need "
-        "only be measurable and bounded. Causal attention: $\\max_i|w_i - w_1|$ decays at the rate "
-        "$h\\,\\delta\\,e^{-2K^2b}/(\\sqrt d\\,\\ell)$. One layer (6) with $U = I$ keeps the heights positive and "
-        "does not enlarge the hull of the $w_i$, for every step size. ($h$ without an index is the number of heads.)",
+        claims=(
+            Formula(FLOW_OF_PROJECTIONS),
+            Formula(LOWEST_RISES),
+            ForwardInvariant(Hemisphere()),
+            Formula(SPREAD),
+            Converges(ConsensusSet()),
+        ),
         depends=("AB-L4.1", "AB-E7"),
         facts=(
             "the metric is symmetric and positive definite",
             "P is measurable and bounded in time",
         ),
         derive=derive,
-        claims_from=(("heights stay",), ("limit of the tokens",)),
+        proof=proof,
+        claims_from=(
+            ("central projection",),
+            ("lowest height",),
+            ("heights stay",),
+            ("slope of the spread",),
+            ("limit of the tokens",),
+        ),
         prose_from=("causal decay", "discrete version"),
         vectors=(
             Vector(

@@ -24,6 +24,7 @@ LEAST = Eigenvalue(W, d)
 #: The largest norm of the score matrices, at the time.
 BOUND = HeadNorm(matrix("P"))
 I, J, K = (Index("token", name) for name in "ijk")
+_SUMMED = Index("token", "s")
 METRIC, SCORE = (Letter("W"),), (Letter("P", False, (HEAD,)),)
 
 
@@ -34,7 +35,7 @@ def score(at: Index, other: Index) -> Expression:
 
 def row(at: Index) -> Expression:
     """``sum_k exp(x_i^T P_h x_k)``."""
-    return factor(row_sum(score(at, K), K))
+    return factor(row_sum(score(at, _SUMMED), _SUMMED))
 
 
 def weight(at: Index, other: Index) -> Expression:

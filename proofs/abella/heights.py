@@ -9,14 +9,16 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.proofs.abella.attention_bounds import METRIC, I, weight
-from eigentoken.proofs.steps.theorems import CAUCHY_SCHWARZ
+from eigentoken.proofs.abella.attention_bounds import METRIC, I, J, weight
+from eigentoken.proofs.steps.theorems import CAUCHY_SCHWARZ, COMPARISON
 from eigentoken.theory.calculus import HEAD, Expression, Index, dot, one, vector
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.propositions import TRUE, Conjunction, ForAll, Proposition, proposition
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import STATE, AtTime, Tensor, VectorLetter
+from eigentoken.theory.language.claims import ForwardInvariant
 from eigentoken.theory.language.conditions import IsIdentity, PositiveDefinite, Symmetric
+from eigentoken.theory.language.places import Hemisphere
 from eigentoken.theory.language.terms import matrix
 
 __all__ = ["T", "X", "above", "at_time", "cosine", "every", "height", "higher", "since"]
@@ -98,3 +100,63 @@ def lowest_rises(kernel: Kernel, at: Index, other: Index) -> Proved:
         [rate, written, sums, kernel.scaling(term.summed(other, HEAD), -1), kernel.scaling(one(), 0)],
         sp.Le(slope.lhs, 0, evaluate=False),
     )
+
+
+def lowest_never_falls(kernel: Kernel) -> Proved:
+    """For all t >= 0: if all heights were positive before t, those at t are at least every lower bound of those at 0."""
+    at, other = Index("token", "a0"), Index("token", "b0")
+    rises = lowest_rises(kernel, at, other)
+    largest = every(sp.Le(Tensor(height(other) * -1), Tensor(height(at) * -1), evaluate=False), other)
+    slopes = kernel.generalise(at, kernel.discharge(largest, rises))
+    along = kernel.generalise(T, at_time(kernel, kernel.discharge(above(), slopes)), since())
+    return kernel.textbook(COMPARISON, along, f=height(J) * -1, kappa=sp.Integer(0), region=above())
+
+
+def lifted(kernel: Kernel, time: Any) -> Proved:
+    """``[-h_i] = -[h_i]`` at a time, for every token."""
+    return kernel.generalise(I, at_time(kernel, kernel.scaling(height(I), -1), time))
+
+
+def bounded_below(kernel: Kernel, never: Proved, before: Proved, start: Proved) -> Proved:
+    """``h_i(t) >= c`` for every token, where all were positive before t and ``h_i(0) >= c`` for every token."""
+    now = kernel.modus_ponens(kernel.instantiate(never, T, kernel.assume(since())), before)
+    lower = kernel.arithmetic(
+        [kernel.instantiate(start, I), kernel.instantiate(lifted(kernel, 0), I)],
+        sp.Le(Tensor(height(I) * -1, sp.Integer(0)), -LOW, evaluate=False),
+    )
+    found = kernel.modus_ponens(kernel.instantiate(now, -LOW), kernel.generalise(I, lower))
+    here = kernel.arithmetic(
+        [kernel.instantiate(found, I), kernel.instantiate(lifted(kernel, T), I)],
+        sp.Ge(Tensor(height(I), T), LOW, evaluate=False),
+    )
+    return kernel.generalise(I, here)
+
+
+def heights_stay(kernel: Kernel) -> Proved:
+    """For c > 0: if ``h_i(0) >= c`` for all i, then ``h_i(t) >= c`` for all i and t >= 0: first exit, then once more."""
+    never, start = lowest_never_falls(kernel), kernel.assume(higher(LOW, sp.Integer(0)))
+    before = kernel.assume(ForAll(S, until(T), above(S)))
+    stays = kernel.instantiate(bounded_below(kernel, never, before, start), I)
+    positive = kernel.generalise(I, kernel.arithmetic([stays], sp.Gt(Tensor(height(I), T), 0, evaluate=False)))
+    step = kernel.generalise(T, kernel.discharge(before.proposition, positive), since())
+    first = kernel.arithmetic(
+        [kernel.instantiate(start, I)], sp.Gt(Tensor(height(I), sp.Integer(0)), 0, evaluate=False)
+    )
+    forever = kernel.first_exit(kernel.generalise(I, first), step)
+    sooner = kernel.instantiate(forever, S, kernel.assume(sp.Ge(S, 0, evaluate=False)))
+    earlier = kernel.generalise(S, sooner, until(T))
+    found = kernel.generalise(T, bounded_below(kernel, never, earlier, start), since())
+    return kernel.discharge(start.proposition, found)
+
+
+def hemisphere_invariant(kernel: Kernel) -> Proved:
+    """``ForwardInvariant(Hemisphere())``: a positive lower bound of the heights at the start is kept."""
+    start = kernel.assume(above(sp.Integer(0)))
+    kept = heights_stay(kernel)
+    low = kernel.assume(higher(LOW, sp.Integer(0)))
+    later = kernel.instantiate(kernel.modus_ponens(kept, low), T, kernel.assume(since()))
+    positive = kernel.arithmetic([kernel.instantiate(later, I)], sp.Gt(Tensor(height(I), T), 0, evaluate=False))
+    always = kernel.generalise(T, kernel.generalise(I, positive), since())
+    found = kernel.exists_elimination(kernel.least(start, LOW), always)
+    region = kernel.generalise(VectorLetter("v"), kernel.discharge(start.proposition, found))
+    return kernel.modus_ponens(kernel.meaning(ForwardInvariant(Hemisphere())), region)

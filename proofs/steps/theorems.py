@@ -22,6 +22,7 @@ from eigentoken.theory.kernel.propositions import (
     Proposition,
     proposition,
     put,
+    value_letters,
 )
 from eigentoken.theory.kernel.refused import Refused
 from eigentoken.theory.kernel.tensors import STATE, AtTime, Rate, Tensor, VectorLetter
@@ -147,8 +148,10 @@ def _comparison(f: Expression, kappa: sp.Expr, region: Proposition) -> tuple[tup
     other = [Index(each.kind, f"b{place}") for place, each in enumerate(indices)]
     one_f, other_f = f.at(*zip(indices, here, strict=True)), f.at(*zip(indices, other, strict=True))
     parts = Tensor(one_f).divisors()
-    if not indices or sp.sympify(kappa).has(Tensor) or _T in sp.sympify(kappa).free_symbols:
-        raise Refused("the functions have an index, and the rate is a number")
+    if not indices or {_T, _S, _LARGEST} & value_letters(f) or any(each.kind != "token" for each in indices):
+        raise Refused("the functions are one for each token, or each pair, and functions of the state alone")
+    if sp.sympify(kappa).has(Tensor):
+        raise Refused(f"the rate is a number, got {kappa}")
 
     def each(letters: list[Index], said: Any) -> Proposition:
         found = proposition(said)
@@ -165,7 +168,8 @@ def _comparison(f: Expression, kappa: sp.Expr, region: Proposition) -> tuple[tup
     largest = each(other, sp.Le(value(other_f, _T), value(one_f, _T), evaluate=False))
     falls = sp.Le(Rate(one_f, _T), -kappa * value(one_f, _T), evaluate=False)
     smooth = [sp.Ne(Tensor(part.expression, _T), 0) for part in parts]
-    body = Conjunction((each(here, Implication(largest, proposition(falls))), each(here, sp.And(*smooth))))
+    slopes = each(here, Implication(largest, proposition(falls)))
+    body = Conjunction((slopes, *([each(here, sp.And(*smooth))] if smooth else [])))
     since = proposition(sp.Ge(_T, 0, evaluate=False))
     until = sp.Le(_S, _T) if parts else sp.Lt(_S, _T)
     before = ForAll(_S, Conjunction((proposition(sp.Ge(_S, 0, evaluate=False)), proposition(until))), at(region, _S))

@@ -32,7 +32,7 @@ def holds(statement: Statement) -> None:
 
 
 #: Of the chapter on ellipsoids.
-ABELLA = {"AB-L4.1", "AB-T3.1"}
+ABELLA = {"AB-L4.1", "AB-T3.1", "AB-T4.1", "AB-X1"}
 #: Of the chapter on unnormalised tokens.
 PHAM = {"PH-M", "PH-T1", "PH-T2", "PH-T3", "PH-T4", "PH-T5", "PH-C1", "PH-C2", "PH-C4"}
 

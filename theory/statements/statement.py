@@ -303,7 +303,7 @@ class Statement:
             named = self.claims_from[number - 1] if number <= len(self.claims_from) else ()
             concluded = _concluded(type(claim).__name__, named, good)
             yield f"claim {number}", self._under(claim, named) if concluded.is_holds else concluded
-        if self.text and (self.prose_from or not self.claims):
+        if self.prose_from or (self.text and not self.claims):
             yield "text", _concluded("the text", self.prose_from, good)
         if len(self.claims_from) > len(self.claims):
             yield "claims", fails(f"steps are named for {len(self.claims_from)} claims, of {len(self.claims)}")
