@@ -93,7 +93,7 @@ def _bibliography(entries: Collection[Reference]) -> list[str]:
 
 def _breakable(name: str) -> str:
     """A long name of a system may be broken after its hyphens."""
-    return re.sub(r"(?<=\w)-(?=\w)", r"-\\allowbreak{}", name)
+    return re.sub(r"(?<=[a-z])-(?=[a-z])", r"-\\allowbreak{}", name)
 
 
 def escape(text: str) -> str:

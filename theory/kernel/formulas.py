@@ -105,7 +105,8 @@ def latex_negation(said: Negation) -> str:
 
 @latex.register
 def latex_implication(said: Implication) -> str:
-    return rf"\text{{if }} {_inner(said.left)}\text{{, then }} {_inner(said.right)}"
+    last = latex(said.right) if isinstance(said.right, ForAll | Implication) else _inner(said.right)
+    return rf"\text{{if }} {_inner(said.left)},\text{{ then }} {last}"
 
 
 @latex.register

@@ -222,6 +222,8 @@ _CHARACTERS = {
 WIDE = 74
 _PLACES = (
     r"\qquad \text{where",
+    r"\text{if }",
+    r"\text{ then }",
     r"\implies",
     r"\iff",
     r"\Rightarrow",
