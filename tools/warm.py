@@ -7,6 +7,7 @@ tests and ``tools/docs.py`` use it; what is about processes themselves (signals,
 
     warm.py --serve SOCKET      the server; it ends when its standard input does
     warm.py SOCKET ARGUMENT...  one command, as the server's fork
+    warm.py SOCKET -c CODE      Python code, likewise
 """
 
 from __future__ import annotations
@@ -142,9 +143,12 @@ def _become(asked: dict[str, object], streams: list[int]) -> None:
         setattr(sys, f"__{name}__", stream)
     code = 1
     try:
-        from eigentoken.cli import main as eigentoken
+        if sys.argv[1:2] == ["-c"]:
+            exec(compile(sys.argv[2], "<string>", "exec"), {"__name__": "__main__"})
+        else:
+            from eigentoken.cli import main as eigentoken
 
-        eigentoken()
+            eigentoken()
         code = 0
     except SystemExit as left:
         code = left.code if isinstance(left.code, int) else 0 if left.code is None else 1

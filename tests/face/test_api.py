@@ -36,7 +36,7 @@ from eigentoken.lab import (
 )
 from eigentoken.models import run_tokens
 
-from ..commands import tool
+from ..commands import eigentoken, tool
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "notebook.md"
@@ -116,11 +116,14 @@ SKIPPED = (
 )
 
 
-def _revealed(python: str, folder: Path, configuration: str = "") -> None:
-    """mypy --strict on a user's script: every type is one of ours, and both slips are errors."""
+def _revealed(python: str, folder: Path, configuration: str = "", cache: Path | None = None) -> None:
+    """mypy --strict on a user's script: every type is one of ours, and both slips are errors.
+
+    ``cache`` keeps what mypy has found out about files that have not changed since.
+    """
     (folder / "user.py").write_text(USER, encoding="utf-8")
     (folder / "mypy.ini").write_text(configuration, encoding="utf-8")
-    command = [python, "-m", "mypy", "--strict", "--cache-dir", str(folder / "cache"), "user.py"]
+    command = [python, "-m", "mypy", "--strict", "--cache-dir", str(cache or folder / "cache"), "user.py"]
     ran = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     types = re.findall(r'Revealed type is "(.*)"', ran.stdout)
     assert len(types) == USER.count("reveal_type"), ran.stdout + ran.stderr
@@ -132,7 +135,7 @@ def _revealed(python: str, folder: Path, configuration: str = "") -> None:
 
 
 def test_mypy_sees_the_types_of_the_editable_install(tmp_path: Path) -> None:
-    _revealed(sys.executable, tmp_path, SKIPPED)
+    _revealed(sys.executable, tmp_path, SKIPPED, ROOT / ".mypy_cache" / "user")
 
 
 @pytest.mark.slow
@@ -542,7 +545,7 @@ def test_no_backend_of_matplotlib_is_chosen() -> None:
         "assert matplotlib.get_backend().lower() == 'svg', matplotlib.get_backend()\n"
         "import sys; assert 'matplotlib.pyplot' not in sys.modules\n"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    ran = eigentoken("-c", code)
     assert ran.returncode == 0, ran.stderr
 
 

@@ -27,13 +27,21 @@ FLAGS = [
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def chromium() -> Iterator[Any]:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'eigentoken[browser]'")
     with playwright.sync_playwright() as driver:
         opened = driver.chromium.launch(executable_path=chromium, args=FLAGS)
         yield opened
         opened.close()
+
+
+@pytest.fixture
+def browser(chromium: Any) -> Iterator[Any]:
+    """The browser; the pages that a test opens are closed after it, so that none of them goes on moving."""
+    yield chromium
+    for context in chromium.contexts:
+        context.close()
 
 
 def _large_report() -> ModuleType:

@@ -46,7 +46,11 @@ def rechecked(document: dict[str, Any], path: Path) -> tuple[int, str, int]:
 
 @pytest.fixture(scope="module")
 def refuted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return attack("any_step.py", tmp_path_factory.mktemp("refuted") / "any.json")
+    """A refutation that is confirmed as it stands."""
+    path = tmp_path_factory.mktemp("refuted") / "any.json"
+    document = attack("any_step.py", path)
+    assert rechecked(document, path) == (0, "holds", 5)
+    return document
 
 
 @pytest.fixture(scope="module")
@@ -113,9 +117,9 @@ REFUTATIONS: dict[str, Change] = {
 
 @pytest.mark.parametrize("change", REFUTATIONS)
 def test_a_changed_refutation_is_noticed(refuted: dict[str, Any], change: str, tmp_path: Path) -> None:
-    assert rechecked(refuted, tmp_path / "r.json") == (0, "holds", 5)
     forged = copy.deepcopy(refuted)
     REFUTATIONS[change](forged["results"][0])
+    assert forged != refuted
     code, verdict, _ = rechecked(forged, tmp_path / "r.json")
     assert (code, verdict) in ((1, "fails"), (2, "refused"))
 

@@ -35,12 +35,17 @@ def test_folder_environment_and_pipes_are_the_callers(tmp_path: Path) -> None:
 
 def test_nothing_of_ours_is_loaded_beforehand() -> None:
     """A missing import is seen, as in a fresh process: each fork imports our modules anew."""
-    code = (
-        f"import sys; sys.path.insert(0, {str(Path(warm.__file__).parent)!r}); import warm, importlib\n"
-        "for name in warm.LIBRARIES: importlib.import_module(name)\n"
-        "print([name for name in sys.modules if name.split('.')[0] == 'eigentoken'])"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+    ours = "import sys; print(sorted(name for name in sys.modules if name.split('.')[0] == 'eigentoken'))"
+    served = eigentoken("-c", ours)
+    assert (served.returncode, served.stdout, served.stderr) == (0, "[]\n", "")
+    assert eigentoken("-c", f"import eigentoken.version\n{ours}").stdout == "['eigentoken', 'eigentoken.version']\n"
+
+
+def test_code_ends_as_in_a_fresh_process() -> None:
+    assert eigentoken("-c", "raise SystemExit(7)").returncode == 7
+    served = eigentoken("-c", "assert 1 == 2, 'no'")
+    assert served.returncode == 1
+    assert served.stderr.endswith("AssertionError: no\n")
 
 
 def test_a_caller_that_is_killed_takes_its_command_along() -> None:
