@@ -7,6 +7,7 @@ units in which it is of order one, so that its digits do not drown in those of t
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -169,6 +170,7 @@ def mean_moves() -> Verdict:
     return fails(f"the mean moves with {speed}")
 
 
+@cache
 def _run(times: tuple[float, ...], unit: float) -> list[tuple[float, list[float]]]:
     """(mean, tokens) at the times from (1, 0.2, -0.9): the mean in the given unit, and two deviations."""
 

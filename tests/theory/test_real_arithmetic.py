@@ -7,6 +7,9 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eigentoken.theory.language.verdicts import holds
+from eigentoken.theory.proving import real_arithmetic
+from eigentoken.theory.proving.kept_answers import KeptAnswers
 from eigentoken.theory.proving.real_arithmetic import Lemma, prove, satisfiable, truth_at
 
 a, b, c, x, y, s, t = sp.symbols("a b c x y s t", real=True)
@@ -114,6 +117,70 @@ def test_satisfiable():
 def test_lemma():
     assert Lemma("square", (), x**2 >= 0).check().is_holds
     assert Lemma("square", (), x**2 > 0).check().is_fails
+
+
+@pytest.fixture
+def solved(monkeypatch):
+    """Every problem that reaches the solver, with a table of kept answers of its own."""
+    problems = []
+
+    def counted(problem, seconds):
+        problems.append(problem)
+        return solve(problem, seconds)
+
+    solve = real_arithmetic._solve
+    monkeypatch.setattr(real_arithmetic, "_solve", counted)
+    monkeypatch.setattr(real_arithmetic, "_KEPT", KeptAnswers())
+    return problems
+
+
+def test_an_answer_is_kept_for_the_same_question_only(solved):
+    positive = sp.Symbol("x", positive=True)
+    questions = [
+        ([x > 1], x**2 > x, "holds"),
+        ([], x**2 > x, "fails"),
+        ([x >= 1], x**2 > x, "fails"),
+        ([x > sp.Rational(1, 2)], x**2 > x, "fails"),
+        ([x > 1], x**2 > 2 * x, "fails"),
+        ([x > 1], x**2 >= x, "holds"),
+        ([], positive > 0, "holds"),
+        ([], x + 1 > x, "holds"),
+        ([], sp.Gt(x, 0), "fails"),
+    ]
+    for hypotheses, conclusion, answer in questions:
+        before = len(solved)
+        assert prove(hypotheses, conclusion).answer.value == answer
+        assert len(solved) > before or conclusion is sp.true
+    asked = len(solved)
+    for hypotheses, conclusion, answer in questions:
+        assert prove(tuple(hypotheses), conclusion).answer.value == answer
+    assert len(solved) == asked
+    with pytest.raises(TypeError, match="exact Rational"):
+        prove([x > 0.5], x**2 > x)
+
+
+def test_what_is_undecided_is_asked_again_and_so_is_what_has_other_limits(solved):
+    for hypotheses, conclusion in (([x > 1, x < 0], y > 7), ([], n**2 - 3 * n + 2 >= 0)):
+        assert prove(hypotheses, conclusion).is_undecided
+        asked = len(solved)
+        assert prove(hypotheses, conclusion).is_undecided
+        assert len(solved) > asked
+    assert prove([x > 1, x < 0], y > 7, vacuous_allowed=True).is_holds
+    assert prove([x > 1, x < 0], y > 7).is_undecided
+    asked = len(solved)
+    assert prove([x > 1], x > 0).is_holds and prove([x > 1], x > 0, seconds=30).is_holds
+    assert len(solved) == asked + 4
+
+
+def test_the_table_of_kept_answers_is_bounded():
+    table = KeptAnswers(most=2)
+    for question in ("first", "second", "first", "third"):
+        table.answer(question, lambda: holds("old"))
+    assert [table.answer(each, lambda: holds("new")).reason for each in ("first", "third", "second")] == [
+        "old",
+        "old",
+        "new",
+    ]
 
 
 rationals = st.fractions(min_value=-5, max_value=5, max_denominator=6)

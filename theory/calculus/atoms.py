@@ -119,7 +119,7 @@ def map_indices(thing: Any, table: Mapping[Index, Index]) -> Any:
     if isinstance(thing, Index):
         return table.get(thing, thing)
     if isinstance(thing, tuple):
-        parts = [map_indices(part, table) for part in thing]
+        parts = [map_indices(part, table) if isinstance(part, tuple) else part for part in thing]
         return type(thing)(*parts) if hasattr(thing, "_fields") else tuple(parts)
     return thing
 
@@ -129,5 +129,5 @@ def indices_of(thing: Any) -> list[Index]:
     if isinstance(thing, Index):
         return [thing]
     if isinstance(thing, tuple):
-        return [index for part in thing for index in indices_of(part)]
+        return [index for part in thing if isinstance(part, tuple) for index in indices_of(part)]
     return []

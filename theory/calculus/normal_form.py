@@ -11,6 +11,7 @@ Each term has one spelling: the direction of inner products, and the names of bo
 from __future__ import annotations
 
 import itertools
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -101,6 +102,7 @@ def normal_form(expression: Expression, assumptions: Assumptions) -> Expression:
     return Expression({monomial: value for monomial, value in collected.items() if value != 0})
 
 
+@lru_cache(maxsize=4096)  # the same few coefficients come back in every term
 def _coefficient(value: sp.Expr) -> sp.Expr:
     return value if value.is_Rational else sp.cancel(sp.together(value))
 

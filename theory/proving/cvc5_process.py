@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from eigentoken.theory.language.verdicts import Verdict, undecided
+from eigentoken.theory.proving.kept_answers import KeptAnswers
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -28,6 +29,8 @@ __all__ = ["guarded_inequality"]
 SECONDS = 20.0
 _LOCK = threading.Lock()
 _HELPER: list[subprocess.Popen[bytes]] = []
+#: apart from what the first solver keeps: a second opinion is never the first one's answer
+_KEPT = KeptAnswers()
 
 
 def guarded_inequality(hypotheses: Sequence[sp.Basic], conclusion: sp.Basic, seconds: float = SECONDS) -> Verdict:
@@ -38,12 +41,18 @@ def guarded_inequality(hypotheses: Sequence[sp.Basic], conclusion: sp.Basic, sec
     >>> guarded_inequality([x > 1], x**2 > x).answer.value
     'holds'
     """
+    stated = tuple(hypotheses)
+    return _KEPT.answer((stated, conclusion, seconds), lambda: _asked(stated, conclusion, seconds))
+
+
+def _asked(hypotheses: tuple[sp.Basic, ...], conclusion: sp.Basic, seconds: float) -> Verdict:
+    """The answer of the helper process."""
     with _LOCK:
         helper = _helper()
         try:
             if helper.stdin is None or helper.stdout is None:
                 raise OSError("the helper process has no pipes")
-            _send(helper.stdin, (tuple(hypotheses), conclusion))
+            _send(helper.stdin, (hypotheses, conclusion))
             ready, _, _ = select.select([helper.stdout], [], [], seconds)
             if ready:
                 answer = _receive(helper.stdout)

@@ -20,6 +20,7 @@ import sympy as sp
 
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, holds, undecided
 from eigentoken.theory.printing.scalars import scalar_latex
+from eigentoken.theory.proving.kept_answers import KeptAnswers
 from eigentoken.theory.proving.polynomial_form import (
     Translation,
     as_condition,
@@ -108,8 +109,18 @@ def prove(
     >>> prove([a > 0, a < 0], a > 5).answer.value
     'undecided'
     """
-    given = [as_condition(statement) for statement in hypotheses]
+    given = tuple(as_condition(statement) for statement in hypotheses)
     goal = as_condition(conclusion)
+    question = (given, goal, seconds, vacuous_allowed)
+    return _KEPT.answer(question, lambda: _found(*question))
+
+
+_KEPT = KeptAnswers()
+
+
+def _found(stated: tuple[sp.Basic, ...], goal: sp.Basic, seconds: float, vacuous_allowed: bool) -> Verdict:
+    """The answer, found by the solver."""
+    given = list(stated)
     symbols = free_symbols([*given, goal])
     clash = clashing_names(symbols)
     if clash:
@@ -179,7 +190,7 @@ class Lemma:
     seconds: float = field(default=DEFAULT_SECONDS, compare=False)
 
     def check(self) -> Verdict:
-        """Run the solver; nothing is cached, so that a changed lemma is a checked lemma."""
+        """Ask the solver; a kept answer is that to the same hypotheses and conclusion, so a changed lemma is a checked lemma."""
         return prove(self.hypotheses, self.conclusion, seconds=self.seconds)
 
 
