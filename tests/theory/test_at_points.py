@@ -117,7 +117,8 @@ def compiled(expression: sp.Basic) -> Callable[[dict[str, float]], Any]:
     """The expression as a function of its letters by name, in Python's own numbers."""
     symbols = sorted(expression.free_symbols, key=str)
     function = sp.lambdify(symbols, expression, [{"Abs": abs}, vars(cmath)])
-    return lambda values: function(*(values[str(symbol)] for symbol in symbols))
+    names = list(map(str, symbols))
+    return lambda values: function(*(values[name] for name in names))
 
 
 def eigenvalues(found: Spectrum) -> Callable[[dict[str, float], list[float]], list[complex]]:

@@ -110,12 +110,8 @@ def test_bipartite_on_random_instances(derived, name):
         tokens = [list(v)] * p + [list(-v)] * q
         values = {"alpha": step, "lambda_k": eigenvalues[k], "p": p, "q": q, "d": d, "s": sp.Float(str(s), 85)}
         heights = [
-            numeric.number(
-                spectrum.expanded(condition.lhs).subs(
-                    {sym: values[sym.name] for sym in spectrum.expanded(condition.lhs).free_symbols}
-                )
-            )
-            for condition in spectrum.conditions
+            numeric.number(height.xreplace({sym: sp.sympify(values[sym.name]) for sym in height.free_symbols}))
+            for height in (spectrum.expanded(condition.lhs) for condition in spectrum.conditions)
         ]
         if heights and (min(map(abs, heights)) < mp.mpf(1) / 50 or heights[0] * heights[-1] < 0):
             continue

@@ -143,7 +143,7 @@ class Spectrum:
         """The value with the abbreviations written out."""
         result = sp.sympify(value)
         for letter, meaning in self.abbreviations:
-            result = result.subs(letter, meaning)
+            result = result.xreplace({letter: meaning})
         return result
 
     def count_check(self) -> Verdict:
@@ -189,8 +189,8 @@ class Spectrum:
             for extra in _choices(free, listed):
                 known = {**named, **extra}
                 for name, expression in self.relations:
-                    known.setdefault(str(name), expression.subs(_table(expression, known)))
-                count = entry.multiplicity.subs(_table(entry.multiplicity, known))
+                    known.setdefault(str(name), expression.xreplace(_table(expression, known)))
+                count = entry.multiplicity.xreplace(_table(entry.multiplicity, known))
                 if count.free_symbols:
                     raise ValueError(f"values must name {sorted(map(str, count.free_symbols))} for the multiplicity")
                 if not count.is_integer or count < 0:
@@ -200,11 +200,11 @@ class Spectrum:
                 if count == 0:
                     continue
                 for letter, meaning in reversed(self.abbreviations):
-                    known[str(letter)] = meaning.subs(_table(meaning, known))
+                    known[str(letter)] = meaning.xreplace(_table(meaning, known))
                 if from_block and entry.block is not None:
-                    numbers = _roots_of_block(entry.block.subs(_table(entry.block, known)))
+                    numbers = _roots_of_block(entry.block.xreplace(_table(entry.block, known)))
                 else:
-                    numbers = [entry.value.subs(_table(entry.value, known))]
+                    numbers = [entry.value.xreplace(_table(entry.value, known))]
                 for number in numbers:
                     if number.free_symbols:
                         missing = sorted(map(str, number.free_symbols))
@@ -216,9 +216,10 @@ class Spectrum:
         """Refuse values at which a condition of the formulas is false."""
         known = dict(named)
         for name, expression in self.relations:
-            known.setdefault(str(name), expression.subs(_table(expression, known)))
+            known.setdefault(str(name), expression.xreplace(_table(expression, known)))
         for condition in self.conditions:
-            found = self.expanded(condition).subs(_table(self.expanded(condition), known))
+            written = self.expanded(condition)
+            found = written.xreplace(_table(written, known))
             if found == sp.false:
                 raise ValueError(f"the formulas are valid where {plain_text(formula(condition))}, which is false here")
 
@@ -227,7 +228,7 @@ class Spectrum:
     ) -> None:
         """Refuse a list that is too short or too long for what its letter runs over."""
         for run in runs:
-            wanted = run.count.subs(_table(run.count, named))
+            wanted = run.count.xreplace(_table(run.count, named))
             given = listed.get(run.symbol.name)
             if given is not None and wanted.is_number and wanted != len(given):
                 raise ValueError(

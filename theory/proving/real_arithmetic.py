@@ -366,7 +366,7 @@ def truth_at(statement: sp.Basic, point: Mapping[sp.Symbol, sp.Expr]) -> bool | 
 
 
 def _sign_at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> int | None:
-    value = expression.subs(point, simultaneous=True)
+    value = expression.xreplace(dict(point))
     if value.has(sp.zoo, sp.nan, sp.oo, -sp.oo) or value.free_symbols:
         return None
     if value.is_Rational:

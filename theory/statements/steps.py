@@ -150,7 +150,7 @@ class Identity(Step):
     def sides(self) -> tuple[sp.Expr, sp.Expr]:
         """Both sides with the definitions put in, innermost last."""
         left, right = sp.sympify(self.left), sp.sympify(self.right)
-        for _ in range(len(self.where) + 1):
+        for _ in range(len(self.where) + 1 if self.where else 0):
             left, right = left.subs(dict(self.where)), right.subs(dict(self.where))
         return left, right
 
