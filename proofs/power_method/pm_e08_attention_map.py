@@ -24,13 +24,19 @@ from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
 
+OTHER = Index("token", "j")
+
+
+def attention_weight() -> Expression:
+    """``a_ij = exp(x_i^T M x_j) / sum_l exp(x_i^T M x_l)``."""
+    exponent = dot(vector("x", TOKEN), vector("x", OTHER), (Letter("M"),))
+    return exponential(exponent) * factor(row_sum(exponent, OTHER), -1)
+
 
 def attention_step() -> Expression:
     """``x_i + alpha sum_j a_ij V x_j``."""
-    i, j = TOKEN, Index("token", "j")
-    exponent = dot(vector("x", i), vector("x", j), (Letter("M"),))
-    weight = exponential(exponent) * factor(row_sum(exponent, j), -1)
-    return vector("x", i) + (weight * vector("x", j).applied(matrix("V"))).summed(j) * ALPHA
+    pushed = attention_weight() * vector("x", OTHER).applied(matrix("V"))
+    return vector("x", TOKEN) + pushed.summed(OTHER) * ALPHA
 
 
 def proof(k: Kernel) -> Proved:

@@ -7,85 +7,27 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import fixed_token
+from eigentoken.proofs.power_method.pm_e08_attention_map import OTHER, attention_weight
 from eigentoken.proofs.power_method.pm_l10_attention_jacobian import TV13
-from eigentoken.proofs.power_method.symbols import V
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import image
 from eigentoken.proofs.properties.first_failures import FirstFailure, kernel_without_sign
 from eigentoken.proofs.properties.point_checks import kernel_condition
-from eigentoken.proofs.steps.reductions import tensor
-from eigentoken.theory.calculus import (
-    SLOT,
-    Assumptions,
-    CalculusAlgebra,
-    Index,
-    Letter,
-    dot,
-    exponential,
-    factor,
-    matrix,
-    vector,
-)
-from eigentoken.theory.calculus import instance as at
-from eigentoken.theory.calculus.expressions import row_sum
-from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.proofs.steps.fixed_points import at_rest_iff, radial
+from eigentoken.theory.calculus import matrix, vector
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.verdicts import Verdict, all_of, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant
-from eigentoken.theory.statements.steps import Derivation
+
+#: ``u_i = V sum_j a_ij x_j``: the i-th row of ``(A(x) x V) x``.
+PUSH = (attention_weight() * vector("x", OTHER).applied(matrix("V"))).summed(OTHER)
 
 
-def _rows(vectors: str) -> tuple[Any, Any]:
-    """``((A(x) x V) z)_i = sum_j a_ij V z_j``; with ``z_j = v`` for all j, V v = lambda_1 v."""
-    i, j = Index("token", "i"), Index("token", "j")
-    top = sp.Symbol("lambda_1", real=True)
-    rules = Assumptions(eigen={("V", False, "v"): top})
-    exponent = dot(vector("x", i), vector("x", j), (Letter("M"),))
-    weight = exponential(exponent) * factor(row_sum(exponent, j), -1)
-    other = vector("v") if vectors == "v" else vector("x", j)
-    return (weight * other.applied(matrix("V"))).summed(j), rules
-
-
-def _push() -> tuple[Any, Any]:
-    """``u_i`` from the attention map."""
-    from eigentoken.theory.systems.catalogue import system
-
-    algebra = CalculusAlgebra(Assumptions())
-    push = system("attention-map").influence(algebra, {"V": Letter("V"), "M": Letter("M")}, vector("x", SLOT))
-    return at(push, Index("token", "i")), algebra.assumptions
-
-
-def _eigen() -> Any:
-    return vector("v") * sp.Symbol("lambda_1", real=True)
-
-
-def derive() -> Derivation:
-    """One token as in PM-L1; the push as a row of A x V; and why singularity alone says nothing."""
-    return Derivation(
-        (
-            *fixed_token(),
-            tensor(
-                "kernel",
-                "The push is the $i$-th row of $(A(x) \\otimes V)\\,x$: with $c_i = x_i^{\\top}u_i$ the condition $u_i "
-                "= c_ix_i$ for all $i$ reads $(A(x) \\otimes V - \\operatorname{diag}(c) \\otimes I)\\,x = 0$, for "
-                "that same $x$.",
-                _push,
-                _rows("x")[0],
-                r"u_i = \sum_ja_{ij}(x)\,Vx_j",
-                uses=("fixed: sufficient",),
-            ),
-            tensor(
-                "always singular",
-                "For every state, $\\mathbf 1 \\otimes v_1$ is an eigenvector of $A(x) \\otimes V$ with eigenvalue "
-                "$\\lambda_1$, because the rows of $A$ sum to 1: with $c_i = \\lambda_1$ the matrix is singular "
-                "whatever $x$ is.",
-                lambda: _rows("v"),
-                _eigen(),
-                r"\big((A(x) \otimes V)(\mathbf 1 \otimes v_1)\big)_i = \lambda_1v_1",
-            ),
-        )
-    )
+def proof(k: Kernel) -> Proved:
+    """The push is radial, as for any map."""
+    return radial(k, PUSH)
 
 
 def singular_and_moving() -> Verdict:
@@ -118,15 +60,9 @@ PM_P1 = register(
         source=Source(LI_ALTAFINI, "Proposition 1"),
         title="The kernel condition for fixed points",
         systems=("attention-map",),
-        conditions=(Symmetric(V),),
-        text=(
-            r"$x$ is a fixed point of the attention map iff $(A(x) \otimes V - \operatorname{diag}(c) \otimes I)\,x = "
-            r"0$ for that same $x$, with $c_i = x_i^{\top}u_i > -1/\alpha$. The mere existence of scalars $c_i$ that "
-            r"make the matrix singular says nothing: $c_i = \lambda_1$ does it for every $x$."
-        ),
+        claims=(at_rest_iff(PUSH),),
         depends=("PM-L8", "PM-L10"),
-        derive=derive,
-        prose_from=("kernel", "always singular"),
+        proof=proof,
         printed=Printed(
             text=(
                 r"The system has a clustering equilibrium iff there are scalars $c_1, \dots, c_n$ such that $A \otimes "

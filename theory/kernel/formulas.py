@@ -124,7 +124,7 @@ def _vector_equation(said: Binder) -> str:
     relation = relation_of(said.body)
     if not (isinstance(said, ForAll) and isinstance(said.letter, VectorLetter) and said.guard == TRUE):
         return ""
-    if not isinstance(relation, sp.Eq) or not all(isinstance(side, Tensor) or side == 0 for side in relation.args):
+    if not isinstance(relation, sp.Eq):
         return ""
     sides = [_vector_latex(side, said.letter.name) for side in relation.args]
     return " = ".join(sides) if all(sides) else ""
@@ -133,7 +133,13 @@ def _vector_equation(said: Binder) -> str:
 def _vector_latex(side: sp.Basic, name: str) -> str:
     if side == 0:
         return "0"
-    if side.time is not None:
+    if isinstance(side, sp.Mul):
+        quantities = [each for each in side.args if isinstance(each, Tensor)]
+        scale = sp.Mul(*(each for each in side.args if not isinstance(each, Tensor)))
+        text = _vector_latex(quantities[0], name) if len(quantities) == 1 and not scale.has(Tensor) else ""
+        wide = len(quantities[0].key) > 1 if quantities else False
+        return text and rf"{scalar_latex(scale)} " + (rf"\left({text}\right)" if wide else text)
+    if not isinstance(side, Tensor) or side.time is not None:
         return ""
     terms: dict[Monomial, sp.Expr] = {}
     for monomial, coefficient in side.expression.terms.items():

@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus import Expression, Index, exponential, factor
-from eigentoken.theory.calculus.atoms import Exp, SumExp
+from eigentoken.theory.calculus.atoms import Exp, Norm, SumExp
 from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.propositions import (
     TRUE,
@@ -57,13 +57,14 @@ def exponential_of(exponent: Expression) -> Proved:
 
 
 def positive(quantity: Expression) -> Proved:
-    """A sum of products of exponentials, and of rows of them, with positive scales, is positive: there is at least one token.
+    """A sum of products of exponentials, of rows of them and of norms that a map divides by, with positive scales, is positive.
 
+    There is at least one token, and where a map is defined the norm that it divides by is not zero.
     A row under a mask is a sum over what a token sees, itself among it where the mask is causal.
     """
     for monomial, scale in quantity.terms.items():
         rows = [atom for atom, _ in monomial.factors if isinstance(atom, SumExp)]
-        plain = len(rows) + sum(isinstance(atom, Exp) for atom, _ in monomial.factors) == len(monomial.factors)
+        plain = all(isinstance(atom, Exp | SumExp | Norm) for atom, _ in monomial.factors)
         seen = all(mask.name == "causal" for row in rows for mask in row.masks) and all(
             len(row.masks) < 2 for row in rows
         )
@@ -71,7 +72,7 @@ def positive(quantity: Expression) -> Proved:
         if any(index.kind not in ("token", "head") for index in indices):
             raise Refused(f"a sum over {', '.join(sorted({each.kind for each in indices}))} could be empty")
         if monomial.arrow is not None or not plain or not seen or scale.is_positive is not True:
-            raise Refused(f"{quantity!r} is no sum of products of exponentials with positive scales")
+            raise Refused(f"{quantity!r} is no sum of products of exponentials and norms with positive scales")
     if not quantity.terms:
         raise Refused("an empty sum is zero")
     wanted = sp.Gt(Tensor(quantity), 0, evaluate=False)
