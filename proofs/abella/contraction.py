@@ -66,7 +66,7 @@ def on_ellipsoid() -> Proposition:
     )
 
 
-class Setting:
+class ContractionSetting:
     """Hypotheses: all heights are at least c, at most m; the norms of the scores are at most b."""
 
     def __init__(self, kernel: Kernel) -> None:
@@ -231,7 +231,7 @@ class Setting:
         )
 
 
-def decay(setting: Setting) -> Proved:
+def decay(setting: ContractionSetting) -> Proved:
     """Where the heights stay above c: ``D_ij(t) <= C e^{-kappa t}``, by comparison of the widest pair."""
     kernel, first, second = setting.kernel, Index("token", "a0"), Index("token", "a1")
     falls = kernel.discharge(setting.widest(first, second), setting.slope(first, second))
@@ -246,7 +246,7 @@ def decay(setting: Setting) -> Proved:
 
 def gap_bound(kernel: Kernel) -> Proved:
     """``|x_i(t) - x_j(t)|^2 <= 4 m^2/(lambda c^2) e^{-kappa t}`` for all pairs and ``t >= 0``, from ``h_i(0) >= c`` for all i."""
-    setting, here = Setting(kernel), kernel.assume(since())
+    setting, here = ContractionSetting(kernel), kernel.assume(since())
     start = kernel.assume(higher(LOW, sp.Integer(0)))
     stays = kernel.modus_ponens(heights_stay(kernel), start)
     sooner = kernel.instantiate(stays, S, kernel.assume(sp.Ge(S, 0, evaluate=False)))

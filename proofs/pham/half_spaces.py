@@ -122,7 +122,6 @@ def _lower(kernel: Kernel) -> Proved:
 #: The tokens start on the side of w, which is not zero.
 START = ForAll(I, TRUE, _said(sp.Gt, _height(I, 0), 0))
 NONZERO = _said(sp.Gt, Tensor(dot(NORMAL, NORMAL)), 0)
-SIDE = ForAll(TIME, AFTER, ForAll(I, TRUE, _said(sp.Gt, _height(I, TIME), 0)))
 LEAST = sp.Symbol("m", positive=True)
 SQUARE, NUMBER, AT = (sp.Symbol(name, real=True) for name in ("N", "K", "s"))
 

@@ -124,7 +124,7 @@ def map_indices(thing: Any, table: Mapping[Index, Index]) -> Any:
     return thing
 
 
-def indices_of(thing: Any) -> list[Index]:
+def indices_of(thing: object) -> list[Index]:
     """Every occurrence of an index, in order, with repetitions."""
     if isinstance(thing, Index):
         return [thing]

@@ -170,11 +170,11 @@ def latex_binder(said: Binder) -> str:
     guard = "" if said.guard == TRUE else rf" \text{{ with }} {latex(said.guard)}"
     if isinstance(said, Exists):
         return rf"\text{{there is }} {_letter(said.letter)}{guard} \text{{ such that }} {latex(said.body)}"
-    merges = isinstance(said.body, ForAll) and said.body.guard == TRUE and not _vector_equation(said.body)
-    if merges and not guard and _sort(said) == _sort(said.body):
-        return rf"\text{{for every }} {_letter(said.letter)}, " + latex(said.body).removeprefix(
-            rf"\text{{for every }} {_sort(said.body)}"
-        )
+    inner = said.body
+    merges = isinstance(inner, ForAll) and inner.guard == TRUE and not _vector_equation(inner) and not guard
+    if isinstance(inner, ForAll) and merges and _sort(said) == _sort(inner):
+        rest = latex(inner).removeprefix(rf"\text{{for every }} {_sort(inner)}")
+        return rf"\text{{for every }} {_letter(said.letter)}, {rest}"
     return rf"\text{{for every }} {_letter(said.letter)}{guard}\text{{: }} {latex(said.body)}"
 
 

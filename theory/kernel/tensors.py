@@ -210,7 +210,7 @@ class Slope(Rate):
             raise Refused(f"{along} is no direction: it is given by the state")
         made = super().__new__(cls, expression)
         made.along = along
-        return made  # type: ignore[return-value]
+        return made
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and (self.key, self.along) == (other.key, other.along)
