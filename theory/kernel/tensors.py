@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import sympy as sp
 
 from eigentoken.theory.calculus import Assumptions, Expression, Index, factor, normal_form, substitute, vector
-from eigentoken.theory.calculus.atoms import Base, Dot, Exp, Letter, Named, Norm, SumExp, indices_of
+from eigentoken.theory.calculus.atoms import Base, Dot, Exp, Letter, Named, Norm, SumExp
 from eigentoken.theory.calculus.expressions import Monomial, frozen, thawed
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.kernel.refused import Refused
@@ -123,7 +123,7 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
                 if isinstance(atom, Exp | SumExp) and _divides(atom.exponent):
                     raise Refused(f"{self} divides by a quantity in an exponent: name the quotient first")
                 if power < 0 and isinstance(atom, Dot | Named):
-                    if set(indices_of(atom)) & set(monomial.bound):
+                    if factor(atom).free_indices & set(monomial.bound):
                         raise Refused(f"{self} divides by a quantity in a sum: name the quotient first")
                     found.append(Tensor(factor(atom), self.time))
         return found
