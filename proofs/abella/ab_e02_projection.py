@@ -11,6 +11,18 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.equations import (
+    CONSERVED,
+    DEFINITE,
+    NORM_OF_THE_STEP,
+    NORMALISED,
+    RAYS,
+    conserved,
+    definite,
+    norm_of_the_step,
+    normalised,
+    rays,
+)
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import as_numbers, numbers
 from eigentoken.proofs.properties.flow_properties import differential_of_projection, on_the_ellipsoid
@@ -32,6 +44,8 @@ from eigentoken.theory.calculus import (
 )
 from eigentoken.theory.calculus.derivative import expand_definitions
 from eigentoken.theory.calculus.groups import with_norms
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.observables import apply_matrix
 from eigentoken.theory.language.observables import dot as inner
@@ -151,6 +165,11 @@ def differential_example() -> list[Any]:
     return [(b - mixed / size * a) / numbers().sqrt(size) for a, b in zip(point, along, strict=True)]
 
 
+def proof(kernel: Kernel) -> Proved:
+    """What the projection is, and that the layer divides by it: it stays on the ellipsoid."""
+    return kernel.conjunction(*(each(kernel) for each in (definite, rays, normalised, norm_of_the_step, conserved)))
+
+
 AB_E2 = register(
     Statement(
         id="AB-E2",
@@ -158,12 +177,17 @@ AB_E2 = register(
         source=Source(ABELLA, "eq. (2)"),
         title="Projection to an ellipsoid",
         systems=("ellipsoid-map",),
-        text="For $W$ symmetric positive definite and $x \\neq 0$ put $\\pi_W(x) = x/|x|_W$, $|x|_W = "
-        "(x^{\\top}Wx)^{1/2}$. Then $\\pi_W(x)$ lies on $\\mathcal{E}_W = \\{y : y^{\\top}Wy = 1\\}$, and $\\pi_W(cx) "
-        "= \\pi_W(x)$ for $c > 0$.",
         conditions=(Symmetric(W), PositiveDefinite(W)),
+        claims=(DEFINITE, RAYS, NORMALISED, NORM_OF_THE_STEP, CONSERVED),
         derive=derive_projection,
-        prose_from=("on the ellipsoid", "rays"),
+        proof=proof,
+        claims_from=(
+            ("on the ellipsoid",),
+            ("rays",),
+            ("on the ellipsoid",),
+            ("on the ellipsoid",),
+            ("on the ellipsoid",),
+        ),
         vectors=(
             Vector(
                 "x = (1, 2, -1), W = diag(1, 2, 3)",

@@ -12,6 +12,16 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.equations import (
+    NORM_OF_THE_STEP,
+    NORMALISED,
+    PUSHED,
+    ROW_SUMS,
+    norm_of_the_step,
+    normalised,
+    pushed,
+    row_sums,
+)
 from eigentoken.proofs.abella.heads_flow import attention_weight
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import det_matrix, det_tokens, diagonal, identity, numbers
@@ -30,6 +40,8 @@ from eigentoken.theory.calculus import (
     vector,
 )
 from eigentoken.theory.calculus.derivative import COLUMN
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.observables import apply_matrix, dot
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import sign
@@ -187,6 +199,12 @@ ORDER = Counterexample(
     check=printed_order_fails,
 )
 
+
+def proof(kernel: Kernel) -> Proved:
+    """The equation of the layer, with its weights."""
+    return kernel.conjunction(*(each(kernel) for each in (row_sums, pushed, normalised, norm_of_the_step)))
+
+
 AB_E4 = register(
     Statement(
         id="AB-E4",
@@ -194,10 +212,10 @@ AB_E4 = register(
         source=Source(ABELLA, "eq. (4)"),
         title="Self-attention in matrix form",
         systems=("ellipsoid-map",),
-        text="$z = V x \\exp(x^{\\top}K^{\\top}Qx)\\, D$ with $D$ diagonal, $D_{ii}^{-1} = \\sqrt{d}\\,\\sum_j "
-        "\\exp(x_j^{\\top}K^{\\top}Qx_i)$: the normaliser stands on the right.",
+        claims=(ROW_SUMS,),
         derive=derive_matrix_form,
-        prose_from=("row sums", "order of the factors"),
+        proof=row_sums,
+        claims_from=(("row sums", "order of the factors"),),
         printed=Printed(
             text="$z = V x\\, D \\exp(x^{\\top}K^{\\top}Qx)$.",
             wrong="With $D$ to the left of the exponential the sum over the keys is divided by the normaliser of the "
@@ -219,12 +237,11 @@ AB_E5 = register(
         source=Source(ABELLA, "eq. (5)"),
         title="The multi-head layer in matrix form",
         systems=("ellipsoid-map",),
-        text="$y^{+} = \\pi_W\\bigl(y + \\sum_{\\eta=1}^{h} W_{\\eta} V_{\\eta}\\, y "
-        "\\exp(y^{\\top}K_{\\eta}^{\\top}Q_{\\eta}y)\\, D_{\\eta}\\bigr)$, with one output matrix $W_{\\eta}$ for "
-        "each head $\\eta = 1, \\dots, h$.",
+        claims=(PUSHED, NORMALISED, NORM_OF_THE_STEP),
         depends=("AB-E2", "AB-E4"),
         derive=derive_matrix_form,
-        prose_from=("row sums", "order of the factors"),
+        proof=lambda kernel: kernel.conjunction(pushed(kernel), normalised(kernel), norm_of_the_step(kernel)),
+        claims_from=(("row sums", "order of the factors"),) * 3,
         printed=Printed(
             text="$D_{\\eta}$ to the left of the exponential; output matrices $W_{\\eta}$ for $1 \\le \\eta \\le "
             "\\ell$.",
@@ -243,13 +260,11 @@ AB_E6 = register(
         source=Source(ABELLA, "eq. (6)"),
         title="The multi-head layer, componentwise",
         systems=("ellipsoid-map",),
-        text="With $P_{\\eta} = Q_{\\eta}^{\\top}K_{\\eta}$ and $U_{\\eta} = W_{\\eta}V_{\\eta}$: $y_i^{+} = "
-        "\\pi_W\\bigl(y_i + \\sum_{\\eta}\\sum_j \\alpha^{\\eta}_{ij} U_{\\eta} y_j\\bigr)$, $\\alpha^{\\eta}_{ij} = "
-        "e^{y_i^{\\top}P_{\\eta}y_j}/Z^{\\eta}_i$, $Z^{\\eta}_i = \\sqrt d\\,\\sum_k e^{y_i^{\\top}P_{\\eta}y_k}$. "
-        "The rows of $\\alpha^{\\eta}$ sum to $1/\\sqrt d$.",
+        claims=(ROW_SUMS, PUSHED, NORMALISED, NORM_OF_THE_STEP),
         depends=("AB-E2", "AB-E5"),
         derive=derive_layer,
-        prose_from=("row sums of the system", "componentwise"),
+        proof=proof,
+        claims_from=(("row sums of the system",), *((("componentwise",),) * 3)),
         vectors=(
             Vector(
                 "step 1/10, three tokens, two heads",

@@ -10,6 +10,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.abella.ab_e04_attention_matrix_form import layer_data
+from eigentoken.proofs.abella.equations import CONSERVED, VELOCITY, conserved, velocity
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import numbers
 from eigentoken.proofs.properties.flow_properties import tangent_field
@@ -117,13 +118,13 @@ AB_E7 = register(
         kind=Kind.DEFINITION,
         source=Source(ABELLA, "eq. (7)"),
         title="The continuous model",
-        systems=("ellipsoid-multihead-flow", "ellipsoid-map"),
+        systems=("ellipsoid-multihead-flow",),
         conditions=(Symmetric(W), PositiveDefinite(W)),
-        text="$\\dot y_i = \\sum_{\\eta}\\sum_j \\alpha^{\\eta}_{ij}(t, y)\\bigl(U_{\\eta}y_j - "
-        "(y_i^{\\top}WU_{\\eta}y_j)\\,y_i\\bigr)$ on $\\mathcal{E}_W$. With $V_{\\eta} \\to \\tau V_{\\eta}$ the "
-        "layer (6) is a first-order step of this flow.",
+        claims=(VELOCITY, CONSERVED),
         depends=("AB-E3", "AB-E6"),
         derive=derive,
+        proof=lambda kernel: kernel.conjunction(velocity(kernel), conserved(kernel)),
+        claims_from=(("the two registered systems",), ("off the ellipsoid",)),
         prose_from=("the two registered systems", "second order error", "off the ellipsoid"),
         vectors=(
             Vector(

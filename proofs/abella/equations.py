@@ -1,0 +1,137 @@
+"""The equations (2)-(10) and (15) as claims, and their proofs from the registered systems, for symbolic n, d and heads."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from eigentoken.proofs.abella.attention_bounds import METRIC, I, J, weight
+from eigentoken.proofs.steps.equations import (
+    NORMALISED,
+    RAW,
+    Z,
+    at_every_token,
+    for_every,
+    moves_by,
+    normalised,
+    same_vectors,
+    the_same,
+)
+from eigentoken.proofs.steps.theorems import RAYLEIGH_BELOW
+from eigentoken.theory.calculus import ALPHA, DIMENSION, HEAD, Expression, Letter, Norm, dot, factor, one, vector, zero
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import Implication, proposition
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter
+from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
+from eigentoken.theory.language.terms import matrix
+
+__all__ = [
+    "CONSERVED",
+    "DEFINITE",
+    "NORMALISED",
+    "NORM_OF_THE_STEP",
+    "PUSHED",
+    "RAYS",
+    "ROW_SUMS",
+    "VELOCITY",
+    "conserved",
+    "definite",
+    "norm_of_the_step",
+    "normalised",
+    "pushed",
+    "rays",
+    "row_sums",
+    "velocity",
+]
+
+_VALUE = (Letter("U", False, (HEAD,)),)
+_STATE, _OTHER = vector(STATE, I), vector(STATE, J)
+
+
+def push() -> Expression:
+    """``u_i = sum_h sum_j alpha^h_ij U_h x_j``."""
+    return (weight(I, J) * _OTHER.applied(_VALUE)).summed(J, HEAD)
+
+
+#: The weights of each head and token sum to ``1/sqrt(d)``.
+ROW_SUMS = Formula(
+    for_every(sp.Eq(Tensor(weight(I, J).summed(J)), Tensor(one() / sp.sqrt(DIMENSION)), evaluate=False), HEAD, I)
+)
+#: ``y_i = x_i + alpha u_i``.
+PUSHED = same_vectors(RAW, _STATE + push() * ALPHA, I)
+_LENGTH = Norm("r", (I,))
+#: ``r_i^2 = y_i^T W y_i``.
+NORM_OF_THE_STEP = Formula(
+    for_every(sp.Eq(Tensor(dot(RAW, RAW, METRIC)), Tensor(factor(_LENGTH, 2)), evaluate=False), I)
+)
+#: ``x_i^T W x_i`` does not change.
+CONSERVED = Formula(for_every(sp.Eq(Rate(dot(_STATE, _STATE, METRIC)), 0, evaluate=False), I))
+#: ``dx_i/dt = sum_h sum_j alpha^h_ij (U_h x_j - (x_i^T W U_h x_j) x_i)``.
+VELOCITY = moves_by(
+    (weight(I, J) * (_OTHER.applied(_VALUE) - dot(_STATE, _OTHER.applied(_VALUE), METRIC) * _STATE)).summed(J, HEAD)
+)
+
+
+def row_sums(kernel: Kernel) -> Proved:
+    return at_every_token(
+        kernel, kernel.reduction(weight(I, J).summed(J), ROW_SUMS.said.body.body.word.relation.rhs.expression), HEAD, I
+    )
+
+
+def pushed(kernel: Kernel) -> Proved:
+    return the_same(kernel, RAW, _STATE + push() * ALPHA, I)
+
+
+def norm_of_the_step(kernel: Kernel) -> Proved:
+    return at_every_token(kernel, kernel.reduction(dot(RAW, RAW, METRIC), factor(_LENGTH, 2)), I)
+
+
+def conserved(kernel: Kernel, form: tuple[Letter, ...] = METRIC) -> Proved:
+    """From the equation: the projection takes away what would change it."""
+    rate = kernel.increment(dot(_STATE, _STATE, form))
+    value = rate.proposition.word.relation
+    none = kernel.reduction(value.rhs.expression, zero())
+    said = sp.Eq(value.lhs, 0, evaluate=False)
+    return at_every_token(kernel, kernel.arithmetic([rate, none, kernel.factors(zero())], said), I)
+
+
+def velocity(kernel: Kernel) -> Proved:
+    return at_every_token(kernel, kernel.increment(dot(vector(Z.name), _STATE)), I, Z)
+
+
+_Z, _U, _SCALE = vector("z"), vector("u"), sp.Symbol("c", positive=True)
+_W = matrix("W")
+
+
+def _form(left: Expression, right: Expression) -> Tensor:
+    return Tensor(dot(left, right, METRIC))
+
+
+_LONG = sp.Gt(_form(_Z, _Z), 0, evaluate=False)
+#: ``z^T W z > 0`` for ``z != 0``.
+DEFINITE = Formula(
+    for_every(Implication(proposition(sp.Gt(Tensor(dot(_Z, _Z)), 0, evaluate=False)), proposition(_LONG)), Z)
+)
+_ONE_RAY = sp.Eq(
+    Tensor(dot(_U, _Z * _SCALE)) / sp.sqrt(_form(_Z * _SCALE, _Z * _SCALE)),
+    Tensor(dot(_U, _Z)) / sp.sqrt(_form(_Z, _Z)),
+    evaluate=False,
+)
+#: ``z/|z|_W`` is the same for all points of a ray, seen with every vector u.
+RAYS = Formula(for_every(Implication(proposition(_LONG), proposition(_ONE_RAY)), Z, VectorLetter("u"), _SCALE))
+
+
+def definite(kernel: Kernel) -> Proved:
+    least = kernel.unfold(kernel.given(PositiveDefinite(_W)))
+    below = kernel.textbook(RAYLEIGH_BELOW, kernel.given(Symmetric(_W)), A=_W, z=_Z)
+    there = kernel.assume(sp.Gt(Tensor(dot(_Z, _Z)), 0, evaluate=False))
+    return at_every_token(
+        kernel, kernel.discharge(there.proposition, kernel.arithmetic([least, below, there], _LONG)), Z
+    )
+
+
+def rays(kernel: Kernel) -> Proved:
+    scaled = [kernel.scaling(dot(_U, _Z), _SCALE), kernel.scaling(dot(_Z, _Z, METRIC), _SCALE**2)]
+    found = kernel.discharge(_LONG, kernel.arithmetic([*scaled, kernel.assume(_LONG)], _ONE_RAY))
+    return at_every_token(kernel, kernel.settled(found), Z, VectorLetter("u"), _SCALE)
