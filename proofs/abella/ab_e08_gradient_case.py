@@ -10,6 +10,16 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.gradient import (
+    CONSERVED,
+    DIFFERENTIAL,
+    POSITIVE,
+    SYMMETRIC,
+    VELOCITY,
+    differential,
+    flow,
+    metric,
+)
 from eigentoken.proofs.abella.heads_flow import attention_weight
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import det_spd, det_tokens, numbers
@@ -213,10 +223,11 @@ AB_E8 = register(
         title="The gradient case of the model",
         systems=("ellipsoid-flow",),
         conditions=CONDITIONS,
-        text="One head, $U = I$, $P$ constant, symmetric and positive definite, $W = P$: $\\dot y_i = \\sum_j "
-        "\\alpha_{ij}\\bigl(y_j - (y_i^{\\top}Py_j)\\,y_i\\bigr) =: Y_P(y)_i$ on $\\mathcal{E}_P$.",
+        claims=(VELOCITY, CONSERVED),
         depends=("AB-E7",),
         derive=derive_flow,
+        proof=flow,
+        claims_from=(("special case", "smooth field"), ("stays on the ellipsoid",)),
         prose_from=("special case", "smooth field", "manifold"),
         vectors=(
             Vector(
@@ -237,11 +248,10 @@ AB_E9 = register(
         title="The Riemannian metric",
         systems=("ellipsoid-flow",),
         conditions=CONDITIONS,
-        text="$g_x(X, Y) = \\sum_i Z_i(x)\\, X_i^{\\top}PY_i$ with $Z_i(x) = \\sqrt d\\,\\sum_k e^{x_i^{\\top}Px_k}$ "
-        "is a Riemannian metric on $(\\mathbb{R}^d \\setminus 0)^{\\ell}$, and so is its restriction to "
-        "$(\\mathcal{E}_P)^{\\ell}$.",
+        claims=(SYMMETRIC, POSITIVE),
         derive=derive_metric,
-        prose_from=("positive definite",),
+        proof=metric,
+        claims_from=(("positive definite",), ("positive definite",)),
         property_tests=(metric_is_positive,),
     )
 )
@@ -254,10 +264,10 @@ AB_E10 = register(
         title="The potential",
         systems=("ellipsoid-flow",),
         conditions=CONDITIONS,
-        text="$V(x) = -\\tfrac12\\sum_{i,j} e^{x_i^{\\top}Px_j}$, and $V_P$ is its restriction to "
-        "$(\\mathcal{E}_P)^{\\ell}$.",
+        claims=(DIFFERENTIAL,),
         derive=derive_potential,
-        prose_from=("differential",),
+        proof=differential,
+        claims_from=(("differential",),),
         vectors=(Vector("V_P at the data of AB-T3.1", potential_example, ("-11.037455826366",)),),
         property_tests=(gradient_identity,),
     )

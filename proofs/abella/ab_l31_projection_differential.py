@@ -13,6 +13,7 @@ import sympy as sp
 
 from eigentoken.proofs.abella.ab_e02_projection import at_unit_norm
 from eigentoken.proofs.abella.ab_e02_projection import differential as projection_differential
+from eigentoken.proofs.abella.gradient import IMAGE, KEPT, ORTHOGONAL, projection
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.steps.calculus_steps import TOKEN_I, attention_sum, tensor_step
 from eigentoken.theory.calculus import (
@@ -139,11 +140,11 @@ AB_L31 = register(
         title="The differential of the projection is orthogonal",
         systems=("ellipsoid-flow",),
         conditions=(Symmetric(P), PositiveDefinite(P)),
-        text="On $(\\mathcal{E}_P)^{\\ell}$ the map $X \\mapsto T\\pi_P X$ is the $g$-orthogonal projection onto "
-        "$T(\\mathcal{E}_P)^{\\ell}$.",
         depends=("AB-E3", "AB-E9"),
+        claims=(IMAGE, KEPT, ORTHOGONAL),
         derive=derive,
-        prose_from=("image is tangent", "tangent vectors are fixed", "residual is orthogonal"),
+        proof=projection,
+        claims_from=(("image is tangent",), ("tangent vectors are fixed",), ("residual is orthogonal",)),
         property_tests=(projection_on_instances,),
     )
 )

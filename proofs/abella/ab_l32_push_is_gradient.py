@@ -9,6 +9,7 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.gradient import GRADIENT, gradient
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.flow_properties import gradient_identity
 from eigentoken.proofs.steps.calculus_steps import TOKEN_I, TOKEN_J, attention_sum, pair_exponential, tensor_step
@@ -92,11 +93,11 @@ AB_L32 = register(
         title="The push is a gradient",
         systems=("ellipsoid-flow",),
         conditions=(Symmetric(P), PositiveDefinite(P)),
-        text="$\\operatorname{grad}_g V = -X_P$ on $(\\mathbb{R}^d \\setminus 0)^{\\ell}$, $X_P(x)_i = \\sum_j "
-        "\\alpha_{ij}(x)\\,x_j$.",
         depends=("AB-E9", "AB-E10"),
+        claims=(GRADIENT,),
         derive=derive,
-        prose_from=("gradient",),
+        proof=gradient,
+        claims_from=(("gradient",),),
         variants=(
             Variant(
                 "Symmetric(P)",

@@ -10,6 +10,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.abella.ab_e08_gradient_case import data
+from eigentoken.proofs.abella.gradient import GRADIENT_FLOW, gradient_flow
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import numbers
 from eigentoken.proofs.steps.calculus_steps import (
@@ -154,7 +155,8 @@ def proof(kernel: Kernel) -> Proved:
     exact = kernel.arithmetic([rate, written, kernel.scaling(lost(), -1)], RATE)
     falls = sp.Le(RATE.lhs, -scale * Tensor(speed), evaluate=False)
     bound = kernel.arithmetic([exact, kernel.summed(each), kernel.scaling(speed, scale)], falls)
-    return kernel.dissipates(ellipsoid_potential, scale, bound, kernel.arithmetic([positive], scale > 0))
+    decreases = kernel.dissipates(ellipsoid_potential, scale, bound, kernel.arithmetic([positive], scale > 0))
+    return kernel.conjunction(gradient_flow(kernel), decreases)
 
 
 def rate_example() -> list[Any]:
@@ -179,11 +181,11 @@ AB_T31 = register(
         title="Transformers as gradient flows",
         systems=("ellipsoid-flow",),
         conditions=(Symmetric(P), PositiveDefinite(P)),
-        claims=(Decreases(ellipsoid_potential, strict=True),),
+        claims=(GRADIENT_FLOW, Decreases(ellipsoid_potential, strict=True)),
         depends=("AB-L3.1", "AB-L3.2", "AB-E8"),
         derive=derive,
         proof=proof,
-        claims_from=(("sign",),),
+        claims_from=(("gradient on the ellipsoid",), ("sign",)),
         vectors=(Vector("|Y_P|_g^2 at the data of AB-E8", rate_example, ("0.618703674475619",)),),
     )
 )

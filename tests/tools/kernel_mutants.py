@@ -57,6 +57,25 @@ STILL_TRUE: dict[str, str] = {
     "PM-T3: for oja-map": "the Oja map is the attention map with the scores 0",
 }
 
+_OFF_THE_ELLIPSOID = ("oja-map", "oja-flow", "attention-map", "attention-flow", "multihead-map", "multihead-flow")
+STILL_TRUE |= {
+    f"{name}: for {about}": "an identity of vectors: it asks nothing of the system"
+    for name in ("AB-E4", "AB-E9", "AB-E10", "AB-L3.2")
+    for about in (*_OFF_THE_ELLIPSOID, "causal-flow", "token-flow")
+}
+STILL_TRUE |= {
+    "AB-E4: for ellipsoid-multihead-flow": "the flow has the same weights",
+    **{
+        f"{name}: without {word}(term={letter})": "the metric of an ellipsoid is symmetric and positive definite"
+        for name, letter in (("AB-E7", "W"), ("AB-E8", "P"))
+        for word in ("Symmetric", "PositiveDefinite")
+    },
+    **{
+        f"{name}: without PositiveDefinite(term=P)": "an identity of vectors: no sign is used"
+        for name in ("AB-E10", "AB-L3.1", "AB-L3.2")
+    },
+}
+
 _TURNED = {sp.Lt: sp.Le, sp.Le: sp.Lt, sp.Gt: sp.Ge, sp.Ge: sp.Gt, sp.Eq: sp.Le, sp.Ne: sp.Gt}
 _LETTERS = {k: ell, ell: k, p: q, q: p, n: n + 1, d: d + 1}
 #: A word, and words that say more or something else of the same fields.
