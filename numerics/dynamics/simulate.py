@@ -186,9 +186,10 @@ class Simulation:
     def load(cls, path: str | Path) -> Simulation:
         """The run that :meth:`save` or ``simulate --data`` wrote; limits and observables are made anew from its states."""
         saved = read_run(path)
-        mask = saved.settings.get("mask")
+        asked = saved.settings.get("mask")
+        mask = "default" if asked is None else asked if isinstance(asked, str) else _mask_rows(asked)
         n, dtype = saved.states.shape[-2], saved.states.dtype
-        task = problem(saved.system, saved.parameters, "default" if mask is None else mask, dtype=dtype, n=n)
+        task = problem(saved.system, saved.parameters, mask, dtype=dtype, n=n)
         return _simulation(task, saved.settings, saved.times, saved.states, saved.parameters)
 
     def chart(self) -> Chart:

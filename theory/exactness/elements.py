@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flint import fmpq, fmpq_mat
 
@@ -23,7 +23,7 @@ MOST_TERMS = 1500
 LARGEST_ALGEBRA = 48
 
 #: A ``fmpq`` in the rationals, an :class:`Element` elsewhere.
-Scalar = Any
+Scalar: TypeAlias = "fmpq | Element"
 
 
 class ExactnessLimit(Exception):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal, SupportsInt
 
@@ -151,7 +151,7 @@ def _called(document: dict[str, Any]) -> Any:
 FREE = "holds_if"
 
 
-def mask_document(mask: str | Sequence[Sequence[SupportsInt]]) -> MaskDocument:
+def mask_document(mask: str | Iterable[Iterable[SupportsInt]]) -> MaskDocument:
     """A mask as it is written: ``causal`` where it is."""
     if isinstance(mask, str):
         if mask not in ("full", "causal"):

@@ -13,7 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from torch import Tensor
 
 __all__ = [
     "FUNCTIONS",
@@ -23,6 +28,7 @@ __all__ = [
     "MaskValue",
     "NoClosedForm",
     "Number",
+    "OwnMask",
     "ParameterValue",
     "Parameters",
     "SixOperations",
@@ -44,8 +50,10 @@ Weights = Any
 "for each token i a number for each token j, kept likewise"
 ParameterValue = Any
 "of a parameter: a number, a vector, a matrix, a function of time or of two positions, a list of heads; ``None`` is left out"
-MaskValue = Any
-"who attends to whom, likewise: rows of 0 and 1, an array, a letter; ``None`` is everybody to everybody"
+MaskValue: TypeAlias = "str | Sequence[Sequence[int]] | NDArray[np.generic] | Tensor | None"
+"who attends to whom: rows of 0 and 1, an array, ``causal``, the name of a matrix; ``None`` is everybody to everybody"
+OwnMask = Any
+"a mask in the form that one algebra reads: each reads its own, and a parameter of a protocol cannot say so"
 Parameters = Mapping[str, ParameterValue]
 
 #: ``mask[i][j]`` is 1 where token i attends to token j, 0 elsewhere; ``None`` is full attention.
@@ -71,7 +79,7 @@ class Algebra(Protocol):
     ``|x|_W^2 = x^T W x``, or ``None`` for the identity.
     """
 
-    def attention(self, x: State, score: ParameterValue, mask: MaskValue, over_root_d: bool) -> Weights:
+    def attention(self, x: State, score: ParameterValue, mask: OwnMask, over_root_d: bool) -> Weights:
         """``a_ij = exp(s_ij) / sum_l exp(s_il)`` over the unmasked j; divided by ``sqrt(d)`` if ``over_root_d``."""
 
     def average(self, weights: Weights, x: State) -> State:
@@ -95,7 +103,7 @@ class Algebra(Protocol):
     def function(self, name: str, values: State) -> State:
         """``exp``, ``sigmoid`` or ``tanh`` of each entry of scores or tokens."""
 
-    def masked(self, weights: Weights, mask: MaskValue) -> Weights:
+    def masked(self, weights: Weights, mask: OwnMask) -> Weights:
         """The weights with 0 where i does not attend to j."""
 
     def shares(self, weights: Weights) -> Weights:
@@ -130,7 +138,7 @@ class SixOperations:
     def function(self, name: str, values: State) -> State:
         raise self._refused("function")
 
-    def masked(self, weights: Weights, mask: MaskValue) -> Weights:
+    def masked(self, weights: Weights, mask: OwnMask) -> Weights:
         raise self._refused("masked")
 
     def shares(self, weights: Weights) -> Weights:

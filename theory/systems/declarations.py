@@ -17,7 +17,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
-from eigentoken.theory.systems.algebra import LoopAlgebra, ParameterValue, causal_mask
+from eigentoken.theory.systems.algebra import LoopAlgebra, OwnMask, ParameterValue, causal_mask
 from eigentoken.theory.systems.opaque import LooksInside, Opaque, OpaqueAlgebra, hidden, shown
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import KINDS, Normalisation, Parameter, Space, System, Time
@@ -217,7 +217,7 @@ def _check_operations(made: System, parameters: Mapping[str, Any], x: Rows, mask
     ready = covered({name: value for name, value in parameters.items() if name != "heads"})
     if "heads" in parameters:
         ready["heads"] = [covered(head) for head in parameters["heads"]]
-    seen = None if mask is None else Opaque(mask, "mask")
+    seen: OwnMask = None if mask is None else Opaque(mask, "mask")
     try:
         again: Rows = shown(made.advance(OpaqueAlgebra(_FLOATS), ready, Opaque(x, "x"), seen))
     except DeclarationError:
