@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def run_layer(
     layer: Layer, x: Array, *, with_feed_forward: bool = True, with_biases: bool = True, with_norm: bool = True
-) -> LayerState:
+) -> LayerState[Array]:
     """One layer on rows ``x`` (..., n, d): pre-norm x + f(norm(x)) twice, or post-norm norm(x + f(x)) twice."""
     if x.ndim < 2 or x.shape[-1] != layer.d or x.dtype.kind != "f":
         raise ModelError(f"hidden states must be floating point of shape (..., n, {layer.d}), got {x.dtype} {x.shape}")
@@ -41,7 +41,7 @@ def run_tokens(
     with_norm: bool = True,
     dtype: DTypeLike = np.float32,
     layers: int | None = None,
-) -> Iterator[LayerState]:
+) -> Iterator[LayerState[Array]]:
     """Run tokens through the layers, one ``LayerState`` a layer, weights streamed.
 
     ``tokens``: whole numbers (..., n) are token ids; floating point (..., n, d) are hidden states; for a ViT, floating

@@ -70,7 +70,7 @@ class Normalization:
             normalised(x, self.eps, self.kind == "layernorm", self.gain, self.bias if with_bias else None)
         )
 
-    def weights(self) -> NormWeights:
+    def weights(self) -> NormWeights[Array]:
         """The norm as the forward pass reads it."""
         return NormWeights(self.gain, self.bias, float(self.eps), self.kind == "layernorm")
 
@@ -245,7 +245,7 @@ class Layer:
         queries, keys = (np.concatenate([getattr(head, part) for head in self.heads]) for part in "QK")
         return np.asarray(queries.astype(np.float64).T @ keys.astype(np.float64))
 
-    def block(self, feed_forward: bool = True) -> Block:
+    def block(self, feed_forward: bool = True) -> Block[Array]:
         """The layer as the forward pass reads it (:func:`eigentoken.transformer_layer.run_parts`): its heads stacked.
 
         ``feed_forward=False`` leaves the second half out, and unread.

@@ -78,7 +78,7 @@ class Passes:
     read: Mapping[int, np.ndarray]
 
 
-def through(blocks: Sequence[Block]) -> Callable[[Tensor], Tensor]:
+def through(blocks: Sequence[Block[Tensor]]) -> Callable[[Tensor], Tensor]:
     """One pass through the layers."""
 
     def run(x: Tensor) -> Tensor:
@@ -139,7 +139,7 @@ def plain_norm(x: Tensor) -> Tensor:
 
 def pretrained(
     context: Context, tokens: int, prompts: int = 1
-) -> tuple[Any, list[Block], Tensor, Callable[[Tensor], Tensor]]:
+) -> tuple[Any, list[Block[Tensor]], Tensor, Callable[[Tensor], Tensor]]:
     """GPT-2 XL if its weights are on the disk, else the user's own GPT-2, else the sample.
 
     Returns the model, its blocks, embedded random token ids (one prompt for GPT-2 XL) and the final norm.

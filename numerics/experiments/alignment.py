@@ -110,7 +110,7 @@ class LayerAlignment:
 KEEP_BYTES = 2 << 30
 
 
-class LayerBlocks(Sequence[Block]):
+class LayerBlocks(Sequence[Block[Tensor]]):
     """The layers of a checkpoint as blocks; layers that share weights share their block.
 
     Small models are read once and kept; of a large one (GPT-2 XL in double precision is 12 GB) one layer at a time is
@@ -120,10 +120,10 @@ class LayerBlocks(Sequence[Block]):
     def __init__(self, model: Any, dtype: Any) -> None:
         self.model, self.dtype = model, dtype
         size = 12 * model.d * model.d * model.n_layers * torch.empty(0, dtype=dtype).element_size()
-        self._kept: list[Block] | None = list(self._read()) if size <= KEEP_BYTES else None
+        self._kept: list[Block[Tensor]] | None = list(self._read()) if size <= KEEP_BYTES else None
 
-    def _read(self) -> Iterator[Block]:
-        last: tuple[int, Block] | None = None
+    def _read(self) -> Iterator[Block[Tensor]]:
+        last: tuple[int, Block[Tensor]] | None = None
         for layer in self.model.layers():
             if last is None or last[0] != layer.weights_of:
                 last = (layer.weights_of, block_of(layer, self.dtype))
@@ -132,14 +132,14 @@ class LayerBlocks(Sequence[Block]):
     def __len__(self) -> int:
         return int(self.model.n_layers)
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[Block[Tensor]]:
         return iter(self._kept) if self._kept is not None else self._read()
 
     @overload
-    def __getitem__(self, index: int) -> Block: ...
+    def __getitem__(self, index: int) -> Block[Tensor]: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Block]: ...
-    def __getitem__(self, index: int | slice) -> Block | list[Block]:
+    def __getitem__(self, index: slice) -> list[Block[Tensor]]: ...
+    def __getitem__(self, index: int | slice) -> Block[Tensor] | list[Block[Tensor]]:
         if isinstance(index, slice):
             return list(islice(self, *index.indices(len(self))))
         position = range(len(self))[index]
@@ -158,14 +158,17 @@ def normal_tokens(prompts: int, tokens: int, d: int, seed: int) -> Tensor:
 
 
 def align(
-    blocks: Iterable[Block], x: Tensor, parts: LayerParts = ATTENTION_ONLY, known: dict[int, Directions] | None = None
+    blocks: Iterable[Block[Tensor]],
+    x: Tensor,
+    parts: LayerParts = ATTENTION_ONLY,
+    known: dict[int, Directions] | None = None,
 ) -> Iterator[tuple[LayerAlignment, Tensor]]:
     """Run tokens through the layers; for each layer the alignment with its layer matrix, and the tokens after it.
 
     ``known`` keeps the eigenvectors of each layer, by its number, between calls with the same blocks.
     """
     kept = {} if known is None else known
-    previous: tuple[Block, Directions] | None = None
+    previous: tuple[Block[Tensor], Directions] | None = None
     for index, block in enumerate(blocks):
         if index not in kept:
             shared = previous is not None and previous[0] is block
@@ -202,7 +205,7 @@ def align(
 def alignments(
     work: Workbench,
     name: str,
-    blocks: Iterable[Block],
+    blocks: Iterable[Block[Tensor]],
     x: Tensor,
     parts: LayerParts = ATTENTION_ONLY,
     known: dict[int, Directions] | None = None,

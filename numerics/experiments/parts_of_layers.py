@@ -56,7 +56,9 @@ def effect_table(
     return rows, curves
 
 
-def _effects(blocks: Iterable[Block], x: Tensor, parts: LayerParts, known: dict[int, Directions]) -> dict[str, Any]:
+def _effects(
+    blocks: Iterable[Block[Tensor]], x: Tensor, parts: LayerParts, known: dict[int, Directions]
+) -> dict[str, Any]:
     rows, final = [], x
     for row, after in align(blocks, x, parts, known):
         rows.append(row)

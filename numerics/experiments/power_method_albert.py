@@ -37,7 +37,7 @@ def _case(directions: Directions) -> str:
     return f"Case 1: real principal eigenvalue {top.real:.3f}, next {directions.values[1].real:.3f}"
 
 
-def _orbit(block: Block, x: Tensor, layers: int) -> Tensor:
+def _orbit(block: Block[Tensor], x: Tensor, layers: int) -> Tensor:
     states = [x]
     for _ in range(layers):
         states.append(run_block(block, states[-1], ATTENTION_ONLY))
@@ -265,7 +265,7 @@ PROLONGED = {
 }
 
 
-def _prolonged_gap(block: Block, x: Tensor, parts: LayerParts, layers: int = 200) -> float:
+def _prolonged_gap(block: Block[Tensor], x: Tensor, parts: LayerParts, layers: int = 200) -> float:
     for _ in range(layers):
         x = run_block(block, x, parts)
     return float(cosine_gap(x).mean())

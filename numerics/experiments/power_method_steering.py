@@ -24,7 +24,7 @@ from eigentoken.transformer_layer import ATTENTION_ONLY, Block, attention, run_b
 FACTORS = (10.0, 100.0, 1000.0)
 
 
-def steered(block: Block, w: Tensor, mu: float, z: Tensor | None = None) -> Block:
+def steered(block: Block[Tensor], w: Tensor, mu: float, z: Tensor | None = None) -> Block[Tensor]:
     """PM-S1: the output matrix becomes ``U + mu w z^T V_cat^-1`` (z = w by default), so ``F`` is ``F + mu w z^T``."""
     values = block.qkv[2 * block.out.shape[1] :].double()
     row = torch.linalg.lstsq(values.mT, (w if z is None else z).unsqueeze(-1), driver="gelsd").solution.squeeze(-1)

@@ -47,7 +47,7 @@ def random_blocks(
     deviation: float = 0.02,
     feed_forward: bool = True,
     dtype: Any = torch.float32,
-) -> list[Block]:
+) -> list[Block[Tensor]]:
     """GPT-2 layers with weights N(0, deviation^2), biases zero, norms gain 1 and bias 0 (GPT-2's own start)."""
     d, inner = shape.d, 4 * shape.d
     blocks = []
@@ -75,7 +75,7 @@ def random_blocks(
     return blocks
 
 
-def resample(blocks: Sequence[Block], generator: torch.Generator, deviation: float = 0.02) -> None:
+def resample(blocks: Sequence[Block[Tensor]], generator: torch.Generator, deviation: float = 0.02) -> None:
     """Draw all weight matrices anew, in place."""
     for block in blocks:
         for weight in (block.qkv, block.out, block.up, block.down):
@@ -118,14 +118,14 @@ class FreshWeights:
         return x
 
 
-def block_of(layer: Any, dtype: Any = torch.float32) -> Block:
+def block_of(layer: Any, dtype: Any = torch.float32) -> Block[Tensor]:
     """The weights of a layer of a checkpoint (``eigentoken.models``) as torch tensors."""
 
     def moved(weights: Any) -> dict[str, Any]:
         arrays = {each.name: getattr(weights, each.name) for each in fields(weights)}
         return {name: torch.tensor(part).to(dtype) for name, part in arrays.items() if hasattr(part, "dtype")}
 
-    block: Block = layer.block()
+    block: Block[Any] = layer.block()
     parts = moved(block)
     for name in ("attention_norm", "feed_forward_norm"):
         norm = getattr(block, name)

@@ -11,9 +11,14 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from eigentoken.display import with_shapes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+    from torch import Tensor
 
 __all__ = [
     "ACTIVATIONS",
@@ -35,11 +40,19 @@ __all__ = [
     "turned",
 ]
 
-#: A numpy array or a torch tensor: what every function here takes and gives.
-Array = Any
+#: A numpy array or a torch tensor.
+Array: TypeAlias = "NDArray[Any] | Tensor"
+
+#: Some coordinates: every second one, or a list.
+Columns: TypeAlias = "slice | NDArray[Any]"
+
+#: The same: what is given for the tokens comes back, in their library.
+A = TypeVar("A", bound="NDArray[Any] | Tensor")
+#: Of a value that is only read.
+R = TypeVar("R", bound="NDArray[Any] | Tensor", covariant=True)
 
 
-def library(x: Array) -> Any:
+def library(x: object) -> ModuleType:
     """``torch`` for a tensor, ``numpy`` for anything else."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(x, torch.Tensor):
@@ -49,29 +62,38 @@ def library(x: Array) -> Any:
     return numpy
 
 
-def cast(value: Array, like: Array) -> Array:
+def cast(value: Array | float, like: A) -> A:
     """A weight in the arithmetic of the tokens: their library, dtype and device."""
-    found = library(like)
-    if found.__name__ == "torch":
-        return found.as_tensor(value, dtype=like.dtype, device=like.device)
-    return found.asarray(value, dtype=like.dtype)
+    found, own = library(like), _open(like)
+    made: A = (
+        found.as_tensor(value, dtype=own.dtype, device=own.device)
+        if found.__name__ == "torch"
+        else found.asarray(value, dtype=own.dtype)
+    )
+    return made
 
 
-def linear(x: Array, W: Array, b: Array | None = None) -> Array:
+def _open(x: Array) -> Any:
+    """The array to a body that asks :func:`library` which of the two it has: their methods differ in names alone."""
+    return x
+
+
+def linear(x: A, W: Array, b: Array | None = None) -> A:
     """``W x_i + b`` for each token."""
-    y = x @ cast(W, x).T
-    return y if b is None else y + cast(b, x)
+    y: A = _open(x) @ cast(W, x).T
+    return y if b is None else _open(y) + cast(b, x)
 
 
-def normalised(x: Array, eps: float, centred: bool, gain: Array | None = None, bias: Array | None = None) -> Array:
+def normalised(x: A, eps: float, centred: bool, gain: Array | None = None, bias: Array | None = None) -> A:
     """LayerNorm ``gain (x - mean) / sqrt(var + eps) + bias``, or RMSNorm ``gain x / sqrt(mean(x^2) + eps)``."""
-    middle = x - x.mean(axis=-1, keepdims=True) if centred else x
+    tokens = _open(x)
+    middle = tokens - tokens.mean(axis=-1, keepdims=True) if centred else tokens
     y = middle / library(x).sqrt((middle * middle).mean(axis=-1, keepdims=True) + cast(eps, x))
     y = y if gain is None else y * cast(gain, x)
     return y if bias is None else y + cast(bias, x)
 
 
-def turned(y: Array, pairs: tuple[Any, Any], frequencies: Any, positions: Any = None) -> Array:
+def turned(y: A, pairs: tuple[Columns, Columns], frequencies: ArrayLike, positions: ArrayLike | None = None) -> A:
     """Rotary positions: pair m of row l turns by the angle ``positions_l frequencies_m`` (by default ``positions_l = l``)."""
     import numpy as np
 
@@ -79,13 +101,15 @@ def turned(y: Array, pairs: tuple[Any, Any], frequencies: Any, positions: Any = 
     where = np.arange(y.shape[-2]) if positions is None else np.asarray(positions, dtype=np.float64)
     angle = np.multiply.outer(where, np.asarray(frequencies, dtype=np.float64))
     cos, sin = cast(np.cos(angle), y), cast(np.sin(angle), y)
-    found = y.clone() if library(y).__name__ == "torch" else y.copy()
-    found[..., first] = y[..., first] * cos - y[..., second] * sin
-    found[..., second] = y[..., first] * sin + y[..., second] * cos
-    return found
+    rows = _open(y)
+    found = rows.clone() if library(y).__name__ == "torch" else rows.copy()
+    found[..., first] = rows[..., first] * cos - rows[..., second] * sin
+    found[..., second] = rows[..., first] * sin + rows[..., second] * cos
+    made: A = found
+    return made
 
 
-def masked_softmax(scores: Array, allowed: Array | None) -> Array:
+def masked_softmax(scores: A, allowed: Array | None) -> A:
     """softmax over the allowed keys of each query; the others get weight 0.
 
     >>> import numpy as np
@@ -93,61 +117,84 @@ def masked_softmax(scores: Array, allowed: Array | None) -> Array:
     array([[1. , 0. ],
            [0.5, 0.5]])
     """
-    found = library(scores)
+    found, open_scores = library(scores), _open(scores)
     if allowed is not None:
-        seen = found.as_tensor(allowed, device=scores.device) if found.__name__ == "torch" else allowed
-        scores = found.where(seen, scores, -math.inf)
+        seen = found.as_tensor(allowed, device=open_scores.device) if found.__name__ == "torch" else allowed
+        open_scores = found.where(seen, open_scores, -math.inf)
     if found.__name__ == "torch":
-        return found.softmax(scores, -1)
-    e = found.exp(scores - scores.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
+        weights: A = found.softmax(open_scores, -1)
+        return weights
+    e = found.exp(open_scores - open_scores.max(axis=-1, keepdims=True))
+    shares: A = e / e.sum(axis=-1, keepdims=True)
+    return shares
 
 
 # activations, by the names that configurations use
 
 
-def gelu(x: Array) -> Array:
+def gelu(x: A) -> A:
     """x Phi(x), exact (Hendrycks and Gimpel, 2016)."""
-    if library(x).__name__ == "torch":
-        return library(x).nn.functional.gelu(x)
+    return _by_library(x, lambda torch: torch.nn.functional.gelu(x), _gelu)
+
+
+def gelu_tanh(x: A) -> A:
+    """The tanh approximation of GELU that GPT-2 was trained with."""
+    return _by_library(x, lambda torch: torch.nn.functional.gelu(x, approximate="tanh"), _gelu_tanh)
+
+
+def sigmoid(x: A) -> A:
+    """1 / (1 + exp(-x)), without overflow."""
+    return _by_library(x, lambda torch: torch.sigmoid(x), _sigmoid)
+
+
+def _by_library(x: A, by_torch: Callable[[Any], Any], by_numpy: Callable[[Any], Any]) -> A:
+    """What torch has ready, and what numpy is told."""
+    found = library(x)
+    y: A = by_torch(found) if found.__name__ == "torch" else by_numpy(x)
+    return y
+
+
+def _gelu(x: NDArray[Any]) -> Any:
     from scipy.special import erf
 
     return x * x.dtype.type(0.5) * (1 + erf(x / x.dtype.type(math.sqrt(2))))
 
 
-def gelu_tanh(x: Array) -> Array:
-    """The tanh approximation of GELU that GPT-2 was trained with."""
-    if library(x).__name__ == "torch":
-        return library(x).nn.functional.gelu(x, approximate="tanh")
+def _gelu_tanh(x: NDArray[Any]) -> Any:
     inner = x.dtype.type(math.sqrt(2 / math.pi)) * (x + x.dtype.type(0.044715) * x * x * x)
     return x * x.dtype.type(0.5) * (1 + library(x).tanh(inner))
 
 
-def sigmoid(x: Array) -> Array:
-    """1 / (1 + exp(-x)), without overflow."""
-    found = library(x)
-    if found.__name__ == "torch":
-        return found.sigmoid(x)
-    e = found.exp(-found.abs(x))
-    return found.where(x >= 0, 1 / (1 + e), e / (1 + e))
+def _sigmoid(x: NDArray[Any]) -> Any:
+    numpy = library(x)
+    e = numpy.exp(-numpy.abs(x))
+    return numpy.where(x >= 0, 1 / (1 + e), e / (1 + e))
 
 
-def relu(x: Array) -> Array:
+def relu(x: A) -> A:
     """max(x, 0).
 
     >>> import numpy as np
     >>> relu(np.array([-1.0, 2.0]))
     array([0., 2.])
     """
-    return library(x).maximum(x, library(x).zeros_like(x))
+    y: A = library(x).maximum(x, library(x).zeros_like(x))
+    return y
 
 
-def mish(x: Array) -> Array:
+def mish(x: A) -> A:
     """x tanh(ln(1 + e^x))."""
-    return x * library(x).tanh(library(x).logaddexp(x, library(x).zeros_like(x)))
+    y: A = x * library(x).tanh(library(x).logaddexp(x, library(x).zeros_like(x)))
+    return y
 
 
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+class Activation(Protocol):
+    """A function of each entry."""
+
+    def __call__(self, x: A, /) -> A: ...
+
+
+ACTIVATIONS: dict[str, Activation] = {
     "gelu": gelu,
     "gelu_python": gelu,
     "gelu_10": lambda x: library(x).clip(gelu(x), -10.0, 10.0),
@@ -198,24 +245,24 @@ WHOLE = LayerParts()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NormWeights:
+class NormWeights(Generic[R]):
     """Layer norm, or RMS norm when ``centred`` is false."""
 
     __repr__ = with_shapes
 
-    gain: Array
-    bias: Array | None
+    gain: R
+    bias: R | None
     eps: float
     centred: bool = True
 
-    def apply(self, x: Array, parts: LayerParts = WHOLE) -> Array:
+    def apply(self, x: A, parts: LayerParts = WHOLE) -> A:
         affine = parts.norm == "affine"
         bias = self.bias if affine and parts.biases else None
         return normalised(x, self.eps, self.centred, self.gain if affine else None, bias)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Block:
+class Block(Generic[R]):
     """The weights of one layer: ``qkv`` (3 H d_h, d) stacked, ``out`` (d, H d_h), norms, feed-forward; see :func:`run_parts`.
 
     ``causal``: token i sees the tokens j <= i; ``allowed(n)``, if given, says instead which it sees.  ``turn`` turns queries
@@ -225,36 +272,36 @@ class Block:
     __repr__ = with_shapes
 
     heads: int
-    qkv: Array
-    out: Array
+    qkv: R
+    out: R
     scale: float
     causal: bool
     pre_norm: bool
-    attention_norm: NormWeights
-    feed_forward_norm: NormWeights
-    qkv_bias: Array | None = None
-    out_bias: Array | None = None
-    up: Array | None = None
-    down: Array | None = None
-    gate: Array | None = None
-    up_bias: Array | None = None
-    down_bias: Array | None = None
-    gate_bias: Array | None = None
+    attention_norm: NormWeights[R]
+    feed_forward_norm: NormWeights[R]
+    qkv_bias: R | None = None
+    out_bias: R | None = None
+    up: R | None = None
+    down: R | None = None
+    gate: R | None = None
+    up_bias: R | None = None
+    down_bias: R | None = None
+    gate_bias: R | None = None
     activation: str = "gelu_new"
     allowed: Callable[[int], Array] | None = None
-    turn: Callable[[Array], Array] | None = None
+    turn: Activation | None = None
 
     @property
     def d(self) -> int:
         return int(self.out.shape[0])
 
-    def layer_matrix(self) -> Array:
+    def layer_matrix(self) -> R:
         """``F = sum_h O_h V_h``, the layer matrix of Li and Altafini, in 64 bits."""
         double = library(self.out).float64
-        values = self.qkv[2 * self.out.shape[1] :]
-        if library(self.out).__name__ == "torch":
-            return self.out.to(double) @ values.to(double)
-        return self.out.astype(double) @ values.astype(double)
+        out, values = _open(self.out), _open(self.qkv)[2 * self.out.shape[1] :]
+        torch = library(self.out).__name__ == "torch"
+        found: R = out.to(double) @ values.to(double) if torch else out.astype(double) @ values.astype(double)
+        return found
 
     def seen(self, n: int) -> Array | None:
         """Boolean (n, n), row = query; ``None`` where every token sees every token."""
@@ -266,7 +313,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LayerState:
+class LayerState(Generic[R]):
     """What one layer did.  Rows are tokens; H is the number of heads.
 
     ``scores`` (..., H, n, n) before the mask, ``weights`` (..., H, n, n) after softmax, ``attention_output``
@@ -276,17 +323,17 @@ class LayerState:
 
     __repr__ = with_shapes
 
-    input: Array
-    scores: Array
-    weights: Array
-    attention_output: Array
-    after_attention: Array
-    feed_forward_output: Array | None
-    output: Array
+    input: R
+    scores: R
+    weights: R
+    attention_output: R
+    after_attention: R
+    feed_forward_output: R | None
+    output: R
     index: int = 0
 
 
-def attention(block: Block, x: Array, biases: bool = True) -> tuple[Array, Array, Array]:
+def attention(block: Block[Array], x: A, biases: bool = True) -> tuple[A, A, A]:
     """Scores, weights and the update ``sum_h O_h sum_j a^h_ij (V_h x_j + b_V) + b_O`` of the (already normalised) tokens.
 
     ``score_ij = (Q x_i + b_Q)^T R_{j-i} (K x_j + b_K) / scale``, given without the mask; R = I where ``turn`` is not given.
@@ -296,11 +343,9 @@ def attention(block: Block, x: Array, biases: bool = True) -> tuple[Array, Array
     return scores, weights, linear(joined, block.out, block.out_bias if biases else None)
 
 
-def attended(
-    mixed: Array, heads: int, scale: float, seen: Array | None, turn: Callable[[Array], Array] | None = None
-) -> tuple[Array, Array, Array]:
+def attended(mixed: A, heads: int, scale: float, seen: Array | None, turn: Activation | None = None) -> tuple[A, A, A]:
     """Scores, weights, and what the heads see side by side: from queries, keys, values (..., n, 3 H d_h) to (..., n, H d_h)."""
-    apart = mixed.reshape((*mixed.shape[:-1], 3, heads, -1))
+    apart = _open(mixed).reshape((*mixed.shape[:-1], 3, heads, -1))
     q, k, v = (apart[..., part, :, :].swapaxes(-2, -3) for part in range(3))
     if turn is not None:
         q, k = turn(q), turn(k)
@@ -309,7 +354,7 @@ def attended(
     return scores, weights, (weights @ v).swapaxes(-2, -3).reshape((*mixed.shape[:-1], -1))
 
 
-def activation(name: str) -> Callable[[Array], Array]:
+def activation(name: str) -> Activation:
     """The function of a configuration's activation name."""
     if name not in ACTIVATIONS:
         raise ValueError(f"activation {name[:60]!r} is not known: expected one of {', '.join(sorted(ACTIVATIONS))}")
@@ -335,17 +380,18 @@ class FeedForwardWeights(Protocol):
     def gate_bias(self) -> Array | None: ...
 
 
-def feed_forward_update(block: FeedForwardWeights, x: Array, biases: bool = True) -> Array:
+def feed_forward_update(block: FeedForwardWeights, x: A, biases: bool = True) -> A:
     """``down act(up x + b_up) + b_down``, or with a gate ``down (act(gate x + b_gate) * (up x + b_up)) + b_down``."""
     act = activation(block.activation)
+    if block.up is None or block.down is None:
+        raise ValueError("the layer has no feed-forward part: up and down are left out")
     inner = linear(x, block.up, block.up_bias if biases else None)
-    hidden = (
-        act(inner) if block.gate is None else act(linear(x, block.gate, block.gate_bias if biases else None)) * inner
-    )
+    gate = None if block.gate is None else act(linear(x, block.gate, block.gate_bias if biases else None))
+    hidden = act(inner) if gate is None else _open(gate) * inner
     return linear(hidden, block.down, block.down_bias if biases else None)
 
 
-def run_parts(block: Block, x: Array, parts: LayerParts = WHOLE) -> LayerState:
+def run_parts(block: Block[Array], x: A, parts: LayerParts = WHOLE) -> LayerState[A]:
     """One layer, part by part: pre-norm x + f(norm(x)) twice, or post-norm norm(x + f(x)) twice.
 
     With ``norm="l2"``: ``x <- (x + attention(x)) / |.|`` (and the same for the feed-forward if it is on); with "none"
@@ -353,23 +399,27 @@ def run_parts(block: Block, x: Array, parts: LayerParts = WHOLE) -> LayerState:
     """
     trained = parts.norm in {"affine", "plain"}
 
-    def before(norm: NormWeights, y: Array) -> Array:
+    def before(norm: NormWeights[Array], y: A) -> A:
         return norm.apply(y, parts) if trained and block.pre_norm else y
 
-    def after(norm: NormWeights, y: Array) -> Array:
+    def after(norm: NormWeights[Array], y: A) -> A:
         if trained:
             return y if block.pre_norm else norm.apply(y, parts)
-        return y / library(y).sqrt((y * y).sum(axis=-1, keepdims=True)) if parts.norm == "l2" else y
+        if parts.norm != "l2":
+            return y
+        tokens = _open(y)
+        unit: A = tokens / library(y).sqrt((tokens * tokens).sum(axis=-1, keepdims=True))
+        return unit
 
     scores, weights, update = attention(block, before(block.attention_norm, x), parts.biases)
-    middle = after(block.attention_norm, x + update)
+    middle: A = after(block.attention_norm, _open(x) + update)
     second, output = None, middle
     if parts.feed_forward and block.up is not None:
         second = feed_forward_update(block, before(block.feed_forward_norm, middle), parts.biases)
-        output = after(block.feed_forward_norm, middle + second)
+        output = after(block.feed_forward_norm, _open(middle) + second)
     return LayerState(x, scores, weights, update, middle, second, output)
 
 
-def run_block(block: Block, x: Array, parts: LayerParts = WHOLE) -> Array:
+def run_block(block: Block[Array], x: A, parts: LayerParts = WHOLE) -> A:
     """The tokens after one layer."""
     return run_parts(block, x, parts).output

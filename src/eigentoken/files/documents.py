@@ -15,10 +15,12 @@ from typing import Any
 
 __all__ = ["DEEPEST", "LARGEST_DOCUMENT", "MOST_DIGITS", "DocumentError", "Json", "parse_json", "read_json"]
 
-#: bytes of a document, levels of nesting, digits of a number
-#: What a JSON text holds.  It was written by somebody else: whoever reads it tests each part before it is used.
+#: What a JSON text holds.  It was written by somebody else: whoever reads it tests each part before it is used, and a part
+#: that is not what it should be is an error of its reader that names the document.  As the union of what JSON has, every one
+#: of those reads would have to be written twice, once for the checker of types.
 Json = Any
 
+#: bytes of a document, levels of nesting, digits of a number
 LARGEST_DOCUMENT = 1 << 30
 DEEPEST = 100
 MOST_DIGITS = 4000
