@@ -16,6 +16,8 @@ export PYTHONHASHSEED := 0
 # Bytecode is kept: without it each process of the suite compiles the package again.
 export PYTHONDONTWRITEBYTECODE :=
 export HYPOTHESIS_PROFILE ?= ci
+# The workers meet the same expressions for minutes: sympy keeps more than its thousand.
+export SYMPY_CACHE_SIZE ?= 20000
 
 .PHONY: demo test test-all test-lowest lint typecheck format bench soundness book docs install install-test clean
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import ClassVar, Literal, TypeVar
 
+from eigentoken.files.installed import package_folders
 from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.embedding import Embedding
 from eigentoken.models.convention.errors import ModelError, brief, some
@@ -188,11 +188,6 @@ def register(family: F) -> F:
     return family
 
 
-def _folders() -> tuple[tuple[str, int], ...]:
-    """Where Python looks for packages, and when each folder last changed."""
-    return tuple((each, Path(each).stat().st_mtime_ns if Path(each).exists() else 0) for each in sys.path)
-
-
 @lru_cache(maxsize=1)
 def _plugins(folders: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
     """The entry points of the packages in these folders: reading what is installed takes longer than a configuration."""
@@ -205,7 +200,7 @@ def supported_families() -> dict[str, type[Family]]:
 
     for module in pkgutil.iter_modules(folder.__path__):
         importlib.import_module(f"{folder.__name__}.{module.name}")
-    for plugin in _plugins(_folders()):
+    for plugin in _plugins(package_folders()):
         try:
             plugin.load()
         except Exception as error:

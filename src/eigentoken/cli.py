@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import errno
 import sys
+from collections.abc import Callable
+from functools import cache
 from typing import Annotated, NoReturn
 
 import typer
+import typer.main
 
 from eigentoken.commands import book, certified, dynamics, exact, lab, site, spectrum, weights
 from eigentoken.output import settings
@@ -70,10 +73,16 @@ def _global_first(arguments: list[str]) -> list[str]:
     return moved + [each for each in arguments[:end] if each not in moved] + arguments[end:]
 
 
+@cache
+def _parser() -> Callable[..., object]:
+    """The commands with their options, read from the functions once a process: that takes longer than many an answer."""
+    return typer.main.get_command(app)
+
+
 def main() -> None:
     """The entry point: bad input is one line and exit 2, never a traceback."""
     try:
-        code = app(args=_global_first(sys.argv[1:]), prog_name="eigentoken", standalone_mode=False)
+        code = _parser()(args=_global_first(sys.argv[1:]), prog_name="eigentoken", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except (ValueError, OSError) as problem:
         _stop(problem, 2, "error")

@@ -16,10 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TypeVar
 
 from eigentoken.display import Listed
+from eigentoken.files.installed import package_folders
 from eigentoken.theory.systems.declarations import DeclarationError, check_declaration, check_equation, declared
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Space, System, Time
@@ -259,10 +261,16 @@ def added() -> Mapping[str, System]:
 
     Whatever a package raises is one :class:`ValueError` that names the package, and nothing of that package is entered.
     """
-    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name):
+    for entry in _entries(package_folders()):
         if entry not in _LOADED:
             _load(entry)
     return _ADDED
+
+
+@lru_cache(maxsize=1)
+def _entries(folders: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+    """The entry points of the packages in these folders, by name."""
+    return tuple(sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name))
 
 
 def _load(entry: EntryPoint) -> None:
