@@ -8,11 +8,15 @@ import pytest
 import sympy as sp
 
 from eigentoken.proofs.power_method.pm_l04_consensus_stability import CLAIMS, PM_L4, STEP_BELOW
+from eigentoken.theory.kernel import arithmetic as numbers
+from eigentoken.theory.kernel import logic
+from eigentoken.theory.kernel.kernel import accepted
+from eigentoken.theory.kernel.propositions import TRUE, Exists, proposition
 from eigentoken.theory.kernel.proved import Refused
 from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
-from eigentoken.theory.language.conditions import Condition, Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.conditions import Condition, Relation, SimpleTop, Symmetric, UniformlyContinuous
 from eigentoken.theory.language.places import ConsensusAt
-from eigentoken.theory.language.terms import Eigenvalue, alpha, d, k, matrix
+from eigentoken.theory.language.terms import Eigenvalue, HeadNorm, alpha, d, k, matrix
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Statement
 
@@ -92,3 +96,16 @@ def test_a_dropped_condition_is_missed(dropped: Condition) -> None:
 def test_another_system_is_another_statement() -> None:
     with pytest.raises(Refused):
         _ = replace(PM_L4, systems=("oja-flow",)).proofs
+
+
+def test_a_number_that_depends_on_time_is_no_constant() -> None:
+    """``there is b with |P| <= b``, by b = |P|: true at each time, and no bound for all of them."""
+    norm, b = HeadNorm(matrix("P")), sp.Symbol("b", real=True)
+    some = Exists(b, TRUE, proposition(norm <= b))
+    itself = numbers.arithmetic([], sp.Le(norm, norm, evaluate=False))
+    at_one_time = logic.witness(some, norm, itself)
+    assert accepted(at_one_time, (), (some,), None).is_holds
+    moving = (proposition(UniformlyContinuous("P")),)
+    assert "depends on time" in accepted(at_one_time, moving, (some,), None).reason
+    taken = logic.instantiate(logic.generalise(b, numbers.arithmetic([], sp.Le(b, b + 1))), norm)
+    assert "depends on time" in accepted(taken, moving, (taken.proposition,), None).reason

@@ -282,6 +282,9 @@ def _held_fixed(step: Proved) -> frozenset[Any]:
     """The letters that a step treats as constant in time."""
     if step.rule == "increment":
         return free_letters(step.proposition.word.relation.lhs)
+    if step.rule in {"witness", "instantiate", "textbook"}:  # a letter for a number is one number, at all times
+        values = (step.detail[1] if step.rule == "textbook" else step.detail).values()
+        return frozenset().union(*(free_letters(each) for each in values if isinstance(each, sp.Expr)))
     fixed = {"spectrum", "equilibrium", "two_cycle", "first_exit"}
     return free_letters(step.proposition) if step.rule in fixed else frozenset()
 
