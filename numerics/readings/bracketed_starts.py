@@ -87,9 +87,10 @@ def _heads(instance: Instance) -> list[tuple[Any, Any]]:
 def angular_field(instance: Instance, number: Any, root: Any, functions: Any) -> Any:
     """``theta_i' = sum_h sum_j a_ij t_i^T U_h x_j`` on the circle, ``t_i = (-sin theta_i, cos theta_i)``, in the given numbers.
 
-    ``functions`` gives exp, sin and cos; for U = I the products are ``sin(theta_j - theta_i)``.
+    ``functions`` gives exp, and the pair of cos and sin; for U = I the products are ``sin(theta_j - theta_i)``.  The weights
+    are taken relative to that of the first token that i sees.
     """
-    exp, sin, cos = functions
+    exp, place_of = functions
 
     def rows_of(matrix: Any) -> Any:
         if matrix is None:
@@ -107,7 +108,7 @@ def angular_field(instance: Instance, number: Any, root: Any, functions: Any) ->
         return tuple(sum(each[1:], each[0]) if each else 0 * x[0] for each in parts)
 
     def field(_: Any, angles: Any) -> list[Any]:
-        places = [(cos(a), sin(a)) for a in angles]
+        places = [place_of(a) for a in angles]
         keys = [[moved(score, place) for place in places] for _, score in heads]
         pulls = [[moved(value, place) for place in places] for value, _ in heads]
         speeds = []
@@ -116,17 +117,20 @@ def angular_field(instance: Instance, number: Any, root: Any, functions: Any) ->
             x, y = places[i]
             for scored, valued, (value, score) in zip(keys, pulls, heads, strict=True):
                 pushed: Any = None
-                mass: Any = None
+                mass: Any = 0
+                first: Any = None
                 for j in range(n):
                     if mask is not None and not mask[i][j]:
                         continue
                     u, v = scored[j]
-                    weight = 1 if score is None else exp(x * u + y * v)
-                    mass = weight if mass is None else mass + weight
+                    same = score is None or first is None  # as the first one: a weight of one
+                    first = (u, v) if first is None else first
+                    weight = 1 if same else exp(x * (u - first[0]) + y * (v - first[1]))
+                    mass = mass + weight
                     if j == i and value is None:
                         continue
                     u, v = valued[j]
-                    part = weight * (x * v - y * u)
+                    part = x * v - y * u if same else weight * (x * v - y * u)
                     pushed = part if pushed is None else pushed + part
                 if pushed is not None:
                     total = total + pushed / mass
@@ -167,7 +171,7 @@ def _sheets(angles: list[Any]) -> tuple[int, ...] | None:
 def _float_run(instance: Instance, starts: list[list[float]]) -> tuple[float, bool]:
     """A time at which both starts are well inside half circles, and whether their sheets then differ (floats: a proposal)."""
     root = float(np.sqrt(2.0)) if instance.system.over_root_d else 1.0
-    field = angular_field(instance, float, root, (np.exp, np.sin, np.cos))
+    field = angular_field(instance, float, root, (np.exp, lambda a: (np.cos(a), np.sin(a))))
     h, t = 0.05, 0.0
     states = [np.array(start) for start in starts]
 
@@ -212,7 +216,7 @@ def ends_differ(instance: Instance, arc: Arc) -> bool:
     for sign in (1, -1):
         with digits_of(DIGITS):
             root = arb(2).sqrt() if instance.system.over_root_d else arb(1)
-            functions = (lambda a: a.exp(), lambda a: a.sin(), lambda a: a.cos())
+            functions = (lambda a: a.exp(), lambda a: a.sin_cos()[::-1])
             field = angular_field(
                 instance, lambda e: ball(sp.Rational(e)) if e.is_Rational else _scored(e), root, functions
             )

@@ -45,7 +45,7 @@ REACH = 100.0
 #: Few steps are tried first: each costs the same, and the answer needs few of the digits.
 SHARES = (0.15, 0.3, 0.6, 1.0)
 #: An enclosure by few steps is taken where its balls are smaller than this, so that a second integration has room.
-SHARP = 1e-6
+SHARP = 1e-8
 #: A float trajectory this far inside a region is taken to be in it: a proposal.
 INSIDE = 0.8
 #: A float trajectory that is slower than this goes nowhere: nothing is proposed.
@@ -225,7 +225,7 @@ def state_at(instance: Instance, time: Fraction, steps: int) -> list[Any] | None
         setting = ball_setting(instance, 240)
         round_ = on_circle(instance)
         if round_:  # fewer coordinates, and no direction off the circle
-            functions = (lambda a: a.exp(), lambda a: a.sin(), lambda a: a.cos())
+            functions = (lambda a: a.exp(), lambda a: a.sin_cos()[::-1])
             root = arb(2).sqrt() if instance.system.over_root_d else arb(1)
             field = angular_field(instance, lambda e: expression_ball(sp.sympify(e), 240), root, functions)
             start = [arb.atan2(y, x) for x, y in setting.tokens]

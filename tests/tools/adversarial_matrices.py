@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import mpmath
 import numpy as np
+import sympy as sp
 
 __all__ = ["SIGN_FAMILIES", "SPECTRAL_FAMILIES", "SignCase", "SpectralCase", "in_turn", "sign_cases", "spectral_cases"]
 
@@ -322,13 +323,20 @@ def characteristic_fractions(matrix: Any) -> list[Fraction]:
 
 @cache  # the named matrices of each size come again and again
 def _roots(rows: tuple[tuple[float, ...], ...]) -> tuple[Any, ...] | None:
-    """Eigenvalues to 60 digits, or ``None`` where the iteration does not end."""
+    """Eigenvalues to 60 digits, as often as they occur, or ``None`` where the iteration does not end.
+
+    Roots are taken of the factors without multiple ones, at which the iteration would crawl.
+    """
+    exact = [sp.Rational(c.numerator, c.denominator) for c in characteristic_fractions(rows)]
+    found: list[Any] = []
     with mpmath.workdps(60):
-        coefficients = [mpmath.mpf(c.numerator) / c.denominator for c in characteristic_fractions(rows)]
-        try:
-            return tuple(mpmath.polyroots(coefficients, maxsteps=200, extraprec=600))
-        except mpmath.libmp.libhyper.NoConvergence:
-            return None
+        for factor, multiplicity in sp.Poly(exact, sp.Symbol("x")).sqf_list()[1]:
+            coefficients = [mpmath.mpf(int(c.p)) / int(c.q) for c in factor.all_coeffs()]
+            try:
+                found += multiplicity * mpmath.polyroots(coefficients, maxsteps=200, extraprec=600)
+            except mpmath.libmp.libhyper.NoConvergence:
+                return None
+    return tuple(found)
 
 
 def measured_kinds(matrix: Any, alpha: Fraction) -> dict[str, str | None]:

@@ -67,13 +67,16 @@ class _Heads:
         self.root = interval(sp.sqrt(instance.d)) if system.over_root_d else None
 
     def weights(self, x: Sequence[Sequence[Any]], i: int, score: Sparse | None) -> list[Any] | None:
-        """``exp`` of the scores that token i gives, in the order of those that it sees; None for equal weights."""
+        """``exp(s_ij - s_il)`` for the tokens j that i sees, in their order, l the first of them; None for equal weights.
+
+        The difference is taken before the product with ``x_i``, so that what both scores share widens nothing.
+        """
         if self.turned is None and score is None:
             return None
-        made = []
-        for j in self.seen[i]:
-            own = score if self.turned is None else self.turned(i, j)
-            made.append(_sum([a * b for a, b in zip(x[i], _times(own, x[j]), strict=True)]).exp())
+        keys = [_times(score if self.turned is None else self.turned(i, j), x[j]) for j in self.seen[i]]
+        made: list[Any] = [1]
+        for key in keys[1:]:
+            made.append(_sum([a * (b - c) for a, b, c in zip(x[i], key, keys[0], strict=True)]).exp())
         return made
 
 
