@@ -241,10 +241,16 @@ class Batch:
         return found
 
 
-@VALUE.register(terms.Eigenvalue)
-def value_eigenvalue(number: terms.Eigenvalue, batch: Batch, ell: int | None) -> Tensor:
+@VALUE.register(terms.Eigenvalue, terms.EigenvalueRealPart)
+def value_eigenvalue(number: terms.Eigenvalue | terms.EigenvalueRealPart, batch: Batch, ell: int | None) -> Tensor:
     index = batch.integer(number.args[1], ell)
     return batch.eigen(number.args[0])[0][:, index - 1].real if 1 <= index <= batch.d else _nothing(batch)
+
+
+@VALUE.register(terms.EigenvalueModulus)
+def value_eigenvalue_modulus(number: terms.EigenvalueModulus, batch: Batch, ell: int | None) -> Tensor:
+    index = batch.integer(number.args[1], ell)
+    return batch.eigen(number.args[0])[0][:, index - 1].abs() if 1 <= index <= batch.d else _nothing(batch)
 
 
 @VALUE.register(terms.SpectralNorm)

@@ -201,8 +201,8 @@ def exact_score_at_eigenvector(number: terms.ScoreAtEigenvector, case: Case, ell
     return (vector.T * case.matrix(number.args[0]) * vector)[0, 0] / (vector.T * vector)[0, 0]
 
 
-@EXACT.register(terms.Angle, terms.HeadNorm)
-def exact_angle(number: terms.Angle | terms.HeadNorm, case: Case, ell: int | None) -> None:
+@EXACT.register(terms.Angle, terms.HeadNorm, terms.EigenvalueModulus, terms.EigenvalueRealPart)
+def exact_angle(number: terms.MatrixNumber, case: Case, ell: int | None) -> None:
     return None
 
 

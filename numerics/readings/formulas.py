@@ -8,7 +8,7 @@ times, quantifiers over starts and ``there is`` are not looked at here (``nan``)
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, singledispatchmethod
 from typing import Any
@@ -18,7 +18,7 @@ import torch
 
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact_values import Case
-from eigentoken.numerics.instances.generated_words import generated_claim_about_every_state
+from eigentoken.numerics.instances.plans import Plan
 from eigentoken.numerics.readings.trajectories import problem_of
 from eigentoken.theory.calculus import HEADS, TOKENS, Assumptions, Expression, Index
 from eigentoken.theory.calculus.evaluation import Numbers
@@ -48,7 +48,24 @@ __all__ = ["observed_formula"]
 
 #: Differences of this size, relative to the sides, are rounding.
 ROUNDING = 1e-9
-GENERATED.register(Formula)(generated_claim_about_every_state)
+
+
+@GENERATED.register(Formula)
+def generated_formula(claim: Formula, plan: Plan, satisfy: bool = True) -> Plan:
+    """Any state will do, or one at the place that a word in it speaks of."""
+    for word in _words(claim.said):
+        if hasattr(word, "place"):
+            made: Plan = GENERATED(word, plan)
+            return made
+    return plan
+
+
+def _words(said: Proposition) -> Iterator[Any]:
+    """The words of the language in a proposition, relations apart."""
+    if isinstance(said, Atom) and relation_of(said) is None:
+        yield said.word
+    for part in children(said):
+        yield from _words(part)
 
 
 @CERTIFIED.register(Formula)

@@ -15,9 +15,15 @@ from eigentoken.proofs.power_method.symbols import G2, G3, LK, F, alpha, any_sco
 from eigentoken.proofs.properties.exact_points import agree, image, instance, multipliers, point_is
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.proofs.steps.textbook_maps import BLOCK_TRIANGULAR, KRONECKER
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import Atom, Equivalence, ForAll, conjuncts, proposition
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.words import index_range
 from eigentoken.theory.language.claims import Stable, When
 from eigentoken.theory.language.conditions import NonPrincipalModulusBelow, Relation, SimpleTop
 from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.terms import EigenvalueModulus, EigenvalueRealPart, ell
 from eigentoken.theory.language.verdicts import Verdict, all_of
 from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.registry import register
@@ -236,6 +242,44 @@ def _outside(found: Sequence[Any]) -> Verdict:
     return fails("no multiplier is certainly outside the unit circle")
 
 
+PRINCIPAL = Stable(ConsensusAt(F, 1))
+MODULUS = EigenvalueModulus(F, ell)
+#: ``alpha (|lambda_ell|^2 - lambda_1^2) < 2 (lambda_1 - Re lambda_ell)`` for every other eigenvalue: the step is below alpha*.
+STEP = ForAll(
+    ell,
+    index_range(ell, 2),
+    proposition(alpha * (MODULUS**2 - lam(F, 1) ** 2) < 2 * (lam(F, 1) - EigenvalueRealPart(F, ell))),
+)
+CRITERION = Equivalence(Atom(PRINCIPAL), STEP)
+
+
+def proof(k: Kernel) -> Proved:
+    """The criterion, in the real parts and moduli of the eigenvalues; dominance by modulus implies it for every step."""
+    top = k.given(lam(F, 1) > 0)
+    found = k.stability_of_any(ConsensusAt(F, 1))
+    found = k.supply(found, k.arithmetic([top], 1 + alpha * lam(F, 1) > 0))
+    others, disagreement = found.proposition.right.parts
+    inside = k.arithmetic([top], disagreement.right)
+    within = [k.assume(each) for each in conjuncts(STEP.guard)]
+
+    def each_way(given: ForAll, wanted: ForAll) -> Proved:
+        one = k.at(k.assume(given), ell, *within)
+        return k.generalise(ell, k.arithmetic([one, top], wanted.body), wanted.guard)
+
+    all_inside = k.conjunction(each_way(STEP, others), k.discharge(disagreement.left, inside))
+    below = each_way(others, STEP)
+    whole = k.assume(found.proposition.right)
+    below = k.supply(below, k.part(whole, others))
+    criterion = k.tautology(
+        [found, k.discharge(STEP, all_inside), k.discharge(found.proposition.right, below)], CRITERION
+    )
+    modulus = k.at(k.unfold(k.assume(NonPrincipalModulusBelow(F))), ell, *within)
+    part = k.at(k.modulus(F), ell, *within)
+    step = k.generalise(ell, k.arithmetic([modulus, part, top], STEP.body), STEP.guard)
+    stable = k.tautology([criterion, step], Atom(PRINCIPAL))
+    return k.conjunction(k.discharge(NonPrincipalModulusBelow(F), stable), criterion)
+
+
 PM_N1 = register(
     Statement(
         id="PM-N1",
@@ -245,22 +289,18 @@ PM_N1 = register(
         systems=("multihead-map", "attention-map", "oja-map"),
         covers=Covers(masks=("causal",)),
         conditions=(SimpleTop(F), Relation(lam(F, 1) > 0), Relation(n >= 2)),
-        claims=(When(NonPrincipalModulusBelow(F), Stable(ConsensusAt(F, 1))),),
+        claims=(When(NonPrincipalModulusBelow(F), PRINCIPAL), Formula(CRITERION)),
         text=(
-            r"Let $Fv_k = \lambda_kv_k$ be a real eigenpair of any $F = \sum_hF_h$ and $m = 1 + \alpha\lambda_k > 0$. "
-            r"The multipliers at consensus on $v_k$ are $(1 + \alpha\lambda_\ell)/m$ for the other $d-1$ (possibly "
-            r"complex) eigenvalues and $1/m$, $(n-1)(d-1)$ times. So for $n \geq 2$ it is linearly asymptotically "
-            r"stable iff $\lambda_k > 0$ and $|1 + \alpha\lambda_\ell| < 1 + \alpha\lambda_k$ for all $\ell \neq k$. "
-            r"If $\lambda_1 > 0$ has the largest real part and is simple, this holds iff $\alpha < \alpha^*(F) = "
-            r"\min_{|\lambda_\ell| > \lambda_1}\frac{2(\lambda_1 - \operatorname{Re}\lambda_\ell)}{|\lambda_\ell|^2 - "
-            r"\lambda_1^2}$ ($\min\emptyset = \infty$); $\lambda_1 > |\lambda_\ell|$ for all $\ell \geq 2$ suffices "
-            r"for every $\alpha$. With the causal mask the multipliers are $(1 + \alpha\lambda_\ell/i)/m$, $i \leq "
-            r"n$, and for $\lambda_k > 0$ the same condition decides; with any mask $1/i$ is replaced by the "
-            r"eigenvalues of its uniform row-stochastic matrix."
+            r"With the causal mask the multipliers are $(1 + \alpha\lambda_\ell/i)/m$, $i \leq n$, $m = 1 + "
+            r"\alpha\lambda_1$, and the same condition decides."
         ),
         depends=("PM-CM",),
         derive=derive,
-        claims_from=(("spectrum", "disagreement, converse", "modulus dominance suffices"),),
+        proof=proof,
+        claims_from=(
+            ("spectrum", "disagreement, converse", "modulus dominance suffices"),
+            ("spectrum", "disagreement, converse", "step", "step, converse"),
+        ),
         prose_from=("disagreement", "step", "step, converse", "causal rows follow"),
         printed=Printed(
             text=(

@@ -29,6 +29,7 @@ BELIEVED = {
     "increment": "the derivative (or the increment) of a quantity, from the equation of the system",
     "slope": "the derivative of a quantity at a state, from the equation of the system",
     "linear_stability": "linear stability is decided by the spectrum, of a pair of roots by their sum and product",
+    "stability_of_any": "linear stability is decided by the spectrum that the engine derives, by real parts and moduli",
     "linear_instability": "linear instability is decided by the spectrum, of a pair of roots by their sum and product",
     "eigenvalue_order": "eigenvalues of a symmetric matrix are real and numbered from the top",
     "norm_of_symmetric": "the norm of a symmetric matrix is the largest modulus of its eigenvalues",

@@ -59,7 +59,18 @@ from eigentoken.theory.language.conditions import (
 from eigentoken.theory.language.observables import Observable, oja_potential
 from eigentoken.theory.language.observables_attention import pair_form, token_energy
 from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet, Hemisphere
-from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, d, ell, k, matrix, n
+from eigentoken.theory.language.terms import (
+    Eigenvalue,
+    EigenvalueModulus,
+    EigenvalueRealPart,
+    SpectralNorm,
+    alpha,
+    d,
+    ell,
+    k,
+    matrix,
+    n,
+)
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.system import Time
 from tests.theory import kernel_rules_of_matrices, kernel_rules_of_sums
@@ -239,6 +250,28 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
             numbers.identity(x + x * y, x * (1 + y)),
         ),
         SpectrumIs(ConsensusAt(V, 1), ((x * (1 + y), 1),)),
+    ),
+    "modulus": (
+        lambda: words.modulus(V),
+        ForAll(
+            ell, words.index_range(ell), proposition(sp.Abs(EigenvalueRealPart(V, ell)) <= EigenvalueModulus(V, ell))
+        ),
+    ),
+    "stability_of_any": (
+        lambda: dynamics.stability_of_any(ConsensusAt(V, 1), FLOW),
+        Equivalence(
+            Atom(Stable(ConsensusAt(V, 1))),
+            Conjunction(
+                (
+                    ForAll(
+                        ell,
+                        words.index_range(ell, 2),
+                        proposition(EigenvalueRealPart(V, ell) - Eigenvalue(V, 1) < 0),
+                    ),
+                    Implication(claim_of((d - 1) * (n - 1) > 0), claim_of(-Eigenvalue(V, 1) < 0)),
+                )
+            ),
+        ),
     ),
     "linear_stability": (
         lambda: dynamics.linear_stability(assume(SpectrumIs(ConsensusAt(V, 1), ((x, n - 1), (y, 1))), FLOW)),
@@ -563,6 +596,16 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
             "not proved",
         ),
         "no spectrum": (lambda: spectra.respelled(assume(P), SpectrumIs(ConsensusAt(V, 1), ())), "proved spectrum"),
+    },
+    "modulus": {"no square matrix": (lambda: words.modulus(sp.Symbol("a")), "d x d matrix")},
+    "stability_of_any": {
+        "another eigenvector": (lambda: dynamics.stability_of_any(ConsensusAt(V, 2), OJA), "first eigenvector"),
+        "a split": (lambda: dynamics.stability_of_any(BipartiteAt(V, 1), OJA), "first eigenvector"),
+        "a matrix of no system": (lambda: dynamics.stability_of_any(ConsensusAt(matrix("B"), 1), OJA), "value matrix"),
+        "a masked system": (
+            lambda: dynamics.stability_of_any(ConsensusAt(matrix("U"), 1), system("causal-flow")),
+            "no spectrum",
+        ),
     },
     "linear_stability": {
         "a root that could be complex": (

@@ -30,16 +30,19 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.kernel.sameness import canonical, same
-from eigentoken.theory.kernel.spectra import classes_of, for_each_ell, grouped, has_root
+from eigentoken.theory.kernel.spectra import classes_of, engine, for_each_ell, grouped, has_root, heights, in_words
 from eigentoken.theory.kernel.structure import squared_speed
 from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter, matrices_of
 from eigentoken.theory.kernel.words import index_range
 from eigentoken.theory.language.claims import Decreases, Increases, Stable, Unstable
+from eigentoken.theory.language.conditions import SimpleTop
 from eigentoken.theory.language.observables import Observable
-from eigentoken.theory.language.terms import ell
+from eigentoken.theory.language.places import ConsensusAt, Place
+from eigentoken.theory.language.terms import EigenvalueModulus, EigenvalueRealPart, ell
+from eigentoken.theory.linearization.consensus_spectra import LAMBDA_L
 from eigentoken.theory.systems.system import System, Time
 
-__all__ = ["dissipates", "first_exit", "linear_instability", "linear_stability", "monotone"]
+__all__ = ["dissipates", "first_exit", "linear_instability", "linear_stability", "monotone", "stability_of_any"]
 
 
 def _inside(values: tuple[Any, ...], flow: bool) -> Any:
@@ -93,6 +96,39 @@ def linear_stability(found: Proved, *real: Proved) -> Proved:
     place, parts = _classes(found, real, ForAll)
     said = Equivalence(Atom(Stable(place)), Conjunction(tuple(parts)))
     return prove(said, "linear_stability", (found, *real), system, hypotheses)
+
+
+def stability_of_any(place: Place, system: System) -> Proved:
+    """``Stable`` at consensus on the first eigenvector of any value matrix X whose first eigenvalue is simple.
+
+    Then ``lambda_1`` is real, since complex eigenvalues come in pairs with one real part.  The others may be complex, and X need
+    not be diagonalisable: their real parts a and moduli m decide, ``|1 + alpha lambda|^2 = 1 + 2 alpha a + alpha^2 m^2``.
+    """
+    if not isinstance(place, ConsensusAt) or place.index != 1:
+        raise Refused("the first eigenvector of the value matrix is what this is about")
+    found, table = engine(place, system)
+    real, imaginary, size = sp.symbols("a b m", real=True)
+    measures = {real: EigenvalueRealPart(place.term, ell), size: EigenvalueModulus(place.term, ell), **table}
+    parts: list[Proposition] = []
+    for entry in found.tangent:
+        value = sp.sympify(found.expanded(entry.value))
+        there, inside = proposition(sp.Gt(in_words(entry.multiplicity, table), 0)), None
+        if entry.block is not None or not all(each.is_real for each in value.free_symbols):
+            raise Refused(f"the classes of {system.name} at consensus are not of the kind that is read here")
+        if LAMBDA_L in value.free_symbols:
+            complex_ = value.subs(LAMBDA_L, real + sp.I * imaginary)
+            measured = sp.re(complex_) if _is_flow(system) else complex_ * sp.conjugate(complex_)
+            measured = sp.expand(sp.together(sp.expand(measured)).subs(imaginary**2, size**2 - real**2))
+            if imaginary in measured.free_symbols or measured.has(sp.I, sp.re, sp.im, sp.conjugate):
+                raise Refused("the modulus of a class is no function of the real part and the modulus of an eigenvalue")
+            bound = sp.Lt(in_words(sp.factor(measured), measures), 0 if _is_flow(system) else 1)
+            inside = ForAll(ell, index_range(ell, 2), proposition(bound))
+        else:
+            inside = proposition(_inside((in_words(value, table),), _is_flow(system)))
+        parts.append(inside if there == TRUE else Implication(there, inside))
+    said = Equivalence(Atom(Stable(place)), Conjunction(tuple(parts)))
+    needed = (Atom(SimpleTop(place.term)), *heights(found, table, sp.Gt))
+    return prove(said, "stability_of_any", (), system, needed, detail=found)
 
 
 def linear_instability(found: Proved, *real: Proved) -> Proved:

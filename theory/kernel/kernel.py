@@ -220,6 +220,10 @@ class Kernel:
     first_exit = staticmethod(dynamics.first_exit)
     linear_stability = staticmethod(dynamics.linear_stability)
     linear_instability = staticmethod(dynamics.linear_instability)
+    modulus = staticmethod(words.modulus)
+
+    def stability_of_any(self, place: Place) -> Proved:
+        return dynamics.stability_of_any(place, self._system())
 
     dissipates = staticmethod(dynamics.dissipates)
 

@@ -44,9 +44,12 @@ __all__ = [
     "antipodal_rest",
     "changes",
     "classes_of",
+    "engine",
     "equilibrium",
     "grouped",
     "has_root",
+    "heights",
+    "in_words",
     "respelled",
     "spectrum",
     "two_cycle",
@@ -59,21 +62,21 @@ def spectrum(place: Place, system: System) -> Proved:
     Hypotheses: the value matrix is symmetric (so that its eigenvectors are a basis and its eigenvalues real), it has a k-th
     eigenvector, and what the formulas need to be valid (``1 + alpha lambda_k > 0`` for a map).
     """
-    found, table = _engine(place, system)
-    values = (_in_words(found.expanded(each), table) for each in _values(found))
-    times = (_in_words(entry.multiplicity, table) for entry in found.tangent)
+    found, table = engine(place, system)
+    values = (in_words(found.expanded(each), table) for each in _values(found))
+    times = (in_words(entry.multiplicity, table) for entry in found.tangent)
     claim = Atom(SpectrumIs(place, tuple(zip(values, times, strict=True))))
-    hypotheses = (*_there(place), *_heights(found, table, sp.Gt))
+    hypotheses = (*_there(place), *heights(found, table, sp.Gt))
     check_defined(claim, hypotheses[1:])
     return prove(claim, "spectrum", (), system, hypotheses, detail=found)
 
 
 def equilibrium(place: Place, system: System) -> Proved:
     """A flow rests at the place; a map does iff every group has ``y = m x`` with a height ``m > 0``, as the engine derives it."""
-    found, table = _engine(place, system)
+    found, table = engine(place, system)
     rests: Proposition = Atom(Equilibrium(place))
     if system.time is Time.MAP:
-        rests = Equivalence(rests, Conjunction(_heights(found, table, sp.Gt)))
+        rests = Equivalence(rests, Conjunction(heights(found, table, sp.Gt)))
     return prove(rests, "equilibrium", (), system, _there(place), detail=found)
 
 
@@ -105,20 +108,21 @@ def antipodal_rest(place: AntipodalAt, system: System) -> Proved:
 
 def two_cycle(place: Place, system: System) -> Proved:
     """A map sends the place to its negative, and back since it is odd, iff every height is negative."""
-    found, table = _engine(place, system)
+    found, table = engine(place, system)
     if system.time is not Time.MAP:
         raise Refused("a flow has no 2-cycles")
-    said = Equivalence(Atom(TwoCycle(place)), Conjunction(_heights(found, table, sp.Lt)))
+    said = Equivalence(Atom(TwoCycle(place)), Conjunction(heights(found, table, sp.Lt)))
     return prove(said, "two_cycle", (), system, _there(place), detail=found)
 
 
-def _engine(place: Place, system: System) -> tuple[Spectrum, dict[Any, Any]]:
+def engine(place: Place, system: System) -> tuple[Spectrum, dict[Any, Any]]:
     """The spectrum at a place on an eigenvector of the value matrix, and what its letters are."""
     if system.metric or system.value is None or system.space is not Space.SPHERE or system.mask != "full":
         raise Refused(f"no spectrum at a named place for {system.name}: it has no value matrix, a metric or a mask")
     if system.multihead and not isinstance(place, ConsensusAt):
         raise Refused(f"with several heads {system.name} has this spectrum at consensus only, where their sum decides")
-    if not isinstance(place, ConsensusAt | BipartiteAt) or place.term != matrix(system.value):
+    layer = (matrix(system.value), matrix("F"))  # the layer matrix of one head is its value matrix
+    if not isinstance(place, ConsensusAt | BipartiteAt) or place.term not in layer:
         raise Refused(f"the place must be on an eigenvector of {system.value}, the value matrix of {system.name}")
     check_sort(k, place.index)
     found = consensus_spectrum(system) if isinstance(place, ConsensusAt) else bipartite_spectrum(system)
@@ -135,10 +139,10 @@ def _there(place: Any) -> tuple[Proposition, ...]:
     return Atom(Symmetric(place.term)), proposition(sp.Le(place.index, d))
 
 
-def _heights(found: Spectrum, table: dict[Any, Any], relation: Any) -> tuple[Proposition, ...]:
+def heights(found: Spectrum, table: dict[Any, Any], relation: Any) -> tuple[Proposition, ...]:
     """``m > 0`` (or ``m < 0``) for every group of a map; nothing for a flow."""
     return tuple(
-        proposition(relation(_in_words(found.expanded(each.lhs - each.rhs), table), 0)) for each in found.conditions
+        proposition(relation(in_words(found.expanded(each.lhs - each.rhs), table), 0)) for each in found.conditions
     )
 
 
@@ -156,7 +160,7 @@ def _values(found: Spectrum) -> Iterator[Any]:
         sign = -sign
 
 
-def _in_words(term: Any, table: dict[Any, Any]) -> Any:
+def in_words(term: Any, table: dict[Any, Any]) -> Any:
     return sp.sympify(term).xreplace(table)
 
 

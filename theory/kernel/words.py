@@ -31,7 +31,17 @@ from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.places import ConsensusSet, Hemisphere, Zero
 from eigentoken.theory.language.readings import Reading
-from eigentoken.theory.language.terms import Eigenvalue, HeadNorm, MatrixNumber, SpectralNorm, d, ell, matrix
+from eigentoken.theory.language.terms import (
+    Eigenvalue,
+    EigenvalueModulus,
+    EigenvalueRealPart,
+    HeadNorm,
+    MatrixNumber,
+    SpectralNorm,
+    d,
+    ell,
+    matrix,
+)
 from eigentoken.theory.systems.system import System, Time
 
 __all__ = [
@@ -90,6 +100,12 @@ def negative_definite_of_symmetric(word: conditions.NegativeDefinite) -> Proposi
 @IN_OTHER_WORDS.register(claims.AlmostEveryConverges)
 def almost_every_converges_in_other_words(word: claims.AlmostEveryConverges) -> Proposition:
     return ForAlmostEvery(Atom(claims.Converges(word.place)))
+
+
+@IN_OTHER_WORDS.register(conditions.NonPrincipalModulusBelow)
+def modulus_below_in_other_words(word: conditions.NonPrincipalModulusBelow) -> Proposition:
+    below = proposition(EigenvalueModulus(word.term, ell) < Eigenvalue(word.term, 1))
+    return ForAll(ell, index_range(ell, 2), below)
 
 
 _T = sp.Symbol("t", real=True)
@@ -252,6 +268,14 @@ def eigenvalue_order(term: Any) -> Proved:
     later = proposition(sp.And(sp.Ge(_OTHER, ell, evaluate=False), sp.Le(_OTHER, d, evaluate=False)))
     inner = ForAll(_OTHER, later, proposition(Eigenvalue(term, _OTHER) <= Eigenvalue(term, ell)))
     return prove(ForAll(ell, index_range(ell), inner), "eigenvalue_order", (), None, _when_symmetric(term))
+
+
+def modulus(term: Any) -> Proved:
+    """``|Re lambda_ell| <= |lambda_ell|`` for every eigenvalue of any matrix."""
+    if not isinstance(term, sp.MatrixExpr) or term.shape != (d, d) or term.free_symbols & {ell}:
+        raise Refused(f"{term} must be a d x d matrix that does not speak of {ell}")
+    said = proposition(sp.Abs(EigenvalueRealPart(term, ell)) <= EigenvalueModulus(term, ell))
+    return prove(ForAll(ell, index_range(ell), said), "modulus", (), None)
 
 
 def norm_of_symmetric(term: Any) -> Proved:

@@ -15,6 +15,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 __all__ = [
     "Angle",
     "Eigenvalue",
+    "EigenvalueModulus",
+    "EigenvalueRealPart",
     "HeadNorm",
     "MatrixNumber",
     "RightCount",
@@ -91,6 +93,22 @@ class Eigenvalue(MatrixNumber):
     def _latex(self, printer: Any) -> str:
         term, index = self.args
         return rf"\lambda_{{{printer._print(index)}}}({printer._print(term)})"
+
+
+class EigenvalueRealPart(MatrixNumber):
+    """``Re lambda_k(X)``, of the k-th eigenvalue from the top, which may be complex."""
+
+    def _latex(self, printer: Any) -> str:
+        term, index = self.args
+        return rf"\operatorname{{Re}}\lambda_{{{printer._print(index)}}}({printer._print(term)})"
+
+
+class EigenvalueModulus(MatrixNumber):
+    """``|lambda_k(X)|``, of the k-th eigenvalue from the top, which may be complex."""
+
+    def _latex(self, printer: Any) -> str:
+        term, index = self.args
+        return rf"\lvert\lambda_{{{printer._print(index)}}}({printer._print(term)})\rvert"
 
 
 class SpectralNorm(MatrixNumber):
