@@ -11,14 +11,13 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
-from eigentoken.proofs.pham.ph_m_token_flow import B, W
+from eigentoken.proofs.pham.shifted_scores import CLAIMS, proof
 from eigentoken.proofs.properties.deterministic_data import FLOATS
 from eigentoken.proofs.properties.flow_properties import modified_form
 from eigentoken.proofs.properties.rotary_rings import a, claimed_speed, quarter_scores, r, radial_speed, states
 from eigentoken.proofs.properties.trajectories import integrate
 from eigentoken.proofs.steps.reductions import all_agree
 from eigentoken.proofs.steps.tensor_reductions import slope
-from eigentoken.theory.language.conditions import Nonsingular
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import sign
 from eigentoken.theory.statements.registry import register
@@ -125,16 +124,12 @@ PH_T8 = register(
         source=Source(PHAM, "diagonal modification; derived here"),
         title="The diagonal modification",
         systems=("token-flow",),
-        conditions=(Nonsingular(B), Nonsingular(W)),
-        text="Adding $\\lambda I$ to the score matrix with $V$ fixed changes $W \\to W + \\lambda I$ and $A \\to A + "
-        "\\lambda B^{-1}$, so $\\tfrac{d}{d\\lambda}\\operatorname{sym} A = \\operatorname{sym}(V^{-1})$: it moves "
-        "$\\operatorname{sym} A$ towards positive iff $\\lambda\\operatorname{sym}(V^{-1}) \\succ 0$. The right sign "
-        "of $\\lambda$ depends on $V$; for $V = -I$ a positive $\\lambda$ makes $A$ more negative, and in the example "
-        "of PH-T7 it turns growth into contraction. (Whether the modification improves the performance of a model is "
-        "not a question of this book.)",
+        claims=CLAIMS,
+        proof=proof,
         depends=("PH-M", "PH-T7"),
         derive=derive_diagonal,
-        prose_from=("V = -I", "turned into contraction"),
+        claims_from=(("the form of A",), ("V = -I",), ("direction",)),
+        prose_from=("turned into contraction",),
         printed=Printed(
             text="In the summary at hand: adding $\\lambda I$ with a negative scalar $\\lambda$ enforces divergence. "
             "In the published code: $+\\operatorname{softplus}(\\cdot) > 0$ is added.",

@@ -13,6 +13,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
+from eigentoken.proofs.pham.parametrisations import CLAIMS, proof
 from eigentoken.proofs.properties.deterministic_data import as_numbers, numbers, symmetric_eigenpairs
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.proofs.steps.textbook import SYLVESTER
@@ -166,14 +167,12 @@ PH_T9 = register(
         source=Source(PHAM, "LDL parametrisation; derived here"),
         title="LDL parametrisation, and two ways to lose what it fixes",
         systems=("token-flow",),
-        text="$S = L\\operatorname{diag}(\\epsilon\\odot\\operatorname{softplus}(\\theta))L^{\\top}$ with $L$ unit "
-        "lower triangular and $\\epsilon \\in \\{\\pm1\\}^D$ has the inertia of $\\epsilon$. Definiteness of "
-        "$\\operatorname{sym} W$ need not be kept when $W$ is carried by $K = (Q^{-1}W)^{\\top}$ and used through "
-        "linear layers with a $Q$ that is not orthogonal, nor that of $A$ when $V = (W^{-1}A)^{\\top}$ is stored for "
-        "$A^{-1}W$.",
+        claims=CLAIMS,
+        proof=proof,
         depends=("PH-M", "PH-T2"),
         derive=derive,
-        prose_from=("signs", "linear layers", "swapped value matrix"),
+        claims_from=(("inertia",), ("pivots",), ("linear layers",), ("swapped value matrix",)),
+        prose_from=("signs",),
         notes="Why these two ways: on a static reading of the authors' public repository (not run here, and not part "
         "of any proof) $W = S_W + (T_W - T_W^{\\top})$ and $A = S_A + (T_A - T_A^{\\top})$, so that $A$ has a free "
         "antisymmetric part and need not satisfy the hypothesis $A = A^{\\top}$ of PH-T2; weights are used as linear "

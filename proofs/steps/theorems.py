@@ -26,7 +26,7 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.refused import Refused
 from eigentoken.theory.kernel.tensors import STATE, AtTime, Rate, Tensor, VectorLetter
-from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
+from eigentoken.theory.language.conditions import Nonsingular, PositiveDefinite, Symmetric
 from eigentoken.theory.language.terms import Eigenvalue, RightCount, d
 from eigentoken.theory.systems.system import Time
 
@@ -39,6 +39,7 @@ __all__ = [
     "OSTROWSKI_SCHNEIDER",
     "RAYLEIGH_ABOVE",
     "RAYLEIGH_BELOW",
+    "SYLVESTER",
 ]
 
 
@@ -103,6 +104,22 @@ ON_THE_RIGHT = Textbook(
     says=_on_the_right,
     reference="Horn, Johnson, Topics in Matrix Analysis, chapter on stable matrices and inertia",
     bibtex=bibtex("Horn-Johnson-Topics"),
+)
+
+
+def _sylvester(L: sp.MatrixSymbol, T: sp.MatrixSymbol) -> tuple[tuple[Any, ...], Any]:
+    counts = [sp.Eq(RightCount(sign * L * T * L.T), RightCount(sign * T), evaluate=False) for sign in (1, -1)]
+    return (Symmetric(T), Nonsingular(L)), Conjunction(tuple(map(proposition, counts)))
+
+
+#: ``L T L^T`` has the inertia of T, for T symmetric and L nonsingular.
+SYLVESTER = Textbook(
+    key="Sylvester-inertia",
+    name="Sylvester's law of inertia",
+    letters={"L": sp.MatrixSymbol, "T": sp.MatrixSymbol},
+    says=_sylvester,
+    reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices and congruences",
+    bibtex=bibtex("Horn-Johnson"),
 )
 
 

@@ -127,6 +127,12 @@ def _changed(term: Any) -> Iterator[tuple[str, Any]]:
     if term.is_Integer:
         yield f"{term} -> {term + 1}", term + 1
         return
+    if isinstance(term, sp.MatrixBase):
+        entries = term.flat()
+        for place, entry in enumerate(entries):
+            for what, new in _changed(entry):
+                yield f"{what} in {term}", term.func(*term.shape, [*entries[:place], new, *entries[place + 1 :]])
+        return
     if isinstance(term, sp.MatrixSymbol):
         yield f"{term} -> {term}2", sp.MatrixSymbol(f"{term.name}2", *term.shape)
         return
