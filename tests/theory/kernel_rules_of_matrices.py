@@ -96,8 +96,9 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
     "velocity_at": {
         "another velocity": (lambda: instances.velocity_at(_moves(3 * AT), TOKEN_FLOW), "the velocity is"),
         "other weights": (lambda: instances.velocity_at(_moves(value=((3,),)), TOKEN_FLOW), "the velocity is"),
-        "another system": (lambda: instances.velocity_at(_moves(), system("oja-flow")), "the weights of"),
+        "another system": (lambda: instances.velocity_at(_moves(), system("rotary-flow")), "the weights of"),
         "a map": (lambda: instances.velocity_at(_moves(), system("oja-map")), "no flow"),
+        "a sphere": (lambda: instances.velocity_at(_moves(), system("ellipsoid-flow")), "no flow"),
         "a mask": (lambda: instances.velocity_at(_moves(), system("causal-flow")), "no flow"),
         "a weight too many": (lambda: instances.velocity_at(_moves(P=((1,),)), TOKEN_FLOW), "the weights of"),
         "another dimension": (
@@ -177,6 +178,13 @@ FURTHER: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         ),
     },
     "monotone": {
+        "an observable of another system": (
+            lambda: dynamics.monotone(
+                pair_form,
+                books.argued(_said(sp.Ge, Rate(expression_of(pair_form)), sp.Integer(0)), "so", system("oja-flow")),
+            ),
+            "does not have",
+        ),
         "only some tokens": (
             lambda: dynamics.monotone(
                 pair_form,

@@ -12,7 +12,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Index
 from eigentoken.theory.calculus.atoms import Dot
-from eigentoken.theory.kernel.observables import definition_of, expression_of
+from eigentoken.theory.kernel.observables import definition_of, expression_of, parameters_of
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Atom,
@@ -206,13 +206,19 @@ def dissipates(observable: Observable, scale: Any, proved: Proved, *positive: Pr
     wanted = proposition(sp.Le(Rate(expression_of(observable)), -scale * speed, evaluate=False))
     if not same(proved.proposition, wanted):
         raise Refused(f"the rate of {observable.name} is not bounded by the squared speed: {proved.proposition!r}")
-    wholly = _at_every_state(observable, hypotheses)
+    wholly = _at_every_state(observable, proved.system, hypotheses)
     return prove(Atom(Decreases(observable, strict=True)), "dissipates", (proved, *positive), system, wholly)
 
 
-def _at_every_state(observable: Observable, hypotheses: tuple[Proposition, ...]) -> tuple[Proposition, ...]:
+def _at_every_state(
+    observable: Observable, system: System, hypotheses: tuple[Proposition, ...]
+) -> tuple[Proposition, ...]:
     """The hypotheses of what is known at every state and for all tokens, with the definition of the observable."""
     arbitrary = {VectorLetter(STATE), *expression_of(observable).free_indices}
+    declared = {each.name for each in (*system.parameters, *system.head_parameters)}
+    strange = parameters_of(observable) - declared
+    if strange:
+        raise Refused(f"{observable.name} speaks of {', '.join(sorted(strange))}, which {system.name} does not have")
     if any(arbitrary & free_letters(each) for each in hypotheses):
         raise Refused("the rate is known under a hypothesis about the state: it must hold at every state")
     return (*hypotheses, *map(proposition, definition_of(observable)))
@@ -225,6 +231,6 @@ def monotone(observable: Observable, proved: Proved) -> Proved:
     rate = Rate(expression_of(observable))
     for relation, word in ((sp.Le, Decreases), (sp.Ge, Increases)):
         if same(proved.proposition, proposition(relation(rate, 0))):
-            hypotheses = _at_every_state(observable, proved.hypotheses)
+            hypotheses = _at_every_state(observable, proved.system, proved.hypotheses)
             return prove(Atom(word(observable)), "monotone", (proved,), proved.system, hypotheses)
     raise Refused(f"the sign of the rate of {observable.name} is what is needed, got {proved.proposition!r}")

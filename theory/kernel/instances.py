@@ -21,7 +21,7 @@ from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.proving.normal_form import identity_verdict
 from eigentoken.theory.systems.algebra import LoopAlgebra
-from eigentoken.theory.systems.system import System, Time
+from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = ["VelocityIs", "exact_matrix", "rows", "velocity_at"]
 
@@ -63,8 +63,8 @@ def _column(token: tuple[sp.Expr, ...]) -> str:
 
 def velocity_at(claim: VelocityIs, system: System) -> Proved:
     """The velocities, evaluated by the equation of the system in exact expressions."""
-    if system.time is not Time.FLOW or system.mask != "full":
-        raise Refused(f"{system.name} is no flow with full attention: it has no velocity here")
+    if system.time is not Time.FLOW or system.space is not Space.EUCLIDEAN or system.mask != "full":
+        raise Refused(f"{system.name} is no flow in Euclidean space with full attention: it has no velocity here")
     numbers = [entry for _, value in claim.weights for row in value for entry in row]
     numbers += [entry for value in (claim.tokens, claim.velocity) for row in value for entry in row]
     if not all(map(real_where_defined, numbers)):

@@ -13,14 +13,15 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus import TOKENS, Expression, Index, dot, exponential, matrix, vector
+from eigentoken.theory.calculus.expressions import frozen
 from eigentoken.theory.kernel.refused import Refused
-from eigentoken.theory.kernel.tensors import STATE
+from eigentoken.theory.kernel.tensors import STATE, matrices_of
 from eigentoken.theory.language import terms
 from eigentoken.theory.language.conditions import Nonsingular, Relation
 from eigentoken.theory.language.observables import Observable, oja_potential
 from eigentoken.theory.language.observables_attention import ellipsoid_potential, pair_form, token_energy
 
-__all__ = ["EXPRESSIONS", "definition_of", "expression_of"]
+__all__ = ["EXPRESSIONS", "definition_of", "expression_of", "parameters_of"]
 
 
 def _oja_potential() -> Expression:
@@ -77,3 +78,13 @@ def expression_of(observable: Observable) -> Expression:
 def definition_of(observable: Observable) -> tuple[Any, ...]:
     """What the letters of its expression are that are no parameters, and where it has a value."""
     return _DEFINITIONS.get(observable, ())
+
+
+def parameters_of(observable: Observable) -> set[str]:
+    """The names of the matrices of the system that it is made of."""
+    words = definition_of(observable)
+    defined = {
+        word.relation.lhs.args[0].name for word in words if isinstance(word, Relation) and word.relation.lhs.is_Matrix
+    }
+    named = {each.name for word in words if isinstance(word, Relation) for each in word.relation.atoms(sp.MatrixSymbol)}
+    return (matrices_of(frozen(expression_of(observable))) | named) - defined
