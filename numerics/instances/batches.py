@@ -269,7 +269,9 @@ def value_head_norm(number: terms.HeadNorm, batch: Batch, ell: int | None) -> Te
 
 @VALUE.register(terms.RightCount)
 def value_right_count(number: terms.RightCount, batch: Batch, ell: int | None) -> Tensor:
-    return (batch.eigen(number.args[0])[0].real > 0).sum(-1).to(torch.float64)
+    parts = batch.eigen(number.args[0])[0].real
+    near = (parts.abs() < 1e-9 * parts.abs().amax(-1, keepdim=True).clamp_min(1e-300)).any(-1)
+    return torch.where(near, _nothing(batch), (parts > 0).sum(-1).to(torch.float64))
 
 
 @VALUE.register(terms.SpectralRadiusOff)

@@ -90,6 +90,7 @@ class _Seen:
     indices: Mapping[Index, int] = field(default_factory=dict)
     numbers: Mapping[sp.Symbol, Any] = field(default_factory=dict)
     vectors: Mapping[str, Any] = field(default_factory=dict)
+    guard: bool = False
 
     @property
     def _heads(self) -> sp.Integer:
@@ -119,7 +120,10 @@ class _Seen:
             return torch.where((left - right).abs() < room, torch.full_like(left, torch.nan), -(left - right).abs())
         over = left - right if isinstance(relation, sp.Le | sp.Lt) else right - left
         if isinstance(relation, sp.Lt | sp.Gt):
-            return torch.where(over.abs() < room, torch.full_like(over, torch.nan), over)
+            unseen = torch.where(over.abs() < room, torch.full_like(over, torch.nan), over)
+            return (
+                torch.where(over == 0, room, unseen) if self.guard else unseen
+            )  # a token is at no distance from itself
         return over - room
 
     @violation.register
@@ -154,6 +158,10 @@ class _Seen:
         size = torch.minimum(left.abs(), right.abs())
         return torch.where(left.isnan() | right.isnan(), torch.nan, torch.where(agree, -size, size))
 
+    def within(self, guard: Proposition) -> torch.Tensor:
+        """The violation of a guard: a strict inequality between equal numbers is not satisfied."""
+        return replace(self, guard=True).violation(guard)
+
     def _given(self, guard: torch.Tensor, body: Proposition) -> torch.Tensor:
         """Where the guard fails the rest says nothing, and is true."""
         if bool((guard > 0).all()):
@@ -171,7 +179,7 @@ class _Seen:
             each = [replace(self, indices={**self.indices, letter: place}) for place in range(sizes[letter.kind])]
         elif isinstance(letter, VectorLetter):
             if letter.name == STATE:
-                return self._given(self.violation(said.guard), said.body)
+                return self._given(self.within(said.guard), said.body)
             each = [replace(self, vectors={**self.vectors, letter.name: self._family(said, letter.name)})]
         elif isinstance(letter, sp.Symbol):
             each = [replace(self, numbers={**self.numbers, letter: value}) for value in self._values(letter)]
@@ -179,7 +187,7 @@ class _Seen:
             each = self._quotient(said)
             if not each:
                 return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
-        return self._worst([one._given(one.violation(said.guard), said.body) for one in each])
+        return self._worst([one._given(one.within(said.guard), said.body) for one in each])
 
     def _velocity(self, claim: VelocityIs) -> float:
         """How far the velocity at an exact instance is from the one that is claimed; letters have one value each."""
@@ -239,7 +247,7 @@ class _Seen:
             table[term], found[letter] = letter, self.quantity(term)
         bound = {**{each: value for each, value in self.numbers.items() if each not in whole}, **found}
         named = {letter: sp.Symbol(f"bound_{i}", real=True) for i, letter in enumerate(bound)}
-        plain = expression.xreplace(table).xreplace(named)
+        plain = _numbers(expression.xreplace(table).xreplace(named))
         extra = {**self.batch.extra, **{named[letter].name: value for letter, value in bound.items()}}
         return replace(self.batch, extra=extra, _memory={}).scalar(plain)
 
@@ -291,6 +299,12 @@ class _Seen:
 def _assumptions(about: System) -> Assumptions:
     """The names that the equation of a system introduces."""
     return linearize(about, tangent=False).assumptions
+
+
+def _numbers(term: sp.Expr) -> sp.Expr:
+    """The term with functions of numbers evaluated: ``exp(5/4)``, ``sqrt(3)``."""
+    closed = {each for each in sp.preorder_traversal(term) if each.is_number and not each.is_Rational and each.args}
+    return term.xreplace({each: each.evalf(17) for each in closed})
 
 
 def _tensors(said: Proposition) -> list[Tensor]:

@@ -18,26 +18,20 @@ from eigentoken.proofs.properties.deterministic_data import as_numbers, eigenval
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.matrices import inertia_with_negative_scores, inertia_without_symmetry
 from eigentoken.proofs.steps.calculus_steps import tensor_step
-from eigentoken.proofs.steps.reductions import grouped
-from eigentoken.proofs.steps.tensor_reductions import velocity
 from eigentoken.proofs.steps.textbook import OSTROWSKI_SCHNEIDER
-from eigentoken.proofs.steps.textbook_flows import LINEAR_GROWTH
 from eigentoken.theory.calculus import Letter, dot, vector
-from eigentoken.theory.language.conditions import AnyOf, NegativeDefinite, PositiveDefinite, Relation, Symmetric
-from eigentoken.theory.language.terms import n
+from eigentoken.theory.language.conditions import AnyOf, NegativeDefinite, Nonsingular, PositiveDefinite, Symmetric
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
-from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Inequality, Step
 
 
 def _positive_scores() -> tuple[Step, ...]:
-    """A B + B^T A = W + W^T with W > 0: A and B have the same inertia; the saddle."""
+    """A B + B^T A = W + W^T with W > 0: A and B have the same inertia."""
     rules = calculus_rules()
     z = vector("z")
     least, square, form = sp.symbols("mu N q", real=True)
-    right, left, size = sp.symbols("r l D", real=True)
     return (
         tensor_step(
             "Lyapunov form",
@@ -70,26 +64,6 @@ def _positive_scores() -> tuple[Step, ...]:
             ),
             formula="\\#\\{\\operatorname{Re}\\lambda(B) > 0\\} = \\#\\{\\lambda(A) > 0\\}, \\qquad "
             "\\operatorname{Re}\\lambda(B) \\neq 0",
-        ),
-        recalled(
-            "PH-M",
-            "consensus states are invariant",
-            "Consensus states move by $\\dot x = Bx$.",
-            "\\dot x = Bx",
-            name="consensus",
-        ),
-        Inequality(
-            name="saddle",
-            says="If $A$ has $1 \\le r \\le D - 1$ positive eigenvalues, $B$ has $r$ eigenvalues on the right and $l = "
-            "D - r$ on the left: both numbers are positive, and the flow of consensus states is a saddle.",
-            hypotheses=(right >= 1, right <= size - 1, sp.Eq(left, size - right)),
-            conclusion=sp.And(right >= 1, left >= 1),
-            uses=("inertia", "consensus"),
-            needs=(
-                "B has no eigenvalue on the imaginary axis",
-                "B has as many eigenvalues with positive real part as A has positive ones",
-                "consensus states are invariant",
-            ),
         ),
     )
 
@@ -129,71 +103,12 @@ def _negative_scores() -> tuple[Step, ...]:
     )
 
 
-def _two_negative_signs() -> tuple[Step, ...]:
-    """The regime of two negative signs."""
-    square, form = sp.symbols("N q", real=True)
-    value, x = sp.symbols("a x", real=True)
-    return (
-        recalled(
-            "PH-T1",
-            "pair forms do not decrease",
-            "For symmetric $A$, whatever the sign of $W$, no pair form decreases; for $A \\prec 0$ this says that the "
-            "distances in the $|A|$-norm do not grow.",
-            "\\tfrac{d}{dt}\\,(x_l - x_k)^{\\top}A(x_l - x_k) \\ge 0",
-            name="pair forms",
-            assuming=(Relation(n >= 2),),
-        ),
-        Inequality(
-            name="two negative signs",
-            says="For $A \\prec 0$ and $\\operatorname{sym} W \\prec 0$ every eigenvalue of $-A$, $aN = q$ with $q = "
-            "z^{\\top}(-A)z > 0$, is positive: all $D \\ge 1$ eigenvalues of $B$ lie on the right, while no distance "
-            "in the $|A|$-norm grows.",
-            hypotheses=(sp.Eq(value * square, form), form > 0, square > 0),
-            conclusion=value > 0,
-            uses=("inertia for negative scores", "pair forms", "consensus"),
-            needs=(
-                "B has as many eigenvalues with positive real part as (-A) has positive ones",
-                "pair forms do not decrease",
-                "consensus states are invariant",
-            ),
-            establishes=("B has an eigenvalue with positive real part",),
-        ),
-        Citation(
-            name="growth of consensus states",
-            says="So some consensus states are unbounded.",
-            theorem=LINEAR_GROWTH,
-            letters={"X": "B"},
-            uses=("two negative signs", "consensus"),
-            needs=("consensus states are invariant",),
-            establishes=("some solution of the linear flow of B is unbounded",),
-        ),
-        grouped(
-            "a mean that stays",
-            "But not every start grows: for $D = 1$, $A = W = -1$, $B = 1$ and tokens $x, -x$ the mean is zero, and "
-            "stays zero (the two velocities are opposite).",
-            lambda: [
-                sum(
-                    row[0]
-                    for row in velocity(
-                        "token-flow", {"B": ((sp.Integer(1),),), "W": ((sp.Integer(-1),),)}, ((x,), (-x,))
-                    )
-                )
-            ],
-            [sp.Integer(0)],
-            "\\dot x_1 + \\dot x_2 = <1>",
-            scope="2 tokens, d = 1",
-        ),
-    )
-
-
 def derive() -> Derivation:
-    """``A B + B^T A = W + W^T`` and the inertia theorem, for both signs of W; the saddle; the regime of two negative
-    signs."""
+    """``A B + B^T A = W + W^T`` and the inertia theorem, for both signs of W."""
     return Derivation(
         (
             *_positive_scores(),
             *_negative_scores(),
-            *_two_negative_signs(),
         )
     )
 
@@ -271,10 +186,10 @@ PH_T5 = register(
         source=Source(PHAM, "intermediate regime; derived here"),
         title="Inertia of the value matrix",
         systems=("token-flow",),
-        conditions=(Symmetric(A), AnyOf((PositiveDefinite(W), NegativeDefinite(W)))),
+        conditions=(Symmetric(A), Nonsingular(A), AnyOf((PositiveDefinite(W), NegativeDefinite(W)))),
         claims=CLAIMS,
         proof=proof,
-        depends=("PH-M", "PH-T1"),
+        depends=("PH-M",),
         facts=("A is symmetric", "(-A) is symmetric", "sym W is positive definite"),
         derive=derive,
         claims_from=(
@@ -284,7 +199,6 @@ PH_T5 = register(
             ("inertia",),
             ("inertia for negative scores",),
         ),
-        prose_from=("saddle", "two negative signs", "growth of consensus states", "a mean that stays"),
         vectors=(
             Vector(
                 "real parts of the spectrum of B",

@@ -33,6 +33,7 @@ STILL_TRUE: dict[str, str] = {
     "CT-3: without Nonsingular(term=V)": "no eigenvalue is divided by",
     "PM-L5: without Nonsingular(term=V)": "no eigenvalue is divided by",
     "PM-L14: without n >= 2": "a split has two tokens at least",
+    "PH-T5: without Nonsingular(term=W*B**(-1))": "W is definite, so that A and B have inverses",
     "PH-T5: without AnyOf(parts=(PositiveDefinite(term=W), NegativeDefinite(term=W)))": "each claim says which sign it is about",
     "PH-C1: without Symmetric(term=W*B**(-1))": "the claims are about one instance, and say it of its matrix",
     "PH-C1: without NegativeDefinite(term=W*B**(-1))": "the same",
@@ -79,6 +80,12 @@ STILL_TRUE |= {
         f"{name}: without PositiveDefinite(term=P)": "an identity of vectors: no sign is used"
         for name in ("AB-E10", "AB-L3.1", "AB-L3.2")
     },
+}
+#: Statements about matrices alone, whatever moves by them.
+STILL_TRUE |= {
+    f"{statement}: for {system}": "it is about matrices alone"
+    for statement in ("PH-T5", "PH-T8", "PH-T9")
+    for system in SYSTEMS
 }
 
 _TURNED = {sp.Lt: sp.Le, sp.Le: sp.Lt, sp.Gt: sp.Ge, sp.Ge: sp.Gt, sp.Eq: sp.Le, sp.Ne: sp.Gt}
