@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.abella.ab_e08_gradient_case import data
+from eigentoken.proofs.abella.gradient import convergence
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import FLOATS, as_floats
 from eigentoken.proofs.properties.flow_properties import potential_decreases
@@ -224,10 +225,11 @@ AB_L33 = register(
         title="Trajectories tend to the set of equilibria",
         systems=("ellipsoid-flow",),
         conditions=CONDITIONS,
-        text="Every trajectory of (8) tends to $\\{y : \\operatorname{grad}_{g_P} V_P(y) = 0\\}$.",
+        claims=(Converges(SomeEquilibrium()),),
         depends=("AB-T3.1", "AB-E8"),
         derive=derive_lasalle,
-        prose_from=("the set of equilibria",),
+        proof=convergence,
+        claims_from=(("the set of equilibria",),),
         property_tests=(potential_decreases,),
     )
 )
@@ -243,6 +245,7 @@ AB_T32 = register(
         claims=(Converges(SomeEquilibrium()),),
         depends=("AB-L3.3", "AB-T3.1", "AB-E8"),
         derive=derive_convergence,
+        proof=convergence,
         claims_from=(("the limit is an equilibrium",),),
         printed=Printed(
             text="The proof rests on $|V_P| \\le \\lambda\\,|{\\operatorname{grad} V_P}|$ for some $\\lambda > 0$.",

@@ -9,8 +9,9 @@ from eigentoken.proofs.steps.calculus_steps import TOKEN_I as I
 from eigentoken.proofs.steps.calculus_steps import TOKEN_J as J
 from eigentoken.proofs.steps.calculus_steps import attention_sum
 from eigentoken.proofs.steps.equations import at_every_token, for_every, moves_by
+from eigentoken.proofs.steps.gradient_theorems import GRADIENT_FLOWS_CONVERGE
 from eigentoken.proofs.steps.theorems import RAYLEIGH_BELOW
-from eigentoken.theory.calculus import DIMENSION, Expression, Index, Letter, dot, exponential, factor, vector, zero
+from eigentoken.theory.calculus import DIMENSION, Expression, Index, Letter, dot, exponential, factor, one, vector, zero
 from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
@@ -193,3 +194,19 @@ def gradient_flow(kernel: Kernel) -> Proved:
     none = [kernel.summed(kernel.generalise(I, each)), kernel.factors(zero())]
     found = kernel.discharge(tangent.proposition, kernel.arithmetic([slope, written, *parts, *none], _DOWN))
     return at_every_token(kernel, found, B)
+
+
+def convergence(kernel: Kernel) -> Proved:
+    """AB-T3.2: Lojasiewicz's theorem for the flow of the potential."""
+    here = dot(_X, _X, FORM)
+    unit = kernel.arithmetic(
+        [kernel.reduction(here, one()), kernel.factors(one())], sp.Eq(Tensor(here), 1, evaluate=False)
+    )
+    premises = [
+        *(kernel.given(each(P)) for each in (Symmetric, PositiveDefinite)),
+        at_every_token(kernel, unit, I),
+        velocity(kernel),
+        at_every_token(kernel, kernel.settled(kernel.positive(ROW)), I),
+        gradient_flow(kernel),
+    ]
+    return kernel.textbook(GRADIENT_FLOWS_CONVERGE, *premises, V=_POTENTIAL, weight=ROW, f=field(), A=P)

@@ -696,6 +696,15 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
             lambda: books.textbook(replace(THEOREM, time=Time.FLOW), (assume(P), assume(Q)), OJA, X=V),
             "about a flow",
         ),
+        "a theorem about trajectories, at one state": (
+            lambda: books.textbook(
+                replace(THEOREM, time=Time.FLOW),
+                (logic.modus_ponens(assume(Implication(claim_of(HEIGHT > 0), P)), assume(HEIGHT > 0)), assume(Q)),
+                FLOW,
+                X=V,
+            ),
+            "at every state",
+        ),
         "a theorem about flows, for nothing": (
             lambda: books.textbook(replace(THEOREM, time=Time.FLOW), (assume(P), assume(Q)), None, X=V),
             "about a flow",

@@ -18,6 +18,7 @@ from eigentoken.theory.kernel.propositions import (
     Proposition,
     bound_letters,
     conjuncts,
+    free_letters,
     proposition,
     put,
     value_letters,
@@ -84,6 +85,8 @@ def textbook(theorem: Textbook, premises: tuple[Proved, ...], system: System | N
     joint, hypotheses = joined(premises, system)
     if theorem.time is not None and (joint is None or joint.time is not theorem.time):
         raise Refused(f"{theorem.name} is about a {theorem.time.value}")
+    if theorem.time is not None and any(VectorLetter(STATE) in free_letters(each) for each in hypotheses):
+        raise Refused(f"{theorem.name} is about trajectories: what it needs must hold at every state, not at one")
     known = {canonical(part) for each in premises for part in (each.proposition, *conjuncts(each.proposition))}
     missing = [part for each in needed for part in conjuncts(each) if canonical(part) not in known]
     if missing:
