@@ -11,9 +11,15 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import det_tokens, numbers
+from eigentoken.proofs.steps.equations import for_every
 from eigentoken.proofs.steps.tensor_reductions import EXACT
 from eigentoken.proofs.steps.textbook import CAUCHY_SCHWARZ
-from eigentoken.theory.language.claims import Nonnegative
+from eigentoken.theory.calculus import TOKENS, Index, dot, one, vector
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import Equivalence, proposition
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import STATE, Tensor
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.observables_attention import absolute_cosine_gap, cosine_gap
 from eigentoken.theory.language.terms import n
@@ -91,6 +97,35 @@ def gaps_example() -> list[Any]:
     return [cosine_gap(scalars, flow, {}, tokens), absolute_cosine_gap(scalars, flow, {}, tokens)]
 
 
+_K, _I = Index("token", "k"), Index("token", "i")
+_GAP = one() - dot(vector(STATE, _K), vector(STATE, _I)).summed(_I) / TOKENS
+_APART = vector(STATE, _K) - vector(STATE, _I)
+_SQUARES = dot(_APART, _APART).summed(_I)
+_EQUAL = for_every(sp.Eq(Tensor(dot(_APART, _APART)), 0, evaluate=False), _I)
+_NONE = sp.Eq(Tensor(_GAP), 0, evaluate=False)
+#: E with any token in place of the first one, on the sphere.
+NONNEGATIVE = Formula(for_every(sp.Ge(Tensor(_GAP), 0, evaluate=False), _K))
+ZERO_AT_CONSENSUS = Formula(for_every(Equivalence(proposition(_NONE), _EQUAL), _K))
+
+
+def proof(kernel: Kernel) -> Proved:
+    """``E = (1/2n) sum_i |x_k - x_i|^2``."""
+    written = kernel.reduction(_GAP, _SQUARES / (2 * TOKENS))
+    scaled = kernel.scaling(_SQUARES, 1 / (2 * TOKENS))
+    half = kernel.arithmetic([written, scaled], sp.Eq(Tensor(_GAP), Tensor(_SQUARES) / (2 * TOKENS), evaluate=False))
+    each = kernel.settled(kernel.square(_APART))
+    total = kernel.settled(kernel.square(_APART, _I))
+    sign = kernel.generalise(_K, kernel.arithmetic([half, total], sp.Ge(Tensor(_GAP), 0, evaluate=False)))
+    one_of = kernel.summand(kernel.generalise(_I, each), _I)
+    zero_each = sp.Eq(Tensor(dot(_APART, _APART)), 0, evaluate=False)
+    alike = kernel.generalise(_I, kernel.arithmetic([half, kernel.assume(_NONE), one_of, each], zero_each))
+    summed = kernel.summed(kernel.assume(_EQUAL))
+    nothing = kernel.factors(one() * 0)
+    back = kernel.arithmetic([half, summed, nothing], _NONE)
+    both = kernel.iff(kernel.discharge(_NONE, alike), kernel.discharge(_EQUAL, back))
+    return kernel.conjunction(sign, kernel.generalise(_K, both))
+
+
 AB_E25 = register(
     Statement(
         id="AB-E25",
@@ -99,12 +134,11 @@ AB_E25 = register(
         title="The function that measures consensus",
         systems=("causal-flow",),
         conditions=(Relation(n >= 2),),
-        claims=(Nonnegative(cosine_gap),),
-        text="$E(y) = 1 - \\frac1{\\ell}\\sum_{i=1}^{\\ell}\\frac{y_1^{\\top}y_i}{|y_1|\\,|y_i|}$ is nonnegative and "
-        "vanishes exactly when all tokens have one direction.",
+        claims=(NONNEGATIVE, ZERO_AT_CONSENSUS),
         facts=("the metric is symmetric and positive definite",),
         derive=derive,
-        claims_from=(("nonnegative",),),
+        proof=proof,
+        claims_from=(("nonnegative",), ("nonnegative",)),
         printed=Printed(
             text="$E(y) = 1 - \\frac1{\\ell}\\sum_i \\frac{|y_1^{\\top}y_i|}{|y_1|\\,|y_i|}$, zero only at consensus.",
             wrong="With the absolute value an antipodal pair gives zero, too; the signed cosine is meant.",

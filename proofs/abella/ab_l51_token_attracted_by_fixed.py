@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.abella.ab_e04_attention_matrix_form import layer_data
+from eigentoken.proofs.abella.equations import CAUSAL_ROWS, CAUSAL_VELOCITY, causal_model
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import numbers
 from eigentoken.proofs.properties.first_failures import FirstFailure
@@ -234,11 +235,11 @@ AB_E15 = register(
         title="The causal model",
         systems=("causal-flow",),
         covers=Covers(heads=()),
-        text="As AB-E7 with $\\alpha^{\\eta}_{ij} = 0$ for $j > i$ and $Z^{\\eta}_i = \\sqrt d\\,\\sum_{j \\le i} "
-        "e^{y_i^{\\top}P_{\\eta}y_j}$, on the sphere. With $U = I$ token 1 is fixed, and token $i$ depends on tokens "
-        "$j \\le i$ only.",
+        claims=(CAUSAL_VELOCITY, CAUSAL_ROWS),
         depends=("AB-E7",),
         derive=derive_model,
+        proof=causal_model,
+        claims_from=(("triangular",), ("triangular",)),
         prose_from=("first token", "triangular"),
         vectors=(
             Vector(

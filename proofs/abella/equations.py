@@ -17,7 +17,23 @@ from eigentoken.proofs.steps.equations import (
     the_same,
 )
 from eigentoken.proofs.steps.theorems import RAYLEIGH_BELOW
-from eigentoken.theory.calculus import ALPHA, DIMENSION, HEAD, Expression, Letter, Norm, dot, factor, one, vector, zero
+from eigentoken.theory.calculus import (
+    ALPHA,
+    DIMENSION,
+    HEAD,
+    Expression,
+    Index,
+    Letter,
+    MaskEntry,
+    Norm,
+    dot,
+    exponential,
+    factor,
+    one,
+    vector,
+    zero,
+)
+from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.propositions import Implication, proposition
@@ -27,6 +43,8 @@ from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.terms import matrix
 
 __all__ = [
+    "CAUSAL_ROWS",
+    "CAUSAL_VELOCITY",
     "CONSERVED",
     "DEFINITE",
     "NORMALISED",
@@ -35,6 +53,7 @@ __all__ = [
     "RAYS",
     "ROW_SUMS",
     "VELOCITY",
+    "causal_model",
     "conserved",
     "definite",
     "norm_of_the_step",
@@ -135,3 +154,34 @@ def rays(kernel: Kernel) -> Proved:
     scaled = [kernel.scaling(dot(_U, _Z), _SCALE), kernel.scaling(dot(_Z, _Z, METRIC), _SCALE**2)]
     found = kernel.discharge(_LONG, kernel.arithmetic([*scaled, kernel.assume(_LONG)], _ONE_RAY))
     return at_every_token(kernel, kernel.settled(found), Z, VectorLetter("u"), _SCALE)
+
+
+# -- the causal flow (15) --------------------------------------------------------------------------------------------------
+
+_SUMMED = Index("token", "s")
+
+
+def causal_weight(at: Index, other: Index) -> Expression:
+    """``alpha_ij = c_ij exp(x_i^T P x_j) / (sqrt(d) sum_k c_ik exp(x_i^T P x_k))`` with ``c_ij = 1`` for ``j <= i``, else 0."""
+    score = Letter("P")
+    here = factor(MaskEntry("causal", at, other)) * exponential(dot(vector(STATE, at), vector(STATE, other), (score,)))
+    seen = dot(vector(STATE, at), vector(STATE, _SUMMED), (score,))
+    return here * factor(row_sum(seen, _SUMMED, (MaskEntry("causal", at, _SUMMED),)), -1) / sp.sqrt(DIMENSION)
+
+
+_PLAIN = (Letter("U"),)
+_MOVED = _OTHER.applied(_PLAIN)
+#: ``dx_i/dt = sum_{j <= i} alpha_ij (U x_j - (x_i^T U x_j) x_i)``.
+CAUSAL_VELOCITY = moves_by((causal_weight(I, J) * (_MOVED - dot(_STATE, _MOVED) * _STATE)).summed(J))
+_CAUSAL_ROW = sp.Eq(Tensor(causal_weight(I, J).summed(J)), 1 / sp.sqrt(DIMENSION), evaluate=False)
+#: The weights of a token sum to ``1/sqrt(d)``.
+CAUSAL_ROWS = Formula(for_every(_CAUSAL_ROW, I))
+
+
+def causal_model(kernel: Kernel) -> Proved:
+    """The equation of the registered causal flow."""
+    scale = one() / sp.sqrt(DIMENSION)
+    row = kernel.arithmetic(
+        [kernel.reduction(causal_weight(I, J).summed(J), scale), kernel.factors(scale)], _CAUSAL_ROW
+    )
+    return kernel.conjunction(velocity(kernel), at_every_token(kernel, row, I))

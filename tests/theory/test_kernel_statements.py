@@ -38,7 +38,8 @@ def holds(statement: Statement) -> None:
 #: Of the chapter on ellipsoids.
 ABELLA = {
     f"AB-{name}"
-    for name in ["E2", "E4", "E5", "E6", "E7", "E8", "E9", "E10", "L3.1", "L3.2", "L4.1", "T3.1", "T4.1", "X1"]
+    for name in ["E2", "E4", "E5", "E6", "E7", "E8", "E9", "E10", "E15", "E25"]
+_NAMES += ["L3.1", "L3.2", "L3.3", "L4.1", "T3.1", "T3.2", "T4.1", "X1"]
 }
 #: Of the chapter on unnormalised tokens.
 PHAM = {"PH-M", "PH-T1", "PH-T2", "PH-T3", "PH-T4", "PH-T5", "PH-T8", "PH-T9", "PH-C1", "PH-C2", "PH-C4"}
