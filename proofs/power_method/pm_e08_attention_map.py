@@ -33,10 +33,14 @@ def attention_weight() -> Expression:
     return exponential(exponent) * factor(row_sum(exponent, OTHER), -1)
 
 
+def push() -> Expression:
+    """``u_i = V sum_j a_ij x_j``, the i-th row of ``(A(x) x V) x``."""
+    return (attention_weight() * vector("x", OTHER).applied(matrix("V"))).summed(OTHER)
+
+
 def attention_step() -> Expression:
-    """``x_i + alpha sum_j a_ij V x_j``."""
-    pushed = attention_weight() * vector("x", OTHER).applied(matrix("V"))
-    return vector("x", TOKEN) + pushed.summed(OTHER) * ALPHA
+    """``x_i + alpha u_i``."""
+    return vector("x", TOKEN) + push() * ALPHA
 
 
 def proof(k: Kernel) -> Proved:

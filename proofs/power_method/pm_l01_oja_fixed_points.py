@@ -10,8 +10,10 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.pm_e09_oja_map import influence
 from eigentoken.proofs.power_method.symbols import LK, V, alpha, delta, k, lam, n, p, q
 from eigentoken.proofs.properties.exact_points import agree, image, instance, point_is
+from eigentoken.proofs.steps.fixed_points import at_rest_iff, radial
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
 from eigentoken.theory.kernel.kernel import Kernel
@@ -145,6 +147,7 @@ CLAIMS = (
     Iff(Equilibrium(ConsensusAt(V, k)), Relation(1 + alpha * lam(V, k) > 0)),
     Iff(Equilibrium(BipartiteAt(V, k)), Relation(alpha * sp.Abs(lam(V, k) * (p - q) / n) < 1)),
     Equilibrium(AntipodalAt("w")),
+    at_rest_iff(influence()),
 )
 
 
@@ -154,6 +157,7 @@ def proof(kernel: Kernel) -> Proved:
         kernel.restated(kernel.equilibrium(ConsensusAt(V, k)), CLAIMS[0]),
         kernel.restated(kernel.equilibrium(BipartiteAt(V, k)), CLAIMS[1], kernel.given(sp.Eq(n, p + q))),
         kernel.equilibrium(AntipodalAt("w")),
+        radial(kernel, influence()),
     )
 
 
@@ -167,8 +171,7 @@ PM_L1 = register(
         conditions=ASSUMPTION_1,
         claims=CLAIMS,
         text=(
-            r"A state is a fixed point iff $P_i u = 0$ and $1 + \alpha x_i^{\top} u > 0$ for all $i$, where $u = V\bar "
-            r"x$. The fixed points are: consensus $x_i = \pm v_k$ with $1 + \alpha\lambda_k > 0$; bipartite consensus "
+            r"The fixed points are: consensus $x_i = \pm v_k$ with $1 + \alpha\lambda_k > 0$; bipartite consensus "
             r"$x_i = \sigma_i v_k$, $p \neq q$, with $\alpha|\lambda_k\delta| < 1$, $\delta = (p-q)/n$; and all "
             r"states with $\bar x = 0$ (polygonal), which contain every antipodal half/half state $x_i = \pm w$, "
             r"whatever the direction $w$. For singular $V$ the last class is $V\bar x = 0$. The positivity conditions "
@@ -181,6 +184,7 @@ PM_L1 = register(
             ("fixed: sufficient", "consensus push"),
             ("two groups", "both sides", "both sides, converse"),
             ("two groups",),
+            ("fixed: necessary", "fixed: sufficient"),
         ),
         prose_from=("no others",),
         printed=Printed(

@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.pm_e08_attention_map import push
 from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import fixed_token
 from eigentoken.proofs.power_method.pm_l13_small_steps_fix_bipartite import LARGE_STEP
 from eigentoken.proofs.power_method.symbols import B1, B2, LK, E, V, alpha, any_score, k, lam, n, p, q, score
@@ -17,6 +18,7 @@ from eigentoken.proofs.properties.first_failures import (
     antipodal_uneven,
     kernel_without_sign,
 )
+from eigentoken.proofs.steps.fixed_points import at_rest_iff, radial
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
 from eigentoken.theory.kernel.kernel import Kernel
@@ -94,6 +96,7 @@ CLAIMS = (
         Equilibrium(BipartiteAt(V, k)),
         AllOf((Relation(1 + alpha * lam(V, k) * _B1 > 0), Relation(1 + alpha * lam(V, k) * _B2 > 0))),
     ),
+    at_rest_iff(push()),
 )
 
 
@@ -102,6 +105,7 @@ def proof(kernel: Kernel) -> Proved:
     return kernel.conjunction(
         kernel.restated(kernel.equilibrium(ConsensusAt(V, k)), CLAIMS[0]),
         kernel.restated(kernel.equilibrium(BipartiteAt(V, k)), CLAIMS[1]),
+        radial(kernel, push()),
     )
 
 
@@ -115,7 +119,7 @@ PM_L8 = register(
         conditions=ASSUMPTION_1,
         claims=CLAIMS,
         text=(
-            r"A state is a fixed point iff for all $i$ the push is radial, $u_i = c_ix_i$, with $c_i > -1/\alpha$. The "
+            r"The "
             r"classes are: consensus $\pm v_k$ with $1 + \alpha\lambda_k > 0$; bipartite $\pm v_k$ with $m_1, m_2 > "
             r"0$; polygonal, $\sum_ja_{ij}x_j = 0$ for all $i$ (for nonsingular $V$); clustering, all the rest. "
             r"Antipodal states $x_i = \pm w$ off the eigenvectors are fixed iff $p = q$ and $w^{\top}Mw = 0$, and are "
@@ -124,7 +128,11 @@ PM_L8 = register(
         depends=("PM-A1", "PM-L1", "PM-L9"),
         derive=derive,
         proof=proof,
-        claims_from=(("fixed: sufficient", "consensus push"), ("fixed: sufficient", "two groups")),
+        claims_from=(
+            ("fixed: sufficient", "consensus push"),
+            ("fixed: sufficient", "two groups"),
+            ("fixed: necessary", "fixed: sufficient"),
+        ),
         prose_from=("off the eigenvectors", "off the eigenvectors, converse"),
         printed=Printed(
             text=(

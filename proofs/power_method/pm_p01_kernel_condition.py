@@ -7,27 +7,23 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.power_method.pm_e08_attention_map import OTHER, attention_weight
+from eigentoken.proofs.power_method.pm_e08_attention_map import push
 from eigentoken.proofs.power_method.pm_l10_attention_jacobian import TV13
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import image
 from eigentoken.proofs.properties.first_failures import FirstFailure, kernel_without_sign
 from eigentoken.proofs.properties.point_checks import kernel_condition
 from eigentoken.proofs.steps.fixed_points import at_rest_iff, radial
-from eigentoken.theory.calculus import matrix, vector
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.verdicts import Verdict, all_of, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant
 
-#: ``u_i = V sum_j a_ij x_j``: the i-th row of ``(A(x) x V) x``.
-PUSH = (attention_weight() * vector("x", OTHER).applied(matrix("V"))).summed(OTHER)
-
 
 def proof(k: Kernel) -> Proved:
     """The push is radial, as for any map."""
-    return radial(k, PUSH)
+    return radial(k, push())
 
 
 def singular_and_moving() -> Verdict:
@@ -60,7 +56,7 @@ PM_P1 = register(
         source=Source(LI_ALTAFINI, "Proposition 1"),
         title="The kernel condition for fixed points",
         systems=("attention-map",),
-        claims=(at_rest_iff(PUSH),),
+        claims=(at_rest_iff(push()),),
         depends=("PM-L8", "PM-L10"),
         proof=proof,
         printed=Printed(

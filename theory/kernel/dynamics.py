@@ -112,7 +112,7 @@ def stability_of_any(place: Place, system: System) -> Proved:
     parts: list[Proposition] = []
     for entry in found.tangent:
         value = sp.sympify(found.expanded(entry.value))
-        there, inside = proposition(sp.Gt(in_words(entry.multiplicity, table), 0)), None
+        there = proposition(sp.Gt(in_words(entry.multiplicity, table), 0))
         if entry.block is not None or not all(each.is_real for each in value.free_symbols):
             raise Refused(f"the classes of {system.name} at consensus are not of the kind that is read here")
         if LAMBDA_L in value.free_symbols:
@@ -122,7 +122,7 @@ def stability_of_any(place: Place, system: System) -> Proved:
             if imaginary in measured.free_symbols or measured.has(sp.I, sp.re, sp.im, sp.conjugate):
                 raise Refused("the modulus of a class is no function of the real part and the modulus of an eigenvalue")
             bound = sp.Lt(in_words(sp.factor(measured), measures), 0 if _is_flow(system) else 1)
-            inside = ForAll(ell, index_range(ell, 2), proposition(bound))
+            inside: Proposition = ForAll(ell, index_range(ell, 2), proposition(bound))
         else:
             inside = proposition(_inside((in_words(value, table),), _is_flow(system)))
         parts.append(inside if there == TRUE else Implication(there, inside))
