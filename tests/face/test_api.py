@@ -36,7 +36,7 @@ from eigentoken.lab import (
 )
 from eigentoken.models import run_tokens
 
-from ..commands import eigentoken, tool
+from ..commands import eigentoken, pytest_here, tool
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "notebook.md"
@@ -577,12 +577,12 @@ def test_the_file_that_conjecture_new_writes_runs_under_plain_pytest(tmp_path: P
     file = new(tmp_path / "mine.py")
     assert "from eigentoken.lab import *" in file.read_text(encoding="utf-8")
     (tmp_path / "other.py").write_text("x = 1\n", encoding="utf-8")
-    collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
-    ran = subprocess.run([*collect, "mine.py", "other.py"], cwd=tmp_path, capture_output=True, text=True)
-    assert "mine.py::principal consensus is stable for every step" in ran.stdout, ran.stdout + ran.stderr
-    assert "other.py" not in ran.stdout
-    ran = subprocess.run(collect, cwd=tmp_path, capture_output=True, text=True)  # not named: an ordinary module
-    assert "principal consensus" not in ran.stdout
+    collect = ["--collect-only", "--rootdir", tmp_path]
+    _, printed = pytest_here(*collect, file, tmp_path / "other.py")
+    assert "mine.py::principal consensus is stable for every step" in printed
+    assert "other.py" not in printed
+    _, printed = pytest_here(*collect, tmp_path)  # not named: an ordinary module
+    assert "no tests collected" in printed
 
 
 def test_refute_takes_several_conjectures() -> None:

@@ -61,9 +61,22 @@ def test_links_between_pages_resolve() -> None:
                 assert (path.parent / target).exists(), (path.name, target)
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.ipynb")), ids=lambda path: path.name)
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
+
+
 @pytest.mark.filterwarnings("ignore")
-def test_a_notebook_runs(path: Path) -> None:
-    pytest.importorskip("nbclient")
-    executed = tool("notebooks").execute(path)
-    assert any(cell.get("outputs") for cell in executed.cells)
+def test_the_notebooks_run(tmp_path: Path) -> None:
+    """One after another; none of them knows a name of the one before, and an error in a cell is an error."""
+    nbformat = pytest.importorskip("nbformat")
+    notebooks = tool("notebooks")
+    for name, lines in (("first", "known = 1\nknown"), ("second", "'known' in globals()"), ("wrong", "1 / 0")):
+        cell = nbformat.v4.new_code_cell(lines)
+        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / f"{name}.ipynb")
+    small = [tmp_path / f"{name}.ipynb" for name in ("first", "second")]
+    *executed, first, second = notebooks.execute_together([*NOTEBOOKS, *small])
+    assert len(executed) >= 3
+    for each in executed:
+        assert any(cell.get("outputs") for cell in each.cells)
+    assert [each.cells[0].outputs[0].data["text/plain"] for each in (first, second)] == ["1", "False"]
+    with pytest.raises(notebooks.CellExecutionError, match="ZeroDivisionError"):
+        notebooks.execute(tmp_path / "wrong.ipynb")

@@ -29,10 +29,10 @@ def tiny(family: str) -> Any:
     return transformers.AlbertModel(config)
 
 
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache with tiny weights under the names of GPT-2 medium (new name), GPT-2 XL (old name) and ALBERT-base."""
-    root = tmp_path / "hub"
+@pytest.fixture(scope="module")
+def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tiny weights under the names of GPT-2 medium (new name), GPT-2 XL (old name) and ALBERT-base."""
+    root = tmp_path_factory.mktemp("tiny") / "hub"
     for name, family in (
         ("openai-community/gpt2-medium", "gpt2"),
         ("gpt2-xl", "gpt2"),
@@ -42,6 +42,13 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         tiny(family).save_pretrained(entry / "snapshots" / "abc")
         (entry / "refs").mkdir()
         (entry / "refs" / "main").write_text("abc")
+    return root
+
+
+@pytest.fixture
+def cache(tiny_models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of these models, which a test may spoil."""
+    root = shutil.copytree(tiny_models, tmp_path / "hub")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(root))
     return root
