@@ -42,8 +42,7 @@ from eigentoken.theory.calculus import (
     vector,
     zero,
 )
-from eigentoken.theory.calculus.derivative import expand_definitions
-from eigentoken.theory.calculus.groups import with_norms
+from eigentoken.theory.calculus.derivative import expand_definitions, with_norms
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric

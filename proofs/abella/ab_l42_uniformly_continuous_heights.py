@@ -23,8 +23,7 @@ from eigentoken.theory.language.conditions import (
     UniformlyContinuous,
 )
 from eigentoken.theory.language.terms import matrix
-from eigentoken.theory.statements.from_statement import recalled
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import recalled, register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 

@@ -38,8 +38,7 @@ from eigentoken.theory.language.places import SomeEquilibrium
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import sign
-from eigentoken.theory.statements.from_statement import Recalled, recalled
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import Recalled, recalled, register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality
 from eigentoken.theory.systems.catalogue import system

@@ -45,9 +45,8 @@ from eigentoken.theory.language.claims import AlmostEveryConverges
 from eigentoken.theory.language.conditions import BoundedInTime, IsIdentity, Relation
 from eigentoken.theory.language.places import ConsensusSet
 from eigentoken.theory.language.terms import d, matrix
-from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.layer_systems import Covers
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import recalled, register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 

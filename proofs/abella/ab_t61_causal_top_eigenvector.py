@@ -49,8 +49,7 @@ from eigentoken.theory.language.places import ConsensusAt, Hemisphere
 from eigentoken.theory.language.terms import Eigenvalue, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import evaluate, sign
-from eigentoken.theory.statements.from_statement import recalled
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import recalled, register
 from eigentoken.theory.statements.statement import Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 from eigentoken.theory.systems.algebra import causal_mask

@@ -51,8 +51,7 @@ from eigentoken.theory.language.conditions import InHemisphere, PositiveDefinite
 from eigentoken.theory.language.places import ConsensusSet
 from eigentoken.theory.language.terms import d, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
-from eigentoken.theory.statements.from_statement import recalled
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import recalled, register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 

@@ -58,9 +58,8 @@ from eigentoken.theory.language.claims import Converges, ForwardInvariant
 from eigentoken.theory.language.conditions import BoundedInTime, InHemisphere, IsIdentity, PositiveDefinite, Symmetric
 from eigentoken.theory.language.places import ConsensusSet, Hemisphere
 from eigentoken.theory.language.terms import matrix
-from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.layer_systems import Covers
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import recalled, register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Inequality, Step
 

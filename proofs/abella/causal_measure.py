@@ -9,7 +9,7 @@ import sympy as sp
 from eigentoken.proofs.steps.textbook import FUBINI
 from eigentoken.proofs.steps.textbook_flows import EXPONENTIAL_DECAY, NO_ATOMS, NULL_UNION, OPEN_PREIMAGES
 from eigentoken.theory.language.conditions import InHemisphere
-from eigentoken.theory.statements.from_statement import recalled
+from eigentoken.theory.statements.registry import recalled
 from eigentoken.theory.statements.steps import Citation, Identity, Inequality, Step
 
 __all__ = ["measure_steps", "stability_steps"]

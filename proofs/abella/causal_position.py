@@ -12,7 +12,7 @@ import sympy as sp
 
 from eigentoken.proofs.steps.extremes import bound_almost_everywhere
 from eigentoken.proofs.steps.textbook import BOOTSTRAP
-from eigentoken.theory.statements.from_statement import recalled
+from eigentoken.theory.statements.registry import recalled
 from eigentoken.theory.statements.steps import Citation, Identity, Inequality, Step
 
 __all__ = ["position_steps"]

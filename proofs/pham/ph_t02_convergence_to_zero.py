@@ -35,9 +35,8 @@ from eigentoken.theory.language.observables_attention import token_energy
 from eigentoken.theory.language.terms import n
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import evaluate
-from eigentoken.theory.statements.from_statement import recalled
 from eigentoken.theory.statements.layer_systems import Covers
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import recalled, register
 from eigentoken.theory.statements.statement import (
     Counterexample,
     Kind,

@@ -15,8 +15,7 @@ from eigentoken.proofs.properties.flow_properties import encoded_is_shifted
 from eigentoken.proofs.steps.calculus_steps import tensor_step
 from eigentoken.theory.calculus import SLOT, Assumptions, CalculusAlgebra, Letter, vector
 from eigentoken.theory.language.conditions import NegativeDefinite, PositiveDefinite, Symmetric
-from eigentoken.theory.statements.from_statement import recalled
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import recalled, register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import Derivation, Identity
 

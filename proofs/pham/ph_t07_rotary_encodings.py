@@ -46,8 +46,7 @@ from eigentoken.theory.language.conditions import (
     Symmetric,
 )
 from eigentoken.theory.language.terms import Eigenvalue
-from eigentoken.theory.statements.from_statement import recalled
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import recalled, register
 from eigentoken.theory.statements.statement import (
     Counterexample,
     Kind,

@@ -28,7 +28,7 @@ from eigentoken.theory.calculus import (
     vector,
 )
 from eigentoken.theory.calculus import instance as at
-from eigentoken.theory.statements.from_statement import recalled
+from eigentoken.theory.statements.registry import recalled
 from eigentoken.theory.statements.steps import Citation, Identity, Inequality, Step
 
 __all__ = ["ONLY_EQUAL_TOKENS", "cross_ratio_steps"]

@@ -13,8 +13,7 @@ from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.point_checks import rotating_consensus
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.proofs.steps.textbook_maps import NORMALLY_HYPERBOLIC_CIRCLE
-from eigentoken.theory.statements.from_statement import recalled
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import recalled, register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality
 

@@ -11,8 +11,7 @@ from eigentoken.proofs.properties.jacobian_checks import local_diffeomorphism
 from eigentoken.proofs.steps.textbook_maps import INVERSE_FUNCTION
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.terms import SpectralNorm
-from eigentoken.theory.statements.from_statement import recalled
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import recalled, register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality
 

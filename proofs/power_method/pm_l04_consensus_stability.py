@@ -23,8 +23,7 @@ from eigentoken.theory.language.conditions import Condition, Relation, SimpleTop
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import Eigenvalue, alpha, d, k, matrix, n
 from eigentoken.theory.linearization.consensus_spectra import LAMBDA_K, LAMBDA_L
-from eigentoken.theory.statements.from_statement import recalled
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import recalled, register
 from eigentoken.theory.statements.statement import Kind, Printed, Source, Statement, Variant
 from eigentoken.theory.statements.steps import Derivation, Inequality
 

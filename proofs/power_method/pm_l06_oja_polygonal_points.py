@@ -37,8 +37,7 @@ from eigentoken.theory.calculus import instance as at
 from eigentoken.theory.language.claims import Unstable, When
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.places import AntipodalAt
-from eigentoken.theory.statements.from_statement import recalled
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import recalled, register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 

@@ -8,8 +8,7 @@ from eigentoken.proofs.power_method.symbols import d, n
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.point_checks import signed_states
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
-from eigentoken.theory.statements.from_statement import recalled
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import recalled, register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement
 from eigentoken.theory.statements.steps import Computation, Derivation, Identity
 

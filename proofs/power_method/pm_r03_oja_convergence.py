@@ -16,8 +16,7 @@ from eigentoken.theory.language.claims import Converges
 from eigentoken.theory.language.conditions import Relation, Symmetric
 from eigentoken.theory.language.places import SomeEquilibrium
 from eigentoken.theory.language.terms import SpectralNorm
-from eigentoken.theory.statements.from_statement import recalled
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import recalled, register
 from eigentoken.theory.statements.statement import Kind, Printed, Source, Statement, Variant
 from eigentoken.theory.statements.steps import Citation, Derivation, Inequality
 

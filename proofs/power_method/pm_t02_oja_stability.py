@@ -21,8 +21,7 @@ from eigentoken.theory.language.claims import AlmostEveryConverges, Stable, Unst
 from eigentoken.theory.language.conditions import AnyOf, Relation
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import SpectralNorm
-from eigentoken.theory.statements.from_statement import recalled
-from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.registry import recalled, register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 

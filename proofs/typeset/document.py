@@ -17,7 +17,7 @@ from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.kernel_steps import kernel_steps
 from eigentoken.proofs.typeset.summary import IN_WORDS, ORIGIN, dropped_latex, summary
 from eigentoken.theory.language.readings import LATEX
-from eigentoken.theory.statements.from_statement import Recalled
+from eigentoken.theory.statements.registry import Recalled
 from eigentoken.theory.statements.statement import SourceKind, Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Citation, Derivation, Step
 from eigentoken.theory.statements.steps import Argument as ArguedStep

@@ -15,7 +15,7 @@ from eigentoken.proofs.typeset.kernel_steps import KernelStep, kernel_steps
 from eigentoken.proofs.verify import evidence_of, status_of
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.plain_text import plain_text
-from eigentoken.theory.statements.from_statement import Recalled
+from eigentoken.theory.statements.registry import Recalled
 from eigentoken.theory.statements.statement import Evidence, SourceKind, Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Argument, Citation, Step
 

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from eigentoken.theory.kernel.proved import Proved, SolverQuestion
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.plain_text import plain_text
-from eigentoken.theory.statements.from_statement import Recalled
+from eigentoken.theory.statements.registry import Recalled
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.statements.steps import Argument, Citation
 

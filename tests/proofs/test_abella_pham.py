@@ -15,8 +15,7 @@ import eigentoken.proofs.abella as abella
 import eigentoken.proofs.pham as pham
 from eigentoken.proofs.verify import vector_line, verify
 from eigentoken.theory.calculus import CalculusAlgebra, dot
-from eigentoken.theory.statements.from_statement import Recalled
-from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.registry import Recalled, statements
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.statements.steps import (
     ALL_SIZES,

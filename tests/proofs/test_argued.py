@@ -14,7 +14,7 @@ from eigentoken.proofs.typeset.markdown import to_markdown
 from eigentoken.proofs.typeset.summary import Summary
 from eigentoken.proofs.verify import Line, Verified, verify
 from eigentoken.theory.statements import registry
-from eigentoken.theory.statements.from_statement import Recalled, established, recalled
+from eigentoken.theory.statements.registry import Recalled, established, recalled
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Status
 from eigentoken.theory.statements.steps import Argument, Citation, Derivation, Identity, Step, Theorem
 

@@ -15,8 +15,7 @@ from eigentoken.proofs.steps.reductions import grouped, tensor
 from eigentoken.proofs.steps.token_groups import Unresolved, advance_groups, known_root, slopes
 from eigentoken.proofs.verify import vector_line
 from eigentoken.theory.language.readings import LATEX
-from eigentoken.theory.statements.from_statement import recalled
-from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.registry import recalled, statements
 from eigentoken.theory.statements.statement import Kind, Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Citation, Identity, Inequality, Reduction, Setting
 

@@ -32,8 +32,8 @@ from eigentoken.theory.language.conditions import (
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, d, k, matrix, n, p, q
 from eigentoken.theory.statements import registry
-from eigentoken.theory.statements.from_statement import Recalled, established, recalled, under
 from eigentoken.theory.statements.implied_conditions import implied, translated
+from eigentoken.theory.statements.registry import Recalled, established, recalled, under
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import Derivation, Identity, Step
 from eigentoken.theory.systems.catalogue import POSITIONAL, SPECIAL_CASES, SYSTEMS, special_case, system

@@ -27,8 +27,7 @@ from eigentoken.proofs.typeset.html import to_html_body
 from eigentoken.proofs.typeset.latex import escape, to_latex
 from eigentoken.proofs.typeset.markdown import to_markdown
 from eigentoken.theory.printing.plain_text import WIDE, broken, width
-from eigentoken.theory.statements.from_statement import Recalled
-from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.registry import Recalled, statements
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Identity
 from eigentoken.theory.statements.steps import Argument as ArguedStep

@@ -7,9 +7,8 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigentoken.theory.language.verdicts import holds
+from eigentoken.theory.language.verdicts import KeptAnswers, holds
 from eigentoken.theory.proving import real_arithmetic
-from eigentoken.theory.proving.kept_answers import KeptAnswers
 from eigentoken.theory.proving.real_arithmetic import Lemma, prove, satisfiable, truth_at
 
 a, b, c, x, y, s, t = sp.symbols("a b c x y s t", real=True)

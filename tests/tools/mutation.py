@@ -20,7 +20,7 @@ import sympy as sp
 
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.proving.normal_form import identity_verdict
-from eigentoken.theory.statements.from_statement import Recalled
+from eigentoken.theory.statements.registry import Recalled
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Reduction, Step
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from eigentoken.theory.statements.from_statement import established
+from eigentoken.theory.statements.registry import established
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.statements.steps import Reduction
 from eigentoken.theory.systems.catalogue import SYSTEMS

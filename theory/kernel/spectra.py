@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus import TOKENS, Base, normal_form, vector, zero
-from eigentoken.theory.calculus.groups import Group, GroupPoint
+from eigentoken.theory.calculus.derivative import Group, GroupPoint
 from eigentoken.theory.kernel.arithmetic import check_defined
 from eigentoken.theory.kernel.logic import check_sort
 from eigentoken.theory.kernel.propositions import (

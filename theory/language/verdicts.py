@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict, Unpack
@@ -25,8 +27,7 @@ if TYPE_CHECKING:
     from eigentoken.documents.verdict_object import Verdict as VerdictDocument
     from eigentoken.documents.verdict_object import VerdictDetails
 
-
-__all__ = ["Certificate", "Verdict", "VerdictAnswer", "all_of", "any_of", "fails", "holds", "undecided"]
+__all__ = ["Certificate", "KeptAnswers", "Verdict", "VerdictAnswer", "all_of", "any_of", "fails", "holds", "undecided"]
 
 
 class VerdictAnswer(StrEnum):
@@ -259,3 +260,39 @@ def _combine(verdicts: Mapping[str, Verdict], decisive: VerdictAnswer, otherwise
     return Verdict(
         otherwise, reason, min(margins) if known else None, units.pop() if known else "", None, {"parts": parts}
     )
+
+
+class KeptAnswers:
+    """Answers that a process need not find twice, in a table of a bounded size: what was not asked for longest goes first.
+
+    A step of the book is asked by its page, by the ledger, by the kernel and by the statements that rest on it.  The key is
+    the question itself (every hypothesis, the conclusion, the limits), compared part by part, so that a changed question is
+    another one.  Only ``holds`` and ``fails`` are kept: what was undecided may be decided on a quieter machine.
+
+    >>> from eigentoken.theory.language.verdicts import holds, undecided
+    >>> table = KeptAnswers()
+    >>> table.answer("late", lambda: undecided("no time")), table.answer("late", lambda: holds("found"))
+    (undecided: no time, holds: found)
+    >>> table.answer("late", lambda: holds("found again"))
+    holds: found
+    """
+
+    def __init__(self, most: int = 8192) -> None:
+        self.most = most
+        self._found: OrderedDict[Hashable, Verdict] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def answer(self, question: Hashable, find: Callable[[], Verdict]) -> Verdict:
+        """The kept answer to this very question, or the one that ``find`` finds."""
+        with self._lock:
+            verdict = self._found.get(question)
+            if verdict is not None:
+                self._found.move_to_end(question)
+                return verdict
+        verdict = find()
+        if not verdict.is_undecided:
+            with self._lock:
+                self._found[question] = verdict
+                if len(self._found) > self.most:
+                    self._found.popitem(last=False)
+        return verdict

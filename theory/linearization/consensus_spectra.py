@@ -19,7 +19,7 @@ import sympy as sp
 
 from eigentoken.documents.spectrum_document import Extension
 from eigentoken.theory.calculus import DIMENSION, TOKENS, Assumptions, Base
-from eigentoken.theory.calculus.groups import Group, GroupPoint
+from eigentoken.theory.calculus.derivative import Group, GroupPoint
 from eigentoken.theory.linearization.linearize import (
     MEAN,
     PERTURBATION,

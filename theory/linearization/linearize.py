@@ -38,8 +38,8 @@ from eigentoken.theory.calculus import (
     vector,
 )
 from eigentoken.theory.calculus.atoms import Base, Dot, Letters, MaskEntry, Norm, SumExp
+from eigentoken.theory.calculus.derivative import Group, GroupPoint, with_norms
 from eigentoken.theory.calculus.expressions import Monomial
-from eigentoken.theory.calculus.groups import Group, GroupPoint, with_norms
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.systems.algebra import NoClosedForm, ParameterValue

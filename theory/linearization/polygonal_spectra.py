@@ -29,9 +29,8 @@ from eigentoken.theory.calculus import (
     zero,
 )
 from eigentoken.theory.calculus.atoms import Norm
-from eigentoken.theory.calculus.derivative import expand_definitions, substitute
+from eigentoken.theory.calculus.derivative import Group, GroupPoint, expand_definitions, substitute
 from eigentoken.theory.calculus.expressions import Monomial
-from eigentoken.theory.calculus.groups import Group, GroupPoint
 from eigentoken.theory.language.verdicts import Verdict
 from eigentoken.theory.linearization.linearize import PERTURBATION, Linearization, linearize
 from eigentoken.theory.linearization.spectrum import EigenvalueFamily, Entry, Spectrum

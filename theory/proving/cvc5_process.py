@@ -18,8 +18,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from eigentoken.theory.language.verdicts import Verdict, undecided
-from eigentoken.theory.proving.kept_answers import KeptAnswers
+from eigentoken.theory.language.verdicts import KeptAnswers, Verdict, undecided
 
 if TYPE_CHECKING:
     import sympy as sp

@@ -18,9 +18,16 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, holds, undecided
+from eigentoken.theory.language.verdicts import (
+    Certificate,
+    KeptAnswers,
+    Verdict,
+    VerdictAnswer,
+    fails,
+    holds,
+    undecided,
+)
 from eigentoken.theory.printing.scalars import scalar_latex
-from eigentoken.theory.proving.kept_answers import KeptAnswers
 from eigentoken.theory.proving.polynomial_form import (
     Translation,
     as_condition,

@@ -1,24 +1,62 @@
-"""The registry of statements: by decorator-like call, by entry point, with the graph of who depends on whom."""
+"""The registry of statements: by decorator-like call, by entry point, with the graph of who depends on whom; recalled facts.
+
+A fact of a registered statement may be used where the whole derivation of that statement checks, and applies. It is
+neither checked again nor cited from a book: the derivation of the statement that it names is run, and must establish
+exactly this fact. What that statement only argues in words is argued here too. A fact is about the system and under the
+conditions of its own statement, so both are compared with those of the statement that recalls it:
+
+* each of our systems must be one of its systems, or of those that its step names (``about``), or a declared special
+  case of one (:data:`~.systems.SPECIAL_CASES`); what is about no system (about numbers or matrices) holds anywhere;
+* the letters that differ are declared (``letters``) and must be those of the special case; its conditions are read in
+  our letters;
+* each of its conditions, and each condition under which its derivation reaches the fact, must be given by ours
+  (:mod:`eigentoken.theory.statements.implied_conditions`) or be named in ``assuming``.  What is assumed is printed, and
+  every claim that rests on the step must say it (:meth:`~.statements.Statement.reached`).
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import sympy as sp
+
 from eigentoken.display import frame, html_table, listing
+from eigentoken.theory.language.conditions import Condition
+from eigentoken.theory.language.readings import LATEX
+from eigentoken.theory.language.terms import d, matrix
+from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.statements.implied_conditions import translated, unmet
 from eigentoken.theory.statements.statement import Statement
+from eigentoken.theory.statements.steps import ALL_SIZES, Setting, Step
+from eigentoken.theory.systems.catalogue import special_case
 from eigentoken.theory.systems.suggestions import meant
 
 if TYPE_CHECKING:
     import networkx as nx
     from pandas import DataFrame
 
-__all__ = ["ENTRY_POINT_GROUP", "Registry", "UnknownStatement", "register", "statement", "statements"]
+__all__ = [
+    "ENTRY_POINT_GROUP",
+    "Recalled",
+    "Registry",
+    "UnknownStatement",
+    "about",
+    "established",
+    "recalled",
+    "register",
+    "sizes_behind",
+    "statement",
+    "statements",
+    "under",
+]
 
 ENTRY_POINT_GROUP = "eigentoken.statements"
 OWN = "eigentoken"
@@ -199,3 +237,177 @@ def restored(name: str, digest: str) -> Statement:
             f"statement {name} was pickled from another text than the one that is registered: pickle it again"
         )
     return found
+
+
+#: Letters that a statement speaks of for all values: an index, and the sizes of the two sides.
+INDICES = ("k", "ell", "p", "q")
+
+
+@cache
+def established(statement_id: str) -> frozenset[str]:
+    """The facts that the derivation of another statement establishes, when all of its steps are accepted."""
+    statement = statements().get(statement_id)
+    if statement.derivation is None:
+        return frozenset()
+    outcomes = statement.derivation.check(statement.facts)
+    if not all(outcome.accepted for outcome in outcomes):
+        return frozenset()
+    return frozenset(fact for outcome in outcomes for fact in outcome.step.establishes)
+
+
+def sizes_behind(statement_id: str, fact: str) -> tuple[str, ...]:
+    """The listed sizes of the steps on which a fact of another statement rests, directly or through earlier steps."""
+    derivation = statements().get(statement_id).derivation
+    if derivation is None:
+        return ()
+    behind = derivation.behind(step.name for step in derivation.steps if fact in step.establishes)
+    return tuple(sorted({step.sizes() for step in derivation.steps if step.name in behind} - {ALL_SIZES}))
+
+
+def under(statement_id: str, fact: str) -> tuple[Condition, ...]:
+    """The conditions under which a statement establishes a fact: its own, and those its derivation assumes on the way."""
+    statement = statements().get(statement_id)
+    if statement.derivation is None:
+        return statement.conditions
+    ends = [step.name for step in statement.derivation.steps if fact in step.establishes]
+    return (*statement.conditions, *statement.derivation.assumed(ends))
+
+
+def about(statement_id: str, fact: str) -> tuple[str, ...]:
+    """The systems that a fact of a statement is about: those of its step where it names them, else the statement's."""
+    statement = statements().get(statement_id)
+    steps = () if statement.derivation is None else statement.derivation.steps
+    named = [step.about for step in steps if fact in step.establishes and step.about]
+    return tuple(dict.fromkeys(each for systems in named for each in systems)) or statement.systems
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recalled(Step):
+    """One fact of another statement, under the name that its derivation gives it, read in our letters."""
+
+    statement: str
+    fact: str
+    formula: str = ""
+    letters: Mapping[str, sp.Basic] = field(default_factory=dict)
+    setting: Setting | None = field(default=None, repr=False)
+
+    kind = "recalled"
+
+    def __post_init__(self) -> None:
+        if not set(self.establishes) <= {_spoken(self.fact, self.letters)}:
+            raise ValueError(f"step {self.name!r} recalls {self.fact!r} and can establish nothing else")
+
+    def within(self, setting: Setting) -> Recalled:
+        return replace(self, setting=setting)
+
+    @property
+    def source(self) -> str:
+        """The statement, and what its letters are here: ``PM-L3 with k = 1``."""
+        return f"{self.statement} with {_told(self.letters)}" if self.letters else self.statement
+
+    def sizes(self) -> str:
+        return "; ".join(sizes_behind(self.statement, self.fact)) or self.scope
+
+    @property
+    def argued(self) -> bool:
+        derivation = statements().get(self.statement).derivation
+        return derivation is not None and bool(derivation.argued)
+
+    def check(self, facts: frozenset[str]) -> Verdict:
+        if self.fact not in established(self.statement):
+            return fails(f"the derivation of {self.statement} does not establish: {self.fact}")
+        applies = self._applies()
+        if not applies.is_holds:
+            return applies
+        return holds(f"the derivation of {self.statement} checks and establishes: {self.fact}; {applies.reason}")
+
+    def _applies(self) -> Verdict:
+        """Is our system one of theirs, and are their conditions given here?"""
+        if self.setting is None:
+            return fails("a recalled fact is judged in the statement that recalls it: ask the statement's derivation")
+        theirs = statements().get(self.statement)
+        needed, where = under(self.statement, self.fact), about(self.statement, self.fact)
+        here = self.about or self.setting.systems
+        if where and not here:
+            return fails(f"{self.statement} is about {', '.join(where)}; the statement here is about no system")
+        for ours in here if where else ("",):
+            if where and all(special_case(ours, each) is None for each in where):
+                return fails(f"{self.statement} proves this for {', '.join(where)}, which does not contain {ours}")
+            values = _values(ours, theirs, self.letters)
+            renamed = {name: value for name, value in values.items() if str(value) != name}
+            if not _same(renamed, self.letters):
+                return fails(
+                    f"the letters of {self.statement} are here {_told(renamed)}, declared: {_told(self.letters)}"
+                )
+            wanted = [translated(each, _terms(values)) for each in needed]
+            missing = unmet(wanted, (*self.setting.conditions, *self.assuming), (ours,) if ours else ())
+            if missing:
+                told = "; ".join(LATEX(each) for each in missing)
+                return fails(f"{self.statement} needs {told}, which the conditions here do not give")
+        return holds(f"its {len(needed)} conditions are given here")
+
+    def display(self) -> str:
+        return self.formula
+
+
+def _values(ours: str, theirs: Statement, letters: Mapping[str, Any]) -> dict[str, Any]:
+    """What their letters are here: of the special case, and of the indices; of no system, as declared."""
+    indices = {name: value for name, value in letters.items() if name in INDICES}
+    for name in sorted(theirs.systems, key=lambda each: each != ours):  # itself first, where both are named
+        values = special_case(ours, name, masked=True)
+        if values is not None:
+            return {**values, **indices}
+    return dict(letters)
+
+
+def _terms(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The letters as terms of conditions: matrices by name, ``0`` and ``I``, numbers as they stand."""
+    constants = {"0": sp.ZeroMatrix(d, d), "I": sp.Identity(d)}
+    return {
+        name: sp.sympify(value) if name in INDICES else constants.get(str(value), matrix(str(value)))
+        for name, value in values.items()
+    }
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return {name: str(value) for name, value in one.items()} == {name: str(value) for name, value in other.items()}
+
+
+def _told(letters: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in sorted(letters.items())) or "the same"
+
+
+def _spoken(fact: str, letters: Mapping[str, Any]) -> str:
+    """The fact in our letters, all replaced at once."""
+    if not letters:
+        return fact
+    names = "|".join(re.escape(name) for name in letters)
+    return re.sub(rf"(?<![A-Za-z0-9])(?:{names})(?![A-Za-z0-9])", lambda found: str(letters[found.group()]), fact)
+
+
+def recalled(
+    statement_id: str,
+    fact: str,
+    says: str,
+    formula: str = "",
+    *,
+    name: str = "",
+    uses: tuple[str, ...] = (),
+    letters: Mapping[str, sp.Basic] | None = None,
+    assuming: tuple[Condition, ...] = (),
+    about: tuple[str, ...] = (),
+) -> Recalled:
+    """A fact taken from another statement: its whole derivation is checked, must establish this fact, and apply here."""
+    spoken = dict(letters or {})
+    return Recalled(
+        name=name or f"from {statement_id}",
+        says=says,
+        uses=uses,
+        establishes=(_spoken(fact, spoken),),
+        statement=statement_id,
+        fact=fact,
+        formula=formula,
+        letters=spoken,
+        assuming=assuming,
+        about=about,
+    )
