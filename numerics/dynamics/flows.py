@@ -166,6 +166,7 @@ class _Stepper:
         self.parts: list[slice] = [slice(None)]
         self.stages: list[Tensor] = []
         self._now: dict[float, Problem] = {}
+        self._still: Problem | None = None
 
     def begin(self, x: Tensor, t: float) -> None:
         """Cut the batch into parts and put the velocity at ``x`` into the first stage."""
@@ -176,9 +177,13 @@ class _Stepper:
         self.evaluations += 1
 
     def at(self, t: float, like: Tensor) -> Problem:
-        """The problem of one time; a function of time is called once for all parts."""
+        """The problem of one time; a function of time is called once for all parts, and there is one where none depends on it."""
+        if self._still is not None:
+            return self._still
         if t not in self._now:
             self._now[t] = self.problem.at(t, like)
+            if self.problem.autonomous or self.problem.fused is not None:
+                self._still = self._now[t]
             if len(self.parts) > 1 and self._now[t].batched:  # from now on every instance has matrices of its own
                 self.parts, self.stages = [slice(None)], [torch.cat(self.stages, dim=1)]
         return self._now[t]
@@ -207,24 +212,27 @@ class _Stepper:
         self._now = {time: now for time, now in self._now.items() if time == t}
         if self.problem.fused is not None:
             self.problem.fused.prepare([*times[1:], t + h], self.within)
-        for time in (*times, t + h):
+        for time in () if self._still is not None else (*times, t + h):
             self.at(time, x)
+        self.evaluations += len(times)
+        if len(self.parts) == 1:
+            new = self.fill(times, h, x, self.stages[0])
+            return new, 0.0 if allowed is None else self.error(h, x, new, self.stages[0], *allowed)
         new, worst = torch.empty_like(x), 0.0
         for stages, part in zip(self.stages, self.parts, strict=True):
             new[part] = self.fill(times, h, x[part], stages)
             if allowed is not None:
                 worst = max(worst, self.error(h, x[part], new[part], stages, *allowed))
-        self.evaluations += len(times)
         return new, worst
 
     def fill(self, times: Sequence[float], h: float, x: Tensor, stages: Tensor) -> Tensor:
         """The stages of one part, and its new point."""
         for s in range(1, len(times)):
-            now = self._now[times[s]]
+            now = self.at(times[s], x)
             point = self.combine(h * self.scheme.A[s, :s], stages, x)
             stages[s] = now.advance(now.retract(point, times[s]), times[s])
         end = times[0] + h
-        now = self._now[end]
+        now = self.at(end, x)
         new = now.retract(self.combine(h * self.scheme.B, stages, x), end)
         stages[-1] = now.advance(new, end)
         return new

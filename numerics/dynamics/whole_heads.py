@@ -22,6 +22,9 @@ from eigentoken.theory.systems.algebra import MaskValue, ParameterValue
 
 __all__ = ["WholeHeads", "whole_heads"]
 
+#: Below so many numbers the calls cost more than the work.
+SMALL = 1 << 13
+
 
 @dataclass(frozen=True, eq=False)
 class WholeHeads:
@@ -74,8 +77,12 @@ def whole_heads(
 ) -> WholeHeads | None:
     """The heads, if they are plain matrices in the arithmetic of ``like`` that all its instances share; else ``None``.
 
-    A modulated score ``diag(s) M'`` is multiplied out, once for all tokens.
+    ``None`` also for few tokens, where the operations of the algebra one by one are faster.  A modulated
+    score ``diag(s) M'`` is multiplied out, once for all tokens.
     """
+
+    if like.numel() < SMALL:
+        return None
 
     def fits(value: ParameterValue) -> bool:
         return isinstance(value, Tensor) and value.ndim == 2 and value.dtype == like.dtype and plain(value)

@@ -538,6 +538,19 @@ def test_a_batch_is_stepped_in_parts_and_every_part_is_the_definition(values: bo
     assert run.evaluations == alone.evaluations
 
 
+def test_work_in_place_is_for_many_plain_numbers_alone() -> None:
+    flow, x = large_batch(values=True)
+    assert flow.at(0.0, x).whole is not None
+    assert flow.at(0.0, x[:1]).whole is None
+    assert flow.at(0.0, x.to(torch.bfloat16)).whole is None
+    assert flow.at(0.0, x.clone().requires_grad_()).whole is None
+    learned = problem("attention-flow", {"V": torch.eye(40).double().requires_grad_(), "M": torch.eye(40).double()})
+    assert learned.at(0.0, x).whole is None
+    own = problem("attention-flow", {"V": torch.eye(40).double().expand(40, 40, 40), "M": torch.eye(40).double()})
+    assert own.at(0.0, x).whole is None
+    assert parts(own.at(0.0, x), x) == [slice(None)]
+
+
 @pytest.mark.usefixtures("small_parts")
 def test_a_function_is_called_once_for_all_parts_and_may_give_each_instance_its_own_matrix() -> None:
     x = large_batch()[1]
